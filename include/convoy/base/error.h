@@ -1,0 +1,44 @@
+/// Every failure a user can meet is one of these: what was attempted, on what, and what to do about it.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace convoy {
+
+/// What the process ends with; job scripts act on it.
+enum class ExitStatus : int {
+  kDone = 0,
+  kFailed = 1,           ///< the run failed
+  kWrongRequest = 2,     ///< the parameters or the command line were wrong: nothing was started
+  kStoppedEarly = 75,    ///< stopped on request with a checkpoint written: run the same command again
+};
+
+/// A failure of the run.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A wrong request. Names the key, the value given, what is allowed and the nearest right one.
+class RequestError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Throws Error with a formatted message.
+template <typename... Args>
+[[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// Throws RequestError with a formatted message.
+template <typename... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
+  throw RequestError(fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace convoy

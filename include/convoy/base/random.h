@@ -1,0 +1,43 @@
+/// Every random number is a hash of what it is for, never the next of a stream that some rank or thread owns. So the
+/// layout, the number of threads and a restart cannot change it.
+/// Philox4x64-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace convoy {
+
+/// What a number is drawn for. The values are part of the results: never renumber.
+enum class Purpose : std::uint64_t {
+  kInitialWeight = 1,
+  kShuffle = 2,
+  kCrop = 3,
+  kFlip = 4,
+};
+
+/// All numbers of one thing: `item` is the sample number or the hash of a tensor's name.
+struct RandomKey {
+  std::uint64_t seed = 0;
+  Purpose purpose = Purpose::kInitialWeight;
+  std::uint64_t epoch = 0;
+  std::uint64_t item = 0;
+};
+
+/// Four independent 64-bit numbers for (key, index).
+std::array<std::uint64_t, 4> random_block(const RandomKey& key, std::uint64_t index);
+
+/// Uniform in [0, 1), a multiple of 2^-53.
+double random_uniform(const RandomKey& key, std::uint64_t index);
+
+/// Standard normal (Box-Muller on one block).
+double random_normal(const RandomKey& key, std::uint64_t index);
+
+/// Uniform in {0, ..., bound - 1}; bound > 0. Bias below bound / 2^64.
+std::uint64_t random_below(const RandomKey& key, std::uint64_t index, std::uint64_t bound);
+
+/// A stable 64-bit hash of a name (XXH3), for RandomKey::item.
+std::uint64_t hash_name(std::string_view name);
+
+}  // namespace convoy

@@ -1,0 +1,23 @@
+/// Numbers and names as people read them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace convoy {
+
+/// "512 B", "1.5 KiB", "97.7 MiB".
+std::string human_bytes(std::int64_t bytes);
+
+/// "950", "272.5 k", "25.6 M".
+std::string human_count(std::int64_t count);
+
+/// "42 s", "3 min 05 s", "2 h 10 min".
+std::string human_seconds(double seconds);
+
+/// The candidate with the smallest edit distance to `word`; empty where none is close (more than half of it differs).
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace convoy

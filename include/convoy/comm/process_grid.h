@@ -1,0 +1,35 @@
+/// Who is where: ranks as a grid of replicas x stages. Nothing else splits communicators.
+///   rank = replica * stages + stage        neighbours in rank are neighbours in the pipeline
+#pragma once
+
+#include <cstdint>
+
+#include "convoy/comm/communicator.h"
+
+namespace convoy {
+
+class ProcessGrid {
+ public:
+  /// All ranks of world. `stages` must divide its size: refused with RequestError naming grid.stages and what would.
+  ProcessGrid(const mpi::Communicator& world, std::int64_t stages);
+
+  const mpi::Communicator& world() const { return world_; }
+  const mpi::Communicator& model() const { return model_; }  ///< the stages of my replica, by stage
+  const mpi::Communicator& data() const { return data_; }    ///< the replicas of my stage, by replica
+
+  std::int64_t num_stages() const { return model_.size(); }
+  std::int64_t num_replicas() const { return data_.size(); }
+  std::int64_t stage() const { return model_.rank(); }
+  std::int64_t replica() const { return data_.rank(); }
+  bool is_first_stage() const { return stage() == 0; }
+  bool is_last_stage() const { return stage() == num_stages() - 1; }
+  bool is_root() const { return world_.rank() == 0; }
+  int world_rank(std::int64_t replica, std::int64_t stage) const {
+    return static_cast<int>(replica * num_stages() + stage);
+  }
+
+ private:
+  mpi::Communicator world_, model_, data_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,31 @@
+/// MPI from start to end, and the end of a run that failed.
+#pragma once
+
+#include <functional>
+
+#include "convoy/base/error.h"
+#include "convoy/comm/communicator.h"
+
+namespace convoy::mpi {
+
+/// MPI_Init to MPI_Finalize. Errors of MPI calls throw convoy::Error. Started without mpirun it is one rank.
+class Session {
+ public:
+  Session(int* argc, char*** argv);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const Communicator& world() const { return world_; }
+
+ private:
+  Communicator world_;
+};
+
+/// Runs `body` inside a session and returns the process's exit status. The only catch of the program:
+/// a RequestError is printed once, by rank 0 (all ranks throw the same), and ends every rank with status 2;
+/// any other error is printed by the rank that met it, with its rank, and ends the whole job with status 1 - by
+/// MPI_Abort, or, where that hangs (a network that is down), by leaving the process some seconds later.
+int run_guarded(int argc, char** argv, const std::function<ExitStatus(Session&)>& body);
+
+}  // namespace convoy::mpi

@@ -1,0 +1,20 @@
+/// Where a step's samples come from: the loader in a run, golden data in a test.
+#pragma once
+
+#include <cstdint>
+
+namespace convoy {
+
+/// Gives the micro-batches of a replica in the order in which the step program asks for them.
+class BatchSource {
+ public:
+  virtual ~BatchSource() = default;
+
+  /// Writes the images of the replica's micro-batch (0.. within the step) as float32 (N,H,W,C) into device memory x.
+  /// Called by the first stage only.
+  virtual void load_images(std::int64_t micro_batch, float* x) = 0;
+  /// Writes its labels (N) into device memory; called by the last stage only.
+  virtual void load_labels(std::int64_t micro_batch, std::int32_t* labels) = 0;
+};
+
+}  // namespace convoy

@@ -1,0 +1,71 @@
+/// Reads ahead: background threads gather, crop, flip and normalise the next micro-batches while the step computes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "convoy/data/batch_source.h"
+#include "convoy/data/sampler.h"
+#include "convoy/device/device.h"
+#include "convoy/io/dataset.h"
+
+namespace convoy {
+
+/// What happens to an image on its way. Keyed by (seed, epoch, sample): the same on every layout.
+struct AugmentationSpec {
+  std::int64_t crop_padding = 0;  ///< black border, then a random crop back to the image's size
+  bool flip = false;
+  std::uint64_t seed = 0;
+};
+
+/// Writes one sample as float32 (H,W,C): crop, flip, then (value / 255 - mean) / deviation of each channel.
+class Augmenter {
+ public:
+  /// mean and deviation (C); {0...}, {1...} for none.
+  Augmenter(const ImageShape& image, const AugmentationSpec& spec, std::vector<double> mean,
+            std::vector<double> deviation);
+
+  void apply(const std::uint8_t* image, std::int64_t epoch, std::int64_t sample, float* out) const;
+
+ private:
+  ImageShape image_;
+  AugmentationSpec spec_;
+  std::vector<float> value_of_;  ///< (C, 256): what a byte becomes
+};
+
+struct LoaderSpec {
+  std::int64_t batch_global = 0;
+  std::int64_t batch_micro = 0;
+  std::int64_t first_micro_batch = 0;  ///< of this replica within the step
+  std::int64_t num_micro_batches = 0;  ///< of this replica a step
+  std::int64_t first_step = 0;         ///< where to begin (restart)
+  std::int64_t num_steps = 0;          ///< to give in all
+  std::int64_t steps_per_epoch = 0;    ///< step / steps_per_epoch is the epoch; positions past the data are kNoLabel, black
+  bool images = true;                  ///< this rank reads images (first stage)
+  bool labels = true;                  ///< and labels (last stage)
+  std::int64_t threads = 1;
+  std::int64_t read_ahead = 4;         ///< micro-batches
+};
+
+/// Micro-batch m of step t holds the samples at positions (t mod steps_per_epoch) * batch_global + m * batch_micro + i.
+/// Threads start on construction and end on destruction, also in the middle. An error in a thread is thrown by the
+/// next load. Micro-batches must be asked for in ascending order, step after step.
+class Loader final : public BatchSource {
+ public:
+  Loader(const io::Dataset& dataset, const Sampler& sampler, const Augmenter& augmenter, Device& device,
+         const LoaderSpec& spec);
+  ~Loader() override;
+
+  void load_images(std::int64_t micro_batch, float* x) override;
+  void load_labels(std::int64_t micro_batch, std::int32_t* labels) override;
+
+  /// Seconds the loads have waited because nothing was ready.
+  double wait_seconds() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,79 @@
+/// Checkpoints: one HDF5 file, free of the layout, written whole or not at all, verified before it is believed.
+///   /model/<name>              float32, torchvision's name and axes (OIHW)
+///   /optimizer/<slot>/<name>   float32, the same axes
+///   /state                     attributes: epoch, step, samples, seed, best_metric ...
+///   /parameters, /version      the effective parameter file; who wrote it
+/// Behind the HDF5 image stand 32 bytes: "CONVOYCK", the image's size (little-endian 64 bit) and its XXH3-128.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace convoy::io {
+
+struct NamedTensor {
+  std::string name;                ///< layer1.0.conv1.weight
+  std::vector<std::int64_t> dims;  ///< (O,I,H,W), (O,I) or (C)
+  std::vector<float> values;       ///< row-major
+};
+
+struct TrainingState {
+  std::int64_t step = 0;     ///< updates made
+  std::int64_t samples = 0;  ///< samples seen in training; the position in the epoch follows from step
+  std::int64_t seed = 0;
+  std::int64_t batch_global = 0;
+  double best_metric = 0;  ///< best test top-1 so far, in [0, 1]
+  /// Sums over the steps of the unfinished epoch, so that its line in the log is the same after a restart.
+  double epoch_loss_sum = 0;
+  std::int64_t epoch_num_correct = 0;
+  std::int64_t epoch_num_samples = 0;
+};
+
+struct Checkpoint {
+  TrainingState state;
+  std::vector<NamedTensor> model;                             ///< parameters and running statistics
+  std::map<std::string, std::vector<NamedTensor>> optimizer;  ///< by slot, e.g. "momentum"
+  std::string parameters;                                     ///< the effective parameter file
+};
+
+/// The file's bytes. The same content gives the same bytes (no times of day inside).
+std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint);
+
+/// Verifies the hash, then reads. `where` names the file in messages. Throws Error saying what is wrong (too short, not
+/// a checkpoint, truncated, damaged: the hash differs, a dataset missing or of another type). Never lets HDF5 see bytes
+/// whose hash was not verified.
+Checkpoint decode_checkpoint(std::span<const std::byte> bytes, const std::string& where);
+
+/// Whether the trailer's hash holds; the reason where it does not.
+std::optional<std::string> find_damage(std::span<const std::byte> bytes);
+
+/// Temporary name in the same directory, write, fsync, rename, fsync of the directory. Throws Error naming the path and
+/// the system's reason (no space left: how much was needed); the temporary file is removed, an older `path` is intact.
+void write_file_atomically(const std::string& path, std::span<const std::byte> bytes);
+
+/// The whole file. Throws Error naming the path.
+std::vector<std::byte> read_file(const std::string& path);
+
+/// DIRECTORY/step-00001234.h5
+std::string checkpoint_path(const std::string& directory, std::int64_t step);
+
+struct FoundCheckpoint {
+  std::string path;
+  std::vector<std::byte> bytes;  ///< verified
+};
+
+/// The checkpoint with the highest step whose hash holds; each newer one that is damaged is passed to `skipped` with the
+/// reason. Nothing where there is none (or no directory). Left-over temporary files are ignored.
+std::optional<FoundCheckpoint> find_newest_checkpoint(
+    const std::string& directory, const std::function<void(const std::string& path, const std::string& reason)>& skipped);
+
+/// Removes all but the `keep` newest step-*.h5 (0: keeps all) and temporary files that a killed run left.
+void remove_old_checkpoints(const std::string& directory, std::int64_t keep);
+
+}  // namespace convoy::io

@@ -1,0 +1,70 @@
+/// The contract of batch normalisation, with the residual join and the ReLU that follow it in a ResNet.
+#pragma once
+
+#include "convoy/base/shape.h"
+
+namespace convoy::ops {
+
+struct BatchNormSpec {
+  Shape x;                ///< (N,H,W,C)
+  bool relu = false;      ///< y = max(0, .)
+  bool residual = false;  ///< a second input is added before the ReLU
+  float epsilon = 1e-5f;
+};
+
+struct BatchNormInputs {
+  const float* x = nullptr;         ///< (N,H,W,C)
+  const float* residual = nullptr;  ///< (N,H,W,C), with spec.residual
+  const float* gamma = nullptr;     ///< (C)
+  const float* beta = nullptr;      ///< (C)
+};
+
+struct BatchNormOutputs {
+  float* y = nullptr;             ///< (N,H,W,C)
+  float* mean = nullptr;          ///< (C) over the N*H*W values of this micro-batch; backward reads it
+  float* inv_std = nullptr;       ///< (C) 1 / sqrt(biased variance + epsilon); backward reads it
+  float* var_unbiased = nullptr;  ///< (C) for the running statistics: sum of squares / max(1, N*H*W - 1)
+};
+
+struct BatchNormInference {
+  const float* x = nullptr;
+  const float* residual = nullptr;
+  const float* gamma = nullptr;
+  const float* beta = nullptr;
+  const float* running_mean = nullptr;
+  const float* running_var = nullptr;
+  float* y = nullptr;
+};
+
+struct BatchNormGradInputs {
+  const float* dy = nullptr;  ///< (N,H,W,C)
+  const float* x = nullptr;   ///< forward's input
+  const float* y = nullptr;   ///< forward's output, the ReLU's mask; read only with spec.relu
+  const float* gamma = nullptr;
+  const float* beta = nullptr;
+  const float* mean = nullptr;
+  const float* inv_std = nullptr;
+};
+
+struct BatchNormGradOutputs {
+  float* dx = nullptr;         ///< (N,H,W,C), overwritten; may be dy
+  float* dresidual = nullptr;  ///< (N,H,W,C), overwritten, with spec.residual: dy where the ReLU let through; may be dy
+                               ///< (then dx is not), never dx
+  float* dgamma = nullptr;     ///< (C) overwritten
+  float* dbeta = nullptr;      ///< (C) overwritten
+};
+
+/// y = relu(gamma * (x - mean) / sqrt(var + epsilon) + beta [+ residual])
+/// Statistics are this micro-batch's own in training, the running ones in inference. Deterministic for a fixed number of
+/// threads; statistics are exact enough for a mean of 100 with a deviation of 0.1 (no naive E[x^2] - E[x]^2 in float32).
+/// Ioffe & Szegedy 2015, algorithm 1; backward from its section 3.
+class BatchNormOp {
+ public:
+  virtual ~BatchNormOp() = default;
+
+  virtual void forward(const BatchNormInputs& in, const BatchNormOutputs& out) = 0;
+  virtual void infer(const BatchNormInference& args) = 0;
+  virtual void backward(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) = 0;
+};
+
+}  // namespace convoy::ops

@@ -1,0 +1,43 @@
+/// The contract of 2-d convolution without bias: forward, backward by input, backward by weight.
+#pragma once
+
+#include <cstdint>
+
+#include "convoy/base/shape.h"
+
+namespace convoy::ops {
+
+/// Square kernels, equal stride and zero padding on both axes: what residual networks use.
+struct ConvolutionSpec {
+  Shape x;                      ///< (N,H,W,C)
+  std::int64_t num_filters = 0;  ///< K
+  std::int64_t kernel = 1;       ///< R = S
+  std::int64_t stride = 1;
+  std::int64_t padding = 0;
+
+  /// (N,P,Q,K), P = (H + 2 padding - R) / stride + 1. May be smaller than 1 where the kernel does not fit.
+  Shape y() const {
+    return {x.n, (x.h + 2 * padding - kernel) / stride + 1, (x.w + 2 * padding - kernel) / stride + 1, num_filters};
+  }
+  std::int64_t weight_count() const { return num_filters * kernel * kernel * x.c; }
+  /// Multiply-adds of one forward pass, counted as two operations each.
+  double forward_flop() const { return 2.0 * static_cast<double>(y().pixels()) * static_cast<double>(weight_count()); }
+};
+
+/// y  = conv(x, w)         x (N,H,W,C)   w (K,R,S,C)   y (N,P,Q,K)
+/// dx = conv_input(dy, w)  overwritten
+/// dw = conv_weight(x, dy) overwritten: the sum over the samples of this micro-batch
+/// Float32, accumulated in float32. The same bits for the same inputs and number of threads.
+/// Every pointer is device memory, 64-byte aligned.
+class ConvolutionOp {
+ public:
+  virtual ~ConvolutionOp() = default;
+
+  /// Takes w (K,R,S,C) into the layout in which forward and backward_input want it. Call after every change of w.
+  virtual void load_weights(const float* w) = 0;
+  virtual void forward(const float* x, float* y) = 0;
+  virtual void backward_input(const float* dy, float* dx) = 0;
+  virtual void backward_weight(const float* x, const float* dy, float* dw) = 0;
+};
+
+}  // namespace convoy::ops

@@ -1,0 +1,29 @@
+/// The contract of the parameter-free shortcut of He et al. 2015, section 4.2 ("option A").
+#pragma once
+
+#include <cstdint>
+
+#include "convoy/base/shape.h"
+
+namespace convoy::ops {
+
+struct ShortcutSpec {
+  Shape x;  ///< (N,H,W,C)
+  std::int64_t stride = 2;
+  std::int64_t num_channels = 0;  ///< K >= C: (K - C) / 2 zero channels before, the rest behind
+
+  Shape y() const { return {x.n, (x.h + stride - 1) / stride, (x.w + stride - 1) / stride, num_channels}; }
+  std::int64_t channels_before() const { return (num_channels - x.c) / 2; }
+};
+
+/// y = every stride-th pixel of x, new channels zero.
+class ShortcutOp {
+ public:
+  virtual ~ShortcutOp() = default;
+
+  virtual void forward(const float* x, float* y) = 0;
+  /// dx (N,H,W,C) += dy at the pixels and channels taken. Adds: the block's other branch has written dx before.
+  virtual void backward(const float* dy, float* dx) = 0;
+};
+
+}  // namespace convoy::ops

@@ -1,0 +1,35 @@
+/// The contract of the loss: softmax, cross-entropy, label smoothing and its gradient in one pass.
+#pragma once
+
+#include <cstdint>
+
+namespace convoy::ops {
+
+inline constexpr std::int32_t kNoLabel = -1;  ///< a sample that only fills up the last micro-batch: counts for nothing
+
+struct SoftmaxCrossEntropySpec {
+  std::int64_t n = 0;  ///< samples N of a micro-batch
+  std::int64_t num_classes = 0;
+  float label_smoothing = 0;  ///< s: the target is 1 - s + s/classes for the label, s/classes elsewhere
+  float gradient_scale = 1;   ///< 1 / batch.global: the step's loss is the mean over all its samples
+};
+
+/// Of one micro-batch. The step's loss is their sum in the order of the micro-batches, divided by the samples.
+struct LossSums {
+  double loss = 0;               ///< sum over samples
+  std::int64_t num_correct = 0;  ///< samples whose largest logit (the first among equals) is the label's
+  std::int64_t num_samples = 0;  ///< with a label
+};
+
+/// p = softmax(z)   loss_n = -sum_k target_nk log p_nk   dz = gradient_scale * (p - target)
+/// Computed with the row's maximum subtracted; finite for any finite z. A non-finite z gives a non-finite loss.
+class SoftmaxCrossEntropyOp {
+ public:
+  virtual ~SoftmaxCrossEntropyOp() = default;
+
+  /// logits (N,classes); labels (N), kNoLabel or 0..classes-1; dlogits (N,classes) overwritten, null in evaluation
+  /// (zeros for kNoLabel rows); sums: host memory, valid after Device::synchronize().
+  virtual void run(const float* logits, const std::int32_t* labels, float* dlogits, LossSums* sums) = 0;
+};
+
+}  // namespace convoy::ops

@@ -1,0 +1,112 @@
+/// All that a parameter file can say, as typed structs. Nothing here is computed: files and command line fill it
+/// (parse.h), and the checks that need the world size or the data are made by who knows them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace convoy {
+
+enum class ScheduleKind { kNaive, kGpipe, k1F1B };
+enum class OptimizerKind { kSgd };
+enum class LearningRateKind { kConstant, kStep, kMultistep, kCosine, kOnecycle };
+enum class DeviceKind { kAuto, kCpu, kCuda };
+enum class ReductionKind { kInvariant, kFast };
+
+struct ModelParams {
+  std::string name = "resnet20";
+};
+
+struct DataParams {
+  std::string train;  ///< a shard, a folder of shards, or a prefix such as data/fashion/train
+  std::string test;
+  bool shuffle = true;
+  std::int64_t loader_threads = 1;  ///< background threads a rank
+};
+
+struct BatchParams {
+  std::int64_t global = 128;  ///< samples a step, over all replicas
+  std::int64_t micro = 32;    ///< samples a micro-batch: what batch norm averages over
+};
+
+struct GridParams {
+  std::int64_t stages = 1;  ///< replicas = world size / stages
+};
+
+struct ScheduleParams {
+  ScheduleKind kind = ScheduleKind::k1F1B;
+};
+
+struct OptimizerParams {
+  OptimizerKind kind = OptimizerKind::kSgd;
+  double lr = 0.1;
+  double momentum = 0.9;
+  bool nesterov = false;
+  double weight_decay = 1e-4;
+};
+
+struct LearningRateParams {
+  LearningRateKind schedule = LearningRateKind::kConstant;
+  double warmup_epochs = 0;            ///< linear from 0 to optimizer.lr
+  std::vector<double> step_epochs;     ///< step: the period (one value); multistep: the milestones, ascending
+  double gamma = 0.1;                  ///< factor of step and multistep
+};
+
+struct TrainParams {
+  double epochs = 10;
+  std::int64_t max_steps = 0;  ///< 0: no limit but epochs
+  std::uint64_t seed = 1;
+  double label_smoothing = 0;
+};
+
+struct AugmentParams {
+  std::int64_t crop_padding = 0;  ///< pixels of black border before a random crop back to size
+  bool flip = false;              ///< left-right with probability 1/2
+  bool normalize = true;          ///< (x - mean) / deviation of the training set, a channel
+};
+
+struct CheckpointParams {
+  double every_epochs = 1;       ///< 0: never
+  std::int64_t every_steps = 0;  ///< 0: never
+  std::int64_t keep = 2;         ///< newest kept; 0: all
+  std::string resume = "auto";   ///< auto, none, or a checkpoint's path
+};
+
+struct InitParams {
+  std::string weights = "random";  ///< random, or a checkpoint's path
+};
+
+struct RunParams {
+  std::string directory = "runs/convoy";
+  std::int64_t threads = 0;  ///< compute threads a rank; 0: the cores bound to the rank, shared fairly
+  DeviceKind device = DeviceKind::kAuto;
+  ReductionKind reduction = ReductionKind::kInvariant;
+  double bucket_mib = 4;  ///< gradients travel in buckets of about this size; never changes a bit
+};
+
+struct ImportParams {
+  std::string format = "idx";
+  std::string source;
+  std::string output;
+  std::int64_t shards = 1;  ///< files a split
+};
+
+/// Everything. Sections in the order in which --help prints them.
+struct Parameters {
+  ModelParams model;
+  DataParams data;
+  BatchParams batch;
+  GridParams grid;
+  ScheduleParams schedule;
+  OptimizerParams optimizer;
+  LearningRateParams lr;
+  TrainParams train;
+  AugmentParams augment;
+  CheckpointParams checkpoint;
+  InitParams init;
+  RunParams run;
+  ImportParams import;
+};
+
+}  // namespace convoy

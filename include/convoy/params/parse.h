@@ -1,0 +1,32 @@
+/// Parameter files and command line into Parameters, and back into the effective file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "convoy/params/parameters.h"
+
+namespace convoy {
+
+/// What the person asked for.
+struct Request {
+  std::string command;                 ///< train, evaluate, ...; "help" for --help, "version" for --version
+  std::vector<std::string> arguments;  ///< positional arguments that are not parameter files (import, info, check: paths)
+  Parameters params;
+};
+
+/// `convoy COMMAND [FILE.cfg ...] [--section.key=value ...]`; later files override earlier ones, the command line all.
+/// The key `optimizer.lr` lives in section [optimizer], `lr.schedule` in [lr], and so on.
+/// Throws RequestError naming the key (and the file and line), the value given, what is allowed, the nearest right key.
+Request parse_command_line(int argc, const char* const* argv);
+
+/// The parameter file that gives exactly these parameters, commented; run directories and checkpoints keep it.
+std::string render(const Parameters& params);
+
+/// Reads back what render() wrote (checkpoints hold it).
+Parameters parse_parameters(const std::string& text, const std::string& where);
+
+/// Commands, then every key with type, unit, range, default and a sentence.
+std::string help_text();
+
+}  // namespace convoy

@@ -1,0 +1,67 @@
+/// The CPU as a device: aligned host memory, a fixed number of OpenMP threads.
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <sys/mman.h>
+
+#include "convoy/base/error.h"
+#include "convoy/device/device.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::int64_t kAlignmentBytes = 64;       // a cache line, an AVX-512 vector
+constexpr std::int64_t kHugePageBytes = 2 << 20;  // large buffers: fewer TLB misses
+
+std::string vector_extension() {
+  if (__builtin_cpu_supports("avx512f")) return "AVX-512";
+  if (__builtin_cpu_supports("avx2")) return "AVX2";
+  return "SSE";
+}
+
+class CpuDevice final : public Device {
+ public:
+  explicit CpuDevice(std::int64_t threads) : threads_(threads) { omp_set_num_threads(static_cast<int>(threads)); }
+
+  std::string description() const override {
+    return fmt::format("CPU, {}, {} thread{}", vector_extension(), threads_, threads_ == 1 ? "" : "s");
+  }
+
+  void* allocate(std::int64_t size_bytes) override {
+    const std::int64_t alignment = size_bytes >= kHugePageBytes ? kHugePageBytes : kAlignmentBytes;
+    const std::int64_t rounded = round_up(size_bytes, alignment);
+    void* data = std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(rounded));
+    if (data == nullptr) fail("cannot allocate {} bytes of memory; fewer samples in batch.micro need less", size_bytes);
+    if (alignment == kHugePageBytes) madvise(data, static_cast<std::size_t>(rounded), MADV_HUGEPAGE);  // advice only
+    std::memset(data, 0, static_cast<std::size_t>(rounded));
+    allocated_bytes_ += size_bytes;
+    return data;
+  }
+
+  void release(void* data, std::int64_t size_bytes) noexcept override {
+    allocated_bytes_ -= size_bytes;
+    std::free(data);
+  }
+
+  void copy_to_device(void* device, const void* host, std::int64_t size_bytes) override {
+    std::memcpy(device, host, static_cast<std::size_t>(size_bytes));
+  }
+
+  void copy_to_host(void* host, const void* device, std::int64_t size_bytes) override {
+    std::memcpy(host, device, static_cast<std::size_t>(size_bytes));
+  }
+
+  void synchronize() override {}
+
+ private:
+  std::int64_t threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cpu_device(std::int64_t threads) { return std::make_unique<CpuDevice>(threads); }
+
+}  // namespace convoy
