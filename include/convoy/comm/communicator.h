@@ -1,6 +1,7 @@
 /// Groups of ranks and the messages inside them. Setup calls block; what a step uses starts and is tested later.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,7 +10,8 @@
 
 namespace convoy::mpi {
 
-/// A message under way. Must be complete before it is destroyed or overwritten (checked by assert); it is inactive then.
+/// A message under way. Must be complete before it is destroyed or overwritten (checked by assert, except while an
+/// exception unwinds); it is inactive then.
 class Request {
  public:
   Request() = default;
@@ -28,9 +30,29 @@ class Request {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-/// Spins on `done`, then yields, then sleeps some microseconds at a time: ranks may outnumber cores.
+/// How a rank waits when ranks may outnumber cores: first it only tests again, then it offers its core to whoever is
+/// ready, then it sleeps, each time twice as long. The first two keep the latency of a message; the last leaves the
+/// core to the arithmetic of others, and to this rank's own background threads, in waits that are long anyway.
+class Backoff {
+ public:
+  void pause() {
+    if (++num_pauses_ > kSpins) give_way();
+  }
+
+ private:
+  static constexpr std::int64_t kSpins = 2000;    // at about 0.1 us a test: below the length of a time slice
+  static constexpr std::int64_t kYields = 20000;  // at 0.3 us or more a yield
+
+  void give_way() const;
+
+  std::int64_t num_pauses_ = 0;
+};
+
+/// Waits until `done()` is true; it is called again and again and should make progress on what is awaited.
 template <typename Done>
-void wait_until(Done&& done);
+void wait_until(Done&& done) {
+  for (Backoff backoff; !done();) backoff.pause();
+}
 
 /// A group of ranks. Copies refer to the same group; free() is left to MPI_Finalize's end of the session.
 class Communicator {
@@ -45,7 +67,9 @@ class Communicator {
   /// Ranks that give the same color form a group, ordered by key. All ranks of this group call it.
   Communicator split(int color, int key) const;
 
-  // --- Started, tested later. Buffers stay untouched until the request is complete. At most 2^31 - 1 bytes.
+  // --- Started, tested later. Buffers (counts too) stay untouched until the request is complete.
+  //     At most 2^31 - 1 bytes a message; tags from 0 to kMaxTag.
+  static constexpr int kMaxTag = 32'000;
   Request start_send(const void* data, std::int64_t size_bytes, int to, int tag) const;
   Request start_receive(void* data, std::int64_t size_bytes, int from, int tag) const;
   /// Sum of floats over the group; rank r receives the counts[r] values of its part. All ranks of this group.

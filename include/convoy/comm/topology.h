@@ -1,0 +1,32 @@
+/// Where the ranks of a job sit: nodes, and the cores that each rank may use.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "convoy/comm/communicator.h"
+
+namespace convoy {
+
+/// The nodes under a group of ranks, and this rank's place on its own.
+struct Topology {
+  std::int64_t num_nodes = 1;
+  std::int64_t least_ranks_on_a_node = 1;
+  std::int64_t most_ranks_on_a_node = 1;
+  std::int64_t local_rank = 0;  ///< among the ranks on this node, in the group's order
+  std::int64_t local_size = 1;  ///< how many ranks are on this node
+};
+
+/// All ranks of world. The first three fields are the same on every rank.
+Topology find_topology(const mpi::Communicator& world);
+
+/// "1 node, 4 ranks on it", "2 nodes, 4 ranks on each", "3 nodes, 2 to 4 ranks on each".
+std::string host_summary(const Topology& topology);
+
+/// The threads that each rank may use so that none waits for a core: the processors of its affinity mask, shared
+/// among the ranks of the node with exactly that mask, or the node's control-group quota shared among all its ranks,
+/// where that is less; at least 1. All ranks of world, and the same on all of them (the least that one rank has):
+/// results depend on the number of threads. `mpirun` binds a rank to one core when it starts one or two.
+std::int64_t fair_threads(const mpi::Communicator& world);
+
+}  // namespace convoy

@@ -1,0 +1,103 @@
+/// A cell is what the partitioner may not cut: the stem, a residual block, the head. It knows its layers, its
+/// parameters and its memory before any device is there; plan() then gives it a device's operations.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "convoy/base/shape.h"
+#include "convoy/model/parameter.h"
+#include "convoy/ops/library.h"
+
+namespace convoy {
+
+/// A place in a cell's memory that is kept from forward to backward, once for each micro-batch in flight.
+struct Saved {
+  std::int64_t offset_bytes = 0;
+};
+
+/// A place in memory that lives for one call only and is shared by all cells of a stage.
+struct Scratch {
+  std::int64_t offset_bytes = 0;
+};
+
+/// One of the cell's parameters: its offset in floats within the cell's part of the arena.
+struct ParameterRef {
+  std::int64_t offset = 0;
+};
+
+/// All the memory of one call of a cell.
+struct Frame {
+  std::byte* saved = nullptr;         ///< this cell's part, of this micro-batch
+  std::byte* scratch = nullptr;       ///< the stage's
+  const float* parameters = nullptr;  ///< this cell's part of the parameter arena
+  float* gradients = nullptr;         ///< this cell's part of this micro-batch's gradients; null in forward
+  bool training = true;               ///< false: running statistics, nothing saved for backward is needed
+
+  float* operator[](Saved s) const { return reinterpret_cast<float*>(saved + s.offset_bytes); }
+  float* operator[](Scratch s) const { return reinterpret_cast<float*>(scratch + s.offset_bytes); }
+  std::uint8_t* bytes(Saved s) const { return reinterpret_cast<std::uint8_t*>(saved + s.offset_bytes); }
+  const float* operator[](ParameterRef p) const { return parameters + p.offset; }
+  float* gradient(ParameterRef p) const { return gradients + p.offset; }
+};
+
+/// What layers ask for while a cell is put together. Every offset is a multiple of 64 bytes.
+class CellMemory {
+ public:
+  ParameterRef parameter(ParameterSpec spec);
+  Saved saved(const Shape& shape) { return saved_bytes(shape.count() * static_cast<std::int64_t>(sizeof(float))); }
+  Saved saved_bytes(std::int64_t size_bytes);
+  Scratch scratch(const Shape& shape);
+  void add_forward_flop(double flop) { forward_flop_ += flop; }
+
+  struct Entry {
+    ParameterSpec spec;
+    ParameterRef place;
+  };
+  const std::vector<Entry>& parameters() const { return parameters_; }
+  std::int64_t arena_count() const { return arena_count_; }  ///< floats, padding included
+  std::int64_t saved_size_bytes() const { return saved_size_bytes_; }
+  std::int64_t scratch_size_bytes() const { return scratch_size_bytes_; }
+  double forward_flop() const { return forward_flop_; }  ///< of one micro-batch
+
+ private:
+  std::vector<Entry> parameters_;
+  std::int64_t arena_count_ = 0, saved_size_bytes_ = 0, scratch_size_bytes_ = 0;
+  double forward_flop_ = 0;
+};
+
+/// y = cell(x); dx, dparameters = backward(dy). Shapes carry the micro-batch's size.
+class Cell {
+ public:
+  Cell(std::string name, const Shape& x) : name_(std::move(name)), x_(x), y_(x) {}
+  virtual ~Cell() = default;
+  Cell(const Cell&) = delete;
+  Cell& operator=(const Cell&) = delete;
+
+  const std::string& name() const { return name_; }
+  const Shape& x() const { return x_; }
+  const Shape& y() const { return y_; }
+  const CellMemory& memory() const { return memory_; }
+
+  /// Plans the operations; once, before anything below.
+  virtual void plan(ops::Library& library) = 0;
+  /// Tells the operations that the parameters (this cell's part of the arena) have changed.
+  virtual void load_weights(const float* parameters) = 0;
+  /// x read, y overwritten.
+  virtual void forward(const Frame& frame, const float* x, float* y) const = 0;
+  /// x and y as in forward; dy is consumed: it may be overwritten. dx overwritten, or null for the network's first
+  /// cell. Every gradient of the cell's parameters is overwritten.
+  virtual void backward(const Frame& frame, const float* x, const float* y, float* dy, float* dx) const = 0;
+
+ protected:
+  CellMemory memory_;
+  void set_output(const Shape& y) { y_ = y; }
+
+ private:
+  std::string name_;
+  Shape x_, y_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,33 @@
+/// Networks as chains of cells, by name.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "convoy/model/cell.h"
+
+namespace convoy {
+
+struct NetworkSpec {
+  std::string name;  ///< resnet50
+  ImageShape image;
+  std::int64_t micro_batch = 0;  ///< samples a call
+  std::int64_t num_classes = 0;
+};
+
+/// The cells in order; the first reads images (N,H,W,C), the last gives logits (N,1,1,classes).
+using Network = std::vector<std::unique_ptr<Cell>>;
+
+/// resnet18, 34, 50, 101, 152 (He et al. 2015, table 1; v1.5 as torchvision has them) and resnet20, 32, 44, 56, 110 for
+/// small images (section 4.2, parameter-free shortcuts). Throws RequestError for an unknown name (with the nearest
+/// known) and for images too small for the strides.
+Network make_network(const NetworkSpec& spec);
+
+std::vector<std::string> network_names();
+
+/// Trained values of the whole network (running statistics do not count).
+std::int64_t count_parameters(const Network& network);
+
+}  // namespace convoy

@@ -1,0 +1,23 @@
+/// Cuts the chain of cells into stages so that the slowest stage is as fast as it can be.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "convoy/model/arena_layout.h"
+
+namespace convoy {
+
+/// Seconds of one micro-batch's forward and backward through each cell, from a model of the device: arithmetic at
+/// `flop_per_second`, plus what is read and written around it at `bytes_per_second`.
+struct DeviceRates {
+  double flop_per_second = 2e11;   ///< a core with AVX-512 at about 3 GHz, as oneDNN's convolutions reach it
+  double bytes_per_second = 2e10;  ///< a core's share of main memory
+};
+std::vector<double> model_cell_seconds(const Network& network, const DeviceRates& rates = {});
+
+/// The contiguous partition into `stages` non-empty runs with the least maximal sum (dynamic programming; among equals
+/// the one whose earlier stages are smaller). Throws RequestError where there are more stages than cells.
+std::vector<CellRange> partition(const std::vector<double>& cell_seconds, std::int64_t stages);
+
+}  // namespace convoy

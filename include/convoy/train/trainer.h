@@ -1,0 +1,24 @@
+/// A training run and an evaluation, from parameters to exit status.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "convoy/base/error.h"
+#include "convoy/comm/process_grid.h"
+#include "convoy/ops/library.h"
+#include "convoy/params/parameters.h"
+
+namespace convoy {
+
+/// Trains until train.epochs or train.max_steps, or until a stop is requested (kStoppedEarly, with a checkpoint). All
+/// ranks of the grid's world.
+ExitStatus train(const Parameters& params, const ProcessGrid& grid, ops::Library& library);
+
+/// Loss and top-1 of data.test: of init.weights if it names a checkpoint, else of the newest in run.directory.
+ExitStatus evaluate(const Parameters& params, const ProcessGrid& grid, ops::Library& library);
+
+/// What train() would do on `ranks` ranks, without doing it: the grid, the stages and their memory, the step drawn.
+std::string describe_plan(const Parameters& params, std::int64_t ranks);
+
+}  // namespace convoy

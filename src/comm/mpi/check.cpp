@@ -1,0 +1,30 @@
+/// The message of a failed MPI call.
+#include "comm/mpi/check.h"
+
+#include <array>
+#include <string_view>
+
+#include "convoy/base/error.h"
+
+namespace convoy::mpi {
+
+namespace {
+
+// "/somewhere/src/comm/mpi/session.cpp" -> "src/comm/mpi/session.cpp": where it was built says nothing.
+std::string_view inside_project(std::string_view file) {
+  const auto start = file.rfind("/src/");
+  return start == std::string_view::npos ? file : file.substr(start + 1);
+}
+
+}  // namespace
+
+void throw_mpi_error(int code, const char* call, const char* file, int line) {
+  std::array<char, MPI_MAX_ERROR_STRING> text = {};
+  int length = 0;
+  if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) length = 0;
+  const std::string_view reason = length > 0 ? std::string_view(text.data(), static_cast<std::size_t>(length))
+                                             : std::string_view("no message for this code");
+  fail("MPI could not complete {}: {} (code {}, {}:{}).", call, reason, code, inside_project(file), line);
+}
+
+}  // namespace convoy::mpi

@@ -1,0 +1,174 @@
+/// How a job ends: by agreement where all ranks left the body, by force where one failed and others may wait for it.
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/log.h"
+#include "convoy/comm/session.h"
+
+#include "comm/mpi/check.h"
+
+namespace convoy::mpi {
+
+namespace {
+
+// Rank 0 waits so long for the others to refuse too. The others give it a little longer: its message is the one to see.
+constexpr double kRefusalSeconds = 10.0;
+constexpr double kRefusalSecondsElsewhere = 12.0;
+// A failure that all ranks share is printed by rank 0, which ends the others before they speak.
+constexpr useconds_t kHeadStartMicroseconds = 250'000;
+// MPI_Abort (or a failed single rank's MPI_Finalize) gets so long; on a network that is down it never returns.
+constexpr unsigned kWatchdogSeconds = 5;
+
+struct Place {
+  int rank = 0;
+  int size = 1;
+};
+
+bool mpi_is_up() {
+  int started = 0;
+  int ended = 0;
+  return MPI_Initialized(&started) == MPI_SUCCESS && started != 0 && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0;
+}
+
+Place my_place() {
+  Place place;
+  if (!mpi_is_up()) return place;
+  if (MPI_Comm_rank(MPI_COMM_WORLD, &place.rank) != MPI_SUCCESS) return {};
+  if (MPI_Comm_size(MPI_COMM_WORLD, &place.size) != MPI_SUCCESS) return {};
+  return place;
+}
+
+// "convoy: MESSAGE" where nobody asks who speaks, else "convoy: rank 3 of 4 (node17): MESSAGE".
+void print_error(const Place& place, bool with_rank, const char* message) noexcept {
+  std::fflush(stdout);
+  try {
+    char host[256] = "unknown host";
+    gethostname(host, sizeof(host) - 1);
+    log_error(with_rank ? fmt::format("rank {} of {} ({}): {}", place.rank, place.size, host, message) : message);
+  } catch (...) {  // no memory for the prefix
+    log_error(message);
+  }
+}
+
+volatile std::sig_atomic_t status_at_alarm = 1;
+
+extern "C" void leave_now(int) {
+  _exit(status_at_alarm);
+}
+
+// From here on the process ends in any case. An alarm rather than a thread: it needs no memory, which may be what
+// failed.
+void arm_watchdog(ExitStatus status) noexcept {
+  status_at_alarm = static_cast<int>(status);
+  std::signal(SIGALRM, leave_now);
+  alarm(kWatchdogSeconds);
+}
+
+// Ends all ranks.
+[[noreturn]] void abort_job(ExitStatus status) noexcept {
+  arm_watchdog(status);
+  if (mpi_is_up()) MPI_Abort(MPI_COMM_WORLD, static_cast<int>(status));
+  _exit(static_cast<int>(status));
+}
+
+// A single rank leaves in peace, as nobody waits for it: MPI_Abort would add eight lines to the one that matters.
+int end_failed(const char* message) noexcept {
+  std::signal(SIGTERM, SIG_DFL);  // another rank's abort may end this one at once
+  const Place place = my_place();
+  if (place.rank != 0) usleep(kHeadStartMicroseconds);
+  print_error(place, place.size > 1, message);
+  if (place.size > 1) abort_job(ExitStatus::kFailed);
+  arm_watchdog(ExitStatus::kFailed);
+  return static_cast<int>(ExitStatus::kFailed);
+}
+
+// The ranks' agreement on how the job ends, on a group of its own: whatever collective others still wait in, on any
+// other group, cannot be mistaken for it.
+class Agreement {
+ public:
+  // All ranks of world.
+  explicit Agreement(const Communicator& world) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    CONVOY_CHECK_MPI(MPI_Comm_dup(world.handle(), &comm));
+    group_ = Communicator(comm);
+  }
+
+  // Every rank, when it has left the body; completes when all have.
+  void start(bool refuses) {
+    mine_ = refuses ? group_.rank() : group_.size();
+    MPI_Request request = MPI_REQUEST_NULL;
+    CONVOY_CHECK_MPI(MPI_Iallreduce(&mine_, &first_, 1, MPI_INT, MPI_MIN, group_.handle(), &request));
+    request_ = Request(request);
+  }
+
+  bool reached() { return request_.test(); }
+  bool somebody_refuses() const { return first_ < group_.size(); }
+  bool is_speaker() const { return first_ == group_.rank(); }  // the lowest rank that refuses
+
+ private:
+  Communicator group_;
+  Request request_;
+  int mine_ = 0;
+  int first_ = 0;
+};
+
+// The body is done here; the status is that of the job.
+int end_done(Agreement& agreement, ExitStatus status) {
+  std::fflush(stdout);
+  agreement.start(false);
+  wait_until([&] { return agreement.reached(); });
+  return static_cast<int>(agreement.somebody_refuses() ? ExitStatus::kWrongRequest : status);
+}
+
+// A wrong request is seen by all ranks alike, and then all leave in peace. Where only some see it (a file that one
+// node lacks) the others may wait in a message that never comes: after some seconds the job is ended by force.
+int end_refused(Agreement& agreement, const char* message) {
+  std::signal(SIGTERM, SIG_DFL);
+  std::fflush(stdout);
+  const Place place = my_place();
+  if (place.rank == 0) print_error(place, false, message);
+  const double deadline = now_seconds() + (place.rank == 0 ? kRefusalSeconds : kRefusalSecondsElsewhere);
+  agreement.start(true);
+  bool all_left = false;
+  wait_until([&] { return (all_left = agreement.reached()) || now_seconds() > deadline; });
+  if (place.rank != 0 && (!all_left || agreement.is_speaker())) print_error(place, true, message);
+  if (!all_left) abort_job(ExitStatus::kWrongRequest);
+  return static_cast<int>(ExitStatus::kWrongRequest);
+}
+
+int run_in_session(Session& session, const std::function<ExitStatus(Session&)>& body) {
+  Agreement agreement(session.world());
+  std::string refusal;
+  try {
+    return end_done(agreement, body(session));
+  } catch (const RequestError& error) {
+    refusal = error.what();
+  }
+  return end_refused(agreement, refusal.c_str());
+}
+
+}  // namespace
+
+int run_guarded(int argc, char** argv, const std::function<ExitStatus(Session&)>& body) {
+  std::optional<Session> session;  // outlives the handlers: a failed job must not wait in MPI_Finalize
+  try {
+    session.emplace(&argc, &argv);
+    return run_in_session(*session, body);
+  } catch (const std::bad_alloc&) {
+    return end_failed("Out of memory. Smaller batch.micro, more stages or fewer ranks on a node need less of it.");
+  } catch (const std::exception& error) {
+    return end_failed(error.what());
+  } catch (...) {
+    return end_failed("An exception of a type unknown to convoy. Please report it.");
+  }
+}
+
+}  // namespace convoy::mpi

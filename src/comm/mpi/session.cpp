@@ -1,0 +1,39 @@
+/// MPI_Init to MPI_Finalize.
+#include "convoy/comm/session.h"
+
+#include <fmt/format.h>
+
+#include "convoy/base/log.h"
+
+#include "comm/mpi/check.h"
+
+namespace convoy::mpi {
+
+namespace {
+
+// Background threads load data and write files, but only the main thread speaks MPI.
+constexpr int kThreadLevel = MPI_THREAD_FUNNELED;
+
+MPI_Comm start(int* argc, char*** argv) {
+  int provided = MPI_THREAD_SINGLE;
+  const int code = MPI_Init_thread(argc, argv, kThreadLevel, &provided);
+  // Not CONVOY_CHECK_MPI: before MPI is up it may not be asked for the message of a code.
+  if (code != MPI_SUCCESS) fail("MPI did not start: MPI_Init_thread returned {}.", code);
+  if (provided < kThreadLevel) {
+    fail(
+        "This MPI was built without threads (level {} where MPI_THREAD_FUNNELED = {} is needed). Use one with threads.",
+        provided, kThreadLevel);
+  }
+  return MPI_COMM_WORLD;
+}
+
+}  // namespace
+
+Session::Session(int* argc, char*** argv) : world_(start(argc, argv)) {}
+
+Session::~Session() {
+  const int code = MPI_Finalize();
+  if (code != MPI_SUCCESS) log_warning(fmt::format("MPI_Finalize returned {}", code));
+}
+
+}  // namespace convoy::mpi

@@ -1,0 +1,74 @@
+/// Ranks by node, found by asking MPI who shares memory.
+#include "convoy/comm/topology.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "comm/mpi/check.h"
+#include "comm/processors.h"
+
+namespace convoy {
+
+namespace {
+
+// The ranks of a group that are on this rank's node, for the length of one question.
+class NodeGroup {
+ public:
+  // All ranks of the group.
+  explicit NodeGroup(const mpi::Communicator& group) {
+    CONVOY_CHECK_MPI(MPI_Comm_split_type(group.handle(), MPI_COMM_TYPE_SHARED, group.rank(), MPI_INFO_NULL, &comm_));
+    ranks_ = mpi::Communicator(comm_);
+  }
+  // All ranks of the node.
+  ~NodeGroup() { MPI_Comm_free(&comm_); }
+  NodeGroup(const NodeGroup&) = delete;
+  NodeGroup& operator=(const NodeGroup&) = delete;
+
+  const mpi::Communicator& ranks() const { return ranks_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  mpi::Communicator ranks_;
+};
+
+// The ranks of the node with the same mask as mine, myself among them. All ranks of the node.
+std::int64_t count_sharers(const mpi::Communicator& node, const AffinityMask& mine) {
+  std::vector<AffinityMask> masks(static_cast<std::size_t>(node.size()));
+  CONVOY_CHECK_MPI(
+      MPI_Allgather(mine.data(), sizeof(mine), MPI_BYTE, masks.data(), sizeof(mine), MPI_BYTE, node.handle()));
+  return std::count(masks.begin(), masks.end(), mine);
+}
+
+}  // namespace
+
+Topology find_topology(const mpi::Communicator& world) {
+  const NodeGroup node(world);
+  const std::int64_t size = node.ranks().size();
+  return {.num_nodes = world.sum(node.ranks().rank() == 0 ? 1 : 0),
+          .least_ranks_on_a_node = -world.max(-size),
+          .most_ranks_on_a_node = world.max(size),
+          .local_rank = node.ranks().rank(),
+          .local_size = size};
+}
+
+std::string host_summary(const Topology& topology) {
+  const std::int64_t least = topology.least_ranks_on_a_node;
+  const std::int64_t most = topology.most_ranks_on_a_node;
+  const std::string ranks =
+      least < most ? fmt::format("{} to {} ranks", least, most) : fmt::format("{} rank{}", most, most == 1 ? "" : "s");
+  if (topology.num_nodes == 1) return fmt::format("1 node, {} on it", ranks);
+  return fmt::format("{} nodes, {} on each", topology.num_nodes, ranks);
+}
+
+std::int64_t fair_threads(const mpi::Communicator& world) {
+  const NodeGroup node(world);
+  const AffinityMask mask = affinity_mask();
+  const std::int64_t by_mask = count_processors(mask) / count_sharers(node.ranks(), mask);
+  const std::int64_t by_quota = quota_processors() / node.ranks().size();
+  const std::int64_t mine = std::max<std::int64_t>(1, std::min(by_mask, by_quota));
+  return -world.max(-mine);  // the least of all ranks
+}
+
+}  // namespace convoy

@@ -1,0 +1,41 @@
+/// The grid's two splits of the world, and the refusal of a grid that does not fit.
+#include "convoy/comm/process_grid.h"
+
+#include <string>
+#include <vector>
+
+#include <fmt/ranges.h>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+namespace {
+
+std::vector<std::int64_t> divisors(std::int64_t number) {
+  std::vector<std::int64_t> found;
+  for (std::int64_t candidate = 1; candidate <= number; ++candidate) {
+    if (number % candidate == 0) found.push_back(candidate);
+  }
+  return found;
+}
+
+std::int64_t checked_stages(std::int64_t stages, std::int64_t num_ranks) {
+  if (stages >= 1 && num_ranks % stages == 0) return stages;
+  const std::string alone =
+      num_ranks > 1 ? "" : fmt::format(" More ranks are started by mpirun, for example mpirun -n {}.", stages);
+  refuse("grid.stages = {} does not divide the {} rank{} of this job. Stages that do: {}.{}", stages, num_ranks,
+         num_ranks > 1 ? "s" : "", fmt::join(divisors(num_ranks), ", "), stages > 1 ? alone : "");
+}
+
+}  // namespace
+
+ProcessGrid::ProcessGrid(const mpi::Communicator& world, std::int64_t stages) : world_(world) {
+  const auto num_stages = static_cast<int>(checked_stages(stages, world.size()));
+  const int my_replica = world.rank() / num_stages;
+  const int my_stage = world.rank() % num_stages;
+  model_ = world.split(my_replica, my_stage);  // all ranks of world
+  data_ = world.split(my_stage, my_replica);   // all ranks of world
+}
+
+}  // namespace convoy

@@ -1,0 +1,26 @@
+/// The processors that the system lets this process run on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace convoy {
+
+/// A bit a processor, for as many processors as Linux can have (8192); ranks compare theirs byte by byte.
+using AffinityMask = std::array<std::uint64_t, 8192 / 64>;
+
+/// The processors this process may run on.
+AffinityMask affinity_mask();
+
+std::int64_t count_processors(const AffinityMask& mask);
+
+/// Whole processors' worth of time in the text of a control group's cpu.max, "QUOTA PERIOD" in microseconds or
+/// "max PERIOD": at least 1; kNoQuota where it sets no limit or says something else.
+std::int64_t quota_processors(std::string_view cpu_max);
+inline constexpr std::int64_t kNoQuota = INT64_MAX;
+
+/// The same, of the control group that a container's processes see as their root (version 2).
+std::int64_t quota_processors();
+
+}  // namespace convoy

@@ -1,0 +1,19 @@
+/// One function a command; commands.cpp finds them by name.
+#pragma once
+
+#include "convoy/base/error.h"
+#include "convoy/comm/session.h"
+#include "convoy/params/parse.h"
+
+namespace convoy::commands {
+
+ExitStatus train(const Request& request, mpi::Session& session);
+ExitStatus evaluate(const Request& request, mpi::Session& session);
+ExitStatus import(const Request& request, mpi::Session& session);
+ExitStatus plan(const Request& request, mpi::Session& session);
+ExitStatus info(const Request& request, mpi::Session& session);
+ExitStatus check(const Request& request, mpi::Session& session);
+ExitStatus help(const Request& request, mpi::Session& session);
+ExitStatus version(const Request& request, mpi::Session& session);
+
+}  // namespace convoy::commands

@@ -1,0 +1,27 @@
+/// convoy info, convoy check: what a file holds and whether it is whole. Rank 0 works.
+#include <fmt/format.h>
+
+#include "convoy/io/inspect.h"
+
+#include "commands/commands.h"
+
+namespace convoy::commands {
+
+ExitStatus info(const Request& request, mpi::Session& session) {
+  if (session.world().rank() != 0) return ExitStatus::kDone;
+  for (const std::string& path : request.arguments) fmt::print("{}\n", io::describe_file(path));
+  return ExitStatus::kDone;
+}
+
+ExitStatus check(const Request& request, mpi::Session& session) {
+  if (session.world().rank() != 0) return ExitStatus::kDone;
+  bool whole = true;
+  for (const std::string& path : request.arguments) {
+    const auto damage = io::verify_file(path);
+    fmt::print("{}: {}\n", path, damage ? *damage : "whole");
+    whole = whole && !damage;
+  }
+  return whole ? ExitStatus::kDone : ExitStatus::kFailed;
+}
+
+}  // namespace convoy::commands

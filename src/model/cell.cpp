@@ -1,0 +1,30 @@
+/// Places in a cell's memory, each on a cache line of its own.
+#include "convoy/model/cell.h"
+
+namespace convoy {
+
+namespace {
+constexpr std::int64_t kAlignmentBytes = 64;
+constexpr std::int64_t kAlignmentFloats = kAlignmentBytes / static_cast<std::int64_t>(sizeof(float));
+}  // namespace
+
+ParameterRef CellMemory::parameter(ParameterSpec spec) {
+  const ParameterRef place{arena_count_};
+  arena_count_ += round_up(spec.count(), kAlignmentFloats);
+  parameters_.push_back({std::move(spec), place});
+  return place;
+}
+
+Saved CellMemory::saved_bytes(std::int64_t size_bytes) {
+  const Saved place{saved_size_bytes_};
+  saved_size_bytes_ += round_up(size_bytes, kAlignmentBytes);
+  return place;
+}
+
+Scratch CellMemory::scratch(const Shape& shape) {
+  const Scratch place{scratch_size_bytes_};
+  scratch_size_bytes_ += round_up(shape.count() * static_cast<std::int64_t>(sizeof(float)), kAlignmentBytes);
+  return place;
+}
+
+}  // namespace convoy

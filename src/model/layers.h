@@ -1,0 +1,78 @@
+/// The layers that cells are made of: each owns its parameters' names and what it saves, forward beside backward.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "convoy/model/cell.h"
+
+namespace convoy {
+
+/// y  = conv(x, w)         x (N,H,W,C)   w (K,R,S,C)   y (N,P,Q,K)
+/// dx = conv_input(dy, w)  overwritten
+/// dw = conv_weight(x, dy) overwritten: one micro-batch's gradient; the reducer sums
+/// saves: nothing of its own; backward reads x
+class Convolution {
+ public:
+  Convolution(CellMemory& memory, const std::string& name, const ops::ConvolutionSpec& spec);
+
+  Shape y() const { return spec_.y(); }
+  void plan(ops::Library& library) { op_ = library.convolution(spec_); }
+  void load_weights(const float* parameters) { op_->load_weights(parameters + weight_.offset); }
+
+  void forward(const float* x, float* y) const { op_->forward(x, y); }
+  void backward(const Frame& frame, const float* x, const float* dy, float* dx) const {
+    if (dx != nullptr) op_->backward_input(dy, dx);
+    op_->backward_weight(x, dy, frame.gradient(weight_));
+  }
+
+ private:
+  ops::ConvolutionSpec spec_;
+  ParameterRef weight_;
+  std::unique_ptr<ops::ConvolutionOp> op_;
+};
+
+/// y = relu(gamma * (x - mean) / sqrt(var + epsilon) + beta [+ residual])
+/// The micro-batch's mean and unbiased variance go where the gradients of the running statistics are: the reducer sums
+/// them over the step's micro-batches, the update averages them (one update a step).
+/// saves: mean, inv_std, var (C); backward reads x and y
+class BatchNorm {
+ public:
+  BatchNorm(CellMemory& memory, const std::string& name, const ops::BatchNormSpec& spec);
+
+  void plan(ops::Library& library);
+
+  void forward(const Frame& frame, const float* x, float* y, const float* residual = nullptr) const;
+  /// dx may be dy, unless there is a residual: then dresidual may be dy, and dx is not.
+  void backward(const Frame& frame, const float* x, const float* y, const float* dy, float* dx,
+                float* dresidual = nullptr) const;
+
+ private:
+  ops::BatchNormSpec spec_;
+  ParameterRef gamma_, beta_, running_mean_, running_var_;
+  Saved mean_, inv_std_, var_unbiased_;
+  std::unique_ptr<ops::BatchNormOp> op_;
+  ops::ElementwiseOps* elementwise_ = nullptr;
+};
+
+/// y = x w^T + b    x (N,C)   w (K,C)   b (K)   y (N,K)
+/// saves: nothing of its own; backward reads x
+class Linear {
+ public:
+  Linear(CellMemory& memory, const std::string& name, const ops::LinearSpec& spec);
+
+  void plan(ops::Library& library) { op_ = library.linear(spec_); }
+
+  void forward(const Frame& frame, const float* x, float* y) const { op_->forward(x, frame[weight_], frame[bias_], y); }
+  void backward(const Frame& frame, const float* x, const float* dy, float* dx) const {
+    op_->backward_input(dy, frame[weight_], dx);
+    op_->backward_weight(x, dy, frame.gradient(weight_), frame.gradient(bias_));
+  }
+
+ private:
+  ops::LinearSpec spec_;
+  ParameterRef weight_, bias_;
+  std::unique_ptr<ops::LinearOp> op_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,50 @@
+/// From a network's name to its cells.
+#include "convoy/model/network.h"
+
+#include <numeric>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+#include "model/resnet.h"
+
+namespace convoy {
+
+namespace {
+
+// Every convolution is padded, so that no stride can take a side below one pixel.
+void check_image(const NetworkSpec& spec) {
+  if (spec.image.h < 1 || spec.image.w < 1 || spec.image.c < 1)
+    refuse("model.name = {}: the data holds {} images; every side must be at least 1.", spec.name,
+           to_string(spec.image));
+}
+
+}  // namespace
+
+Network make_network(const NetworkSpec& spec) {
+  check_image(spec);
+  for (const ResnetDepth& depth : resnet_depths())
+    if (spec.name == fmt::format("resnet{}", depth.depth)) return make_resnet(depth, spec);
+  for (const int depth : resnet_cifar_depths())
+    if (spec.name == fmt::format("resnet{}", depth)) return make_resnet_cifar(depth, spec);
+  const std::string suggestion = nearest(spec.name, network_names());
+  refuse("model.name = {} is not known. Known: {}.{}", spec.name, fmt::join(network_names(), ", "),
+         suggestion.empty() ? "" : fmt::format(" Nearest: {}.", suggestion));
+}
+
+std::vector<std::string> network_names() {
+  std::vector<std::string> names;
+  for (const ResnetDepth& depth : resnet_depths()) names.push_back(fmt::format("resnet{}", depth.depth));
+  for (const int depth : resnet_cifar_depths()) names.push_back(fmt::format("resnet{}", depth));
+  return names;
+}
+
+std::int64_t count_parameters(const Network& network) {
+  std::int64_t count = 0;
+  for (const auto& cell : network)
+    for (const auto& entry : cell->memory().parameters())
+      if (!entry.spec.is_statistic()) count += entry.spec.count();
+  return count;
+}
+
+}  // namespace convoy

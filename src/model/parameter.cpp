@@ -1,0 +1,72 @@
+/// Parameters between file and device, and where training starts.
+#include "convoy/model/parameter.h"
+
+#include <cassert>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "convoy/base/random.h"
+
+namespace convoy {
+
+namespace {
+
+// Calls visit(place in file order, place in device order) for every value.
+template <typename Visit>
+void for_each_place(const ParameterSpec& spec, Visit&& visit) {
+  if (spec.kind != ParameterKind::kConvolutionWeight) {
+    for (std::int64_t i = 0; i < spec.count(); ++i) visit(i, i);
+    return;
+  }
+  const std::int64_t filters = spec.dims[0], channels = spec.dims[1], area = spec.dims[2] * spec.dims[3];
+  for (std::int64_t o = 0; o < filters; ++o)
+    for (std::int64_t i = 0; i < channels; ++i)
+      for (std::int64_t p = 0; p < area; ++p) visit((o * channels + i) * area + p, (o * area + p) * channels + i);
+}
+
+}  // namespace
+
+std::int64_t ParameterSpec::count() const {
+  return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+void to_file_order(const ParameterSpec& spec, std::span<const float> device, std::span<float> file) {
+  assert(std::ssize(device) == spec.count() && std::ssize(file) == spec.count());
+  for_each_place(spec, [&](std::int64_t f, std::int64_t d) { file[f] = device[d]; });
+}
+
+void to_device_order(const ParameterSpec& spec, std::span<const float> file, std::span<float> device) {
+  assert(std::ssize(device) == spec.count() && std::ssize(file) == spec.count());
+  for_each_place(spec, [&](std::int64_t f, std::int64_t d) { device[d] = file[f]; });
+}
+
+std::vector<float> initial_values(const ParameterSpec& spec, std::uint64_t seed) {
+  std::vector<float> values(spec.count(), 0.0f);
+  const RandomKey key{.seed = seed, .purpose = Purpose::kInitialWeight, .epoch = 0, .item = hash_name(spec.name)};
+  const auto uniform_within = [&](double bound) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>((2.0 * random_uniform(key, i) - 1.0) * bound);
+  };
+  switch (spec.kind) {
+    case ParameterKind::kConvolutionWeight: {
+      const double deviation = std::sqrt(2.0 / static_cast<double>(spec.dims[0] * spec.dims[2] * spec.dims[3]));
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(random_normal(key, i) * deviation);
+      break;
+    }
+    case ParameterKind::kLinearWeight:
+    case ParameterKind::kLinearBias:
+      uniform_within(1.0 / std::sqrt(static_cast<double>(spec.fan_in)));
+      break;
+    case ParameterKind::kScale:
+    case ParameterKind::kRunningVariance:
+      values.assign(values.size(), 1.0f);
+      break;
+    case ParameterKind::kShift:
+    case ParameterKind::kRunningMean:
+      break;
+  }
+  return values;
+}
+
+}  // namespace convoy

@@ -1,0 +1,153 @@
+/// The cells of residual networks: stems, blocks and the head. He et al. 2015, "Deep residual learning", figures 2
+/// and 5.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "convoy/model/cell.h"
+
+#include "model/layers.h"
+
+namespace convoy {
+
+/// Images of photographs: 7x7 convolution at stride 2, batch norm, ReLU, 3x3 maximum at stride 2.
+class ImageNetStem final : public Cell {
+ public:
+  ImageNetStem(const Shape& x, std::int64_t num_filters);
+
+  void plan(ops::Library& library) override;
+  void load_weights(const float* parameters) override { conv1_.load_weights(parameters); }
+  void forward(const Frame& frame, const float* x, float* y) const override;
+  void backward(const Frame& frame, const float* x, const float* y, float* dy, float* dx) const override;
+
+ private:
+  Convolution conv1_;
+  BatchNorm bn1_;
+  ops::PoolingSpec pool_spec_;
+  Saved a_, b_, winner_;
+  Scratch db_;
+  std::unique_ptr<ops::MaxPoolOp> pool_;
+};
+
+/// Small images: 3x3 convolution, batch norm, ReLU.
+class SmallImageStem final : public Cell {
+ public:
+  SmallImageStem(const Shape& x, std::int64_t num_filters);
+
+  void plan(ops::Library& library) override;
+  void load_weights(const float* parameters) override { conv1_.load_weights(parameters); }
+  void forward(const Frame& frame, const float* x, float* y) const override;
+  void backward(const Frame& frame, const float* x, const float* y, float* dy, float* dx) const override;
+
+ private:
+  Convolution conv1_;
+  BatchNorm bn1_;
+  Saved a_;
+};
+
+/// How a block's input reaches its output when the shapes differ.
+enum class ShortcutKind {
+  kProjection,  ///< 1x1 convolution and batch norm ("option B"; torchvision's downsample)
+  kPadding,     ///< every stride-th pixel, new channels zero ("option A")
+};
+
+struct BlockSpec {
+  std::string name;  ///< layer1.0
+  Shape x;
+  std::int64_t num_filters = 0;  ///< of the 3x3 convolutions
+  std::int64_t stride = 1;
+  ShortcutKind shortcut = ShortcutKind::kProjection;
+};
+
+/// The path around a block: nothing where shapes agree, else a projection or option A.
+class BlockShortcut {
+ public:
+  BlockShortcut(CellMemory& memory, const BlockSpec& spec, const Shape& y);
+
+  void plan(ops::Library& library);
+  void load_weights(const float* parameters);
+
+  /// What is added to the block's other branch: x itself or a place in scratch.
+  const float* forward(const Frame& frame, const float* x) const;
+  /// dx += shortcut's gradient. ds (the shape of y) is consumed.
+  void backward(const Frame& frame, const float* x, float* ds, float* dx) const;
+
+ private:
+  struct Projection {
+    Convolution conv;
+    BatchNorm bn;
+    Saved d;  ///< conv's output
+    Scratch dx_part;
+  };
+  Shape x_;
+  std::optional<Projection> projection_;
+  std::optional<ops::ShortcutSpec> padding_spec_;
+  std::unique_ptr<ops::ShortcutOp> padding_;
+  Scratch s_;
+  ops::ElementwiseOps* elementwise_ = nullptr;
+};
+
+/// y = relu(bn2(conv2(relu(bn1(conv1(x))))) + shortcut(x)), 3x3 convolutions.
+class BasicBlock final : public Cell {
+ public:
+  explicit BasicBlock(const BlockSpec& spec);
+
+  void plan(ops::Library& library) override;
+  void load_weights(const float* parameters) override;
+  void forward(const Frame& frame, const float* x, float* y) const override;
+  void backward(const Frame& frame, const float* x, const float* y, float* dy, float* dx) const override;
+
+ private:
+  Convolution conv1_;
+  BatchNorm bn1_;
+  Convolution conv2_;
+  BatchNorm bn2_;
+  BlockShortcut shortcut_;
+  Saved a_, b_, c_;
+  Scratch dc_, db_;
+};
+
+/// y = relu(bn3(conv3(relu(bn2(conv2(relu(bn1(conv1(x)))))))) + shortcut(x)): 1x1, 3x3 with the stride (v1.5, as
+/// torchvision has it), 1x1 to four times the filters.
+class Bottleneck final : public Cell {
+ public:
+  static constexpr std::int64_t kExpansion = 4;
+  explicit Bottleneck(const BlockSpec& spec);
+
+  void plan(ops::Library& library) override;
+  void load_weights(const float* parameters) override;
+  void forward(const Frame& frame, const float* x, float* y) const override;
+  void backward(const Frame& frame, const float* x, const float* y, float* dy, float* dx) const override;
+
+ private:
+  Convolution conv1_;
+  BatchNorm bn1_;
+  Convolution conv2_;
+  BatchNorm bn2_;
+  Convolution conv3_;
+  BatchNorm bn3_;
+  BlockShortcut shortcut_;
+  Saved a_, b_, c_, d_, e_;
+  Scratch de_, dd_, db_;
+};
+
+/// Mean over the image, then the fully connected layer: logits (N,1,1,classes).
+class ClassifierHead final : public Cell {
+ public:
+  ClassifierHead(const Shape& x, std::int64_t num_classes);
+
+  void plan(ops::Library& library) override;
+  void load_weights(const float*) override {}
+  void forward(const Frame& frame, const float* x, float* y) const override;
+  void backward(const Frame& frame, const float* x, const float* y, float* dy, float* dx) const override;
+
+ private:
+  Linear fc_;
+  Saved mean_;
+  Scratch dmean_;
+  std::unique_ptr<ops::GlobalAveragePoolOp> pool_;
+};
+
+}  // namespace convoy

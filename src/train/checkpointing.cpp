@@ -1,0 +1,202 @@
+/// Slices to tensors and tensors to slices.
+#include "train/checkpointing.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr int kParametersTag = 9001, kShardTag = 9002;
+constexpr std::int64_t kFloatBytes = sizeof(float);
+
+std::vector<float> to_host(Device& device, const float* data, std::int64_t count) {
+  std::vector<float> host(count);
+  device.copy_to_host(host.data(), data, count * kFloatBytes);
+  device.synchronize();
+  return host;
+}
+
+// The sender's part of an exchange in which `from` gives floats to rank 0.
+std::vector<float> bring_to_root(const ProcessGrid& grid, int from, int tag, std::vector<float> mine,
+                                 std::int64_t count) {
+  const mpi::Communicator& world = grid.world();
+  if (from == 0) return mine;
+  if (world.rank() == from) world.send(mine.data(), count * kFloatBytes, 0, tag);
+  if (!grid.is_root()) return {};
+  std::vector<float> theirs(count);
+  world.receive(theirs.data(), count * kFloatBytes, from, tag);
+  return theirs;
+}
+
+// An arena's entries as tensors in file order; statistics only where wanted.
+void append_tensors(const ArenaLayout& layout, const std::vector<float>& arena, bool with_statistics,
+                    std::vector<io::NamedTensor>& tensors) {
+  for (const ArenaEntry& entry : layout.entries) {
+    if (entry.spec.is_statistic() && !with_statistics) continue;
+    io::NamedTensor& tensor = tensors.emplace_back();
+    tensor.name = entry.spec.name;
+    tensor.dims = entry.spec.dims;
+    tensor.values.resize(entry.spec.count());
+    to_file_order(entry.spec, {arena.data() + entry.offset, tensor.values.size()}, tensor.values);
+  }
+}
+
+std::int64_t shard_count(const ArenaLayout& layout, std::int64_t replica, std::int64_t replicas) {
+  std::int64_t count = 0;
+  for (const Bucket& bucket : layout.buckets) count += slice_of(bucket, replica, replicas).count();
+  return count;
+}
+
+// Calls visit(slice in the arena, offset in the shard) for each bucket.
+template <typename Visit>
+void for_each_slice(const ArenaLayout& layout, std::int64_t replica, std::int64_t replicas, Visit&& visit) {
+  std::int64_t offset = 0;
+  for (const Bucket& bucket : layout.buckets) {
+    const Slice slice = slice_of(bucket, replica, replicas);
+    visit(slice, offset);
+    offset += slice.count();
+  }
+}
+
+using TensorsByName = std::unordered_map<std::string, const io::NamedTensor*>;
+
+TensorsByName by_name(const std::vector<io::NamedTensor>& tensors) {
+  TensorsByName map;
+  for (const io::NamedTensor& tensor : tensors) map[tensor.name] = &tensor;
+  return map;
+}
+
+void check_tensors(const Network& network, const TensorsByName& tensors, const std::string& where) {
+  std::size_t expected = 0;
+  for (const auto& cell : network) {
+    for (const auto& entry : cell->memory().parameters()) {
+      ++expected;
+      const auto found = tensors.find(entry.spec.name);
+      if (found == tensors.end())
+        refuse("{} has no tensor '{}': it is a checkpoint of another model.name", where, entry.spec.name);
+      if (found->second->dims != entry.spec.dims)
+        refuse(
+            "{} holds '{}' with shape {}, this model wants {}: another model.name, or data with other classes or "
+            "channels",
+            where, entry.spec.name, fmt::join(found->second->dims, "x"), fmt::join(entry.spec.dims, "x"));
+    }
+  }
+  if (expected != tensors.size())
+    refuse("{} holds {} tensors, this model has {}: it is a checkpoint of another model.name", where, tensors.size(),
+           expected);
+}
+
+// Fills an arena (host) from tensors; entries without a tensor stay zero.
+std::vector<float> fill_arena(const ArenaLayout& layout, const TensorsByName& tensors) {
+  std::vector<float> arena(layout.count, 0.0f);
+  for (const ArenaEntry& entry : layout.entries) {
+    const auto found = tensors.find(entry.spec.name);
+    if (found == tensors.end()) continue;
+    to_device_order(entry.spec, found->second->values, {arena.data() + entry.offset, found->second->values.size()});
+  }
+  return arena;
+}
+
+void check_slot(const Network& network, const TensorsByName& tensors, const std::string& where,
+                const std::string& slot) {
+  for (const auto& cell : network) {
+    for (const auto& entry : cell->memory().parameters()) {
+      if (entry.spec.is_statistic()) continue;
+      const auto found = tensors.find(entry.spec.name);
+      if (found == tensors.end() || found->second->dims != entry.spec.dims)
+        refuse("{} has no /optimizer/{}/{} of the right shape: it cannot be resumed with this model", where, slot,
+               entry.spec.name);
+    }
+  }
+}
+
+}  // namespace
+
+io::Checkpoint gather_checkpoint(const Engine& engine) {
+  const ProcessGrid& grid = engine.grid();
+  Device& device = engine.device();
+  io::Checkpoint checkpoint;
+  const std::vector<std::string> slots = engine.optimizer().slot_names();
+  for (std::int64_t s = 0; s < grid.num_stages(); ++s) {
+    const ArenaLayout& layout = engine.plan().stages()[s].layout;
+    const int holder = grid.world_rank(0, s);
+    std::vector<float> mine;
+    if (grid.world().rank() == holder) mine = to_host(device, engine.stage().parameters(), layout.count);
+    const auto arena = bring_to_root(grid, holder, kParametersTag, std::move(mine), layout.count);
+    if (grid.is_root()) append_tensors(layout, arena, true, checkpoint.model);
+
+    for (std::size_t k = 0; k < slots.size(); ++k) {
+      std::vector<float> slot_arena(grid.is_root() ? layout.count : 0);
+      for (std::int64_t r = 0; r < grid.num_replicas(); ++r) {
+        const int owner = grid.world_rank(r, s);
+        const std::int64_t count = shard_count(layout, r, grid.num_replicas());
+        std::vector<float> my_shard;
+        if (grid.world().rank() == owner) my_shard = to_host(device, engine.update().slots()[k], count);
+        const auto shard = bring_to_root(grid, owner, kShardTag, std::move(my_shard), count);
+        if (!grid.is_root()) continue;
+        for_each_slice(layout, r, grid.num_replicas(), [&](const Slice& slice, std::int64_t offset) {
+          std::copy_n(shard.data() + offset, slice.count(), slot_arena.data() + slice.begin);
+        });
+      }
+      if (grid.is_root()) append_tensors(layout, slot_arena, false, checkpoint.optimizer[slots[k]]);
+    }
+  }
+  return checkpoint;
+}
+
+void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, bool with_optimizer,
+                        Engine& engine) {
+  const TensorsByName model = by_name(checkpoint.model);
+  check_tensors(engine.plan().network(), model, where);
+  const ProcessGrid& grid = engine.grid();
+  const ArenaLayout& layout = engine.stage().plan().layout;
+  Device& device = engine.device();
+  engine.finish();
+  const std::vector<float> arena = fill_arena(layout, model);
+  device.copy_to_device(engine.stage().parameters(), arena.data(), layout.count * kFloatBytes);
+  engine.reload_weights();
+  if (!with_optimizer) return;
+  const std::vector<std::string> slots = engine.optimizer().slot_names();
+  for (std::size_t k = 0; k < slots.size(); ++k) {
+    const auto found = checkpoint.optimizer.find(slots[k]);
+    if (found == checkpoint.optimizer.end())
+      refuse(
+          "{} holds no optimizer state '{}': it was written with another optimizer.kind. Start from its weights with "
+          "init.weights instead",
+          where, slots[k]);
+    const TensorsByName tensors = by_name(found->second);
+    check_slot(engine.plan().network(), tensors, where, slots[k]);
+    const std::vector<float> slot_arena = fill_arena(layout, tensors);
+    for_each_slice(layout, grid.replica(), grid.num_replicas(), [&](const Slice& slice, std::int64_t offset) {
+      device.copy_to_device(engine.update().slots()[k] + offset, slot_arena.data() + slice.begin,
+                            slice.count() * kFloatBytes);
+    });
+  }
+  device.synchronize();
+}
+
+void initialise_parameters(std::uint64_t seed, Engine& engine) {
+  const ArenaLayout& layout = engine.stage().plan().layout;
+  std::vector<float> arena(layout.count, 0.0f);
+  for (const ArenaEntry& entry : layout.entries) {
+    const std::vector<float> values = initial_values(entry.spec, seed);
+    to_device_order(entry.spec, values, {arena.data() + entry.offset, values.size()});
+  }
+  engine.device().copy_to_device(engine.stage().parameters(), arena.data(), layout.count * kFloatBytes);
+  engine.device().synchronize();
+  engine.reload_weights();
+}
+
+std::vector<std::byte> broadcast_bytes(const mpi::Communicator& world, std::vector<std::byte> bytes) {
+  std::int64_t size = std::ssize(bytes);
+  world.broadcast(&size, sizeof(size), 0);
+  bytes.resize(size);
+  world.broadcast(bytes.data(), size, 0);
+  return bytes;
+}
+
+}  // namespace convoy

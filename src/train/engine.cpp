@@ -1,0 +1,56 @@
+/// Gives a rank's part of the plan its memory, operations and executors.
+#include "train/engine.h"
+
+namespace convoy {
+
+Engine::Engine(const EngineSpec& spec, const ProcessGrid& grid, ops::Library& library)
+    : plan_(spec, {.stages = grid.num_stages(), .replicas = grid.num_replicas()}), grid_(grid), library_(library) {
+  Device& device = library.device();
+  ops::ElementwiseOps& elementwise = library.elementwise();
+  stage_ = std::make_unique<Stage>(library, plan_.network(), plan_.stages()[grid.stage()]);
+  const ArenaLayout& layout = stage_->plan().layout;
+  optimizer_ = make_optimizer(spec.optimizer, elementwise);
+  tree_ = std::make_unique<GradientTree>(device, elementwise, layout.count, micro_batches().size());
+  update_ = std::make_unique<ShardedUpdate>(ShardedUpdateSpec{.layout = layout,
+                                                              .data = grid.data(),
+                                                              .reduction = spec.reduction,
+                                                              .micro_batches_a_step = plan_.micro_batches_a_step()},
+                                            device, elementwise, *optimizer_, stage_->parameters());
+  if (grid.is_last_stage()) {
+    training_loss_ = make_loss(spec.label_smoothing);
+    evaluation_loss_ = make_loss(0);
+  }
+  training_ = std::make_unique<StepExecutor>(
+      *stage_, grid, device, bind_program(plan_.training_schedule(grid.replica())[grid.stage()]), training_loss_.get(),
+      TrainingParts{.tree = tree_.get(), .update = update_.get()});
+  evaluation_ = std::make_unique<StepExecutor>(
+      *stage_, grid, device, bind_program(plan_.evaluation_schedule(grid.replica())[grid.stage()], kEvaluationFrames),
+      evaluation_loss_.get(), TrainingParts{});
+  latest_sums_ = &training_->sums();
+}
+
+std::unique_ptr<ops::SoftmaxCrossEntropyOp> Engine::make_loss(double label_smoothing) const {
+  const EngineSpec& spec = plan_.spec();
+  return library_.softmax_cross_entropy({.n = spec.batch.micro,
+                                         .num_classes = spec.network.num_classes,
+                                         .label_smoothing = static_cast<float>(label_smoothing),
+                                         .gradient_scale = 1.0f / static_cast<float>(spec.batch.global)});
+}
+
+void Engine::train_step(BatchSource& source, double learning_rate) {
+  optimizer_->begin_step(learning_rate);
+  training_->run(source);
+  latest_sums_ = &training_->sums();
+}
+
+void Engine::evaluate_step(BatchSource& source) {
+  evaluation_->run(source);
+  latest_sums_ = &evaluation_->sums();
+}
+
+void Engine::finish() {
+  training_->finish();
+  evaluation_->finish();
+}
+
+}  // namespace convoy

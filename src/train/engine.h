@@ -1,0 +1,58 @@
+/// A rank's part of the planned step, ready to run: what a trainer, an evaluation, a benchmark and a test drive.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "convoy/comm/process_grid.h"
+#include "convoy/data/batch_source.h"
+#include "convoy/ops/library.h"
+
+#include "train/step_executor.h"
+#include "train/step_plan.h"
+
+namespace convoy {
+
+class Engine {
+ public:
+  /// All ranks of the world. Throws RequestError as StepPlan does.
+  Engine(const EngineSpec& spec, const ProcessGrid& grid, ops::Library& library);
+
+  const StepPlan& plan() const { return plan_; }
+  const ProcessGrid& grid() const { return grid_; }
+  /// This replica's share of every step.
+  MicroBatchRange micro_batches() const { return plan_.micro_batches_of(grid_.replica()); }
+
+  void train_step(BatchSource& source, double learning_rate);
+  /// Forward with running statistics, and the loss without label smoothing.
+  void evaluate_step(BatchSource& source);
+  /// Last stage: what each of this replica's micro-batches of the latest step counted. Elsewhere empty.
+  const std::vector<ops::LossSums>& sums() const { return *latest_sums_; }
+  /// Between training and evaluation, and before parameters are read or written from outside.
+  void finish();
+
+  Device& device() const { return library_.device(); }
+  Optimizer& optimizer() const { return *optimizer_; }
+  Stage& stage() const { return *stage_; }
+  ShardedUpdate& update() const { return *update_; }
+  const ExecutorTimes& times() const { return training_->times(); }
+  /// The parameters (arena of this stage) were written from outside.
+  void reload_weights() { stage_->load_weights(stage_->plan().layout.cells); }
+
+ private:
+  std::unique_ptr<ops::SoftmaxCrossEntropyOp> make_loss(double label_smoothing) const;
+
+  StepPlan plan_;
+  const ProcessGrid& grid_;
+  ops::Library& library_;
+  std::unique_ptr<Stage> stage_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<GradientTree> tree_;
+  std::unique_ptr<ShardedUpdate> update_;
+  std::unique_ptr<ops::SoftmaxCrossEntropyOp> training_loss_, evaluation_loss_;
+  std::unique_ptr<StepExecutor> training_, evaluation_;
+  const std::vector<ops::LossSums>* latest_sums_ = nullptr;
+};
+
+}  // namespace convoy

@@ -1,0 +1,43 @@
+/// Sums the gradients of a replica's micro-batches in one fixed binary tree, whatever replica they are computed on.
+///
+/// n leaves are split at the largest power of two below n. Inside a replica a binary counter of partial sums does it:
+/// level k holds the sum of 2^k leaves; leaf i is written straight into the level of its trailing ones, and the levels
+/// below are added to it from the left:
+///     leaf   0      1          2      3                    (i = 3: 11b, level 2)
+///     level  0      1 = 0+1    0      2 = (0+1) + (2+3)
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "convoy/device/device.h"
+#include "convoy/ops/elementwise.h"
+
+namespace convoy {
+
+class GradientTree {
+ public:
+  /// `arena_count` floats a leaf, `num_leaves` micro-batches of this replica.
+  GradientTree(Device& device, ops::ElementwiseOps& elementwise, std::int64_t arena_count, std::int64_t num_leaves);
+
+  /// Where backward of micro-batch i writes its gradients, an arena. In ascending order of i.
+  float* leaf(std::int64_t i);
+  /// Takes values [begin, end) of leaf i, which are complete, into the tree.
+  void merge(std::int64_t i, std::int64_t begin, std::int64_t end);
+  /// Sums values [begin, end) over all leaves, after the last merge; the arena that holds the sum in that range.
+  float* finish(std::int64_t begin, std::int64_t end);
+
+  /// Arenas that n leaves need: floor(log2(n)) + 1.
+  static std::int64_t num_levels(std::int64_t num_leaves);
+
+ private:
+  ops::ElementwiseOps& elementwise_;
+  std::int64_t num_leaves_;
+  std::vector<Buffer> levels_;
+};
+
+/// The same tree over blocks: folds sums of `blocks` (each an equal number of leaves) from left to right into
+/// blocks[0]. With blocks of 2^k leaves the result has the bits of one tree over all leaves.
+void fold_blocks(ops::ElementwiseOps& elementwise, const std::vector<float*>& blocks, std::int64_t count);
+
+}  // namespace convoy

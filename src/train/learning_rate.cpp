@@ -1,0 +1,55 @@
+/// Learning-rate schedules as functions of the step alone, so that a restart needs no state.
+#include "train/learning_rate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace convoy {
+
+namespace {
+
+// From `begin` at fraction 0 to `end` at fraction 1 along half a cosine.
+double cosine_between(double begin, double end, double fraction) {
+  return end + (begin - end) * (1.0 + std::cos(std::numbers::pi * std::clamp(fraction, 0.0, 1.0))) / 2.0;
+}
+
+double onecycle(const LearningRateSpec& spec, double step) {
+  constexpr double kStartDivisor = 25.0, kEndDivisor = 1e4, kRisingShare = 0.3;
+  const double last_step = spec.epochs * static_cast<double>(spec.steps_per_epoch) - 1.0;
+  const double rising = spec.params.warmup_epochs > 0
+                            ? spec.params.warmup_epochs * static_cast<double>(spec.steps_per_epoch) - 1.0
+                            : kRisingShare * (last_step + 1.0) - 1.0;
+  const double start = spec.base / kStartDivisor;
+  if (step <= rising) return rising > 0 ? cosine_between(start, spec.base, step / rising) : spec.base;
+  return cosine_between(spec.base, start / kEndDivisor, (step - rising) / std::max(1.0, last_step - rising));
+}
+
+}  // namespace
+
+double learning_rate(const LearningRateSpec& spec, std::int64_t step) {
+  const LearningRateParams& params = spec.params;
+  const double t = static_cast<double>(step) / static_cast<double>(spec.steps_per_epoch);
+  if (params.schedule == LearningRateKind::kOnecycle) return onecycle(spec, static_cast<double>(step));
+  if (t < params.warmup_epochs)
+    return spec.base * static_cast<double>(step + 1) /
+           std::max(1.0, params.warmup_epochs * static_cast<double>(spec.steps_per_epoch));
+  switch (params.schedule) {
+    case LearningRateKind::kStep:
+      return spec.base * std::pow(params.gamma, std::floor(t / params.step_epochs.front()));
+    case LearningRateKind::kMultistep: {
+      const auto passed = std::count_if(params.step_epochs.begin(), params.step_epochs.end(),
+                                        [&](double milestone) { return t >= milestone; });
+      return spec.base * std::pow(params.gamma, static_cast<double>(passed));
+    }
+    case LearningRateKind::kCosine:
+      return cosine_between(spec.base, 0.0,
+                            (t - params.warmup_epochs) / std::max(1e-9, spec.epochs - params.warmup_epochs));
+    case LearningRateKind::kConstant:
+    case LearningRateKind::kOnecycle:
+      break;
+  }
+  return spec.base;
+}
+
+}  // namespace convoy

@@ -1,0 +1,48 @@
+/// A planned step as text: its stages, and its schedule in equal units of time.
+#include <algorithm>
+#include <cmath>
+
+#include "convoy/schedule/simulator.h"
+#include "convoy/train/trainer.h"
+
+#include "train/report.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::int64_t kDrawnColumns = 116;
+
+// F forward, B backward (twice as long), . idle; a column is a forward.
+std::string draw(const Schedule& schedule) {
+  const std::vector<StageCost> costs(schedule.size(), {.forward_seconds = 1, .backward_seconds = 2});
+  const Simulation simulation = simulate(schedule, costs);
+  std::string text = fmt::format("step: {:.0f} forward-times, bubble {:.1f} % (equal cells, free messages)\n",
+                                 simulation.step_seconds, 100 * simulation.bubble);
+  for (std::size_t s = 0; s < simulation.stages.size(); ++s) {
+    std::string line(static_cast<std::size_t>(std::llround(simulation.step_seconds)), '.');
+    for (const Span& span : simulation.stages[s]) {
+      const char letter = span.instruction.op == Op::kForward ? 'F' : span.instruction.op == Op::kBackward ? 'B' : '\0';
+      if (letter == '\0') continue;
+      const auto begin = static_cast<std::size_t>(std::llround(span.begin_seconds));
+      const auto end = static_cast<std::size_t>(std::llround(span.end_seconds));
+      std::fill(line.begin() + begin, line.begin() + end, letter);
+    }
+    if (std::ssize(line) > kDrawnColumns) line = line.substr(0, kDrawnColumns - 3) + "...";
+    text += fmt::format("  {:<3}{}\n", s, line);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string describe_plan(const Parameters& params, std::int64_t ranks) {
+  const io::Dataset data(params.data.train, "data.train");
+  if (ranks % params.grid.stages != 0)
+    refuse("grid.stages = {} does not divide the {} ranks of this job.", params.grid.stages, ranks);
+  const StepPlan plan(engine_spec(params, data.info()),
+                      {.stages = params.grid.stages, .replicas = ranks / params.grid.stages});
+  return describe_run(params, plan, data.info(), "not started") + draw(plan.training_schedule(0));
+}
+
+}  // namespace convoy

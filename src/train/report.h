@@ -1,0 +1,44 @@
+/// What rank 0 tells the person: the grid and its stages at the start, progress, a line an epoch, a summary.
+#pragma once
+
+#include <string>
+
+#include "convoy/params/parameters.h"
+
+#include "train/run_log.h"
+#include "train/step_plan.h"
+
+namespace convoy {
+
+/// The grid, then a row a stage: cells, parameters, GFLOP a sample (forward and backward), memory a rank.
+std::string describe_run(const Parameters& params, const StepPlan& plan, const io::DatasetInfo& data,
+                         const std::string& device);
+
+struct ProgressPoint {
+  std::int64_t epoch = 0, num_epochs = 0;
+  std::int64_t step = 0, num_steps = 0;  ///< of this epoch
+  double loss = 0;
+  double images_per_second = 0;
+  double seconds_left = 0;
+};
+
+/// A bar that is redrawn on a terminal; elsewhere a plain line now and then.
+class Progress {
+ public:
+  Progress();
+
+  void show(const ProgressPoint& point);
+  /// A line of its own, above the bar.
+  void line(const std::string& text);
+
+ private:
+  void clear();
+
+  bool terminal_;
+  bool drawn_ = false;
+  double next_seconds_ = 0;
+};
+
+std::string describe_epoch(const EpochRow& row, std::int64_t num_epochs, double seconds_left);
+
+}  // namespace convoy

@@ -1,0 +1,78 @@
+/// CSV tables that survive a restart.
+#include "train/run_log.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr const char* kEpochHeader =
+    "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,images_per_second,data_wait_percent,seconds";
+constexpr const char* kStepHeader = "step,loss,lr";
+
+// The rows whose step is at most `last_step`, without the header; a last row cut short by a crash is dropped.
+std::string rows_up_to(const std::string& path, int step_column, std::int64_t last_step) {
+  std::ifstream file(path);
+  std::string kept, line;
+  std::getline(file, line);  // header
+  while (std::getline(file, line) && !file.eof()) {
+    std::istringstream fields(line);
+    std::string field;
+    for (int i = 0; i <= step_column; ++i) std::getline(fields, field, ',');
+    if (field.empty() || std::strtoll(field.c_str(), nullptr, 10) > last_step) continue;
+    kept += line + "\n";
+  }
+  return kept;
+}
+
+}  // namespace
+
+RunLog::RunLog(const std::string& directory, std::int64_t resume_step)
+    : epochs_(open(directory + "/log.csv", kEpochHeader, 1, resume_step)),
+      steps_(open(directory + "/steps.csv", kStepHeader, 0, resume_step)) {
+  flush();
+}
+
+RunLog::Table RunLog::open(const std::string& path, const std::string& header, int step_column,
+                           std::int64_t resume_step) {
+  const std::string rows = resume_step > 0 ? rows_up_to(path, step_column, resume_step) : "";
+  const std::string temporary = path + ".tmp";
+  Table table{.path = path, .file = nullptr};
+  table.file.reset(std::fopen(temporary.c_str(), "w"));
+  check(table, table.file != nullptr);
+  check(table, std::fprintf(table.file.get(), "%s\n%s", header.c_str(), rows.c_str()) > 0);
+  check(table, std::fflush(table.file.get()) == 0);
+  check(table, std::rename(temporary.c_str(), path.c_str()) == 0);
+  return table;
+}
+
+void RunLog::check(const Table& table, bool ok) {
+  if (!ok) fail("cannot write {}: {}. Make room or choose another run.directory", table.path, std::strerror(errno));
+}
+
+void RunLog::add_step(std::int64_t step, double loss, double lr) {
+  check(steps_, std::fprintf(steps_.file.get(), "%lld,%.17g,%.17g\n", static_cast<long long>(step), loss, lr) > 0);
+}
+
+void RunLog::add_epoch(const EpochRow& row) {
+  const std::string line =
+      fmt::format("{},{},{},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.1f},{:.2f},{:.2f}\n", row.epoch, row.step,
+                  row.samples, row.train.mean_loss(), row.train.top1(), row.test.mean_loss(), row.test.top1(), row.lr,
+                  row.images_per_second, row.data_wait_percent, row.seconds);
+  check(epochs_, std::fputs(line.c_str(), epochs_.file.get()) >= 0);
+  flush();
+}
+
+void RunLog::flush() {
+  check(epochs_, std::fflush(epochs_.file.get()) == 0);
+  check(steps_, std::fflush(steps_.file.get()) == 0);
+}
+
+}  // namespace convoy

@@ -1,0 +1,47 @@
+/// The run directory's tables: log.csv, a row an epoch, and steps.csv, a row a step. Rank 0 only.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "train/metrics.h"
+
+namespace convoy {
+
+struct EpochRow {
+  std::int64_t epoch = 0, step = 0, samples = 0;
+  StepMetrics train, test;
+  double lr = 0;
+  double images_per_second = 0;
+  double data_wait_percent = 0;
+  double seconds = 0;
+};
+
+class RunLog {
+ public:
+  /// Opens both files of the run directory; rows beyond `resume_step` are dropped (0: all of them).
+  /// Throws Error naming the file and the system's reason.
+  RunLog(const std::string& directory, std::int64_t resume_step);
+
+  void add_step(std::int64_t step, double loss, double lr);
+  void add_epoch(const EpochRow& row);
+  /// Before a checkpoint: what it covers must be on disk. Throws Error where the disk is full.
+  void flush();
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  struct Table {
+    std::string path;
+    std::unique_ptr<std::FILE, Close> file;
+  };
+  static Table open(const std::string& path, const std::string& header, int step_column, std::int64_t resume_step);
+  static void check(const Table& table, bool ok);
+
+  Table epochs_, steps_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,92 @@
+/// Sums, rows and lines of a run.
+#include "train/run_record.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+namespace convoy {
+
+RunRecord::RunRecord(const RunRecordSpec& spec, const io::TrainingState& start)
+    : spec_(spec),
+      log_(spec.directory, start.step),
+      epoch_{.loss_sum = start.epoch_loss_sum,
+             .num_correct = start.epoch_num_correct,
+             .num_samples = start.epoch_num_samples},
+      best_top1_(start.best_metric),
+      first_step_(start.step),
+      epoch_first_step_(start.step),
+      start_seconds_(now_seconds()),
+      epoch_start_seconds_(start_seconds_) {}
+
+void RunRecord::add_step(std::int64_t step, const StepMetrics& metrics, double lr) {
+  if (!std::isfinite(metrics.loss_sum))
+    fail(
+        "the loss of step {} is not a finite number (learning rate {:.6g}). Use a smaller optimizer.lr or a longer "
+        "lr.warmup_epochs; the newest checkpoint is from before",
+        step, lr);
+  epoch_ += metrics;
+  log_.add_step(step, metrics.mean_loss(), lr);
+  progress_.show({.epoch = epoch_of(step),
+                  .num_epochs = num_epochs(),
+                  .step = step - (epoch_of(step) - 1) * spec_.steps_per_epoch,
+                  .num_steps = spec_.steps_per_epoch,
+                  .loss = metrics.mean_loss(),
+                  .images_per_second = images_per_second(step),
+                  .seconds_left = seconds_left(step)});
+}
+
+void RunRecord::add_epoch(std::int64_t step, const StepMetrics& test, double lr, double wait_seconds) {
+  const double seconds = now_seconds() - epoch_start_seconds_ - excluded_seconds_;
+  const EpochRow row{.epoch = epoch_of(step),
+                     .step = step,
+                     .samples = step * spec_.batch_global,
+                     .train = epoch_,
+                     .test = test,
+                     .lr = lr,
+                     .images_per_second = images_per_second(step),
+                     .data_wait_percent = 100.0 * wait_seconds / std::max(seconds, 1e-9),
+                     .seconds = seconds};
+  best_top1_ = std::max(best_top1_, test.top1());
+  latest_test_ = test;
+  log_.add_epoch(row);
+  say(describe_epoch(row, num_epochs(), seconds_left(step)));
+  begin_epoch(step);
+}
+
+void RunRecord::begin_epoch(std::int64_t step) {
+  epoch_ = {};
+  epoch_first_step_ = step;
+  epoch_start_seconds_ = now_seconds();
+  excluded_seconds_ = 0;
+}
+
+double RunRecord::images_per_second(std::int64_t step) const {
+  const double seconds = now_seconds() - epoch_start_seconds_ - excluded_seconds_;
+  return static_cast<double>((step - epoch_first_step_) * spec_.batch_global) / std::max(seconds, 1e-9);
+}
+
+double RunRecord::seconds_left(std::int64_t step) const {
+  const auto done = static_cast<double>(std::max<std::int64_t>(1, step - first_step_));
+  return (now_seconds() - start_seconds_) / done * static_cast<double>(spec_.total_steps - step);
+}
+
+void RunRecord::save_to(io::TrainingState& state) const {
+  state.best_metric = best_top1_;
+  state.epoch_loss_sum = epoch_.loss_sum;
+  state.epoch_num_correct = epoch_.num_correct;
+  state.epoch_num_samples = epoch_.num_samples;
+}
+
+void RunRecord::summarise(std::int64_t step, bool stopped, const std::string& checkpoint) {
+  const std::string best = best_top1_ > 0 ? fmt::format("; best test top-1 {:.2f} %", 100 * best_top1_) : "";
+  say(fmt::format("{}: step {} of {} after {}{}", stopped ? "stopped on request" : "done", step, spec_.total_steps,
+                  human_seconds(now_seconds() - start_seconds_), best));
+  say(fmt::format("checkpoint: {}", checkpoint));
+  if (stopped) say("run the same command again to go on from there");
+}
+
+}  // namespace convoy

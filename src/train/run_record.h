@@ -1,0 +1,55 @@
+/// Rank 0's record of a run: what is counted in an epoch, written to the run directory, and shown to the person.
+#pragma once
+
+#include <string>
+
+#include "convoy/io/checkpoint.h"
+#include "convoy/params/parameters.h"
+
+#include "train/report.h"
+#include "train/run_log.h"
+
+namespace convoy {
+
+struct RunRecordSpec {
+  std::string directory;
+  std::int64_t steps_per_epoch = 1;
+  std::int64_t total_steps = 1;
+  std::int64_t batch_global = 1;
+};
+
+class RunRecord {
+ public:
+  /// `start`: where this run begins; its epoch sums are gone on with.
+  RunRecord(const RunRecordSpec& spec, const io::TrainingState& start);
+
+  void say(const std::string& text) { progress_.line(text); }
+  /// Throws Error where the loss is not a number any more.
+  void add_step(std::int64_t step, const StepMetrics& metrics, double lr);
+  /// `wait_seconds`: what the slowest loader waited in this epoch, of all ranks.
+  void add_epoch(std::int64_t step, const StepMetrics& test, double lr, double wait_seconds);
+  void flush() { log_.flush(); }
+  /// Writes the epoch sums and the best metric into a checkpoint's state.
+  void save_to(io::TrainingState& state) const;
+  /// After an evaluation or a checkpoint: their time is no training time.
+  void exclude_seconds(double seconds) { excluded_seconds_ += seconds; }
+  /// The last lines of a run.
+  void summarise(std::int64_t step, bool stopped, const std::string& checkpoint);
+
+ private:
+  std::int64_t epoch_of(std::int64_t step) const { return (step - 1) / spec_.steps_per_epoch + 1; }
+  std::int64_t num_epochs() const { return epoch_of(spec_.total_steps); }
+  double images_per_second(std::int64_t step) const;
+  double seconds_left(std::int64_t step) const;
+  void begin_epoch(std::int64_t step);
+
+  RunRecordSpec spec_;
+  RunLog log_;
+  Progress progress_;
+  StepMetrics epoch_, latest_test_;
+  double best_top1_ = 0;
+  std::int64_t first_step_, epoch_first_step_;
+  double start_seconds_, epoch_start_seconds_, excluded_seconds_ = 0;
+};
+
+}  // namespace convoy

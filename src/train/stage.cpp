@@ -1,0 +1,109 @@
+/// The memory plan of a stage, and its cells' forward and backward in order.
+#include "train/stage.h"
+
+#include <algorithm>
+
+#include "train/gradient_tree.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::int64_t kAlignmentBytes = 64;
+constexpr std::int64_t kFloatBytes = sizeof(float);
+
+std::int64_t size_bytes(const Shape& shape) {
+  return round_up(shape.count() * kFloatBytes, kAlignmentBytes);
+}
+
+}  // namespace
+
+StagePlan plan_stage(const Network& network, const StagePlanSpec& spec) {
+  StagePlan plan{.layout = make_arena_layout(network, spec.cells, spec.bucket_floats), .num_frames = spec.num_frames};
+  plan.is_first = spec.cells.begin == 0;
+  plan.is_last = spec.cells.end == std::ssize(network);
+  const auto reserve = [&](std::int64_t bytes) {
+    const std::int64_t offset = plan.frame_bytes;
+    plan.frame_bytes += round_up(bytes, kAlignmentBytes);
+    return offset;
+  };
+  for (std::int64_t i = spec.cells.begin; i < spec.cells.end; ++i) {
+    const Cell& cell = *network[i];
+    plan.x_offsets.push_back(reserve(size_bytes(cell.x())));
+    plan.saved_offsets.push_back(reserve(cell.memory().saved_size_bytes()));
+    plan.scratch_bytes = std::max(plan.scratch_bytes, cell.memory().scratch_size_bytes());
+    if (i > spec.cells.begin) plan.inner_gradient_bytes = std::max(plan.inner_gradient_bytes, size_bytes(cell.x()));
+  }
+  const Shape& y = network[spec.cells.end - 1]->y();
+  plan.x_offsets.push_back(reserve(size_bytes(y)));
+  if (plan.is_last) plan.dlogits_offset = reserve(size_bytes(y));
+  if (!plan.is_first) plan.boundary_in_bytes = size_bytes(network[spec.cells.begin]->x());
+  if (!plan.is_last) plan.boundary_out_bytes = size_bytes(y);
+  return plan;
+}
+
+StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
+  const std::int64_t arena_bytes = plan.layout.count * kFloatBytes;
+  std::int64_t shard_bytes = 0;
+  for (const Bucket& bucket : plan.layout.buckets)
+    shard_bytes += slice_of(bucket, 0, use.num_replicas).count() * kFloatBytes;
+  return {.parameters = arena_bytes,
+          .gradients = GradientTree::num_levels(use.num_leaves) * arena_bytes + (use.num_replicas - 1) * shard_bytes,
+          .optimizer_state = use.num_slots * shard_bytes,
+          .frames = plan.num_frames * plan.frame_bytes,
+          .working = plan.scratch_bytes + 2 * plan.inner_gradient_bytes +
+                     kGradientBuffers * (plan.boundary_in_bytes + plan.boundary_out_bytes)};
+}
+
+Stage::Stage(ops::Library& library, const Network& network, StagePlan plan) : plan_(std::move(plan)) {
+  Device& device = library.device();
+  for (std::int64_t i = plan_.layout.cells.begin; i < plan_.layout.cells.end; ++i) {
+    network[i]->plan(library);
+    cells_.push_back(network[i].get());
+  }
+  parameters_ = Buffer(device, plan_.layout.count * kFloatBytes);
+  frames_ = Buffer(device, plan_.num_frames * plan_.frame_bytes);
+  scratch_ = Buffer(device, plan_.scratch_bytes);
+  for (int i = 0; i < 2; ++i) inner_gradients_.emplace_back(device, plan_.inner_gradient_bytes);
+  for (std::int64_t i = 0; i < kGradientBuffers; ++i) {
+    gradients_in_.emplace_back(device, plan_.boundary_out_bytes);
+    gradients_out_.emplace_back(device, plan_.boundary_in_bytes);
+  }
+}
+
+Frame Stage::frame_of(std::int64_t frame, std::int64_t i) const {
+  return {.saved = frames_.data() + frame * plan_.frame_bytes + plan_.saved_offsets[i],
+          .scratch = scratch_.data(),
+          .parameters = parameters_.floats() + plan_.layout.cell_offsets[i]};
+}
+
+void Stage::load_weights(const CellRange& cells) {
+  for (std::int64_t i = cells.begin - plan_.layout.cells.begin; i < cells.end - plan_.layout.cells.begin; ++i)
+    cells_[i]->load_weights(parameters_.floats() + plan_.layout.cell_offsets[i]);
+}
+
+void Stage::forward(std::int64_t frame, bool training, const Poke& poke) const {
+  for (std::int64_t i = 0; i < std::ssize(cells_); ++i) {
+    Frame cell_frame = frame_of(frame, i);
+    cell_frame.training = training;
+    cells_[i]->forward(cell_frame, at(frame, plan_.x_offsets[i]), at(frame, plan_.x_offsets[i + 1]));
+    poke();
+  }
+}
+
+void Stage::backward(const BackwardPiece& piece, const Poke& poke) {
+  if (piece.dy != nullptr) dy_ = piece.dy;
+  const std::int64_t first = plan_.layout.cells.begin;
+  for (std::int64_t i = piece.cells.end - 1 - first; i >= piece.cells.begin - first; --i) {
+    Frame cell_frame = frame_of(piece.frame, i);
+    cell_frame.gradients = piece.gradients + plan_.layout.cell_offsets[i];
+    float* dx = i > 0 ? inner_gradients_[turn_].floats() : piece.dx;
+    cells_[i]->backward(cell_frame, at(piece.frame, plan_.x_offsets[i]), at(piece.frame, plan_.x_offsets[i + 1]), dy_,
+                        dx);
+    dy_ = dx;
+    turn_ = 1 - turn_;
+    poke();
+  }
+}
+
+}  // namespace convoy

@@ -1,0 +1,110 @@
+/// A stage: a run of cells with the memory of every micro-batch in flight, planned once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "convoy/model/arena_layout.h"
+#include "convoy/model/network.h"
+#include "convoy/ops/library.h"
+
+#include "train/bound_program.h"
+
+namespace convoy {
+
+/// What a stage takes, in bytes; known before anything is allocated.
+struct StageMemory {
+  std::int64_t parameters = 0;
+  std::int64_t gradients = 0;        ///< the levels of the gradient tree, and what is received from other replicas
+  std::int64_t optimizer_state = 0;  ///< this replica's shard
+  std::int64_t frames = 0;           ///< activations of all micro-batches in flight
+  std::int64_t working = 0;          ///< gradients of activations, scratch
+
+  std::int64_t total() const { return parameters + gradients + optimizer_state + frames + working; }
+};
+
+struct StagePlan {
+  ArenaLayout layout;
+  std::int64_t num_frames = 0;
+  bool is_first = true, is_last = true;
+  // Offsets in a frame, bytes.
+  std::vector<std::int64_t> x_offsets;      ///< of each cell's input; one more: the stage's output
+  std::vector<std::int64_t> saved_offsets;  ///< of what each cell saves
+  std::int64_t dlogits_offset = 0;          ///< last stage: the loss's gradient
+  std::int64_t frame_bytes = 0;
+  std::int64_t scratch_bytes = 0;
+  std::int64_t inner_gradient_bytes = 0;  ///< the largest activation between two cells of the stage
+  std::int64_t boundary_in_bytes = 0;     ///< gradient of the stage's input
+  std::int64_t boundary_out_bytes = 0;    ///< gradient of its output, where it is received
+};
+
+struct StagePlanSpec {
+  CellRange cells;
+  std::int64_t bucket_floats = 1;
+  std::int64_t num_frames = 1;
+};
+
+StagePlan plan_stage(const Network& network, const StagePlanSpec& spec);
+
+struct StageUse {
+  std::int64_t num_leaves = 1;  ///< micro-batches a replica a step
+  std::int64_t num_replicas = 1;
+  std::int64_t num_slots = 1;  ///< of the optimizer
+};
+
+/// Memory of one rank of the stage.
+StageMemory stage_memory(const StagePlan& plan, const StageUse& use);
+
+/// Called between cells, so that messages move while the stage computes.
+using Poke = std::function<void()>;
+
+class Stage {
+ public:
+  /// Plans the cells of plan.layout.cells; `network` outlives the stage.
+  Stage(ops::Library& library, const Network& network, StagePlan plan);
+
+  const StagePlan& plan() const { return plan_; }
+  const Cell& first_cell() const { return *cells_.front(); }
+  const Cell& last_cell() const { return *cells_.back(); }
+
+  float* input(std::int64_t frame) const { return at(frame, plan_.x_offsets.front()); }
+  float* output(std::int64_t frame) const { return at(frame, plan_.x_offsets.back()); }
+  float* dlogits(std::int64_t frame) const { return at(frame, plan_.dlogits_offset); }
+  float* gradient_in(std::int64_t buffer) const { return gradients_in_[buffer].floats(); }
+  float* gradient_out(std::int64_t buffer) const { return gradients_out_[buffer].floats(); }
+  float* parameters() const { return parameters_.floats(); }
+
+  /// The parameters of these cells (of the network) have changed.
+  void load_weights(const CellRange& cells);
+
+  /// x in input(frame), y into output(frame).
+  void forward(std::int64_t frame, bool training, const Poke& poke) const;
+
+  /// Backward of one micro-batch, in one or several pieces from the last cells to the first. The first piece starts
+  /// from `dy`, which is consumed; the last writes the input's gradient to `dx` (null on the first stage).
+  struct BackwardPiece {
+    std::int64_t frame = 0;
+    CellRange cells;
+    float* dy = nullptr;  ///< for the first piece; null: go on from the piece before
+    float* dx = nullptr;
+    float* gradients = nullptr;  ///< an arena
+  };
+  void backward(const BackwardPiece& piece, const Poke& poke);
+
+ private:
+  float* at(std::int64_t frame, std::int64_t offset) const {
+    return reinterpret_cast<float*>(frames_.data() + frame * plan_.frame_bytes + offset);
+  }
+  Frame frame_of(std::int64_t frame, std::int64_t i) const;
+
+  StagePlan plan_;
+  std::vector<Cell*> cells_;
+  Buffer parameters_, frames_, scratch_;
+  std::vector<Buffer> inner_gradients_, gradients_in_, gradients_out_;
+  float* dy_ = nullptr;    ///< between the pieces of a backward
+  std::int64_t turn_ = 0;  ///< which inner gradient buffer is written next
+};
+
+}  // namespace convoy

@@ -1,0 +1,74 @@
+/// From a parameter file and a grid to stages, schedules and memory.
+#include "train/step_plan.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "convoy/base/error.h"
+
+#include "train/optimizer.h"
+
+namespace convoy {
+
+EngineSpec engine_spec(const Parameters& params, const io::DatasetInfo& info) {
+  return {.network = {.name = params.model.name,
+                      .image = info.image,
+                      .micro_batch = params.batch.micro,
+                      .num_classes = std::ssize(info.class_names)},
+          .batch = params.batch,
+          .schedule = params.schedule.kind,
+          .optimizer = params.optimizer,
+          .reduction = params.run.reduction,
+          .bucket_mib = params.run.bucket_mib,
+          .label_smoothing = params.train.label_smoothing};
+}
+
+StepPlan::StepPlan(const EngineSpec& spec, const GridShape& grid)
+    : spec_(spec), grid_(grid), network_(make_network(spec.network)) {
+  if (micro_batches_a_step() < grid.replicas)
+    refuse(
+        "batch.micro = {} cuts batch.global = {} into {} micro-batches a step, fewer than the {} replicas of this job. "
+        "Allowed here: batch.micro up to {}; or use more stages or fewer ranks.",
+        spec.batch.micro, spec.batch.global, micro_batches_a_step(), grid.replicas,
+        std::max<std::int64_t>(1, spec.batch.global / grid.replicas));
+  const auto bucket_floats = static_cast<std::int64_t>(spec.bucket_mib * 1024 * 1024 / sizeof(float));
+  for (const CellRange& cells : partition(model_cell_seconds(network_), grid.stages))
+    stages_.push_back(plan_stage(network_, {.cells = cells, .bucket_floats = bucket_floats}));
+  for (std::int64_t replica = 0; replica < grid.replicas; ++replica) {
+    const Schedule schedule = training_schedule(replica);
+    for (std::size_t s = 0; s < stages_.size(); ++s)
+      stages_[s].num_frames = std::max({stages_[s].num_frames, kEvaluationFrames, max_in_flight(schedule[s])});
+  }
+}
+
+MicroBatchRange StepPlan::micro_batches_of(std::int64_t replica) const {
+  const std::int64_t total = micro_batches_a_step();
+  return {.begin = replica * total / grid_.replicas, .end = (replica + 1) * total / grid_.replicas};
+}
+
+bool StepPlan::is_invariant() const {
+  if (grid_.replicas == 1) return true;
+  if (spec_.reduction == ReductionKind::kFast) return false;
+  const std::int64_t total = micro_batches_a_step();
+  return total % grid_.replicas == 0 && std::has_single_bit(static_cast<std::uint64_t>(total / grid_.replicas));
+}
+
+Schedule StepPlan::training_schedule(std::int64_t replica) const {
+  PipelineSpec pipeline{.stages = grid_.stages, .micro_batches = micro_batches_of(replica).size()};
+  for (const StagePlan& stage : stages_) pipeline.num_buckets.push_back(std::ssize(stage.layout.buckets));
+  return make_schedule(spec_.schedule, pipeline);
+}
+
+Schedule StepPlan::evaluation_schedule(std::int64_t replica) const {
+  return make_evaluation({.stages = grid_.stages, .micro_batches = micro_batches_of(replica).size()});
+}
+
+StageMemory StepPlan::memory_of(std::int64_t stage) const {
+  std::int64_t most_leaves = 0;
+  for (std::int64_t r = 0; r < grid_.replicas; ++r) most_leaves = std::max(most_leaves, micro_batches_of(r).size());
+  return stage_memory(stages_[stage], {.num_leaves = most_leaves,
+                                       .num_replicas = grid_.replicas,
+                                       .num_slots = num_optimizer_slots(spec_.optimizer.kind)});
+}
+
+}  // namespace convoy

@@ -1,0 +1,75 @@
+/// Everything about a training step that is known before anything is allocated or sent: the network, its cut into
+/// stages, who works on which micro-batch, each stage's instruction list and memory. The engine follows it; `convoy
+/// plan` shows it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "convoy/io/dataset.h"
+#include "convoy/model/partition.h"
+#include "convoy/params/parameters.h"
+#include "convoy/schedule/schedule.h"
+
+#include "train/stage.h"
+
+namespace convoy {
+
+struct EngineSpec {
+  NetworkSpec network;  ///< micro_batch is batch.micro
+  BatchParams batch;
+  ScheduleKind schedule = ScheduleKind::k1F1B;
+  OptimizerParams optimizer;
+  ReductionKind reduction = ReductionKind::kInvariant;
+  double bucket_mib = 4;
+  double label_smoothing = 0;
+};
+
+/// What the parameter file asks for, with the data's shape and classes.
+EngineSpec engine_spec(const Parameters& params, const io::DatasetInfo& info);
+
+struct GridShape {
+  std::int64_t stages = 1;
+  std::int64_t replicas = 1;
+
+  std::int64_t ranks() const { return stages * replicas; }
+};
+
+/// Which micro-batches of a step a replica works on.
+struct MicroBatchRange {
+  std::int64_t begin = 0, end = 0;
+
+  std::int64_t size() const { return end - begin; }
+};
+
+class StepPlan {
+ public:
+  /// Throws RequestError where the network, the stages or the batch do not fit the grid.
+  StepPlan(const EngineSpec& spec, const GridShape& grid);
+
+  const EngineSpec& spec() const { return spec_; }
+  const GridShape& grid() const { return grid_; }
+  const Network& network() const { return network_; }
+  const std::vector<StagePlan>& stages() const { return stages_; }
+
+  std::int64_t micro_batches_a_step() const { return spec_.batch.global / spec_.batch.micro; }
+  MicroBatchRange micro_batches_of(std::int64_t replica) const;
+  /// Whether the bits are the same as on one replica: every replica's share is a whole subtree of the gradient tree.
+  bool is_invariant() const;
+
+  Schedule training_schedule(std::int64_t replica) const;
+  Schedule evaluation_schedule(std::int64_t replica) const;
+  /// Of one rank of the stage.
+  StageMemory memory_of(std::int64_t stage) const;
+
+ private:
+  EngineSpec spec_;
+  GridShape grid_;
+  Network network_;
+  std::vector<StagePlan> stages_;
+};
+
+/// Frames that evaluation needs: one computes while the next one's input arrives.
+inline constexpr std::int64_t kEvaluationFrames = 2;
+
+}  // namespace convoy

@@ -1,0 +1,98 @@
+/// Golden files and fill.
+#include "golden/golden_data.h"
+
+#include <cmath>
+#include <fstream>
+
+namespace convoy::test {
+
+std::vector<float> golden_fill(const std::string& name, std::int64_t count, double low, double high) {
+  std::uint32_t hash = 2166136261u;  // FNV-1a
+  for (const char byte : name) hash = (hash ^ static_cast<unsigned char>(byte)) * 16777619u;
+  std::vector<float> values(count);
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::uint32_t x = static_cast<std::uint32_t>(i) * 0x9E3779B9u + hash;
+    x ^= x >> 16, x *= 0x85EBCA6Bu;  // murmur3's finalizer
+    x ^= x >> 13, x *= 0xC2B2AE35u;
+    x ^= x >> 16;
+    values[i] = static_cast<float>(low + (high - low) * (static_cast<double>(x >> 8) * 0x1p-24));
+  }
+  return values;
+}
+
+nlohmann::json read_golden(const std::string& name) {
+  std::ifstream file(std::string(CONVOY_GOLDEN_DIRECTORY) + "/" + name + ".json");
+  return nlohmann::json::parse(file);
+}
+
+EngineSpec golden_engine_spec(const nlohmann::json& golden, ScheduleKind schedule) {
+  const std::int64_t size = golden["image_size"], micro = golden["microbatch"];
+  EngineSpec spec{.network = {.name = golden["model"],
+                              .image = {size, size, 3},
+                              .micro_batch = micro,
+                              .num_classes = golden["classes"]},
+                  .batch = {.global = golden["batch"], .micro = micro},
+                  .schedule = schedule,
+                  .bucket_mib = 0.25};  // several buckets even in small networks
+  spec.optimizer.lr = golden["sgd"]["lr"];
+  spec.optimizer.momentum = golden["sgd"]["momentum"];
+  spec.optimizer.weight_decay = golden["sgd"]["weight_decay"];
+  return spec;
+}
+
+io::Checkpoint golden_start(const Network& network) {
+  io::Checkpoint checkpoint;
+  for (const auto& cell : network) {
+    for (const auto& entry : cell->memory().parameters()) {
+      const ParameterSpec& spec = entry.spec;
+      io::NamedTensor tensor{.name = spec.name, .dims = spec.dims, .values = {}};
+      const double bound = std::sqrt(6.0 / (static_cast<double>(spec.count()) / static_cast<double>(spec.dims[0])));
+      switch (spec.kind) {
+        case ParameterKind::kConvolutionWeight:
+        case ParameterKind::kLinearWeight:
+          tensor.values = golden_fill(spec.name, spec.count(), -bound, bound);
+          break;
+        case ParameterKind::kLinearBias:
+          tensor.values = golden_fill(spec.name, spec.count(), -0.1, 0.1);
+          break;
+        case ParameterKind::kScale:
+          tensor.values = golden_fill(spec.name, spec.count(), 0.75, 1.25);
+          break;
+        case ParameterKind::kShift:
+          tensor.values = golden_fill(spec.name, spec.count(), -0.25, 0.25);
+          break;
+        case ParameterKind::kRunningMean:
+        case ParameterKind::kRunningVariance:
+          tensor.values = initial_values(spec, 0);
+          break;
+      }
+      checkpoint.model.push_back(std::move(tensor));
+    }
+  }
+  return checkpoint;
+}
+
+GoldenSource::GoldenSource(const nlohmann::json& golden, std::int64_t first_micro_batch, Device& device)
+    : first_(first_micro_batch), micro_(golden["microbatch"]), labels_(golden["labels"]), device_(device) {
+  const std::int64_t n = golden["batch"], size = golden["image_size"], area = size * size;
+  image_count_ = 3 * area;
+  const std::vector<float> nchw = golden_fill("input", n * image_count_, -1.5, 1.5);
+  images_.resize(nchw.size());
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t c = 0; c < 3; ++c)
+      for (std::int64_t p = 0; p < area; ++p)
+        images_[i * image_count_ + p * 3 + c] = nchw[i * image_count_ + c * area + p];
+}
+
+void GoldenSource::load_images(std::int64_t micro_batch, float* x) {
+  const std::int64_t count = micro_ * image_count_;
+  device_.copy_to_device(x, images_.data() + (first_ + micro_batch) * count,
+                         count * static_cast<std::int64_t>(sizeof(float)));
+}
+
+void GoldenSource::load_labels(std::int64_t micro_batch, std::int32_t* labels) {
+  device_.copy_to_device(labels, labels_.data() + (first_ + micro_batch) * micro_,
+                         micro_ * static_cast<std::int64_t>(sizeof(std::int32_t)));
+}
+
+}  // namespace convoy::test

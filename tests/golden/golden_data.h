@@ -1,0 +1,43 @@
+/// The golden files, and the fill that gives every tensor its values from its name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "convoy/data/batch_source.h"
+#include "convoy/io/checkpoint.h"
+
+#include "train/engine.h"
+
+namespace convoy::test {
+
+/// `count` float32 values low + (high - low) * u, u a hash of (name, index) in [0, 1): make_golden.py's `fill`.
+std::vector<float> golden_fill(const std::string& name, std::int64_t count, double low, double high);
+
+nlohmann::json read_golden(const std::string& name);
+
+/// The network, batch and optimizer of a golden file.
+EngineSpec golden_engine_spec(const nlohmann::json& golden, ScheduleKind schedule);
+
+/// Every parameter as make_golden.py starts it; running means 0, variances 1.
+io::Checkpoint golden_start(const Network& network);
+
+/// The one batch that all four steps train on.
+class GoldenSource final : public BatchSource {
+ public:
+  GoldenSource(const nlohmann::json& golden, std::int64_t first_micro_batch, Device& device);
+
+  void load_images(std::int64_t micro_batch, float* x) override;
+  void load_labels(std::int64_t micro_batch, std::int32_t* labels) override;
+
+ private:
+  std::int64_t first_, micro_, image_count_;
+  std::vector<float> images_;  ///< (N,H,W,C)
+  std::vector<std::int32_t> labels_;
+  Device& device_;
+};
+
+}  // namespace convoy::test

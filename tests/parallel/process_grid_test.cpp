@@ -1,0 +1,120 @@
+/// The grid's arithmetic and groups, and where its ranks sit.
+#include "convoy/comm/process_grid.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+#include "convoy/comm/topology.h"
+
+#include "comm/processors.h"
+#include "parallel/mpi_main.h"
+
+namespace convoy {
+namespace {
+
+using test::world;
+
+std::string refusal_of(std::int64_t stages) {
+  try {
+    ProcessGrid(world(), stages);
+  } catch (const RequestError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ProcessGrid, NeighboursInRankAreNeighboursInThePipelineForEveryDivisor) {
+  for (int stages = 1; stages <= world().size(); ++stages) {
+    if (world().size() % stages != 0) continue;
+    const ProcessGrid grid(world(), stages);
+    EXPECT_EQ(grid.num_stages(), stages);
+    EXPECT_EQ(grid.num_replicas(), world().size() / stages);
+    EXPECT_EQ(grid.stage(), world().rank() % stages);
+    EXPECT_EQ(grid.replica(), world().rank() / stages);
+    EXPECT_EQ(grid.world_rank(grid.replica(), grid.stage()), world().rank());
+    EXPECT_EQ(grid.is_first_stage(), world().rank() % stages == 0);
+    EXPECT_EQ(grid.is_last_stage(), world().rank() % stages == stages - 1);
+    EXPECT_EQ(grid.is_root(), world().rank() == 0);
+  }
+}
+
+TEST(ProcessGrid, OfFourRanksAsTwoByTwoHasTheGroupsOfTheDesign) {
+  if (world().size() != 4) GTEST_SKIP() << "needs four ranks";
+  const ProcessGrid grid(world(), 2);
+  //           stage 0  stage 1
+  // replica 0    0        1       model groups {0,1} {2,3}
+  // replica 1    2        3       data groups  {0,2} {1,3}
+  const int model_mask[] = {0b0011, 0b0011, 0b1100, 0b1100};
+  const int data_mask[] = {0b0101, 0b1010, 0b0101, 0b1010};
+  const int rank = world().rank();
+  EXPECT_EQ(grid.model().sum(1 << rank), model_mask[rank]);
+  EXPECT_EQ(grid.data().sum(1 << rank), data_mask[rank]);
+  EXPECT_EQ(grid.model().rank(), rank % 2);
+  EXPECT_EQ(grid.data().rank(), rank / 2);
+  EXPECT_EQ(grid.world().size(), 4);
+}
+
+TEST(ProcessGrid, StagesThatDoNotDivideTheRanksAreRefusedWithThoseThatDo) {
+  if (world().size() == 4) {
+    EXPECT_EQ(refusal_of(3), "grid.stages = 3 does not divide the 4 ranks of this job. Stages that do: 1, 2, 4.");
+    EXPECT_EQ(refusal_of(8), "grid.stages = 8 does not divide the 4 ranks of this job. Stages that do: 1, 2, 4.");
+  }
+  if (world().size() == 1) {
+    EXPECT_EQ(refusal_of(2),
+              "grid.stages = 2 does not divide the 1 rank of this job. Stages that do: 1. More ranks are started by "
+              "mpirun, for example mpirun -n 2.");
+  }
+  for (const std::int64_t nonsense : {std::int64_t{0}, std::int64_t{-2}, std::int64_t{1} << 40}) {
+    EXPECT_NE(refusal_of(nonsense).find("grid.stages = " + std::to_string(nonsense)), std::string::npos) << nonsense;
+  }
+  EXPECT_EQ(refusal_of(1), "");
+}
+
+TEST(Topology, OfRanksStartedOnOneMachineIsOneNode) {
+  const Topology topology = find_topology(world());
+  EXPECT_EQ(topology.num_nodes, 1);
+  EXPECT_EQ(topology.local_rank, world().rank());
+  EXPECT_EQ(topology.local_size, world().size());
+  EXPECT_EQ(topology.least_ranks_on_a_node, world().size());
+  EXPECT_EQ(topology.most_ranks_on_a_node, world().size());
+}
+
+TEST(Topology, IsSummedUpInOneLine) {
+  EXPECT_EQ(host_summary({.num_nodes = 1, .least_ranks_on_a_node = 1, .most_ranks_on_a_node = 1}),
+            "1 node, 1 rank on it");
+  EXPECT_EQ(host_summary({.num_nodes = 1, .least_ranks_on_a_node = 4, .most_ranks_on_a_node = 4}),
+            "1 node, 4 ranks on it");
+  EXPECT_EQ(host_summary({.num_nodes = 2, .least_ranks_on_a_node = 4, .most_ranks_on_a_node = 4}),
+            "2 nodes, 4 ranks on each");
+  EXPECT_EQ(host_summary({.num_nodes = 3, .least_ranks_on_a_node = 2, .most_ranks_on_a_node = 4}),
+            "3 nodes, 2 to 4 ranks on each");
+}
+
+TEST(FairThreads, IsThisNodesProcessorsOverItsRanksAndTheSameOnAll) {
+  const std::int64_t threads = fair_threads(world());
+  EXPECT_EQ(world().max(threads), threads);
+  EXPECT_EQ(-world().max(-threads), threads);
+  // The tests start mpirun without binding: all ranks have the same mask.
+  const std::int64_t processors = count_processors(affinity_mask());
+  const std::int64_t unlimited = std::max<std::int64_t>(1, processors / world().size());
+  EXPECT_GE(threads, 1);
+  if (quota_processors() == kNoQuota) {
+    EXPECT_EQ(threads, unlimited);
+  }
+  EXPECT_LE(threads, unlimited);
+}
+
+TEST(FairThreads, KnowsTheQuotasOfControlGroups) {
+  EXPECT_EQ(quota_processors("200000 100000\n"), 2);
+  EXPECT_EQ(quota_processors("250000 100000\n"), 2);  // half a processor is no thread
+  EXPECT_EQ(quota_processors("50000 100000\n"), 1);
+  EXPECT_EQ(quota_processors("max 100000\n"), kNoQuota);
+  EXPECT_EQ(quota_processors(""), kNoQuota);
+}
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,73 @@
+/// Numbers for people, and what "did you mean" suggests.
+#include "convoy/base/text.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace convoy {
+namespace {
+
+TEST(HumanBytes, ChangesTheUnitAtEachPowerOf1024) {
+  EXPECT_EQ(human_bytes(0), "0 B");
+  EXPECT_EQ(human_bytes(1023), "1023 B");
+  EXPECT_EQ(human_bytes(1024), "1.0 KiB");
+  EXPECT_EQ(human_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(human_bytes(1 << 20), "1.0 MiB");
+  EXPECT_EQ(human_bytes(102'445'875), "97.7 MiB");
+  EXPECT_EQ(human_bytes(std::int64_t{1} << 30), "1.0 GiB");
+  EXPECT_EQ(human_bytes(std::int64_t{5} << 50), "5120.0 TiB");  // there is no larger unit
+}
+
+TEST(HumanCount, ChangesTheUnitAtEachThousand) {
+  EXPECT_EQ(human_count(0), "0");
+  EXPECT_EQ(human_count(999), "999");
+  EXPECT_EQ(human_count(1000), "1.0 k");
+  EXPECT_EQ(human_count(272'474), "272.5 k");
+  EXPECT_EQ(human_count(25'557'032), "25.6 M");
+  EXPECT_EQ(human_count(4'090'000'000), "4.09 G");
+}
+
+TEST(HumanSeconds, ShowsAtMostTwoUnitsAndCarriesARoundedSixty) {
+  EXPECT_EQ(human_seconds(0), "0 s");
+  EXPECT_EQ(human_seconds(41.7), "42 s");
+  EXPECT_EQ(human_seconds(59.6), "1 min 00 s");
+  EXPECT_EQ(human_seconds(185), "3 min 05 s");
+  EXPECT_EQ(human_seconds(7800), "2 h 10 min");
+  EXPECT_EQ(human_seconds(90'000), "25 h 00 min");
+}
+
+TEST(HumanSeconds, OfWhatIsNoTimeIsAQuestionMark) {
+  EXPECT_EQ(human_seconds(-1), "?");
+  EXPECT_EQ(human_seconds(std::numeric_limits<double>::quiet_NaN()), "?");
+  EXPECT_EQ(human_seconds(std::numeric_limits<double>::infinity()), "?");
+}
+
+const std::vector<std::string> kKeys = {"grid.stages", "batch.micro", "batch.global", "optimizer.lr", "lr.schedule"};
+
+TEST(Nearest, FindsTheKeyBehindEachKindOfSlip) {
+  EXPECT_EQ(nearest("grid.stages", kKeys), "grid.stages");
+  EXPECT_EQ(nearest("grid.stage", kKeys), "grid.stages");     // a letter left out
+  EXPECT_EQ(nearest("batch.microo", kKeys), "batch.micro");   // one too many
+  EXPECT_EQ(nearest("batch.gl0bal", kKeys), "batch.global");  // another one
+  EXPECT_EQ(nearest("optimiser.lr", kKeys), "optimizer.lr");  // the other spelling
+  EXPECT_EQ(nearest("lr.shcedule", kKeys), "lr.schedule");    // two exchanged
+}
+
+TEST(Nearest, SuggestsNothingWhereMoreThanHalfDiffers) {
+  EXPECT_EQ(nearest("xyzxyzxyz", kKeys), "");
+  EXPECT_EQ(nearest("", kKeys), "");
+  EXPECT_EQ(nearest("grid.stages", {}), "");
+  EXPECT_EQ(nearest("abcd", {"abxy"}), "abxy");  // exactly half differs
+  EXPECT_EQ(nearest("abcd", {"axyz"}), "");
+}
+
+TEST(Nearest, PrefersTheFirstOfEquallyNearOnes) {
+  EXPECT_EQ(nearest("resnet21", {"resnet20", "resnet22"}), "resnet20");
+}
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,195 @@
+/// Floors, forbidden headers and words with one home.
+#include "unit/includes_test/include_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+
+namespace convoy::test {
+
+namespace {
+
+// --- The rules -----------------------------------------------------------------------------------------------
+
+// A folder includes itself and the folders of lower floors, never its neighbours.
+struct Floor {
+  std::string_view folder;
+  int height;
+};
+constexpr std::array kFloors = {Floor{"base", 0},  Floor{"params", 1}, Floor{"schedule", 2}, Floor{"device", 2},
+                                Floor{"comm", 3},  Floor{"io", 3},     Floor{"ops", 3},      Floor{"data", 4},
+                                Floor{"model", 4}, Floor{"train", 5},  Floor{"commands", 6}};
+constexpr Floor kMain = {"main.cpp", 7};
+
+// The contracts promise nothing about how: no header of a device or file library in include/.
+constexpr std::array<std::string_view, 8> kForbiddenInContracts = {"hdf5", "H5",    "oneapi/", "dnnl",
+                                                                   "cuda", "cudnn", "cublas",  "nccl"};
+
+// A word that only files below one path may use.
+struct Home {
+  std::string_view word;
+  std::string_view path;
+};
+constexpr std::array kHomes = {Home{"CONVOY_CUDA", "src/ops/make_library.cpp"}, Home{"MPI_COMM_WORLD", "src/comm/"}};
+
+// --- Reading -------------------------------------------------------------------------------------------------
+
+// The end of the literal that starts at `start`, one past its last character: "..", '..' or R"x(..)x".
+std::size_t end_of_literal(std::string_view text, std::size_t start) {
+  const char quote = text[start];
+  if (quote == '"' && start > 0 && text[start - 1] == 'R') {
+    const std::size_t open = text.find('(', start);
+    if (open == std::string_view::npos) return text.size();
+    std::string close = ")";
+    close.append(text.substr(start + 1, open - start - 1)).append("\"");
+    const std::size_t end = text.find(close, open);
+    return end == std::string_view::npos ? text.size() : end + close.size();
+  }
+  std::size_t at = start + 1;
+  while (at < text.size() && text[at] != quote && text[at] != '\n') at += text[at] == '\\' ? 2 : 1;
+  return std::min(at + 1, text.size());
+}
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// The same text with spaces in place of comments; lines stay where they are.
+std::string without_comments(std::string_view text) {
+  std::string code(text);
+  const auto blank = [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) code[i] = code[i] == '\n' ? '\n' : ' ';
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at + 1;
+    if (text.substr(at, 2) == "//") {
+      end = std::min(text.find('\n', at), text.size());
+      blank(at, end);
+    } else if (text.substr(at, 2) == "/*") {
+      const std::size_t close = text.find("*/", at + 2);
+      end = close == std::string_view::npos ? text.size() : close + 2;
+      blank(at, end);
+    } else if (text[at] == '"' || (text[at] == '\'' && (at == 0 || !is_word(text[at - 1])))) {  // not 1'000
+      end = end_of_literal(text, at);
+    }
+    at = end;
+  }
+  return code;
+}
+
+bool contains_word(std::string_view line, std::string_view word) {
+  for (std::size_t at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_word(line[at - 1])) && (end == line.size() || !is_word(line[end]))) return true;
+  }
+  return false;
+}
+
+// The path that an include line names.
+std::optional<std::string> included(const std::string& line) {
+  static const std::regex kInclude("^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"]");
+  std::smatch match;
+  if (!std::regex_search(line, match, kInclude)) return std::nullopt;
+  return match[1].str();
+}
+
+// --- Judging -------------------------------------------------------------------------------------------------
+
+std::optional<Floor> floor_of_folder(std::string_view folder) {
+  const auto found = std::ranges::find(kFloors, folder, &Floor::folder);
+  return found == kFloors.end() ? std::nullopt : std::optional(*found);
+}
+
+// The first folder of "src/params/a.cpp" below "src/".
+std::optional<Floor> floor_below(std::string_view prefix, std::string_view path) {
+  if (!path.starts_with(prefix)) return std::nullopt;
+  path.remove_prefix(prefix.size());
+  return floor_of_folder(path.substr(0, path.find('/')));
+}
+
+std::optional<Floor> floor_of_file(std::string_view path) {
+  if (path == "src/main.cpp") return kMain;
+  const auto contract = floor_below("include/convoy/", path);
+  return contract ? contract : floor_below("src/", path);
+}
+
+// What is wrong with a file on floor `from` including `header`; empty where nothing is.
+std::string judge_include(const Floor& from, bool is_contract, std::string_view header) {
+  const auto starts_header = [&](std::string_view name) { return header.starts_with(name); };
+  const std::string name(header);
+  if (is_contract && std::ranges::any_of(kForbiddenInContracts, starts_header)) {
+    return "a contract includes " + name + ", which only implementations in src/ may";
+  }
+  if (header.find("..") != std::string_view::npos) return "includes " + name + " by a relative path";
+  const auto to = header.starts_with("convoy/") ? floor_below("convoy/", header) : floor_below("", header);
+  if (!to) return header.starts_with("convoy/") ? "includes " + name + ", which is on no floor" : "";
+  if (to->folder == from.folder || to->height < from.height) return "";
+  const char* relation = to->height == from.height ? " is a neighbour of " : " is on a floor above ";
+  return "includes " + name + ", but " + std::string(to->folder) + relation + std::string(from.folder);
+}
+
+std::string judge_words(std::string_view path, std::string_view line) {
+  for (const Home& home : kHomes) {
+    if (contains_word(line, home.word) && !path.starts_with(home.path)) {
+      return std::string(home.word) + " stands only in " + std::string(home.path);
+    }
+  }
+  return "";
+}
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read " + path.string());
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace
+
+std::vector<std::string> find_violations(std::string_view path, std::string_view text) {
+  const std::string file(path);
+  const std::optional<Floor> floor = floor_of_file(path);
+  if (!floor) return {file + ":1: is in a folder that is on no floor"};
+  std::vector<std::string> found;
+  std::istringstream lines(without_comments(text));
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string where = file + ":" + std::to_string(++number) + ": ";
+    if (const auto header = included(line)) {
+      const std::string wrong = judge_include(*floor, path.starts_with("include/"), *header);
+      if (!wrong.empty()) found.push_back(where + wrong);
+    }
+    const std::string wrong = judge_words(path, line);
+    if (!wrong.empty()) found.push_back(where + wrong);
+  }
+  return found;
+}
+
+std::vector<std::string> source_files(const std::filesystem::path& root) {
+  static constexpr std::array<std::string_view, 5> kExtensions = {".h", ".cpp", ".cu", ".cuh", ".inc"};
+  std::vector<std::string> files;
+  for (const char* folder : {"src", "include"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
+      if (std::ranges::find(kExtensions, entry.path().extension().string()) == kExtensions.end()) continue;
+      files.push_back(entry.path().lexically_relative(root).generic_string());
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::vector<std::string> find_violations_in_tree(const std::filesystem::path& root) {
+  std::vector<std::string> found;
+  for (const std::string& file : source_files(root)) {
+    std::ranges::move(find_violations(file, read(root / file)), std::back_inserter(found));
+  }
+  return found;
+}
+
+}  // namespace convoy::test

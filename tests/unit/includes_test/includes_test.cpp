@@ -1,0 +1,127 @@
+/// The floors hold in this project; and the checker sees each kind of violation when one is made up.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "unit/includes_test/include_rules.h"
+
+namespace convoy::test {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+std::string joined(const Lines& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+// --- This project --------------------------------------------------------------------------------------------
+
+TEST(Includes, OfEveryFileGoDownTheFloorsOnly) {
+  EXPECT_EQ(joined(find_violations_in_tree(CONVOY_SOURCE_DIR)), "");
+}
+
+TEST(Includes, AreCheckedInEveryFolder) {
+  const Lines files = source_files(CONVOY_SOURCE_DIR);
+  for (const char* file : {"include/convoy/base/error.h", "src/base/text.cpp", "src/comm/mpi/check.h"}) {
+    EXPECT_NE(std::find(files.begin(), files.end(), file), files.end()) << file;
+  }
+}
+
+// --- The floors ----------------------------------------------------------------------------------------------
+
+TEST(IncludeRules, LowerFloorsOwnFolderAndOtherLibrariesAreAllowed) {
+  EXPECT_EQ(find_violations("src/train/trainer.cpp",
+                            "#include \"convoy/train/trainer.h\"\n"
+                            "#include \"train/stage.h\"\n"
+                            "#include \"stage.h\"\n"
+                            "#include \"convoy/data/loader.h\"\n"
+                            "#include <vector>\n"
+                            "#include <hdf5.h>\n"),
+            Lines());
+  EXPECT_EQ(find_violations("src/schedule/gpipe.cpp", "#include \"convoy/params/parameters.h\"\n"), Lines());
+  EXPECT_EQ(find_violations("src/main.cpp", "#include \"convoy/commands/find.h\"\n"), Lines());
+  EXPECT_EQ(find_violations("include/convoy/comm/communicator.h", "#include <mpi.h>\n"), Lines());
+}
+
+TEST(IncludeRules, AHigherFloorIsAViolationWithItsLine) {
+  EXPECT_EQ(find_violations("src/params/parse.cpp", "#include <vector>\n\n#include \"convoy/train/trainer.h\"\n"),
+            Lines{"src/params/parse.cpp:3: includes convoy/train/trainer.h, but train is on a floor above params"});
+  EXPECT_EQ(find_violations("include/convoy/base/log.h", "#  include \"convoy/params/parse.h\"\n"),
+            Lines{"include/convoy/base/log.h:1: includes convoy/params/parse.h, but params is on a floor above base"});
+  EXPECT_EQ(find_violations("src/train/a.cpp", "#include <convoy/commands/find.h>\n").size(), 1U);
+}
+
+TEST(IncludeRules, ANeighbourIsAViolationByContractAndByPrivateHeader) {
+  EXPECT_EQ(find_violations("src/io/dataset.cpp", "#include \"convoy/comm/communicator.h\"\n"),
+            Lines{"src/io/dataset.cpp:1: includes convoy/comm/communicator.h, but comm is a neighbour of io"});
+  EXPECT_EQ(find_violations("src/ops/cpu/linear.cpp", "#include \"comm/mpi/check.h\"\n"),
+            Lines{"src/ops/cpu/linear.cpp:1: includes comm/mpi/check.h, but comm is a neighbour of ops"});
+  EXPECT_EQ(find_violations("src/data/loader.cpp", "#include \"model/resnet.h\"\n").size(), 1U);
+  EXPECT_EQ(find_violations("src/device/buffer.cpp", "#include \"convoy/schedule/schedule.h\"\n").size(), 1U);
+}
+
+TEST(IncludeRules, RelativePathsAndUnknownFoldersDoNotSlipThrough) {
+  EXPECT_EQ(find_violations("src/base/log.cpp", "#include \"../train/stage.h\"\n").size(), 1U);
+  EXPECT_EQ(find_violations("src/base/log.cpp", "#include \"convoy/extras/magic.h\"\n").size(), 1U);
+  EXPECT_EQ(find_violations("src/extras/magic.cpp", "\n"),
+            Lines{"src/extras/magic.cpp:1: is in a folder that is on no floor"});
+}
+
+// --- Forbidden headers, words with one home ------------------------------------------------------------------
+
+TEST(IncludeRules, ContractsIncludeNoDeviceOrFileLibrary) {
+  for (const char* header : {"hdf5.h", "H5public.h", "oneapi/dnnl/dnnl.hpp", "dnnl.hpp", "cuda_runtime.h", "cudnn.h",
+                             "cublasLt.h", "nccl.h"}) {
+    const std::string line = "#include <" + std::string(header) + ">\n";
+    EXPECT_EQ(find_violations("include/convoy/io/dataset.h", line).size(), 1U) << header;
+    EXPECT_EQ(find_violations("src/io/hdf5.h", line).size(), 0U) << header;
+  }
+}
+
+TEST(IncludeRules, CudaIsAskedForInOneFileAndTheWorldInOneFolder) {
+  EXPECT_EQ(find_violations("src/ops/make_library.cpp", "#if CONVOY_CUDA\n"), Lines());
+  EXPECT_EQ(find_violations("src/ops/cpu/linear.cpp", "#if CONVOY_CUDA\n"),
+            Lines{"src/ops/cpu/linear.cpp:1: CONVOY_CUDA stands only in src/ops/make_library.cpp"});
+  EXPECT_EQ(find_violations("src/comm/mpi/session.cpp", "f(MPI_COMM_WORLD);\n"), Lines());
+  EXPECT_EQ(find_violations("src/train/trainer.cpp", "\nf(MPI_COMM_WORLD);\n"),
+            Lines{"src/train/trainer.cpp:2: MPI_COMM_WORLD stands only in src/comm/"});
+  EXPECT_EQ(find_violations("src/train/trainer.cpp", "getenv(\"OMPI_COMM_WORLD_RANK\");\n"), Lines());
+}
+
+// --- Reading C++ ---------------------------------------------------------------------------------------------
+
+TEST(IncludeRules, CommentsDoNotCountAndHideNothingAfterThem) {
+  const std::string violation = "#include \"convoy/train/trainer.h\"\n";
+  EXPECT_EQ(find_violations("src/base/a.cpp", "// " + violation), Lines());
+  EXPECT_EQ(find_violations("src/base/a.cpp", "/* MPI_COMM_WORLD\n" + violation + "*/\n"), Lines());
+  for (const char* before : {"/* a */", "// a /*\n", "auto a = \"/*\";\n", "auto a = \"\\\"/*\";\n", "auto a = '\"';\n",
+                             "int a = 1'000'000;\n", "auto a = R\"x(\" /* )x\";\n", "auto a = '\\'';\n"}) {
+    EXPECT_EQ(find_violations("src/base/a.cpp", before + violation).size(), 1U) << before;
+  }
+}
+
+// --- A tree --------------------------------------------------------------------------------------------------
+
+TEST(IncludeRules, FindTheViolationsInATreeOnDisk) {
+  namespace fs = std::filesystem;
+  const fs::path root = fs::temp_directory_path() / ("convoy_includes_" + std::to_string(getpid()));
+  fs::create_directories(root / "src/io/hdf5");
+  fs::create_directories(root / "include/convoy/io");
+  std::ofstream(root / "src/io/hdf5/good.cpp") << "#include \"convoy/io/bad.h\"\n";
+  std::ofstream(root / "src/io/hdf5/notes.txt") << "#include \"convoy/train/trainer.h\"\n";
+  std::ofstream(root / "include/convoy/io/bad.h") << "#include \"convoy/model/network.h\"\n";
+  const Lines found = find_violations_in_tree(root);
+  fs::remove_all(root);
+  EXPECT_EQ(found,
+            Lines{"include/convoy/io/bad.h:1: includes convoy/model/network.h, but model is on a floor above io"});
+}
+
+}  // namespace
+}  // namespace convoy::test
