@@ -53,14 +53,18 @@ bool StepPlan::is_invariant() const {
   return total % grid_.replicas == 0 && std::has_single_bit(static_cast<std::uint64_t>(total / grid_.replicas));
 }
 
-Schedule StepPlan::training_schedule(std::int64_t replica) const {
+PipelineSpec StepPlan::pipeline_of(std::int64_t replica) const {
   PipelineSpec pipeline{.stages = grid_.stages, .micro_batches = micro_batches_of(replica).size()};
   for (const StagePlan& stage : stages_) pipeline.num_buckets.push_back(std::ssize(stage.layout.buckets));
-  return make_schedule(spec_.schedule, pipeline);
+  return pipeline;
+}
+
+Schedule StepPlan::training_schedule(std::int64_t replica) const {
+  return make_schedule(spec_.schedule, pipeline_of(replica));
 }
 
 Schedule StepPlan::evaluation_schedule(std::int64_t replica) const {
-  return make_evaluation({.stages = grid_.stages, .micro_batches = micro_batches_of(replica).size()});
+  return make_evaluation(pipeline_of(replica));
 }
 
 StageMemory StepPlan::memory_of(std::int64_t stage) const {

@@ -63,6 +63,8 @@ class StepPlan {
   StageMemory memory_of(std::int64_t stage) const;
 
  private:
+  PipelineSpec pipeline_of(std::int64_t replica) const;
+
   EngineSpec spec_;
   GridShape grid_;
   Network network_;

@@ -14,8 +14,42 @@ namespace convoy::test {
 
 namespace {
 
-constexpr double kFirstStep = 1e-4, kLaterLosses = 1e-3, kAfterFourSteps = 1e-2;  // README.md beside this file
 constexpr int kTag = 7;
+
+/// Relative tolerances; README.md beside this file gives the reasons.
+struct Tolerances {
+  double first_loss = 1e-4, logits = 1e-4, gradient_norms = 1e-4, gradient_values = 1e-3, statistics = 1e-4;
+  double later_losses = 1e-3, parameters = 1e-2, evaluation_logits = 1e-2;
+};
+
+/// The largest deviation of its kind, and where it is.
+struct Worst {
+  double deviation = 0;
+  std::string where = "nowhere";
+
+  void add(double value, const std::string& at) {
+    if (value > deviation || std::isnan(value)) deviation = value, where = at;
+  }
+  void expect_within(double tolerance, const char* kind) const {
+    fmt::print("  {:<18} {:.1e}  ({}), allowed {:.0e}\n", kind, deviation, where, tolerance);
+    EXPECT_LE(deviation, tolerance) << kind << " of " << where;
+  }
+};
+
+struct Deviations {
+  Worst first_loss, logits, gradient_norms, gradient_values, statistics, later_losses, parameters, evaluation_logits;
+
+  void expect_within(const Tolerances& tolerances) const {
+    first_loss.expect_within(tolerances.first_loss, "first loss");
+    logits.expect_within(tolerances.logits, "logits");
+    gradient_norms.expect_within(tolerances.gradient_norms, "gradient norms");
+    gradient_values.expect_within(tolerances.gradient_values, "gradient values");
+    statistics.expect_within(tolerances.statistics, "running statistics");
+    later_losses.expect_within(tolerances.later_losses, "later losses");
+    parameters.expect_within(tolerances.parameters, "parameters");
+    evaluation_logits.expect_within(tolerances.evaluation_logits, "evaluation logits");
+  }
+};
 
 using Tensors = std::map<std::string, std::vector<double>>;
 
@@ -46,27 +80,31 @@ std::vector<double> flatten(const nlohmann::json& rows) {
   return values;
 }
 
-// After the first step the momentum is gradient + weight_decay * weight.
-void expect_gradients(const nlohmann::json& golden, const Tensors& start, const Tensors& momentum) {
+double relative(double actual, double expected) {
+  return std::abs(actual / expected - 1.0);
+}
+
+// After the first step the momentum is gradient + weight_decay * weight. Single values are measured by the tensor's
+// root mean square: a small one may be the difference of large ones.
+void compare_gradients(const nlohmann::json& golden, const Tensors& start, const Tensors& momentum, Deviations& worst) {
   const double decay = golden["sgd"]["weight_decay"];
   for (const auto& [name, expected] : golden["gradients"].items()) {
     ASSERT_TRUE(momentum.contains(name)) << name;
     std::vector<double> gradient = momentum.at(name);
     for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] -= decay * start.at(name)[i];
     const double expected_norm = expected["norm"];
-    EXPECT_NEAR(norm(gradient) / expected_norm, 1.0, kFirstStep) << name;
+    worst.gradient_norms.add(relative(norm(gradient), expected_norm), name);
     const std::vector<double> first = expected["first"];
-    const double typical = expected_norm / std::sqrt(static_cast<double>(gradient.size()));
+    const double root_mean_square = expected_norm / std::sqrt(static_cast<double>(gradient.size()));
     for (std::size_t i = 0; i < first.size(); ++i)
-      EXPECT_NEAR(gradient[i], first[i], kFirstStep * std::max(10 * typical, std::abs(first[i])))
-          << name << "[" << i << "]";
+      worst.gradient_values.add(std::abs(gradient[i] - first[i]) / root_mean_square, name);
   }
 }
 
-void expect_running_statistics(const nlohmann::json& golden, const Tensors& model) {
+void compare_running_statistics(const nlohmann::json& golden, const Tensors& model, Deviations& worst) {
   for (const auto& [name, expected] : golden["running"].items()) {
-    EXPECT_NEAR(norm(model.at(name + ".running_mean")) / expected["mean_norm"].get<double>(), 1.0, kFirstStep) << name;
-    EXPECT_NEAR(norm(model.at(name + ".running_var")) / expected["var_norm"].get<double>(), 1.0, kFirstStep) << name;
+    worst.statistics.add(relative(norm(model.at(name + ".running_mean")), expected["mean_norm"]), name);
+    worst.statistics.add(relative(norm(model.at(name + ".running_var")), expected["var_norm"]), name);
   }
 }
 
@@ -78,9 +116,8 @@ std::vector<double> gather_logits(const ProcessGrid& grid, const RecordingLibrar
   return {all.begin(), all.end()};
 }
 
-void expect_golden(const std::string& name, std::int64_t stages, ScheduleKind schedule) {
-  SCOPED_TRACE(name);
-  const nlohmann::json golden = read_golden(name);
+// Four steps on this grid; the deviations are rank 0's.
+Deviations run_golden(const nlohmann::json& golden, std::int64_t stages, ScheduleKind schedule) {
   const ProcessGrid grid(world(), stages);
   const auto cpu = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
   RecordingLibrary library(*cpu);
@@ -89,33 +126,42 @@ void expect_golden(const std::string& name, std::int64_t stages, ScheduleKind sc
   restore_checkpoint(start, "golden", false, engine);
   GoldenSource source(golden, engine.micro_batches().begin, engine.device());
   MetricsChannel metrics(engine, kTag);
+  Deviations worst;
 
   const std::vector<double> losses = golden["losses"];
   for (std::size_t step = 0; step < losses.size(); ++step) {
     engine.train_step(source, golden["sgd"]["lr"]);
     metrics.post();
     if (grid.is_root()) {
-      const double loss = metrics.collect().mean_loss();
-      EXPECT_NEAR(loss / losses[step], 1.0, step == 0 ? kFirstStep : kLaterLosses) << "step " << step;
+      const double deviation = relative(metrics.collect().mean_loss(), losses[step]);
+      (step == 0 ? worst.first_loss : worst.later_losses).add(deviation, fmt::format("step {}", step));
     }
     if (step > 0) continue;
     const auto logits = gather_logits(grid, library);
     const io::Checkpoint after = gather_checkpoint(engine);
     if (!grid.is_root()) continue;
-    EXPECT_LE(relative_distance(logits, flatten(golden["logits"])), kFirstStep);
-    expect_gradients(golden, by_name(start.model), by_name(after.optimizer.at("momentum")));
-    expect_running_statistics(golden, by_name(after.model));
+    worst.logits.add(relative_distance(logits, flatten(golden["logits"])), "step 0");
+    compare_gradients(golden, by_name(start.model), by_name(after.optimizer.at("momentum")), worst);
+    compare_running_statistics(golden, by_name(after.model), worst);
   }
 
   library.logits.clear();
   engine.evaluate_step(source);
   const auto logits = gather_logits(grid, library);
   const io::Checkpoint after = gather_checkpoint(engine);
-  if (!grid.is_root()) return;
-  EXPECT_LE(relative_distance(logits, flatten(golden["eval_logits_after_4_steps"])), kAfterFourSteps);
+  if (!grid.is_root()) return worst;
+  worst.evaluation_logits.add(relative_distance(logits, flatten(golden["eval_logits_after_4_steps"])), "after 4 steps");
   const Tensors model = by_name(after.model);
   for (const auto& [parameter, expected] : golden["parameter_norms_after_4_steps"].items())
-    EXPECT_NEAR(norm(model.at(parameter)) / expected.get<double>(), 1.0, kAfterFourSteps) << parameter;
+    worst.parameters.add(relative(norm(model.at(parameter)), expected), parameter);
+  return worst;
+}
+
+void expect_golden(const std::string& name, std::int64_t stages, ScheduleKind schedule,
+                   const Tolerances& tolerances = {}) {
+  SCOPED_TRACE(name);
+  const Deviations worst = run_golden(read_golden(name), stages, schedule);
+  if (world().rank() == 0) worst.expect_within(tolerances);
 }
 
 // Two stages where there is more than one rank: 1x1, 2x1, 2x2.
@@ -137,7 +183,9 @@ TEST(Golden, Resnet20OnFourMicroBatchesEqualsPyTorch) {
 
 TEST(Golden, Resnet18OnOneMicroBatchEqualsPyTorch) {
   if (world().size() > 2) GTEST_SKIP() << "one micro-batch cannot be shared by two replicas";
-  expect_golden("resnet18-b8-m8", stages(), ScheduleKind::k1F1B);
+  Tolerances tolerances;
+  tolerances.gradient_norms = 5e-4;  // an activation within rounding of zero passes all of its gradient or none
+  expect_golden("resnet18-b8-m8", stages(), ScheduleKind::k1F1B, tolerances);
 }
 
 TEST(Golden, Resnet50OnTwoMicroBatchesEqualsPyTorch) {

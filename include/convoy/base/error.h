@@ -12,9 +12,9 @@ namespace convoy {
 /// What the process ends with; job scripts act on it.
 enum class ExitStatus : int {
   kDone = 0,
-  kFailed = 1,           ///< the run failed
-  kWrongRequest = 2,     ///< the parameters or the command line were wrong: nothing was started
-  kStoppedEarly = 75,    ///< stopped on request with a checkpoint written: run the same command again
+  kFailed = 1,         ///< the run failed
+  kWrongRequest = 2,   ///< the parameters or the command line were wrong: nothing was started
+  kStoppedEarly = 75,  ///< stopped on request with a checkpoint written: run the same command again
 };
 
 /// A failure of the run.

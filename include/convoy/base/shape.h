@@ -17,7 +17,9 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-inline std::string to_string(const Shape& s) { return fmt::format("{}x{}x{}x{}", s.n, s.h, s.w, s.c); }
+inline std::string to_string(const Shape& s) {
+  return fmt::format("{}x{}x{}x{}", s.n, s.h, s.w, s.c);
+}
 
 /// One image without its place in a batch: rows, columns, channels.
 struct ImageShape {
@@ -28,7 +30,9 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
-inline std::string to_string(const ImageShape& s) { return fmt::format("{}x{}x{}", s.h, s.w, s.c); }
+inline std::string to_string(const ImageShape& s) {
+  return fmt::format("{}x{}x{}", s.h, s.w, s.c);
+}
 
 inline std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;

@@ -16,8 +16,8 @@ struct IdxSplits {
   io::DatasetContent train, test;
 };
 
-/// The four files of a folder: train-images-idx3-ubyte[.gz], train-labels-idx1-ubyte[.gz], t10k-... Both splits need the
-/// same image shape; the class count is the largest label of both + 1.
+/// The four files of a folder: train-images-idx3-ubyte[.gz], train-labels-idx1-ubyte[.gz], t10k-... Both splits need
+/// the same image shape; the class count is the largest label of both + 1.
 IdxSplits read_idx_folder(const std::string& folder);
 
 }  // namespace convoy

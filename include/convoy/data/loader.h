@@ -19,16 +19,25 @@ struct AugmentationSpec {
   std::uint64_t seed = 0;
 };
 
-/// Writes one sample as float32 (H,W,C): crop, flip, then (value / 255 - mean) / deviation of each channel.
+/// Writes one sample as float32 (H,W,C): crop, flip, then (value / 255 - mean) / deviation of each channel, computed in
+/// double and rounded once. Black is byte 0, normalised like any other.
+///   crop: out(y, x) = image(y + dy - padding, x + dx - padding), black outside; dy, dx uniform in 0..2*padding
+///   flip: columns reversed, with probability 1/2
 class Augmenter {
  public:
-  /// mean and deviation (C); {0...}, {1...} for none.
+  /// mean and deviation (C); {0...}, {1...} for none. A deviation of 0 (a channel that never varies) counts as 1.
   Augmenter(const ImageShape& image, const AugmentationSpec& spec, std::vector<double> mean,
             std::vector<double> deviation);
 
   void apply(const std::uint8_t* image, std::int64_t epoch, std::int64_t sample, float* out) const;
+  /// A black image, for the places behind the last sample.
+  void apply_black(float* out) const;
+  const ImageShape& image() const { return image_; }
 
  private:
+  void write_row(const std::uint8_t* source, std::int64_t step, std::int64_t num_pixels, float* out) const;
+  void write_black(std::int64_t num_pixels, float* out) const;
+
   ImageShape image_;
   AugmentationSpec spec_;
   std::vector<float> value_of_;  ///< (C, 256): what a byte becomes
@@ -41,16 +50,19 @@ struct LoaderSpec {
   std::int64_t num_micro_batches = 0;  ///< of this replica a step
   std::int64_t first_step = 0;         ///< where to begin (restart)
   std::int64_t num_steps = 0;          ///< to give in all
-  std::int64_t steps_per_epoch = 0;    ///< step / steps_per_epoch is the epoch; positions past the data are kNoLabel, black
-  bool images = true;                  ///< this rank reads images (first stage)
-  bool labels = true;                  ///< and labels (last stage)
+  std::int64_t steps_per_epoch =
+      0;               ///< step / steps_per_epoch is the epoch; positions past the data are kNoLabel, black
+  bool images = true;  ///< this rank reads images (first stage)
+  bool labels = true;  ///< and labels (last stage)
   std::int64_t threads = 1;
-  std::int64_t read_ahead = 4;         ///< micro-batches
+  std::int64_t read_ahead = 4;  ///< micro-batches of images held ready
 };
 
 /// Micro-batch m of step t holds the samples at positions (t mod steps_per_epoch) * batch_global + m * batch_micro + i.
-/// Threads start on construction and end on destruction, also in the middle. An error in a thread is thrown by the
-/// next load. Micro-batches must be asked for in ascending order, step after step.
+/// Threads start on construction and end on destruction, also in the middle; they sleep while all is read ahead. An
+/// error in a thread is thrown by the load of its micro-batch. Images must be asked for in ascending order, step after
+/// step, and so must labels: each kind for itself, by one thread. dataset, sampler, augmenter and device must outlive
+/// the loader.
 class Loader final : public BatchSource {
  public:
   Loader(const io::Dataset& dataset, const Sampler& sampler, const Augmenter& augmenter, Device& device,
@@ -60,7 +72,7 @@ class Loader final : public BatchSource {
   void load_images(std::int64_t micro_batch, float* x) override;
   void load_labels(std::int64_t micro_batch, std::int32_t* labels) override;
 
-  /// Seconds the loads have waited because nothing was ready.
+  /// Seconds that load_images has waited because nothing was ready.
   double wait_seconds() const;
 
  private:

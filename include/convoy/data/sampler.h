@@ -11,8 +11,9 @@ struct SamplerSpec {
   bool shuffle = true;
 };
 
-/// A Feistel network over the smallest even number of bits that holds num_samples, walked until it lands inside
-/// (Black & Rogaway 2002, "Ciphers with arbitrary finite domains"). Keyed by (seed, epoch).
+/// A Feistel network of eight rounds over the smallest even number of bits that holds num_samples, walked until it
+/// lands inside (Black & Rogaway 2002, "Ciphers with arbitrary finite domains"). Philox draws its round keys from
+/// (seed, epoch). Without shuffle: the position itself.
 class Sampler {
  public:
   explicit Sampler(const SamplerSpec& spec);

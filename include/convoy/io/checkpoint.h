@@ -1,7 +1,7 @@
 /// Checkpoints: one HDF5 file, free of the layout, written whole or not at all, verified before it is believed.
 ///   /model/<name>              float32, torchvision's name and axes (OIHW)
 ///   /optimizer/<slot>/<name>   float32, the same axes
-///   /state                     attributes: epoch, step, samples, seed, best_metric ...
+///   /state                     attributes: step, samples, seed, best_metric ... (TrainingState)
 ///   /parameters, /version      the effective parameter file; who wrote it
 /// Behind the HDF5 image stand 32 bytes: "CONVOYCK", the image's size (little-endian 64 bit) and its XXH3-128.
 #pragma once
@@ -42,18 +42,19 @@ struct Checkpoint {
   std::string parameters;                                     ///< the effective parameter file
 };
 
-/// The file's bytes. The same content gives the same bytes (no times of day inside).
+/// The file's bytes. The same content gives the same bytes (no times of day inside; tensors in the order of their
+/// names).
 std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint);
 
 /// Verifies the hash, then reads. `where` names the file in messages. Throws Error saying what is wrong (too short, not
 /// a checkpoint, truncated, damaged: the hash differs, a dataset missing or of another type). Never lets HDF5 see bytes
-/// whose hash was not verified.
+/// whose hash was not verified. Tensors come in the order of their names.
 Checkpoint decode_checkpoint(std::span<const std::byte> bytes, const std::string& where);
 
 /// Whether the trailer's hash holds; the reason where it does not.
 std::optional<std::string> find_damage(std::span<const std::byte> bytes);
 
-/// Temporary name in the same directory, write, fsync, rename, fsync of the directory. Throws Error naming the path and
+/// Temporary name (PATH.partial), write, fsync, rename, fsync of the directory. Throws Error naming the path and
 /// the system's reason (no space left: how much was needed); the temporary file is removed, an older `path` is intact.
 void write_file_atomically(const std::string& path, std::span<const std::byte> bytes);
 
@@ -68,12 +69,13 @@ struct FoundCheckpoint {
   std::vector<std::byte> bytes;  ///< verified
 };
 
-/// The checkpoint with the highest step whose hash holds; each newer one that is damaged is passed to `skipped` with the
-/// reason. Nothing where there is none (or no directory). Left-over temporary files are ignored.
+/// The checkpoint with the highest step whose hash holds; each newer one that is damaged is passed to `skipped` with
+/// the reason. Nothing where there is none (or no directory). Left-over temporary files are ignored.
 std::optional<FoundCheckpoint> find_newest_checkpoint(
-    const std::string& directory, const std::function<void(const std::string& path, const std::string& reason)>& skipped);
+    const std::string& directory,
+    const std::function<void(const std::string& path, const std::string& reason)>& skipped);
 
-/// Removes all but the `keep` newest step-*.h5 (0: keeps all) and temporary files that a killed run left.
+/// Removes all but the `keep` step-*.h5 written last (0: keeps all) and temporary files that a killed run left.
 void remove_old_checkpoints(const std::string& directory, std::int64_t keep);
 
 }  // namespace convoy::io

@@ -1,10 +1,18 @@
-/// Data sets as HDF5 shards: /images (uint8, N,H,W,C, contiguous), /labels (int32, N), and as attributes of the file
-/// the class names, the mean and deviation of each channel (of values in [0, 1]) and where the images came from.
+/// Data sets as HDF5 shards:
+///   /images                            uint8 (N,H,W,C), contiguous, last in the file
+///   /labels                            int32 (N)
+///   /class_names, /source              texts; where the images came from
+///   channel_mean, channel_deviation    attributes of the file: of each channel, over all shards, of values in [0, 1]
+///   shard, num_shards, format          attributes of the file: which of how many (from 0)
+/// Behind it stand 64 bytes with two hashes (XXH3-128): one of everything but the images, verified whenever a shard is
+/// opened and before HDF5 sees a byte (damaged metadata can crash or hang it); one of the images, verified on request,
+/// since terabytes cannot be read at each start. h5py, h5ls and h5dump open the files as they are.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,31 +38,37 @@ struct DatasetContent {
 };
 
 /// Writes `num_shards` files: DIRECTORY/NAME.h5, or NAME-000.h5 ... where there are several; near equal, in order.
-/// Each is written under a temporary name and renamed when complete; earlier files NAME*.h5 of another shard count are
-/// removed. Mean and deviation are computed here, from all the images. Returns the paths. Throws Error (disk full,
-/// not writable) leaving no partial file under a final name.
+/// Each is written under a temporary name, and renamed when all are complete; earlier shards of NAME in another number
+/// are removed. The directory is made where there is none. Mean and deviation are computed here, from all the images.
+/// The same content gives the same bytes. Returns the paths. Throws Error (disk full, not writable) leaving no partial
+/// file under any name and earlier ones as they were, RequestError where there are fewer samples than shards.
 std::vector<std::string> write_dataset(const std::string& directory, const std::string& name, int num_shards,
                                        DatasetContent& content);
 
 /// A split opened for reading: all its shards, mapped into memory; any sample at any time from any thread.
 class Dataset {
  public:
-  /// `path`: a shard, or a prefix such as data/fashion/train for train.h5 or train-000.h5, train-001.h5 ...
-  /// `key` (data.train, data.test) stands in the messages. Throws RequestError naming key, file and what is wrong:
-  /// missing, not HDF5, truncated, a dataset absent or of another type or rank, labels out of range, shards that
-  /// disagree in image shape or classes, a gap in the numbering, no samples.
+  /// `path`: a shard (opened alone), a prefix such as data/fashion/train for train.h5 or train-000.h5, train-001.h5
+  /// ..., or a folder, whose prefix is the key's last word. `key` (data.train, data.test) stands in the messages.
+  /// Throws RequestError naming key, file and what is wrong: missing, not HDF5, not from `convoy import`, truncated,
+  /// damaged (but for the images: find_damage), a data set absent or of another type or rank, labels out of range,
+  /// shards that disagree in image shape, classes or import, a gap in the numbering, no samples.
   Dataset(const std::string& path, const std::string& key);
   ~Dataset();
   Dataset(Dataset&&) noexcept;
   Dataset& operator=(Dataset&&) noexcept;
 
   const DatasetInfo& info() const { return info_; }
-  /// H*W*C bytes; sample in [0, info().num_samples).
+  /// H*W*C bytes; sample in [0, info().num_samples), else Error.
   const std::uint8_t* image(std::int64_t sample) const;
   std::int32_t label(std::int64_t sample) const;
+  /// Reads all images and compares their hashes: nothing, or which shard is damaged.
+  std::optional<std::string> find_damage() const;
 
  private:
   struct Shard;
+  const Shard& shard_of(std::int64_t sample) const;
+
   DatasetInfo info_;
   std::vector<std::unique_ptr<Shard>> shards_;
 };

@@ -9,11 +9,12 @@ namespace convoy::ops {
 
 /// Square kernels, equal stride and zero padding on both axes: what residual networks use.
 struct ConvolutionSpec {
-  Shape x;                      ///< (N,H,W,C)
+  Shape x;                       ///< (N,H,W,C)
   std::int64_t num_filters = 0;  ///< K
   std::int64_t kernel = 1;       ///< R = S
   std::int64_t stride = 1;
   std::int64_t padding = 0;
+  bool needs_dx = true;  ///< false for the first layer of a network: backward_input is not planned and not callable
 
   /// (N,P,Q,K), P = (H + 2 padding - R) / stride + 1. May be smaller than 1 where the kernel does not fit.
   Shape y() const {

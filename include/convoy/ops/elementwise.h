@@ -21,6 +21,9 @@ class ElementwiseOps {
   /// sum = a + b; sum may be a or b.
   virtual void add(const float* a, const float* b, float* sum, std::int64_t count) = 0;
 
+  /// to = from.
+  virtual void copy(const float* from, float* to, std::int64_t count) = 0;
+
   /// torch.optim.SGD:  g += weight_decay * w;  v = momentum * v + g;  w -= lr * (nesterov ? g + momentum * v : v)
   /// v starts as zeros. Each line in float32, rounded after every operation.
   virtual void sgd(const SgdSpec& spec, const float* gradient, float* momentum, float* weight, std::int64_t count) = 0;

@@ -6,9 +6,9 @@
 namespace convoy::ops {
 
 struct LinearSpec {
-  std::int64_t n = 0;             ///< samples N
-  std::int64_t num_inputs = 0;    ///< C
-  std::int64_t num_outputs = 0;   ///< K
+  std::int64_t n = 0;            ///< samples N
+  std::int64_t num_inputs = 0;   ///< C
+  std::int64_t num_outputs = 0;  ///< K
 
   double forward_flop() const { return 2.0 * static_cast<double>(n * num_inputs * num_outputs); }
 };

@@ -16,6 +16,7 @@ enum class ReductionKind { kInvariant, kFast };
 
 struct ModelParams {
   std::string name = "resnet20";
+  bool operator==(const ModelParams&) const = default;
 };
 
 struct DataParams {
@@ -23,19 +24,23 @@ struct DataParams {
   std::string test;
   bool shuffle = true;
   std::int64_t loader_threads = 1;  ///< background threads a rank
+  bool operator==(const DataParams&) const = default;
 };
 
 struct BatchParams {
   std::int64_t global = 128;  ///< samples a step, over all replicas
   std::int64_t micro = 32;    ///< samples a micro-batch: what batch norm averages over
+  bool operator==(const BatchParams&) const = default;
 };
 
 struct GridParams {
   std::int64_t stages = 1;  ///< replicas = world size / stages
+  bool operator==(const GridParams&) const = default;
 };
 
 struct ScheduleParams {
   ScheduleKind kind = ScheduleKind::k1F1B;
+  bool operator==(const ScheduleParams&) const = default;
 };
 
 struct OptimizerParams {
@@ -44,13 +49,15 @@ struct OptimizerParams {
   double momentum = 0.9;
   bool nesterov = false;
   double weight_decay = 1e-4;
+  bool operator==(const OptimizerParams&) const = default;
 };
 
 struct LearningRateParams {
   LearningRateKind schedule = LearningRateKind::kConstant;
-  double warmup_epochs = 0;            ///< linear from 0 to optimizer.lr
-  std::vector<double> step_epochs;     ///< step: the period (one value); multistep: the milestones, ascending
-  double gamma = 0.1;                  ///< factor of step and multistep
+  double warmup_epochs = 0;         ///< linear from 0 to optimizer.lr
+  std::vector<double> step_epochs;  ///< step: the period (one value); multistep: the milestones, ascending
+  double gamma = 0.1;               ///< factor of step and multistep
+  bool operator==(const LearningRateParams&) const = default;
 };
 
 struct TrainParams {
@@ -58,12 +65,14 @@ struct TrainParams {
   std::int64_t max_steps = 0;  ///< 0: no limit but epochs
   std::uint64_t seed = 1;
   double label_smoothing = 0;
+  bool operator==(const TrainParams&) const = default;
 };
 
 struct AugmentParams {
   std::int64_t crop_padding = 0;  ///< pixels of black border before a random crop back to size
   bool flip = false;              ///< left-right with probability 1/2
   bool normalize = true;          ///< (x - mean) / deviation of the training set, a channel
+  bool operator==(const AugmentParams&) const = default;
 };
 
 struct CheckpointParams {
@@ -71,10 +80,12 @@ struct CheckpointParams {
   std::int64_t every_steps = 0;  ///< 0: never
   std::int64_t keep = 2;         ///< newest kept; 0: all
   std::string resume = "auto";   ///< auto, none, or a checkpoint's path
+  bool operator==(const CheckpointParams&) const = default;
 };
 
 struct InitParams {
   std::string weights = "random";  ///< random, or a checkpoint's path
+  bool operator==(const InitParams&) const = default;
 };
 
 struct RunParams {
@@ -83,6 +94,7 @@ struct RunParams {
   DeviceKind device = DeviceKind::kAuto;
   ReductionKind reduction = ReductionKind::kInvariant;
   double bucket_mib = 4;  ///< gradients travel in buckets of about this size; never changes a bit
+  bool operator==(const RunParams&) const = default;
 };
 
 struct ImportParams {
@@ -90,6 +102,7 @@ struct ImportParams {
   std::string source;
   std::string output;
   std::int64_t shards = 1;  ///< files a split
+  bool operator==(const ImportParams&) const = default;
 };
 
 /// Everything. Sections in the order in which --help prints them.
@@ -107,6 +120,8 @@ struct Parameters {
   InitParams init;
   RunParams run;
   ImportParams import;
+
+  bool operator==(const Parameters&) const = default;
 };
 
 }  // namespace convoy

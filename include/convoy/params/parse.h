@@ -11,13 +11,17 @@ namespace convoy {
 /// What the person asked for.
 struct Request {
   std::string command;                 ///< train, evaluate, ...; "help" for --help, "version" for --version
-  std::vector<std::string> arguments;  ///< positional arguments that are not parameter files (import, info, check: paths)
+  std::vector<std::string> arguments;  ///< paths given to info and check, topics given to help
   Parameters params;
 };
 
 /// `convoy COMMAND [FILE.cfg ...] [--section.key=value ...]`; later files override earlier ones, the command line all.
-/// The key `optimizer.lr` lives in section [optimizer], `lr.schedule` in [lr], and so on.
+/// `--section.key value` is the same; of a key given twice on the command line the later holds. --help and --version
+/// win. The key `optimizer.lr` lives in section [optimizer], `lr.schedule` in [lr], and so on.
+///
 /// Throws RequestError naming the key (and the file and line), the value given, what is allowed, the nearest right key.
+/// Checked too: what one key asks of another (batch.micro divides batch.global, ...), and what the command needs.
+/// Not checked, as it takes the world or the data: stages against ranks and cells, model.name, whether the data exist.
 Request parse_command_line(int argc, const char* const* argv);
 
 /// The parameter file that gives exactly these parameters, commented; run directories and checkpoints keep it.

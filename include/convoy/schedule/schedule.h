@@ -1,6 +1,7 @@
 /// Schedules: pure functions from the size of a pipeline to an instruction list for each stage. A new one is one file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -12,8 +13,8 @@ namespace convoy {
 /// The size of one replica's step.
 struct PipelineSpec {
   std::int64_t stages = 1;
-  std::int64_t micro_batches = 1;           ///< of this replica
-  std::vector<std::int64_t> num_buckets;    ///< by stage; each at least 1. Bucket 0 holds the stage's first cells
+  std::int64_t micro_batches = 1;         ///< of this replica
+  std::vector<std::int64_t> num_buckets;  ///< by stage; each at least 1. Bucket 0 holds the stage's first cells
 };
 
 /// A list for each stage. Promises, tested for all:
@@ -34,8 +35,18 @@ Schedule make_schedule(ScheduleKind kind, const PipelineSpec& spec);
 /// Forward only: evaluation and prediction. One micro-batch in flight a stage.
 Schedule make_evaluation(const PipelineSpec& spec);
 
-/// Most micro-batches whose saved activations a stage holds at once: from Recv/LoadInput to the end of Backward (of
-/// the Loss or the SendActivation in evaluation).
+/// A micro-batch's stay in a stage: its saved activations live from taken_at to the end of released_at, both places in
+/// the list.
+struct SlotUse {
+  std::int64_t micro_batch = 0;
+  std::size_t taken_at = 0;     ///< LoadInput or RecvActivation
+  std::size_t released_at = 0;  ///< its last Backward; in evaluation the Loss or the SendActivation
+};
+
+/// One a micro-batch, in the order in which they are taken.
+std::vector<SlotUse> slot_uses(const StageProgram& program);
+
+/// Most micro-batches whose saved activations a stage holds at once.
 std::int64_t max_in_flight(const StageProgram& program);
 
 }  // namespace convoy

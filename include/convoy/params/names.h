@@ -1,0 +1,14 @@
+/// The words that parameter files use for choices, for everyone who prints one.
+#pragma once
+
+#include "convoy/params/parameters.h"
+
+namespace convoy {
+
+const char* name_of(ScheduleKind kind);      ///< "naive", "gpipe", "1f1b"
+const char* name_of(OptimizerKind kind);     ///< "sgd"
+const char* name_of(LearningRateKind kind);  ///< "constant", "step", "multistep", "cosine", "onecycle"
+const char* name_of(DeviceKind kind);        ///< "auto", "cpu", "cuda"
+const char* name_of(ReductionKind kind);     ///< "invariant", "fast"
+
+}  // namespace convoy

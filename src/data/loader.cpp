@@ -1,0 +1,213 @@
+/// A ring of micro-batches between worker threads that fill it and the step that empties it.
+#include "convoy/data/loader.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/error.h"
+#include "convoy/ops/softmax_cross_entropy.h"
+
+namespace convoy {
+
+namespace {
+
+/// One micro-batch's images. Micro-batch number s has slot s mod R in round r = floor(s / R), and `turn` says whose it
+/// is:
+///   2r      to be filled by the worker that claimed s
+///   2r + 1  to be taken by the step
+///   2r + 2  empty again, for round r + 1
+struct Slot {
+  std::vector<float> images;  ///< (N,H,W,C)
+  std::exception_ptr error;   ///< in place of the images
+  std::atomic<std::uint32_t> turn{0};
+};
+
+constexpr std::uint32_t kStop = 0xffffffff;  ///< odd, and a round that no run reaches
+
+}  // namespace
+
+struct Loader::Impl {
+  Impl(const io::Dataset& dataset_in, const Sampler& sampler_in, const Augmenter& augmenter_in, Device& device_in,
+       const LoaderSpec& spec_in);
+  ~Impl();
+  void start();
+
+  /// Where the i-th sample of the s-th micro-batch of this replica stands.
+  struct Place {
+    std::int64_t epoch = 0;
+    std::int64_t position = 0;
+  };
+  Place place(std::int64_t s, std::int64_t i) const;
+
+  void work();
+  void fill(std::int64_t s, std::vector<float>& images) const;
+  Slot& slot(std::int64_t s) { return slots[static_cast<std::size_t>(s % read_ahead)]; }
+  std::uint32_t filling_turn(std::int64_t s) const { return static_cast<std::uint32_t>(2 * (s / read_ahead)); }
+  void wait_until_filled(const Slot& filled, std::uint32_t turn);
+  std::int64_t advance(std::int64_t& next, std::int64_t micro_batch, const char* what) const;
+
+  const io::Dataset& dataset;
+  const Sampler& sampler;
+  const Augmenter& augmenter;
+  Device& device;
+  const LoaderSpec spec;
+  const std::int64_t image_count;
+  const std::int64_t num_micro_batches_in_all;
+  const std::int64_t read_ahead;
+
+  std::vector<Slot> slots;
+  std::vector<std::int32_t> labels;           ///< (N) of the micro-batch being given
+  std::atomic<std::int64_t> next_to_fill{0};  ///< claimed by the workers
+  std::int64_t next_images = 0;               ///< the step's
+  std::int64_t next_labels = 0;
+  double wait_seconds = 0;
+  std::atomic<bool> stopping{false};
+  std::vector<std::jthread> workers;
+};
+
+Loader::Impl::Impl(const io::Dataset& dataset_in, const Sampler& sampler_in, const Augmenter& augmenter_in,
+                   Device& device_in, const LoaderSpec& spec_in)
+    : dataset(dataset_in),
+      sampler(sampler_in),
+      augmenter(augmenter_in),
+      device(device_in),
+      spec(spec_in),
+      image_count(dataset_in.info().image.count()),
+      num_micro_batches_in_all(spec_in.num_steps * spec_in.num_micro_batches),
+      read_ahead(std::max<std::int64_t>(1, spec_in.read_ahead)),
+      slots(spec_in.images ? static_cast<std::size_t>(read_ahead) : 0),
+      labels(spec_in.labels ? static_cast<std::size_t>(spec_in.batch_micro) : 0) {
+  if (spec.batch_micro < 1 || spec.num_micro_batches < 1 || spec.steps_per_epoch < 1 || spec.num_steps < 0 ||
+      (spec.first_micro_batch + spec.num_micro_batches) * spec.batch_micro > spec.batch_global) {
+    fail("loader: {} micro-batches of {} from {} on do not lie in a batch of {}", spec.num_micro_batches,
+         spec.batch_micro, spec.first_micro_batch, spec.batch_global);
+  }
+  if (augmenter.image() != dataset.info().image) {
+    fail("loader: images of {} cannot be augmented as {}", to_string(dataset.info().image),
+         to_string(augmenter.image()));
+  }
+  for (Slot& s : slots) s.images.resize(static_cast<std::size_t>(spec.batch_micro * image_count));
+}
+
+// Apart from the constructor, so that the destructor stops those that started where one cannot.
+void Loader::Impl::start() {
+  if (!spec.images) return;
+  const std::int64_t num_workers = std::clamp<std::int64_t>(spec.threads, 1, read_ahead);
+  for (std::int64_t i = 0; i < num_workers; ++i) workers.emplace_back([this] { work(); });
+}
+
+// The order of the lines matters: a worker in the midst of a micro-batch sees `stopping`, one that waits sees kStop.
+Loader::Impl::~Impl() {
+  stopping = true;
+  for (Slot& s : slots) {
+    s.turn = kStop;
+    s.turn.notify_all();
+  }
+  workers.clear();  // joins
+}
+
+Loader::Impl::Place Loader::Impl::place(std::int64_t s, std::int64_t i) const {
+  const std::int64_t step = spec.first_step + s / spec.num_micro_batches;
+  const std::int64_t micro_batch = spec.first_micro_batch + s % spec.num_micro_batches;
+  return {step / spec.steps_per_epoch,
+          step % spec.steps_per_epoch * spec.batch_global + micro_batch * spec.batch_micro + i};
+}
+
+void Loader::Impl::work() {
+  for (;;) {
+    const std::int64_t s = next_to_fill++;
+    if (s >= num_micro_batches_in_all) return;
+    Slot& mine = slot(s);
+    std::uint32_t expected = filling_turn(s);
+    for (std::uint32_t turn = mine.turn; turn != expected; turn = mine.turn) {
+      if (turn == kStop) return;
+      mine.turn.wait(turn);
+    }
+    try {
+      fill(s, mine.images);
+    } catch (...) {
+      mine.error = std::current_exception();
+    }
+    if (!mine.turn.compare_exchange_strong(expected, expected + 1)) return;  // kStop came in between
+    mine.turn.notify_all();
+  }
+}
+
+void Loader::Impl::fill(std::int64_t s, std::vector<float>& images) const {
+  for (std::int64_t i = 0; i < spec.batch_micro; ++i) {
+    if (stopping.load(std::memory_order_relaxed)) return;
+    const auto [epoch, position] = place(s, i);
+    float* const out = images.data() + i * image_count;
+    if (position < sampler.num_samples()) {
+      const std::int64_t sample = sampler.sample(epoch, position);
+      augmenter.apply(dataset.image(sample), epoch, sample, out);
+    } else {
+      augmenter.apply_black(out);
+    }
+  }
+}
+
+void Loader::Impl::wait_until_filled(const Slot& filled, std::uint32_t turn) {
+  if (filled.turn == turn + 1) return;
+  const ScopedTimer timer(wait_seconds);
+  while (filled.turn != turn + 1) filled.turn.wait(turn);
+}
+
+/// The number of the micro-batch that comes next; checks that it is the one asked for.
+std::int64_t Loader::Impl::advance(std::int64_t& next, std::int64_t micro_batch, const char* what) const {
+  const std::int64_t s = next;
+  if (s >= num_micro_batches_in_all) fail("loader: all {} steps were given", spec.num_steps);
+  if (micro_batch != s % spec.num_micro_batches) {
+    fail("loader: {} of micro-batch {} asked for, {} comes next", what, micro_batch, s % spec.num_micro_batches);
+  }
+  ++next;
+  return s;
+}
+
+Loader::Loader(const io::Dataset& dataset, const Sampler& sampler, const Augmenter& augmenter, Device& device,
+               const LoaderSpec& spec)
+    : impl_(std::make_unique<Impl>(dataset, sampler, augmenter, device, spec)) {
+  impl_->start();
+}
+
+Loader::~Loader() = default;
+
+void Loader::load_images(std::int64_t micro_batch, float* x) {
+  if (!impl_->spec.images) fail("loader: this rank does not read images");
+  const std::int64_t s = impl_->advance(impl_->next_images, micro_batch, "images");
+  Slot& slot = impl_->slot(s);
+  const std::uint32_t turn = impl_->filling_turn(s);
+  impl_->wait_until_filled(slot, turn);
+  const std::exception_ptr error = std::exchange(slot.error, nullptr);
+  if (!error) {
+    const auto size_bytes = static_cast<std::int64_t>(slot.images.size() * sizeof(float));
+    impl_->device.copy_to_device(x, slot.images.data(), size_bytes);
+  }
+  slot.turn = turn + 2;
+  slot.turn.notify_all();
+  if (error) std::rethrow_exception(error);
+}
+
+// Labels lie in memory: looking them up takes less time than handing them from thread to thread.
+void Loader::load_labels(std::int64_t micro_batch, std::int32_t* labels) {
+  if (!impl_->spec.labels) fail("loader: this rank does not read labels");
+  const std::int64_t s = impl_->advance(impl_->next_labels, micro_batch, "labels");
+  for (std::int64_t i = 0; i < impl_->spec.batch_micro; ++i) {
+    const auto [epoch, position] = impl_->place(s, i);
+    const bool padding = position >= impl_->sampler.num_samples();
+    impl_->labels[static_cast<std::size_t>(i)] =
+        padding ? ops::kNoLabel : impl_->dataset.label(impl_->sampler.sample(epoch, position));
+  }
+  impl_->device.copy_to_device(labels, impl_->labels.data(),
+                               static_cast<std::int64_t>(impl_->labels.size() * sizeof(std::int32_t)));
+}
+
+double Loader::wait_seconds() const {
+  return impl_->wait_seconds;
+}
+
+}  // namespace convoy

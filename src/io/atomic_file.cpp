@@ -1,0 +1,129 @@
+/// Writing so that a crash, a kill or a full disk never leaves half a file under a real name; and plain reading.
+#include "io/atomic_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+#include "convoy/io/checkpoint.h"
+
+namespace convoy::io {
+
+namespace {
+
+constexpr std::size_t kLargestTransfer = std::size_t{1} << 30;  // Linux moves at most 2^31 - 4096 bytes a call
+
+std::string directory_of(const std::string& path) {
+  const std::string directory = std::filesystem::path(path).parent_path().string();
+  return directory.empty() ? "." : directory;
+}
+
+// Without it a crash of the machine may forget the renaming.
+void sync_directory(const std::string& path) {
+  const std::string directory = directory_of(path);
+  const FileDescriptor descriptor(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!descriptor.is_open() || (::fsync(descriptor.get()) != 0 && errno != EINVAL)) {  // EINVAL: it has no such thing
+    fail("cannot bring directory '{}' to the disk: {}", directory, std::strerror(errno));
+  }
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::string path, std::uint64_t size_bytes)
+    : path_(std::move(path)), partial_path_(path_ + kPartialSuffix), size_bytes_(size_bytes) {
+  file_ = FileDescriptor(::open(partial_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file_.is_open()) fail_with_system_reason("create", errno);
+}
+
+AtomicFile::~AtomicFile() {
+  if (!committed_) ::unlink(partial_path_.c_str());
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  if (const int error_number = write_all(file_, bytes)) fail_with_system_reason("write", error_number);
+}
+
+void AtomicFile::finish() {
+  if (!file_.is_open()) return;
+  if (::fsync(file_.get()) != 0) fail_with_system_reason("write", errno);
+  file_ = FileDescriptor();
+}
+
+void AtomicFile::commit() {
+  finish();
+  if (std::rename(partial_path_.c_str(), path_.c_str()) != 0) fail_with_system_reason("name", errno);
+  committed_ = true;
+  sync_directory(path_);
+}
+
+void AtomicFile::fail_with_system_reason(const char* action, int error_number) const {
+  const std::string needed = human_bytes(static_cast<std::int64_t>(size_bytes_));
+  if (error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG) {
+    struct statvfs space = {};
+    const bool known = ::statvfs(directory_of(path_).c_str(), &space) == 0;
+    const auto free_bytes = static_cast<std::int64_t>(space.f_bavail * space.f_frsize);
+    fail("cannot {} '{}': {} (the file needs {}, the disk has {} free). Make room, or raise the quota or 'ulimit -f'.",
+         action, path_, std::strerror(error_number), needed, known ? human_bytes(free_bytes) : "an unknown amount");
+  }
+  fail("cannot {} '{}': {}", action, path_, std::strerror(error_number));
+}
+
+FileDescriptor open_for_reading(const std::string& path) {
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) fail("cannot open '{}': {}", path, std::strerror(errno));
+  return file;
+}
+
+std::uint64_t file_size(const FileDescriptor& file, const std::string& path) {
+  struct stat status = {};
+  if (::fstat(file.get(), &status) != 0) fail("cannot look at '{}': {}", path, std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) fail("'{}' is not a file", path);
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+int write_all(const FileDescriptor& file, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file.get(), bytes.data(), std::min(bytes.size(), kLargestTransfer));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+void read_at(const FileDescriptor& file, std::uint64_t offset, std::span<std::byte> bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const std::size_t count = std::min(bytes.size(), kLargestTransfer);
+    const ssize_t got = ::pread(file.get(), bytes.data(), count, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("cannot read '{}': {}", path, std::strerror(errno));
+    if (got == 0) fail("cannot read '{}': it ended at byte {}, {} more were expected", path, offset, bytes.size());
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
+  }
+}
+
+void write_file_atomically(const std::string& path, std::span<const std::byte> bytes) {
+  AtomicFile file(path, bytes.size());
+  file.write(bytes);
+  file.commit();
+}
+
+std::vector<std::byte> read_file(const std::string& path) {
+  const FileDescriptor file = open_for_reading(path);
+  std::vector<std::byte> bytes(file_size(file, path));
+  read_at(file, 0, bytes, path);
+  return bytes;
+}
+
+}  // namespace convoy::io

@@ -1,0 +1,52 @@
+/// A file that appears under its name whole or not at all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "io/file_descriptor.h"
+
+namespace convoy::io {
+
+/// Where a file is written before it gets its name: "PATH.partial". A killed process leaves it; the next one of the
+/// same name overwrites it.
+inline constexpr const char* kPartialSuffix = ".partial";
+
+/// Written under a temporary name in the same directory; commit() gives it its own. Destroyed before that, it leaves
+/// nothing behind and an older file of the name as it was.
+class AtomicFile {
+ public:
+  /// `size_bytes` is what will be written in all: messages about a full disk say it. Throws Error, as all members do.
+  AtomicFile(std::string path, std::uint64_t size_bytes);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::span<const std::byte> bytes);
+  /// Brings the bytes to the disk. After this only the renaming can fail.
+  void finish();
+  /// finish() where it was not called, rename, fsync of the directory.
+  void commit();
+
+ private:
+  [[noreturn]] void fail_with_system_reason(const char* action, int error_number) const;
+
+  std::string path_;
+  std::string partial_path_;
+  std::uint64_t size_bytes_;
+  FileDescriptor file_;
+  bool committed_ = false;
+};
+
+/// Opens for reading; throws Error naming the path and the system's reason.
+FileDescriptor open_for_reading(const std::string& path);
+/// Size of a regular file; throws Error where it is something else.
+std::uint64_t file_size(const FileDescriptor& file, const std::string& path);
+/// Writes at the file's position. Returns 0, or errno where it failed.
+int write_all(const FileDescriptor& file, std::span<const std::byte> bytes);
+/// Fills `bytes` from `offset`; throws Error where the file ends before.
+void read_at(const FileDescriptor& file, std::uint64_t offset, std::span<std::byte> bytes, const std::string& path);
+
+}  // namespace convoy::io

@@ -1,0 +1,165 @@
+/// Checkpoints to bytes and back: HDF5 in memory, then a trailer with the hash.
+#include "convoy/io/checkpoint.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "convoy/base/error.h"
+
+#include "io/hash.h"
+#include "io/hdf5.h"
+#include "io/little_endian.h"
+#include "io/memory_driver.h"
+
+namespace convoy::io {
+
+namespace {
+
+// The trailer: magic (8), size of the image (8), its hash (16).
+constexpr std::string_view kMagic = "CONVOYCK";
+constexpr std::size_t kTrailerBytes = 32;
+constexpr std::int64_t kFormat = 1;
+constexpr std::size_t kUsualMetadataBytes = std::size_t{1} << 20;
+
+/// One list for writing and reading, so that they cannot differ.
+template <typename State, typename Visit>
+void for_each_field(State& state, const Visit& visit) {
+  visit("step", state.step);
+  visit("samples", state.samples);
+  visit("seed", state.seed);
+  visit("batch_global", state.batch_global);
+  visit("best_metric", state.best_metric);
+  visit("epoch_loss_sum", state.epoch_loss_sum);
+  visit("epoch_num_correct", state.epoch_num_correct);
+  visit("epoch_num_samples", state.epoch_num_samples);
+}
+
+std::uint64_t size_of_values(const Checkpoint& checkpoint) {
+  std::uint64_t bytes = 0;
+  const auto add = [&](const std::vector<NamedTensor>& tensors) {
+    for (const NamedTensor& tensor : tensors) bytes += tensor.values.size() * sizeof(float);
+  };
+  add(checkpoint.model);
+  for (const auto& [slot, tensors] : checkpoint.optimizer) add(tensors);
+  return bytes;
+}
+
+void write_tensor(hid_t group, const NamedTensor& tensor) {
+  const hdf5::Array array = hdf5::create_array(group, tensor.name, H5T_IEEE_F32LE, tensor.dims);
+  if (array.count() != static_cast<std::int64_t>(tensor.values.size())) {
+    fail("checkpoint: tensor '{}' has {} values, its shape {}", tensor.name, tensor.values.size(), array.count());
+  }
+  if (tensor.values.empty()) return;
+  CONVOY_CHECK_HDF5(H5Dwrite(array.dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.values.data()));
+}
+
+// In the order of the names: the same content gives the same bytes, in whatever order it was gathered.
+void write_tensors(hid_t parent, const std::string& name, const std::vector<NamedTensor>& tensors) {
+  const hdf5::Group group = hdf5::create_group(parent, name);
+  std::vector<const NamedTensor*> sorted;
+  sorted.reserve(tensors.size());
+  for (const NamedTensor& tensor : tensors) sorted.push_back(&tensor);
+  std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+  for (const NamedTensor* tensor : sorted) write_tensor(group, *tensor);
+}
+
+std::vector<NamedTensor> read_tensors(hid_t parent, const std::string& name, std::uint64_t limit_bytes) {
+  const hdf5::Group group = hdf5::open_group(parent, name);
+  std::vector<NamedTensor> tensors;
+  for (const std::string& tensor_name : hdf5::member_names(group)) {
+    hdf5::Array array = hdf5::open_array(group, tensor_name, H5T_IEEE_F32LE, limit_bytes);
+    NamedTensor& tensor = tensors.emplace_back();
+    tensor.name = tensor_name;
+    tensor.values.resize(static_cast<std::size_t>(array.count()));
+    if (!tensor.values.empty()) {
+      CONVOY_CHECK_HDF5(H5Dread(array.dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.values.data()));
+    }
+    tensor.dims = std::move(array.dims);
+  }
+  return tensors;
+}
+
+void write_content(hid_t file, const Checkpoint& checkpoint) {
+  hdf5::write_attribute(file, "format", kFormat);
+  const std::string version = "convoy " CONVOY_VERSION;
+  hdf5::write_texts(file, "version", {&version, 1});
+  hdf5::write_texts(file, "parameters", {&checkpoint.parameters, 1});
+  const hdf5::Group state = hdf5::create_group(file, "state");
+  for_each_field(checkpoint.state,
+                 [&](const char* name, const auto& value) { hdf5::write_attribute(state, name, value); });
+  write_tensors(file, "model", checkpoint.model);
+  const hdf5::Group optimizer = hdf5::create_group(file, "optimizer");
+  for (const auto& [slot, tensors] : checkpoint.optimizer) write_tensors(optimizer, slot, tensors);
+}
+
+Checkpoint read_content(hid_t file, std::uint64_t limit_bytes) {
+  std::int64_t format = 0;
+  hdf5::read_attribute(file, "format", format);
+  if (format != kFormat) fail("it is of format {}, this program reads {}", format, kFormat);
+  Checkpoint checkpoint;
+  checkpoint.parameters = hdf5::read_text(file, "parameters", limit_bytes);
+  const hdf5::Group state = hdf5::open_group(file, "state");
+  for_each_field(checkpoint.state, [&](const char* name, auto& value) { hdf5::read_attribute(state, name, value); });
+  checkpoint.model = read_tensors(file, "model", limit_bytes);
+  const hdf5::Group optimizer = hdf5::open_group(file, "optimizer");
+  for (const std::string& slot : hdf5::member_names(optimizer)) {
+    checkpoint.optimizer[slot] = read_tensors(optimizer, slot, limit_bytes);
+  }
+  return checkpoint;
+}
+
+void write_trailer(std::span<std::byte> bytes) {
+  const std::size_t image_bytes = bytes.size() - kTrailerBytes;
+  const auto trailer = bytes.last<kTrailerBytes>();
+  std::memcpy(trailer.data(), kMagic.data(), kMagic.size());
+  put_u64(trailer.subspan<8, 8>(), image_bytes);
+  const Hash hash = hash_of(bytes.first(image_bytes));
+  std::copy(hash.begin(), hash.end(), trailer.begin() + 16);
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint) {
+  std::vector<std::byte> bytes;
+  bytes.reserve(size_of_values(checkpoint) + kUsualMetadataBytes);
+  std::uint64_t image_bytes = 0;
+  {
+    const hdf5::File file = hdf5::create_in_memory(bytes);
+    write_content(file, checkpoint);
+    image_bytes = hdf5::flushed_size(file);
+  }
+  bytes.resize(image_bytes + kTrailerBytes);
+  write_trailer(bytes);
+  return bytes;
+}
+
+std::optional<std::string> find_damage(std::span<const std::byte> bytes) {
+  if (bytes.size() <= kTrailerBytes) return fmt::format("it is too short for a checkpoint: {} bytes", bytes.size());
+  const auto trailer = bytes.last<kTrailerBytes>();
+  const auto image = bytes.first(bytes.size() - kTrailerBytes);
+  if (std::memcmp(trailer.data(), kMagic.data(), kMagic.size()) != 0) {
+    return "it is truncated or no checkpoint: its last 32 bytes are not a checkpoint's";
+  }
+  const std::uint64_t promised = get_u64(trailer.subspan<8, 8>());
+  if (promised != image.size()) {
+    return fmt::format("it is truncated or damaged: it holds {} bytes, its end says {}", image.size(), promised);
+  }
+  const Hash hash = hash_of(image);
+  if (!std::equal(hash.begin(), hash.end(), trailer.begin() + 16)) return "it is damaged: its hash (XXH3-128) differs";
+  return std::nullopt;
+}
+
+Checkpoint decode_checkpoint(std::span<const std::byte> bytes, const std::string& where) {
+  try {
+    if (const auto damage = find_damage(bytes)) fail("{}", *damage);
+    const std::size_t image_bytes = bytes.size() - kTrailerBytes;
+    const hdf5::File file = hdf5::open_in_memory(bytes.first(image_bytes), image_bytes);
+    return read_content(file, image_bytes);
+  } catch (const Error& error) {
+    fail("checkpoint '{}': {}", where, error.what());
+  }
+}
+
+}  // namespace convoy::io

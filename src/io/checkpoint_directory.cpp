@@ -1,0 +1,125 @@
+/// The checkpoints of a run: what they are called, which is the newest that is whole, which are too old to keep.
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <system_error>
+#include <tuple>
+
+#include "convoy/base/error.h"
+#include "convoy/base/log.h"
+#include "convoy/io/checkpoint.h"
+
+#include "io/atomic_file.h"
+
+namespace convoy::io {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "step-";
+constexpr std::string_view kSuffix = ".h5";
+
+struct Entry {
+  std::int64_t step = 0;
+  fs::file_time_type written;
+  fs::path path;
+};
+
+/// The step in "step-00001234.h5"; nothing for other names.
+std::optional<std::int64_t> step_of(std::string_view name) {
+  if (name.size() <= kPrefix.size() + kSuffix.size() || !name.starts_with(kPrefix) || !name.ends_with(kSuffix))
+    return {};
+  const std::string_view digits = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+  std::int64_t step = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
+  if (error != std::errc() || end != digits.data() + digits.size() || step < 0) return {};
+  return step;
+}
+
+bool is_left_over(std::string_view name) {
+  return name.ends_with(kPartialSuffix) &&
+         step_of(name.substr(0, name.size() - std::string_view(kPartialSuffix).size()));
+}
+
+fs::directory_iterator open_directory(const std::string& directory) {
+  std::error_code error;
+  fs::directory_iterator files(directory, error);
+  if (error && error != std::errc::no_such_file_or_directory) {
+    fail("cannot look for checkpoints in '{}': {}", directory, error.message());
+  }
+  return error ? fs::directory_iterator() : files;
+}
+
+std::vector<Entry> list_checkpoints(const std::string& directory) {
+  std::vector<Entry> entries;
+  for (const fs::directory_entry& file : open_directory(directory)) {
+    std::error_code gone;  // leaves the oldest of times, where another process removed it just now
+    if (const auto step = step_of(file.path().filename().string())) {
+      entries.push_back({*step, file.last_write_time(gone), file.path()});
+    }
+  }
+  return entries;
+}
+
+// A file that cannot be removed costs disk, not the run.
+void remove_or_warn(const fs::path& path) {
+  std::error_code error;
+  fs::remove(path, error);
+  if (error) log_warning(fmt::format("cannot remove '{}': {}", path.string(), error.message()));
+}
+
+/// The file's bytes where they are whole, else the reason.
+struct Candidate {
+  std::vector<std::byte> bytes;
+  std::optional<std::string> damage;
+};
+
+Candidate read_candidate(const std::string& path) {
+  try {
+    Candidate candidate{read_file(path), {}};
+    candidate.damage = find_damage(candidate.bytes);
+    return candidate;
+  } catch (const Error& error) {  // unreadable: the next older one may still serve
+    return {{}, error.what()};
+  }
+}
+
+}  // namespace
+
+std::string checkpoint_path(const std::string& directory, std::int64_t step) {
+  return (fs::path(directory) / fmt::format("{}{:08}{}", kPrefix, step, kSuffix)).string();
+}
+
+std::optional<FoundCheckpoint> find_newest_checkpoint(
+    const std::string& directory,
+    const std::function<void(const std::string& path, const std::string& reason)>& skipped) {
+  std::vector<Entry> entries = list_checkpoints(directory);
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return std::tie(b.step, b.path) < std::tie(a.step, a.path); });
+  for (const Entry& entry : entries) {
+    const std::string path = entry.path.string();
+    Candidate candidate = read_candidate(path);
+    if (!candidate.damage) return FoundCheckpoint{path, std::move(candidate.bytes)};
+    skipped(path, *candidate.damage);
+  }
+  return std::nullopt;
+}
+
+void remove_old_checkpoints(const std::string& directory, std::int64_t keep) {
+  // Latest written first, not highest step: behind a damaged step-200 a run goes on from step 100, and must not lose
+  // its new step-120 to that one.
+  std::vector<Entry> entries = list_checkpoints(directory);
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return std::tie(b.written, b.step) < std::tie(a.written, a.step); });
+  const auto num_kept = keep <= 0 ? entries.size() : std::min(entries.size(), static_cast<std::size_t>(keep));
+  for (std::size_t i = num_kept; i < entries.size(); ++i) remove_or_warn(entries[i].path);
+
+  std::vector<fs::path> left_over;
+  for (const fs::directory_entry& file : open_directory(directory)) {
+    if (is_left_over(file.path().filename().string())) left_over.push_back(file.path());
+  }
+  for (const fs::path& path : left_over) remove_or_warn(path);
+}
+
+}  // namespace convoy::io

@@ -1,0 +1,121 @@
+/// Descriptions and full checks of our files.
+#include "convoy/io/inspect.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+#include "convoy/io/checkpoint.h"
+
+#include "io/atomic_file.h"
+#include "io/shard.h"
+
+namespace convoy::io {
+
+namespace {
+
+constexpr std::string_view kCheckpointMagic = "CONVOYCK";
+constexpr std::size_t kCheckpointTrailerBytes = 32;
+constexpr std::size_t kShownClasses = 10;
+
+bool is_checkpoint(const std::string& path) {
+  const FileDescriptor file = open_for_reading(path);
+  const std::uint64_t size = file_size(file, path);
+  if (size < kCheckpointTrailerBytes) return false;
+  std::array<std::byte, kCheckpointMagic.size()> magic;
+  read_at(file, size - kCheckpointTrailerBytes, magic, path);
+  return std::memcmp(magic.data(), kCheckpointMagic.data(), magic.size()) == 0;
+}
+
+OpenShard open_shard_or_fail(const std::string& path) {
+  try {
+    return open_shard(path);
+  } catch (const Error& error) {
+    fail("'{}': {}", path, error.what());
+  }
+}
+
+std::string line(std::string_view what, std::string_view value) {
+  return fmt::format("  {:<12}{}\n", what, value);
+}
+
+std::string list_of_classes(const std::vector<std::string>& names) {
+  const std::vector<std::string> shown(names.begin(), names.begin() + std::min(names.size(), kShownClasses));
+  return fmt::format("{}: {}{}", names.size(), fmt::join(shown, ", "), shown.size() < names.size() ? ", ..." : "");
+}
+
+std::string describe_shard(const std::string& path) {
+  const OpenShard shard = open_shard_or_fail(path);
+  const DatasetInfo& info = shard.head.info;
+  const auto bytes = static_cast<std::int64_t>(shard.trailer.images_offset + shard.trailer.images_bytes);
+  return fmt::format("{}: data set, shard {} of {}\n", path, shard.head.index + 1, shard.head.num_shards) +
+         line("samples", fmt::format("{}", info.num_samples)) +  //
+         line("images", fmt::format("{} (rows x columns x channels)", to_string(info.image))) +
+         line("classes", list_of_classes(info.class_names)) +
+         line("mean", fmt::format("{:.4f}", fmt::join(info.channel_mean, ", "))) +
+         line("deviation", fmt::format("{:.4f}", fmt::join(info.channel_deviation, ", "))) +
+         line("source", info.source) +  //
+         line("size", human_bytes(bytes + static_cast<std::int64_t>(kShardTrailerBytes)));
+}
+
+struct TensorTotals {
+  std::int64_t num_tensors = 0;
+  std::int64_t num_values = 0;
+};
+
+template <typename Accept>
+TensorTotals total(const std::vector<NamedTensor>& tensors, const Accept& accept) {
+  TensorTotals totals;
+  for (const NamedTensor& tensor : tensors) {
+    if (!accept(tensor)) continue;
+    ++totals.num_tensors;
+    totals.num_values += static_cast<std::int64_t>(tensor.values.size());
+  }
+  return totals;
+}
+
+// torchvision's names of what training does not learn but keeps.
+bool is_running_statistic(const NamedTensor& tensor) {
+  return tensor.name.ends_with("running_mean") || tensor.name.ends_with("running_var");
+}
+
+std::string to_text(const TensorTotals& totals) {
+  return fmt::format("{} in {} tensors", human_count(totals.num_values), totals.num_tensors);
+}
+
+std::string describe_checkpoint(const std::string& path) {
+  const std::vector<std::byte> bytes = read_file(path);
+  const Checkpoint checkpoint = decode_checkpoint(bytes, path);
+  const TrainingState& state = checkpoint.state;
+  std::string text = fmt::format("{}: checkpoint\n", path) + line("step", fmt::format("{}", state.step)) +
+                     line("samples", fmt::format("{} seen, {} a step", state.samples, state.batch_global)) +
+                     line("best top-1", fmt::format("{:.2f} %", 100 * state.best_metric)) +
+                     line("seed", fmt::format("{}", state.seed));
+  text += line("parameters", to_text(total(checkpoint.model, [](const auto& t) { return !is_running_statistic(t); })));
+  text += line("statistics", to_text(total(checkpoint.model, is_running_statistic)));
+  for (const auto& [slot, tensors] : checkpoint.optimizer) {
+    text += line(slot, to_text(total(tensors, [](const auto&) { return true; })));
+  }
+  return text + line("size", human_bytes(static_cast<std::int64_t>(bytes.size())));
+}
+
+}  // namespace
+
+std::string describe_file(const std::string& path) {
+  return is_checkpoint(path) ? describe_checkpoint(path) : describe_shard(path);
+}
+
+std::optional<std::string> verify_file(const std::string& path) {
+  try {
+    if (!is_checkpoint(path)) return find_damage_in_images(open_shard(path), path);
+    decode_checkpoint(read_file(path), path);
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace convoy::io

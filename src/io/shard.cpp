@@ -1,0 +1,223 @@
+/// Shards to bytes and back.
+#include "io/shard.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+#include "convoy/base/error.h"
+
+#include "io/atomic_file.h"
+#include "io/hdf5.h"
+#include "io/little_endian.h"
+#include "io/memory_driver.h"
+
+namespace convoy::io {
+
+namespace {
+
+constexpr std::string_view kMagic = "CONVOYDS";
+constexpr std::uint64_t kTrailerFormat = 1;
+constexpr std::int64_t kFormat = 1;
+constexpr std::size_t kHashedTrailerBytes = kShardTrailerBytes - sizeof(Hash);
+constexpr std::size_t kReadBytes = std::size_t{16} << 20;
+
+Hash hash_of_head(std::span<const std::byte> head, std::span<const std::byte> trailer) {
+  Hasher hasher;
+  hasher.update(head);
+  hasher.update(trailer.first(kHashedTrailerBytes));
+  return hasher.digest();
+}
+
+void write_description(hid_t file, const ShardHead& head) {
+  hdf5::write_attribute(file, "format", kFormat);
+  hdf5::write_attribute(file, "shard", head.index);
+  hdf5::write_attribute(file, "num_shards", head.num_shards);
+  hdf5::write_attribute(file, "channel_mean", std::span(head.info.channel_mean));
+  hdf5::write_attribute(file, "channel_deviation", std::span(head.info.channel_deviation));
+  hdf5::write_texts(file, "class_names", head.info.class_names);
+  hdf5::write_texts(file, "source", {&head.info.source, 1});
+  const std::int64_t count = head.info.num_samples;
+  const hdf5::Array labels = hdf5::create_array(file, "labels", H5T_STD_I32LE, {&count, 1});
+  CONVOY_CHECK_HDF5(H5Dwrite(labels.dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, head.labels.data()));
+}
+
+// A contiguous data set gets its place with its first write, behind all that was placed before: one byte does. Returns
+// the place.
+std::uint64_t place_images(const hdf5::File& file, const ShardHead& head) {
+  const ImageShape& image = head.info.image;
+  const std::int64_t dims[] = {head.info.num_samples, image.h, image.w, image.c};
+  const hdf5::Array images = hdf5::create_array(file, "images", H5T_STD_U8LE, dims);
+  const hdf5::Dataspace space(CONVOY_CHECK_HDF5(H5Dget_space(images.dataset)));
+  const hsize_t first[] = {0, 0, 0, 0};
+  CONVOY_CHECK_HDF5(H5Sselect_elements(space, H5S_SELECT_SET, 1, first));
+  const hsize_t one = 1;
+  const hdf5::Dataspace one_element(CONVOY_CHECK_HDF5(H5Screate_simple(1, &one, nullptr)));
+  const std::uint8_t zero = 0;
+  CONVOY_CHECK_HDF5(H5Dwrite(images.dataset, H5T_NATIVE_UINT8, one_element, space, H5P_DEFAULT, &zero));
+
+  const auto offset = static_cast<std::uint64_t>(H5Dget_offset(images.dataset));
+  const auto size = static_cast<std::uint64_t>(images.count());
+  if (hdf5::flushed_size(file) != offset + size) {
+    fail("HDF5 laid out a shard of {} bytes with {} bytes of images at {}: they do not stand last",
+         hdf5::flushed_size(file), size, offset);
+  }
+  return offset;
+}
+
+void read_description(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
+  std::int64_t format = 0;
+  hdf5::read_attribute(file, "format", format);
+  if (format != kFormat) fail("it is of format {}, this program reads {}. Import it again", format, kFormat);
+  hdf5::read_attribute(file, "shard", head.index);
+  hdf5::read_attribute(file, "num_shards", head.num_shards);
+  head.info.channel_mean.resize(static_cast<std::size_t>(head.info.image.c));
+  head.info.channel_deviation.resize(static_cast<std::size_t>(head.info.image.c));
+  hdf5::read_attribute(file, "channel_mean", std::span(head.info.channel_mean));
+  hdf5::read_attribute(file, "channel_deviation", std::span(head.info.channel_deviation));
+  head.info.class_names = hdf5::read_texts(file, "class_names", limit_bytes);
+  head.info.source = hdf5::read_text(file, "source", limit_bytes);
+}
+
+// Where the images stand is taken from the trailer; HDF5 has to say the same.
+void read_image_shape(hid_t file, const ShardTrailer& trailer, ShardHead& head) {
+  const hdf5::Array images = hdf5::open_array(file, "images", H5T_STD_U8LE, trailer.images_bytes);
+  if (images.dims.size() != 4) fail("its 'images' has {} dimensions, not 4 (N,H,W,C)", images.dims.size());
+  if (images.count() == 0) fail("it holds no samples");
+  if (H5Dget_offset(images.dataset) != trailer.images_offset ||
+      static_cast<std::uint64_t>(images.count()) != trailer.images_bytes) {
+    fail("its 'images' is not where its end says. Import it again");
+  }
+  head.info.num_samples = images.dims[0];
+  head.info.image = {images.dims[1], images.dims[2], images.dims[3]};
+}
+
+void read_labels(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
+  const hdf5::Array labels = hdf5::open_array(file, "labels", H5T_STD_I32LE, limit_bytes);
+  if (labels.dims.size() != 1) fail("its 'labels' has {} dimensions, not 1", labels.dims.size());
+  if (labels.dims[0] != head.info.num_samples) {
+    fail("it holds {} images and {} labels", head.info.num_samples, labels.dims[0]);
+  }
+  head.labels.resize(static_cast<std::size_t>(labels.dims[0]));
+  CONVOY_CHECK_HDF5(H5Dread(labels.dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, head.labels.data()));
+  const auto num_classes = static_cast<std::int64_t>(head.info.class_names.size());
+  for (std::size_t i = 0; i < head.labels.size(); ++i) {
+    if (head.labels[i] < 0 || head.labels[i] >= num_classes) {
+      fail("label {} of its sample {} is none of its {} classes", head.labels[i], i, num_classes);
+    }
+  }
+}
+
+ShardHead decode_shard_head(std::span<const std::byte> bytes, const ShardTrailer& trailer) {
+  const hdf5::File file = hdf5::open_in_memory(bytes, trailer.images_offset + trailer.images_bytes);
+  ShardHead head;
+  read_image_shape(file, trailer, head);
+  read_description(file, bytes.size(), head);
+  read_labels(file, bytes.size(), head);
+  return head;
+}
+
+bool begins_like_hdf5(const FileDescriptor& file, std::uint64_t size, const std::string& path) {
+  static constexpr unsigned char kSignature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+  std::byte first[sizeof kSignature];
+  if (size < sizeof first) return false;
+  read_at(file, 0, first, path);
+  return std::memcmp(first, kSignature, sizeof first) == 0;
+}
+
+ShardTrailer decode_shard_trailer(std::span<const std::byte, kShardTrailerBytes> bytes, std::uint64_t size) {
+  if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
+    fail("it is truncated, or not from 'convoy import': its last {} bytes are not a shard's. Import it again",
+         kShardTrailerBytes);
+  }
+  if (const auto format = get_u64(bytes.subspan<8, 8>()); format != kTrailerFormat) {
+    fail("it is of format {}, this program reads {}. Import it again", format, kTrailerFormat);
+  }
+  ShardTrailer trailer;
+  trailer.images_offset = get_u64(bytes.subspan<16, 8>());
+  trailer.images_bytes = get_u64(bytes.subspan<24, 8>());
+  std::copy_n(bytes.begin() + 32, sizeof(Hash), trailer.images_hash.begin());
+  const std::uint64_t before_trailer = size - kShardTrailerBytes;
+  if (trailer.images_offset > before_trailer || trailer.images_bytes != before_trailer - trailer.images_offset) {
+    fail("it is truncated or damaged: it holds {} bytes, its end says {} + {}. Import it again", before_trailer,
+         trailer.images_offset, trailer.images_bytes);
+  }
+  return trailer;
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_shard_head(const ShardHead& head) {
+  std::vector<std::byte> bytes;
+  std::uint64_t images_offset = 0;
+  {
+    const hdf5::File file = hdf5::create_in_memory(bytes);
+    write_description(file, head);
+    images_offset = place_images(file, head);
+  }
+  bytes.resize(images_offset);
+  return bytes;
+}
+
+std::vector<std::byte> encode_shard_trailer(const ShardTrailer& trailer, std::span<const std::byte> head) {
+  std::vector<std::byte> bytes(kShardTrailerBytes);
+  const std::span<std::byte, kShardTrailerBytes> out(bytes);
+  std::memcpy(out.data(), kMagic.data(), kMagic.size());
+  put_u64(out.subspan<8, 8>(), kTrailerFormat);
+  put_u64(out.subspan<16, 8>(), trailer.images_offset);
+  put_u64(out.subspan<24, 8>(), trailer.images_bytes);
+  std::copy(trailer.images_hash.begin(), trailer.images_hash.end(), out.begin() + 32);
+  const Hash hash = hash_of_head(head, out);
+  std::copy(hash.begin(), hash.end(), out.begin() + kHashedTrailerBytes);
+  return bytes;
+}
+
+OpenShard open_shard(const std::string& path) {
+  OpenShard shard;
+  shard.file = open_for_reading(path);
+  const std::uint64_t size = file_size(shard.file, path);
+  if (!begins_like_hdf5(shard.file, size, path)) fail("it is not HDF5. 'convoy import' makes what is read here");
+  if (size <= kShardTrailerBytes) fail("it is truncated: {} bytes. Import it again", size);
+
+  std::byte last[kShardTrailerBytes];
+  read_at(shard.file, size - kShardTrailerBytes, last, path);
+  shard.trailer = decode_shard_trailer(last, size);
+  std::vector<std::byte> head(shard.trailer.images_offset);
+  read_at(shard.file, 0, head, path);
+  const Hash hash = hash_of_head(head, last);
+  if (!std::equal(hash.begin(), hash.end(), last + kHashedTrailerBytes)) {
+    fail("it is damaged: the hash of its head (XXH3-128) differs. Import it again");
+  }
+  shard.head = decode_shard_head(head, shard.trailer);
+  return shard;
+}
+
+std::optional<std::string> find_damage_in_images(const OpenShard& shard, const std::string& path) {
+  Hasher hasher;
+  std::vector<std::byte> chunk(std::min<std::uint64_t>(kReadBytes, shard.trailer.images_bytes));
+  for (std::uint64_t done = 0; done < shard.trailer.images_bytes;) {
+    const auto part = std::span(chunk).first(std::min<std::uint64_t>(chunk.size(), shard.trailer.images_bytes - done));
+    read_at(shard.file, shard.trailer.images_offset + done, part, path);
+    hasher.update(part);
+    done += part.size();
+  }
+  if (hasher.digest() == shard.trailer.images_hash) return std::nullopt;
+  return "it is damaged: the hash of its images (XXH3-128) differs. Import it again";
+}
+
+std::string shard_name(const std::string& name, std::int64_t index, std::int64_t num_shards) {
+  return num_shards == 1 ? name + ".h5" : fmt::format("{}-{:03}.h5", name, index);
+}
+
+std::optional<std::int64_t> shard_index(const std::string& file_name, const std::string& name) {
+  std::string_view rest = file_name;
+  if (!rest.starts_with(name + "-") || !rest.ends_with(".h5")) return {};
+  rest = rest.substr(name.size() + 1, rest.size() - name.size() - 1 - 3);
+  std::int64_t index = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), index);
+  if (rest.size() < 3 || error != std::errc() || end != rest.data() + rest.size() || index < 0) return {};
+  return index;
+}
+
+}  // namespace convoy::io

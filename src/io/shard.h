@@ -1,0 +1,63 @@
+/// One file of a data set: its layout on disk, made and taken apart without HDF5 ever touching the disk.
+///
+///   [ head: HDF5's metadata, /labels, /class_names ...  ][ /images, raw ][ trailer, 64 bytes ]
+///
+/// The trailer: "CONVOYDS", format, offset and size of the images (little-endian 64 bits each), XXH3-128 of the images,
+/// XXH3-128 of the head and of the trailer so far. The head is small (4 bytes a sample), so it is read and verified
+/// whole at each start. HDF5 then opens it in memory, the images a hole in it: it sees no byte that was not verified,
+/// needs no locks of a file system that may have none, and no full disk surprises it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoy/io/dataset.h"
+
+#include "io/file_descriptor.h"
+#include "io/hash.h"
+
+namespace convoy::io {
+
+inline constexpr std::size_t kShardTrailerBytes = 64;
+
+/// All but the images.
+struct ShardHead {
+  DatasetInfo info;  ///< num_samples: of this shard
+  std::int64_t index = 0;
+  std::int64_t num_shards = 1;  ///< of the import it belongs to
+  std::vector<std::int32_t> labels;
+};
+
+struct ShardTrailer {
+  std::uint64_t images_offset = 0;  ///< also the size of the head
+  std::uint64_t images_bytes = 0;
+  Hash images_hash = {};
+};
+
+/// The bytes before the images: an HDF5 file that lacks nothing but them.
+std::vector<std::byte> encode_shard_head(const ShardHead& head);
+std::vector<std::byte> encode_shard_trailer(const ShardTrailer& trailer, std::span<const std::byte> head);
+
+/// A shard whose head is verified.
+struct OpenShard {
+  FileDescriptor file;
+  ShardTrailer trailer;
+  ShardHead head;
+};
+
+/// Throws Error saying what is wrong with the file ("it is ..."), or that it cannot be opened.
+OpenShard open_shard(const std::string& path);
+
+/// Reads all images; the reason where their hash differs.
+std::optional<std::string> find_damage_in_images(const OpenShard& shard, const std::string& path);
+
+/// NAME.h5 for the only shard, else NAME-000.h5, NAME-001.h5 ...
+std::string shard_name(const std::string& name, std::int64_t index, std::int64_t num_shards);
+/// The index in NAME-000.h5; nothing for other names.
+std::optional<std::int64_t> shard_index(const std::string& file_name, const std::string& name);
+
+}  // namespace convoy::io

@@ -1,0 +1,182 @@
+/// Backward loops of batch normalisation, over the rows of RowLayout. Included by batch_norm.cpp alone.
+#pragma once
+
+#include <algorithm>
+
+#include "ops/cpu/batch_norm_forward.h"
+#include "ops/cpu/batch_norm_rows.h"
+#include "ops/cpu/parallel.h"
+#include "ops/cpu/simd.h"
+
+namespace convoy::ops::cpu {
+
+namespace {
+
+/// Where the ReLU's mask comes from. Without a residual x tells it, bit for bit, and y need not be read.
+enum class Mask { kNone, kFromX, kFromY };
+
+[[gnu::always_inline]] inline Vec where_positive(Vec condition, Vec v) {
+  return condition > 0.0f ? v : Vec{};
+}
+[[gnu::always_inline]] inline float where_positive(float condition, float v) {
+  return condition > 0.0f ? v : 0.0f;
+}
+
+/// g = dy where the ReLU let through.
+template <Mask kMask, typename V>
+[[gnu::always_inline]] inline V masked(V dy, V x, V y, V mean, V scale, V beta) {
+  if constexpr (kMask == Mask::kFromX) return where_positive(normalised(x, mean, scale, beta), dy);
+  if constexpr (kMask == Mask::kFromY) return where_positive(y, dy);
+  return dy;
+}
+
+// --- The pass of sums -------------------------------------------------------------------------------------------
+
+struct GradientArgs {
+  const float* dy;
+  const float* x;
+  const float* y;
+  float* dresidual;  ///< with a residual g is kept here, for the second pass too; may be dy
+};
+
+/// Adds g and g * (x - mean) over kRows rows; writes dresidual = g.
+template <Mask kMask, bool kResidual, int kRows>
+[[gnu::always_inline]] inline void add_gradient_rows(const GradientArgs& args, std::int64_t begin, std::int64_t width,
+                                                     const AffineRow& affine, float* sum, float* product_sum) {
+  for (std::int64_t i = 0; i < width; i += kLanes) {
+    const Vec mean = load(affine.mean + i), scale = load(affine.scale + i), beta = load(affine.beta + i);
+    Vec g[kRows], products[kRows];
+    for (int r = 0; r < kRows; ++r) {
+      const std::int64_t at = begin + r * width + i;
+      const Vec x = load(args.x + at), y = kMask == Mask::kFromY ? load(args.y + at) : Vec{};
+      g[r] = masked<kMask>(load(args.dy + at), x, y, mean, scale, beta);
+      if constexpr (kResidual) store(args.dresidual + at, g[r]);
+      products[r] = g[r] * (x - mean);
+    }
+    store(sum + i, load(sum + i) + pairwise_sum<kRows>(g));
+    store(product_sum + i, load(product_sum + i) + pairwise_sum<kRows>(products));
+  }
+}
+
+/// The tail is a block whose columns hold one value each, or none.
+template <Mask kMask, bool kResidual>
+void sum_gradients_of_tail(const GradientArgs& args, const RowLayout& layout, const AffineRow& affine, float* sum,
+                           float* product_sum) {
+  std::fill_n(sum, layout.width, 0.0f);
+  std::fill_n(product_sum, layout.width, 0.0f);
+  for (std::int64_t i = 0; i < layout.tail_count(); ++i) {
+    const std::int64_t at = layout.tail_begin() + i;
+    const float x = args.x[at], y = kMask == Mask::kFromY ? args.y[at] : 0.0f;
+    const float g = masked<kMask>(args.dy[at], x, y, affine.mean[i], affine.scale[i], affine.beta[i]);
+    if constexpr (kResidual) args.dresidual[at] = g;
+    sum[i] = g;
+    product_sum[i] = g * (x - affine.mean[i]);
+  }
+}
+
+/// The calling thread's blocks.
+template <Mask kMask, bool kResidual>
+void sum_my_gradients(const GradientArgs& args, const RowLayout& layout, const AffineRow& affine,
+                      const ColumnSums& sums) {
+  const std::int64_t width = layout.width;
+  if (omp_get_thread_num() == 0) {
+    sum_gradients_of_tail<kMask, kResidual>(args, layout, affine, sums.first + layout.blocks * width,
+                                            sums.second + layout.blocks * width);
+  }
+  const Range blocks = my_part_of(layout.blocks);
+  for (std::int64_t b = blocks.begin; b < blocks.end; ++b) {
+    float *sum = sums.first + b * width, *product_sum = sums.second + b * width;
+    std::fill_n(sum, width, 0.0f);
+    std::fill_n(product_sum, width, 0.0f);
+    const Range rows = layout.block(b);
+    std::int64_t r = rows.begin;
+    for (; r + kRowsAtOnce <= rows.end; r += kRowsAtOnce) {
+      add_gradient_rows<kMask, kResidual, kRowsAtOnce>(args, r * width, width, affine, sum, product_sum);
+    }
+    for (; r < rows.end; ++r) {
+      add_gradient_rows<kMask, kResidual, 1>(args, r * width, width, affine, sum, product_sum);
+    }
+  }
+}
+
+/// Both sums over all blocks, in double and in order, for the calling thread's columns.
+void merge_my_gradients(const RowLayout& layout, const ColumnSums& sums, const ColumnTotals& totals) {
+  const Range tiles = my_part_of(layout.tiles());
+  for (std::int64_t t = tiles.begin; t < tiles.end; ++t) {
+    const std::int64_t column = t * kTile;
+    double first[kTile] = {}, second[kTile] = {};
+    for (std::int64_t b = 0; b <= layout.blocks; ++b) {
+      const float *s = sums.first + b * layout.width + column, *q = sums.second + b * layout.width + column;
+      for (std::int64_t i = 0; i < kTile; ++i) first[i] += double{s[i]};
+      for (std::int64_t i = 0; i < kTile; ++i) second[i] += double{q[i]};
+    }
+    std::copy_n(first, kTile, totals.first + column);
+    std::copy_n(second, kTile, totals.second + column);
+  }
+}
+
+// --- The pass of results ----------------------------------------------------------------------------------------
+
+/// mean_g = mean(g), slope = inv_std * mean(g * xhat), per column.
+struct SlopeRow {
+  float* mean_g;
+  float* slope;
+};
+
+struct InputGradientArgs {
+  const float* g;  ///< dy, or with a residual the masked dy
+  const float* x;
+  float* dx;  ///< may be g
+};
+
+/// dx = gamma * inv_std * (g - mean(g) - xhat * mean(g * xhat)).
+template <typename V>
+[[gnu::always_inline]] inline V input_gradient(V g, V x, V mean, V scale, V mean_g, V slope) {
+  return (g - mean_g - (x - mean) * slope) * scale;
+}
+
+template <Mask kMask, int kRows>
+[[gnu::always_inline]] inline void input_gradient_rows(const InputGradientArgs& args, std::int64_t begin,
+                                                       std::int64_t width, const AffineRow& affine,
+                                                       const SlopeRow& slopes) {
+  for (std::int64_t i = 0; i < width; i += kLanes) {
+    const Vec mean = load(affine.mean + i), scale = load(affine.scale + i), beta = load(affine.beta + i);
+    const Vec mean_g = load(slopes.mean_g + i), slope = load(slopes.slope + i);
+    for (int r = 0; r < kRows; ++r) {
+      const std::int64_t at = begin + r * width + i;
+      const Vec x = load(args.x + at), g = masked<kMask>(load(args.g + at), x, Vec{}, mean, scale, beta);
+      store(args.dx + at, input_gradient(g, x, mean, scale, mean_g, slope));
+    }
+  }
+}
+
+template <Mask kMask>
+void input_gradients_of_tail(const InputGradientArgs& args, const RowLayout& layout, const AffineRow& affine,
+                             const SlopeRow& slopes) {
+  for (std::int64_t i = 0; i < layout.tail_count(); ++i) {
+    const std::int64_t at = layout.tail_begin() + i;
+    const float x = args.x[at], mean = affine.mean[i], scale = affine.scale[i];
+    const float g = masked<kMask>(args.g[at], x, 0.0f, mean, scale, affine.beta[i]);
+    args.dx[at] = input_gradient(g, x, mean, scale, slopes.mean_g[i], slopes.slope[i]);
+  }
+}
+
+/// The calling thread's part of dx, from the end to the beginning as in forward.
+template <Mask kMask>
+void input_gradients_of_my_rows(const InputGradientArgs& args, const RowLayout& layout, const AffineRow& affine,
+                                const SlopeRow& slopes) {
+  if (omp_get_thread_num() == 0) input_gradients_of_tail<kMask>(args, layout, affine, slopes);
+  const Range blocks = my_part_of(layout.blocks);
+  for (std::int64_t b = blocks.end; b-- > blocks.begin;) {
+    const Range rows = layout.block(b);
+    std::int64_t r = rows.begin;
+    for (; r + kRowsAtOnce <= rows.end; r += kRowsAtOnce) {
+      input_gradient_rows<kMask, kRowsAtOnce>(args, r * layout.width, layout.width, affine, slopes);
+    }
+    for (; r < rows.end; ++r) input_gradient_rows<kMask, 1>(args, r * layout.width, layout.width, affine, slopes);
+  }
+}
+
+}  // namespace
+
+}  // namespace convoy::ops::cpu

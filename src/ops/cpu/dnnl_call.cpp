@@ -1,0 +1,49 @@
+/// Running planned oneDNN calls.
+#include "ops/cpu/dnnl_call.h"
+
+#include <cassert>
+
+#include <omp.h>
+
+namespace convoy::ops::cpu {
+
+void DnnlRuntime::use_threads() const {
+  omp_set_num_threads(workspace_.threads());
+}
+
+dnnl::primitive_attr DnnlRuntime::attributes() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+DnnlCall::DnnlCall(DnnlRuntime& runtime, dnnl::primitive primitive, const dnnl::memory::desc& scratchpad,
+                   const std::vector<DnnlArgument>& arguments)
+    : runtime_(&runtime),
+      primitive_(std::move(primitive)),
+      scratchpad_bytes_(static_cast<std::int64_t>(scratchpad.get_size())) {
+  for (const DnnlArgument& argument : arguments) {
+    memories_.push_back(dnnl::memory(argument.layout, runtime.engine(), DNNL_MEMORY_NONE));
+    arguments_.emplace(argument.name, memories_.back());
+  }
+  memories_.push_back(dnnl::memory(scratchpad, runtime.engine(), DNNL_MEMORY_NONE));
+  arguments_.emplace(DNNL_ARG_SCRATCHPAD, memories_.back());
+  runtime.workspace().reserve(scratchpad_bytes_);
+}
+
+void DnnlCall::run(std::initializer_list<const void*> pointers) {
+  assert(pointers.size() + 1 == memories_.size());
+  try {
+    auto memory = memories_.begin();
+    // oneDNN knows no const handles; it writes to none of its sources.
+    for (const void* pointer : pointers) (memory++)->set_data_handle(const_cast<void*>(pointer));
+    memory->set_data_handle(runtime_->workspace().scratch());
+    runtime_->use_threads();
+    primitive_.execute(runtime_->stream(), arguments_);
+  } catch (const dnnl::error& error) {
+    fail("oneDNN failed in an operation that it had planned: {} (status {})", error.what(),
+         static_cast<int>(error.status));
+  }
+}
+
+}  // namespace convoy::ops::cpu

@@ -1,0 +1,91 @@
+/// Planned calls into oneDNN: descriptors made once, memory handles set at every call.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include "convoy/base/error.h"
+
+#include "ops/cpu/workspace.h"
+
+namespace convoy::ops::cpu {
+
+/// oneDNN's engine and stream, and the workspace in which its calls find their scratchpads.
+class DnnlRuntime {
+ public:
+  explicit DnnlRuntime(Workspace& workspace)
+      : workspace_(workspace), engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {}
+
+  Workspace& workspace() const { return workspace_; }
+  const dnnl::engine& engine() const { return engine_; }
+  const dnnl::stream& stream() const { return stream_; }
+
+  /// The number of threads is the calling thread's own setting, and oneDNN plans for it: call before planning and
+  /// executing, so that neither depends on which thread calls or on another library of this process.
+  void use_threads() const;
+
+  /// Scratchpads are ours: nothing is allocated in a call.
+  static dnnl::primitive_attr attributes();
+
+ private:
+  Workspace& workspace_;
+  dnnl::engine engine_;
+  dnnl::stream stream_;
+};
+
+/// One argument of a call: DNNL_ARG_... and its layout.
+struct DnnlArgument {
+  int name;
+  dnnl::memory::desc layout;
+};
+
+/// A primitive with its arguments, ready to run.
+class DnnlCall {
+ public:
+  DnnlCall() = default;
+
+  template <typename Primitive>
+  static DnnlCall plan(DnnlRuntime& runtime, const typename Primitive::primitive_desc& description,
+                       const std::vector<DnnlArgument>& arguments) {
+    return DnnlCall(runtime, Primitive(description), description.scratchpad_desc(), arguments);
+  }
+
+  /// How much of the workspace's scratch memory a run overwrites, from its beginning.
+  std::int64_t scratchpad_bytes() const { return scratchpad_bytes_; }
+
+  /// Runs on these pointers, in the order in which the arguments were planned.
+  void run(std::initializer_list<const void*> pointers);
+
+ private:
+  DnnlCall(DnnlRuntime& runtime, dnnl::primitive primitive, const dnnl::memory::desc& scratchpad,
+           const std::vector<DnnlArgument>& arguments);
+
+  DnnlRuntime* runtime_ = nullptr;
+  dnnl::primitive primitive_;
+  std::vector<dnnl::memory> memories_;               ///< the arguments, then the scratchpad
+  std::unordered_map<int, dnnl::memory> arguments_;  ///< handles of the same memories
+  std::int64_t scratchpad_bytes_ = 0;
+};
+
+/// A tensor of float32 in a named layout, or `any` for oneDNN to choose.
+inline dnnl::memory::desc dnnl_layout(const dnnl::memory::dims& dims, dnnl::memory::format_tag tag) {
+  return {dims, dnnl::memory::data_type::f32, tag};
+}
+
+/// Runs `plan`; oneDNN's refusal becomes an Error that names `what`.
+template <typename Plan>
+auto plan_with_dnnl(const DnnlRuntime& runtime, const std::string& what, Plan&& plan) {
+  try {
+    runtime.use_threads();
+    return std::forward<Plan>(plan)();
+  } catch (const dnnl::error& error) {
+    fail("oneDNN cannot compute {}: {} (status {})", what, error.what(), static_cast<int>(error.status));
+  }
+}
+
+}  // namespace convoy::ops::cpu

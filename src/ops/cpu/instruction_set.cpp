@@ -1,0 +1,12 @@
+/// Compiled with the flags of the CPU arithmetic: says what they were.
+#include "ops/cpu/instruction_set.h"
+
+namespace convoy::ops::cpu {
+
+// A macro that the compiler defines reads "1", any other reads as its own name.
+#define CONVOY_TEXT(macro) #macro
+#define CONVOY_IS_DEFINED(name, macro) CONVOY_TEXT(macro)[0] == '1',
+
+constinit const InstructionSet kCompiledFor = {CONVOY_EXTENSIONS(CONVOY_IS_DEFINED)};
+
+}  // namespace convoy::ops::cpu

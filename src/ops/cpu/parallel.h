@@ -1,0 +1,25 @@
+/// How loops are shared out to threads: in contiguous parts, the same for the same count and number of threads.
+#pragma once
+
+#include <cstdint>
+
+#include <omp.h>
+
+namespace convoy::ops::cpu {
+
+/// Indices begin, ..., end - 1.
+struct Range {
+  std::int64_t begin = 0, end = 0;
+};
+
+/// Part `index` of `parts`; the sizes of parts differ by one at most.
+[[gnu::always_inline]] inline Range part_of(std::int64_t count, std::int64_t index, std::int64_t parts) {
+  return {count * index / parts, count * (index + 1) / parts};
+}
+
+/// The calling thread's part, inside a parallel region.
+[[gnu::always_inline]] inline Range my_part_of(std::int64_t count) {
+  return part_of(count, omp_get_thread_num(), omp_get_num_threads());
+}
+
+}  // namespace convoy::ops::cpu

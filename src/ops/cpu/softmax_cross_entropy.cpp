@@ -1,0 +1,76 @@
+/// The loss on the CPU, in double: a few thousand values a step, on which everything hangs.
+#include "convoy/ops/softmax_cross_entropy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "convoy/base/error.h"
+
+#include "ops/cpu/operations.h"
+
+namespace convoy::ops::cpu {
+
+namespace {
+
+class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
+ public:
+  explicit CpuSoftmaxCrossEntropy(const SoftmaxCrossEntropySpec& spec)
+      : spec_(spec), smooth_(double{spec.label_smoothing} / static_cast<double>(spec.num_classes)) {}
+
+  void run(const float* logits, const std::int32_t* labels, float* dlogits, LossSums* sums) override {
+    *sums = {};
+    for (std::int64_t n = 0; n < spec_.n; ++n) {
+      const std::int64_t offset = n * spec_.num_classes;
+      float* dz = dlogits == nullptr ? nullptr : dlogits + offset;
+      if (labels[n] == kNoLabel) {
+        if (dz != nullptr) std::fill_n(dz, spec_.num_classes, 0.0f);
+      } else {
+        run_sample(logits + offset, checked_label(labels[n]), dz, *sums);
+      }
+    }
+  }
+
+ private:
+  std::int64_t checked_label(std::int32_t label) const {
+    if (label < 0 || label >= spec_.num_classes) {
+      fail("label {} in the data, the network has {} classes (0 to {}); import the data again", label,
+           spec_.num_classes, spec_.num_classes - 1);
+    }
+    return label;
+  }
+
+  /// With d = z - max z, log p = d - log sum exp d, and as the targets sum to 1:
+  ///   loss = log sum exp d - (1 - s) d_label - s/classes sum d
+  void run_sample(const float* z, std::int64_t label, float* dz, LossSums& sums) const {
+    const std::int64_t classes = spec_.num_classes, best = std::max_element(z, z + classes) - z;
+    const auto max = double{z[best]};
+    double sum_exp = 0, sum = 0;
+    for (std::int64_t k = 0; k < classes; ++k) {
+      const double d = double{z[k]} - max;  // NaN where z is NaN or +-inf - inf: then so is the loss
+      sum_exp += std::exp(d);
+      sum += d;
+    }
+    const double log_sum_exp = std::log(sum_exp), hit = 1.0 - double{spec_.label_smoothing};
+    const double loss = log_sum_exp - hit * (double{z[label]} - max) - smooth_ * sum;
+    sums.loss += loss;
+    sums.num_correct += std::isfinite(loss) && best == label ? 1 : 0;
+    sums.num_samples += 1;
+    if (dz == nullptr) return;
+    for (std::int64_t k = 0; k < classes; ++k) {
+      const double p = std::exp(double{z[k]} - max - log_sum_exp), target = smooth_ + (k == label ? hit : 0.0);
+      dz[k] = static_cast<float>(double{spec_.gradient_scale} * (p - target));
+    }
+  }
+
+  SoftmaxCrossEntropySpec spec_;
+  double smooth_;  ///< the target of every class but the label's
+};
+
+}  // namespace
+
+std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(const SoftmaxCrossEntropySpec& spec) {
+  return std::make_unique<CpuSoftmaxCrossEntropy>(spec);
+}
+
+}  // namespace convoy::ops::cpu

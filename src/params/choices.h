@@ -1,0 +1,31 @@
+/// The words of each choice: one table for reading, printing and "nearest".
+#pragma once
+
+#include "convoy/params/parameters.h"
+
+namespace convoy::params {
+
+template <typename T>
+struct Choice {
+  const char* word;
+  T value;
+};
+
+inline constexpr Choice<ScheduleKind> kScheduleKinds[] = {
+    {"naive", ScheduleKind::kNaive}, {"gpipe", ScheduleKind::kGpipe}, {"1f1b", ScheduleKind::k1F1B}};
+
+inline constexpr Choice<OptimizerKind> kOptimizerKinds[] = {{"sgd", OptimizerKind::kSgd}};
+
+inline constexpr Choice<LearningRateKind> kLearningRateKinds[] = {{"constant", LearningRateKind::kConstant},
+                                                                  {"step", LearningRateKind::kStep},
+                                                                  {"multistep", LearningRateKind::kMultistep},
+                                                                  {"cosine", LearningRateKind::kCosine},
+                                                                  {"onecycle", LearningRateKind::kOnecycle}};
+
+inline constexpr Choice<DeviceKind> kDeviceKinds[] = {
+    {"auto", DeviceKind::kAuto}, {"cpu", DeviceKind::kCpu}, {"cuda", DeviceKind::kCuda}};
+
+inline constexpr Choice<ReductionKind> kReductionKinds[] = {{"invariant", ReductionKind::kInvariant},
+                                                            {"fast", ReductionKind::kFast}};
+
+}  // namespace convoy::params

@@ -1,0 +1,117 @@
+/// Parameter files: INI text, a line at a time, so that every complaint can name its line.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <boost/program_options/options_description.hpp>
+#include <boost/program_options/parsers.hpp>
+#include <fmt/format.h>
+
+#include "convoy/base/error.h"
+
+#include "params/draft.h"
+#include "params/key_table.h"
+
+namespace convoy::params {
+
+namespace {
+
+namespace po = boost::program_options;
+namespace fs = std::filesystem;
+
+std::string without_comment(const std::string& line) {
+  return trimmed(line.substr(0, line.find('#')));
+}
+
+/// "[batch]" gives "batch".
+std::string read_section(const std::string& line, const std::string& where) {
+  const bool closed = line.back() == ']';
+  const std::string name = trimmed(line.substr(1, line.size() - (closed ? 2 : 1)));
+  const bool known = std::find(sections().begin(), sections().end(), name) != sections().end();
+  if (!closed) refuse("{}: {}: the section has no ']'.{}", where, shown(line), nearest_hint(name, sections()));
+  if (!known) {
+    refuse("{}: {}: there is no such section.{} Sections: {}.", where, shown(line), nearest_hint(name, sections()),
+           join(sections()));
+  }
+  return name;
+}
+
+/// "global 128" was probably meant to be "global = 128".
+std::string missing_equals_hint(const std::string& line, const std::string& section) {
+  const std::size_t blank = line.find_first_of(" \t:");
+  const std::string leaf = line.substr(0, blank);
+  const std::string value = blank == std::string::npos ? "VALUE" : trimmed(line.substr(blank + 1));
+  return find_key(section + "." + leaf) ? fmt::format(" Nearest: {} = {}.", leaf, value) : "";
+}
+
+/// "global = 128" in section "batch" gives batch.global.
+Given read_assignment(const std::string& line, const std::string& section, const std::string& where) {
+  std::istringstream stream(line);
+  try {
+    const auto parsed = po::parse_config_file(stream, po::options_description(), /*allow_unregistered=*/true);
+    const po::option& option = parsed.options.at(0);
+    const std::string prefix = section.empty() ? "" : section + ".";
+    return {.key = prefix + option.string_key, .value = option.value.at(0), .where = where, .unit = ""};
+  } catch (const po::invalid_config_file_syntax&) {
+    refuse("{}: {}: neither [section] nor key = value.{} Comments begin with #.", where, shown(line),
+           missing_equals_hint(line, section));
+  }
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) refuse("{}: the parameter file cannot be read: {}.", path, std::strerror(errno));
+  return text;
+}
+
+/// The parameter file of that folder whose name is nearest.
+std::string nearest_file_hint(const fs::path& path) {
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().extension() == path.extension()) names.push_back(entry->path().filename().string());
+  }
+  return nearest_hint(path.filename().string(), names);
+}
+
+}  // namespace
+
+void assign_text(Draft& draft, const std::string& text, const std::string& where) {
+  if (text.find('\0') != std::string::npos) refuse("{}: no text, where a parameter file is wanted.", where);
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // what some editors put before the first line
+  std::istringstream lines(text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text);
+  std::map<std::string, std::string> seen;  // key, where
+  std::string section, line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    const std::string here = fmt::format("{}:{}", where, number);
+    const std::string content = without_comment(line);
+    if (content.empty()) continue;
+    if (content.front() == '[') {
+      section = read_section(content, here);
+      continue;
+    }
+    const Given given = read_assignment(content, section, here);
+    if (const auto [before, is_new] = seen.emplace(given.key, here); !is_new) {
+      refuse("{}: {} = {}: the key is given twice, at {} already. Keep one.", here, given.key, shown(given.value),
+             before->second);
+    }
+    assign(draft, given);
+  }
+}
+
+void assign_file(Draft& draft, const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    refuse("{}: a folder, where a parameter file is wanted (*.cfg, *.ini).", path);
+  }
+  if (!fs::exists(path, error)) refuse("{}: there is no such parameter file.{}", path, nearest_file_hint(path));
+  assign_text(draft, read_file(path), path);
+}
+
+}  // namespace convoy::params

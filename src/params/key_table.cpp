@@ -1,0 +1,197 @@
+/// Every key there is, once. A new key is an entry here and a field with its default in parameters.h.
+#include "params/key_table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "convoy/base/text.h"
+
+namespace convoy::params {
+
+namespace {
+
+constexpr std::int64_t kMostSamples = 1 << 24;  // a step
+constexpr std::int64_t kMostSteps = 1'000'000'000;
+constexpr double kMostEpochs = 1e6;
+
+std::vector<Key> make_keys() {
+  using P = Parameters;
+  return {
+      // --- What is trained, on what -------------------------------------------------------------------------------
+      {"model.name", text({&P::model, &ModelParams::name}, "a network's name"), "",
+       "resnet18, 34, 50, 101, 152 for photographs; resnet20, 32, 44, 56, 110 for small images"},
+
+      {"data.train", text_or_empty({&P::data, &DataParams::train}, "a path"), "",
+       "what to train on: a shard, a folder of shards, or a prefix such as data/fashion/train"},
+      {"data.test", text_or_empty({&P::data, &DataParams::test}, "a path"), "",
+       "what to measure accuracy on, given as data.train is"},
+      {"data.shuffle", flag({&P::data, &DataParams::shuffle}), "", "a new order every epoch, drawn from train.seed"},
+      {"data.loader_threads", integer({&P::data, &DataParams::loader_threads}, {.least = 1, .most = 256}), "threads",
+       "background threads a rank that read and augment images"},
+
+      // --- How a step is cut --------------------------------------------------------------------------------------
+      {"batch.global", integer({&P::batch, &BatchParams::global}, {.least = 1, .most = kMostSamples}), "samples",
+       "samples a step, over all replicas; what the learning rate is tuned for"},
+      {"batch.micro", integer({&P::batch, &BatchParams::micro}, {.least = 1, .most = kMostSamples}), "samples",
+       "samples a micro-batch: what batch norm averages over; divides batch.global"},
+
+      {"grid.stages", integer({&P::grid, &GridParams::stages}, {.least = 1, .most = 4096}), "ranks",
+       "ranks that share one network, layer after layer; replicas = ranks / stages"},
+
+      {"schedule.kind", choice({&P::schedule, &ScheduleParams::kind}, kScheduleKinds), "",
+       "the order of micro-batches in the pipeline; never changes the result"},
+
+      // --- How it learns ------------------------------------------------------------------------------------------
+      {"optimizer.kind", choice({&P::optimizer, &OptimizerParams::kind}, kOptimizerKinds), "",
+       "stochastic gradient descent with momentum"},
+      {"optimizer.lr", number({&P::optimizer, &OptimizerParams::lr}, {.least = 0, .most = 1000}), "",
+       "learning rate, at its peak where lr.schedule changes it"},
+      {"optimizer.momentum",
+       number({&P::optimizer, &OptimizerParams::momentum}, {.least = 0, .most = 1, .below_most = true}), "",
+       "share of the velocity kept from step to step"},
+      {"optimizer.nesterov", flag({&P::optimizer, &OptimizerParams::nesterov}), "",
+       "looks one step of momentum ahead; needs optimizer.momentum > 0"},
+      {"optimizer.weight_decay", number({&P::optimizer, &OptimizerParams::weight_decay}, {.least = 0, .most = 1}), "",
+       "added to the gradient: this times the weight"},
+
+      {"lr.schedule", choice({&P::lr, &LearningRateParams::schedule}, kLearningRateKinds), "",
+       "how the learning rate goes over the epochs"},
+      {"lr.warmup_epochs", number({&P::lr, &LearningRateParams::warmup_epochs}, {.least = 0, .most = kMostEpochs}),
+       "epochs", "linear from 0 to optimizer.lr at the start"},
+      {"lr.step_epochs",
+       numbers({&P::lr, &LearningRateParams::step_epochs}, {.least = 0, .most = kMostEpochs, .above_least = true}),
+       "epochs", "step: the period, one number; multistep: the milestones, ascending"},
+      {"lr.gamma", number({&P::lr, &LearningRateParams::gamma}, {.least = 0, .most = 1, .above_least = true}), "",
+       "what step and multistep multiply the learning rate with"},
+
+      {"train.epochs",
+       number({&P::train, &TrainParams::epochs}, {.least = 0, .most = kMostEpochs, .above_least = true}), "epochs",
+       "passes over the training data; may end within one"},
+      {"train.max_steps", integer({&P::train, &TrainParams::max_steps}, {.least = 0, .most = kMostSteps}), "steps",
+       "stops after so many; 0: only train.epochs decides"},
+      {"train.seed", any_uint64({&P::train, &TrainParams::seed}), "",
+       "of initial weights, order and augmentation: the same seed, the same run"},
+      {"train.label_smoothing",
+       number({&P::train, &TrainParams::label_smoothing}, {.least = 0, .most = 1, .below_most = true}), "",
+       "share of the target spread evenly over all classes"},
+
+      {"augment.crop_padding", integer({&P::augment, &AugmentParams::crop_padding}, {.least = 0, .most = 1024}),
+       "pixels", "black border added before a random crop back to size; 0: no crop"},
+      {"augment.flip", flag({&P::augment, &AugmentParams::flip}), "",
+       "mirrors half of the training images left to right"},
+      {"augment.normalize", flag({&P::augment, &AugmentParams::normalize}), "",
+       "subtracts the training set's mean and divides by its deviation, channel by channel"},
+
+      // --- What is kept -------------------------------------------------------------------------------------------
+      {"checkpoint.every_epochs",
+       number({&P::checkpoint, &CheckpointParams::every_epochs}, {.least = 0, .most = kMostEpochs}), "epochs",
+       "between checkpoints; 0: never. One is always written at the end"},
+      {"checkpoint.every_steps",
+       integer({&P::checkpoint, &CheckpointParams::every_steps}, {.least = 0, .most = kMostSteps}), "steps",
+       "between checkpoints, too; 0: never"},
+      {"checkpoint.keep", integer({&P::checkpoint, &CheckpointParams::keep}, {.least = 0, .most = 1'000'000}), "files",
+       "newest checkpoints kept; 0: all"},
+      {"checkpoint.resume",
+       word_or_path({&P::checkpoint, &CheckpointParams::resume}, {"auto", "none"}, "a checkpoint's path"), "",
+       "auto goes on from the newest valid checkpoint of run.directory; none begins anew"},
+
+      {"init.weights", word_or_path({&P::init, &InitParams::weights}, {"random"}, "a checkpoint's path"), "",
+       "weights to begin with, where no checkpoint is resumed"},
+
+      // --- Where it runs ------------------------------------------------------------------------------------------
+      {"run.directory", text({&P::run, &RunParams::directory}, "a path"), "",
+       "takes the effective parameters, logs and checkpoints"},
+      {"run.threads", integer({&P::run, &RunParams::threads}, {.least = 0, .most = 1024}), "threads",
+       "compute threads a rank; 0: the cores bound to it, shared fairly"},
+      {"run.device", choice({&P::run, &RunParams::device}, kDeviceKinds), "",
+       "auto takes a GPU where there is one and Convoy was built for it"},
+      {"run.reduction", choice({&P::run, &RunParams::reduction}, kReductionKinds), "",
+       "how gradients are summed: invariant gives the same bits on every grid, fast may not"},
+      {"run.bucket_mib", number({&P::run, &RunParams::bucket_mib}, {.least = 0, .most = 4096, .above_least = true}),
+       "MiB", "gradients travel in buckets of about this size; never changes the result"},
+
+      {"import.format", word({&P::import, &ImportParams::format}, {"idx"}), "",
+       "of import.source; idx: MNIST's four files, gzipped or not"},
+      {"import.source", text_or_empty({&P::import, &ImportParams::source}, "a path"), "", "folder to import from"},
+      {"import.output", text_or_empty({&P::import, &ImportParams::output}, "a path"), "",
+       "folder that takes train*.h5 and test*.h5"},
+      {"import.shards", integer({&P::import, &ImportParams::shards}, {.least = 1, .most = 9999}), "files",
+       "files a split is written in"},
+  };
+}
+
+/// Of all keys with this leaf, the one whose name is nearest.
+std::string same_leaf(const std::string& name, const std::string& leaf) {
+  std::vector<std::string> candidates;
+  for (const Key& key : keys()) {
+    if (key.leaf() == leaf) candidates.push_back(key.name);
+  }
+  if (candidates.empty()) return "";
+  const std::string near = nearest(name, candidates);
+  return near.empty() ? candidates.front() : near;
+}
+
+std::vector<std::string> leaves_of(const std::string& section) {
+  std::vector<std::string> leaves;
+  for (const Key& key : keys()) {
+    if (key.section() == section) leaves.push_back(key.leaf());
+  }
+  return leaves;
+}
+
+std::vector<std::string> all_names() {
+  std::vector<std::string> names;
+  for (const Key& key : keys()) names.push_back(key.name);
+  return names;
+}
+
+}  // namespace
+
+const std::vector<Key>& keys() {
+  static const std::vector<Key> kKeys = make_keys();
+  return kKeys;
+}
+
+const std::vector<std::string>& sections() {
+  static const std::vector<std::string> kSections = [] {
+    std::vector<std::string> names;
+    for (const Key& key : keys()) {
+      if (names.empty() || names.back() != key.section()) names.push_back(key.section());
+    }
+    return names;
+  }();
+  return kSections;
+}
+
+const Key* find_key(std::string_view name) {
+  const auto found = std::find_if(keys().begin(), keys().end(), [name](const Key& key) { return key.name == name; });
+  return found == keys().end() ? nullptr : &*found;
+}
+
+/// First a key of that leaf in another section (train.lr), then a misspelt leaf of the section (batch.globl); where
+/// there is no such section, whatever name is near (btch.globl).
+std::string nearest_key(const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  const std::string leaf = dot == std::string::npos ? name : name.substr(dot + 1);
+  if (const std::string same = same_leaf(name, leaf); !same.empty()) return same;
+  const std::string section = name.substr(0, name.find('.'));
+  const auto leaves = leaves_of(section);
+  if (leaves.empty()) return nearest(name, all_names());
+  const std::string near = nearest(leaf, leaves);
+  return near.empty() ? "" : section + "." + near;
+}
+
+std::string key_hint(const std::string& name) {
+  const std::string near = nearest_key(name);
+  std::string hint = near.empty() ? "" : fmt::format(" Nearest: {}.", near);
+  const std::string section = name.substr(0, name.find('.'));
+  if (const auto leaves = leaves_of(section); !leaves.empty()) {
+    hint += fmt::format(" Keys of [{}]: {}.", section, join(leaves));
+  } else if (near.empty()) {
+    hint = fmt::format(" Sections: {}.", join(sections()));
+  }
+  return hint + " All keys: convoy --help.";
+}
+
+}  // namespace convoy::params

@@ -1,0 +1,100 @@
+/// See validate.h.
+#include "params/validate.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "convoy/base/error.h"
+
+#include "params/key_table.h"
+
+namespace convoy::params {
+
+namespace {
+
+/// "lr.gamma = 0.1".
+std::string assignment(const Draft& draft, const std::string& name) {
+  return fmt::format("{} = {}", name, shown(find_key(name)->value.write(draft.values)));
+}
+
+/// " (batch.micro: default; batch.global: a.cfg:3)", for complaints about several keys.
+std::string sources(const Draft& draft, const std::vector<std::string>& names) {
+  std::vector<std::string> parts;
+  for (const std::string& name : names) parts.push_back(fmt::format("{}: {}", name, draft.source_of(name)));
+  return fmt::format(" ({})", fmt::join(parts, "; "));
+}
+
+/// The largest divisor of `whole` below `part` and the smallest above it, those that there are.
+std::vector<std::int64_t> nearest_divisors(std::int64_t whole, std::int64_t part) {
+  std::int64_t below = 0, above = 0;
+  const auto consider = [&](std::int64_t divisor) {
+    if (divisor < part) below = std::max(below, divisor);
+    if (divisor > part) above = above == 0 ? divisor : std::min(above, divisor);
+  };
+  for (std::int64_t d = 1; d * d <= whole; ++d) {
+    if (whole % d == 0) {
+      consider(d);
+      consider(whole / d);
+    }
+  }
+  std::vector<std::int64_t> divisors;
+  if (below > 0) divisors.push_back(below);
+  if (above > 0) divisors.push_back(above);
+  return divisors;
+}
+
+void check_batch(const Draft& draft) {
+  const BatchParams& batch = draft.values.batch;
+  if (batch.global % batch.micro == 0) return;
+  refuse("batch.micro = {} does not divide batch.global = {}. Nearest that do: {}.{}", batch.micro, batch.global,
+         fmt::join(nearest_divisors(batch.global, batch.micro), ", "), sources(draft, {"batch.micro", "batch.global"}));
+}
+
+void check_learning_rate(const Draft& draft) {
+  const LearningRateParams& lr = draft.values.lr;
+  const std::vector<std::string> both = {"lr.schedule", "lr.step_epochs"};
+  if (lr.schedule == LearningRateKind::kStep && lr.step_epochs.size() != 1) {
+    refuse("lr.schedule = step needs one number of epochs, its period, as in lr.step_epochs = 30; {}.{}",
+           assignment(draft, "lr.step_epochs"), sources(draft, both));
+  }
+  if (lr.schedule != LearningRateKind::kMultistep) return;
+  if (lr.step_epochs.empty()) {
+    refuse("lr.schedule = multistep needs its milestones, as in lr.step_epochs = 30, 60, 80; {}.{}",
+           assignment(draft, "lr.step_epochs"), sources(draft, both));
+  }
+  const auto not_below = [](double a, double b) { return a >= b; };
+  if (std::adjacent_find(lr.step_epochs.begin(), lr.step_epochs.end(), not_below) != lr.step_epochs.end()) {
+    std::vector<double> ascending = lr.step_epochs;
+    std::sort(ascending.begin(), ascending.end());
+    ascending.erase(std::unique(ascending.begin(), ascending.end()), ascending.end());
+    refuse("{} does not ascend, as lr.schedule = multistep needs. Nearest: {}.{}", assignment(draft, "lr.step_epochs"),
+           fmt::join(ascending, ", "), sources(draft, both));
+  }
+}
+
+void check_optimizer(const Draft& draft) {
+  const OptimizerParams& optimizer = draft.values.optimizer;
+  if (!optimizer.nesterov || optimizer.momentum > 0) return;
+  refuse("optimizer.nesterov = true needs optimizer.momentum above 0; it is {}. Usual: 0.9.{}", optimizer.momentum,
+         sources(draft, {"optimizer.nesterov", "optimizer.momentum"}));
+}
+
+}  // namespace
+
+void check_consistency(const Draft& draft) {
+  check_batch(draft);
+  check_optimizer(draft);
+  check_learning_rate(draft);
+}
+
+void check_needs(const Draft& draft, const Command& command) {
+  for (const std::string& name : command.needs) {
+    const Key& key = *find_key(name);
+    if (!key.value.write(draft.values).empty()) continue;
+    refuse("convoy {} needs {}: {}. Give it in a parameter file, under [{}], or as --{}=PATH.", command.name, name,
+           key.sentence, key.section(), name);
+  }
+}
+
+}  // namespace convoy::params

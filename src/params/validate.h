@@ -1,0 +1,15 @@
+/// What must hold between keys, as far as neither the world's size nor the data are needed to know it.
+#pragma once
+
+#include "params/command_table.h"
+#include "params/draft.h"
+
+namespace convoy::params {
+
+/// Throws RequestError naming the keys, their values, where they were given, and what would be right.
+void check_consistency(const Draft& draft);
+
+/// Throws RequestError where a key that the command needs is empty.
+void check_needs(const Draft& draft, const Command& command);
+
+}  // namespace convoy::params

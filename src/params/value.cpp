@@ -1,0 +1,233 @@
+/// Reading and writing the types. All numbers go through from_chars and fmt: no locale, and back to the same bits.
+#include "params/value.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+namespace convoy::params {
+
+namespace {
+
+/// "a.cfg:3: batch.global = 12x is not an integer. Allowed: 1 to 1024 samples."
+[[noreturn]] void refuse_value(const Given& given, std::string_view complaint, const std::string& allowed,
+                               const std::string& hint = "") {
+  refuse("{}: {} = {} {}. Allowed: {}{}{}.{}", given.where, given.key, shown(given.value), complaint, allowed,
+         given.unit.empty() ? "" : " ", given.unit, hint);
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+struct Parsed {
+  bool is_number = false;  ///< all of the text is one
+  bool fits = false;       ///< into the type
+};
+
+template <typename T>
+Parsed parse(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = end == text.data() + text.size() && error != std::errc::invalid_argument;
+  return {.is_number = whole, .fits = error == std::errc()};
+}
+
+template <typename T>
+T read_integer(const Given& given, T least, T most, const std::string& allowed) {
+  T value = 0;
+  const Parsed parsed = parse(given.value, value);
+  // An unsigned integer does not parse "-1", which is an integer nevertheless.
+  std::int64_t negative = 0;
+  if (!parsed.is_number && !parse(given.value, negative).is_number) refuse_value(given, "is not an integer", allowed);
+  if (!parsed.is_number || !parsed.fits || value < least || value > most) {
+    refuse_value(given, "is out of range", allowed);
+  }
+  return value;
+}
+
+bool contains(const Range& range, double value) {
+  if (!std::isfinite(value)) return false;
+  const bool low = range.above_least ? value > range.least : value >= range.least;
+  const bool high = range.below_most ? value < range.most : value <= range.most;
+  return low && high;
+}
+
+double read_number(const Given& given, std::string_view text, const Range& range, const std::string& allowed) {
+  double value = 0;
+  const Parsed parsed = parse(text, value);
+  if (!parsed.is_number) refuse_value(given, "is not a number", allowed);
+  if (!parsed.fits || !contains(range, value)) refuse_value(given, "is out of range", allowed);
+  return value;
+}
+
+/// "0 to 1", "0 to below 1", "above 0, up to 1".
+std::string to_string(const Range& range) {
+  const std::string most = fmt::format("{}{}", range.below_most ? "below " : "", range.most);
+  return range.above_least ? fmt::format("above {}, up to {}", range.least, most)
+                           : fmt::format("{} to {}", range.least, most);
+}
+
+std::vector<std::string> split_at_commas(std::string_view text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(trimmed(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+bool is_control(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
+void check_text(const Given& given, const std::string& allowed) {
+  if (given.value.find('#') != std::string::npos) {
+    refuse_value(given, "has a '#', which begins a comment in parameter files", allowed);
+  }
+  if (std::any_of(given.value.begin(), given.value.end(), is_control)) {
+    refuse_value(given, "has a control character", allowed);
+  }
+}
+
+}  // namespace
+
+Value integer(const Field<std::int64_t>& field, IntegerRange range) {
+  const std::string allowed = fmt::format("{} to {}", range.least, range.most);
+  return {.type = "integer",
+          .allowed = allowed,
+          .read = [=](const Given& given,
+                      Parameters& p) { field.set(p, read_integer(given, range.least, range.most, allowed)); },
+          .write = [=](const Parameters& p) { return fmt::format("{}", field.get(p)); }};
+}
+
+Value any_uint64(const Field<std::uint64_t>& field) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  const std::string allowed = fmt::format("0 to {}", kMost);
+  return {.type = "integer",
+          .allowed = allowed,
+          .read = [=](const Given& given,
+                      Parameters& p) { field.set(p, read_integer<std::uint64_t>(given, 0, kMost, allowed)); },
+          .write = [=](const Parameters& p) { return fmt::format("{}", field.get(p)); }};
+}
+
+Value number(const Field<double>& field, Range range) {
+  const std::string allowed = to_string(range);
+  return {
+      .type = "number",
+      .allowed = allowed,
+      .read = [=](const Given& given, Parameters& p) { field.set(p, read_number(given, given.value, range, allowed)); },
+      .write = [=](const Parameters& p) { return fmt::format("{}", field.get(p)); }};
+}
+
+Value numbers(const Field<std::vector<double>>& field, Range range) {
+  const std::string allowed = fmt::format("a, b, ..., each {}", to_string(range));
+  return {.type = "numbers",
+          .allowed = allowed,
+          .read =
+              [=](const Given& given, Parameters& p) {
+                std::vector<double> values;
+                if (!given.value.empty()) {
+                  for (const std::string& part : split_at_commas(given.value)) {
+                    values.push_back(read_number(given, part, range, allowed));
+                  }
+                }
+                field.set(p, std::move(values));
+              },
+          .write = [=](const Parameters& p) { return fmt::format("{}", fmt::join(field.get(p), ", ")); }};
+}
+
+Value flag(const Field<bool>& field) {
+  static const std::vector<std::string> kWords = {"true", "false", "on", "off", "yes", "no", "1", "0"};
+  return {.type = "flag",
+          .allowed = "true, false",
+          .read =
+              [=](const Given& given, Parameters& p) {
+                field.set(p, read_word(given, kWords) % 2 == 0);  // every second word says no
+              },
+          .write = [=](const Parameters& p) { return std::string(field.get(p) ? "true" : "false"); }};
+}
+
+Value text_or_empty(const Field<std::string>& field, const std::string& allowed) {
+  return {.type = "text",
+          .allowed = allowed,
+          .read =
+              [=](const Given& given, Parameters& p) {
+                check_text(given, allowed);
+                field.set(p, given.value);
+              },
+          .write = [=](const Parameters& p) { return field.get(p); }};
+}
+
+Value text(const Field<std::string>& field, const std::string& allowed) {
+  Value value = text_or_empty(field, allowed);
+  value.read = [allowed, read = value.read](const Given& given, Parameters& p) {
+    if (given.value.empty()) refuse_value(given, "is empty", allowed);
+    read(given, p);
+  };
+  return value;
+}
+
+Value word(const Field<std::string>& field, const std::vector<std::string>& words) {
+  return {.type = "choice",
+          .allowed = join(words),
+          .read = [=](const Given& given, Parameters& p) { field.set(p, words[read_word(given, words)]); },
+          .write = [=](const Parameters& p) { return field.get(p); }};
+}
+
+Value word_or_path(const Field<std::string>& field, const std::vector<std::string>& words, const std::string& path) {
+  Value value = text(field, fmt::format("{}, or {}", join(words), path));
+  value.read = [=, allowed = value.allowed, read = value.read](const Given& given, Parameters& p) {
+    const bool is_word = std::find(words.begin(), words.end(), given.value) != words.end();
+    const bool is_path = given.value.find_first_of("/.") != std::string::npos;
+    if (!is_word && !is_path) {
+      refuse_value(given, "is neither", allowed + " with a '/' or a '.'", nearest_hint(lower(given.value), words));
+    }
+    read(given, p);
+  };
+  return value;
+}
+
+std::size_t read_word(const Given& given, const std::vector<std::string>& words) {
+  const std::string word = lower(given.value);
+  const auto found = std::find(words.begin(), words.end(), word);
+  if (found == words.end()) refuse_value(given, "is none of its choices", join(words), nearest_hint(word, words));
+  return static_cast<std::size_t>(found - words.begin());
+}
+
+std::string join(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string shown(std::string_view value) {
+  constexpr std::size_t kMost = 60;
+  if (value.empty()) return "(nothing)";
+  std::string result(value.substr(0, kMost));
+  std::replace_if(result.begin(), result.end(), is_control, '?');
+  return value.size() > kMost ? result + "..." : result;
+}
+
+std::string trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return "";
+  return std::string(text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1));
+}
+
+std::string nearest_hint(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string near = nearest(word, candidates);
+  return near.empty() ? "" : fmt::format(" Nearest: {}.", near);
+}
+
+}  // namespace convoy::params

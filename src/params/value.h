@@ -1,0 +1,112 @@
+/// The types that a key can have: how its text is read, checked against what is allowed, and written back.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "convoy/params/parameters.h"
+
+#include "params/choices.h"
+
+namespace convoy::params {
+
+/// What somebody gave for a key, and where: all that a complaint has to name.
+struct Given {
+  std::string key;    ///< "batch.global"
+  std::string value;  ///< "128"
+  std::string where;  ///< "input/a.cfg:12", "command line"
+  std::string unit;   ///< of the key, once it is known
+};
+
+/// A key's type.
+struct Value {
+  std::string type;                                     ///< "integer"
+  std::string allowed;                                  ///< "1 to 1024", "naive, gpipe, 1f1b"
+  std::function<void(const Given&, Parameters&)> read;  ///< throws RequestError
+  std::function<std::string(const Parameters&)> write;  ///< the text that read() takes back to the same bits
+};
+
+/// A place in Parameters, as in {&Parameters::batch, &BatchParams::global}.
+template <typename T>
+struct Field {
+  template <typename Section>
+  Field(Section Parameters::*section, T Section::*member)
+      : get([=](const Parameters& p) -> const T& { return p.*section.*member; }),
+        set([=](Parameters& p, T value) { p.*section.*member = std::move(value); }) {}
+
+  std::function<const T&(const Parameters&)> get;
+  std::function<void(Parameters&, T)> set;
+};
+
+/// Both ends are allowed, but for those that are named so.
+struct Range {
+  double least = 0;
+  double most = std::numeric_limits<double>::max();
+  bool above_least = false;
+  bool below_most = false;
+};
+
+struct IntegerRange {
+  std::int64_t least = 0;
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+};
+
+Value integer(const Field<std::int64_t>& field, IntegerRange range);
+Value any_uint64(const Field<std::uint64_t>& field);
+Value number(const Field<double>& field, Range range);
+Value numbers(const Field<std::vector<double>>& field, Range range);  ///< "30, 60, 80"; may be empty
+Value flag(const Field<bool>& field);
+
+/// Text of one line without '#', which begins a comment in parameter files.
+Value text(const Field<std::string>& field, const std::string& allowed);
+Value text_or_empty(const Field<std::string>& field, const std::string& allowed);
+
+/// One of the words.
+Value word(const Field<std::string>& field, const std::vector<std::string>& words);
+
+/// One of the words, or a path: anything with a '/' or a '.', so that a misspelt word is no path.
+Value word_or_path(const Field<std::string>& field, const std::vector<std::string>& words, const std::string& path);
+
+/// The words may be written in capitals too: the papers have 1F1B.
+template <typename T, std::size_t N>
+Value choice(const Field<T>& field, const Choice<T> (&choices)[N]);
+
+/// A value as an error shows it: on one line, not too long.
+std::string shown(std::string_view value);
+
+/// Without blanks at either end.
+std::string trimmed(std::string_view text);
+
+/// " Nearest: gpipe.", or nothing where nothing is near.
+std::string nearest_hint(std::string_view word, const std::vector<std::string>& candidates);
+
+// --- choice, for any enumeration -----------------------------------------------------------------------------------
+
+/// The place of the given word among the words; throws RequestError naming the nearest.
+std::size_t read_word(const Given& given, const std::vector<std::string>& words);
+std::string join(const std::vector<std::string>& words);
+
+template <typename T, std::size_t N>
+Value choice(const Field<T>& field, const Choice<T> (&choices)[N]) {
+  std::vector<std::string> words;
+  for (const auto& c : choices) words.emplace_back(c.word);
+  return {.type = "choice",
+          .allowed = join(words),
+          .read = [=, &choices](const Given& given,
+                                Parameters& p) { field.set(p, choices[read_word(given, words)].value); },
+          .write =
+              [=, &choices](const Parameters& p) {
+                std::string written;
+                for (const auto& c : choices) {
+                  if (c.value == field.get(p)) written = c.word;
+                }
+                return written;
+              }};
+}
+
+}  // namespace convoy::params

@@ -1,0 +1,147 @@
+/// Crop, flip and normalisation equal their definition, pixel by pixel, for any number of channels.
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/random.h"
+#include "convoy/data/loader.h"
+
+namespace convoy {
+namespace {
+
+struct Case {
+  ImageShape image;
+  AugmentationSpec spec;
+};
+
+std::vector<std::uint8_t> some_image(const ImageShape& shape) {
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(shape.count()));
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(1 + i * 7 % 255);
+  return bytes;
+}
+
+std::vector<double> means(std::int64_t channels) {
+  std::vector<double> values;
+  for (std::int64_t c = 0; c < channels; ++c) values.push_back(0.3 + 0.1 * static_cast<double>(c));
+  return values;
+}
+
+/// The definition, in the order of its words.
+std::vector<float> expected(const Case& c, const std::vector<std::uint8_t>& image, std::int64_t epoch,
+                            std::int64_t sample) {
+  const auto key = [&](Purpose purpose) {
+    return RandomKey{c.spec.seed, purpose, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(sample)};
+  };
+  const auto range = static_cast<std::uint64_t>(2 * c.spec.crop_padding + 1);
+  const auto dy = static_cast<std::int64_t>(random_below(key(Purpose::kCrop), 0, range)) - c.spec.crop_padding;
+  const auto dx = static_cast<std::int64_t>(random_below(key(Purpose::kCrop), 1, range)) - c.spec.crop_padding;
+  const bool flip = c.spec.flip && random_below(key(Purpose::kFlip), 0, 2) == 1;
+  const std::vector<double> mean = means(c.image.c), deviation(mean.size(), 0.25);
+  std::vector<float> out;
+  for (std::int64_t y = 0; y < c.image.h; ++y) {
+    for (std::int64_t x = 0; x < c.image.w; ++x) {
+      const std::int64_t row = y + dy, column = (flip ? c.image.w - 1 - x : x) + dx;
+      const bool inside = row >= 0 && row < c.image.h && column >= 0 && column < c.image.w;
+      for (std::int64_t k = 0; k < c.image.c; ++k) {
+        const auto i = static_cast<std::size_t>((row * c.image.w + column) * c.image.c + k);
+        const double value = inside ? image[i] / 255.0 : 0.0;
+        out.push_back(
+            static_cast<float>((value - mean[static_cast<std::size_t>(k)]) / deviation[static_cast<std::size_t>(k)]));
+      }
+    }
+  }
+  return out;
+}
+
+TEST(Augmenter, EqualsItsDefinitionToTheBit) {
+  const std::vector<Case> cases = {{{28, 28, 1}, {4, true, 1}}, {{32, 32, 3}, {4, true, 2}},
+                                   {{5, 7, 2}, {2, true, 3}},   {{3, 2, 4}, {9, true, 4}},  // crops may miss the image
+                                   {{1, 1, 1}, {1, true, 5}},   {{6, 5, 3}, {0, true, 6}},
+                                   {{6, 5, 3}, {3, false, 7}},  {{6, 5, 1}, {0, false, 8}}};
+  for (const Case& c : cases) {
+    const Augmenter augmenter(c.image, c.spec, means(c.image.c),
+                              std::vector<double>(static_cast<std::size_t>(c.image.c), 0.25));
+    const auto image = some_image(c.image);
+    std::vector<float> out(image.size());
+    for (std::int64_t sample = 0; sample < 200; ++sample) {
+      augmenter.apply(image.data(), sample % 3, sample, out.data());
+      const auto want = expected(c, image, sample % 3, sample);
+      ASSERT_EQ(std::memcmp(out.data(), want.data(), out.size() * sizeof(float)), 0)
+          << to_string(c.image) << " padding " << c.spec.crop_padding << " sample " << sample;
+    }
+  }
+}
+
+TEST(Augmenter, WithoutAnythingGivesTheByteOver255) {
+  const ImageShape shape{2, 128, 1};
+  const Augmenter augmenter(shape, {}, {0}, {1});
+  std::vector<std::uint8_t> image(256);
+  for (std::size_t v = 0; v < 256; ++v) image[v] = static_cast<std::uint8_t>(v);
+  std::vector<float> out(256);
+  augmenter.apply(image.data(), 0, 0, out.data());
+  for (std::size_t v = 0; v < 256; ++v) EXPECT_EQ(out[v], static_cast<float>(static_cast<double>(v) / 255)) << v;
+}
+
+TEST(Augmenter, BlackIsByteZeroNormalised) {
+  const Augmenter augmenter({3, 4, 2}, {}, {0.5, 0.25}, {0.25, 0.5});
+  std::vector<float> out(24);
+  augmenter.apply_black(out.data());
+  for (std::size_t i = 0; i < 24; ++i) EXPECT_EQ(out[i], i % 2 == 0 ? -2.0f : -0.5f);
+}
+
+TEST(Augmenter, ChannelThatNeverVariesStaysFinite) {
+  const Augmenter augmenter({1, 1, 1}, {}, {1.0}, {0.0});
+  const std::uint8_t white = 255;
+  float out = -1;
+  augmenter.apply(&white, 0, 0, &out);
+  EXPECT_EQ(out, 0.0f);
+}
+
+// 9 * 9 crops and 2 flips, each drawn 20000 / 162 = 123 times on average; a binomial count deviates by 6 * 11.1 at most
+// with p > 1 - 1e-6 for all together.
+TEST(Augmenter, EveryCropAndFlipIsAsLikelyAsTheOthers) {
+  const ImageShape shape{9, 9, 1};
+  const Augmenter augmenter(shape, {4, true, 11}, {0}, {1});
+  std::vector<std::uint8_t> image(81);
+  for (std::size_t i = 0; i < 81; ++i) image[i] = static_cast<std::uint8_t>(i + 1);
+  std::map<std::array<float, 2>, int> counts;  // the centre says which crop, its neighbour which flip
+  std::vector<float> out(81);
+  for (std::int64_t sample = 0; sample < 20000; ++sample) {
+    augmenter.apply(image.data(), 0, sample, out.data());
+    ++counts[{out[40], out[39] - out[41]}];
+  }
+  std::map<float, int> centres;
+  for (const auto& [what, count] : counts) centres[what[0]] += count;
+  EXPECT_EQ(centres.size(), 81u);
+  for (const auto& [centre, count] : centres) EXPECT_NEAR(count, 20000.0 / 81, 6 * 15.7) << centre;
+}
+
+TEST(Augmenter, EpochsAndSamplesDrawAnew) {
+  const ImageShape shape{9, 9, 1};
+  const Augmenter augmenter(shape, {4, true, 12}, {0}, {1});
+  const auto image = some_image(shape);
+  std::vector<float> first(81), again(81), other(81);
+  augmenter.apply(image.data(), 0, 0, first.data());
+  augmenter.apply(image.data(), 0, 0, again.data());
+  EXPECT_EQ(first, again);
+  int same = 0;  // 1 of 162 by chance: above 20 of 400 with p < 1e-10
+  for (std::int64_t i = 1; i <= 200; ++i) {
+    augmenter.apply(image.data(), i, 0, other.data());
+    same += other == first;
+    augmenter.apply(image.data(), 0, i, other.data());
+    same += other == first;
+  }
+  EXPECT_LE(same, 20);
+}
+
+TEST(Augmenter, MeansOfAnotherChannelCountAreRefused) {
+  EXPECT_THROW(Augmenter({4, 4, 3}, {}, {0}, {1}), Error);
+}
+
+}  // namespace
+}  // namespace convoy

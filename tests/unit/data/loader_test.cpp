@@ -1,0 +1,256 @@
+/// The loader gives each layout the same samples, in order, however many threads read ahead; and it ends when told to.
+#include "convoy/data/loader.h"
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/error.h"
+#include "convoy/ops/softmax_cross_entropy.h"
+
+#include "unit/io/dataset_samples.h"
+#include "unit/io/temporary_directory.h"
+
+namespace convoy {
+namespace {
+
+using test::message_of;
+using test::TemporaryDirectory;
+
+constexpr std::int64_t kNumSamples = 50;
+constexpr ImageShape kImage{6, 5, 3};
+constexpr std::int64_t kBatch = 16;  // 4 steps an epoch, 14 places behind the last sample
+constexpr std::int64_t kStepsPerEpoch = 4;
+
+struct MicroBatch {
+  std::vector<float> images;
+  std::vector<std::int32_t> labels;
+  bool operator==(const MicroBatch&) const = default;
+};
+
+class LoaderTest : public testing::Test {
+ protected:
+  LoaderTest() {
+    io::DatasetContent content = test::make_content({kImage, kNumSamples, 4});
+    io::write_dataset(directory_.path(), "train", 3, content);
+    dataset_ = std::make_unique<io::Dataset>(directory_ / "train", "data.train");
+  }
+
+  static LoaderSpec whole_batch(std::int64_t micro) {
+    LoaderSpec spec;
+    spec.batch_global = kBatch;
+    spec.batch_micro = micro;
+    spec.num_micro_batches = kBatch / micro;
+    spec.num_steps = 10;
+    spec.steps_per_epoch = kStepsPerEpoch;
+    return spec;
+  }
+
+  MicroBatch direct(std::int64_t step, std::int64_t micro_batch, std::int64_t micro) const {
+    MicroBatch batch;
+    batch.images.resize(static_cast<std::size_t>(micro * kImage.count()));
+    for (std::int64_t i = 0; i < micro; ++i) {
+      const std::int64_t epoch = step / kStepsPerEpoch;
+      const std::int64_t position = step % kStepsPerEpoch * kBatch + micro_batch * micro + i;
+      float* const out = batch.images.data() + i * kImage.count();
+      if (position >= kNumSamples) {
+        for (std::int64_t k = 0; k < kImage.count(); ++k) out[k] = -1.0f;  // (0 / 255 - 0.25) / 0.25
+        batch.labels.push_back(ops::kNoLabel);
+        continue;
+      }
+      const std::int64_t sample = sampler_.sample(epoch, position);
+      augmenter_.apply(dataset_->image(sample), epoch, sample, out);
+      batch.labels.push_back(test::known_label(sample, 4));
+    }
+    return batch;
+  }
+
+  /// Loads on, first all images of a step, then its labels, as a pipeline of one stage may.
+  static std::vector<MicroBatch> load_step(Loader& loader, const LoaderSpec& spec) {
+    std::vector<MicroBatch> batches(static_cast<std::size_t>(spec.num_micro_batches));
+    for (std::int64_t m = 0; m < spec.num_micro_batches && spec.images; ++m) {
+      batches[static_cast<std::size_t>(m)].images.resize(static_cast<std::size_t>(spec.batch_micro * kImage.count()));
+      loader.load_images(m, batches[static_cast<std::size_t>(m)].images.data());
+    }
+    for (std::int64_t m = 0; m < spec.num_micro_batches && spec.labels; ++m) {
+      batches[static_cast<std::size_t>(m)].labels.resize(static_cast<std::size_t>(spec.batch_micro));
+      loader.load_labels(m, batches[static_cast<std::size_t>(m)].labels.data());
+    }
+    return batches;
+  }
+
+  TemporaryDirectory directory_;
+  std::unique_ptr<io::Dataset> dataset_;
+  Sampler sampler_{{.num_samples = kNumSamples, .seed = 9}};
+  Augmenter augmenter_{kImage, {2, true, 9}, {0.25, 0.25, 0.25}, {0.25, 0.25, 0.25}};
+  std::unique_ptr<Device> device_ = make_cpu_device(1);
+};
+
+TEST_F(LoaderTest, GivesWhatDirectComputationGivesForAnyThreadsAndReadAhead) {
+  for (const std::int64_t threads : {1, 2, 5}) {
+    for (const std::int64_t read_ahead : {1, 2, 7}) {
+      LoaderSpec spec = whole_batch(4);
+      spec.threads = threads;
+      spec.read_ahead = read_ahead;
+      Loader loader(*dataset_, sampler_, augmenter_, *device_, spec);
+      for (std::int64_t step = 0; step < spec.num_steps; ++step) {
+        const auto batches = load_step(loader, spec);
+        for (std::int64_t m = 0; m < 4; ++m) {
+          ASSERT_EQ(batches[static_cast<std::size_t>(m)], direct(step, m, 4))
+              << threads << " threads, read_ahead " << read_ahead << ", step " << step << ", micro-batch " << m;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(LoaderTest, ReplicasTogetherReadWhatOneRankReads) {
+  for (const std::int64_t replicas : {2, 4}) {
+    const LoaderSpec whole = whole_batch(4);
+    Loader alone(*dataset_, sampler_, augmenter_, *device_, whole);
+    std::vector<std::unique_ptr<Loader>> parts;
+    LoaderSpec spec = whole;
+    spec.num_micro_batches = whole.num_micro_batches / replicas;
+    for (std::int64_t r = 0; r < replicas; ++r) {
+      spec.first_micro_batch = r * spec.num_micro_batches;
+      parts.push_back(std::make_unique<Loader>(*dataset_, sampler_, augmenter_, *device_, spec));
+    }
+    for (std::int64_t step = 0; step < whole.num_steps; ++step) {
+      std::vector<MicroBatch> joined;
+      for (const auto& part : parts) {
+        for (MicroBatch& batch : load_step(*part, spec)) joined.push_back(std::move(batch));
+      }
+      EXPECT_EQ(joined, load_step(alone, whole)) << "step " << step;
+    }
+  }
+}
+
+TEST_F(LoaderTest, MicroBatchSizeDoesNotChangeTheSamples) {
+  const LoaderSpec large = whole_batch(16), small = whole_batch(2);
+  Loader a(*dataset_, sampler_, augmenter_, *device_, large), b(*dataset_, sampler_, augmenter_, *device_, small);
+  for (std::int64_t step = 0; step < 5; ++step) {
+    MicroBatch joined;
+    for (const MicroBatch& batch : load_step(b, small)) {
+      joined.images.insert(joined.images.end(), batch.images.begin(), batch.images.end());
+      joined.labels.insert(joined.labels.end(), batch.labels.begin(), batch.labels.end());
+    }
+    EXPECT_EQ(load_step(a, large)[0], joined);
+  }
+}
+
+TEST_F(LoaderTest, ResumedInMidEpochGoesOnAsIfNeverStopped) {
+  for (const std::int64_t first : {1, 3, 4, 7}) {
+    LoaderSpec spec = whole_batch(4);
+    Loader from_start(*dataset_, sampler_, augmenter_, *device_, spec);
+    for (std::int64_t step = 0; step < first; ++step) load_step(from_start, spec);
+    spec.first_step = first;
+    spec.num_steps -= first;
+    Loader resumed(*dataset_, sampler_, augmenter_, *device_, spec);
+    for (std::int64_t step = first; step < 10; ++step) EXPECT_EQ(load_step(resumed, spec), load_step(from_start, spec));
+  }
+}
+
+TEST_F(LoaderTest, EveryEpochHasEverySampleOnceAndThenPlacesWithoutLabel) {
+  const LoaderSpec spec = whole_batch(8);
+  Loader loader(*dataset_, sampler_, augmenter_, *device_, spec);
+  std::int64_t with_label = 0, without = 0;
+  for (std::int64_t step = 0; step < kStepsPerEpoch; ++step) {
+    for (const MicroBatch& batch : load_step(loader, spec)) {
+      for (const std::int32_t label : batch.labels) ++(label == ops::kNoLabel ? without : with_label);
+    }
+  }
+  EXPECT_EQ(with_label, kNumSamples);
+  EXPECT_EQ(without, kStepsPerEpoch * kBatch - kNumSamples);
+}
+
+TEST_F(LoaderTest, StagesReadOnlyWhatTheyNeed) {
+  LoaderSpec images_only = whole_batch(4), labels_only = whole_batch(4);
+  images_only.labels = false;
+  labels_only.images = false;
+  Loader first(*dataset_, sampler_, augmenter_, *device_, images_only);
+  Loader last(*dataset_, sampler_, augmenter_, *device_, labels_only);
+  for (std::int64_t step = 0; step < 10; ++step) {
+    const auto images = load_step(first, images_only);
+    const auto labels = load_step(last, labels_only);
+    for (std::int64_t m = 0; m < 4; ++m) {
+      const MicroBatch want = direct(step, m, 4);
+      EXPECT_EQ(images[static_cast<std::size_t>(m)].images, want.images);
+      EXPECT_EQ(labels[static_cast<std::size_t>(m)].labels, want.labels);
+    }
+  }
+  float x = 0;
+  std::int32_t label = 0;
+  EXPECT_THROW(first.load_labels(0, &label), Error);
+  EXPECT_THROW(last.load_images(0, &x), Error);
+}
+
+TEST_F(LoaderTest, ErrorInAThreadIsThrownByTheLoadOfItsMicroBatchAndOthersGoOn) {
+  // More samples than the data set has: some micro-batches meet one that is not there.
+  const Sampler too_many({.num_samples = 60, .seed = 9, .shuffle = false});
+  LoaderSpec spec = whole_batch(4);
+  spec.threads = 2;
+  Loader loader(*dataset_, too_many, augmenter_, *device_, spec);
+  std::vector<float> x(static_cast<std::size_t>(4 * kImage.count()));
+  for (std::int64_t s = 0; s < 40; ++s) {
+    const std::int64_t first = s / 4 % kStepsPerEpoch * kBatch + s % 4 * 4;
+    const bool meets_absent = first + 3 >= kNumSamples && first < 60;
+    const std::string message = message_of<Error>([&] { loader.load_images(s % 4, x.data()); });
+    EXPECT_EQ(message.find("of a data set of 50") != std::string::npos, meets_absent) << s << ": " << message;
+  }
+}
+
+TEST_F(LoaderTest, WrongOrderAndTooManyStepsAreRefused) {
+  LoaderSpec spec = whole_batch(4);
+  spec.num_steps = 1;
+  Loader loader(*dataset_, sampler_, augmenter_, *device_, spec);
+  std::vector<float> x(static_cast<std::size_t>(4 * kImage.count()));
+  EXPECT_NE(message_of<Error>([&] { loader.load_images(1, x.data()); }).find("0 comes next"), std::string::npos);
+  for (std::int64_t m = 0; m < 4; ++m) loader.load_images(m, x.data());
+  EXPECT_NE(message_of<Error>([&] { loader.load_images(0, x.data()); }).find("all 1 steps"), std::string::npos);
+}
+
+TEST_F(LoaderTest, SpecThatDoesNotFitTheBatchIsRefused) {
+  LoaderSpec spec = whole_batch(4);
+  spec.first_micro_batch = 1;
+  EXPECT_THROW(Loader(*dataset_, sampler_, augmenter_, *device_, spec), Error);
+  const Augmenter other({5, 5, 3}, {}, {0, 0, 0}, {1, 1, 1});
+  EXPECT_THROW(Loader(*dataset_, sampler_, other, *device_, whole_batch(4)), Error);
+}
+
+TEST_F(LoaderTest, EndsInTheMiddleWhereverItStands) {
+  std::vector<float> x(static_cast<std::size_t>(4 * kImage.count()));
+  for (int round = 0; round < 300; ++round) {
+    LoaderSpec spec = whole_batch(4);
+    spec.num_steps = 1000000;
+    spec.threads = 1 + round % 4;
+    spec.read_ahead = 1 + round % 5;
+    Loader loader(*dataset_, sampler_, augmenter_, *device_, spec);
+    for (int s = 0; s < round % 11; ++s) loader.load_images(s % 4, x.data());
+    if (round % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the ring is full, threads sleep
+  }
+}
+
+TEST_F(LoaderTest, WithNoStepsEndsAtOnce) {
+  LoaderSpec spec = whole_batch(4);
+  spec.num_steps = 0;
+  const Loader loader(*dataset_, sampler_, augmenter_, *device_, spec);
+  EXPECT_EQ(loader.wait_seconds(), 0);
+}
+
+TEST_F(LoaderTest, CountsTheSecondsItWaited) {
+  LoaderSpec spec = whole_batch(16);
+  spec.num_steps = 2000;
+  spec.read_ahead = 1;
+  Loader loader(*dataset_, sampler_, augmenter_, *device_, spec);
+  std::vector<float> x(static_cast<std::size_t>(16 * kImage.count()));
+  const double start = now_seconds();
+  for (int s = 0; s < 2000; ++s) loader.load_images(0, x.data());  // nothing to do but wait
+  EXPECT_GT(loader.wait_seconds(), 0);
+  EXPECT_LE(loader.wait_seconds(), now_seconds() - start);
+}
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,100 @@
+/// Device memory: alignment, zeros, ownership, accounting, copies.
+#include "convoy/device/device.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+namespace {
+
+TEST(CpuDevice, DescribesItselfWithItsThreads) {
+  EXPECT_NE(make_cpu_device(1)->description().find("1 thread"), std::string::npos);
+  EXPECT_EQ(make_cpu_device(1)->description().find("threads"), std::string::npos);
+  EXPECT_NE(make_cpu_device(2)->description().find("2 threads"), std::string::npos);
+}
+
+TEST(Buffer, IsAlignedAndZeroedEvenWhereMemoryWasUsedBefore) {
+  const auto device = make_cpu_device(1);
+  for (const std::int64_t size : {1, 63, 64, 65, 4096, 100'000, (2 << 20) + 5}) {
+    for (int repeat = 0; repeat < 3; ++repeat) {  // the second gets what the first left behind
+      const Buffer buffer(*device, size);
+      ASSERT_EQ(buffer.size_bytes(), size);
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64, 0u);
+      const std::byte* end = buffer.data() + size;
+      EXPECT_TRUE(std::all_of(static_cast<const std::byte*>(buffer.data()), end,
+                              [](std::byte b) { return b == std::byte{0}; }));
+      std::memset(buffer.data(), 0xff, static_cast<std::size_t>(size));
+    }
+  }
+}
+
+TEST(Buffer, OfNoBytesHoldsNothing) {
+  const auto device = make_cpu_device(1);
+  EXPECT_EQ(Buffer(*device, 0).data(), nullptr);
+  EXPECT_EQ(Buffer().data(), nullptr);
+  EXPECT_EQ(device->allocated_bytes(), 0);
+}
+
+TEST(Buffer, IsCountedWhileItLives) {
+  const auto device = make_cpu_device(1);
+  {
+    const Buffer first(*device, 1000);
+    const Buffer second(*device, 24);
+    EXPECT_EQ(device->allocated_bytes(), 1024);
+  }
+  EXPECT_EQ(device->allocated_bytes(), 0);
+}
+
+TEST(Buffer, MovesItsMemoryAndReleasesItOnce) {
+  const auto device = make_cpu_device(1);
+  {
+    Buffer first(*device, 100);
+    std::byte* data = first.data();
+    Buffer second(std::move(first));
+    EXPECT_EQ(second.data(), data);
+    EXPECT_EQ(second.size_bytes(), 100);
+    EXPECT_EQ(device->allocated_bytes(), 100);
+    Buffer third(*device, 7);
+    third = std::move(second);
+    EXPECT_EQ(third.data(), data);
+    third = Buffer(*device, 50);                   // the old memory goes with the temporary
+    EXPECT_EQ(device->allocated_bytes(), 50 + 7);  // 7: kept by `second` until it dies
+  }
+  EXPECT_EQ(device->allocated_bytes(), 0);
+}
+
+TEST(CpuDevice, CopiesThereAndBack) {
+  const auto device = make_cpu_device(1);
+  std::vector<float> there(1001), back(1001);
+  std::iota(there.begin(), there.end(), 1.0f);
+  const Buffer buffer(*device, 1001 * 4);
+  device->copy_to_device(buffer.data(), there.data(), buffer.size_bytes());
+  device->synchronize();
+  EXPECT_EQ(buffer.floats()[1000], 1001.0f);
+  device->copy_to_host(back.data(), buffer.data(), buffer.size_bytes());
+  EXPECT_EQ(there, back);
+}
+
+TEST(CpuDevice, SaysWhatToDoWhenMemoryDoesNotSuffice) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "AddressSanitizer ends the program at such a request";
+#endif
+  const auto device = make_cpu_device(1);
+  try {
+    const Buffer buffer(*device, std::int64_t{1} << 60);
+    FAIL() << "2^60 bytes allocated";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("batch.micro"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(device->allocated_bytes(), 0);
+}
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,126 @@
+/// A restart takes the newest whole checkpoint, says why it passed over others, and old ones make room.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+#include "convoy/io/checkpoint.h"
+
+#include "unit/io/checkpoint_samples.h"
+#include "unit/io/temporary_directory.h"
+
+namespace convoy::io {
+namespace {
+
+namespace fs = std::filesystem;
+using test::make_checkpoint;
+using test::TemporaryDirectory;
+
+using Skipped = std::vector<std::pair<std::string, std::string>>;
+
+std::optional<FoundCheckpoint> find(const std::string& directory, Skipped& skipped) {
+  return find_newest_checkpoint(
+      directory, [&](const std::string& path, const std::string& reason) { skipped.emplace_back(path, reason); });
+}
+
+void write(const std::string& directory, std::int64_t step) {
+  write_file_atomically(checkpoint_path(directory, step), encode_checkpoint(make_checkpoint(step)));
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream(path) << text;
+}
+
+/// As if written `hours` after the first.
+void set_age(const std::string& path, int hours) {
+  fs::last_write_time(path, fs::file_time_type(std::chrono::hours(1000 + hours)));
+}
+
+TEST(CheckpointDirectory, PathsSortByStep) {
+  EXPECT_EQ(checkpoint_path("a/b", 1234), "a/b/step-00001234.h5");
+  EXPECT_EQ(checkpoint_path("a", 1234567890), "a/step-1234567890.h5");
+}
+
+TEST(CheckpointDirectory, WithoutCheckpointsOrAtAllGivesNothing) {
+  const TemporaryDirectory directory;
+  Skipped skipped;
+  EXPECT_FALSE(find(directory.path(), skipped));
+  EXPECT_FALSE(find(directory / "absent", skipped));
+  write_text(directory / "notes.txt", "x");
+  write_text(directory / "step-12x.h5", "x");
+  write_text(directory / "step-.h5", "x");
+  write_text(directory / "step-00000012.h5.partial", "x");
+  EXPECT_FALSE(find(directory.path(), skipped));
+  EXPECT_TRUE(skipped.empty());
+}
+
+TEST(CheckpointDirectory, HighestStepWinsByNumberNotByName) {
+  const TemporaryDirectory directory;
+  write(directory.path(), 99999999);
+  write(directory.path(), 100000000);  // sorts before the other as text
+  Skipped skipped;
+  const auto found = find(directory.path(), skipped);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->path, checkpoint_path(directory.path(), 100000000));
+  EXPECT_EQ(decode_checkpoint(found->bytes, found->path).state.step, 100000000);
+}
+
+TEST(CheckpointDirectory, DamagedOnesAreSkippedWithTheirReasonsAndTheNextIsTaken) {
+  const TemporaryDirectory directory;
+  for (const std::int64_t step : {10, 20, 30, 40}) write(directory.path(), step);
+  fs::resize_file(checkpoint_path(directory.path(), 40), 1000);
+  {
+    std::fstream file(checkpoint_path(directory.path(), 30), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(1500);
+    file.put('\x7f');
+  }
+  fs::create_directory(checkpoint_path(directory.path(), 50));
+  Skipped skipped;
+  const auto found = find(directory.path(), skipped);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->path, checkpoint_path(directory.path(), 20));
+  ASSERT_EQ(skipped.size(), 3u);
+  EXPECT_EQ(skipped[0].first, checkpoint_path(directory.path(), 50));
+  EXPECT_NE(skipped[0].second.find("not a file"), std::string::npos) << skipped[0].second;
+  EXPECT_EQ(skipped[1].first, checkpoint_path(directory.path(), 40));
+  EXPECT_NE(skipped[1].second.find("truncated"), std::string::npos) << skipped[1].second;
+  EXPECT_EQ(skipped[2].first, checkpoint_path(directory.path(), 30));
+  EXPECT_NE(skipped[2].second.find("hash"), std::string::npos) << skipped[2].second;
+}
+
+TEST(CheckpointDirectory, KeepsTheNewestAndRemovesWhatKilledRunsLeft) {
+  const TemporaryDirectory directory;
+  for (int step = 1; step <= 5; ++step) {
+    write(directory.path(), step);
+    set_age(checkpoint_path(directory.path(), step), step);
+  }
+  write_text(directory / "step-00000006.h5.partial", "x");
+  write_text(directory / "mine.partial", "x");
+  write_text(directory / "best.h5", "x");
+  remove_old_checkpoints(directory.path(), 2);
+  for (int step = 1; step <= 5; ++step)
+    EXPECT_EQ(fs::exists(checkpoint_path(directory.path(), step)), step > 3) << step;
+  EXPECT_FALSE(fs::exists(directory / "step-00000006.h5.partial"));
+  EXPECT_TRUE(fs::exists(directory / "mine.partial"));
+  EXPECT_TRUE(fs::exists(directory / "best.h5"));
+  remove_old_checkpoints(directory.path(), 0);
+  EXPECT_EQ(directory.num_files(), 4u);
+  remove_old_checkpoints(directory / "absent", 1);
+}
+
+TEST(CheckpointDirectory, NewerWorkIsNotLostToADamagedCheckpointOfAHigherStep) {
+  const TemporaryDirectory directory;
+  for (const int step : {100, 200, 120}) write(directory.path(), step);
+  set_age(checkpoint_path(directory.path(), 100), 1);
+  set_age(checkpoint_path(directory.path(), 200), 2);
+  set_age(checkpoint_path(directory.path(), 120), 3);  // the run went on from 100, since 200 is damaged
+  remove_old_checkpoints(directory.path(), 1);
+  EXPECT_TRUE(fs::exists(checkpoint_path(directory.path(), 120)));
+  EXPECT_EQ(directory.num_files(), 1u);
+}
+
+}  // namespace
+}  // namespace convoy::io

@@ -1,0 +1,38 @@
+/// Checkpoints to test with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "convoy/io/checkpoint.h"
+
+namespace convoy::test {
+
+inline io::NamedTensor make_tensor(const std::string& name, std::vector<std::int64_t> dims, float start) {
+  io::NamedTensor tensor{name, std::move(dims), {}};
+  std::int64_t count = 1;
+  for (const std::int64_t dim : tensor.dims) count *= dim;
+  for (std::int64_t i = 0; i < count; ++i) tensor.values.push_back(start + 0.25f * static_cast<float>(i));
+  return tensor;
+}
+
+/// Tensors in the order of their names, as decoding gives them.
+inline io::Checkpoint make_checkpoint(std::int64_t step = 1234) {
+  io::Checkpoint checkpoint;
+  checkpoint.state = {.step = step,
+                      .samples = step * 64,
+                      .seed = -7,
+                      .batch_global = 64,
+                      .best_metric = 0.1,
+                      .epoch_loss_sum = 1.0 / 3,
+                      .epoch_num_correct = 17,
+                      .epoch_num_samples = 40};
+  checkpoint.model = {make_tensor("conv1.weight", {8, 3, 3, 3}, -5), make_tensor("fc.bias", {10}, 1),
+                      make_tensor("fc.weight", {10, 8}, 2), make_tensor("layer1.0.bn1.running_mean", {8}, 3)};
+  checkpoint.optimizer["momentum"] = {make_tensor("conv1.weight", {8, 3, 3, 3}, 9), make_tensor("fc.bias", {10}, 8)};
+  checkpoint.optimizer["variance"] = {};
+  checkpoint.parameters = "[batch]\nglobal = 64\n";
+  return checkpoint;
+}
+
+}  // namespace convoy::test

@@ -1,0 +1,227 @@
+/// Checkpoints come back as they were, or are refused with a reason; no damaged byte reaches HDF5.
+#include "convoy/io/checkpoint.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include "convoy/base/error.h"
+
+#include "io/hash.h"
+#include "io/hdf5.h"
+#include "io/little_endian.h"
+#include "io/memory_driver.h"
+#include "unit/io/checkpoint_samples.h"
+#include "unit/io/temporary_directory.h"
+
+namespace convoy::io {
+namespace {
+
+using test::make_checkpoint;
+using test::make_tensor;
+using test::message_of;
+using test::TemporaryDirectory;
+
+constexpr std::size_t kTrailerBytes = 32;
+
+void expect_same_bits(const std::vector<NamedTensor>& a, const std::vector<NamedTensor>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].name, b[i].name);
+    EXPECT_EQ(a[i].dims, b[i].dims);
+    ASSERT_EQ(a[i].values.size(), b[i].values.size());
+    EXPECT_TRUE(std::equal(a[i].values.begin(), a[i].values.end(), b[i].values.begin(), [](float x, float y) {
+      return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y);
+    })) << a[i].name;
+  }
+}
+
+void expect_equal(const Checkpoint& a, const Checkpoint& b) {
+  EXPECT_EQ(a.state.step, b.state.step);
+  EXPECT_EQ(a.state.samples, b.state.samples);
+  EXPECT_EQ(a.state.seed, b.state.seed);
+  EXPECT_EQ(a.state.batch_global, b.state.batch_global);
+  EXPECT_EQ(a.state.best_metric, b.state.best_metric);
+  EXPECT_EQ(a.state.epoch_loss_sum, b.state.epoch_loss_sum);
+  EXPECT_EQ(a.state.epoch_num_correct, b.state.epoch_num_correct);
+  EXPECT_EQ(a.state.epoch_num_samples, b.state.epoch_num_samples);
+  EXPECT_EQ(a.parameters, b.parameters);
+  expect_same_bits(a.model, b.model);
+  ASSERT_EQ(a.optimizer.size(), b.optimizer.size());
+  for (const auto& [slot, tensors] : a.optimizer) expect_same_bits(tensors, b.optimizer.at(slot));
+}
+
+/// An HDF5 image made by `fill`, with a trailer that is right.
+template <typename Fill>
+std::vector<std::byte> sealed_image(const Fill& fill) {
+  std::vector<std::byte> bytes;
+  std::size_t size = 0;
+  {
+    const hdf5::File file = hdf5::create_in_memory(bytes);
+    fill(file);
+    size = hdf5::flushed_size(file);
+  }
+  bytes.resize(size + kTrailerBytes);
+  const auto trailer = std::span<std::byte>(bytes).last<kTrailerBytes>();
+  std::memcpy(trailer.data(), "CONVOYCK", 8);
+  put_u64(trailer.subspan<8, 8>(), size);
+  const Hash hash = hash_of(std::span<std::byte>(bytes).first(size));
+  std::copy(hash.begin(), hash.end(), trailer.begin() + 16);
+  return bytes;
+}
+
+/// All that a checkpoint has but for /model, which `fill` makes.
+template <typename Fill>
+std::vector<std::byte> with_model(const Fill& fill) {
+  return sealed_image([&](hid_t file) {
+    hdf5::write_attribute(file, "format", std::int64_t{1});
+    const std::string text = "x";
+    hdf5::write_texts(file, "parameters", {&text, 1});
+    const hdf5::Group state = hdf5::create_group(file, "state");
+    for (const char* name : {"step", "samples", "seed", "batch_global", "epoch_num_correct", "epoch_num_samples"}) {
+      hdf5::write_attribute(state, name, std::int64_t{0});
+    }
+    for (const char* name : {"best_metric", "epoch_loss_sum"}) hdf5::write_attribute(state, name, 0.0);
+    hdf5::create_group(file, "optimizer");
+    fill(hdf5::create_group(file, "model"));
+  });
+}
+
+TEST(Checkpoint, ComesBackToTheLastBit) {
+  Checkpoint checkpoint = make_checkpoint();
+  checkpoint.state.samples = std::numeric_limits<std::int64_t>::max();
+  checkpoint.state.best_metric = 0.1 + 0.2;
+  checkpoint.model[0].values = std::vector<float>(8 * 27, -0.0f);
+  checkpoint.model[0].values[1] = std::bit_cast<float>(0x7fc01234u);  // a NaN with a payload
+  checkpoint.model[0].values[2] = std::numeric_limits<float>::denorm_min();
+  checkpoint.model[0].values[3] = -std::numeric_limits<float>::infinity();
+  checkpoint.model.push_back(make_tensor("scalar", {}, 4));
+  checkpoint.model.push_back(make_tensor("zero_sized", {3, 0, 2}, 4));
+  expect_equal(decode_checkpoint(encode_checkpoint(checkpoint), "x"), checkpoint);
+}
+
+TEST(Checkpoint, OfHundredsOfTensorsAndWithoutAnyComesBack) {
+  Checkpoint checkpoint;
+  expect_equal(decode_checkpoint(encode_checkpoint(checkpoint), "x"), checkpoint);
+  for (int i = 0; i < 700; ++i)
+    checkpoint.model.push_back(make_tensor(fmt::format("layer{:03}.weight", i), {i % 7 + 1, 3}, 1));
+  checkpoint.optimizer["momentum"] = checkpoint.model;
+  expect_equal(decode_checkpoint(encode_checkpoint(checkpoint), "x"), checkpoint);
+}
+
+TEST(Checkpoint, SameContentGivesTheSameBytesWhateverWasInMemoryAndInWhichOrder) {
+  Checkpoint checkpoint = make_checkpoint();
+  mallopt(M_PERTURB, 0x55);  // what malloc gives is filled with this pattern
+  const auto first = encode_checkpoint(checkpoint);
+  mallopt(M_PERTURB, 0xAA);
+  std::reverse(checkpoint.model.begin(), checkpoint.model.end());
+  const auto second = encode_checkpoint(checkpoint);
+  mallopt(M_PERTURB, 0);
+  EXPECT_TRUE(first == second);
+  checkpoint.model[0].values[0] += 1;
+  EXPECT_FALSE(first == encode_checkpoint(checkpoint));
+}
+
+TEST(Checkpoint, EveryFlippedByteIsRefusedWithAReason) {
+  std::vector<std::byte> bytes = encode_checkpoint(make_checkpoint());
+  const std::size_t image_bytes = bytes.size() - kTrailerBytes;
+  for (std::size_t i = 0; i < bytes.size(); i += i < image_bytes - 97 ? 97 : 1) {
+    for (const auto flip : {std::byte{0x01}, std::byte{0x80}}) {
+      bytes[i] ^= flip;
+      const auto damage = find_damage(bytes);
+      EXPECT_TRUE(damage && !damage->empty()) << "byte " << i;
+      EXPECT_NE(message_of<Error>([&] { decode_checkpoint(bytes, "a.h5"); }).find("a.h5"), std::string::npos) << i;
+      bytes[i] ^= flip;
+    }
+  }
+  EXPECT_FALSE(find_damage(bytes));
+}
+
+TEST(Checkpoint, EveryTruncationIsRefusedWithAReason) {
+  const std::vector<std::byte> bytes = encode_checkpoint(make_checkpoint());
+  for (std::size_t size = 0; size < bytes.size(); size += size < bytes.size() - 100 ? 13 : 1) {
+    const auto part = std::span(bytes).first(size);
+    EXPECT_TRUE(find_damage(part)) << size;
+    EXPECT_THROW(decode_checkpoint(part, "x"), Error) << size;
+  }
+}
+
+TEST(Checkpoint, RefusalsNameTheCause) {
+  std::vector<std::byte> bytes = encode_checkpoint(make_checkpoint());
+  EXPECT_NE(find_damage(std::span(bytes).first(20))->find("too short"), std::string::npos);
+  EXPECT_NE(find_damage(std::span(bytes).first(500))->find("truncated"), std::string::npos);
+  bytes[1000] ^= std::byte{1};
+  EXPECT_NE(find_damage(bytes)->find("hash"), std::string::npos);
+  EXPECT_NE(find_damage(std::vector<std::byte>(1000))->find("no checkpoint"), std::string::npos);
+}
+
+TEST(Checkpoint, RightHashOverWrongContentIsRefusedByName) {
+  const auto message = [](const std::vector<std::byte>& bytes) {
+    return message_of<Error>([&] { decode_checkpoint(bytes, "a.h5"); });
+  };
+  EXPECT_NE(message(sealed_image([](hid_t) {})).find("no attribute 'format'"), std::string::npos);
+  EXPECT_NE(message(sealed_image([](hid_t file) {
+              hdf5::write_attribute(file, "format", std::int64_t{2});
+            })).find("format 2"),
+            std::string::npos);
+  const std::int64_t dim = 3;
+  const auto of_doubles = with_model([&](hid_t model) { hdf5::create_array(model, "w", H5T_IEEE_F64LE, {&dim, 1}); });
+  EXPECT_NE(message(of_doubles).find("'w' is of another type"), std::string::npos);
+  // No data was written, so the file is small: the claim alone must not take 4 * 2^62 bytes of memory.
+  const std::int64_t dims[] = {std::int64_t{1} << 31, std::int64_t{1} << 29};
+  const auto of_too_much = with_model([&](hid_t model) { hdf5::create_array(model, "w", H5T_IEEE_F32LE, dims); });
+  EXPECT_NE(message(of_too_much).find("'w' claims more than"), std::string::npos);
+  const auto chunked = with_model([&](hid_t model) {
+    const hdf5::PropertyList creation(CONVOY_CHECK_HDF5(H5Pcreate(H5P_DATASET_CREATE)));
+    const hsize_t extent = 4;
+    CONVOY_CHECK_HDF5(H5Pset_chunk(creation, 1, &extent));
+    const hdf5::Dataspace space(CONVOY_CHECK_HDF5(H5Screate_simple(1, &extent, nullptr)));
+    hdf5::Dataset(CONVOY_CHECK_HDF5(H5Dcreate2(model, "w", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT)));
+  });
+  EXPECT_NE(message(chunked).find("'w' is not contiguous"), std::string::npos);
+  expect_equal(decode_checkpoint(with_model([](hid_t) {}), "x"), [] {
+    Checkpoint empty;
+    empty.parameters = "x";
+    return empty;
+  }());
+}
+
+TEST(Checkpoint, TensorWhoseShapeDoesNotFitItsValuesIsNotWritten) {
+  Checkpoint checkpoint = make_checkpoint();
+  checkpoint.model[1].values.pop_back();
+  EXPECT_NE(message_of<Error>([&] { encode_checkpoint(checkpoint); }).find("fc.bias"), std::string::npos);
+}
+
+/// Exit status of an HDF5 tool; skips the test where it is not installed.
+int run_tool(const std::string& command) {
+  const int status = std::system((command + " > /dev/null 2>&1").c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+constexpr int kCommandNotFound = 127;
+
+TEST(Checkpoint, H5diffComparesTwoDespiteTheirTrailers) {
+  if (run_tool("h5diff --version") == kCommandNotFound) GTEST_SKIP() << "h5diff is not installed (hdf5-tools)";
+  const TemporaryDirectory directory;
+  Checkpoint checkpoint = make_checkpoint();
+  write_file_atomically(directory / "a.h5", encode_checkpoint(checkpoint));
+  checkpoint.state.step += 1;
+  write_file_atomically(directory / "b.h5", encode_checkpoint(checkpoint));
+  checkpoint.model[2].values[5] = std::nextafter(checkpoint.model[2].values[5], 1e9f);
+  write_file_atomically(directory / "c.h5", encode_checkpoint(checkpoint));
+  const auto h5diff = [&](const char* a, const char* b, const char* object) {
+    return run_tool(fmt::format("h5diff '{}' '{}' {}", directory / a, directory / b, object));
+  };
+  EXPECT_EQ(h5diff("a.h5", "b.h5", "/model"), 0);
+  EXPECT_EQ(h5diff("a.h5", "b.h5", "/optimizer"), 0);
+  EXPECT_EQ(h5diff("a.h5", "b.h5", "/state"), 1);
+  EXPECT_EQ(h5diff("b.h5", "c.h5", "/model"), 1);
+}
+
+}  // namespace
+}  // namespace convoy::io

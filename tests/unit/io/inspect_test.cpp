@@ -1,0 +1,65 @@
+/// A person who has only the file learns what it holds, and whether it is whole.
+#include "convoy/io/inspect.h"
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+#include "convoy/io/checkpoint.h"
+
+#include "unit/io/checkpoint_samples.h"
+#include "unit/io/dataset_samples.h"
+#include "unit/io/temporary_directory.h"
+
+namespace convoy::io {
+namespace {
+
+using test::message_of;
+using test::TemporaryDirectory;
+
+void expect_lines(const std::string& text, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
+}
+
+TEST(Inspect, DescribesAShard) {
+  const TemporaryDirectory directory;
+  DatasetContent content = test::make_content();
+  write_dataset(directory.path(), "train", 2, content);
+  expect_lines(describe_file(directory / "train-001.h5"),
+               {"shard 2 of 2", "samples     10\n", "5x4x3", "4: class 0, class 1, class 2, class 3\n",
+                fmt::format("{:.4f}, ", content.info.channel_mean[0]), "made for a test", "KiB"});
+}
+
+TEST(Inspect, DescribesACheckpoint) {
+  const TemporaryDirectory directory;
+  write_file_atomically(directory / "a.h5", encode_checkpoint(test::make_checkpoint(1234)));
+  // 8*3*3*3 + 10 + 10*8 parameters, 8 running values; the momentum of two tensors: 216 + 10.
+  expect_lines(describe_file(directory / "a.h5"),
+               {"checkpoint\n", "1234\n", "78976 seen, 64 a step", "10.00 %", "306 in 3 tensors", "8 in 1 tensors",
+                "momentum    226 in 2 tensors", "KiB"});
+}
+
+TEST(Inspect, NeitherIsSaidSo) {
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "a.txt") << "hello";
+  EXPECT_NE(message_of<Error>([&] { describe_file(directory / "a.txt"); }).find("it is not HDF5"), std::string::npos);
+  EXPECT_NE(message_of<Error>([&] { describe_file(directory / "b"); }).find("No such file"), std::string::npos);
+  EXPECT_TRUE(verify_file(directory / "a.txt"));
+  EXPECT_TRUE(verify_file(directory / "b"));
+}
+
+TEST(Inspect, VerifiesCheckpoints) {
+  const TemporaryDirectory directory;
+  std::vector<std::byte> bytes = encode_checkpoint(test::make_checkpoint());
+  write_file_atomically(directory / "a.h5", bytes);
+  EXPECT_EQ(verify_file(directory / "a.h5"), std::nullopt);
+  bytes[bytes.size() / 2] ^= std::byte{4};
+  write_file_atomically(directory / "a.h5", bytes);
+  const auto damage = verify_file(directory / "a.h5");
+  ASSERT_TRUE(damage);
+  EXPECT_NE(damage->find("hash"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace convoy::io

@@ -1,0 +1,67 @@
+/// Arenas hold every parameter once, aligned, and buckets and slices tile them.
+#include "convoy/model/arena_layout.h"
+
+#include <gtest/gtest.h>
+
+namespace convoy {
+
+namespace {
+
+Network resnet20() {
+  return make_network({.name = "resnet20", .image = {28, 28, 1}, .micro_batch = 2, .num_classes = 10});
+}
+
+}  // namespace
+
+TEST(ArenaLayout, EntriesAreAlignedAndDoNotOverlap) {
+  const Network network = resnet20();
+  const ArenaLayout layout = make_arena_layout(network, {2, 7}, 4096);
+  std::int64_t end = 0;
+  for (const ArenaEntry& entry : layout.entries) {
+    EXPECT_EQ(entry.offset % 16, 0) << entry.spec.name;
+    EXPECT_GE(entry.offset, end) << entry.spec.name;
+    end = entry.offset + entry.spec.count();
+  }
+  EXPECT_LE(end, layout.count);
+  EXPECT_EQ(layout.entries.front().spec.name, "layer1.1.conv1.weight");
+  EXPECT_EQ(layout.entries.back().spec.name, "layer2.2.bn2.running_var");
+}
+
+TEST(ArenaLayout, BucketsTileTheArenaAtCells) {
+  const Network network = resnet20();
+  for (const std::int64_t bucket_floats : {1, 5000, 20000, 10'000'000}) {
+    const ArenaLayout layout = make_arena_layout(network, {0, std::ssize(network)}, bucket_floats);
+    std::int64_t at = 0, cell = 0;
+    for (std::size_t b = 0; b < layout.buckets.size(); ++b) {
+      const Bucket& bucket = layout.buckets[b];
+      EXPECT_EQ(bucket.begin, at);
+      EXPECT_EQ(bucket.cells.begin, cell);
+      EXPECT_EQ(bucket.begin, layout.cell_offsets[bucket.cells.begin]);
+      // Only bucket 0, the last in backward, takes what is left.
+      EXPECT_TRUE(b == 0 || bucket.count() >= bucket_floats);
+      at = bucket.end, cell = bucket.cells.end;
+    }
+    EXPECT_EQ(at, layout.count);
+    EXPECT_EQ(cell, std::ssize(network));
+  }
+  EXPECT_EQ(make_arena_layout(network, {0, 11}, 1).buckets.size(), 11u);
+  EXPECT_EQ(make_arena_layout(network, {0, 11}, 10'000'000).buckets.size(), 1u);
+}
+
+TEST(ArenaLayout, SlicesTileABucket) {
+  for (const std::int64_t count : {16, 32, 4096, 4112, 160}) {
+    const Bucket bucket{.cells = {0, 1}, .begin = 64, .end = 64 + count};
+    for (std::int64_t owners = 1; owners <= 9; ++owners) {
+      std::int64_t at = bucket.begin;
+      for (std::int64_t owner = 0; owner < owners; ++owner) {
+        const Slice slice = slice_of(bucket, owner, owners);
+        EXPECT_EQ(slice.begin, at);
+        EXPECT_EQ(slice.begin % 16, 0);
+        at = slice.end;
+      }
+      EXPECT_EQ(at, bucket.end);
+    }
+  }
+}
+
+}  // namespace convoy

@@ -1,0 +1,105 @@
+/// Networks have the parameters, names and shapes of the papers and of torchvision.
+#include "convoy/model/network.h"
+
+#include <map>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+namespace {
+
+Network imagenet(const std::string& name) {
+  return make_network({.name = name, .image = {224, 224, 3}, .micro_batch = 2, .num_classes = 1000});
+}
+
+Network small(const std::string& name, std::int64_t channels = 3) {
+  return make_network({.name = name, .image = {32, 32, channels}, .micro_batch = 2, .num_classes = 10});
+}
+
+double forward_gigaflop_a_sample(const Network& network) {
+  double flop = 0;
+  for (const auto& cell : network) flop += cell->memory().forward_flop();
+  return flop / static_cast<double>(network.front()->x().n) / 1e9;
+}
+
+}  // namespace
+
+TEST(Network, ParameterCountsAreTorchvisions) {
+  const std::map<std::string, std::int64_t> expected = {{"resnet18", 11'689'512},
+                                                        {"resnet34", 21'797'672},
+                                                        {"resnet50", 25'557'032},
+                                                        {"resnet101", 44'549'160},
+                                                        {"resnet152", 60'192'808}};
+  for (const auto& [name, count] : expected) EXPECT_EQ(count_parameters(imagenet(name)), count) << name;
+}
+
+TEST(Network, SmallImageParameterCountsFollowTheFormula) {
+  // Convolutions 9 C K, batch norms 2 K, fc 64 * 10 + 10; n = (depth - 2) / 6 blocks a layer.
+  for (const std::int64_t depth : {20, 32, 44, 56, 110}) {
+    const std::int64_t n = (depth - 2) / 6;
+    const auto conv = [](std::int64_t c, std::int64_t k) { return 9 * c * k + 2 * k; };
+    const std::int64_t expected = conv(3, 16) + 2 * n * conv(16, 16) + conv(16, 32) + (2 * n - 1) * conv(32, 32) +
+                                  conv(32, 64) + (2 * n - 1) * conv(64, 64) + 650;
+    EXPECT_EQ(count_parameters(small("resnet" + std::to_string(depth))), expected) << depth;
+  }
+}
+
+TEST(Network, Resnet50CostsWhatThePaperSays) {
+  // 4.09 G multiply-adds of v1.5 at 224 x 224 (torchvision's figure), two operations each.
+  EXPECT_NEAR(forward_gigaflop_a_sample(imagenet("resnet50")), 2 * 4.09, 0.01);
+}
+
+TEST(Network, CellsAreStemBlocksHead) {
+  const Network network = imagenet("resnet50");
+  ASSERT_EQ(network.size(), 18u);
+  EXPECT_EQ(network.front()->name(), "stem");
+  EXPECT_EQ(network[4]->name(), "layer2.0");
+  EXPECT_EQ(network.back()->name(), "head");
+  EXPECT_EQ(network[3]->y(), (Shape{2, 56, 56, 256}));
+  EXPECT_EQ(network[16]->y(), (Shape{2, 7, 7, 2048}));
+  EXPECT_EQ(network.back()->y(), (Shape{2, 1, 1, 1000}));
+}
+
+TEST(Network, EachCellReadsWhatTheOneBeforeWrites) {
+  for (const std::string& name : network_names()) {
+    const Network network = make_network({.name = name, .image = {45, 37, 3}, .micro_batch = 3, .num_classes = 7});
+    for (std::size_t i = 1; i < network.size(); ++i) EXPECT_EQ(network[i]->x(), network[i - 1]->y()) << name << i;
+  }
+}
+
+TEST(Network, ParameterNamesAreTorchvisionsAndUnique) {
+  std::set<std::string> names;
+  std::size_t count = 0;
+  for (const auto& cell : imagenet("resnet50"))
+    for (const auto& entry : cell->memory().parameters()) names.insert(entry.spec.name), ++count;
+  EXPECT_EQ(names.size(), count);
+  EXPECT_EQ(count, 267u);  // 161 parameters, 53 x 2 running statistics
+  for (const char* name :
+       {"conv1.weight", "bn1.running_var", "layer1.0.downsample.0.weight", "layer1.0.downsample.1.bias",
+        "layer3.5.conv3.weight", "layer4.2.bn2.running_mean", "fc.weight", "fc.bias"})
+    EXPECT_TRUE(names.contains(name)) << name;
+}
+
+TEST(Network, GreyImagesAndOddSizesPass) {
+  const Network grey = make_network({.name = "resnet20", .image = {28, 28, 1}, .micro_batch = 1, .num_classes = 10});
+  EXPECT_EQ(grey[9]->y(), (Shape{1, 7, 7, 64}));
+  const Network pixel = make_network({.name = "resnet18", .image = {1, 1, 1}, .micro_batch = 1, .num_classes = 2});
+  EXPECT_EQ(pixel.back()->y(), (Shape{1, 1, 1, 2}));
+}
+
+TEST(Network, UnknownNameIsRefusedWithTheNearest) {
+  try {
+    small("resnet21");
+    FAIL() << "resnet21 was accepted";
+  } catch (const RequestError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("model.name = resnet21"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("Nearest: resnet"));
+  }
+}
+
+}  // namespace convoy

@@ -1,0 +1,119 @@
+/// The command line as people type it, right and wrong.
+#include <gtest/gtest.h>
+
+#include "convoy/params/parse.h"
+
+#include "unit/params/support.h"
+
+namespace convoy {
+namespace {
+
+using testing::complaint;
+using testing::request;
+
+TEST(CommandLine, SetsKeysWithEqualsSignOrBlank) {
+  const Parameters p = request({"plan", "--batch.global=64", "--batch.micro", "8", "--optimizer.lr", "0.05",
+                                "--augment.flip=yes", "--schedule.kind=gpipe", "--data.train=a=b c"})
+                           .params;
+  EXPECT_EQ(p.batch.global, 64);
+  EXPECT_EQ(p.batch.micro, 8);
+  EXPECT_EQ(p.optimizer.lr, 0.05);
+  EXPECT_TRUE(p.augment.flip);
+  EXPECT_EQ(p.schedule.kind, ScheduleKind::kGpipe);
+  EXPECT_EQ(p.data.train, "a=b c");
+}
+
+TEST(CommandLine, WithoutKeysGivesTheDefaultsOfTheStructs) {
+  EXPECT_EQ(request({"plan"}).params, Parameters{});
+}
+
+TEST(CommandLine, TakesTheLaterOfTwo) {
+  EXPECT_EQ(request({"plan", "--train.seed=1", "--train.seed=2"}).params.train.seed, 2u);
+}
+
+TEST(CommandLine, FindsTheCommandBehindKeys) {
+  EXPECT_EQ(request({"--train.seed=3", "plan"}).command, "plan");
+  EXPECT_EQ(request({"--train.seed", "3", "plan"}).params.train.seed, 3u);
+}
+
+TEST(CommandLine, KnowsHelpAndVersionInEveryForm) {
+  for (const auto& arguments : std::vector<std::vector<std::string>>{{"help"},
+                                                                     {"--help"},
+                                                                     {"-h"},
+                                                                     {"train", "--help"},
+                                                                     {"train", "-h"},
+                                                                     {"train", "missing.cfg", "--help"},
+                                                                     {"help", "train"}}) {
+    EXPECT_EQ(request(arguments).command, "help");
+  }
+  EXPECT_EQ(request({"version"}).command, "version");
+  EXPECT_EQ(request({"--version"}).command, "version");
+}
+
+TEST(CommandLine, GivesPathsToInfoAndCheck) {
+  const Request info = request({"info", "a.h5", "runs/b.cfg"});
+  EXPECT_EQ(info.command, "info");
+  EXPECT_EQ(info.arguments, (std::vector<std::string>{"a.h5", "runs/b.cfg"}));
+  EXPECT_EQ(request({"check", "a.h5"}).arguments, std::vector<std::string>{"a.h5"});
+}
+
+TEST(CommandLine, RefusesUnknownCommands) {
+  const std::string known =
+      " Commands: train, evaluate, import, plan, info, check, help, version. More: convoy --help.";
+  EXPECT_EQ(complaint({}), "command line: no command." + known);
+  EXPECT_EQ(complaint({"trian"}), "command line: trian is no command. Nearest: train." + known);
+  EXPECT_EQ(complaint({"xyzzy"}), "command line: xyzzy is no command." + known);
+  EXPECT_EQ(complaint({"a.cfg"}), "command line: no command before a.cfg. Nearest: convoy train a.cfg." + known);
+}
+
+TEST(CommandLine, RefusesUnknownKeysWithTheNearest) {
+  EXPECT_EQ(complaint({"train", "--batch.globl=64"}),
+            "command line: batch.globl = 64: there is no such key. Nearest: batch.global. Keys of [batch]: global, "
+            "micro. All keys: convoy --help.");
+  EXPECT_EQ(complaint({"train", "--btch.global", "64"}).substr(0, 75),
+            "command line: btch.global: there is no such key. Nearest: batch.global. All");
+  EXPECT_NE(complaint({"train", "--epochs=3"}).find("Nearest: train.epochs."), std::string::npos);
+  EXPECT_NE(complaint({"train", "--lr=3"}).find("Nearest: optimizer.lr."), std::string::npos);
+  EXPECT_NE(complaint({"train", "--train.lr=3"}).find("Nearest: optimizer.lr."), std::string::npos);
+  EXPECT_NE(complaint({"train", "--foo.bar=3"}).find("Sections: model, data,"), std::string::npos);
+  EXPECT_NE(complaint({"train", "--batch.globl="}).find("Nearest: batch.global."), std::string::npos);
+}
+
+TEST(CommandLine, RefusesAbbreviatedKeys) {
+  EXPECT_NE(complaint({"train", "--batch.glob=64"}).find("there is no such key"), std::string::npos);
+}
+
+TEST(CommandLine, RefusesKeysWithoutAValue) {
+  const std::string expected =
+      "command line: --batch.global has no value. Allowed: 1 to 16777216. As in: --batch.global=128";
+  EXPECT_EQ(complaint({"train", "--batch.global"}), expected);
+  EXPECT_EQ(complaint({"train", "--batch.global="}), expected);
+  EXPECT_EQ(complaint({"train", "--batch.global", "--batch.micro=3"}), expected);
+}
+
+TEST(CommandLine, RefusesArgumentsThatAreNoParameterFiles) {
+  EXPECT_EQ(
+      complaint({"train", "foo"}),
+      "command line: foo: convoy train takes parameter files (*.cfg, *.ini), and keys as --section.key=value. All "
+      "of it: convoy --help.");
+  EXPECT_EQ(complaint({"train", "batch.global=64"}),
+            "command line: batch.global=64: a key begins with two dashes. Nearest: --batch.global=64.");
+  EXPECT_EQ(complaint({"train", "-batch.global=64"}),
+            "command line: -batch.global=64: a key begins with two dashes. Nearest: --batch.global=64.");
+  EXPECT_NE(complaint({"train", "-x"}), "(no complaint)");
+  EXPECT_NE(complaint({"info", "-x"}), "(no complaint)");
+  EXPECT_NE(complaint({"version", "x"}), "(no complaint)");
+  EXPECT_NE(complaint({"train", ""}), "(no complaint)");
+}
+
+TEST(CommandLine, TakesANegativeNumberForAValue) {
+  EXPECT_EQ(complaint({"train", "--optimizer.lr", "-1"}),
+            "command line: optimizer.lr = -1 is out of range. Allowed: 0 to 1000.");
+}
+
+TEST(CommandLine, RefusesValuesForHelp) {
+  EXPECT_EQ(complaint({"--help=all"}), "command line: --help takes no value.");
+}
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,152 @@
+/// Parameter files: what they may hold, where each complaint points, and that no text whatever does anything else.
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "unit/params/support.h"
+
+namespace convoy {
+namespace {
+
+using testing::complaint;
+using testing::complaint_of;
+using testing::file_complaint;
+using testing::request;
+
+/// A folder for the files of one test.
+class Files : public ::testing::Test {
+ protected:
+  Files() : folder_(std::filesystem::path(::testing::TempDir()) / ("convoy_" + test_name())) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  ~Files() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name), std::ios::binary) << text;
+    return path(name);
+  }
+
+ private:
+  static std::string test_name() { return ::testing::UnitTest::GetInstance()->current_test_info()->name(); }
+  std::filesystem::path folder_;
+};
+
+TEST_F(Files, HoldSectionsCommentsAndBlanks) {
+  const std::string path = write("a.cfg",
+                                 "# an experiment\n"
+                                 "[batch]   # cut\n"
+                                 "  global = 64   # samples a step, over all replicas\n"
+                                 "micro=8#no blanks\n"
+                                 "\n"
+                                 "[data]\n"
+                                 "train = data/with blank/train   # a prefix\n"
+                                 "[batch]\n"
+                                 "[lr]\r\n"
+                                 "schedule = multistep\r\n"
+                                 "step_epochs = 30, 60.5,90");
+  const Parameters p = request({"plan", path}).params;
+  EXPECT_EQ(p.batch.global, 64);
+  EXPECT_EQ(p.batch.micro, 8);
+  EXPECT_EQ(p.data.train, "data/with blank/train");
+  EXPECT_EQ(p.lr.schedule, LearningRateKind::kMultistep);
+  EXPECT_EQ(p.lr.step_epochs, (std::vector<double>{30, 60.5, 90}));
+}
+
+TEST_F(Files, LaterOnesOverrideEarlierAndTheCommandLineAll) {
+  const std::string a = write("a.cfg", "[batch]\nglobal = 64\nmicro = 8\n[train]\nseed = 1\n");
+  const std::string b = write("b.ini", "[batch]\nglobal = 32\n");
+  const Parameters p = request({"plan", "--train.seed=9", a, b}).params;
+  EXPECT_EQ(p.batch.global, 32);
+  EXPECT_EQ(p.batch.micro, 8);
+  EXPECT_EQ(p.train.seed, 9u);
+}
+
+TEST_F(Files, MayBeEmpty) {
+  EXPECT_EQ(request({"plan", write("a.cfg", "")}).params, Parameters{});
+}
+
+TEST_F(Files, ThatAreMissingAreNamedWithTheNearest) {
+  write("fashion.cfg", "");
+  EXPECT_EQ(complaint({"train", path("fashon.cfg")}),
+            path("fashon.cfg") + ": there is no such parameter file. Nearest: fashion.cfg.");
+  EXPECT_EQ(complaint({"train", path("no/fashion.cfg")}),
+            path("no/fashion.cfg") + ": there is no such parameter file.");
+}
+
+TEST_F(Files, ThatAreFoldersAreRefused) {
+  std::filesystem::create_directory(path("runs.cfg"));
+  EXPECT_EQ(complaint({"train", path("runs.cfg")}),
+            path("runs.cfg") + ": a folder, where a parameter file is wanted (*.cfg, *.ini).");
+}
+
+TEST_F(Files, ThatAreNoTextAreRefused) {
+  EXPECT_EQ(complaint({"train", write("a.cfg", std::string("[batch]\n\0\0", 10))}),
+            path("a.cfg") + ": no text, where a parameter file is wanted.");
+}
+
+TEST(FileText, NamesTheLineOfAWrongValue) {
+  EXPECT_EQ(file_complaint("# first\n\n[batch]\nglobal = 12x   # samples\n"),
+            "a.cfg:4: batch.global = 12x is not an integer. Allowed: 1 to 16777216 samples.");
+  EXPECT_EQ(file_complaint("[batch]\nglobal =\n"),
+            "a.cfg:2: batch.global = (nothing) is not an integer. Allowed: 1 to 16777216 samples.");
+  EXPECT_EQ(file_complaint("[run]\ndirectory =\n"), "a.cfg:2: run.directory = (nothing) is empty. Allowed: a path.");
+}
+
+TEST(FileText, NamesUnknownKeysAndSections) {
+  EXPECT_EQ(
+      file_complaint("[batch]\nglobl = 64\n"),
+      "a.cfg:2: batch.globl = 64: there is no such key. Nearest: batch.global. Keys of [batch]: global, micro. All "
+      "keys: convoy --help.");
+  EXPECT_EQ(file_complaint("\n[btch]\nglobal = 64\n"),
+            "a.cfg:2: [btch]: there is no such section. Nearest: batch. Sections: model, data, batch, grid, schedule, "
+            "optimizer, lr, train, augment, checkpoint, init, run, import.");
+  EXPECT_NE(file_complaint("[train]\nlr = 0.1\n").find("Nearest: optimizer.lr."), std::string::npos);
+  EXPECT_NE(file_complaint("epochs = 3\n").find("a.cfg:1: epochs = 3: there is no such key. Nearest: train.epochs."),
+            std::string::npos);
+  EXPECT_NE(file_complaint("[]\n").find("a.cfg:1: []: there is no such section."), std::string::npos);
+}
+
+TEST(FileText, NamesLinesThatAreNoAssignment) {
+  EXPECT_EQ(file_complaint("[batch]\nglobal 64\n"),
+            "a.cfg:2: global 64: neither [section] nor key = value. Nearest: global = 64. Comments begin with #.");
+  EXPECT_EQ(file_complaint("[batch]\nglobal: 64\n"),
+            "a.cfg:2: global: 64: neither [section] nor key = value. Nearest: global = 64. Comments begin with #.");
+  EXPECT_EQ(file_complaint("hello\n"), "a.cfg:1: hello: neither [section] nor key = value. Comments begin with #.");
+  EXPECT_EQ(file_complaint("[batch\n"), "a.cfg:1: [batch: the section has no ']'. Nearest: batch.");
+  EXPECT_NE(file_complaint("[batch]\n = 64\n").find("a.cfg:2: batch. = 64: there is no such key."), std::string::npos);
+}
+
+TEST(FileText, RefusesAKeyGivenTwice) {
+  EXPECT_EQ(file_complaint("[batch]\nglobal = 64\n[train]\nseed = 1\n[batch]\nglobal = 64\n"),
+            "a.cfg:6: batch.global = 64: the key is given twice, at a.cfg:2 already. Keep one.");
+}
+
+TEST(FileText, TakesFullNamesOutsideOfSections) {
+  EXPECT_EQ(parse_parameters("batch.global = 64\n", "a.cfg").batch.global, 64);
+}
+
+TEST(FileText, MayBeginWithAByteOrderMark) {
+  EXPECT_EQ(parse_parameters("\xEF\xBB\xBF[batch]\nglobal = 64\n", "a.cfg").batch.global, 64);
+}
+
+TEST(FileText, NeverDoesAnythingButReadOrRefuse) {
+  const std::string good = render(Parameters{});
+  const std::string bytes = "[]=#.,\n\r\t \"'-+x0129naife\xff";
+  std::mt19937 engine(1);
+  const auto below = [&](std::size_t bound) { return static_cast<std::size_t>(engine() % bound); };
+  int refused = 0;
+  for (int round = 0; round < 1000; ++round) {
+    std::string text = good.substr(0, good.size() - below(good.size()) * (round % 2));
+    for (std::size_t i = 0; i < 8 && !text.empty(); ++i) text[below(text.size())] = bytes[below(bytes.size())];
+    if (complaint_of([&] { parse_parameters(text, "a.cfg"); }) != "(no complaint)") ++refused;
+  }
+  EXPECT_GT(refused, 100);  // what else is thrown, or a crash, fails the test; most changes fall into comments
+  EXPECT_LT(refused, 1000);
+}
+
+}  // namespace
+}  // namespace convoy

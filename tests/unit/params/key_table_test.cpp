@@ -1,0 +1,147 @@
+/// Every key: its type keeps out what it must, and its complaint names key, value, place and what is allowed.
+#include "params/key_table.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "unit/params/support.h"
+
+namespace convoy {
+namespace {
+
+using params::Key;
+using testing::complaint;
+using testing::request;
+
+std::string set(const std::string& key, const std::string& value) {
+  return complaint({"plan", "--" + key + "=" + value});
+}
+
+TEST(KeyTable, HasEachKeyOnceInOneRunOfItsSection) {
+  std::set<std::string> names;
+  for (const Key& key : params::keys()) {
+    EXPECT_TRUE(names.insert(key.name).second) << key.name;
+    EXPECT_EQ(key.name, key.section() + "." + key.leaf());
+  }
+  const std::set<std::string> once(params::sections().begin(), params::sections().end());
+  EXPECT_EQ(once.size(), params::sections().size());
+}
+
+TEST(KeyTable, TakesEveryDefaultBackAndSaysWhatItIs) {
+  for (const Key& key : params::keys()) {
+    SCOPED_TRACE(key.name);
+    EXPECT_FALSE(key.sentence.empty());
+    EXPECT_FALSE(key.value.type.empty());
+    EXPECT_FALSE(key.value.allowed.empty());
+    Parameters read;
+    key.value.read({.key = key.name, .value = key.default_text(), .where = "test", .unit = key.unit}, read);
+    EXPECT_EQ(read, Parameters{});
+  }
+}
+
+TEST(KeyTable, SetsTheFieldItIsNamedAfter) {
+  // Each key alone set to something else than its default changes something, and no two keys change the same.
+  std::set<std::string> changed;
+  for (const Key& key : params::keys()) {
+    SCOPED_TRACE(key.name);
+    Parameters read;
+    const std::string type = key.value.type;
+    std::string value = type == "text"   ? "some/path"
+                        : type == "flag" ? (key.default_text() == "true" ? "off" : "on")
+                                         : "";
+    if (type == "integer") value = "17";
+    if (type == "number" || type == "numbers") value = "0.625";
+    if (type == "choice") value = key.value.allowed.substr(key.value.allowed.rfind(' ') + 1);
+    key.value.read({.key = key.name, .value = value, .where = "test", .unit = ""}, read);
+    if (value == key.default_text()) continue;  // the only choice there is, or the default is the last
+    EXPECT_NE(read, Parameters{});
+    EXPECT_TRUE(changed.insert(render(read)).second);
+  }
+  EXPECT_GT(changed.size(), params::keys().size() - 5);
+}
+
+TEST(KeyTable, RefusesGarbageForEveryTypeButText) {
+  for (const Key& key : params::keys()) {
+    if (key.value.type == "text") continue;
+    for (const std::string value :
+         {"12x", "x", "-1", "nan", "-inf", "1e999", "99999999999999999999", "0x10", "1 2", "+", "1,,2", ","}) {
+      if (key.value.type == "flag" && (value == "1" || value == "0")) continue;
+      const std::string said = set(key.name, value);
+      EXPECT_EQ(said.find("command line: " + key.name + " = " + value + " is "), 0u) << said;
+      EXPECT_NE(said.find("Allowed: "), std::string::npos) << said;
+    }
+  }
+}
+
+TEST(KeyTable, RefusesTextThatAFileCouldNotHold) {
+  for (const Key& key : params::keys()) {
+    if (key.value.type != "text") continue;
+    EXPECT_NE(set(key.name, "a/b#c").find(key.name + " = a/b#c has a '#'"), std::string::npos);
+    EXPECT_NE(set(key.name, "a/b\nc").find(key.name + " = a/b?c has a control character"), std::string::npos);
+  }
+}
+
+TEST(KeyTable, NamesTypeRangeAndUnit) {
+  EXPECT_EQ(set("batch.global", "12x"),
+            "command line: batch.global = 12x is not an integer. Allowed: 1 to 16777216 samples.");
+  EXPECT_EQ(set("batch.global", "1e3"),
+            "command line: batch.global = 1e3 is not an integer. Allowed: 1 to 16777216 samples.");
+  EXPECT_EQ(set("batch.global", "0"),
+            "command line: batch.global = 0 is out of range. Allowed: 1 to 16777216 samples.");
+  EXPECT_EQ(set("grid.stages", "99999999999999999999"),
+            "command line: grid.stages = 99999999999999999999 is out of range. Allowed: 1 to 4096 ranks.");
+  EXPECT_EQ(set("optimizer.momentum", "1"),
+            "command line: optimizer.momentum = 1 is out of range. Allowed: 0 to below 1.");
+  EXPECT_EQ(set("train.epochs", "0"),
+            "command line: train.epochs = 0 is out of range. Allowed: above 0, up to 1000000 epochs.");
+  EXPECT_EQ(set("train.seed", "-1"),
+            "command line: train.seed = -1 is out of range. Allowed: 0 to 18446744073709551615.");
+}
+
+TEST(KeyTable, NamesTheNearestChoice) {
+  EXPECT_EQ(set("schedule.kind", "gpip"),
+            "command line: schedule.kind = gpip is none of its choices. Allowed: naive, gpipe, 1f1b. Nearest: gpipe.");
+  EXPECT_EQ(set("lr.schedule", "cosin"),
+            "command line: lr.schedule = cosin is none of its choices. Allowed: constant, step, multistep, cosine, "
+            "onecycle. Nearest: cosine.");
+  EXPECT_EQ(
+      set("checkpoint.resume", "aut"),
+      "command line: checkpoint.resume = aut is neither. Allowed: auto, none, or a checkpoint's path with a '/' or a "
+      "'.'. Nearest: auto.");
+  EXPECT_EQ(set("import.format", "csv"), "command line: import.format = csv is none of its choices. Allowed: idx.");
+}
+
+TEST(KeyTable, ShowsLongValuesInPart) {
+  const std::string said = set("batch.global", std::string(500, '9'));
+  EXPECT_NE(said.find(" = " + std::string(60, '9') + "... is out of range"), std::string::npos) << said;
+}
+
+TEST(KeyTable, TakesEveryChoiceInAnyCase) {
+  EXPECT_EQ(request({"plan", "--schedule.kind=1F1B"}).params.schedule.kind, ScheduleKind::k1F1B);
+  EXPECT_EQ(request({"plan", "--schedule.kind=naive"}).params.schedule.kind, ScheduleKind::kNaive);
+  EXPECT_EQ(request({"plan", "--run.device=CUDA"}).params.run.device, DeviceKind::kCuda);
+  EXPECT_EQ(request({"plan", "--run.reduction=fast"}).params.run.reduction, ReductionKind::kFast);
+  EXPECT_EQ(request({"plan", "--lr.schedule=onecycle"}).params.lr.schedule, LearningRateKind::kOnecycle);
+}
+
+TEST(KeyTable, TakesFlagsInEveryUsualWord) {
+  for (const std::string yes : {"true", "on", "yes", "1", "True"}) {
+    EXPECT_TRUE(request({"plan", "--augment.flip=" + yes}).params.augment.flip) << yes;
+  }
+  for (const std::string no : {"false", "off", "no", "0", "FALSE"}) {
+    EXPECT_FALSE(request({"plan", "--data.shuffle=" + no}).params.data.shuffle) << no;
+  }
+}
+
+TEST(KeyTable, TakesTheEndsOfItsRanges) {
+  EXPECT_EQ(request({"plan", "--train.seed=18446744073709551615"}).params.train.seed, 18446744073709551615u);
+  EXPECT_EQ(request({"plan", "--optimizer.momentum=0.9999999999999999"}).params.optimizer.momentum, 0.9999999999999999);
+  EXPECT_EQ(request({"plan", "--optimizer.lr=0"}).params.optimizer.lr, 0);
+  EXPECT_EQ(request({"plan", "--train.epochs=5e-324"}).params.train.epochs, 5e-324);
+  EXPECT_EQ(request({"plan", "--lr.step_epochs= 30 ,60,  80.5"}).params.lr.step_epochs,
+            (std::vector<double>{30, 60, 80.5}));
+}
+
+}  // namespace
+}  // namespace convoy

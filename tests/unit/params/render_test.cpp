@@ -1,0 +1,117 @@
+/// What is printed: the effective file comes back to the same bits, the help holds every key, names are those of the
+/// files.
+#include <cmath>
+#include <random>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "convoy/params/names.h"
+
+#include "params/command_table.h"
+#include "params/key_table.h"
+#include "unit/params/support.h"
+
+namespace convoy {
+namespace {
+
+/// Values with all their bits in use, within the ranges.
+Parameters random_parameters(std::mt19937_64& engine) {
+  const auto fraction = [&] { return std::ldexp(static_cast<double>(engine() >> 11), -53); };
+  const auto tiny = [&] { return std::ldexp(fraction() + 0.5, -1 - static_cast<int>(engine() % 1000)); };
+  const auto count = [&] { return static_cast<std::int64_t>(engine() % 256 + 1); };
+  Parameters p;
+  p.model.name = "resnet50";
+  p.data = {
+      .train = "a b=c/[x]; \"q\"", .test = "d\xC3\xA9/e", .shuffle = engine() % 2 == 0, .loader_threads = count()};
+  p.batch.micro = count();
+  p.batch.global = p.batch.micro * count();
+  p.grid.stages = count();
+  p.schedule.kind = static_cast<ScheduleKind>(engine() % 3);
+  p.optimizer = {.kind = OptimizerKind::kSgd,
+                 .lr = fraction() * 1000,
+                 .momentum = tiny(),
+                 .nesterov = engine() % 2 == 0,
+                 .weight_decay = tiny()};
+  p.lr = {.schedule = LearningRateKind::kMultistep, .warmup_epochs = tiny(), .step_epochs = {}, .gamma = tiny()};
+  for (double epoch = tiny(); p.lr.step_epochs.size() < 5; epoch += 1 + fraction()) p.lr.step_epochs.push_back(epoch);
+  p.train = {.epochs = 1000 * tiny() + 1e-300, .max_steps = count(), .seed = engine(), .label_smoothing = fraction()};
+  p.augment = {.crop_padding = count(), .flip = engine() % 2 == 0, .normalize = engine() % 2 == 0};
+  p.checkpoint = {.every_epochs = tiny(), .every_steps = count(), .keep = count(), .resume = "runs/a.h5"};
+  p.init.weights = "./w";
+  p.run = {.directory = "runs/long/" + std::string(100, 'x'),
+           .threads = count(),
+           .device = DeviceKind::kCpu,
+           .reduction = ReductionKind::kFast,
+           .bucket_mib = tiny()};
+  p.import = {.format = "idx", .source = "s", .output = "o", .shards = count()};
+  return p;
+}
+
+TEST(Render, ComesBackToTheSameBits) {
+  std::mt19937_64 engine(1);
+  for (int round = 0; round < 300; ++round) {
+    const Parameters p = random_parameters(engine);
+    const std::string text = render(p);
+    ASSERT_EQ(parse_parameters(text, "params.cfg"), p) << text;
+    ASSERT_EQ(render(parse_parameters(text, "params.cfg")), text);
+  }
+}
+
+TEST(Render, OfTheDefaultsComesBackToThem) {
+  EXPECT_EQ(parse_parameters(render(Parameters{}), "params.cfg"), Parameters{});
+}
+
+TEST(Render, CommentsEachKeyWithItsSentenceAndUnit) {
+  const std::string text = render(Parameters{});
+  for (const params::Key& key : params::keys()) {
+    const std::string unit = key.unit.empty() ? "" : fmt::format(" [{}]", key.unit);
+    EXPECT_NE(text.find(fmt::format("\n{} = ", key.leaf())), std::string::npos) << key.name;
+    EXPECT_NE(text.find(fmt::format("  # {}{}\n", key.sentence, unit)), std::string::npos) << key.name;
+  }
+  EXPECT_NE(text.find("[batch]\nglobal = 128 "), std::string::npos);
+}
+
+TEST(Help, HasEveryCommandAndKeyWithTypeUnitRangeDefaultAndSentence) {
+  std::istringstream lines(help_text());
+  std::string text, line, words;
+  while (std::getline(lines, line)) {
+    EXPECT_LE(line.size(), 120u) << line;
+    text += line + "\n";
+  }
+  for (const params::Command& command : params::commands()) {
+    EXPECT_NE(text.find("\n  " + command.name + " "), std::string::npos);
+    EXPECT_NE(text.find(command.sentence), std::string::npos);
+  }
+  for (const params::Key& key : params::keys()) {
+    const std::size_t begin = text.find("\n  " + key.name + " ");
+    ASSERT_NE(begin, std::string::npos) << key.name;
+    const std::size_t next = text.find("\n  ", text.find('\n', begin + 1));
+    const std::string row = text.substr(begin, std::max(next, begin) - begin);
+    for (const std::string& part : {key.value.type, key.unit, key.default_text()}) {
+      EXPECT_NE(row.find(part), std::string::npos) << key.name << " lacks " << part;
+    }
+    EXPECT_NE(row.find(key.value.allowed.substr(0, key.value.allowed.find(' '))), std::string::npos) << key.name;
+    EXPECT_NE(row.find(key.sentence.substr(0, key.sentence.find(' '))), std::string::npos) << key.name;
+  }
+}
+
+TEST(Names, AreThoseOfTheParameterFiles) {
+  EXPECT_STREQ(name_of(ScheduleKind::kNaive), "naive");
+  EXPECT_STREQ(name_of(ScheduleKind::kGpipe), "gpipe");
+  EXPECT_STREQ(name_of(ScheduleKind::k1F1B), "1f1b");
+  EXPECT_STREQ(name_of(OptimizerKind::kSgd), "sgd");
+  EXPECT_STREQ(name_of(LearningRateKind::kConstant), "constant");
+  EXPECT_STREQ(name_of(LearningRateKind::kStep), "step");
+  EXPECT_STREQ(name_of(LearningRateKind::kMultistep), "multistep");
+  EXPECT_STREQ(name_of(LearningRateKind::kCosine), "cosine");
+  EXPECT_STREQ(name_of(LearningRateKind::kOnecycle), "onecycle");
+  EXPECT_STREQ(name_of(DeviceKind::kAuto), "auto");
+  EXPECT_STREQ(name_of(DeviceKind::kCpu), "cpu");
+  EXPECT_STREQ(name_of(DeviceKind::kCuda), "cuda");
+  EXPECT_STREQ(name_of(ReductionKind::kInvariant), "invariant");
+  EXPECT_STREQ(name_of(ReductionKind::kFast), "fast");
+}
+
+}  // namespace
+}  // namespace convoy

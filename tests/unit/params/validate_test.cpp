@@ -1,0 +1,80 @@
+/// What one key asks of another, and what commands ask for.
+#include <gtest/gtest.h>
+
+#include "unit/params/support.h"
+
+namespace convoy {
+namespace {
+
+using testing::complaint;
+using testing::file_complaint;
+
+constexpr const char* kNone = "(no complaint)";
+
+TEST(Consistency, MicroBatchDividesTheGlobalBatch) {
+  EXPECT_EQ(complaint({"plan", "--batch.global=64", "--batch.micro=7"}),
+            "batch.micro = 7 does not divide batch.global = 64. Nearest that do: 4, 8. (batch.micro: command line; "
+            "batch.global: command line)");
+  EXPECT_EQ(file_complaint("[batch]\nmicro = 256\n"),
+            "batch.micro = 256 does not divide batch.global = 128. Nearest that do: 128. (batch.micro: a.cfg:2; "
+            "batch.global: default)");
+  EXPECT_NE(complaint({"plan", "--batch.global=13", "--batch.micro=2"}).find("Nearest that do: 1, 13."),
+            std::string::npos);
+  EXPECT_EQ(complaint({"plan", "--batch.global=13", "--batch.micro=13"}), kNone);
+  EXPECT_EQ(complaint({"plan", "--batch.global=16777216", "--batch.micro=1"}), kNone);
+  // 16777213 is prime: the search for divisors ends all the same.
+  EXPECT_NE(complaint({"plan", "--batch.global=16777213"}).find("Nearest that do: 1, 16777213."), std::string::npos);
+}
+
+TEST(Consistency, StepNeedsOnePeriod) {
+  EXPECT_EQ(complaint({"plan", "--lr.schedule=step"}),
+            "lr.schedule = step needs one number of epochs, its period, as in lr.step_epochs = 30; lr.step_epochs = "
+            "(nothing). (lr.schedule: command line; lr.step_epochs: default)");
+  EXPECT_NE(complaint({"plan", "--lr.schedule=step", "--lr.step_epochs=30,60"}), kNone);
+  EXPECT_EQ(complaint({"plan", "--lr.schedule=step", "--lr.step_epochs=30"}), kNone);
+}
+
+TEST(Consistency, MultistepNeedsAscendingMilestones) {
+  EXPECT_NE(complaint({"plan", "--lr.schedule=multistep"}).find("needs its milestones"), std::string::npos);
+  EXPECT_EQ(complaint({"plan", "--lr.schedule=multistep", "--lr.step_epochs=60,30,60"}),
+            "lr.step_epochs = 60, 30, 60 does not ascend, as lr.schedule = multistep needs. Nearest: 30, 60. "
+            "(lr.schedule: command line; lr.step_epochs: command line)");
+  EXPECT_NE(complaint({"plan", "--lr.schedule=multistep", "--lr.step_epochs=30,30"}), kNone);
+  EXPECT_EQ(complaint({"plan", "--lr.schedule=multistep", "--lr.step_epochs=30"}), kNone);
+  EXPECT_EQ(complaint({"plan", "--lr.schedule=multistep", "--lr.step_epochs=30,60,80"}), kNone);
+}
+
+TEST(Consistency, NesterovNeedsMomentum) {
+  EXPECT_EQ(
+      complaint({"plan", "--optimizer.nesterov=true", "--optimizer.momentum=0"}),
+      "optimizer.nesterov = true needs optimizer.momentum above 0; it is 0. Usual: 0.9. (optimizer.nesterov: command "
+      "line; optimizer.momentum: command line)");
+  EXPECT_EQ(complaint({"plan", "--optimizer.nesterov=true"}), kNone);
+  EXPECT_EQ(complaint({"plan", "--optimizer.momentum=0"}), kNone);
+}
+
+TEST(Needs, TrainNeedsBothSplits) {
+  EXPECT_EQ(complaint({"train"}),
+            "convoy train needs data.train: what to train on: a shard, a folder of shards, or a prefix such as "
+            "data/fashion/train. Give it in a parameter file, under [data], or as --data.train=PATH.");
+  EXPECT_EQ(complaint({"train", "--data.train=a"}).find("convoy train needs data.test: "), 0u);
+  EXPECT_EQ(complaint({"train", "--data.train=a", "--data.test=b"}), kNone);
+}
+
+TEST(Needs, EvaluateNeedsTheTestSplit) {
+  EXPECT_EQ(complaint({"evaluate"}).find("convoy evaluate needs data.test: "), 0u);
+  EXPECT_EQ(complaint({"evaluate", "--data.test=b"}), kNone);
+}
+
+TEST(Needs, ImportNeedsSourceAndOutput) {
+  EXPECT_EQ(complaint({"import", "--import.output=b"}).find("convoy import needs import.source: "), 0u);
+  EXPECT_EQ(complaint({"import", "--import.source=a"}).find("convoy import needs import.output: "), 0u);
+  EXPECT_EQ(complaint({"import", "--import.source=a", "--import.output=b"}), kNone);
+}
+
+TEST(Needs, WrongKeysAreToldBeforeMissingOnes) {
+  EXPECT_EQ(complaint({"train", "--batch.micro=7"}).find("batch.micro = 7 does not divide"), 0u);
+}
+
+}  // namespace
+}  // namespace convoy

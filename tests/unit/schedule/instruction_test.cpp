@@ -1,0 +1,33 @@
+/// Instructions are printed in errors and traces: the forms are part of the face.
+#include "convoy/schedule/instruction.h"
+
+#include <gtest/gtest.h>
+
+namespace convoy {
+namespace {
+
+TEST(Instruction, NamesItsMicroBatch) {
+  EXPECT_EQ(to_string({Op::kLoadInput, 0}), "LoadInput 0");
+  EXPECT_EQ(to_string({Op::kRecvActivation, 1}), "RecvActivation 1");
+  EXPECT_EQ(to_string({Op::kForward, 3}), "Forward 3");
+  EXPECT_EQ(to_string({Op::kSendActivation, 4}), "SendActivation 4");
+  EXPECT_EQ(to_string({Op::kLoadLabels, 5}), "LoadLabels 5");
+  EXPECT_EQ(to_string({Op::kLoss, 6}), "Loss 6");
+  EXPECT_EQ(to_string({Op::kRecvGradient, 7}), "RecvGradient 7");
+  EXPECT_EQ(to_string({Op::kSendGradient, 31}), "SendGradient 31");
+}
+
+TEST(Instruction, NamesTheBucketOfAPartialBackwardOnly) {
+  EXPECT_EQ(to_string({Op::kBackward, 7}), "Backward 7");
+  EXPECT_EQ(to_string({Op::kBackward, 7, 2}), "Backward 7 bucket 2");
+  EXPECT_EQ(to_string({Op::kBackward, 0, 0}), "Backward 0 bucket 0");
+}
+
+TEST(Instruction, NamesItsBucketWhereItHasNoMicroBatch) {
+  EXPECT_EQ(to_string({Op::kReduceBucket, -1, 0}), "ReduceBucket 0");
+  EXPECT_EQ(to_string({Op::kUpdateBucket, -1, 1}), "UpdateBucket 1");
+  EXPECT_EQ(to_string({Op::kGatherBucket, -1, 2}), "GatherBucket 2");
+}
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,82 @@
+/// The run's tables lose what lies beyond the checkpoint, and nothing else.
+#include "train/run_log.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+namespace {
+
+class RunLogTest : public testing::Test {
+ protected:
+  RunLogTest() : directory_(std::filesystem::temp_directory_path() / fmt::format("convoy-run-log-{}", getpid())) {
+    std::filesystem::create_directories(directory_);
+  }
+  ~RunLogTest() override { std::filesystem::remove_all(directory_); }
+
+  std::string text(const std::string& name) const {
+    std::ostringstream content;
+    content << std::ifstream(directory_ / name).rdbuf();
+    return content.str();
+  }
+
+  std::filesystem::path directory_;
+};
+
+EpochRow epoch_row(std::int64_t epoch) {
+  return {.epoch = epoch,
+          .step = 10 * epoch,
+          .samples = 640 * epoch,
+          .train = {.loss_sum = 64, .num_correct = 32, .num_samples = 64},
+          .test = {.loss_sum = 5, .num_correct = 9, .num_samples = 10},
+          .lr = 0.1};
+}
+
+}  // namespace
+
+TEST_F(RunLogTest, DropsRowsBeyondTheCheckpoint) {
+  {
+    RunLog log(directory_.string(), 0);
+    for (std::int64_t step = 1; step <= 25; ++step) log.add_step(step, 1.0 / static_cast<double>(step), 0.1);
+    log.add_epoch(epoch_row(1));
+    log.add_epoch(epoch_row(2));
+  }
+  std::ofstream(directory_ / "steps.csv", std::ios::app) << "26,0.0";  // cut short by a crash
+  RunLog log(directory_.string(), 13);
+  log.add_step(14, 0.5, 0.1);
+  log.flush();
+  const std::string steps = text("steps.csv");
+  EXPECT_NE(steps.find("\n13,"), std::string::npos);
+  EXPECT_NE(steps.find("\n14,0.5,"), std::string::npos);
+  EXPECT_EQ(steps.find("\n15,"), std::string::npos);
+  EXPECT_EQ(steps.find("26"), std::string::npos);
+  const std::string epochs = text("log.csv");
+  EXPECT_NE(epochs.find("\n1,10,640,1,0.5,0.5,0.9,0.1,"), std::string::npos) << epochs;
+  EXPECT_EQ(epochs.find("\n2,20,"), std::string::npos);
+}
+
+TEST_F(RunLogTest, LossesKeepAllTheirDigits) {
+  RunLog log(directory_.string(), 0);
+  const double loss = 0.1 + 0.2;  // 0.30000000000000004
+  log.add_step(1, loss, 0.1);
+  log.flush();
+  EXPECT_NE(text("steps.csv").find("1,0.30000000000000004,"), std::string::npos);
+}
+
+TEST_F(RunLogTest, AnUnwritableDirectoryIsNamed) {
+  try {
+    RunLog log((directory_ / "absent").string(), 0);
+    FAIL() << "a log was opened in no directory";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("absent/log.csv"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace convoy

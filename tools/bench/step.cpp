@@ -1,0 +1,199 @@
+/// Times training steps on synthetic data: images a second, where the time goes, and the share of oneDNN's own time.
+/// Started by tools/bench/step, under mpirun where a grid is asked for.
+#include <algorithm>
+#include <iostream>
+#include <vector>
+
+#include <boost/program_options.hpp>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/random.h"
+#include "convoy/comm/process_grid.h"
+#include "convoy/comm/session.h"
+
+#include "timed_library.h"
+#include "train/checkpointing.h"
+#include "train/engine.h"
+#include "yardstick.h"
+
+namespace convoy::bench {
+
+namespace {
+
+struct Options {
+  std::string model = "resnet20";
+  std::int64_t size = 32, micro = 16, global = 128, stages = 1, threads = 1, steps = 20, channels = 3, classes = 10;
+  std::string schedule = "1f1b";
+  bool yardstick = false;
+  bool terse = false;
+};
+
+// One batch, given again and again.
+class SyntheticSource final : public BatchSource {
+ public:
+  SyntheticSource(const Options& options, Device& device)
+      : device_(device),
+        images_(options.micro * options.size * options.size * options.channels),
+        labels_(options.micro) {
+    for (std::size_t i = 0; i < images_.size(); ++i) images_[i] = static_cast<float>(random_normal({.seed = 1}, i));
+    for (std::size_t i = 0; i < labels_.size(); ++i) labels_[i] = static_cast<std::int32_t>(i) % options.classes;
+  }
+
+  void load_images(std::int64_t, float* x) override {
+    device_.copy_to_device(x, images_.data(), std::ssize(images_) * static_cast<std::int64_t>(sizeof(float)));
+  }
+  void load_labels(std::int64_t, std::int32_t* labels) override {
+    device_.copy_to_device(labels, labels_.data(),
+                           std::ssize(labels_) * static_cast<std::int64_t>(sizeof(std::int32_t)));
+  }
+
+ private:
+  Device& device_;
+  std::vector<float> images_;
+  std::vector<std::int32_t> labels_;
+};
+
+Options parse(int argc, char** argv) {
+  namespace po = boost::program_options;
+  Options options;
+  po::options_description description("bench_step");
+  const auto add = [&](const char* name, auto& value, const char* text) {
+    description.add_options()(name, po::value(&value)->default_value(value), text);
+  };
+  description.add_options()("help", "this text");
+  add("model", options.model, "network");
+  add("size", options.size, "image side, pixels");
+  add("channels", options.channels, "image channels");
+  add("classes", options.classes, "classes");
+  add("micro", options.micro, "samples a micro-batch");
+  add("global", options.global, "samples a step");
+  add("stages", options.stages, "stages; replicas = ranks / stages");
+  add("threads", options.threads, "threads a rank");
+  add("steps", options.steps, "timed steps");
+  add("schedule", options.schedule, "naive, gpipe or 1f1b");
+  description.add_options()("yardstick", po::bool_switch(&options.yardstick), "time oneDNN's convolutions in turn");
+  description.add_options()("terse", po::bool_switch(&options.terse), "one line: seconds a step, median");
+  po::variables_map map;
+  po::store(po::parse_command_line(argc, argv, description), map);
+  po::notify(map);
+  if (map.contains("help")) {
+    std::cout << description;
+    std::exit(0);
+  }
+  return options;
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
+  return values[values.size() / 2];
+}
+
+EngineSpec engine_spec_of(const Options& options) {
+  return {.network = {.name = options.model,
+                      .image = {options.size, options.size, options.channels},
+                      .micro_batch = options.micro,
+                      .num_classes = options.classes},
+          .batch = {.global = options.global, .micro = options.micro},
+          .schedule = options.schedule == "naive"   ? ScheduleKind::kNaive
+                      : options.schedule == "gpipe" ? ScheduleKind::kGpipe
+                                                    : ScheduleKind::k1F1B};
+}
+
+struct Result {
+  std::vector<double> step_seconds, yardstick_seconds;
+  OpSeconds ops;
+  ExecutorTimes times;
+  double seconds = 0;
+};
+
+ExecutorTimes difference(const ExecutorTimes& a, const ExecutorTimes& b) {
+  return {.forward = a.forward - b.forward,
+          .backward = a.backward - b.backward,
+          .update = a.update - b.update,
+          .load = a.load - b.load,
+          .wait_model = a.wait_model - b.wait_model,
+          .wait_data = a.wait_data - b.wait_data};
+}
+
+// Steps and yardstick in turn: the machine's speed drifts, their ratio less.
+Result measure(const Options& options, const ProcessGrid& grid, Engine& engine, TimedLibrary& library) {
+  SyntheticSource source(options, library.device());
+  std::unique_ptr<Yardstick> yardstick;
+  if (options.yardstick) yardstick = std::make_unique<Yardstick>(library.convolutions());
+  const std::int64_t passes = engine.micro_batches().size();
+  for (int warm = 0; warm < 2; ++warm) {
+    engine.train_step(source, 0.01);
+    if (yardstick) yardstick->run();
+  }
+  Result result;
+  library.reset();
+  const ExecutorTimes before = engine.times();
+  for (std::int64_t step = 0; step < options.steps; ++step) {
+    grid.world().barrier();
+    const double start = now_seconds();
+    engine.train_step(source, 0.01);
+    engine.finish();
+    grid.world().barrier();
+    result.step_seconds.push_back(now_seconds() - start);
+    result.seconds += result.step_seconds.back();
+    if (!yardstick) continue;
+    double seconds = 0;
+    for (std::int64_t pass = 0; pass < passes; ++pass) seconds += yardstick->run();
+    result.yardstick_seconds.push_back(seconds);
+  }
+  result.ops = library.seconds();
+  result.times = difference(engine.times(), before);
+  return result;
+}
+
+void print(const Options& options, const ProcessGrid& grid, const Result& result) {
+  const double step = median(result.step_seconds);
+  const auto share = [&](double seconds) { return 100 * seconds / result.seconds; };
+  const double waiting = result.times.wait_model + result.times.wait_data;
+  const double rest = result.seconds - result.ops.total() - waiting - result.times.load;
+  fmt::print("{} {}x{}  global {}  micro {}  grid {}x{}  {} threads a rank  {}\n", options.model, options.size,
+             options.size, options.global, options.micro, grid.num_stages(), grid.num_replicas(), options.threads,
+             options.schedule);
+  fmt::print("  {:.2f} ms a step   {:.1f} images/s   (median of {}, {:.2f} .. {:.2f} ms)\n", 1e3 * step,
+             static_cast<double>(options.global) / step, options.steps,
+             1e3 * *std::min_element(result.step_seconds.begin(), result.step_seconds.end()),
+             1e3 * *std::max_element(result.step_seconds.begin(), result.step_seconds.end()));
+  fmt::print(
+      "  share of rank 0's step, %:  convolution {:.1f}  batch norm {:.1f}  other ops {:.1f}  packing weights "
+      "{:.1f}  waiting for stages {:.1f}  for replicas {:.1f}  input {:.1f}  rest {:.1f}\n",
+      share(result.ops.convolution), share(result.ops.batch_norm), share(result.ops.other),
+      share(result.ops.pack_weights), share(result.times.wait_model), share(result.times.wait_data),
+      share(result.times.load), share(rest));
+  if (result.yardstick_seconds.empty()) return;
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < result.step_seconds.size(); ++i)
+    ratios.push_back(result.yardstick_seconds[i] / result.step_seconds[i]);
+  fmt::print("  oneDNN's convolutions alone: {:.2f} ms; the step reaches {:.1f} % of that speed (median of pairs)\n",
+             1e3 * median(result.yardstick_seconds), 100 * median(ratios));
+}
+
+ExitStatus run(const Options& options, mpi::Session& session) {
+  const ProcessGrid grid(session.world(), options.stages);
+  const auto cpu = ops::make_library({.device = DeviceKind::kCpu, .threads = options.threads});
+  TimedLibrary library(*cpu);
+  Engine engine(engine_spec_of(options), grid, library);
+  initialise_parameters(1, engine);
+  const Result result = measure(options, grid, engine, library);
+  if (!grid.is_root()) return ExitStatus::kDone;
+  if (options.terse) {
+    fmt::print("{:.6f}\n", median(result.step_seconds));
+  } else {
+    print(options, grid, result);
+  }
+  return ExitStatus::kDone;
+}
+
+}  // namespace
+
+}  // namespace convoy::bench
+
+int main(int argc, char** argv) {
+  return convoy::mpi::run_guarded(argc, argv, [&](convoy::mpi::Session& session) {
+    return convoy::bench::run(convoy::bench::parse(argc, argv), session);
+  });
+}

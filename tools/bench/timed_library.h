@@ -1,0 +1,48 @@
+/// A library that measures the one it wraps: where the compute time of a step goes, by kind of operation.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "convoy/ops/library.h"
+
+namespace convoy::bench {
+
+struct OpSeconds {
+  double convolution = 0;
+  double pack_weights = 0;
+  double batch_norm = 0;
+  double other = 0;
+
+  double total() const { return convolution + pack_weights + batch_norm + other; }
+};
+
+class TimedLibrary final : public ops::Library {
+ public:
+  explicit TimedLibrary(ops::Library& inner);
+  ~TimedLibrary() override;
+
+  const OpSeconds& seconds() const { return seconds_; }
+  void reset() { seconds_ = {}; }
+  /// Every convolution that was planned.
+  const std::vector<ops::ConvolutionSpec>& convolutions() const { return convolutions_; }
+
+  Device& device() override { return inner_.device(); }
+  std::unique_ptr<ops::ConvolutionOp> convolution(const ops::ConvolutionSpec& spec) override;
+  std::unique_ptr<ops::BatchNormOp> batch_norm(const ops::BatchNormSpec& spec) override;
+  std::unique_ptr<ops::MaxPoolOp> max_pool(const ops::PoolingSpec& spec) override;
+  std::unique_ptr<ops::AveragePoolOp> average_pool(const ops::PoolingSpec& spec) override;
+  std::unique_ptr<ops::GlobalAveragePoolOp> global_average_pool(const Shape& x) override;
+  std::unique_ptr<ops::LinearOp> linear(const ops::LinearSpec& spec) override;
+  std::unique_ptr<ops::SoftmaxCrossEntropyOp> softmax_cross_entropy(const ops::SoftmaxCrossEntropySpec& spec) override;
+  std::unique_ptr<ops::ShortcutOp> shortcut(const ops::ShortcutSpec& spec) override;
+  ops::ElementwiseOps& elementwise() override;
+
+ private:
+  ops::Library& inner_;
+  OpSeconds seconds_;
+  std::vector<ops::ConvolutionSpec> convolutions_;
+  std::unique_ptr<ops::ElementwiseOps> elementwise_;
+};
+
+}  // namespace convoy::bench
