@@ -1,0 +1,101 @@
+/// Whatever is wrong with a request ends with status 2 before any work, and one message that names the key.
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "app/program.h"
+#include "app/small_data.h"
+
+namespace convoy::test {
+
+namespace {
+
+class BadInput : public testing::Test {
+ protected:
+  BadInput() : arguments_(import_small_data(directory_ / "small")) {}
+
+  // The later of two equal keys holds.
+  void expect_refused(const std::vector<std::string>& more, const std::string& says, int ranks = 0) {
+    const Ending ending = run_program(
+        {.arguments = arguments_ + std::vector<std::string>{"--run.directory=" + (directory_ / "run")} + more,
+         .ranks = ranks,
+         .patience_seconds = 60});
+    EXPECT_EQ(ending.status, 2) << ending.output;
+    EXPECT_NE(ending.output.find(says), std::string::npos) << "wanted: " << says << "\ngot: " << ending.output;
+    const std::size_t first = ending.output.find("convoy: ");
+    EXPECT_NE(first, std::string::npos) << ending.output;
+    EXPECT_EQ(ending.output.find("convoy: ", first + 1), std::string::npos) << "said more than once\n" << ending.output;
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "run")) << "work was begun";
+  }
+
+  WorkingDirectory directory_;
+  std::vector<std::string> arguments_;
+};
+
+}  // namespace
+
+TEST_F(BadInput, ParametersAreRefusedByNameWithTheNearestKey) {
+  expect_refused({"--optimizer.lrr=1"}, "optimizer.lr");
+  expect_refused({"--optimizer.lr=fast"}, "optimizer.lr");
+  expect_refused({"--optimizer.lr=-1"}, "optimizer.lr");
+  expect_refused({"--optimizer.momentum=1.5"}, "optimizer.momentum");
+  expect_refused({"--schedule.kind=1f2b"}, "schedule.kind");
+  expect_refused({"--model.name=resnet19"}, "model.name = resnet19");
+  expect_refused({"--train.label_smoothing=nan"}, "train.label_smoothing");
+  expect_refused({"--run.device=tpu"}, "run.device");
+  expect_refused({"--run.device=cuda"}, "run.device");
+}
+
+TEST_F(BadInput, BatchesThatDoNotDivideAreRefused) {
+  expect_refused({"--batch.micro=7"}, "batch.micro = 7 does not divide batch.global = 64. Nearest that do: 4, 8.");
+  expect_refused({"--batch.global=100000", "--batch.micro=10"}, "batch.global = 100000");
+}
+
+TEST_F(BadInput, GridsThatDoNotFitAreRefusedOnceByRankZero) {
+  expect_refused({"--grid.stages=3"}, "grid.stages = 3 does not divide the 4 ranks", 4);
+  expect_refused({"--grid.stages=13"}, "grid.stages = 13", 13);  // resnet20 has 11 cells
+  expect_refused({"--batch.micro=32"}, "batch.micro = 32", 4);   // 2 micro-batches for 4 replicas
+}
+
+TEST_F(BadInput, DataThatIsNotThereOrDoesNotFitIsRefused) {
+  expect_refused({"--data.train=" + (directory_ / "absent")}, "data.train");
+  expect_refused({"--data.test=" + (directory_ / "absent")}, "data.test", 2);
+  write_text(directory_ / "text.h5", "no data set");
+  expect_refused({"--data.train=" + (directory_ / "text.h5")}, "data.train");
+  expect_refused({"--init.weights=" + (directory_ / "text.h5")}, "init.weights", 2);
+}
+
+TEST_F(BadInput, TestDataOfAnotherShapeIsRefused) {
+  // 12 x 12 images against 6 x 24: the same bytes under another header.
+  write_small_idx(directory_ / "idx");
+  for (const std::string name : {"train", "t10k"}) {
+    const std::string path = (directory_ / "idx") + "/" + name + "-images-idx3-ubyte";
+    std::string bytes = read_text(path);
+    bytes[11] = 6, bytes[15] = 24;
+    write_text(path, bytes);
+  }
+  ASSERT_EQ(run_program({.arguments = {"import", "--import.source=" + (directory_ / "idx"),
+                                       "--import.output=" + (directory_ / "wide")}})
+                .status,
+            0);
+  expect_refused({"--data.test=" + (directory_ / "wide/test")}, "data.test holds 6x24x1 images, data.train 12x12x1");
+}
+
+TEST_F(BadInput, TruncatedIdxFilesAreRefusedAndNothingIsWritten) {
+  const std::string folder = directory_ / "idx";
+  write_small_idx(folder, 64, 16);
+  const std::string path = folder + "/train-images-idx3-ubyte";
+  const std::string whole = read_text(path);
+  for (const std::size_t length :
+       {std::size_t{0}, std::size_t{3}, std::size_t{15}, std::size_t{16}, whole.size() / 2, whole.size() - 1}) {
+    write_text(path, whole.substr(0, length));
+    const Ending ending = run_program(
+        {.arguments = {"import", "--import.source=" + folder, "--import.output=" + (directory_ / "imported")},
+         .ranks = length == 0 ? 2 : 0});
+    EXPECT_EQ(ending.status, 2) << length << ending.output;
+    EXPECT_NE(ending.output.find("train-images-idx3-ubyte"), std::string::npos) << ending.output;
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "imported/train.h5"));
+  }
+}
+
+}  // namespace convoy::test

@@ -1,0 +1,73 @@
+/// What a person meets: help, a run's directory, an evaluation, a plan.
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "app/program.h"
+#include "app/small_data.h"
+
+namespace convoy::test {
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST(Face, HelpNamesEveryCommandAndSection) {
+  const Ending help = run_program({.arguments = {"--help"}});
+  EXPECT_EQ(help.status, 0);
+  for (const char* part : {"train", "evaluate", "import", "plan", "info", "check", "grid.stages", "checkpoint.resume",
+                           "run.directory", "lr.warmup_epochs"})
+    EXPECT_TRUE(contains(help.output, part)) << part;
+}
+
+TEST(Face, AnUnknownCommandIsRefusedWithTheNearest) {
+  const Ending ending = run_program({.arguments = {"trian"}});
+  EXPECT_EQ(ending.status, 2);
+  EXPECT_TRUE(contains(ending.output, "train")) << ending.output;
+}
+
+TEST(Face, ARunLearnsAndLeavesEverythingInItsDirectory) {
+  const WorkingDirectory directory;
+  const auto arguments = import_small_data(directory / "small");
+  const std::string run = directory / "run";
+  const Ending training = run_program(
+      {.arguments = arguments + std::vector<std::string>{"--grid.stages=2", "--run.directory=" + run}, .ranks = 4});
+  ASSERT_EQ(training.status, 0) << training.output;
+  EXPECT_TRUE(contains(training.output, "2 stages x 2 replicas = 4 ranks")) << training.output;
+  EXPECT_TRUE(contains(training.output, "epoch 3/3")) << training.output;
+  EXPECT_FALSE(contains(training.output, "\033")) << "a bar where there is no terminal";
+  for (const char* name : {"params.cfg", "log.csv", "steps.csv", "checkpoints/step-00000030.h5"})
+    EXPECT_TRUE(std::filesystem::exists(run + "/" + name)) << name;
+  EXPECT_TRUE(contains(read_text(run + "/log.csv"),
+                       "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,images_per_second,"
+                       "data_wait_percent,seconds\n1,10,640,"));
+
+  // Bars of four heights: 30 steps are enough to learn them, and a program that does not learn stays at 25 %.
+  const Ending evaluation = run_program({.arguments = {"evaluate", run + "/params.cfg"}, .ranks = 2});
+  ASSERT_EQ(evaluation.status, 0) << evaluation.output;
+  const std::size_t at = evaluation.output.find("top-1 ");
+  ASSERT_NE(at, std::string::npos) << evaluation.output;
+  EXPECT_GT(std::stod(evaluation.output.substr(at + 6)), 90.0) << evaluation.output;
+  EXPECT_TRUE(contains(evaluation.output, "96 samples")) << evaluation.output;
+
+  const Ending info = run_program({.arguments = {"info", run + "/checkpoints/step-00000030.h5"}});
+  EXPECT_EQ(info.status, 0) << info.output;
+  const Ending check = run_program({.arguments = {"check", run + "/checkpoints/step-00000030.h5"}});
+  EXPECT_EQ(check.status, 0) << check.output;
+}
+
+TEST(Face, APlanShowsTheStepWithoutDoingIt) {
+  const WorkingDirectory directory;
+  auto arguments = import_small_data(directory / "small");
+  arguments[0] = "plan";
+  const Ending plan = run_program({.arguments = arguments + std::vector<std::string>{"--grid.stages=2"}, .ranks = 2});
+  EXPECT_EQ(plan.status, 0) << plan.output;
+  EXPECT_TRUE(contains(plan.output, "FFBB")) << plan.output;
+  EXPECT_TRUE(contains(plan.output, "bubble")) << plan.output;
+}
+
+}  // namespace convoy::test

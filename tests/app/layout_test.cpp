@@ -1,0 +1,132 @@
+/// The layout never changes the answer: checkpoints and losses have the same bits on every grid, with every schedule,
+/// and after a restart onto another grid.
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "convoy/io/checkpoint.h"
+
+#include "app/program.h"
+#include "app/small_data.h"
+
+namespace convoy::test {
+
+namespace {
+
+struct Grid {
+  int stages, replicas;
+};
+
+class Layout : public testing::Test {
+ protected:
+  Layout() : arguments_(import_small_data(directory_ / "small")) {}
+
+  // Trains up to `steps`; a later call with the same name goes on from there.
+  void train(const std::string& name, const Grid& grid, int steps, const std::string& schedule = "1f1b") {
+    const Ending ending =
+        run_program({.arguments = arguments_ + std::vector<std::string>{"--grid.stages=" + std::to_string(grid.stages),
+                                                                        "--schedule.kind=" + schedule,
+                                                                        "--train.max_steps=" + std::to_string(steps),
+                                                                        "--run.directory=" + (directory_ / name)},
+                     .ranks = grid.stages * grid.replicas});
+    ASSERT_EQ(ending.status, 0) << name << "\n" << ending.output;
+  }
+
+  io::Checkpoint checkpoint(const std::string& name, int step) const {
+    const std::string path = io::checkpoint_path((directory_ / name) + "/checkpoints", step);
+    return io::decode_checkpoint(io::read_file(path), path);
+  }
+
+  static void expect_same_tensors(const std::vector<io::NamedTensor>& a, const std::vector<io::NamedTensor>& b) {
+    ASSERT_EQ(a.size(), b.size());
+    ASSERT_FALSE(a.empty());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      EXPECT_EQ(a[i].name, b[i].name);
+      EXPECT_EQ(a[i].values, b[i].values) << a[i].name;
+    }
+  }
+
+  void expect_same_run(const std::string& a, const std::string& b, int step = 12) const {
+    SCOPED_TRACE(a + " against " + b);
+    const io::Checkpoint first = checkpoint(a, step), second = checkpoint(b, step);
+    expect_same_tensors(first.model, second.model);
+    ASSERT_TRUE(first.optimizer.contains("momentum"));
+    expect_same_tensors(first.optimizer.at("momentum"), second.optimizer.at("momentum"));
+    EXPECT_EQ(read_text((directory_ / a) + "/steps.csv"), read_text((directory_ / b) + "/steps.csv"));
+  }
+
+  WorkingDirectory directory_;
+  std::vector<std::string> arguments_;
+};
+
+}  // namespace
+
+TEST_F(Layout, EveryGridGivesTheSameBits) {
+  train("1x1", {1, 1}, 12);
+  for (const Grid& grid : {Grid{2, 1}, Grid{1, 2}, Grid{2, 2}, Grid{4, 1}, Grid{1, 4}, Grid{4, 2}}) {
+    const std::string name = std::to_string(grid.stages) + "x" + std::to_string(grid.replicas);
+    train(name, grid, 12);
+    expect_same_run("1x1", name);
+  }
+  // And the test can fail: training has moved on since step 6.
+  train("other", {1, 1}, 6);
+  EXPECT_NE(checkpoint("other", 6).model[0].values, checkpoint("1x1", 12).model[0].values);
+}
+
+TEST_F(Layout, EveryScheduleGivesTheSameBits) {
+  train("1f1b", {2, 2}, 12);
+  for (const std::string schedule : {"naive", "gpipe"}) {
+    train(schedule, {2, 2}, 12, schedule);
+    expect_same_run("1f1b", schedule);
+  }
+}
+
+TEST_F(Layout, ARestartOntoAnotherGridInMidEpochGivesTheSameBits) {
+  train("whole", {1, 1}, 12);
+  train("pieces", {2, 2}, 5);  // 10 steps an epoch: both cuts are uneven
+  train("pieces", {4, 1}, 11);
+  train("pieces", {1, 2}, 12, "gpipe");
+  expect_same_run("whole", "pieces");
+}
+
+TEST_F(Layout, EpochRowsAreTheSameAfterARestartInMidEpoch) {
+  const auto row_of_epoch_1 = [&](const std::string& name) {
+    const std::string text = read_text((directory_ / name) + "/log.csv");
+    const std::size_t begin = text.find("\n1,") + 1;
+    std::size_t end = begin;
+    for (int comma = 0; comma < 8; ++comma) end = text.find(',', end) + 1;  // timings differ
+    return text.substr(begin, end - begin);
+  };
+  train("whole", {1, 1}, 10);
+  train("pieces", {2, 1}, 7);
+  train("pieces", {1, 2}, 10);
+  EXPECT_EQ(row_of_epoch_1("whole"), row_of_epoch_1("pieces"));
+  EXPECT_EQ(row_of_epoch_1("whole").substr(0, 9), "1,10,640,");
+}
+
+TEST_F(Layout, FastReductionTrainsTooAndSaysWhatItCosts) {
+  const Ending ending =
+      run_program({.arguments = arguments_ + std::vector<std::string>{"--train.max_steps=3", "--run.reduction=fast",
+                                                                      "--run.directory=" + (directory_ / "fast")},
+                   .ranks = 2});
+  EXPECT_EQ(ending.status, 0) << ending.output;
+  EXPECT_NE(ending.output.find("only runs with 2 replicas will give the same bits"), std::string::npos)
+      << ending.output;
+  // Another order of the same sums: equal to the invariant run within float32's rounding, through three steps.
+  train("invariant", {1, 2}, 3);
+  const io::Checkpoint fast = checkpoint("fast", 3), invariant = checkpoint("invariant", 3);
+  for (std::size_t i = 0; i < fast.model.size(); ++i)
+    for (std::size_t j = 0; j < fast.model[i].values.size(); ++j)
+      ASSERT_NEAR(fast.model[i].values[j], invariant.model[i].values[j], 1e-3) << fast.model[i].name;
+}
+
+TEST_F(Layout, UnequalSharesOfMicroBatchesAreSaid) {
+  const Ending ending =
+      run_program({.arguments = arguments_ + std::vector<std::string>{"--train.max_steps=2",
+                                                                      "--run.directory=" + (directory_ / "three")},
+                   .ranks = 3});
+  EXPECT_EQ(ending.status, 0) << ending.output;
+  EXPECT_NE(ending.output.find("only runs with 3 replicas"), std::string::npos) << ending.output;
+}
+
+}  // namespace convoy::test

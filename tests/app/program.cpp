@@ -1,0 +1,79 @@
+/// Processes and folders for tests.
+#include "app/program.h"
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "convoy/base/clock.h"
+
+namespace convoy::test {
+
+namespace {
+
+std::string quoted(const std::string& word) {
+  return "'" + word + "'";
+}
+
+}  // namespace
+
+Ending run_program(const Start& start) {
+  std::string command =
+      fmt::format("timeout --kill-after=5 {} env {} ", start.patience_seconds, CONVOY_MPI_ENVIRONMENT);
+  if (start.ranks > 0) command += fmt::format("{} -n {} ", quoted(CONVOY_MPIRUN), start.ranks);
+  command += quoted(CONVOY_PROGRAM);
+  for (const std::string& argument : start.arguments) command += " " + quoted(argument);
+  command += " 2>&1 </dev/null";
+
+  Ending ending;
+  const double begin = now_seconds();
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return {.status = -1, .output = "no pipe"};
+  std::array<char, 4096> buffer{};
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
+    ending.output.append(buffer.data(), count);
+  const int status = pclose(pipe);
+  ending.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  ending.timed_out = now_seconds() - begin >= start.patience_seconds;
+  return ending;
+}
+
+int signal_ranks(const std::string& word, int signal, int most) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string directory = entry.path().string();
+    if (read_text(directory + "/comm") != "convoy\n") continue;
+    if (read_text(directory + "/cmdline").find(word) == std::string::npos) continue;
+    if (count < most && kill(std::stoi(entry.path().filename().string()), signal) == 0) ++count;
+  }
+  return count;
+}
+
+WorkingDirectory::WorkingDirectory() {
+  static int count = 0;
+  path_ = std::filesystem::temp_directory_path() / fmt::format("convoy-app-{}-{}", getpid(), count++);
+  std::filesystem::create_directories(path_);
+}
+
+WorkingDirectory::~WorkingDirectory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string read_text(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+}  // namespace convoy::test

@@ -1,0 +1,44 @@
+/// Starts the program, under mpirun where ranks are asked for, and tells how it ended.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace convoy::test {
+
+struct Ending {
+  int status = 0;
+  std::string output;  ///< standard output and standard error
+  bool timed_out = false;
+};
+
+struct Start {
+  std::vector<std::string> arguments;
+  int ranks = 0;  ///< 0: without mpirun
+  double patience_seconds = 120;
+};
+
+Ending run_program(const Start& start);
+
+/// Sends a signal to at most `most` ranks whose command line holds `word`; how many were there.
+int signal_ranks(const std::string& word, int signal, int most);
+
+/// A folder of a test's own, removed at the end.
+class WorkingDirectory {
+ public:
+  WorkingDirectory();
+  ~WorkingDirectory();
+  WorkingDirectory(const WorkingDirectory&) = delete;
+  WorkingDirectory& operator=(const WorkingDirectory&) = delete;
+
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string read_text(const std::string& path);
+void write_text(const std::string& path, const std::string& text);
+
+}  // namespace convoy::test

@@ -1,0 +1,146 @@
+/// Runs end, are stopped, crash and go on: nothing is lost, and no damaged checkpoint is believed.
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "convoy/base/random.h"
+#include "convoy/io/checkpoint.h"
+
+#include "app/program.h"
+#include "app/small_data.h"
+
+namespace convoy::test {
+
+namespace {
+
+class Restart : public testing::Test {
+ protected:
+  Restart() : arguments_(import_small_data(directory_ / "small")), run_(directory_ / "run") {}
+
+  Ending train(int steps, const std::vector<std::string>& more = {}, int ranks = 0) const {
+    return run_program(
+        {.arguments =
+             arguments_ +
+             std::vector<std::string>{"--train.max_steps=" + std::to_string(steps), "--run.directory=" + run_} + more,
+         .ranks = ranks});
+  }
+  std::string checkpoint(int step) const { return io::checkpoint_path(run_ + "/checkpoints", step); }
+
+  WorkingDirectory directory_;
+  std::vector<std::string> arguments_;
+  std::string run_;
+};
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_F(Restart, AFinishedRunSaysSoAndChangesNothing) {
+  ASSERT_EQ(train(4).status, 0);
+  const std::string before = read_text(checkpoint(4));
+  const Ending again = train(4);
+  EXPECT_EQ(again.status, 0) << again.output;
+  EXPECT_TRUE(contains(again.output, "resumed: " + checkpoint(4))) << again.output;
+  EXPECT_TRUE(contains(again.output, "done: step 4 of 4")) << again.output;
+  EXPECT_TRUE(read_text(checkpoint(4)) == before);
+}
+
+TEST_F(Restart, ADamagedNewestCheckpointIsSkippedWithAReason) {
+  const std::vector<std::string> often = {"--checkpoint.every_steps=2"};
+  ASSERT_EQ(train(4, often).status, 0);
+  const std::string whole = read_text(checkpoint(4));
+  for (std::size_t position = 0; position < whole.size(); position += whole.size() / 5) {
+    std::string damaged = whole;
+    damaged[position] = static_cast<char>(damaged[position] ^ 0x10);
+    write_text(checkpoint(4), damaged);
+    const Ending ending = train(4, often);
+    EXPECT_EQ(ending.status, 0) << ending.output;
+    EXPECT_TRUE(contains(ending.output, checkpoint(4) + " is skipped: ")) << ending.output;
+    EXPECT_TRUE(contains(ending.output, "resumed: " + checkpoint(2))) << ending.output;
+    EXPECT_TRUE(read_text(checkpoint(4)) == whole) << "trained again from step 2, but to other bytes";
+  }
+  write_text(checkpoint(4), whole.substr(0, whole.size() / 2));
+  EXPECT_TRUE(contains(train(4, often).output, "resumed: " + checkpoint(2)));
+}
+
+TEST_F(Restart, ADamagedNamedCheckpointIsRefused) {
+  ASSERT_EQ(train(2).status, 0);
+  std::string bytes = read_text(checkpoint(2));
+  bytes[bytes.size() / 3] = static_cast<char>(bytes[bytes.size() / 3] ^ 1);
+  write_text(directory_ / "damaged.h5", bytes);
+  const Ending ending =
+      train(4, {"--checkpoint.resume=" + (directory_ / "damaged.h5"), "--run.directory=" + (directory_ / "new")}, 2);
+  EXPECT_EQ(ending.status, 2) << ending.output;
+  EXPECT_TRUE(contains(ending.output, "checkpoint.resume = ")) << ending.output;
+  EXPECT_TRUE(contains(ending.output, "damaged.h5")) << ending.output;
+}
+
+TEST_F(Restart, KeepsTheNewestCheckpointsOnly) {
+  ASSERT_EQ(train(6, {"--checkpoint.every_steps=1", "--checkpoint.keep=3"}).status, 0);
+  for (int step = 1; step <= 6; ++step) EXPECT_EQ(std::filesystem::exists(checkpoint(step)), step > 3) << step;
+}
+
+TEST_F(Restart, AnotherBatchOrSeedIsRefused) {
+  ASSERT_EQ(train(2).status, 0);
+  const Ending batch = train(4, {"--batch.global=32"});
+  EXPECT_EQ(batch.status, 2);
+  EXPECT_TRUE(contains(batch.output, "batch.global = 32")) << batch.output;
+  const Ending seed = train(4, {"--train.seed=9"});
+  EXPECT_EQ(seed.status, 2);
+  EXPECT_TRUE(contains(seed.output, "train.seed = 9")) << seed.output;
+}
+
+TEST_F(Restart, NoneRefusesToMixRuns) {
+  ASSERT_EQ(train(2).status, 0);
+  const Ending ending = train(4, {"--checkpoint.resume=none"});
+  EXPECT_EQ(ending.status, 2) << ending.output;
+  EXPECT_TRUE(contains(ending.output, "checkpoint.resume = none")) << ending.output;
+}
+
+TEST_F(Restart, WeightsOfAnotherModelAreRefusedByName) {
+  ASSERT_EQ(train(2).status, 0);
+  const Ending ending = train(
+      2, {"--model.name=resnet32", "--init.weights=" + checkpoint(2), "--run.directory=" + (directory_ / "other")}, 2);
+  EXPECT_EQ(ending.status, 2) << ending.output;
+  EXPECT_TRUE(contains(ending.output, "layer1.3.conv1.weight")) << ending.output;
+}
+
+TEST_F(Restart, ASignalWritesACheckpointAndEndsWith75) {
+  // A long run, asked to stop after a while by the same signal that Slurm sends to every rank.
+  std::thread stopper([] {
+    std::this_thread::sleep_for(std::chrono::seconds(4));
+    EXPECT_EQ(signal_ranks("stopped-run", SIGUSR1, 2), 2);
+  });
+  const Ending ending = run_program(
+      {.arguments = arguments_ + std::vector<std::string>{"--train.epochs=100000", "--checkpoint.every_epochs=0",
+                                                          "--run.directory=" + (directory_ / "stopped-run")},
+       .ranks = 2});
+  stopper.join();
+  EXPECT_EQ(ending.status, 75) << ending.output;
+  EXPECT_TRUE(contains(ending.output, "stopped on request")) << ending.output;
+  const auto found = io::find_newest_checkpoint((directory_ / "stopped-run") + "/checkpoints",
+                                                [](const std::string&, const std::string&) {});
+  ASSERT_TRUE(found.has_value());
+  EXPECT_GT(io::decode_checkpoint(found->bytes, found->path).state.step, 0);
+}
+
+TEST_F(Restart, AKilledRankEndsTheJob) {
+  std::thread killer([] {
+    std::this_thread::sleep_for(std::chrono::seconds(4));
+    EXPECT_EQ(signal_ranks("killed-run", SIGKILL, 1), 1);
+  });
+  const Ending ending =
+      run_program({.arguments = arguments_ + std::vector<std::string>{"--train.epochs=100000", "--grid.stages=2",
+                                                                      "--run.directory=" + (directory_ / "killed-run")},
+                   .ranks = 4,
+                   .patience_seconds = 60});
+  killer.join();
+  EXPECT_FALSE(ending.timed_out) << ending.output;
+  EXPECT_NE(ending.status, 0);
+}
+
+}  // namespace convoy::test
