@@ -1,0 +1,45 @@
+/// The loss as its definition reads, in long double: the oracle of SoftmaxCrossEntropyOp.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "convoy/ops/softmax_cross_entropy.h"
+
+#include "reference/array.h"
+
+namespace convoy::reference {
+
+struct LossResult {
+  ops::LossSums sums;
+  Array dlogits;
+};
+
+inline LossResult softmax_cross_entropy(const ops::SoftmaxCrossEntropySpec& spec, const Array& logits,
+                                        const std::vector<std::int32_t>& labels) {
+  LossResult result{{}, Array(logits.size())};
+  const std::int64_t classes = spec.num_classes;
+  const long double smoothing = spec.label_smoothing;
+  for (std::int64_t n = 0; n < spec.n; ++n) {
+    const std::int32_t label = labels[index(n)];
+    if (label == ops::kNoLabel) continue;
+    const double* z = logits.data() + n * classes;
+    const long double max = *std::max_element(z, z + classes);
+    long double sum = 0;
+    for (std::int64_t k = 0; k < classes; ++k) sum += std::exp(z[k] - max);
+    for (std::int64_t k = 0; k < classes; ++k) {
+      const long double log_p = z[k] - max - std::log(sum);
+      const long double target = smoothing / static_cast<long double>(classes) + (k == label ? 1 - smoothing : 0);
+      result.sums.loss -= static_cast<double>(target * log_p);
+      result.dlogits[index(n * classes + k)] =
+          static_cast<double>(spec.gradient_scale) * static_cast<double>(std::exp(log_p) - target);
+    }
+    result.sums.num_correct += std::max_element(z, z + classes) - z == label ? 1 : 0;
+    result.sums.num_samples += 1;
+  }
+  return result;
+}
+
+}  // namespace convoy::reference

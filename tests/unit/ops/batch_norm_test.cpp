@@ -1,0 +1,280 @@
+/// BatchNormOp against double loops, its robustness, and its independence of threads and aliases.
+#include "reference/batch_norm.h"
+
+#include <algorithm>
+
+#include "unit/ops/op_test.h"
+
+namespace convoy {
+namespace {
+
+using ops::BatchNormGradInputs;
+using ops::BatchNormGradOutputs;
+using ops::BatchNormSpec;
+
+// Rows and tails of every kind: fewer pixels than a row holds, exactly a row, many blocks, wide rows, odd channels.
+const std::vector<Shape> kShapes = {{1, 1, 1, 1},    {2, 1, 1, 3},  {1, 8, 8, 1},    {3, 5, 7, 3},    {2, 9, 9, 16},
+                                    {8, 32, 32, 16}, {1, 1, 1, 64}, {4, 16, 16, 32}, {2, 7, 7, 37},   {5, 11, 13, 37},
+                                    {3, 3, 3, 100},  {2, 8, 8, 64}, {1, 7, 7, 2048}, {2, 14, 14, 256}};
+
+/// x in [center - radius, center + radius).
+struct Values {
+  explicit Values(const Shape& shape, double center = 0.5, double half_width = 1)
+      : radius(half_width),
+        x(random_array(shape.count(), 1, center, half_width)),
+        residual(random_array(shape.count(), 2)),
+        gamma(random_array(shape.c, 3, 1, 0.5)),
+        beta(random_array(shape.c, 4, 0, 0.5)),
+        dy(random_array(shape.count(), 5)) {}
+
+  double radius;
+  Array x, residual, gamma, beta, dy;
+};
+
+/// A value passes through at most so many float32 additions: 3 of a group of 8 rows, 128 / 8 groups of a block, one for
+/// good measure. Blocks are added in double.
+constexpr double kAdditions = 20;
+
+/// |float32 mean - mean|: values less their shift are at most 2 radius; then the mean is rounded.
+double mean_tolerance(const Values& values, double mean) {
+  return kRounding * (kAdditions * 2 * values.radius + std::abs(mean));
+}
+
+/// Relative, of inv_std: half of the variance's, which sums squares of at most (2 radius)^2 + var, and the roundings of
+/// subtraction, square and result.
+double inv_std_tolerance(const Values& values, double inv_std) {
+  return kRounding * (0.5 * (kAdditions + 3) * (1 + std::pow(2 * values.radius * inv_std, 2)) + 1);
+}
+
+void expect_forward(const BatchNormSpec& spec, const Values& values, const DeviceArray& y, const DeviceArray& mean,
+                    const DeviceArray& inv_std, const DeviceArray& var_unbiased) {
+  const auto want = reference::batch_norm(spec, values.x, values.residual, values.gamma, values.beta);
+  const std::size_t channels = want.mean.size();
+  Array mean_bound(channels), inv_std_bound(channels), var_bound(channels), y_bound(values.x.size());
+  for (std::size_t c = 0; c < channels; ++c) {
+    mean_bound[c] = mean_tolerance(values, want.mean[c]);
+    inv_std_bound[c] = inv_std_tolerance(values, want.inv_std[c]) * want.inv_std[c];
+    // The bound of the variance, relative to var + epsilon, which 1 / inv_std^2 is.
+    var_bound[c] =
+        2 * inv_std_tolerance(values, want.inv_std[c]) * (want.var_unbiased[c] + 1 / std::pow(want.inv_std[c], 2));
+  }
+  for (std::size_t i = 0; i < values.x.size(); ++i) {
+    const std::size_t c = i % channels;
+    const double slope = std::abs(values.gamma[c]) * want.inv_std[c],
+                 scaled = slope * std::abs(values.x[i] - want.mean[c]);
+    // y = (x - mean) * (gamma * inv_std) + beta + residual: errors of mean and inv_std, and a rounding an operation
+    y_bound[i] = slope * mean_bound[c] + scaled * (inv_std_tolerance(values, want.inv_std[c]) + 5 * kRounding) +
+                 2 * kRounding * (std::abs(values.beta[c]) + std::abs(values.residual[i]));
+  }
+  expect_close("mean", mean, want.mean, mean_bound);
+  expect_close("inv_std", inv_std, want.inv_std, inv_std_bound);
+  expect_close("var_unbiased", var_unbiased, want.var_unbiased, var_bound);
+  expect_close("y", y, want.y, y_bound);
+}
+
+/// Against the reference fed with the device's own mean, inv_std and y: one ULP of the mean may otherwise move a value
+/// across the ReLU's kink.
+void expect_backward(const BatchNormSpec& spec, const Values& values, const Array& y, const Array& mean,
+                     const Array& inv_std, const DeviceArray& dx, const DeviceArray* dresidual,
+                     const DeviceArray& dgamma, const DeviceArray& dbeta) {
+  const auto want = reference::batch_norm_gradient(spec, values.x, values.gamma, {{}, mean, inv_std, {}, y}, values.dy);
+  const auto count = static_cast<double>(spec.x.pixels());
+  const std::size_t channels = mean.size();
+  // Of g * (x - mean) and inv_std: 4 roundings beside the additions.
+  const Array dgamma_bound = rounding_bound(want.scale_of_dgamma, static_cast<std::int64_t>(kAdditions) + 4);
+  const Array dbeta_bound = rounding_bound(want.scale_of_dbeta, static_cast<std::int64_t>(kAdditions) + 1);
+  Array dx_bound(values.x.size());
+  for (std::size_t i = 0; i < values.x.size(); ++i) {
+    const std::size_t c = i % channels;
+    const double xhat = std::abs((values.x[i] - mean[c]) * inv_std[c]);
+    const double terms =
+        std::abs(want.dresidual[i]) + std::abs(want.dbeta[c]) / count + xhat * std::abs(want.dgamma[c]) / count;
+    dx_bound[i] = std::abs(values.gamma[c]) * inv_std[c] *
+                  (8 * kRounding * terms + (dbeta_bound[c] + xhat * dgamma_bound[c]) / count);
+  }
+  expect_close("dgamma", dgamma, want.dgamma, dgamma_bound);
+  expect_close("dbeta", dbeta, want.dbeta, dbeta_bound);
+  expect_close("dx", dx, want.dx, dx_bound);
+  if (dresidual != nullptr) expect_close("dresidual", *dresidual, want.dresidual, Array(values.x.size()));  // copied
+}
+
+/// Forward and backward of one operation on fresh, poisoned memory.
+struct Pass {
+  Pass(ops::Library& library, const BatchNormSpec& spec, const Values& values)
+      : x(library, values.x),
+        residual(library, values.residual),
+        gamma(library, values.gamma),
+        beta(library, values.beta),
+        dy(library, values.dy),
+        y(library, spec.x.count()),
+        mean(library, spec.x.c),
+        inv_std(library, spec.x.c),
+        var_unbiased(library, spec.x.c),
+        dx(library, spec.x.count()),
+        dresidual(library, spec.x.count()),
+        dgamma(library, spec.x.c),
+        dbeta(library, spec.x.c),
+        op(library.batch_norm(spec)) {
+    op->forward({x, spec.residual ? residual.data() : nullptr, gamma, beta}, {y, mean, inv_std, var_unbiased});
+  }
+
+  BatchNormGradInputs gradient_inputs() const { return {dy, x, y, gamma, beta, mean, inv_std}; }
+  void backward() { op->backward(gradient_inputs(), {dx, dresidual, dgamma, dbeta}); }
+
+  DeviceArray x, residual, gamma, beta, dy;
+  DeviceArray y, mean, inv_std, var_unbiased;
+  DeviceArray dx, dresidual, dgamma, dbeta;
+  std::unique_ptr<ops::BatchNormOp> op;
+};
+
+class BatchNormTest : public OpTest {};
+
+TEST_P(BatchNormTest, EqualsDoubleLoops) {
+  for (const Shape& shape : kShapes) {
+    const Values values(shape);
+    for (const bool relu : {false, true}) {
+      for (const bool residual : {false, true}) {
+        SCOPED_TRACE(fmt::format("{}, relu {}, residual {}", to_string(shape), relu, residual));
+        const BatchNormSpec spec{shape, relu, residual};
+        Pass run(*library_, spec, values);
+        run.backward();
+        expect_forward(spec, values, run.y, run.mean, run.inv_std, run.var_unbiased);
+        expect_backward(spec, values, run.y.doubles(), run.mean.doubles(), run.inv_std.doubles(), run.dx,
+                        residual ? &run.dresidual : nullptr, run.dgamma, run.dbeta);
+      }
+    }
+  }
+}
+
+TEST_P(BatchNormTest, MeanOf100WithDeviationOfATenthIsExactEnough) {
+  for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{4, 9, 9, 37}, Shape{2, 14, 14, 256}}) {
+    SCOPED_TRACE(to_string(shape));
+    const Values values(shape, 100, 0.1 * std::sqrt(3.0));
+    const BatchNormSpec spec{shape, true, false};
+    const Pass run(*library_, spec, values);
+    expect_forward(spec, values, run.y, run.mean, run.inv_std, run.var_unbiased);
+  }
+}
+
+TEST_P(BatchNormTest, AConstantChannelHasExactlyNoVariance) {
+  const Shape shape{4, 16, 16, 16};
+  Values values(shape);
+  for (std::size_t i = 3; i < values.x.size(); i += 16) values.x[i] = static_cast<double>(12345.678f);
+  const Pass pass(*library_, {shape}, values);
+  EXPECT_EQ(pass.mean.values()[3], 12345.678f);
+  EXPECT_EQ(pass.var_unbiased.values()[3], 0.0f);
+}
+
+// The first row of a block is its shift: an outlier there must not cost the other values their digits.
+TEST_P(BatchNormTest, AnOutlierInTheFirstRowCostsNoDigits) {
+  const Shape shape{4, 16, 16, 16};
+  Values values(shape);
+  values.x[5] = 1e4;
+  const auto want = reference::batch_norm({shape}, values.x, {}, values.gamma, values.beta);
+  const Pass pass(*library_, {shape}, values);
+  // One column of a block of 32 rows sums 31 squares of 1e8, of which 31/32 cancel against the square of the sum; both
+  // carry kAdditions + 1 roundings, the sum twice. The variance is 1e8 / 1024, sum of squares over the 1024 values.
+  const double tolerance = 3 * (kAdditions + 1) * kRounding * 31 * 1e8 / 1023;
+  EXPECT_NEAR(pass.var_unbiased.values()[5], want.var_unbiased[5], tolerance);
+}
+
+TEST_P(BatchNormTest, NaNInOneChannelStaysInIt) {
+  const Shape shape{2, 9, 9, 37};
+  Values values(shape);
+  values.x[37 * 50 + 5] = std::numeric_limits<double>::quiet_NaN();
+  const Pass run(*library_, {shape, true, false}, values);
+  const std::vector<float> y = run.y.values();
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_EQ(std::isnan(y[i]), i % 37 == 5) << i;
+}
+
+// Values a few ULPs around a mean of 100, where one rounding more or less decides the sign of the ReLU's argument. With
+// dy = 1, dbeta counts the positive ones, exactly.
+TEST_P(BatchNormTest, BackwardMasksExactlyWhereForwardGaveZero) {
+  const Shape shape{5, 11, 13, 37};
+  Values values(shape, 100, 50 * 0x1p-17);
+  for (double& value : values.beta) value *= 1e-3;
+  for (double& value : values.dy) value = 1;
+  Pass pass(*library_, {shape, true, false}, values);
+  pass.backward();
+  std::vector<float> positive(37);
+  const std::vector<float> y = pass.y.values();
+  for (std::size_t i = 0; i < y.size(); ++i) positive[i % 37] += y[i] > 0 ? 1 : 0;
+  EXPECT_EQ(pass.dbeta.values(), positive);
+}
+
+TEST_P(BatchNormTest, GradientsMayBeWrittenOverTheIncomingOne) {
+  for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{4, 16, 16, 32}}) {
+    const Values values(shape);
+    for (const bool relu : {false, true}) {
+      Pass plain(*library_, {shape, relu, false}, values), in_place(*library_, {shape, relu, false}, values);
+      plain.backward();
+      in_place.op->backward(in_place.gradient_inputs(), {in_place.dy, nullptr, in_place.dgamma, in_place.dbeta});
+      EXPECT_EQ(bits(plain.dx), bits(in_place.dy));
+      EXPECT_EQ(bits(plain.dgamma), bits(in_place.dgamma));
+
+      Pass joined(*library_, {shape, relu, true}, values), dx_in_place(*library_, {shape, relu, true}, values),
+          dresidual_in_place(*library_, {shape, relu, true}, values);
+      joined.backward();
+      dx_in_place.op->backward(dx_in_place.gradient_inputs(),
+                               {dx_in_place.dy, dx_in_place.dresidual, dx_in_place.dgamma, dx_in_place.dbeta});
+      EXPECT_EQ(bits(joined.dx), bits(dx_in_place.dy));
+      EXPECT_EQ(bits(joined.dresidual), bits(dx_in_place.dresidual));
+      Pass& r = dresidual_in_place;
+      r.op->backward(r.gradient_inputs(), {r.dx, r.dy, r.dgamma, r.dbeta});
+      EXPECT_EQ(bits(joined.dx), bits(r.dx));
+      EXPECT_EQ(bits(joined.dresidual), bits(r.dy));
+    }
+  }
+}
+
+// Blocks follow from the shape alone: more than the contract asks for.
+TEST_P(BatchNormTest, GivesTheSameBitsInEveryRunAndForEveryNumberOfThreads) {
+  for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{5, 11, 13, 37}, Shape{2, 14, 14, 256}}) {
+    SCOPED_TRACE(to_string(shape));
+    const Values values(shape);
+    std::vector<std::vector<std::uint32_t>> first;
+    for (const std::int64_t threads : {GetParam(), GetParam(), std::int64_t{1}, std::int64_t{3}}) {
+      const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = threads});
+      Pass run(*library, {shape, true, true}, values);
+      run.backward();
+      const std::vector<std::vector<std::uint32_t>> results = {
+          bits(run.y),  bits(run.mean),      bits(run.inv_std), bits(run.var_unbiased),
+          bits(run.dx), bits(run.dresidual), bits(run.dgamma),  bits(run.dbeta)};
+      if (first.empty()) first = results;
+      EXPECT_EQ(first, results) << threads << " threads";
+    }
+  }
+}
+
+TEST_P(BatchNormTest, InferenceUsesTheRunningStatistics) {
+  for (const Shape& shape : {Shape{1, 1, 1, 1}, Shape{3, 5, 7, 3}, Shape{2, 9, 9, 37}, Shape{4, 16, 16, 32}}) {
+    SCOPED_TRACE(to_string(shape));
+    const Values values(shape);
+    const Array mean = random_array(shape.c, 7), var = random_array(shape.c, 8, 2, 1);
+    const DeviceArray x(*library_, values.x), residual(*library_, values.residual), gamma(*library_, values.gamma),
+        beta(*library_, values.beta), running_mean(*library_, mean), running_var(*library_, var);
+    for (const bool relu : {false, true}) {
+      for (const bool join : {false, true}) {
+        const DeviceArray y(*library_, shape.count());
+        library_->batch_norm({shape, relu, join})
+            ->infer({x, join ? residual.data() : nullptr, gamma, beta, running_mean, running_var, y});
+        Array want(values.x.size()), bound(values.x.size());
+        for (std::size_t i = 0; i < want.size(); ++i) {
+          const std::size_t c = i % mean.size();
+          const double scaled =
+              values.gamma[c] * (values.x[i] - mean[c]) / std::sqrt(var[c] + static_cast<double>(1e-5f));
+          want[i] = scaled + values.beta[c] + (join ? values.residual[i] : 0);
+          if (relu) want[i] = std::max(0.0, want[i]);
+          // Roundings: of inv_std, scale, x - mean, product, and the two sums.
+          bound[i] = kRounding * (6 * std::abs(scaled) + 2 * std::abs(values.beta[c]) + std::abs(values.residual[i]));
+        }
+        expect_close("y", y, want, bound);
+      }
+    }
+  }
+}
+
+CONVOY_RUN_WITH_ONE_AND_TWO_THREADS(BatchNormTest);
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,146 @@
+/// ConvolutionOp against double loops.
+#include "reference/convolution.h"
+
+#include "unit/ops/op_test.h"
+
+namespace convoy {
+namespace {
+
+using ops::ConvolutionSpec;
+
+struct Case {
+  const char* name;
+  ConvolutionSpec spec;
+};
+
+// Strides, kernels, paddings, odd sizes, rows and columns that no window reaches, one pixel, one channel, 37 channels.
+const std::vector<Case> kCases = {
+    {"OnePixelOneChannel", {{1, 1, 1, 1}, 1, 1, 1, 0}},
+    {"OnePixelKernel3", {{1, 1, 1, 3}, 2, 3, 1, 1}},
+    {"OnePixelKernel7Padding3Stride2", {{2, 1, 1, 3}, 5, 7, 2, 3}},
+    {"GreyFirstLayer", {{2, 28, 28, 1}, 16, 3, 1, 1}},
+    {"ColourFirstLayer", {{2, 13, 11, 3}, 16, 3, 1, 1}},
+    {"ImagenetFirstLayer", {{1, 33, 29, 3}, 64, 7, 2, 3}},
+    {"Kernel3", {{3, 9, 7, 16}, 16, 3, 1, 1}},
+    {"Kernel3Stride2EvenSize", {{2, 16, 16, 16}, 32, 3, 2, 1}},
+    {"Kernel3Stride2OddSize", {{2, 15, 13, 16}, 32, 3, 2, 1}},
+    {"Kernel3Stride3NoPadding", {{2, 11, 12, 8}, 24, 3, 3, 0}},
+    {"Kernel3Padding2", {{1, 5, 6, 16}, 16, 3, 1, 2}},
+    {"Kernel5Padding3Stride3", {{2, 9, 8, 16}, 16, 5, 3, 3}},
+    {"Kernel5", {{2, 8, 9, 32}, 16, 5, 1, 2}},
+    {"Kernel7Stride1", {{1, 8, 8, 16}, 16, 7, 1, 3}},
+    {"Pointwise", {{2, 7, 7, 64}, 128, 1, 1, 0}},
+    {"PointwiseStride2EvenSize", {{2, 8, 8, 32}, 64, 1, 2, 0}},
+    {"PointwiseStride2OddSize", {{2, 7, 9, 32}, 64, 1, 2, 0}},
+    {"PointwiseStride3Padding1", {{1, 7, 8, 16}, 16, 1, 3, 1}},
+    {"Channels37", {{2, 7, 5, 37}, 37, 3, 1, 1}},
+    {"Channels37To1", {{1, 6, 6, 37}, 1, 3, 2, 1}},
+    {"Channels1To37Pointwise", {{3, 5, 5, 1}, 37, 1, 1, 0}},
+    {"WideChannels", {{1, 7, 7, 256}, 256, 3, 1, 1}},
+};
+
+class ConvolutionTest : public OpTest {};
+
+TEST_P(ConvolutionTest, EqualsDoubleLoops) {
+  for (const Case& test : kCases) {
+    SCOPED_TRACE(test.name);
+    const ConvolutionSpec& spec = test.spec;
+    const Array x = random_array(spec.x.count(), 1), w = random_array(spec.weight_count(), 2),
+                dy = random_array(spec.y().count(), 3);
+    const DeviceArray device_x(*library_, x), device_w(*library_, w), device_dy(*library_, dy);
+    const DeviceArray y(*library_, spec.y().count()), dx(*library_, spec.x.count()), dw(*library_, spec.weight_count());
+    const auto op = library_->convolution(spec);
+    op->load_weights(device_w);
+    op->forward(device_x, y);
+    op->backward_input(device_dy, dx);
+    op->backward_weight(device_x, device_dy, dw);
+
+    // A product is rounded once, and once for every addition it takes part in: as many as the longest sum has terms.
+    const std::int64_t taps = spec.kernel * spec.kernel;
+    expect_close("y", y, reference::convolution(spec, x, w),
+                 rounding_bound(reference::convolution(spec, absolute(x), absolute(w)), taps * spec.x.c));
+    expect_close(
+        "dx", dx, reference::convolution_input(spec, dy, w),
+        rounding_bound(reference::convolution_input(spec, absolute(dy), absolute(w)), taps * spec.num_filters));
+    expect_close("dw", dw, reference::convolution_weight(spec, x, dy),
+                 rounding_bound(reference::convolution_weight(spec, absolute(x), absolute(dy)), spec.y().pixels()));
+  }
+}
+
+TEST_P(ConvolutionTest, FirstLayerWithoutInputGradientEqualsTheSameWithIt) {
+  ConvolutionSpec spec{{2, 28, 28, 1}, 16, 3, 1, 1};
+  const DeviceArray x(*library_, random_array(spec.x.count(), 1)), w(*library_, random_array(spec.weight_count(), 2)),
+      dy(*library_, random_array(spec.y().count(), 3));
+  std::vector<std::vector<std::uint32_t>> results;
+  for (const bool needs_dx : {true, false}) {
+    spec.needs_dx = needs_dx;
+    const DeviceArray y(*library_, spec.y().count()), dw(*library_, spec.weight_count());
+    const auto op = library_->convolution(spec);
+    op->load_weights(w);
+    op->forward(x, y);
+    op->backward_weight(x, dy, dw);
+    results.push_back(bits(y));
+    results.push_back(bits(dw));
+  }
+  EXPECT_EQ(results[0], results[2]);
+  EXPECT_EQ(results[1], results[3]);
+}
+
+TEST_P(ConvolutionTest, SeesNewWeightsOnlyAfterLoading) {
+  const ConvolutionSpec spec{{1, 5, 5, 16}, 16, 3, 1, 1};
+  const DeviceArray x(*library_, random_array(spec.x.count(), 1));
+  const DeviceArray w(*library_, random_array(spec.weight_count(), 2));
+  const DeviceArray y(*library_, spec.y().count()), again(*library_, spec.y().count());
+  const auto op = library_->convolution(spec);
+  op->load_weights(w);
+  op->forward(x, y);
+  const std::vector<float> zeros(index(spec.weight_count()), 0.0f);
+  library_->device().copy_to_device(w.data(), zeros.data(), spec.weight_count() * 4);
+  op->forward(x, again);
+  EXPECT_EQ(bits(y), bits(again));
+  op->load_weights(w);
+  op->forward(x, again);
+  EXPECT_EQ(again.values(), std::vector<float>(index(spec.y().count()), 0.0f));
+}
+
+/// Bits of y, dx and dw, on fresh memory.
+std::vector<std::vector<std::uint32_t>> results_of(ops::Library& library, ops::ConvolutionOp& op,
+                                                   const ConvolutionSpec& spec) {
+  const DeviceArray x(library, random_array(spec.x.count(), 1)), w(library, random_array(spec.weight_count(), 2)),
+      dy(library, random_array(spec.y().count(), 3));
+  const DeviceArray y(library, spec.y().count()), dx(library, spec.x.count()), dw(library, spec.weight_count());
+  op.load_weights(w);
+  op.forward(x, y);
+  op.backward_input(dy, dx);
+  op.backward_weight(x, dy, dw);
+  return {bits(y), bits(dx), bits(dw)};
+}
+
+// Shapes large enough for sums to be split among threads. A second library plans anew; and an operation must follow the
+// scratch memory when a larger one, planned later, has moved it.
+TEST_P(ConvolutionTest, GivesTheSameBitsInEveryRun) {
+  const std::vector<ConvolutionSpec> specs = {{{8, 14, 14, 64}, 64, 3, 1, 1},
+                                              {{8, 16, 16, 16}, 16, 3, 1, 1},
+                                              {{4, 28, 28, 1}, 16, 3, 1, 1},
+                                              {{8, 7, 7, 128}, 256, 1, 2, 0},
+                                              {{4, 9, 9, 37}, 37, 3, 1, 1}};
+  for (const ConvolutionSpec& spec : specs) {
+    SCOPED_TRACE(to_string(spec.x));
+    std::vector<std::vector<std::uint32_t>> first;
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = GetParam()});
+      const auto op = library->convolution(spec);
+      const auto before = results_of(*library, *op, spec);
+      const auto larger = library->convolution({{8, 28, 28, 64}, 64, 3, 1, 1});
+      const auto after = results_of(*library, *op, spec);
+      if (first.empty()) first = before;
+      EXPECT_EQ(first, before);
+      EXPECT_EQ(first, after);
+    }
+  }
+}
+
+CONVOY_RUN_WITH_ONE_AND_TWO_THREADS(ConvolutionTest);
+
+}  // namespace
+}  // namespace convoy

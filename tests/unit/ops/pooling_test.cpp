@@ -1,0 +1,140 @@
+/// Pooling against plain loops.
+#include "reference/pooling.h"
+
+#include "unit/ops/op_test.h"
+
+namespace convoy {
+namespace {
+
+using ops::PoolingSpec;
+
+const std::vector<PoolingSpec> kSpecs = {
+    {{1, 1, 1, 1}, 1, 1, 0},  {{2, 8, 8, 16}, 2, 2, 0},   {{2, 9, 7, 37}, 3, 2, 1},  {{1, 112, 112, 64}, 3, 2, 1},
+    {{2, 7, 7, 1}, 3, 1, 1},  {{3, 11, 10, 19}, 3, 3, 0}, {{1, 5, 5, 3}, 5, 1, 2},   {{1, 1, 1, 5}, 3, 2, 1},
+    {{1, 9, 9, 16}, 7, 2, 3}, {{2, 10, 9, 33}, 2, 3, 1},  {{1, 16, 17, 2}, 15, 1, 7}};
+
+std::string describe(const PoolingSpec& spec) {
+  return fmt::format("{} kernel {} stride {} padding {}", to_string(spec.x), spec.kernel, spec.stride, spec.padding);
+}
+
+/// Bytes on the device, with a guard behind them.
+class Winners {
+ public:
+  Winners(ops::Library& library, std::int64_t count)
+      : device_(library.device()), count_(count), buffer_(device_, count + 64) {
+    const std::vector<std::uint8_t> poison(index(count + 64), kPoison);
+    device_.copy_to_device(buffer_.data(), poison.data(), count + 64);
+  }
+
+  std::uint8_t* data() const { return reinterpret_cast<std::uint8_t*>(buffer_.data()); }
+
+  std::vector<std::uint8_t> values() const {
+    std::vector<std::uint8_t> all(index(count_ + 64));
+    device_.copy_to_host(all.data(), buffer_.data(), count_ + 64);
+    for (std::int64_t i = count_; i < count_ + 64; ++i) EXPECT_EQ(all[index(i)], kPoison) << "written past the end";
+    all.resize(index(count_));
+    return all;
+  }
+
+ private:
+  static constexpr std::uint8_t kPoison = 255;  // no window has so many places
+  Device& device_;
+  std::int64_t count_;
+  Buffer buffer_;
+};
+
+class PoolingTest : public OpTest {};
+
+TEST_P(PoolingTest, MaxEqualsPlainLoops) {
+  for (const PoolingSpec& spec : kSpecs) {
+    SCOPED_TRACE(describe(spec));
+    const Array x = random_array(spec.x.count(), 1, -3),
+                dy = random_array(spec.y().count(), 2);  // padding's 0 would win
+    const DeviceArray device_x(*library_, x), device_dy(*library_, dy);
+    const DeviceArray y(*library_, spec.y().count()), dx(*library_, spec.x.count());
+    const Winners winner(*library_, spec.y().count());
+    const auto op = library_->max_pool(spec);
+    op->forward(device_x, y, winner.data());
+    op->backward(device_dy, winner.data(), dx);
+    const auto want = reference::max_pool(spec, x);
+    expect_close("y", y, want.y, Array(want.y.size()));  // chosen, not computed: no rounding
+    EXPECT_EQ(winner.values(), want.winner);
+    // A pixel sums the gradients of at most ceil(kernel / stride)^2 windows.
+    const std::int64_t windows = (spec.kernel + spec.stride - 1) / spec.stride;
+    expect_close("dx", dx, reference::max_pool_gradient(spec, want.winner, dy),
+                 rounding_bound(reference::max_pool_gradient(spec, want.winner, absolute(dy)), windows * windows));
+  }
+}
+
+TEST_P(PoolingTest, MaxTakesTheFirstAmongEquals) {
+  for (const std::int64_t channels : {1, 37}) {
+    const PoolingSpec spec{{1, 4, 4, channels}, 3, 1, 1};
+    const Array x(index(spec.x.count()), 2.0);
+    const DeviceArray device_x(*library_, x), y(*library_, spec.y().count());
+    const Winners winner(*library_, spec.y().count());
+    library_->max_pool(spec)->forward(device_x, y, winner.data());
+    const std::vector<std::uint8_t> winners = winner.values();
+    EXPECT_EQ(winners, reference::max_pool(spec, x).winner);
+    EXPECT_EQ(winners[0], 4) << "at the corner, the first place inside the image is the window's centre";
+  }
+}
+
+TEST_P(PoolingTest, MaxOfInfinitiesIsInsideTheImageAndNaNIsKept) {
+  const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  for (const std::int64_t channels : {1, 16}) {
+    const PoolingSpec spec{{1, 3, 3, channels}, 3, 3, 1};
+    Array x(index(spec.x.count()), -infinity);
+    const DeviceArray y(*library_, spec.y().count());
+    const Winners winner(*library_, spec.y().count());
+    const auto op = library_->max_pool(spec);
+    op->forward(DeviceArray(*library_, x), y, winner.data());
+    EXPECT_EQ(y.values()[0], -infinity);
+    EXPECT_EQ(winner.values()[0], 4);
+    for (const std::int64_t place : {0, 1, 3}) {  // of the window's four pixels; larger values before and after it
+      x.assign(x.size(), 1);
+      x[index(place * channels)] = nan;
+      op->forward(DeviceArray(*library_, x), y, winner.data());
+      EXPECT_TRUE(std::isnan(y.values()[0])) << "at pixel " << place;
+    }
+  }
+}
+
+TEST_P(PoolingTest, AverageEqualsDoubleLoops) {
+  for (const PoolingSpec& spec : kSpecs) {
+    SCOPED_TRACE(describe(spec));
+    const Array x = random_array(spec.x.count(), 1), dy = random_array(spec.y().count(), 2);
+    const DeviceArray device_x(*library_, x), device_dy(*library_, dy);
+    const DeviceArray y(*library_, spec.y().count()), dx(*library_, spec.x.count());
+    const auto op = library_->average_pool(spec);
+    op->forward(device_x, y);
+    op->backward(device_dy, dx);
+    // A division and at most kernel^2 additions.
+    const std::int64_t roundings = spec.kernel * spec.kernel + 1;
+    expect_close("y", y, reference::average_pool(spec, x),
+                 rounding_bound(reference::average_pool(spec, absolute(x)), roundings));
+    expect_close("dx", dx, reference::average_pool_gradient(spec, dy),
+                 rounding_bound(reference::average_pool_gradient(spec, absolute(dy)), roundings));
+  }
+}
+
+TEST_P(PoolingTest, GlobalAverageEqualsDoubleLoops) {
+  for (const Shape& shape : {Shape{1, 1, 1, 1}, Shape{2, 7, 7, 37}, Shape{3, 8, 8, 64}, Shape{1, 13, 5, 100}}) {
+    SCOPED_TRACE(to_string(shape));
+    const Array x = random_array(shape.count(), 1), dy = random_array(shape.n * shape.c, 2);
+    const DeviceArray device_x(*library_, x), device_dy(*library_, dy);
+    const DeviceArray y(*library_, shape.n * shape.c), dx(*library_, shape.count());
+    const auto op = library_->global_average_pool(shape);
+    op->forward(device_x, y);
+    op->backward(device_dy, dx);
+    // Additions and a division; backward only divides.
+    expect_close("y", y, reference::global_average_pool(shape, x),
+                 rounding_bound(reference::global_average_pool(shape, absolute(x)), shape.h * shape.w));
+    expect_close("dx", dx, reference::global_average_pool_gradient(shape, dy),
+                 rounding_bound(reference::global_average_pool_gradient(shape, absolute(dy)), 1));
+  }
+}
+
+CONVOY_RUN_WITH_ONE_AND_TWO_THREADS(PoolingTest);
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,126 @@
+/// The oracle's gradients against central differences of the oracle itself, all in double.
+///   (f(x + h) - f(x - h)) / 2h = f'(x) + h^2 f'''/6 + rounding of about 2^-53 |f| / h
+#include <gtest/gtest.h>
+
+#include "reference/batch_norm.h"
+#include "reference/convolution.h"
+#include "reference/linear.h"
+#include "reference/pooling.h"
+#include "reference/shortcut.h"
+#include "reference/softmax_cross_entropy.h"
+
+namespace convoy {
+namespace {
+
+using reference::Array;
+using reference::dot;
+using reference::index;
+using reference::numeric_gradient;
+using reference::random_array;
+
+void expect_near(const Array& got, const Array& want, double tolerance) {
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance) << i;
+}
+
+// A linear function has no third derivative: |f| < 1e3, h = 2^-10 leave 1e3 * 2^-53 * 2^10 = 1e-10.
+constexpr double kLinearStep = 0x1p-10, kLinearTolerance = 1e-9;
+
+// Others: these small cases have third derivatives below 1e2, h = 2^-13: 1e2 h^2 / 6 = 2.5e-7.
+constexpr double kStep = 0x1p-13, kTolerance = 3e-7;
+
+TEST(ReferenceConvolution, GradientsAreNumericOnes) {
+  for (const ops::ConvolutionSpec& spec :
+       {ops::ConvolutionSpec{{2, 5, 4, 3}, 2, 3, 1, 1}, ops::ConvolutionSpec{{1, 7, 6, 2}, 3, 5, 3, 3},
+        ops::ConvolutionSpec{{2, 4, 5, 3}, 2, 1, 2, 0}}) {
+    const Array x = random_array(spec.x.count(), 1), w = random_array(spec.weight_count(), 2),
+                dy = random_array(spec.y().count(), 3);
+    const auto of_x = [&](const Array& at) { return dot(dy, reference::convolution(spec, at, w)); };
+    const auto of_w = [&](const Array& at) { return dot(dy, reference::convolution(spec, x, at)); };
+    expect_near(reference::convolution_input(spec, dy, w), numeric_gradient(of_x, x, kLinearStep), kLinearTolerance);
+    expect_near(reference::convolution_weight(spec, x, dy), numeric_gradient(of_w, w, kLinearStep), kLinearTolerance);
+  }
+}
+
+TEST(ReferenceBatchNorm, GradientsAreNumericOnes) {
+  for (const bool relu : {false, true}) {
+    for (const bool residual : {false, true}) {
+      const ops::BatchNormSpec spec{{2, 3, 3, 3}, relu, residual};
+      const Array x = random_array(54, 11), r = random_array(54, 12), gamma = random_array(3, 13, 1, 0.5),
+                  beta = random_array(3, 14), dy = random_array(54, 15);
+      const auto forward = reference::batch_norm(spec, x, r, gamma, beta);
+      for (const double argument : forward.argument) ASSERT_GT(std::abs(argument), 8 * kStep) << "too near the kink";
+      const auto got = reference::batch_norm_gradient(spec, x, gamma, forward, dy);
+      const auto loss = [&](const Array& a, const Array& b, const Array& c, const Array& d) {
+        return dot(dy, reference::batch_norm(spec, a, b, c, d).y);
+      };
+      expect_near(got.dx, numeric_gradient([&](const Array& at) { return loss(at, r, gamma, beta); }, x, kStep),
+                  kTolerance);
+      expect_near(got.dgamma, numeric_gradient([&](const Array& at) { return loss(x, r, at, beta); }, gamma, kStep),
+                  kTolerance);
+      expect_near(got.dbeta, numeric_gradient([&](const Array& at) { return loss(x, r, gamma, at); }, beta, kStep),
+                  kTolerance);
+      if (!residual) continue;
+      expect_near(got.dresidual, numeric_gradient([&](const Array& at) { return loss(x, at, gamma, beta); }, r, kStep),
+                  kTolerance);
+    }
+  }
+}
+
+TEST(ReferencePooling, GradientsAreNumericOnes) {
+  for (const ops::PoolingSpec& spec : {ops::PoolingSpec{{2, 5, 6, 2}, 3, 2, 1}, ops::PoolingSpec{{1, 6, 6, 3}, 2, 2, 0},
+                                       ops::PoolingSpec{{1, 5, 7, 1}, 3, 1, 1}}) {
+    const Array dy = random_array(spec.y().count(), 2);
+    Array x = random_array(spec.x.count(), 1);
+    const auto average = [&](const Array& at) { return dot(dy, reference::average_pool(spec, at)); };
+    expect_near(reference::average_pool_gradient(spec, dy), numeric_gradient(average, x, kLinearStep),
+                kLinearTolerance);
+    // All values at least 8 steps apart: no step changes a winner.
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * 37 % x.size()) * 8 * kLinearStep;
+    const auto maximum = [&](const Array& at) { return dot(dy, reference::max_pool(spec, at).y); };
+    expect_near(reference::max_pool_gradient(spec, reference::max_pool(spec, x).winner, dy),
+                numeric_gradient(maximum, x, kLinearStep), kLinearTolerance);
+  }
+  const Shape shape{2, 3, 5, 4};
+  const Array x = random_array(shape.count(), 1), dy = random_array(shape.n * shape.c, 2);
+  const auto global = [&](const Array& at) { return dot(dy, reference::global_average_pool(shape, at)); };
+  expect_near(reference::global_average_pool_gradient(shape, dy), numeric_gradient(global, x, kLinearStep),
+              kLinearTolerance);
+}
+
+TEST(ReferenceLinear, GradientsAreNumericOnes) {
+  const ops::LinearSpec spec{3, 7, 5};
+  const Array x = random_array(21, 1), w = random_array(35, 2), b = random_array(5, 3), dy = random_array(15, 4);
+  const auto got = reference::linear_gradient(spec, x, w, dy);
+  const auto loss = [&](const Array& a, const Array& v, const Array& c) {
+    return dot(dy, reference::linear(spec, a, v, c));
+  };
+  expect_near(got.dx, numeric_gradient([&](const Array& at) { return loss(at, w, b); }, x, kLinearStep),
+              kLinearTolerance);
+  expect_near(got.dw, numeric_gradient([&](const Array& at) { return loss(x, at, b); }, w, kLinearStep),
+              kLinearTolerance);
+  expect_near(got.db, numeric_gradient([&](const Array& at) { return loss(x, w, at); }, b, kLinearStep),
+              kLinearTolerance);
+}
+
+TEST(ReferenceShortcut, GradientIsNumericOne) {
+  const ops::ShortcutSpec spec{{2, 5, 4, 3}, 2, 6};
+  const Array x = random_array(spec.x.count(), 1), dy = random_array(spec.y().count(), 2);
+  const auto loss = [&](const Array& at) { return dot(dy, reference::shortcut(spec, at)); };
+  expect_near(reference::shortcut_gradient(spec, dy, Array(x.size())), numeric_gradient(loss, x, kLinearStep),
+              kLinearTolerance);
+}
+
+TEST(ReferenceSoftmaxCrossEntropy, GradientIsNumericOne) {
+  for (const float smoothing : {0.0f, 0.1f}) {
+    const ops::SoftmaxCrossEntropySpec spec{4, 5, smoothing, 1};
+    const std::vector<std::int32_t> labels = {0, 4, ops::kNoLabel, 2};
+    const Array logits = random_array(20, 1, 0, 3);
+    const auto loss = [&](const Array& at) { return reference::softmax_cross_entropy(spec, at, labels).sums.loss; };
+    expect_near(reference::softmax_cross_entropy(spec, logits, labels).dlogits, numeric_gradient(loss, logits, kStep),
+                kTolerance);
+  }
+}
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,100 @@
+/// SoftmaxCrossEntropyOp against its definition.
+#include "reference/softmax_cross_entropy.h"
+
+#include "convoy/base/error.h"
+
+#include "unit/ops/op_test.h"
+
+namespace convoy {
+namespace {
+
+using ops::kNoLabel;
+using ops::LossSums;
+using ops::SoftmaxCrossEntropySpec;
+
+class SoftmaxCrossEntropyTest : public OpTest {
+ protected:
+  LossSums run(const SoftmaxCrossEntropySpec& spec, const Array& logits, const std::vector<std::int32_t>& labels,
+               float* dlogits = nullptr) {
+    const DeviceArray z(*library_, logits);
+    const auto bytes = static_cast<std::int64_t>(labels.size() * sizeof(std::int32_t));
+    const Buffer device_labels(library_->device(), bytes);
+    library_->device().copy_to_device(device_labels.data(), labels.data(), bytes);
+    LossSums sums;
+    const auto op = library_->softmax_cross_entropy(spec);
+    op->run(z, reinterpret_cast<const std::int32_t*>(device_labels.data()), dlogits, &sums);
+    library_->device().synchronize();
+    return sums;
+  }
+};
+
+TEST_P(SoftmaxCrossEntropyTest, EqualsItsDefinition) {
+  for (const auto& [n, classes, smoothing] :
+       {std::tuple{1, 1, 0.0f}, {1, 2, 0.0f}, {5, 10, 0.0f}, {5, 10, 0.1f}, {7, 37, 1.0f}, {3, 1000, 0.1f}}) {
+    SCOPED_TRACE(fmt::format("{} samples, {} classes, smoothing {}", n, classes, smoothing));
+    const SoftmaxCrossEntropySpec spec{n, classes, smoothing, 1.0f / 64};
+    const Array logits = random_array(std::int64_t{n} * classes, 1, 0, 10);
+    std::vector<std::int32_t> labels(index(n));
+    for (int i = 0; i < n; ++i) labels[index(i)] = i * 7 % classes;
+    const DeviceArray dlogits(*library_, std::int64_t{n} * classes);
+    const LossSums sums = run(spec, logits, labels, dlogits);
+    const auto want = reference::softmax_cross_entropy(spec, logits, labels);
+    // In double; log p of up to 20 + log 1000 a sample, a few hundred roundings of 2^-53 on each.
+    EXPECT_NEAR(sums.loss, want.sums.loss, n * 27.0 * 1000 * 0x1p-53);
+    EXPECT_EQ(sums.num_correct, want.sums.num_correct);
+    EXPECT_EQ(sums.num_samples, want.sums.num_samples);
+    // Rounded to float32 once; |dz| <= scale, below which double's own error of 1e-13 drowns.
+    expect_close("dlogits", dlogits, want.dlogits, Array(index(std::int64_t{n} * classes), 1.01 * kRounding / 64));
+  }
+}
+
+TEST_P(SoftmaxCrossEntropyTest, SamplesWithoutLabelCountForNothingAndGetZeroGradient) {
+  const SoftmaxCrossEntropySpec spec{3, 4, 0.1f, 1};
+  const Array logits = random_array(12, 1);
+  const DeviceArray dlogits(*library_, 12);
+  const LossSums sums = run(spec, logits, {2, kNoLabel, 0}, dlogits);
+  const Array kept = {logits[0], logits[1], logits[2], logits[3], logits[8], logits[9], logits[10], logits[11]};
+  const LossSums alone = run({2, 4, 0.1f, 1}, kept, {2, 0});
+  EXPECT_EQ(sums.loss, alone.loss);
+  EXPECT_EQ(sums.num_samples, 2);
+  const std::vector<float> values = dlogits.values();
+  EXPECT_EQ(std::vector<float>(values.begin() + 4, values.begin() + 8), std::vector<float>(4, 0.0f));
+}
+
+TEST_P(SoftmaxCrossEntropyTest, StaysFiniteForHugeLogits) {
+  const DeviceArray dlogits(*library_, 6);
+  const LossSums sums = run({2, 3, 0.1f, 1}, {3e38, -3e38, 0, -3e38, -3e38, -3e38}, {1, 0}, dlogits);
+  EXPECT_TRUE(std::isfinite(sums.loss));
+  for (const float value : dlogits.values()) EXPECT_TRUE(std::isfinite(value));
+}
+
+TEST_P(SoftmaxCrossEntropyTest, NonFiniteLogitsGiveANonFiniteLossAndNoHit) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity}) {
+    for (const std::size_t place : {0, 1, 2}) {
+      for (const float smoothing : {0.0f, 0.1f}) {
+        Array logits = {1, 2, 3};
+        logits[place] = bad;
+        const LossSums sums = run({1, 3, smoothing, 1}, logits, {2});
+        EXPECT_FALSE(std::isfinite(sums.loss)) << bad << " at " << place << ", smoothing " << smoothing;
+        EXPECT_EQ(sums.num_correct, 0);
+        EXPECT_EQ(sums.num_samples, 1);
+      }
+    }
+  }
+}
+
+TEST_P(SoftmaxCrossEntropyTest, TheFirstAmongEqualLogitsIsTheAnswer) {
+  EXPECT_EQ(run({1, 3, 0, 1}, {1, 5, 5}, {1}).num_correct, 1);
+  EXPECT_EQ(run({1, 3, 0, 1}, {1, 5, 5}, {2}).num_correct, 0);
+}
+
+TEST_P(SoftmaxCrossEntropyTest, RefusesLabelsThatAreNoClass) {
+  EXPECT_THROW(run({1, 3, 0, 1}, {1, 2, 3}, {3}), Error);
+  EXPECT_THROW(run({1, 3, 0, 1}, {1, 2, 3}, {-2}), Error);
+}
+
+CONVOY_RUN_WITH_ONE_AND_TWO_THREADS(SoftmaxCrossEntropyTest);
+
+}  // namespace
+}  // namespace convoy
