@@ -1,9 +1,12 @@
 /// The program: what is asked for, and who does it.
+#include <csignal>
+
 #include "convoy/comm/session.h"
 #include "convoy/commands/commands.h"
 #include "convoy/params/parse.h"
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error with a message, like a full disk, not a crash
   return convoy::mpi::run_guarded(argc, argv, [&](convoy::mpi::Session& session) {
     // 1. What is asked for
     const convoy::Request request = convoy::parse_command_line(argc, argv);

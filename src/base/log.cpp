@@ -20,7 +20,11 @@ void write_line(std::string_view prefix, std::string_view message) noexcept {
 
 }  // namespace
 
-void log_warning(std::string_view message) noexcept { write_line("convoy: warning: ", message); }
-void log_error(std::string_view message) noexcept { write_line("convoy: ", message); }
+void log_warning(std::string_view message) noexcept {
+  write_line("convoy: warning: ", message);
+}
+void log_error(std::string_view message) noexcept {
+  write_line("convoy: ", message);
+}
 
 }  // namespace convoy

@@ -13,7 +13,9 @@ namespace convoy {
 namespace {
 
 // 2^-53: the 53 high bits of a 64-bit word are exact in a double.
-double to_unit(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
+double to_unit(std::uint64_t bits) {
+  return static_cast<double>(bits >> 11) * 0x1p-53;
+}
 
 }  // namespace
 
@@ -24,7 +26,9 @@ std::array<std::uint64_t, 4> random_block(const RandomKey& key, std::uint64_t in
   return {block[0], block[1], block[2], block[3]};
 }
 
-double random_uniform(const RandomKey& key, std::uint64_t index) { return to_unit(random_block(key, index)[0]); }
+double random_uniform(const RandomKey& key, std::uint64_t index) {
+  return to_unit(random_block(key, index)[0]);
+}
 
 double random_normal(const RandomKey& key, std::uint64_t index) {
   const auto block = random_block(key, index);
@@ -37,6 +41,8 @@ std::uint64_t random_below(const RandomKey& key, std::uint64_t index, std::uint6
   return static_cast<std::uint64_t>((static_cast<Wide>(random_block(key, index)[0]) * bound) >> 64);
 }
 
-std::uint64_t hash_name(std::string_view name) { return XXH3_64bits(name.data(), name.size()); }
+std::uint64_t hash_name(std::string_view name) {
+  return XXH3_64bits(name.data(), name.size());
+}
 
 }  // namespace convoy

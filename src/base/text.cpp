@@ -2,8 +2,8 @@
 #include "convoy/base/text.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <initializer_list>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -27,22 +27,23 @@ std::int64_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+// One decimal in the largest unit that leaves at least 1; what would be printed as a full next unit is that unit.
+std::string in_units(std::int64_t number, std::int64_t step, std::initializer_list<const char*> units) {
+  auto value = static_cast<double>(number) / static_cast<double>(step);
+  auto unit = units.begin();
+  while (value >= static_cast<double>(step) - 0.05 && unit + 1 != units.end())
+    value /= static_cast<double>(step), ++unit;
+  return fmt::format("{:.1f} {}", value, *unit);
+}
+
 }  // namespace
 
 std::string human_bytes(std::int64_t bytes) {
-  static constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB"};
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  double value = static_cast<double>(bytes) / 1024.0;
-  std::size_t unit = 0;
-  while (value >= 1024.0 && unit + 1 < kUnits.size()) value /= 1024.0, ++unit;
-  return fmt::format("{:.1f} {}", value, kUnits[unit]);
+  return bytes < 1024 ? fmt::format("{} B", bytes) : in_units(bytes, 1024, {"KiB", "MiB", "GiB", "TiB", "PiB"});
 }
 
 std::string human_count(std::int64_t count) {
-  if (count < 1000) return fmt::format("{}", count);
-  if (count < 1'000'000) return fmt::format("{:.1f} k", static_cast<double>(count) / 1e3);
-  if (count < 1'000'000'000) return fmt::format("{:.1f} M", static_cast<double>(count) / 1e6);
-  return fmt::format("{:.2f} G", static_cast<double>(count) / 1e9);
+  return count < 1000 ? fmt::format("{}", count) : in_units(count, 1000, {"k", "M", "G", "T"});
 }
 
 std::string human_seconds(double seconds) {

@@ -47,11 +47,11 @@ class CpuDevice final : public Device {
   }
 
   void copy_to_device(void* device, const void* host, std::int64_t size_bytes) override {
-    std::memcpy(device, host, static_cast<std::size_t>(size_bytes));
+    if (size_bytes > 0) std::memcpy(device, host, static_cast<std::size_t>(size_bytes));
   }
 
   void copy_to_host(void* host, const void* device, std::int64_t size_bytes) override {
-    std::memcpy(host, device, static_cast<std::size_t>(size_bytes));
+    if (size_bytes > 0) std::memcpy(host, device, static_cast<std::size_t>(size_bytes));
   }
 
   void synchronize() override {}

@@ -66,7 +66,7 @@ TEST(Face, APlanShowsTheStepWithoutDoingIt) {
   arguments[0] = "plan";
   const Ending plan = run_program({.arguments = arguments + std::vector<std::string>{"--grid.stages=2"}, .ranks = 2});
   EXPECT_EQ(plan.status, 0) << plan.output;
-  EXPECT_TRUE(contains(plan.output, "FFBB")) << plan.output;
+  EXPECT_TRUE(contains(plan.output, "FF..BBFBBFBBFBBFBBFBBFBB.BB")) << plan.output;
   EXPECT_TRUE(contains(plan.output, "bubble")) << plan.output;
 }
 

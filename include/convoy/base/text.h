@@ -11,7 +11,7 @@ namespace convoy {
 /// "512 B", "1.5 KiB", "97.7 MiB".
 std::string human_bytes(std::int64_t bytes);
 
-/// "950", "272.5 k", "25.6 M".
+/// "950", "272.5 k", "25.6 M", "4.1 G".
 std::string human_count(std::int64_t count);
 
 /// "42 s", "3 min 05 s", "2 h 10 min".

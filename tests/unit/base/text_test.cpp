@@ -19,7 +19,8 @@ TEST(HumanBytes, ChangesTheUnitAtEachPowerOf1024) {
   EXPECT_EQ(human_bytes(1 << 20), "1.0 MiB");
   EXPECT_EQ(human_bytes(102'445'875), "97.7 MiB");
   EXPECT_EQ(human_bytes(std::int64_t{1} << 30), "1.0 GiB");
-  EXPECT_EQ(human_bytes(std::int64_t{5} << 50), "5120.0 TiB");  // there is no larger unit
+  EXPECT_EQ(human_bytes((1 << 20) - 1), "1.0 MiB");  // not 1024.0 KiB
+  EXPECT_EQ(human_bytes(std::int64_t{5} << 60), "5120.0 PiB");  // there is no larger unit
 }
 
 TEST(HumanCount, ChangesTheUnitAtEachThousand) {
@@ -28,7 +29,8 @@ TEST(HumanCount, ChangesTheUnitAtEachThousand) {
   EXPECT_EQ(human_count(1000), "1.0 k");
   EXPECT_EQ(human_count(272'474), "272.5 k");
   EXPECT_EQ(human_count(25'557'032), "25.6 M");
-  EXPECT_EQ(human_count(4'090'000'000), "4.09 G");
+  EXPECT_EQ(human_count(999'999), "1.0 M");
+  EXPECT_EQ(human_count(4'090'000'000), "4.1 G");
 }
 
 TEST(HumanSeconds, ShowsAtMostTwoUnitsAndCarriesARoundedSixty) {
