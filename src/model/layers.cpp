@@ -9,7 +9,7 @@ Convolution::Convolution(CellMemory& memory, const std::string& name, const ops:
                                 .kind = ParameterKind::kConvolutionWeight,
                                 .dims = {spec.num_filters, spec.x.c, spec.kernel, spec.kernel},
                                 .fan_in = spec.x.c * spec.kernel * spec.kernel})) {
-  memory.add_forward_flop(spec.forward_flop());
+  memory.add_flop(spec.forward_flop(), (spec.needs_dx ? 2 : 1) * spec.forward_flop());
 }
 
 BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, const ops::BatchNormSpec& spec) : spec_(spec) {
@@ -70,7 +70,7 @@ Linear::Linear(CellMemory& memory, const std::string& name, const ops::LinearSpe
                               .kind = ParameterKind::kLinearBias,
                               .dims = {spec.num_outputs},
                               .fan_in = spec.num_inputs})) {
-  memory.add_forward_flop(spec.forward_flop());
+  memory.add_flop(spec.forward_flop(), 2 * spec.forward_flop());
 }
 
 }  // namespace convoy

@@ -10,13 +10,13 @@ namespace convoy {
 
 namespace {
 
-// Backward does a forward's work twice: by input and by weight.
-constexpr double kFlopPerForwardFlop = 3.0;
-
 // How often what a cell saves crosses the memory bus in a step: written by forward's convolution, read twice and
 // written once by batch norm, read by the next convolution, and in backward read by the two gradients and twice by
 // batch norm.
 constexpr double kTripsPerSavedByte = 8.0;
+
+// And its parameters: read by forward and by input, their gradient written, reordered and summed.
+constexpr double kTripsPerParameterByte = 5.0;
 
 }  // namespace
 
@@ -24,8 +24,10 @@ std::vector<double> model_cell_seconds(const Network& network, const DeviceRates
   std::vector<double> seconds;
   for (const auto& cell : network) {
     const CellMemory& memory = cell->memory();
-    seconds.push_back(kFlopPerForwardFlop * memory.forward_flop() / rates.flop_per_second +
-                      kTripsPerSavedByte * static_cast<double>(memory.saved_size_bytes()) / rates.bytes_per_second);
+    const double flop = memory.forward_flop() + memory.backward_flop();
+    const double bytes = kTripsPerSavedByte * static_cast<double>(memory.saved_size_bytes()) +
+                         kTripsPerParameterByte * static_cast<double>(memory.arena_count() * sizeof(float));
+    seconds.push_back(flop / rates.flop_per_second + bytes / rates.bytes_per_second);
   }
   return seconds;
 }

@@ -46,10 +46,11 @@ std::string ranks_of(const GridShape& grid, std::int64_t stage) {
   return grid.replicas > kShown ? text + ",.." : text;
 }
 
-// Forward and backward of one sample: backward does a forward's work by input and again by weight.
+// Forward and backward.
 double gigaflop_a_sample(const Network& network, const CellRange& cells) {
   double flop = 0;
-  for (std::int64_t i = cells.begin; i < cells.end; ++i) flop += 3.0 * network[i]->memory().forward_flop();
+  for (std::int64_t i = cells.begin; i < cells.end; ++i)
+    flop += network[i]->memory().forward_flop() + network[i]->memory().backward_flop();
   return flop / static_cast<double>(network.front()->x().n) / 1e9;
 }
 

@@ -50,7 +50,7 @@ class CellMemory {
   Saved saved(const Shape& shape) { return saved_bytes(shape.count() * static_cast<std::int64_t>(sizeof(float))); }
   Saved saved_bytes(std::int64_t size_bytes);
   Scratch scratch(const Shape& shape);
-  void add_forward_flop(double flop) { forward_flop_ += flop; }
+  void add_flop(double forward, double backward) { forward_flop_ += forward, backward_flop_ += backward; }
 
   struct Entry {
     ParameterSpec spec;
@@ -60,12 +60,13 @@ class CellMemory {
   std::int64_t arena_count() const { return arena_count_; }  ///< floats, padding included
   std::int64_t saved_size_bytes() const { return saved_size_bytes_; }
   std::int64_t scratch_size_bytes() const { return scratch_size_bytes_; }
-  double forward_flop() const { return forward_flop_; }  ///< of one micro-batch
+  double forward_flop() const { return forward_flop_; }    ///< of one micro-batch
+  double backward_flop() const { return backward_flop_; }  ///< by input, where it is asked for, and by weight
 
  private:
   std::vector<Entry> parameters_;
   std::int64_t arena_count_ = 0, saved_size_bytes_ = 0, scratch_size_bytes_ = 0;
-  double forward_flop_ = 0;
+  double forward_flop_ = 0, backward_flop_ = 0;
 };
 
 /// y = cell(x); dx, dparameters = backward(dy). Shapes carry the micro-batch's size.

@@ -27,6 +27,12 @@ double forward_gigaflop_a_sample(const Network& network) {
   return flop / static_cast<double>(network.front()->x().n) / 1e9;
 }
 
+double gigaflop_a_sample(const Network& network) {
+  double flop = 0;
+  for (const auto& cell : network) flop += cell->memory().forward_flop() + cell->memory().backward_flop();
+  return flop / static_cast<double>(network.front()->x().n) / 1e9;
+}
+
 }  // namespace
 
 TEST(Network, ParameterCountsAreTorchvisions) {
@@ -52,6 +58,8 @@ TEST(Network, SmallImageParameterCountsFollowTheFormula) {
 TEST(Network, Resnet50CostsWhatThePaperSays) {
   // 4.09 G multiply-adds of v1.5 at 224 x 224 (torchvision's figure), two operations each.
   EXPECT_NEAR(forward_gigaflop_a_sample(imagenet("resnet50")), 2 * 4.09, 0.01);
+  // Backward does it twice again, but for the gradient of the images.
+  EXPECT_NEAR(gigaflop_a_sample(imagenet("resnet50")), 24.30, 0.01);
 }
 
 TEST(Network, CellsAreStemBlocksHead) {
