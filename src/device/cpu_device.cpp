@@ -13,7 +13,7 @@ namespace convoy {
 
 namespace {
 
-constexpr std::int64_t kAlignmentBytes = 64;       // a cache line, an AVX-512 vector
+constexpr std::int64_t kAlignmentBytes = 64;      // a cache line, an AVX-512 vector
 constexpr std::int64_t kHugePageBytes = 2 << 20;  // large buffers: fewer TLB misses
 
 std::string vector_extension() {
@@ -62,6 +62,8 @@ class CpuDevice final : public Device {
 
 }  // namespace
 
-std::unique_ptr<Device> make_cpu_device(std::int64_t threads) { return std::make_unique<CpuDevice>(threads); }
+std::unique_ptr<Device> make_cpu_device(std::int64_t threads) {
+  return std::make_unique<CpuDevice>(threads);
+}
 
 }  // namespace convoy

@@ -70,7 +70,7 @@ std::string help_text() {
       "Convoy trains residual networks, cut over the ranks of mpirun or srun.\n"
       "\n"
       "  convoy COMMAND [FILE.cfg ...] [--section.key=value ...]\n"
-      "  mpirun -n 4 convoy train input/quickstart.cfg --grid.stages=2 --run.directory=runs/a\n"
+      "  mpirun -n 4 convoy train input/fashion_resnet20.cfg --grid.stages=2 --run.directory=runs/a\n"
       "\n"
       "A FILE.cfg has its keys in sections; # begins a comment:\n"
       "\n"

@@ -19,7 +19,7 @@ TEST(HumanBytes, ChangesTheUnitAtEachPowerOf1024) {
   EXPECT_EQ(human_bytes(1 << 20), "1.0 MiB");
   EXPECT_EQ(human_bytes(102'445'875), "97.7 MiB");
   EXPECT_EQ(human_bytes(std::int64_t{1} << 30), "1.0 GiB");
-  EXPECT_EQ(human_bytes((1 << 20) - 1), "1.0 MiB");  // not 1024.0 KiB
+  EXPECT_EQ(human_bytes((1 << 20) - 1), "1.0 MiB");             // not 1024.0 KiB
   EXPECT_EQ(human_bytes(std::int64_t{5} << 60), "5120.0 PiB");  // there is no larger unit
 }
 
