@@ -17,8 +17,9 @@
 #SBATCH --signal=USR1@120    # to every rank, 120 seconds before the end: more than a step and a checkpoint take
 set -uo pipefail
 
-stopped_early=75  # convoy's status for "there is a checkpoint, run me again"
-max_restarts=200  # so that a run that cannot get on does not queue for ever
+stopped_early=75     # convoy's status for "there is a checkpoint, run me again"
+killed_by_usr1=138   # srun's, where the signal came before convoy listened to it: nothing is lost
+max_restarts=200     # so that a run that cannot get on does not queue for ever
 
 trap 'true' TERM  # preemption: outlive the ranks' checkpoint
 echo "Start $((${SLURM_RESTART_COUNT:-0} + 1)) on $SLURM_JOB_NODELIST, $(date --iso-8601=seconds)"
@@ -28,7 +29,7 @@ srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" --cp
   --distribution=block:block build/release/convoy train --run.threads="$SLURM_CPUS_PER_TASK" "$@"
 status=$?
 
-if ((status == stopped_early)); then
+if ((status == stopped_early || status == killed_by_usr1)); then
   if ((${SLURM_RESTART_COUNT:-0} < max_restarts)); then
     scontrol requeue "$SLURM_JOB_ID"
   else

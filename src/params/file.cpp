@@ -30,7 +30,7 @@ std::string without_comment(const std::string& line) {
 /// "[batch]" gives "batch".
 std::string read_section(const std::string& line, const std::string& where) {
   const bool closed = line.back() == ']';
-  const std::string name = trimmed(line.substr(1, line.size() - (closed ? 2 : 1)));
+  std::string name = trimmed(line.substr(1, line.size() - (closed ? 2 : 1)));
   const bool known = std::find(sections().begin(), sections().end(), name) != sections().end();
   if (!closed) refuse("{}: {}: the section has no ']'.{}", where, shown(line), nearest_hint(name, sections()));
   if (!known) {
@@ -64,7 +64,7 @@ Given read_assignment(const std::string& line, const std::string& section, const
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file) refuse("{}: the parameter file cannot be read: {}.", path, std::strerror(errno));
   return text;
 }

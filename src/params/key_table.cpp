@@ -174,7 +174,7 @@ const Key* find_key(std::string_view name) {
 std::string nearest_key(const std::string& name) {
   const std::size_t dot = name.rfind('.');
   const std::string leaf = dot == std::string::npos ? name : name.substr(dot + 1);
-  if (const std::string same = same_leaf(name, leaf); !same.empty()) return same;
+  if (std::string same = same_leaf(name, leaf); !same.empty()) return same;
   const std::string section = name.substr(0, name.find('.'));
   const auto leaves = leaves_of(section);
   if (leaves.empty()) return nearest(name, all_names());

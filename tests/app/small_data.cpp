@@ -35,7 +35,8 @@ void write_split(const std::string& folder, const std::string& name, int count, 
     for (int row = 0; row < kSide; ++row)
       for (int column = 0; column < kSide; ++column) {
         const RandomKey key{.seed = seed, .item = static_cast<std::uint64_t>(i)};
-        const auto noise = random_below(key, static_cast<std::uint64_t>(row * kSide + column), 90);
+        const int pixel = row * kSide + column;
+        const auto noise = random_below(key, static_cast<std::uint64_t>(pixel), 90);
         const int bar = row / (kSide / kClasses) == label ? 150 : 0;
         images.push_back(static_cast<char>(bar + static_cast<int>(noise)));
       }

@@ -110,7 +110,7 @@ void compare_running_statistics(const nlohmann::json& golden, const Tensors& mod
 
 // The logits that the last stages saw, in the order of the micro-batches, at rank 0.
 std::vector<double> gather_logits(const ProcessGrid& grid, const RecordingLibrary& library) {
-  const auto bytes = grid.world().gather(std::as_bytes(std::span(library.logits)), 0);
+  const auto bytes = grid.world().gather(std::as_bytes(std::span(library.recorded_logits)), 0);
   std::vector<float> all(bytes.size() / sizeof(float));
   std::memcpy(all.data(), bytes.data(), bytes.size());
   return {all.begin(), all.end()};
@@ -145,7 +145,7 @@ Deviations run_golden(const nlohmann::json& golden, std::int64_t stages, Schedul
     compare_running_statistics(golden, by_name(after.model), worst);
   }
 
-  library.logits.clear();
+  library.recorded_logits.clear();
   engine.evaluate_step(source);
   const auto logits = gather_logits(grid, library);
   const io::Checkpoint after = gather_checkpoint(engine);

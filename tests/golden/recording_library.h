@@ -13,7 +13,7 @@ class RecordingLibrary final : public ops::Library {
   explicit RecordingLibrary(ops::Library& inner) : inner_(inner) {}
 
   /// Logits of every loss since the last clear(), in order.
-  std::vector<float> logits;
+  std::vector<float> recorded_logits;
 
   Device& device() override { return inner_.device(); }
   std::unique_ptr<ops::ConvolutionOp> convolution(const ops::ConvolutionSpec& s) override {
@@ -45,7 +45,7 @@ class RecordingLibrary final : public ops::Library {
       std::vector<float> host(spec_.n * spec_.num_classes);
       library_.device().copy_to_host(host.data(), logits, std::ssize(host) * static_cast<std::int64_t>(sizeof(float)));
       library_.device().synchronize();
-      library_.logits.insert(library_.logits.end(), host.begin(), host.end());
+      library_.recorded_logits.insert(library_.recorded_logits.end(), host.begin(), host.end());
       inner_->run(logits, labels, dlogits, sums);
     }
 

@@ -50,7 +50,7 @@ TEST_P(RingExchange, EveryRankReceivesItsPredecessorsBytes) {
   std::vector<std::byte> received(sent.size());
   Request receive = world().start_receive(received.data(), size, previous(), 7);
   Request send = world().start_send(sent.data(), size, next(), 7);
-  wait_until([&] { return send.test() & receive.test(); });
+  wait_until([&] { return send.test() && receive.test(); });
   EXPECT_FALSE(send.active());
   EXPECT_FALSE(receive.active());
   EXPECT_EQ(received, block(size, previous()));
@@ -172,7 +172,7 @@ TEST(Split, MessagesOfOneGroupAreInvisibleToAnother) {
   Request b = world().start_send(&by_world, sizeof(int), next(), 5);
   Request c = world().start_receive(&from_world, sizeof(int), previous(), 5);
   Request d = twin.start_receive(&from_twin, sizeof(int), previous(), 5);
-  wait_until([&] { return a.test() & b.test() & c.test() & d.test(); });
+  wait_until([&] { return a.test() && b.test() && c.test() && d.test(); });
   EXPECT_EQ(from_world, 2);
   EXPECT_EQ(from_twin, 1);
 }
@@ -187,9 +187,10 @@ TEST(Collective, ReduceScatterGivesEachRankItsPartOfTheSumWithUnequalParts) {
   for (int i = 0; i < total; ++i) mine[static_cast<std::size_t>(i)] = value(world().rank(), i);
   std::vector<float> part(static_cast<std::size_t>(counts[static_cast<std::size_t>(world().rank())]), -1.0F);
   world().start_reduce_scatter(mine.data(), part.data(), counts).wait();
+  const int sum_of_ranks = n * (n + 1) / 2;  // counted from 1
   int i = std::accumulate(counts.begin(), counts.begin() + world().rank(), 0);
   for (const float sum : part) {
-    ASSERT_EQ(sum, static_cast<float>(n * (n + 1) / 2 * (i % 1000))) << "element " << i;
+    ASSERT_EQ(sum, static_cast<float>(sum_of_ranks * (i % 1000))) << "element " << i;
     ++i;
   }
 }

@@ -9,7 +9,6 @@ namespace convoy {
 namespace {
 
 using ops::BatchNormGradInputs;
-using ops::BatchNormGradOutputs;
 using ops::BatchNormSpec;
 
 // Rows and tails of every kind: fewer pixels than a row holds, exactly a row, many blocks, wide rows, odd channels.

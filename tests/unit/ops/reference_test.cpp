@@ -14,7 +14,6 @@ namespace {
 
 using reference::Array;
 using reference::dot;
-using reference::index;
 using reference::numeric_gradient;
 using reference::random_array;
 
