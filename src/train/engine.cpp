@@ -26,7 +26,7 @@ Engine::Engine(const EngineSpec& spec, const ProcessGrid& grid, ops::Library& li
   evaluation_ = std::make_unique<StepExecutor>(
       *stage_, grid, device, bind_program(plan_.evaluation_schedule(grid.replica())[grid.stage()], kEvaluationFrames),
       evaluation_loss_.get(), TrainingParts{});
-  latest_sums_ = &training_->sums();
+  active_ = training_.get();
 }
 
 std::unique_ptr<ops::SoftmaxCrossEntropyOp> Engine::make_loss(double label_smoothing) const {
@@ -39,18 +39,22 @@ std::unique_ptr<ops::SoftmaxCrossEntropyOp> Engine::make_loss(double label_smoot
 
 void Engine::train_step(BatchSource& source, double learning_rate) {
   optimizer_->begin_step(learning_rate);
-  training_->run(source);
-  latest_sums_ = &training_->sums();
+  run(*training_, source);
 }
 
 void Engine::evaluate_step(BatchSource& source) {
-  evaluation_->run(source);
-  latest_sums_ = &evaluation_->sums();
+  run(*evaluation_, source);
+}
+
+// The executors share the stage's frames: one at a time.
+void Engine::run(StepExecutor& executor, BatchSource& source) {
+  if (&executor != active_) finish();
+  active_ = &executor;
+  executor.run(source);
 }
 
 void Engine::finish() {
-  training_->finish();
-  evaluation_->finish();
+  active_->finish();
 }
 
 }  // namespace convoy

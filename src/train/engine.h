@@ -28,19 +28,21 @@ class Engine {
   /// Forward with running statistics, and the loss without label smoothing.
   void evaluate_step(BatchSource& source);
   /// Last stage: what each of this replica's micro-batches of the latest step counted. Elsewhere empty.
-  const std::vector<ops::LossSums>& sums() const { return *latest_sums_; }
-  /// Between training and evaluation, and before parameters are read or written from outside.
+  const std::vector<ops::LossSums>& sums() const { return active_->sums(); }
+  /// Waits until the last step's messages have left: before parameters are read or written from outside, and before
+  /// the end (a destructor does not wait for other ranks).
   void finish();
 
   Device& device() const { return library_.device(); }
   Optimizer& optimizer() const { return *optimizer_; }
   Stage& stage() const { return *stage_; }
   ShardedUpdate& update() const { return *update_; }
-  const ExecutorTimes& times() const { return training_->times(); }
+  ExecutorTimes times() const { return training_->times(); }
   /// The parameters (arena of this stage) were written from outside.
   void reload_weights() { stage_->load_weights(stage_->plan().layout.cells); }
 
  private:
+  void run(StepExecutor& executor, BatchSource& source);
   std::unique_ptr<ops::SoftmaxCrossEntropyOp> make_loss(double label_smoothing) const;
 
   StepPlan plan_;
@@ -52,7 +54,7 @@ class Engine {
   std::unique_ptr<ShardedUpdate> update_;
   std::unique_ptr<ops::SoftmaxCrossEntropyOp> training_loss_, evaluation_loss_;
   std::unique_ptr<StepExecutor> training_, evaluation_;
-  const std::vector<ops::LossSums>* latest_sums_ = nullptr;
+  StepExecutor* active_ = nullptr;  ///< whose messages may be under way
 };
 
 }  // namespace convoy

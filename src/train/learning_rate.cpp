@@ -9,6 +9,10 @@ namespace convoy {
 
 namespace {
 
+// A step that falls on a milestone has reached it, however t = step / steps_per_epoch was rounded. Far less than a
+// step.
+constexpr double kOnTime = 1e-9;
+
 // From `begin` at fraction 0 to `end` at fraction 1 along half a cosine.
 double cosine_between(double begin, double end, double fraction) {
   return end + (begin - end) * (1.0 + std::cos(std::numbers::pi * std::clamp(fraction, 0.0, 1.0))) / 2.0;
@@ -32,14 +36,14 @@ double learning_rate(const LearningRateSpec& spec, std::int64_t step) {
   const double t = static_cast<double>(step) / static_cast<double>(spec.steps_per_epoch);
   if (params.schedule == LearningRateKind::kOnecycle) return onecycle(spec, static_cast<double>(step));
   if (t < params.warmup_epochs)
-    return spec.base * static_cast<double>(step + 1) /
-           std::max(1.0, params.warmup_epochs * static_cast<double>(spec.steps_per_epoch));
+    return spec.base * std::min(1.0, static_cast<double>(step + 1) /
+                                         (params.warmup_epochs * static_cast<double>(spec.steps_per_epoch)));
   switch (params.schedule) {
     case LearningRateKind::kStep:
-      return spec.base * std::pow(params.gamma, std::floor(t / params.step_epochs.front()));
+      return spec.base * std::pow(params.gamma, std::floor(t / params.step_epochs.front() + kOnTime));
     case LearningRateKind::kMultistep: {
       const auto passed = std::count_if(params.step_epochs.begin(), params.step_epochs.end(),
-                                        [&](double milestone) { return t >= milestone; });
+                                        [&](double milestone) { return t + kOnTime >= milestone; });
       return spec.base * std::pow(params.gamma, static_cast<double>(passed));
     }
     case LearningRateKind::kCosine:

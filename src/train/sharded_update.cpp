@@ -29,6 +29,7 @@ ShardedUpdate::ShardedUpdate(const ShardedUpdateSpec& spec, Device& device, ops:
   for (const Bucket& bucket : spec.layout.buckets) {
     BucketState& state = buckets_.emplace_back();
     for (std::int64_t r = 0; r < replicas; ++r) state.slices.push_back(slice_of(bucket, r, replicas));
+    for (const Slice& slice : state.slices) state.counts.push_back(static_cast<int>(slice.count()));
     state.own = state.slices[me];
     state.shard_offset = shard_count_;
     state.blocks.resize(replicas);
@@ -49,7 +50,6 @@ ShardedUpdate::ShardedUpdate(const ShardedUpdateSpec& spec, Device& device, ops:
   for (std::size_t slot = 0; slot < optimizer.slot_names().size(); ++slot)
     state_.emplace_back(device, shard_count_ * kFloatBytes);
   state_pointers_.resize(state_.size());
-  counts_.resize(replicas);
 }
 
 // Entries of the own slice, neighbours of one kind joined; padding belongs to the run before it.
@@ -74,13 +74,13 @@ void ShardedUpdate::start_reduce(std::int64_t bucket, float* local_sum) {
   const mpi::Communicator& data = spec_.data;
   state.local_sum = local_sum;
   state.reduced = local_sum + state.own.begin;
+  ++num_in_flight_;
   if (data.size() == 1) return;
   if (spec_.reduction == ReductionKind::kFast) {
     // Among the replicas of this stage.
-    for (int r = 0; r < data.size(); ++r) counts_[r] = static_cast<int>(state.slices[r].count());
     state.reduced = state.blocks[data.rank() == 0 ? 1 : 0];
     state.receives[0] =
-        data.start_reduce_scatter(local_sum + spec_.layout.buckets[bucket].begin, state.reduced, counts_);
+        data.start_reduce_scatter(local_sum + spec_.layout.buckets[bucket].begin, state.reduced, state.counts);
     return;
   }
   for (int r = 0; r < data.size(); ++r) {
@@ -134,6 +134,7 @@ void ShardedUpdate::update_slice(const BucketState& state) {
 void ShardedUpdate::finish_gather(std::int64_t bucket) {
   wait_for(buckets_[bucket].receives);
   wait_for(buckets_[bucket].sends);
+  --num_in_flight_;
 }
 
 void ShardedUpdate::wait_for(std::vector<mpi::Request>& requests) {
@@ -143,13 +144,16 @@ void ShardedUpdate::wait_for(std::vector<mpi::Request>& requests) {
   mpi::wait_until(all_done);
 }
 
-void ShardedUpdate::poke() {
+bool ShardedUpdate::poke() {
+  if (num_in_flight_ == 0 || spec_.data.size() == 1) return false;
   for (BucketState& state : buckets_)
-    for (mpi::Request& request : state.receives)
-      if (request.active()) {
-        request.test();
-        return;  // one test moves all of this rank's messages
-      }
+    for (auto* requests : {&state.receives, &state.sends})
+      for (mpi::Request& request : *requests)
+        if (request.active()) {
+          request.test();  // one test moves all of this rank's messages
+          return true;
+        }
+  return false;
 }
 
 std::vector<float*> ShardedUpdate::slots() const {

@@ -43,8 +43,8 @@ class ShardedUpdate {
   /// Waits for the bucket's new parameters.
   void finish_gather(std::int64_t bucket);
 
-  /// Makes progress on what is under way; cheap, called between cells.
-  void poke();
+  /// Makes progress on what is under way; false where nothing is. Cheap, called between cells.
+  bool poke();
   /// Seconds in which update() and finish_gather() waited for messages.
   double wait_seconds() const { return wait_seconds_; }
 
@@ -64,6 +64,7 @@ class ShardedUpdate {
     std::vector<Run> runs;          ///< own slice
     std::vector<Slice> slices;      ///< by replica
     std::vector<float*> blocks;     ///< own slice of every replica's sum, by replica; blocks[me] is in the local sum
+    std::vector<int> counts;        ///< of the slices, for MPI: it reads them until the sum is there
     std::vector<mpi::Request> sends, receives;
     float* local_sum = nullptr;
     float* reduced = nullptr;
@@ -81,8 +82,8 @@ class ShardedUpdate {
   std::vector<Buffer> state_;
   std::vector<BucketState> buckets_;
   std::vector<float*> state_pointers_;
-  std::vector<int> counts_;
   std::int64_t shard_count_ = 0;
+  std::int64_t num_in_flight_ = 0;  ///< buckets between start_reduce and the end of finish_gather
   double wait_seconds_ = 0;
 };
 

@@ -9,12 +9,8 @@ namespace {
 
 constexpr std::int64_t kFloatBytes = sizeof(float);
 
-int activation_tag(std::int64_t micro_batch) {
-  return static_cast<int>(2 * micro_batch);
-}
-int gradient_tag(std::int64_t micro_batch) {
-  return static_cast<int>(2 * micro_batch + 1);
-}
+// Both ends list their micro-batches in the same order, and messages of one tag do not overtake each other.
+constexpr int kActivationTag = 0, kGradientTag = 1;
 
 }  // namespace
 
@@ -91,23 +87,18 @@ void StepExecutor::execute(const Action& action, BatchSource& source) {
       training_.update->start_reduce(bucket, training_.tree->finish(range.begin, range.end));
       break;
     }
-    case Op::kUpdateBucket: {
-      const ScopedTimer timer(times_.update);
+    case Op::kUpdateBucket:
       training_.update->update(bucket);
       break;
-    }
-    case Op::kGatherBucket: {
-      const ScopedTimer timer(times_.update);
+    case Op::kGatherBucket:
       training_.update->finish_gather(bucket);
       stage_.load_weights(stage_.plan().layout.buckets[bucket].cells);
       break;
-    }
   }
 }
 
 void StepExecutor::forward(const Action& action) {
   wait_for(activation_sends_[action.frame]);  // what the frame's last output was sent for has long arrived
-  const ScopedTimer timer(times_.forward);
   stage_.forward(action.frame, is_training(), poke_);
 }
 
@@ -122,7 +113,6 @@ void StepExecutor::backward(const Action& action) {
     dy = grid_.is_last_stage() ? stage_.dlogits(action.frame) : stage_.gradient_in(action.gradient_in);
     wait_for(gradient_sends_[action.gradient_out]);
   }
-  const ScopedTimer timer(times_.backward);
   stage_.backward({.frame = action.frame,
                    .cells = piece.cells,
                    .dy = dy,
@@ -135,25 +125,23 @@ void StepExecutor::backward(const Action& action) {
 void StepExecutor::send_activation(const Action& action) {
   activation_sends_[action.frame] =
       grid_.model().start_send(stage_.output(action.frame), stage_.last_cell().y().count() * kFloatBytes,
-                               static_cast<int>(grid_.stage()) + 1, activation_tag(action.instruction.micro_batch));
+                               static_cast<int>(grid_.stage()) + 1, kActivationTag);
 }
 
 void StepExecutor::send_gradient(const Action& action) {
   gradient_sends_[action.gradient_out] =
       grid_.model().start_send(stage_.gradient_out(action.gradient_out), stage_.first_cell().x().count() * kFloatBytes,
-                               static_cast<int>(grid_.stage()) - 1, gradient_tag(action.instruction.micro_batch));
+                               static_cast<int>(grid_.stage()) - 1, kGradientTag);
 }
 
 void StepExecutor::post(const EarlyReceive& receive) {
   const int stage = static_cast<int>(grid_.stage());
   if (receive.op == Op::kRecvActivation) {
-    activation_receives_[receive.buffer] =
-        grid_.model().start_receive(stage_.input(receive.buffer), stage_.first_cell().x().count() * kFloatBytes,
-                                    stage - 1, activation_tag(receive.micro_batch));
+    activation_receives_[receive.buffer] = grid_.model().start_receive(
+        stage_.input(receive.buffer), stage_.first_cell().x().count() * kFloatBytes, stage - 1, kActivationTag);
   } else {
-    gradient_receives_[receive.buffer] =
-        grid_.model().start_receive(stage_.gradient_in(receive.buffer), stage_.last_cell().y().count() * kFloatBytes,
-                                    stage + 1, gradient_tag(receive.micro_batch));
+    gradient_receives_[receive.buffer] = grid_.model().start_receive(
+        stage_.gradient_in(receive.buffer), stage_.last_cell().y().count() * kFloatBytes, stage + 1, kGradientTag);
   }
 }
 
@@ -167,22 +155,19 @@ void StepExecutor::wait_for(mpi::Request& request) {
 }
 
 void StepExecutor::poke() {
-  if (is_training()) training_.update->poke();
-  for (mpi::Request& request : activation_receives_)
-    if (request.active()) {
-      request.test();
-      return;  // one test moves all of this rank's messages
-    }
-  for (mpi::Request& request : gradient_sends_)
-    if (request.active()) {
-      request.test();
-      return;
-    }
+  if (is_training() && training_.update->poke()) return;
+  for (auto* requests : {&activation_receives_, &gradient_receives_, &activation_sends_, &gradient_sends_})
+    for (mpi::Request& request : *requests)
+      if (request.active()) {
+        request.test();
+        return;  // one test moves all of this rank's messages
+      }
 }
 
-const ExecutorTimes& StepExecutor::times() const {
-  times_.wait_data = is_training() ? training_.update->wait_seconds() : 0;
-  return times_;
+ExecutorTimes StepExecutor::times() const {
+  ExecutorTimes times = times_;
+  if (is_training()) times.wait_data = training_.update->wait_seconds();
+  return times;
 }
 
 }  // namespace convoy

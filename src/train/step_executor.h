@@ -17,7 +17,7 @@ namespace convoy {
 
 /// Where a rank's time went, seconds since the executor was made.
 struct ExecutorTimes {
-  double forward = 0, backward = 0, update = 0, load = 0;
+  double load = 0;        ///< images and labels, waiting for them included
   double wait_model = 0;  ///< for activations and gradients of neighbouring stages: bubble and communication
   double wait_data = 0;   ///< for gradient slices and parameters of other replicas
 };
@@ -33,18 +33,17 @@ class StepExecutor {
   /// All must outlive the executor. `loss` on the last stage only; its sums are read with sums().
   StepExecutor(Stage& stage, const ProcessGrid& grid, Device& device, BoundProgram program,
                ops::SoftmaxCrossEntropyOp* loss, const TrainingParts& training);
-  ~StepExecutor() { finish(); }
   StepExecutor(const StepExecutor&) = delete;
   StepExecutor& operator=(const StepExecutor&) = delete;
 
   /// One pass through the list.
   void run(BatchSource& source);
-  /// Waits until the last messages have left: before another executor uses the stage.
+  /// Waits until the last messages have left: before another executor uses the stage, and before the end.
   void finish();
 
   /// Last stage: each micro-batch of the last pass, in order. Elsewhere empty.
   const std::vector<ops::LossSums>& sums() const { return sums_; }
-  const ExecutorTimes& times() const;
+  ExecutorTimes times() const;
 
  private:
   bool is_training() const { return training_.update != nullptr; }
@@ -71,7 +70,7 @@ class StepExecutor {
   std::vector<mpi::Request> gradient_receives_;    ///< by buffer
   Buffer labels_;
   std::vector<ops::LossSums> sums_;
-  mutable ExecutorTimes times_;
+  ExecutorTimes times_;
 };
 
 }  // namespace convoy

@@ -24,10 +24,10 @@ DnnlCall::DnnlCall(DnnlRuntime& runtime, dnnl::primitive primitive, const dnnl::
       scratchpad_bytes_(static_cast<std::int64_t>(scratchpad.get_size())) {
   for (const DnnlArgument& argument : arguments) {
     memories_.push_back(dnnl::memory(argument.layout, runtime.engine(), DNNL_MEMORY_NONE));
-    arguments_.emplace(argument.name, memories_.back());
+    arguments_.push_back({argument.name, memories_.back().get()});
   }
   memories_.push_back(dnnl::memory(scratchpad, runtime.engine(), DNNL_MEMORY_NONE));
-  arguments_.emplace(DNNL_ARG_SCRATCHPAD, memories_.back());
+  arguments_.push_back({DNNL_ARG_SCRATCHPAD, memories_.back().get()});
   runtime.workspace().reserve(scratchpad_bytes_);
 }
 
@@ -39,7 +39,10 @@ void DnnlCall::run(std::initializer_list<const void*> pointers) {
     for (const void* pointer : pointers) (memory++)->set_data_handle(const_cast<void*>(pointer));
     memory->set_data_handle(runtime_->workspace().scratch());
     runtime_->use_threads();
-    primitive_.execute(runtime_->stream(), arguments_);
+    // Not primitive_.execute(): it makes a new argument list every time.
+    dnnl::error::wrap_c_api(dnnl_primitive_execute(primitive_.get(), runtime_->stream().get(),
+                                                   static_cast<int>(arguments_.size()), arguments_.data()),
+                            "could not execute a primitive");
   } catch (const dnnl::error& error) {
     fail("oneDNN failed in an operation that it had planned: {} (status {})", error.what(),
          static_cast<int>(error.status));

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -29,7 +28,7 @@ class DnnlRuntime {
   /// executing, so that neither depends on which thread calls or on another library of this process.
   void use_threads() const;
 
-  /// Scratchpads are ours: nothing is allocated in a call.
+  /// Scratchpads are ours, so that a call allocates next to nothing (oneDNN 2.6 itself: a few small blocks).
   static dnnl::primitive_attr attributes();
 
  private:
@@ -67,8 +66,8 @@ class DnnlCall {
 
   DnnlRuntime* runtime_ = nullptr;
   dnnl::primitive primitive_;
-  std::vector<dnnl::memory> memories_;               ///< the arguments, then the scratchpad
-  std::unordered_map<int, dnnl::memory> arguments_;  ///< handles of the same memories
+  std::vector<dnnl::memory> memories_;      ///< the arguments, then the scratchpad
+  std::vector<dnnl_exec_arg_t> arguments_;  ///< the same memories, as oneDNN's C interface takes them
   std::int64_t scratchpad_bytes_ = 0;
 };
 

@@ -25,6 +25,23 @@ TEST(LearningRate, ConstantWarmsUpLinearly) {
   EXPECT_DOUBLE_EQ(learning_rate(spec, 99), 0.1);
 }
 
+TEST(LearningRate, WarmUpThatEndsWithinAStepDoesNotOvershoot) {
+  LearningRateSpec spec = spec_of(LearningRateKind::kConstant);
+  spec.params.warmup_epochs = 0.25;  // 2.5 steps
+  EXPECT_DOUBLE_EQ(learning_rate(spec, 0), 0.1 / 2.5);
+  EXPECT_DOUBLE_EQ(learning_rate(spec, 1), 0.2 / 2.5);
+  EXPECT_DOUBLE_EQ(learning_rate(spec, 2), 0.1);
+  EXPECT_DOUBLE_EQ(learning_rate(spec, 3), 0.1);
+}
+
+TEST(LearningRate, StepFallsOnTimeWhereThePeriodIsNoBinaryFraction) {
+  LearningRateSpec spec = spec_of(LearningRateKind::kStep);
+  spec.params.step_epochs = {0.1};  // every step
+  spec.params.gamma = 0.5;
+  for (std::int64_t step = 0; step < 40; ++step)
+    EXPECT_DOUBLE_EQ(learning_rate(spec, step), 0.1 * std::pow(0.5, static_cast<double>(step))) << step;
+}
+
 TEST(LearningRate, StepFallsEveryPeriod) {
   LearningRateSpec spec = spec_of(LearningRateKind::kStep);
   spec.params.step_epochs = {3};

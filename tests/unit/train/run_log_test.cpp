@@ -19,7 +19,7 @@ class RunLogTest : public testing::Test {
   RunLogTest() : directory_(std::filesystem::temp_directory_path() / fmt::format("convoy-run-log-{}", getpid())) {
     std::filesystem::create_directories(directory_);
   }
-  ~RunLogTest() override { std::filesystem::remove_all(directory_); }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
 
   std::string text(const std::string& name) const {
     std::ostringstream content;
