@@ -20,18 +20,18 @@ std::vector<std::int64_t> divisors(std::int64_t number) {
   return found;
 }
 
-std::int64_t checked_stages(std::int64_t stages, std::int64_t num_ranks) {
-  if (stages >= 1 && num_ranks % stages == 0) return stages;
-  const std::string alone =
-      num_ranks > 1 ? "" : fmt::format(" More ranks are started by mpirun, for example mpirun -n {}.", stages);
-  refuse("grid.stages = {} does not divide the {} rank{} of this job. Stages that do: {}.{}", stages, num_ranks,
-         num_ranks > 1 ? "s" : "", fmt::join(divisors(num_ranks), ", "), stages > 1 ? alone : "");
-}
-
 }  // namespace
 
+GridShape grid_shape(std::int64_t stages, std::int64_t ranks) {
+  if (stages >= 1 && ranks % stages == 0) return {.stages = stages, .replicas = ranks / stages};
+  const std::string alone =
+      ranks > 1 ? "" : fmt::format(" More ranks are started by mpirun, for example mpirun -n {}.", stages);
+  refuse("grid.stages = {} does not divide the {} rank{} of this job. Stages that do: {}.{}", stages, ranks,
+         ranks > 1 ? "s" : "", fmt::join(divisors(ranks), ", "), stages > 1 ? alone : "");
+}
+
 ProcessGrid::ProcessGrid(const mpi::Communicator& world, std::int64_t stages) : world_(world) {
-  const auto num_stages = static_cast<int>(checked_stages(stages, world.size()));
+  const auto num_stages = static_cast<int>(grid_shape(stages, world.size()).stages);
   const int my_replica = world.rank() / num_stages;
   const int my_stage = world.rank() % num_stages;
   model_ = world.split(my_replica, my_stage);  // all ranks of world

@@ -7,13 +7,25 @@
 
 namespace convoy::commands {
 
+namespace {
+
+void need_files(const Request& request) {
+  if (request.arguments.empty())
+    refuse("convoy {} needs files: checkpoints or shards, as in convoy {} runs/a/checkpoints/*.h5", request.command,
+           request.command);
+}
+
+}  // namespace
+
 ExitStatus info(const Request& request, mpi::Session& session) {
+  need_files(request);
   if (session.world().rank() != 0) return ExitStatus::kDone;
   for (const std::string& path : request.arguments) fmt::print("{}\n", io::describe_file(path));
   return ExitStatus::kDone;
 }
 
 ExitStatus check(const Request& request, mpi::Session& session) {
+  need_files(request);
   if (session.world().rank() != 0) return ExitStatus::kDone;
   bool whole = true;
   for (const std::string& path : request.arguments) {

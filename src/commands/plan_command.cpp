@@ -8,7 +8,10 @@
 namespace convoy::commands {
 
 ExitStatus plan(const Request& request, mpi::Session& session) {
-  if (session.world().rank() == 0) fmt::print("{}", describe_plan(request.params, session.world().size()));
+  // Started alone it plans one replica: on a login node nobody has the ranks that the job will have.
+  const std::int64_t world = session.world().size();
+  const std::int64_t ranks = world > 1 ? world : request.params.grid.stages;
+  if (session.world().rank() == 0) fmt::print("{}", describe_plan(request.params, ranks));
   return ExitStatus::kDone;
 }
 

@@ -30,6 +30,9 @@ void for_each_field(State& state, const Visit& visit) {
   visit("samples", state.samples);
   visit("seed", state.seed);
   visit("batch_global", state.batch_global);
+  visit("batch_micro", state.batch_micro);
+  visit("num_samples", state.num_samples);
+  visit("evaluated_step", state.evaluated_step);
   visit("best_metric", state.best_metric);
   visit("epoch_loss_sum", state.epoch_loss_sum);
   visit("epoch_num_correct", state.epoch_num_correct);

@@ -23,4 +23,13 @@ std::string render(const Parameters& params) {
   return text;
 }
 
+std::vector<KeyChange> changed_keys(const Parameters& before, const Parameters& after) {
+  std::vector<KeyChange> changes;
+  for (const params::Key& key : params::keys()) {
+    KeyChange change{.key = key.name, .before = key.value.write(before), .after = key.value.write(after)};
+    if (change.before != change.after) changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
 }  // namespace convoy

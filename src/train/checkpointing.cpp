@@ -20,7 +20,7 @@ std::vector<float> to_host(Device& device, const float* data, std::int64_t count
   return host;
 }
 
-// The sender's part of an exchange in which `from` gives floats to rank 0.
+// `from` gives its floats to rank 0: rank 0 returns them, everyone else nothing.
 std::vector<float> bring_to_root(const ProcessGrid& grid, int from, int tag, std::vector<float> mine,
                                  std::int64_t count) {
   const mpi::Communicator& world = grid.world();
@@ -158,6 +158,7 @@ void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& whe
   engine.finish();
   const std::vector<float> arena = fill_arena(layout, model);
   device.copy_to_device(engine.stage().parameters(), arena.data(), layout.count * kFloatBytes);
+  device.synchronize();  // the host's copy goes at the end of this scope
   engine.reload_weights();
   if (!with_optimizer) return;
   const std::vector<std::string> slots = engine.optimizer().slot_names();
@@ -189,14 +190,6 @@ void initialise_parameters(std::uint64_t seed, Engine& engine) {
   engine.device().copy_to_device(engine.stage().parameters(), arena.data(), layout.count * kFloatBytes);
   engine.device().synchronize();
   engine.reload_weights();
-}
-
-std::vector<std::byte> broadcast_bytes(const mpi::Communicator& world, std::vector<std::byte> bytes) {
-  std::int64_t size = std::ssize(bytes);
-  world.broadcast(&size, sizeof(size), 0);
-  bytes.resize(size);
-  world.broadcast(bytes.data(), size, 0);
-  return bytes;
 }
 
 }  // namespace convoy

@@ -21,7 +21,4 @@ void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& whe
 /// Fills every parameter with its initial values.
 void initialise_parameters(std::uint64_t seed, Engine& engine);
 
-/// Rank 0's bytes, on all ranks.
-std::vector<std::byte> broadcast_bytes(const mpi::Communicator& world, std::vector<std::byte> bytes);
-
 }  // namespace convoy

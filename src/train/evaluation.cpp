@@ -11,9 +11,9 @@ namespace {
 constexpr int kEvaluationTag = 9004;
 }
 
-StepMetrics evaluate_dataset(Engine& engine, const io::Dataset& dataset, const io::DatasetInfo& normalisation,
-                             const Parameters& params) {
-  engine.finish();
+std::optional<StepMetrics> evaluate_dataset(Engine& engine, const io::Dataset& dataset,
+                                            const io::DatasetInfo& normalisation, const Parameters& params,
+                                            const std::function<bool()>& stop) {
   const std::int64_t num_samples = dataset.info().num_samples;
   const std::int64_t num_steps = (num_samples + params.batch.global - 1) / params.batch.global;
   const Sampler sampler({.num_samples = num_samples, .seed = 0, .shuffle = false});
@@ -24,13 +24,16 @@ StepMetrics evaluate_dataset(Engine& engine, const io::Dataset& dataset, const i
   Loader loader(dataset, sampler, augmenter, engine.device(), spec);
   MetricsChannel channel(engine, kEvaluationTag);
   StepMetrics total;
-  for (std::int64_t step = 0; step < num_steps; ++step) {
+  std::int64_t step = 0;
+  for (; step < num_steps && !stop(); ++step) {
     engine.evaluate_step(loader);
     channel.post();
     if (engine.grid().is_root() && step > 0) total += channel.collect();
   }
-  if (engine.grid().is_root()) total += channel.collect();
+  if (engine.grid().is_root() && step > 0) total += channel.collect();
+  channel.finish();
   engine.finish();
+  if (step < num_steps) return std::nullopt;
   return total;
 }
 

@@ -20,7 +20,7 @@ MetricsChannel::MetricsChannel(const Engine& engine, int tag) : engine_(engine),
   }
 }
 
-MetricsChannel::~MetricsChannel() {
+void MetricsChannel::finish() {
   for (Slot& slot : slots_) {
     slot.send.wait();
     for (mpi::Request& receive : slot.receives) receive.wait();

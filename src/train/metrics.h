@@ -26,7 +26,6 @@ struct StepMetrics {
 class MetricsChannel {
  public:
   MetricsChannel(const Engine& engine, int tag);
-  ~MetricsChannel();
   MetricsChannel(const MetricsChannel&) = delete;
   MetricsChannel& operator=(const MetricsChannel&) = delete;
 
@@ -34,7 +33,8 @@ class MetricsChannel {
   void post();
   /// Rank 0: the oldest posted step; waits until it is there.
   StepMetrics collect();
-  bool has_posted() const { return posted_ > collected_; }
+  /// Waits until what was posted has left; before the end.
+  void finish();
 
  private:
   static constexpr std::int64_t kSlots = 2;

@@ -38,11 +38,9 @@ std::string draw(const Schedule& schedule) {
 
 std::string describe_plan(const Parameters& params, std::int64_t ranks) {
   const io::Dataset data(params.data.train, "data.train");
-  if (ranks % params.grid.stages != 0)
-    refuse("grid.stages = {} does not divide the {} ranks of this job.", params.grid.stages, ranks);
-  const StepPlan plan(engine_spec(params, data.info()),
-                      {.stages = params.grid.stages, .replicas = ranks / params.grid.stages});
-  return describe_run(params, plan, data.info(), "not started") + draw(plan.training_schedule(0));
+  const StepPlan plan(engine_spec(params, data.info()), grid_shape(params.grid.stages, ranks));
+  return describe_run(params, plan, data.info(), "planned, not started") +
+         draw(plan.training_schedule(plan.busiest_replica()));
 }
 
 }  // namespace convoy

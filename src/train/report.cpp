@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "convoy/base/clock.h"
@@ -38,12 +39,12 @@ std::string cell_names(const Network& network, const CellRange& cells) {
   return cells.size() == 1 ? first : fmt::format("{} .. {}", first, last);
 }
 
+// "3", "0,2", "0,4 .. 28": a stage's ranks are as far apart as there are stages.
 std::string ranks_of(const GridShape& grid, std::int64_t stage) {
-  constexpr std::int64_t kShown = 4;
-  std::string text;
-  for (std::int64_t r = 0; r < std::min(grid.replicas, kShown); ++r)
-    text += fmt::format("{}{}", r == 0 ? "" : ",", r * grid.stages + stage);
-  return grid.replicas > kShown ? text + ",.." : text;
+  if (grid.replicas == 1) return fmt::format("{}", stage);
+  const std::int64_t last = (grid.replicas - 1) * grid.stages + stage;
+  if (grid.replicas == 2) return fmt::format("{},{}", stage, last);
+  return fmt::format("{},{} .. {}", stage, stage + grid.stages, last);
 }
 
 // Forward and backward.
@@ -55,14 +56,14 @@ double gigaflop_a_sample(const Network& network, const CellRange& cells) {
 }
 
 std::string describe_stages(const StepPlan& plan) {
-  std::string text = fmt::format("  {:<6}{:<10}{:<26}{:>12}{:>16}{:>16}\n", "stage", "ranks", "cells", "parameters",
+  std::string text = fmt::format("  {:<7}{:<16}{:<22}{:>12}{:>16}{:>15}\n", "stage", "ranks", "cells", "parameters",
                                  "GFLOP a sample", "memory a rank");
   for (std::int64_t s = 0; s < plan.grid().stages; ++s) {
     const ArenaLayout& layout = plan.stages()[s].layout;
     std::int64_t parameters = 0;
     for (const ArenaEntry& entry : layout.entries)
       if (!entry.spec.is_statistic()) parameters += entry.spec.count();
-    text += fmt::format("  {:<6}{:<10}{:<26}{:>12}{:>16.3f}{:>16}\n", s, ranks_of(plan.grid(), s),
+    text += fmt::format("  {:<7}{:<16}{:<22}{:>12}{:>16.3g}{:>15}\n", s, ranks_of(plan.grid(), s),
                         cell_names(plan.network(), layout.cells), human_count(parameters),
                         gigaflop_a_sample(plan.network(), layout.cells), human_bytes(plan.memory_of(s).total()));
   }
@@ -71,6 +72,25 @@ std::string describe_stages(const StepPlan& plan) {
 
 std::string counted(std::int64_t count, const std::string& one, const std::string& more) {
   return fmt::format("{} {}", count, count == 1 ? one : more);
+}
+
+// "4", or "2 or 3" where replicas have unequal shares.
+std::string shares(const StepPlan& plan) {
+  const std::int64_t most = plan.micro_batches_of(plan.busiest_replica()).size();
+  const std::int64_t least = plan.micro_batches_a_step() / plan.grid().replicas;
+  return least == most ? fmt::format("{}", most) : fmt::format("{} or {}", least, most);
+}
+
+// Losses that blow up do so by many digits.
+std::string shown_loss(double loss) {
+  return loss < 1e4 ? fmt::format("{:.4f}", loss) : fmt::format("{:.3e}", loss);
+}
+
+// The terminal's columns; mpirun gives its ranks one without a size.
+int terminal_columns() {
+  winsize size{};
+  constexpr int kUsual = 80;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
 }
 
 }  // namespace
@@ -85,7 +105,13 @@ std::string describe_run(const Parameters& params, const StepPlan& plan, const i
                       counted(grid.replicas, "replica", "replicas"), counted(grid.ranks(), "rank", "ranks"), device);
   text += fmt::format("step: {} samples = {} of {}, {} on each replica; schedule {}\n", params.batch.global,
                       counted(plan.micro_batches_a_step(), "micro-batch", "micro-batches"), params.batch.micro,
-                      plan.micro_batches_of(0).size(), name_of(params.schedule.kind));
+                      shares(plan), name_of(params.schedule.kind));
+  const std::int64_t steps = data.num_samples / params.batch.global;
+  text +=
+      fmt::format("epoch: {}{}\n", counted(steps, "step", "steps"),
+                  data.num_samples % params.batch.global == 0
+                      ? std::string()
+                      : fmt::format(", {} samples wait for the next shuffle", data.num_samples % params.batch.global));
   return text + describe_stages(plan);
 }
 
@@ -96,15 +122,19 @@ Progress::Progress() : terminal_(stdout_is_terminal()) {
 void Progress::show(const ProgressPoint& point) {
   if (now_seconds() < next_seconds_) return;
   next_seconds_ = now_seconds() + (terminal_ ? kRedrawSeconds : kPlainLineSeconds);
+  const std::string head = fmt::format("epoch {}/{}", point.epoch, point.num_epochs);
   const std::string numbers =
-      fmt::format("step {}/{}  loss {:.4f}  {:.0f} images/s  {} left", point.step, point.num_steps, point.loss,
+      fmt::format("step {}/{}  loss {}  {:.0f} images/s  {} left", point.step, point.num_steps, shown_loss(point.loss),
                   point.images_per_second, human_seconds(point.seconds_left));
   if (!terminal_) {
-    fmt::print("epoch {}/{}  {}\n", point.epoch, point.num_epochs, numbers);
+    fmt::print("{}  {}\n", head, numbers);
   } else {
-    const int filled = static_cast<int>(kBarWidth * point.step / std::max<std::int64_t>(1, point.num_steps));
-    fmt::print("\r\033[Kepoch {}/{} [{:=<{}}{:<{}}] {}", point.epoch, point.num_epochs, "", filled, "",
-               kBarWidth - filled, numbers);
+    // A line that wraps could not be redrawn: the bar takes what the numbers leave.
+    const auto left = terminal_columns() - static_cast<int>(head.size() + numbers.size()) - 6;
+    const int width = std::clamp(left, 0, kBarWidth);
+    const int filled = static_cast<int>(width * point.step / std::max<std::int64_t>(1, point.num_steps));
+    const std::string bar = width < 4 ? "" : fmt::format(" [{:=<{}}{:<{}}]", "", filled, "", width - filled);
+    fmt::print("\r\033[K{}{}  {}", head, bar, numbers);
     drawn_ = true;
   }
   std::fflush(stdout);
@@ -123,10 +153,10 @@ void Progress::clear() {
 
 std::string describe_epoch(const EpochRow& row, std::int64_t num_epochs, double seconds_left) {
   return fmt::format(
-      "epoch {}/{}  loss {:.4f}  top-1 {:.2f} %  test loss {:.4f}  test top-1 {:.2f} %  {:.0f} images/s  data wait "
-      "{:.1f} %  {} left",
-      row.epoch, num_epochs, row.train.mean_loss(), 100 * row.train.top1(), row.test.mean_loss(), 100 * row.test.top1(),
-      row.images_per_second, row.data_wait_percent, human_seconds(seconds_left));
+      "epoch {}/{}  loss {}  top-1 {:.2f} %  test {}  {:.2f} %  {:.0f} images/s  data wait {:.1f} %  {} left",
+      row.epoch, num_epochs, shown_loss(row.train.mean_loss()), 100 * row.train.top1(),
+      shown_loss(row.test.mean_loss()), 100 * row.test.top1(), row.images_per_second, row.data_wait_percent,
+      human_seconds(seconds_left));
 }
 
 }  // namespace convoy

@@ -2,9 +2,12 @@
 #include "train/restart.h"
 
 #include <filesystem>
+#include <functional>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
+#include "convoy/comm/on_root.h"
+#include "convoy/params/parse.h"
 
 #include "train/checkpointing.h"
 
@@ -12,49 +15,36 @@ namespace convoy {
 
 namespace {
 
-struct Loaded {
-  std::string path;
-  io::Checkpoint checkpoint;
-};
-
-// Rank 0's find, on all ranks: a path and verified bytes, or an empty path for none.
+// A path and verified bytes, or an empty path for none.
 struct Found {
   std::string path;
   std::vector<std::byte> bytes;
 };
 
-Found broadcast(const mpi::Communicator& world, Found found) {
+// What rank 0 finds, on all ranks.
+Found look_on_root(const mpi::Communicator& world, const std::function<Found()>& look) {
+  Found found;
+  mpi::on_root(world, [&] { found = look(); });
   const auto raw = std::as_bytes(std::span(found.path));
-  const auto path = broadcast_bytes(world, {raw.begin(), raw.end()});
+  const auto path = world.broadcast(std::vector<std::byte>(raw.begin(), raw.end()), 0);
   found.path.assign(reinterpret_cast<const char*>(path.data()), path.size());
-  if (!found.path.empty()) found.bytes = broadcast_bytes(world, std::move(found.bytes));
+  found.bytes = world.broadcast(std::move(found.bytes), 0);
   return found;
 }
 
-// An error that rank 0 met while it looked, thrown by all ranks alike.
-template <typename Look>
-Found look_on_root(const mpi::Communicator& world, Look&& look) {
-  Found found;
-  std::string problem;
-  if (world.rank() == 0) {
-    try {
-      found = look();
-    } catch (const Error& error) {
-      problem = error.what();
-    }
-  }
-  const auto raw = std::as_bytes(std::span(problem));
-  const auto text = broadcast_bytes(world, {raw.begin(), raw.end()});
-  if (!text.empty()) throw RequestError(std::string(reinterpret_cast<const char*>(text.data()), text.size()));
-  return broadcast(world, std::move(found));
-}
-
 Found find_newest(const std::string& directory) {
-  auto found = io::find_newest_checkpoint(directory, [](const std::string& path, const std::string& reason) {
+  std::int64_t num_skipped = 0;
+  auto found = io::find_newest_checkpoint(directory, [&](const std::string& path, const std::string& reason) {
     log_warning(fmt::format("{} is skipped: {}", path, reason));
+    ++num_skipped;
   });
-  if (!found) return {};
-  return {.path = found->path, .bytes = std::move(found->bytes)};
+  if (found) return {.path = found->path, .bytes = std::move(found->bytes)};
+  if (num_skipped > 0)
+    fail(
+        "none of the {} checkpoints in {} is whole. Nothing is begun anew over them: see to the file system, or choose "
+        "another run.directory",
+        num_skipped, directory);
+  return {};
 }
 
 Found read_one(const std::string& path, const std::string& key) {
@@ -68,40 +58,84 @@ Found read_one(const std::string& path, const std::string& key) {
   return found;
 }
 
-void check_continues(const Parameters& params, const Loaded& loaded) {
-  const io::TrainingState& state = loaded.checkpoint.state;
-  if (state.batch_global != params.batch.global)
+// Whether the run that wrote the checkpoint began from `path`, as this one is asked to.
+bool began_from(const Found& found, const std::string& path) {
+  const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
+  return parse_parameters(checkpoint.parameters, found.path).checkpoint.resume == path;
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code absent;
+  return std::filesystem::equivalent(a, b, absent);
+}
+
+// Rank 0: where checkpoint.resume says that this run goes on; empty for nowhere.
+Found find_start(const Parameters& params) {
+  const std::string& resume = params.checkpoint.resume;
+  Found newest = find_newest(checkpoint_directory(params));
+  if (resume == "auto") return newest;
+  if (resume == "none") {
+    if (newest.path.empty()) return {};
     refuse(
-        "batch.global = {}, but {} was written with {}: a step is another number of samples. Use that value, another "
-        "run.directory, or start from its weights with init.weights.",
-        params.batch.global, loaded.path, state.batch_global);
-  if (state.seed != static_cast<std::int64_t>(params.train.seed))
-    refuse(
-        "train.seed = {}, but {} was written with {}: the order of the samples differs. Use that value, or another "
+        "checkpoint.resume = none, but {} is there. Use checkpoint.resume = auto to go on from it, or another "
         "run.directory.",
-        params.train.seed, loaded.path, state.seed);
+        newest.path);
+  }
+  if (newest.path.empty()) return read_one(resume, "checkpoint.resume");
+  if (is_same_file(newest.path, resume) || began_from(newest, resume)) return newest;
+  refuse(
+      "checkpoint.resume = {}, but {} is there and did not begin from it. Use checkpoint.resume = auto to go on from "
+      "the "
+      "latter, or another run.directory.",
+      resume, newest.path);
+}
+
+// What a run cannot change on its way: it would be another run from there on.
+void check_continues(const Parameters& params, const io::DatasetInfo& data, const Resumed& resumed) {
+  const io::TrainingState& state = resumed.state;
+  const auto check = [&](const char* key, std::int64_t now, std::int64_t then, const char* why) {
+    if (now != then)
+      refuse(
+          "{} = {}, but {} was written with {}: {}. Use that value, another run.directory, or only its weights with "
+          "init.weights.",
+          key, now, resumed.path, then, why);
+  };
+  check("batch.global", params.batch.global, state.batch_global, "a step is another number of samples");
+  check("batch.micro", params.batch.micro, state.batch_micro, "batch norm averages over another number of samples");
+  check("train.seed", static_cast<std::int64_t>(params.train.seed), state.seed, "the order of the samples differs");
+  if (data.num_samples != state.num_samples)
+    refuse(
+        "data.train = {} holds {} samples, but {} was written with {}: an epoch is another number of steps. Use that "
+        "data, another run.directory, or only its weights with init.weights.",
+        params.data.train, data.num_samples, resumed.path, state.num_samples);
+}
+
+// What the person may change on the way, but should know of: lines of the effective parameter file that differ.
+void warn_of_changes(const Parameters& now, const std::string& then, const std::string& where) {
+  const std::vector<KeyChange> changes = changed_keys(parse_parameters(then, where), now);
+  std::string text;
+  for (const KeyChange& change : changes) {
+    const std::string section = change.key.substr(0, change.key.find('.'));
+    const bool mathematics = section == "model" || section == "optimizer" || section == "lr" || section == "augment" ||
+                             change.key == "train.label_smoothing" || change.key == "data.shuffle";
+    if (mathematics)
+      text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", change.key, change.before, change.after);
+  }
+  if (!text.empty()) log_warning(fmt::format("changed since {}: {}", where, text));
 }
 
 }  // namespace
 
-std::optional<io::TrainingState> start_parameters(const Parameters& params, Engine& engine) {
+std::optional<Resumed> start_parameters(const Parameters& params, const io::DatasetInfo& data, Engine& engine) {
   const mpi::Communicator& world = engine.grid().world();
-  const std::string& resume = params.checkpoint.resume;
-  const Found found = look_on_root(world, [&]() -> Found {
-    if (resume != "auto" && resume != "none") return read_one(resume, "checkpoint.resume");
-    Found newest = find_newest(checkpoint_directory(params));
-    if (resume == "none" && !newest.path.empty())
-      refuse(
-          "checkpoint.resume = none, but {} is there. Use checkpoint.resume = auto to go on from it, or another "
-          "run.directory.",
-          newest.path);
-    return newest;
-  });
+  const Found found = look_on_root(world, [&] { return find_start(params); });
   if (!found.path.empty()) {
-    const Loaded loaded{found.path, io::decode_checkpoint(found.bytes, found.path)};
-    check_continues(params, loaded);
-    restore_checkpoint(loaded.checkpoint, loaded.path, true, engine);
-    return loaded.checkpoint.state;
+    const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
+    const Resumed resumed{.path = found.path, .state = checkpoint.state};
+    check_continues(params, data, resumed);
+    if (world.rank() == 0) warn_of_changes(params, checkpoint.parameters, found.path);
+    restore_checkpoint(checkpoint, found.path, true, engine);
+    return resumed;
   }
   if (params.init.weights == "random") {
     initialise_parameters(params.train.seed, engine);
@@ -115,6 +149,8 @@ std::optional<io::TrainingState> start_parameters(const Parameters& params, Engi
 std::string load_for_evaluation(const Parameters& params, Engine& engine) {
   const Found found = look_on_root(engine.grid().world(), [&]() -> Found {
     if (params.init.weights != "random") return read_one(params.init.weights, "init.weights");
+    const std::string& resume = params.checkpoint.resume;
+    if (resume != "auto" && resume != "none") return read_one(resume, "checkpoint.resume");
     Found newest = find_newest(checkpoint_directory(params));
     if (newest.path.empty())
       refuse("run.directory = {} holds no checkpoint to evaluate. Train first, or name one with init.weights.",

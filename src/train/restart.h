@@ -15,12 +15,19 @@ inline std::string checkpoint_directory(const Parameters& params) {
   return params.run.directory + "/checkpoints";
 }
 
-/// Fills the parameters (and the optimizer's state on a restart) of all ranks. Rank 0 reads and verifies, the others
-/// receive. Returns the state of the checkpoint that is resumed, nothing where training begins. All ranks of the world.
-/// Throws RequestError where checkpoint.resume or init.weights cannot be followed.
-std::optional<io::TrainingState> start_parameters(const Parameters& params, Engine& engine);
+struct Resumed {
+  std::string path;
+  io::TrainingState state;
+};
 
-/// For evaluation: init.weights, or the newest checkpoint of run.directory. Returns the file's path (rank 0's).
+/// Fills the parameters (and the optimizer's state on a restart) of all ranks. Rank 0 reads and verifies, the others
+/// receive. Returns the checkpoint that is resumed, nothing where training begins. All ranks of the world.
+/// A file that checkpoint.resume names is where a run begins; once its run.directory holds checkpoints of its own, the
+/// same command goes on from those. Throws RequestError where checkpoint.resume or init.weights cannot be followed.
+std::optional<Resumed> start_parameters(const Parameters& params, const io::DatasetInfo& data, Engine& engine);
+
+/// For evaluation: init.weights or checkpoint.resume where they name a file, else the newest checkpoint of
+/// run.directory. Returns the file's path (rank 0's).
 std::string load_for_evaluation(const Parameters& params, Engine& engine);
 
 }  // namespace convoy

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include <unistd.h>
+
 #include "convoy/base/error.h"
 
 namespace convoy {
@@ -34,27 +36,32 @@ std::string rows_up_to(const std::string& path, int step_column, std::int64_t la
 
 }  // namespace
 
-RunLog::RunLog(const std::string& directory, std::int64_t resume_step)
-    : epochs_(open(directory + "/log.csv", kEpochHeader, 1, resume_step)),
-      steps_(open(directory + "/steps.csv", kStepHeader, 0, resume_step)) {
+RunLog::RunLog(const std::string& directory, const Keep& keep)
+    : epochs_(open(directory + "/log.csv", kEpochHeader, 1, keep.epochs)),
+      steps_(open(directory + "/steps.csv", kStepHeader, 0, keep.steps)) {
   flush();
 }
 
 RunLog::Table RunLog::open(const std::string& path, const std::string& header, int step_column,
-                           std::int64_t resume_step) {
-  const std::string rows = resume_step > 0 ? rows_up_to(path, step_column, resume_step) : "";
+                           std::int64_t last_step) {
+  const std::string rows = last_step > 0 ? rows_up_to(path, step_column, last_step) : "";
   const std::string temporary = path + ".tmp";
   Table table{.path = path, .file = nullptr};
   table.file.reset(std::fopen(temporary.c_str(), "w"));
   check(table, table.file != nullptr);
   check(table, std::fprintf(table.file.get(), "%s\n%s", header.c_str(), rows.c_str()) > 0);
-  check(table, std::fflush(table.file.get()) == 0);
+  write_through(table);
   check(table, std::rename(temporary.c_str(), path.c_str()) == 0);
   return table;
 }
 
 void RunLog::check(const Table& table, bool ok) {
   if (!ok) fail("cannot write {}: {}. Make room or choose another run.directory", table.path, std::strerror(errno));
+}
+
+void RunLog::write_through(const Table& table) {
+  check(table, std::fflush(table.file.get()) == 0);
+  check(table, fsync(fileno(table.file.get())) == 0);
 }
 
 void RunLog::add_step(std::int64_t step, double loss, double lr) {
@@ -71,8 +78,8 @@ void RunLog::add_epoch(const EpochRow& row) {
 }
 
 void RunLog::flush() {
-  check(epochs_, std::fflush(epochs_.file.get()) == 0);
-  check(steps_, std::fflush(steps_.file.get()) == 0);
+  write_through(epochs_);
+  write_through(steps_);
 }
 
 }  // namespace convoy

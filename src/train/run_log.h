@@ -21,9 +21,13 @@ struct EpochRow {
 
 class RunLog {
  public:
-  /// Opens both files of the run directory; rows beyond `resume_step` are dropped (0: all of them).
-  /// Throws Error naming the file and the system's reason.
-  RunLog(const std::string& directory, std::int64_t resume_step);
+  /// The last step whose rows stay; 0: none do.
+  struct Keep {
+    std::int64_t epochs = 0, steps = 0;
+  };
+
+  /// Opens both files of the run directory. Throws Error naming the file and the system's reason.
+  RunLog(const std::string& directory, const Keep& keep);
 
   void add_step(std::int64_t step, double loss, double lr);
   void add_epoch(const EpochRow& row);
@@ -38,8 +42,9 @@ class RunLog {
     std::string path;
     std::unique_ptr<std::FILE, Close> file;
   };
-  static Table open(const std::string& path, const std::string& header, int step_column, std::int64_t resume_step);
+  static Table open(const std::string& path, const std::string& header, int step_column, std::int64_t last_step);
   static void check(const Table& table, bool ok);
+  static void write_through(const Table& table);
 
   Table epochs_, steps_;
 };

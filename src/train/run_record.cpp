@@ -12,7 +12,7 @@ namespace convoy {
 
 RunRecord::RunRecord(const RunRecordSpec& spec, const io::TrainingState& start)
     : spec_(spec),
-      log_(spec.directory, start.step),
+      log_(spec.directory, rows_before(start)),
       epoch_{.loss_sum = start.epoch_loss_sum,
              .num_correct = start.epoch_num_correct,
              .num_samples = start.epoch_num_samples},
@@ -22,21 +22,29 @@ RunRecord::RunRecord(const RunRecordSpec& spec, const io::TrainingState& start)
       start_seconds_(now_seconds()),
       epoch_start_seconds_(start_seconds_) {}
 
+RunLog::Keep RunRecord::rows_before(const io::TrainingState& start) const {
+  const bool goes_on_within_epoch = start.step % spec_.steps_per_epoch != 0 && start.step < spec_.total_steps;
+  return {.epochs = start.step - (goes_on_within_epoch ? 1 : 0), .steps = start.step};
+}
+
 void RunRecord::add_step(std::int64_t step, const StepMetrics& metrics, double lr) {
   if (!std::isfinite(metrics.loss_sum))
     fail(
-        "the loss of step {} is not a finite number (learning rate {:.6g}). Use a smaller optimizer.lr or a longer "
-        "lr.warmup_epochs; the newest checkpoint is from before",
+        "the loss of step {} is not a finite number (learning rate {:.6g}). Begin again in another run.directory with "
+        "a "
+        "smaller optimizer.lr or a longer lr.warmup_epochs; steps.csv shows where the loss began to rise",
         step, lr);
+  if ((step - 1) % spec_.steps_per_epoch == 0) epoch_ = {};
   epoch_ += metrics;
   log_.add_step(step, metrics.mean_loss(), lr);
-  progress_.show({.epoch = epoch_of(step),
-                  .num_epochs = num_epochs(),
-                  .step = step - (epoch_of(step) - 1) * spec_.steps_per_epoch,
-                  .num_steps = spec_.steps_per_epoch,
-                  .loss = metrics.mean_loss(),
-                  .images_per_second = images_per_second(step),
-                  .seconds_left = seconds_left(step)});
+  progress_.show(
+      {.epoch = epoch_of(step),
+       .num_epochs = num_epochs(),
+       .step = step - (epoch_of(step) - 1) * spec_.steps_per_epoch,
+       .num_steps = std::min(spec_.steps_per_epoch, spec_.total_steps - (epoch_of(step) - 1) * spec_.steps_per_epoch),
+       .loss = metrics.mean_loss(),
+       .images_per_second = images_per_second(step),
+       .seconds_left = seconds_left(step)});
 }
 
 void RunRecord::add_epoch(std::int64_t step, const StepMetrics& test, double lr, double wait_seconds) {
@@ -51,14 +59,12 @@ void RunRecord::add_epoch(std::int64_t step, const StepMetrics& test, double lr,
                      .data_wait_percent = 100.0 * wait_seconds / std::max(seconds, 1e-9),
                      .seconds = seconds};
   best_top1_ = std::max(best_top1_, test.top1());
-  latest_test_ = test;
   log_.add_epoch(row);
   say(describe_epoch(row, num_epochs(), seconds_left(step)));
-  begin_epoch(step);
+  time_from(step);
 }
 
-void RunRecord::begin_epoch(std::int64_t step) {
-  epoch_ = {};
+void RunRecord::time_from(std::int64_t step) {
   epoch_first_step_ = step;
   epoch_start_seconds_ = now_seconds();
   excluded_seconds_ = 0;
@@ -86,7 +92,7 @@ void RunRecord::summarise(std::int64_t step, bool stopped, const std::string& ch
   say(fmt::format("{}: step {} of {} after {}{}", stopped ? "stopped on request" : "done", step, spec_.total_steps,
                   human_seconds(now_seconds() - start_seconds_), best));
   say(fmt::format("checkpoint: {}", checkpoint));
-  if (stopped) say("run the same command again to go on from there");
+  if (stopped) say(spec_.advice);
 }
 
 }  // namespace convoy

@@ -16,17 +16,18 @@ struct RunRecordSpec {
   std::int64_t steps_per_epoch = 1;
   std::int64_t total_steps = 1;
   std::int64_t batch_global = 1;
+  std::string advice;  ///< how a stopped run goes on
 };
 
 class RunRecord {
  public:
-  /// `start`: where this run begins; its epoch sums are gone on with.
+  /// `start`: where this run begins; the sums of its epoch are gone on with.
   RunRecord(const RunRecordSpec& spec, const io::TrainingState& start);
 
   void say(const std::string& text) { progress_.line(text); }
   /// Throws Error where the loss is not a number any more.
   void add_step(std::int64_t step, const StepMetrics& metrics, double lr);
-  /// `wait_seconds`: what the slowest loader waited in this epoch, of all ranks.
+  /// At an epoch's end, or within one at the run's. `wait_seconds`: what the slowest loader waited in it.
   void add_epoch(std::int64_t step, const StepMetrics& test, double lr, double wait_seconds);
   void flush() { log_.flush(); }
   /// Writes the epoch sums and the best metric into a checkpoint's state.
@@ -41,12 +42,14 @@ class RunRecord {
   std::int64_t num_epochs() const { return epoch_of(spec_.total_steps); }
   double images_per_second(std::int64_t step) const;
   double seconds_left(std::int64_t step) const;
-  void begin_epoch(std::int64_t step);
+  /// The row of an unfinished epoch goes when the epoch goes on.
+  RunLog::Keep rows_before(const io::TrainingState& start) const;
+  void time_from(std::int64_t step);
 
   RunRecordSpec spec_;
   RunLog log_;
   Progress progress_;
-  StepMetrics epoch_, latest_test_;
+  StepMetrics epoch_;
   double best_top1_ = 0;
   std::int64_t first_step_, epoch_first_step_;
   double start_seconds_, epoch_start_seconds_, excluded_seconds_ = 0;

@@ -46,6 +46,13 @@ MicroBatchRange StepPlan::micro_batches_of(std::int64_t replica) const {
   return {.begin = replica * total / grid_.replicas, .end = (replica + 1) * total / grid_.replicas};
 }
 
+std::int64_t StepPlan::busiest_replica() const {
+  std::int64_t busiest = 0;
+  for (std::int64_t r = 1; r < grid_.replicas; ++r)
+    if (micro_batches_of(r).size() > micro_batches_of(busiest).size()) busiest = r;
+  return busiest;
+}
+
 bool StepPlan::is_invariant() const {
   if (grid_.replicas == 1) return true;
   if (spec_.reduction == ReductionKind::kFast) return false;
@@ -68,9 +75,7 @@ Schedule StepPlan::evaluation_schedule(std::int64_t replica) const {
 }
 
 StageMemory StepPlan::memory_of(std::int64_t stage) const {
-  std::int64_t most_leaves = 0;
-  for (std::int64_t r = 0; r < grid_.replicas; ++r) most_leaves = std::max(most_leaves, micro_batches_of(r).size());
-  return stage_memory(stages_[stage], {.num_leaves = most_leaves,
+  return stage_memory(stages_[stage], {.num_leaves = micro_batches_of(busiest_replica()).size(),
                                        .num_replicas = grid_.replicas,
                                        .num_slots = num_optimizer_slots(spec_.optimizer.kind)});
 }

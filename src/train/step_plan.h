@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "convoy/comm/process_grid.h"
 #include "convoy/io/dataset.h"
 #include "convoy/model/partition.h"
 #include "convoy/params/parameters.h"
@@ -28,13 +29,6 @@ struct EngineSpec {
 /// What the parameter file asks for, with the data's shape and classes.
 EngineSpec engine_spec(const Parameters& params, const io::DatasetInfo& info);
 
-struct GridShape {
-  std::int64_t stages = 1;
-  std::int64_t replicas = 1;
-
-  std::int64_t ranks() const { return stages * replicas; }
-};
-
 /// Which micro-batches of a step a replica works on.
 struct MicroBatchRange {
   std::int64_t begin = 0, end = 0;
@@ -54,6 +48,8 @@ class StepPlan {
 
   std::int64_t micro_batches_a_step() const { return spec_.batch.global / spec_.batch.micro; }
   MicroBatchRange micro_batches_of(std::int64_t replica) const;
+  /// The first of those with the most micro-batches.
+  std::int64_t busiest_replica() const;
   /// Whether the bits are the same as on one replica: every replica's share is a whole subtree of the gradient tree.
   bool is_invariant() const;
 

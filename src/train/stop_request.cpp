@@ -14,14 +14,21 @@ void on_signal(int) {
   g_stop_requested = 1;
 }
 
+// The second Ctrl-C means it.
+void on_interrupt(int) {
+  g_stop_requested = 1;
+  std::signal(SIGINT, SIG_DFL);
+}
+
 }  // namespace
 
 StopRequest::StopRequest(const mpi::Communicator& world) : world_(world) {
   std::signal(SIGTERM, on_signal);
   std::signal(SIGUSR1, on_signal);
+  std::signal(SIGINT, on_interrupt);
 }
 
-StopRequest::~StopRequest() {
+void StopRequest::finish() {
   exchange_.wait();
 }
 

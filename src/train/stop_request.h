@@ -7,18 +7,20 @@
 
 namespace convoy {
 
-/// SIGTERM and SIGUSR1 ask for a stop (Slurm's --signal and preemption; mpirun passes both on), from now on to the end
-/// of the process: launchers repeat SIGTERM while ranks that were asked to stop are leaving.
+/// SIGTERM, SIGUSR1 and SIGINT (Ctrl-C; a second one kills) ask for a stop, from now on to the end of the process:
+/// launchers repeat SIGTERM while ranks that were asked to stop are leaving. srun passes both on; mpirun passes SIGUSR1
+/// on, and ends with a status of its own after SIGTERM.
 class StopRequest {
  public:
   explicit StopRequest(const mpi::Communicator& world);
-  ~StopRequest();
   StopRequest(const StopRequest&) = delete;
   StopRequest& operator=(const StopRequest&) = delete;
 
-  /// After each step, all ranks of the world: whether any had been asked when the step before ended. The same answer
-  /// everywhere, one step late so that nobody waits.
+  /// After each step, all ranks of the world: whether any had been asked when agreed() was called before. The same
+  /// answer everywhere, a step late so that nobody waits.
   bool agreed();
+  /// Waits for the latest exchange; before the end.
+  void finish();
 
  private:
   const mpi::Communicator& world_;

@@ -8,6 +8,8 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/log.h"
+#include "convoy/comm/on_root.h"
+#include "convoy/comm/topology.h"
 #include "convoy/params/parse.h"
 
 #include "train/checkpointing.h"
@@ -16,6 +18,7 @@
 #include "train/learning_rate.h"
 #include "train/report.h"
 #include "train/restart.h"
+#include "train/run_lock.h"
 #include "train/run_record.h"
 #include "train/stop_request.h"
 
@@ -34,10 +37,46 @@ void check_same_kind(const io::DatasetInfo& train, const io::DatasetInfo& test) 
            test.class_names.size(), train.class_names.size());
 }
 
-// The number of steps between checkpoints of one kind; 0 for never.
-std::int64_t steps_between(double epochs, std::int64_t steps_per_epoch) {
+// Epochs as steps: at least one; 0 for none.
+std::int64_t steps_in(double epochs, std::int64_t steps_per_epoch) {
   if (epochs <= 0) return 0;
   return std::max<std::int64_t>(1, std::llround(epochs * static_cast<double>(steps_per_epoch)));
+}
+
+struct StepCount {
+  std::int64_t an_epoch = 0;
+  std::int64_t total = 0;
+};
+
+StepCount count_steps(const Parameters& params, const io::DatasetInfo& data) {
+  // What is left over of an epoch waits for another epoch's shuffle.
+  StepCount steps{.an_epoch = data.num_samples / params.batch.global};
+  if (steps.an_epoch == 0)
+    refuse("batch.global = {} is more than the {} samples of data.train. Allowed: up to {}.", params.batch.global,
+           data.num_samples, data.num_samples);
+  steps.total = steps_in(params.train.epochs, steps.an_epoch);
+  if (params.train.max_steps > 0) steps.total = std::min(steps.total, params.train.max_steps);
+  return steps;
+}
+
+// Both splits, opened and compared before anything large is allocated.
+struct Data {
+  explicit Data(const DataParams& params) : train(params.train, "data.train"), test(params.test, "data.test") {
+    check_same_kind(train.info(), test.info());
+  }
+
+  io::Dataset train, test;
+};
+
+// A checkpoint with numbers that are none would be resumed for ever.
+void check_finite(const std::vector<io::NamedTensor>& tensors) {
+  for (const io::NamedTensor& tensor : tensors)
+    if (!std::all_of(tensor.values.begin(), tensor.values.end(), [](float value) { return std::isfinite(value); }))
+      fail(
+          "'{}' holds values that are no finite numbers: this step is not saved. Go on from an earlier checkpoint with "
+          "a "
+          "smaller optimizer.lr",
+          tensor.name);
 }
 
 class Trainer {
@@ -47,110 +86,130 @@ class Trainer {
   ExitStatus run();
 
  private:
-  void plan_steps();
-  void open_run_directory();
+  void begin();
+  bool train_until_stopped(StopRequest& stop);
+  void open_run_directory(const std::string& resumed_from);
   Loader open_loader() const;
   void step(Loader& loader);
   void collect_until(std::int64_t step);
-  void end_epoch(const Loader& loader);
+  bool row_is_due() const;
+  bool evaluate_epoch(const Loader& loader, StopRequest& stop);
   bool checkpoint_due() const;
   void save_checkpoint();
   std::string current_checkpoint() const { return io::checkpoint_path(checkpoint_directory(params_), state_.step); }
 
   const Parameters& params_;
   const ProcessGrid& grid_;
-  io::Dataset train_data_, test_data_;
+  Data data_;
+  StepCount steps_;
   Sampler sampler_;
   Augmenter augmenter_;
   Engine engine_;
   MetricsChannel metrics_;
   LearningRateSpec learning_rate_;
-  std::int64_t steps_per_epoch_ = 0, total_steps_ = 0;
+  std::string hosts_;
 
   io::TrainingState state_;
   std::int64_t saved_step_ = -1;
   std::int64_t collected_step_ = 0;  ///< rank 0: metrics are recorded up to here
   double epoch_wait_seconds_ = 0;    ///< of the loader, when the epoch began
+  std::optional<RunLock> lock_;      ///< rank 0
   std::optional<RunRecord> record_;  ///< rank 0
 };
 
 Trainer::Trainer(const Parameters& params, const ProcessGrid& grid, ops::Library& library)
     : params_(params),
       grid_(grid),
-      train_data_(params.data.train, "data.train"),
-      test_data_(params.data.test, "data.test"),
+      data_(params.data),
+      steps_(count_steps(params, data_.train.info())),
       sampler_(
-          {.num_samples = train_data_.info().num_samples, .seed = params.train.seed, .shuffle = params.data.shuffle}),
+          {.num_samples = data_.train.info().num_samples, .seed = params.train.seed, .shuffle = params.data.shuffle}),
       augmenter_(make_augmenter(
-          train_data_.info(),
+          data_.train.info(),
           {.crop_padding = params.augment.crop_padding, .flip = params.augment.flip, .seed = params.train.seed},
           params.augment.normalize)),
-      engine_(engine_spec(params, train_data_.info()), grid, library),
-      metrics_(engine_, kTrainingTag) {
-  check_same_kind(train_data_.info(), test_data_.info());
-  plan_steps();
-}
-
-void Trainer::plan_steps() {
-  const std::int64_t num_samples = train_data_.info().num_samples;
-  steps_per_epoch_ = num_samples / params_.batch.global;  // what is left over waits for another epoch's shuffle
-  if (steps_per_epoch_ == 0)
-    refuse("batch.global = {} is more than the {} samples of data.train. Allowed: up to {}.", params_.batch.global,
-           num_samples, num_samples);
-  total_steps_ = steps_between(params_.train.epochs, steps_per_epoch_);
-  if (params_.train.max_steps > 0) total_steps_ = std::min(total_steps_, params_.train.max_steps);
-  learning_rate_ = {.params = params_.lr,
-                    .base = params_.optimizer.lr,
-                    .steps_per_epoch = steps_per_epoch_,
-                    .epochs = params_.train.epochs};
-}
+      engine_(engine_spec(params, data_.train.info()), grid, library),
+      metrics_(engine_, kTrainingTag),
+      learning_rate_{.params = params.lr,
+                     .base = params.optimizer.lr,
+                     .steps_per_epoch = steps_.an_epoch,
+                     .epochs = params.train.epochs},
+      hosts_(host_summary(find_topology(grid.world()))) {}
 
 ExitStatus Trainer::run() {
-  // 1. Where training starts: a checkpoint, given weights, or random ones
-  if (const auto resumed = start_parameters(params_, engine_)) {
-    state_ = *resumed;
-    saved_step_ = state_.step;
-  }
-  state_.seed = static_cast<std::int64_t>(params_.train.seed);
-  state_.batch_global = params_.batch.global;
-  collected_step_ = state_.step;
-  open_run_directory();
+  // 1. Where training starts, and what the person sees
+  begin();
 
   // 2. Steps, until the end or a request to stop
   StopRequest stop(grid_.world());
-  bool stopped = false;
-  if (state_.step < total_steps_) {
-    Loader loader = open_loader();
-    while (state_.step < total_steps_ && !stopped) {
-      step(loader);
-      if (state_.step % steps_per_epoch_ == 0) end_epoch(loader);
-      stopped = stop.agreed() && state_.step < total_steps_;
-      if (checkpoint_due()) save_checkpoint();
-    }
-  }
+  const bool stopped = train_until_stopped(stop);
 
   // 3. Always a checkpoint at the end
   collect_until(state_.step);
   if (saved_step_ != state_.step) save_checkpoint();
+  metrics_.finish();
+  engine_.finish();
+  stop.finish();
   if (record_) record_->summarise(state_.step, stopped, current_checkpoint());
   return stopped ? ExitStatus::kStoppedEarly : ExitStatus::kDone;
 }
 
-void Trainer::open_run_directory() {
-  if (!grid_.is_root()) return;
-  std::error_code error;
-  std::filesystem::create_directories(checkpoint_directory(params_), error);
-  if (error)
-    fail("cannot make run.directory = {}: {}. Choose one where you may write", params_.run.directory, error.message());
-  const std::string text = render(params_);
-  io::write_file_atomically(params_.run.directory + "/params.cfg", std::as_bytes(std::span(text)));
+// A checkpoint, given weights, or random ones.
+void Trainer::begin() {
+  // A directory that is there is locked before anything in it is read; a new one is only made once nothing can be
+  // refused.
+  mpi::on_root(grid_.world(), [&] {
+    if (std::filesystem::is_directory(params_.run.directory)) lock_.emplace(params_.run.directory);
+  });
+  const auto resumed = start_parameters(params_, data_.train.info(), engine_);
+  if (resumed) {
+    state_ = resumed->state;
+    if (resumed->path == current_checkpoint()) saved_step_ = state_.step;
+  }
+  state_.seed = static_cast<std::int64_t>(params_.train.seed);
+  state_.batch_global = params_.batch.global;
+  state_.batch_micro = params_.batch.micro;
+  state_.num_samples = data_.train.info().num_samples;
+  collected_step_ = state_.step;
+  mpi::on_root(grid_.world(), [&] {
+    if (!lock_) lock_.emplace(params_.run.directory);
+    open_run_directory(resumed ? resumed->path : "");
+  });
+}
+
+bool Trainer::train_until_stopped(StopRequest& stop) {
+  if (state_.step >= steps_.total && !row_is_due()) return false;
+  Loader loader = open_loader();
+  if (row_is_due() && !evaluate_epoch(loader, stop)) return true;  // a run that was stopped while it evaluated
+  while (state_.step < steps_.total) {
+    step(loader);
+    bool stopped = stop.agreed();
+    if (!stopped && row_is_due()) stopped = !evaluate_epoch(loader, stop);
+    if (stopped) return state_.step < steps_.total || row_is_due();
+    if (checkpoint_due()) save_checkpoint();
+  }
+  return false;
+}
+
+void Trainer::open_run_directory(const std::string& resumed_from) {
+  std::filesystem::create_directories(checkpoint_directory(params_));
+  const bool nothing_to_do = state_.step >= steps_.total && !row_is_due();
+  if (!nothing_to_do) {
+    const std::string text = render(params_);
+    io::write_file_atomically(params_.run.directory + "/params.cfg", std::as_bytes(std::span(text)));
+  }
   record_.emplace(RunRecordSpec{.directory = params_.run.directory,
-                                .steps_per_epoch = steps_per_epoch_,
-                                .total_steps = total_steps_,
-                                .batch_global = params_.batch.global},
+                                .steps_per_epoch = steps_.an_epoch,
+                                .total_steps = steps_.total,
+                                .batch_global = params_.batch.global,
+                                .advice = params_.checkpoint.resume == "none"
+                                              ? "run it again with checkpoint.resume = auto to go on from there"
+                                              : "run the same command again to go on from there"},
                   state_);
-  record_->say(describe_run(params_, engine_.plan(), train_data_.info(), engine_.device().description()));
-  if (state_.step > 0) record_->say(fmt::format("resumed: {}", current_checkpoint()));
+  record_->say(describe_run(params_, engine_.plan(), data_.train.info(),
+                            fmt::format("{}; {}", hosts_, engine_.device().description())));
+  if (!resumed_from.empty()) record_->say(fmt::format("resumed: {}", resumed_from));
+  if (nothing_to_do) record_->say(fmt::format("nothing to do: step {} of {} is done", state_.step, steps_.total));
   if (!engine_.plan().is_invariant())
     log_warning(
         fmt::format("{} micro-batches a step on {} replicas{}: only runs with {} replicas will give the same bits",
@@ -163,9 +222,9 @@ void Trainer::open_run_directory() {
 Loader Trainer::open_loader() const {
   LoaderSpec spec = loader_spec(engine_, params_);
   spec.first_step = state_.step;
-  spec.num_steps = total_steps_ - state_.step;
-  spec.steps_per_epoch = steps_per_epoch_;
-  return Loader(train_data_, sampler_, augmenter_, engine_.device(), spec);
+  spec.num_steps = std::max<std::int64_t>(0, steps_.total - state_.step);
+  spec.steps_per_epoch = steps_.an_epoch;
+  return Loader(data_.train, sampler_, augmenter_, engine_.device(), spec);
 }
 
 void Trainer::step(Loader& loader) {
@@ -182,23 +241,39 @@ void Trainer::collect_until(std::int64_t step) {
     record_->add_step(collected_step_ + 1, metrics_.collect(), learning_rate(learning_rate_, collected_step_));
 }
 
-void Trainer::end_epoch(const Loader& loader) {
+// At an epoch's end, and at the run's.
+bool Trainer::row_is_due() const {
+  const bool at_end = state_.step % steps_.an_epoch == 0 || state_.step >= steps_.total;
+  return state_.step > 0 && at_end && state_.evaluated_step != state_.step;
+}
+
+// False where a stop was requested before the test set was done: the row is due again after the restart.
+bool Trainer::evaluate_epoch(const Loader& loader, StopRequest& stop) {
   collect_until(state_.step);
   const double waited = loader.wait_seconds() - epoch_wait_seconds_;
   epoch_wait_seconds_ = loader.wait_seconds();
   // Of all ranks, in microseconds: the slowest loader holds everyone up.
   const std::int64_t waited_microseconds = grid_.world().max(std::llround(waited * 1e6));
   const double start = now_seconds();
-  const StepMetrics test = evaluate_dataset(engine_, test_data_, train_data_.info(), params_);
-  if (!record_) return;
+  const auto test =
+      evaluate_dataset(engine_, data_.test, data_.train.info(), params_, [&stop] { return stop.agreed(); });
+  if (!test) return false;
+  state_.evaluated_step = state_.step;
+  if (!record_) return true;
   record_->exclude_seconds(now_seconds() - start);
-  record_->add_epoch(state_.step, test, learning_rate(learning_rate_, state_.step - 1),
+  record_->add_epoch(state_.step, *test, learning_rate(learning_rate_, state_.step - 1),
                      static_cast<double>(waited_microseconds) * 1e-6);
+  return true;
 }
 
 bool Trainer::checkpoint_due() const {
-  const auto due = [&](std::int64_t every) { return every > 0 && state_.step % every == 0; };
-  return due(params_.checkpoint.every_steps) || due(steps_between(params_.checkpoint.every_epochs, steps_per_epoch_));
+  const std::int64_t every = params_.checkpoint.every_steps;
+  if (every > 0 && state_.step % every == 0) return true;
+  // The k-th one falls on step k * every_epochs * steps an epoch, rounded: no drift from the epochs' ends.
+  const double period = params_.checkpoint.every_epochs * static_cast<double>(steps_.an_epoch);
+  if (period <= 0) return false;
+  const double k = std::max(1.0, std::round(static_cast<double>(state_.step) / period));
+  return std::llround(k * period) == state_.step || period < 1;
 }
 
 void Trainer::save_checkpoint() {
@@ -208,6 +283,7 @@ void Trainer::save_checkpoint() {
   io::Checkpoint checkpoint = gather_checkpoint(engine_);
   saved_step_ = state_.step;
   if (!record_) return;
+  check_finite(checkpoint.model);
   record_->flush();  // the rows that this checkpoint covers
   record_->save_to(state_);
   checkpoint.state = state_;
@@ -224,14 +300,15 @@ ExitStatus train(const Parameters& params, const ProcessGrid& grid, ops::Library
 }
 
 ExitStatus evaluate(const Parameters& params, const ProcessGrid& grid, ops::Library& library) {
-  const io::Dataset test_data(params.data.test, "data.test");
-  const io::Dataset train_data(params.data.train, "data.train");  // its mean and deviation are what the network knows
-  check_same_kind(train_data.info(), test_data.info());
-  Engine engine(engine_spec(params, test_data.info()), grid, library);
+  const Data data(params.data);  // the training set's mean and deviation are what the network knows
+  Engine engine(engine_spec(params, data.train.info()), grid, library);
   const std::string path = load_for_evaluation(params, engine);
   const double start = now_seconds();
-  const StepMetrics metrics = evaluate_dataset(engine, test_data, train_data.info(), params);
+  const StepMetrics metrics =
+      evaluate_dataset(engine, data.test, data.train.info(), params, [] { return false; }).value();
   const double seconds = now_seconds() - start;
+  if (grid.is_root() && !std::isfinite(metrics.loss_sum))
+    fail("{} gives a loss that is no finite number on {}", path, params.data.test);
   if (grid.is_root()) {
     fmt::print("checkpoint: {}\n", path);
     fmt::print("{}: {} samples  loss {:.4f}  top-1 {:.2f} %  ({:.0f} images/s)\n", params.data.test,

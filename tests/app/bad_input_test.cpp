@@ -35,15 +35,17 @@ class BadInput : public testing::Test {
 }  // namespace
 
 TEST_F(BadInput, ParametersAreRefusedByNameWithTheNearestKey) {
-  expect_refused({"--optimizer.lrr=1"}, "optimizer.lr");
-  expect_refused({"--optimizer.lr=fast"}, "optimizer.lr");
-  expect_refused({"--optimizer.lr=-1"}, "optimizer.lr");
-  expect_refused({"--optimizer.momentum=1.5"}, "optimizer.momentum");
-  expect_refused({"--schedule.kind=1f2b"}, "schedule.kind");
-  expect_refused({"--model.name=resnet19"}, "model.name = resnet19");
-  expect_refused({"--train.label_smoothing=nan"}, "train.label_smoothing");
-  expect_refused({"--run.device=tpu"}, "run.device");
-  expect_refused({"--run.device=cuda"}, "run.device");
+  expect_refused({"--optimizer.lrr=1"}, "Nearest: optimizer.lr");
+  expect_refused({"--grid.stage=1"}, "Nearest: grid.stages");
+  expect_refused({"--optimizer.lr=fast"}, "optimizer.lr = fast");
+  expect_refused({"--optimizer.lr=-1"}, "optimizer.lr = -1");
+  expect_refused({"--optimizer.momentum=1.5"}, "optimizer.momentum = 1.5");
+  expect_refused({"--schedule.kind=1f2b"}, "Nearest: 1f1b");
+  expect_refused({"--model.name=resnet19"}, "model.name = resnet19 is not known. Known: resnet18, ");
+  expect_refused({"--train.label_smoothing=nan"}, "train.label_smoothing = nan");
+  expect_refused({"--run.device=tpu"}, "run.device = tpu");
+  expect_refused({"--run.device=cuda"}, "run.device = cuda");
+  expect_refused({"--run.directory=" + (directory_ / "small/idx/train-images-idx3-ubyte")}, "run.directory = ", 2);
 }
 
 TEST_F(BadInput, BatchesThatDoNotDivideAreRefused) {

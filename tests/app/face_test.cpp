@@ -8,20 +8,13 @@
 
 namespace convoy::test {
 
-namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
-
 TEST(Face, HelpNamesEveryCommandAndSection) {
   const Ending help = run_program({.arguments = {"--help"}});
   EXPECT_EQ(help.status, 0);
-  for (const char* part : {"train", "evaluate", "import", "plan", "info", "check", "grid.stages", "checkpoint.resume",
-                           "run.directory", "lr.warmup_epochs"})
-    EXPECT_TRUE(contains(help.output, part)) << part;
+  for (const std::string command : {"train", "evaluate", "import", "plan", "info", "check"})
+    EXPECT_TRUE(contains(help.output, "\n  " + command + " ")) << command;
+  for (const std::string key : {"grid.stages", "checkpoint.resume", "run.directory", "lr.warmup_epochs"})
+    EXPECT_TRUE(contains(help.output, "\n  " + key + " ")) << key;
 }
 
 TEST(Face, AnUnknownCommandIsRefusedWithTheNearest) {
@@ -64,7 +57,7 @@ TEST(Face, APlanShowsTheStepWithoutDoingIt) {
   const WorkingDirectory directory;
   auto arguments = import_small_data(directory / "small");
   arguments[0] = "plan";
-  const Ending plan = run_program({.arguments = arguments + std::vector<std::string>{"--grid.stages=2"}, .ranks = 2});
+  const Ending plan = run_program({.arguments = arguments + std::vector<std::string>{"--grid.stages=2"}});
   EXPECT_EQ(plan.status, 0) << plan.output;
   EXPECT_TRUE(contains(plan.output, "FF..BBFBBFBBFBBFBBFBBFBB.BB")) << plan.output;
   EXPECT_TRUE(contains(plan.output, "bubble")) << plan.output;

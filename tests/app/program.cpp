@@ -66,6 +66,10 @@ WorkingDirectory::~WorkingDirectory() {
   std::filesystem::remove_all(path_, ignored);
 }
 
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 std::string read_text(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();

@@ -38,6 +38,7 @@ class WorkingDirectory {
   std::filesystem::path path_;
 };
 
+bool contains(const std::string& text, const std::string& part);
 std::string read_text(const std::string& path);
 void write_text(const std::string& path, const std::string& text);
 

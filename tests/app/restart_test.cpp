@@ -1,4 +1,5 @@
 /// Runs end, are stopped, crash and go on: nothing is lost, and no damaged checkpoint is believed.
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <thread>
@@ -33,8 +34,11 @@ class Restart : public testing::Test {
   std::string run_;
 };
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+// Until it is there and a second more; a minute at most.
+void wait_for_file(const std::string& path) {
+  for (int tenth = 0; tenth < 600 && !std::filesystem::exists(path); ++tenth)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  std::this_thread::sleep_for(std::chrono::seconds(1));
 }
 
 }  // namespace
@@ -79,13 +83,87 @@ TEST_F(Restart, ADamagedNamedCheckpointIsRefused) {
   EXPECT_TRUE(contains(ending.output, "damaged.h5")) << ending.output;
 }
 
+TEST_F(Restart, ASecondRunInTheSameDirectoryIsRefused) {
+  std::thread second([this] {
+    wait_for_file(directory_ / "shared-run/steps.csv");
+    const Ending refused = train(4, {"--run.directory=" + (directory_ / "shared-run")}, 2);
+    EXPECT_EQ(refused.status, 2) << refused.output;
+    EXPECT_TRUE(contains(refused.output, "is in use by process ")) << refused.output;
+    EXPECT_EQ(signal_ranks("shared-run", SIGUSR1, 1), 1);
+  });
+  const Ending first = run_program(
+      {.arguments = arguments_ + std::vector<std::string>{"--train.epochs=100000",
+                                                          "--run.directory=" + (directory_ / "shared-run")}});
+  second.join();
+  EXPECT_EQ(first.status, 75) << first.output;
+}
+
+TEST_F(Restart, NothingIsBegunAnewOverDamagedCheckpoints) {
+  ASSERT_EQ(train(2).status, 0);
+  write_text(checkpoint(2), "no checkpoint");
+  const Ending ending = train(4, {}, 2);
+  EXPECT_EQ(ending.status, 1) << ending.output;
+  EXPECT_TRUE(contains(ending.output, "none of the 1 checkpoints")) << ending.output;
+}
+
+TEST_F(Restart, ALossThatIsNoNumberEndsTheRunAndIsNeverSaved) {
+  const Ending ending = train(30, {"--optimizer.lr=1000", "--lr.schedule=constant", "--checkpoint.every_steps=1"}, 2);
+  EXPECT_EQ(ending.status, 1) << ending.output;
+  EXPECT_TRUE(contains(ending.output, "finite number")) << ending.output;
+  const auto found = io::find_newest_checkpoint(run_ + "/checkpoints", [](const auto&, const auto&) {});
+  ASSERT_TRUE(found.has_value());
+  for (const io::NamedTensor& tensor : io::decode_checkpoint(found->bytes, found->path).model)
+    for (const float value : tensor.values) ASSERT_TRUE(std::isfinite(value)) << tensor.name;
+}
+
+TEST_F(Restart, ChangedParametersAreSaid) {
+  ASSERT_EQ(train(2).status, 0);
+  const Ending ending = train(4, {"--optimizer.lr=0.04"});
+  EXPECT_EQ(ending.status, 0);
+  EXPECT_TRUE(contains(ending.output, "optimizer.lr 0.05 -> 0.04")) << ending.output;
+}
+
 TEST_F(Restart, KeepsTheNewestCheckpointsOnly) {
   ASSERT_EQ(train(6, {"--checkpoint.every_steps=1", "--checkpoint.keep=3"}).status, 0);
   for (int step = 1; step <= 6; ++step) EXPECT_EQ(std::filesystem::exists(checkpoint(step)), step > 3) << step;
 }
 
+TEST_F(Restart, ANamedCheckpointIsWhereARunBeginsAndTheSameCommandGoesOn) {
+  ASSERT_EQ(train(4).status, 0);
+  const std::string second = directory_ / "second";
+  const std::vector<std::string> branch = {"--checkpoint.resume=" + checkpoint(4), "--run.directory=" + second};
+  const Ending at_its_end = train(4, branch, 2);
+  EXPECT_EQ(at_its_end.status, 0) << at_its_end.output;
+  EXPECT_TRUE(contains(at_its_end.output, "resumed: " + checkpoint(4))) << at_its_end.output;
+  EXPECT_TRUE(std::filesystem::exists(second + "/checkpoints/step-00000004.h5")) << "one is always written";
+  ASSERT_EQ(train(6, branch).status, 0);
+  const Ending again = train(8, branch);
+  EXPECT_EQ(again.status, 0) << again.output;
+  EXPECT_TRUE(contains(again.output, "resumed: " + second + "/checkpoints/step-00000006.h5")) << again.output;
+  // Another file, although this run has gone its own way: refused.
+  ASSERT_EQ(train(5).status, 0);
+  const Ending mixed = train(9, {"--checkpoint.resume=" + checkpoint(5), "--run.directory=" + second});
+  EXPECT_EQ(mixed.status, 2) << mixed.output;
+  EXPECT_TRUE(contains(mixed.output, "did not begin from it")) << mixed.output;
+}
+
+TEST_F(Restart, ARunThatEndsWithinAnEpochIsEvaluatedAndGoesOn) {
+  ASSERT_EQ(train(7).status, 0);  // 10 steps an epoch
+  const std::string partial = read_text(run_ + "/log.csv");
+  EXPECT_TRUE(contains(partial, "\n1,7,448,")) << partial;
+  ASSERT_EQ(train(7).status, 0);
+  EXPECT_EQ(read_text(run_ + "/log.csv"), partial) << "nothing was left to do";
+  ASSERT_EQ(train(10).status, 0);
+  const std::string whole = read_text(run_ + "/log.csv");
+  EXPECT_TRUE(contains(whole, "\n1,10,640,")) << whole;
+  EXPECT_FALSE(contains(whole, "\n1,7,")) << whole;
+}
+
 TEST_F(Restart, AnotherBatchOrSeedIsRefused) {
   ASSERT_EQ(train(2).status, 0);
+  const Ending micro = train(4, {"--batch.micro=16"});
+  EXPECT_EQ(micro.status, 2);
+  EXPECT_TRUE(contains(micro.output, "batch.micro = 16")) << micro.output;
   const Ending batch = train(4, {"--batch.global=32"});
   EXPECT_EQ(batch.status, 2);
   EXPECT_TRUE(contains(batch.output, "batch.global = 32")) << batch.output;
@@ -110,10 +188,10 @@ TEST_F(Restart, WeightsOfAnotherModelAreRefusedByName) {
 }
 
 TEST_F(Restart, ASignalWritesACheckpointAndEndsWith75) {
-  // A long run, asked to stop after a while by the same signal that Slurm sends to every rank.
-  std::thread stopper([] {
-    std::this_thread::sleep_for(std::chrono::seconds(4));
-    EXPECT_EQ(signal_ranks("stopped-run", SIGUSR1, 2), 2);
+  // A long run; one rank of two is asked to stop once both are at work, and both agree.
+  std::thread stopper([this] {
+    wait_for_file(directory_ / "stopped-run/steps.csv");
+    EXPECT_EQ(signal_ranks("stopped-run", SIGUSR1, 1), 1);
   });
   const Ending ending = run_program(
       {.arguments = arguments_ + std::vector<std::string>{"--train.epochs=100000", "--checkpoint.every_epochs=0",
@@ -129,8 +207,8 @@ TEST_F(Restart, ASignalWritesACheckpointAndEndsWith75) {
 }
 
 TEST_F(Restart, AKilledRankEndsTheJob) {
-  std::thread killer([] {
-    std::this_thread::sleep_for(std::chrono::seconds(4));
+  std::thread killer([this] {
+    wait_for_file(directory_ / "killed-run/steps.csv");
     EXPECT_EQ(signal_ranks("killed-run", SIGKILL, 1), 1);
   });
   const Ending ending =

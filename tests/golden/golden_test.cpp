@@ -26,11 +26,14 @@ struct Tolerances {
 struct Worst {
   double deviation = 0;
   std::string where = "nowhere";
+  std::int64_t count = 0;
 
   void add(double value, const std::string& at) {
+    ++count;
     if (value > deviation || std::isnan(value)) deviation = value, where = at;
   }
   void expect_within(double tolerance, const char* kind) const {
+    EXPECT_GT(count, 0) << "nothing was compared: " << kind;
     fmt::print("  {:<18} {:.1e}  ({}), allowed {:.0e}\n", kind, deviation, where, tolerance);
     EXPECT_LE(deviation, tolerance) << kind << " of " << where;
   }

@@ -10,6 +10,7 @@
 #include "convoy/base/random.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/session.h"
+#include "convoy/params/names.h"
 
 #include "timed_library.h"
 #include "train/checkpointing.h"
@@ -88,15 +89,19 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+ScheduleKind schedule_named(const std::string& name) {
+  for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B})
+    if (name == name_of(kind)) return kind;
+  refuse("--schedule {}: naive, gpipe or 1f1b", name);
+}
+
 EngineSpec engine_spec_of(const Options& options) {
   return {.network = {.name = options.model,
                       .image = {options.size, options.size, options.channels},
                       .micro_batch = options.micro,
                       .num_classes = options.classes},
           .batch = {.global = options.global, .micro = options.micro},
-          .schedule = options.schedule == "naive"   ? ScheduleKind::kNaive
-                      : options.schedule == "gpipe" ? ScheduleKind::kGpipe
-                                                    : ScheduleKind::k1F1B};
+          .schedule = schedule_named(options.schedule)};
 }
 
 struct Result {
@@ -107,12 +112,7 @@ struct Result {
 };
 
 ExecutorTimes difference(const ExecutorTimes& a, const ExecutorTimes& b) {
-  return {.forward = a.forward - b.forward,
-          .backward = a.backward - b.backward,
-          .update = a.update - b.update,
-          .load = a.load - b.load,
-          .wait_model = a.wait_model - b.wait_model,
-          .wait_data = a.wait_data - b.wait_data};
+  return {.load = a.load - b.load, .wait_model = a.wait_model - b.wait_model, .wait_data = a.wait_data - b.wait_data};
 }
 
 // Steps and yardstick in turn: the machine's speed drifts, their ratio less.

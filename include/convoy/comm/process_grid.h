@@ -8,9 +8,19 @@
 
 namespace convoy {
 
+struct GridShape {
+  std::int64_t stages = 1;
+  std::int64_t replicas = 1;
+
+  std::int64_t ranks() const { return stages * replicas; }
+};
+
+/// `stages` must divide the ranks: refused with RequestError naming grid.stages and what would.
+GridShape grid_shape(std::int64_t stages, std::int64_t ranks);
+
 class ProcessGrid {
  public:
-  /// All ranks of world. `stages` must divide its size: refused with RequestError naming grid.stages and what would.
+  /// All ranks of world; refused as grid_shape() does.
   ProcessGrid(const mpi::Communicator& world, std::int64_t stages);
 
   const mpi::Communicator& world() const { return world_; }

@@ -30,12 +30,6 @@ class Buffer {
   std::int64_t size_bytes_ = 0;
 };
 
-/// A view of float32 NHWC activations in some buffer: no ownership.
-struct Tensor {
-  float* data = nullptr;
-  Shape shape;
-};
-
 /// One rank's processor. Work is issued in order; synchronize() waits for it.
 class Device {
  public:

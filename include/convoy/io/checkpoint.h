@@ -28,7 +28,10 @@ struct TrainingState {
   std::int64_t samples = 0;  ///< samples seen in training; the position in the epoch follows from step
   std::int64_t seed = 0;
   std::int64_t batch_global = 0;
-  double best_metric = 0;  ///< best test top-1 so far, in [0, 1]
+  std::int64_t batch_micro = 0;
+  std::int64_t num_samples = 0;     ///< of the training set
+  std::int64_t evaluated_step = 0;  ///< the step whose row is the latest in log.csv
+  double best_metric = 0;           ///< best test top-1 so far, in [0, 1]
   /// Sums over the steps of the unfinished epoch, so that its line in the log is the same after a restart.
   double epoch_loss_sum = 0;
   std::int64_t epoch_num_correct = 0;

@@ -30,6 +30,14 @@ std::string render(const Parameters& params);
 /// Reads back what render() wrote (checkpoints hold it).
 Parameters parse_parameters(const std::string& text, const std::string& where);
 
+/// A key with two values, as a parameter file writes them.
+struct KeyChange {
+  std::string key, before, after;
+};
+
+/// The keys whose values differ, in the order of the file.
+std::vector<KeyChange> changed_keys(const Parameters& before, const Parameters& after);
+
 /// Commands, then every key with type, unit, range, default and a sentence.
 std::string help_text();
 

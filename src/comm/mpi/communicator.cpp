@@ -135,6 +135,14 @@ void Communicator::broadcast(void* data, std::int64_t size_bytes, int root) cons
   broadcast_in_chunks(*this, data, size_bytes, root, kChunkBytes);  // all ranks of this group
 }
 
+std::vector<std::byte> Communicator::broadcast(std::vector<std::byte> bytes, int root) const {
+  std::int64_t size = std::ssize(bytes);
+  broadcast(&size, sizeof(size), root);
+  bytes.resize(size);
+  broadcast(bytes.data(), size, root);
+  return bytes;
+}
+
 void Communicator::send(const void* data, std::int64_t size_bytes, int to, int tag) const {
   send_in_chunks(*this, data, size_bytes, to, tag, kChunkBytes);
 }

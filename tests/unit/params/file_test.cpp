@@ -148,5 +148,16 @@ TEST(FileText, NeverDoesAnythingButReadOrRefuse) {
   EXPECT_LT(refused, 1000);
 }
 
+TEST(ShippedFiles, AreAllRight) {
+  int count = 0;
+  for (const auto& file : std::filesystem::directory_iterator(CONVOY_INPUT_DIRECTORY)) {
+    const std::string path = file.path().string();
+    const char* arguments[] = {"convoy", "train", path.c_str()};
+    EXPECT_NO_THROW(parse_command_line(3, arguments)) << path;
+    ++count;
+  }
+  EXPECT_GE(count, 2);
+}
+
 }  // namespace
 }  // namespace convoy

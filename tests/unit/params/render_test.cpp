@@ -113,5 +113,18 @@ TEST(Names, AreThoseOfTheParameterFiles) {
   EXPECT_STREQ(name_of(ReductionKind::kFast), "fast");
 }
 
+TEST(ChangedKeys, AreThoseWhoseValuesDiffer) {
+  Parameters before, after;
+  EXPECT_TRUE(changed_keys(before, after).empty());
+  after.optimizer.lr = 0.05;
+  after.lr.schedule = LearningRateKind::kCosine;
+  const std::vector<KeyChange> changes = changed_keys(before, after);
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(changes[0].key, "optimizer.lr");
+  EXPECT_EQ(changes[0].before, "0.1");
+  EXPECT_EQ(changes[0].after, "0.05");
+  EXPECT_EQ(changes[1].after, "cosine");
+}
+
 }  // namespace
 }  // namespace convoy

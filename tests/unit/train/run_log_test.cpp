@@ -43,13 +43,13 @@ EpochRow epoch_row(std::int64_t epoch) {
 
 TEST_F(RunLogTest, DropsRowsBeyondTheCheckpoint) {
   {
-    RunLog log(directory_.string(), 0);
+    RunLog log(directory_.string(), {});
     for (std::int64_t step = 1; step <= 25; ++step) log.add_step(step, 1.0 / static_cast<double>(step), 0.1);
     log.add_epoch(epoch_row(1));
     log.add_epoch(epoch_row(2));
   }
   std::ofstream(directory_ / "steps.csv", std::ios::app) << "26,0.0";  // cut short by a crash
-  RunLog log(directory_.string(), 13);
+  RunLog log(directory_.string(), {.epochs = 13, .steps = 13});
   log.add_step(14, 0.5, 0.1);
   log.flush();
   const std::string steps = text("steps.csv");
@@ -63,7 +63,7 @@ TEST_F(RunLogTest, DropsRowsBeyondTheCheckpoint) {
 }
 
 TEST_F(RunLogTest, LossesKeepAllTheirDigits) {
-  RunLog log(directory_.string(), 0);
+  RunLog log(directory_.string(), {});
   const double loss = 0.1 + 0.2;  // 0.30000000000000004
   log.add_step(1, loss, 0.1);
   log.flush();
@@ -72,7 +72,7 @@ TEST_F(RunLogTest, LossesKeepAllTheirDigits) {
 
 TEST_F(RunLogTest, AnUnwritableDirectoryIsNamed) {
   try {
-    RunLog log((directory_ / "absent").string(), 0);
+    RunLog log((directory_ / "absent").string(), {});
     FAIL() << "a log was opened in no directory";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("absent/log.csv"), std::string::npos) << error.what();
