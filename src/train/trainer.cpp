@@ -159,7 +159,7 @@ void Trainer::begin() {
   // A directory that is there is locked before anything in it is read; a new one is only made once nothing can be
   // refused.
   mpi::on_root(grid_.world(), [&] {
-    if (std::filesystem::is_directory(params_.run.directory)) lock_.emplace(params_.run.directory);
+    if (std::filesystem::exists(params_.run.directory)) lock_.emplace(params_.run.directory);
   });
   const auto resumed = start_parameters(params_, data_.train.info(), engine_);
   if (resumed) {
