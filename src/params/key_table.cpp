@@ -108,7 +108,7 @@ std::vector<Key> make_keys() {
        "auto takes a GPU where there is one and Convoy was built for it"},
       {"run.reduction", choice({&P::run, &RunParams::reduction}, kReductionKinds), "",
        "how gradients are summed: invariant gives the same bits on every grid, fast may not"},
-      {"run.bucket_mib", number({&P::run, &RunParams::bucket_mib}, {.least = 0, .most = 4096, .above_least = true}),
+      {"run.bucket_mib", number({&P::run, &RunParams::bucket_mib}, {.least = 0, .most = 1024, .above_least = true}),
        "MiB", "gradients travel in buckets of about this size; never changes the result"},
 
       {"import.format", word({&P::import, &ImportParams::format}, {"idx"}), "",

@@ -47,7 +47,11 @@ StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
   std::int64_t shard_bytes = 0;
   for (const Bucket& bucket : plan.layout.buckets)
     shard_bytes += slice_of(bucket, 0, use.num_replicas).count() * kFloatBytes;
+  std::int64_t convolution_bytes = 0;
+  for (const ArenaEntry& entry : plan.layout.entries)
+    if (entry.spec.kind == ParameterKind::kConvolutionWeight) convolution_bytes += entry.spec.count() * kFloatBytes;
   return {.parameters = arena_bytes,
+          .packed_weights = 2 * convolution_bytes,
           .gradients = GradientTree::num_levels(use.num_leaves) * arena_bytes + (use.num_replicas - 1) * shard_bytes,
           .optimizer_state = use.num_slots * shard_bytes,
           .frames = plan.num_frames * plan.frame_bytes,

@@ -17,12 +17,13 @@ namespace convoy {
 /// What a stage takes, in bytes; known before anything is allocated.
 struct StageMemory {
   std::int64_t parameters = 0;
+  std::int64_t packed_weights = 0;   ///< of convolutions, as forward and as backward by input want them, at most
   std::int64_t gradients = 0;        ///< the levels of the gradient tree, and what is received from other replicas
   std::int64_t optimizer_state = 0;  ///< this replica's shard
   std::int64_t frames = 0;           ///< activations of all micro-batches in flight
   std::int64_t working = 0;          ///< gradients of activations, scratch
 
-  std::int64_t total() const { return parameters + gradients + optimizer_state + frames + working; }
+  std::int64_t total() const { return parameters + packed_weights + gradients + optimizer_state + frames + working; }
 };
 
 struct StagePlan {

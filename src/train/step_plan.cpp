@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "convoy/base/error.h"
+#include "convoy/base/text.h"
 
 #include "train/optimizer.h"
 
@@ -23,17 +25,51 @@ EngineSpec engine_spec(const Parameters& params, const io::DatasetInfo& info) {
           .label_smoothing = params.train.label_smoothing};
 }
 
-StepPlan::StepPlan(const EngineSpec& spec, const GridShape& grid)
-    : spec_(spec), grid_(grid), network_(make_network(spec.network)) {
-  if (micro_batches_a_step() < grid.replicas)
+namespace {
+
+// Beyond this a plan itself would take minutes and its list gigabytes.
+constexpr std::int64_t kMostMicroBatches = 65'536;
+
+// What MPI can count in one message.
+constexpr std::int64_t kMostMessageBytes = std::numeric_limits<int>::max();
+
+void check_micro_batches(const BatchParams& batch, const GridShape& grid) {
+  const std::int64_t micro_batches = batch.global / batch.micro;
+  if (micro_batches < grid.replicas)
     refuse(
         "batch.micro = {} cuts batch.global = {} into {} micro-batches a step, fewer than the {} replicas of this job. "
         "Allowed here: batch.micro up to {}; or use more stages or fewer ranks.",
-        spec.batch.micro, spec.batch.global, micro_batches_a_step(), grid.replicas,
-        std::max<std::int64_t>(1, spec.batch.global / grid.replicas));
+        batch.micro, batch.global, micro_batches, grid.replicas,
+        std::max<std::int64_t>(1, batch.global / grid.replicas));
+  if (micro_batches > kMostMicroBatches)
+    refuse(
+        "batch.micro = {} cuts batch.global = {} into {} micro-batches a step. Allowed: up to {}, so batch.micro = {} "
+        "or "
+        "more.",
+        batch.micro, batch.global, micro_batches, kMostMicroBatches,
+        (batch.global + kMostMicroBatches - 1) / kMostMicroBatches);
+}
+
+void check_message(const Network& network, const StagePlan& stage, std::int64_t batch_micro) {
+  const std::int64_t bytes = std::max(stage.boundary_in_bytes, stage.boundary_out_bytes);
+  if (bytes > kMostMessageBytes)
+    refuse(
+        "batch.micro = {} makes activations of {} between stages, at {}. A message holds at most 2 GiB: use "
+        "batch.micro = "
+        "{} or less.",
+        batch_micro, human_bytes(bytes), network[stage.layout.cells.begin]->name(),
+        batch_micro * kMostMessageBytes / bytes);
+}
+
+}  // namespace
+
+StepPlan::StepPlan(const EngineSpec& spec, const GridShape& grid)
+    : spec_(spec), grid_(grid), network_(make_network(spec.network)) {
+  check_micro_batches(spec.batch, grid);
   const auto bucket_floats = static_cast<std::int64_t>(spec.bucket_mib * 1024 * 1024 / sizeof(float));
   for (const CellRange& cells : partition(model_cell_seconds(network_), grid.stages))
     stages_.push_back(plan_stage(network_, {.cells = cells, .bucket_floats = bucket_floats}));
+  for (const StagePlan& stage : stages_) check_message(network_, stage, spec.batch.micro);
   for (std::int64_t replica = 0; replica < grid.replicas; ++replica) {
     const Schedule schedule = training_schedule(replica);
     for (std::size_t s = 0; s < stages_.size(); ++s)

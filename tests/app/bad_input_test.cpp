@@ -57,6 +57,7 @@ TEST_F(BadInput, GridsThatDoNotFitAreRefusedOnceByRankZero) {
   expect_refused({"--grid.stages=3"}, "grid.stages = 3 does not divide the 4 ranks", 4);
   expect_refused({"--grid.stages=13"}, "grid.stages = 13", 13);  // resnet20 has 11 cells
   expect_refused({"--batch.micro=32"}, "batch.micro = 32", 4);   // 2 micro-batches for 4 replicas
+  expect_refused({"--batch.global=131072", "--batch.micro=1"}, "batch.global = 131072 is more than the 640 samples");
 }
 
 TEST_F(BadInput, DataThatIsNotThereOrDoesNotFitIsRefused) {

@@ -4,34 +4,19 @@
 #include <memory>
 #include <vector>
 
-#include "convoy/ops/library.h"
+#include "convoy/ops/forwarding_library.h"
 
 namespace convoy::test {
 
-class RecordingLibrary final : public ops::Library {
+class RecordingLibrary final : public ops::ForwardingLibrary {
  public:
-  explicit RecordingLibrary(ops::Library& inner) : inner_(inner) {}
+  explicit RecordingLibrary(ops::Library& inner) : ForwardingLibrary(inner) {}
 
   /// Logits of every loss since the last clear(), in order.
   std::vector<float> recorded_logits;
 
-  Device& device() override { return inner_.device(); }
-  std::unique_ptr<ops::ConvolutionOp> convolution(const ops::ConvolutionSpec& s) override {
-    return inner_.convolution(s);
-  }
-  std::unique_ptr<ops::BatchNormOp> batch_norm(const ops::BatchNormSpec& s) override { return inner_.batch_norm(s); }
-  std::unique_ptr<ops::MaxPoolOp> max_pool(const ops::PoolingSpec& s) override { return inner_.max_pool(s); }
-  std::unique_ptr<ops::AveragePoolOp> average_pool(const ops::PoolingSpec& s) override {
-    return inner_.average_pool(s);
-  }
-  std::unique_ptr<ops::GlobalAveragePoolOp> global_average_pool(const Shape& x) override {
-    return inner_.global_average_pool(x);
-  }
-  std::unique_ptr<ops::LinearOp> linear(const ops::LinearSpec& s) override { return inner_.linear(s); }
-  std::unique_ptr<ops::ShortcutOp> shortcut(const ops::ShortcutSpec& s) override { return inner_.shortcut(s); }
-  ops::ElementwiseOps& elementwise() override { return inner_.elementwise(); }
   std::unique_ptr<ops::SoftmaxCrossEntropyOp> softmax_cross_entropy(const ops::SoftmaxCrossEntropySpec& s) override {
-    return std::make_unique<RecordingLoss>(*this, inner_.softmax_cross_entropy(s), s);
+    return std::make_unique<RecordingLoss>(*this, inner().softmax_cross_entropy(s), s);
   }
 
  private:
@@ -54,8 +39,6 @@ class RecordingLibrary final : public ops::Library {
     std::unique_ptr<ops::SoftmaxCrossEntropyOp> inner_;
     ops::SoftmaxCrossEntropySpec spec_;
   };
-
-  ops::Library& inner_;
 };
 
 }  // namespace convoy::test

@@ -126,43 +126,33 @@ class TimedPair final : public Op {
 }  // namespace
 
 TimedLibrary::TimedLibrary(ops::Library& inner)
-    : inner_(inner), elementwise_(std::make_unique<TimedElementwise>(inner.elementwise(), seconds_)) {}
+    : ForwardingLibrary(inner), elementwise_(std::make_unique<TimedElementwise>(inner.elementwise(), seconds_)) {}
 
 TimedLibrary::~TimedLibrary() = default;
 
 std::unique_ptr<ops::ConvolutionOp> TimedLibrary::convolution(const ops::ConvolutionSpec& spec) {
   convolutions_.push_back(spec);
-  return std::make_unique<TimedConvolution>(inner_.convolution(spec), seconds_);
+  return std::make_unique<TimedConvolution>(inner().convolution(spec), seconds_);
 }
 
 std::unique_ptr<ops::BatchNormOp> TimedLibrary::batch_norm(const ops::BatchNormSpec& spec) {
-  return std::make_unique<TimedBatchNorm>(inner_.batch_norm(spec), seconds_);
+  return std::make_unique<TimedBatchNorm>(inner().batch_norm(spec), seconds_);
 }
 
 std::unique_ptr<ops::MaxPoolOp> TimedLibrary::max_pool(const ops::PoolingSpec& spec) {
-  return std::make_unique<TimedMaxPool>(inner_.max_pool(spec), seconds_);
+  return std::make_unique<TimedMaxPool>(inner().max_pool(spec), seconds_);
 }
 
 std::unique_ptr<ops::AveragePoolOp> TimedLibrary::average_pool(const ops::PoolingSpec& spec) {
-  return std::make_unique<TimedPair<ops::AveragePoolOp>>(inner_.average_pool(spec), seconds_);
+  return std::make_unique<TimedPair<ops::AveragePoolOp>>(inner().average_pool(spec), seconds_);
 }
 
 std::unique_ptr<ops::GlobalAveragePoolOp> TimedLibrary::global_average_pool(const Shape& x) {
-  return std::make_unique<TimedPair<ops::GlobalAveragePoolOp>>(inner_.global_average_pool(x), seconds_);
-}
-
-// A millionth of a step: not worth a timer.
-std::unique_ptr<ops::LinearOp> TimedLibrary::linear(const ops::LinearSpec& spec) {
-  return inner_.linear(spec);
-}
-
-std::unique_ptr<ops::SoftmaxCrossEntropyOp> TimedLibrary::softmax_cross_entropy(
-    const ops::SoftmaxCrossEntropySpec& spec) {
-  return inner_.softmax_cross_entropy(spec);
+  return std::make_unique<TimedPair<ops::GlobalAveragePoolOp>>(inner().global_average_pool(x), seconds_);
 }
 
 std::unique_ptr<ops::ShortcutOp> TimedLibrary::shortcut(const ops::ShortcutSpec& spec) {
-  return std::make_unique<TimedPair<ops::ShortcutOp>>(inner_.shortcut(spec), seconds_);
+  return std::make_unique<TimedPair<ops::ShortcutOp>>(inner().shortcut(spec), seconds_);
 }
 
 ops::ElementwiseOps& TimedLibrary::elementwise() {

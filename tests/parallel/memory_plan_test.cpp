@@ -1,0 +1,29 @@
+/// What a stage is said to take before it starts is what it takes.
+#include <gtest/gtest.h>
+
+#include "convoy/ops/library.h"
+
+#include "parallel/mpi_main.h"
+#include "train/engine.h"
+
+namespace convoy::test {
+
+TEST(MemoryPlan, IsWhatTheDeviceGives) {
+  for (const ScheduleKind schedule : {ScheduleKind::kGpipe, ScheduleKind::k1F1B}) {
+    for (const std::int64_t stages : {1, world().size()}) {
+      const ProcessGrid grid(world(), stages);
+      const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+      Engine engine({.network = {.name = "resnet18", .image = {64, 64, 3}, .micro_batch = 8, .num_classes = 10},
+                     .batch = {.global = 64, .micro = 8},
+                     .schedule = schedule},
+                    grid, *library);
+      const auto planned = static_cast<double>(engine.plan().memory_of(grid.stage()).total());
+      const auto allocated = static_cast<double>(library->device().allocated_bytes());
+      // Not planned: the operations' scratch memory. Planned too high: packed weights that need one form only.
+      EXPECT_LE(allocated, 1.1 * planned) << stages << " stages, stage " << grid.stage();
+      EXPECT_GE(allocated, 0.8 * planned) << stages << " stages, stage " << grid.stage();
+    }
+  }
+}
+
+}  // namespace convoy::test
