@@ -1,6 +1,8 @@
 /// MPI_Init to MPI_Finalize.
 #include "convoy/comm/session.h"
 
+#include <cstdlib>
+
 #include <fmt/format.h>
 
 #include "convoy/base/log.h"
@@ -15,6 +17,8 @@ namespace {
 constexpr int kThreadLevel = MPI_THREAD_FUNNELED;
 
 MPI_Comm start(int* argc, char*** argv) {
+  // MPI's hwloc would look for GPUs on ten X displays: seconds each in a container where "localhost" has no address.
+  setenv("HWLOC_COMPONENTS", "-gl", 0);
   int provided = MPI_THREAD_SINGLE;
   const int code = MPI_Init_thread(argc, argv, kThreadLevel, &provided);
   // Not CONVOY_CHECK_MPI: before MPI is up it may not be asked for the message of a code.
