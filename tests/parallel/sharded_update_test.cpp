@@ -22,11 +22,12 @@ struct Small {
   ArenaLayout layout = make_arena_layout(network, {0, std::ssize(network)}, 1);
 };
 
-float value_of(std::uint64_t what, std::int64_t i) {
-  return static_cast<float>(random_normal({.seed = 11, .item = what}, static_cast<std::uint64_t>(i)));
+float value_of(int what, std::int64_t i) {
+  return static_cast<float>(
+      random_normal({.seed = 11, .item = static_cast<std::uint64_t>(what)}, static_cast<std::uint64_t>(i)));
 }
 
-std::vector<float> values_of(std::uint64_t what, std::int64_t count) {
+std::vector<float> values_of(int what, std::int64_t count) {
   std::vector<float> values(count);
   for (std::int64_t i = 0; i < count; ++i) values[i] = value_of(what, i);
   return values;
@@ -72,7 +73,7 @@ std::vector<float> update_on_all_ranks(ReductionKind reduction, int steps) {
       {.layout = small.layout, .data = world(), .reduction = reduction, .micro_batches_a_step = world().size()},
       library->device(), library->elementwise(), *optimizer, parameters.data());
   for (int step = 0; step < steps; ++step) {
-    std::vector<float> sum = values_of(static_cast<std::uint64_t>(100 * step + world().rank()), small.layout.count);
+    std::vector<float> sum = values_of(100 * step + world().rank(), small.layout.count);
     for (std::int64_t b = std::ssize(small.layout.buckets) - 1; b >= 0; --b) update.start_reduce(b, sum.data());
     for (std::int64_t b = std::ssize(small.layout.buckets) - 1; b >= 0; --b) update.update(b);
     for (std::int64_t b = 0; b < std::ssize(small.layout.buckets); ++b) update.finish_gather(b);
@@ -89,8 +90,7 @@ std::vector<float> update_on_one_rank(int steps) {
   OneRank one(small, library->elementwise(), *optimizer, parameters.data());
   for (int step = 0; step < steps; ++step) {
     std::vector<std::vector<float>> sums;
-    for (int r = 0; r < world().size(); ++r)
-      sums.push_back(values_of(static_cast<std::uint64_t>(100 * step + r), small.layout.count));
+    for (int r = 0; r < world().size(); ++r) sums.push_back(values_of(100 * step + r, small.layout.count));
     one.update(std::move(sums), momentum);
   }
   return parameters;
