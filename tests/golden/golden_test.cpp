@@ -153,6 +153,8 @@ Deviations run_golden(const nlohmann::json& golden, std::int64_t stages, Schedul
   engine.evaluate_step(source);
   const auto logits = gather_logits(grid, library);
   const io::Checkpoint after = gather_checkpoint(engine);
+  metrics.finish();
+  engine.finish();
   if (!grid.is_root()) return worst;
   worst.evaluation_logits.add(relative_distance(logits, flatten(golden["eval_logits_after_4_steps"])), "after 4 steps");
   const Tensors model = by_name(after.model);
