@@ -18,7 +18,7 @@
 set -uo pipefail
 
 stopped_early=75     # convoy's status for "there is a checkpoint, run me again"
-killed_by_usr1=138   # srun's, where the signal came before convoy listened to it: nothing is lost
+killed_by_usr1=138   # srun's, where the signal came before MPI had started: convoy listens from there on
 max_restarts=200     # so that a run that cannot get on does not queue for ever
 
 trap 'true' TERM  # preemption: outlive the ranks' checkpoint

@@ -61,7 +61,10 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
     const std::int64_t distance = edit_distance(word, candidate);
     if (distance < best_distance) best_distance = distance, best = candidate;
   }
-  return best;
+  if (!best.empty() || word.empty()) return best;
+  const auto begun = [word](const std::string& candidate) { return candidate.starts_with(word); };
+  const auto found = std::find_if(candidates.begin(), candidates.end(), begun);
+  return found == candidates.end() ? "" : *found;
 }
 
 }  // namespace convoy

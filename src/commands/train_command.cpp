@@ -1,6 +1,8 @@
 /// convoy train, convoy evaluate: on the grid of all ranks.
 #include "convoy/comm/process_grid.h"
+#include "convoy/comm/stop_signals.h"
 #include "convoy/comm/topology.h"
+#include "convoy/params/names.h"
 #include "convoy/train/trainer.h"
 
 #include "commands/commands.h"
@@ -9,6 +11,14 @@ namespace convoy::commands {
 
 namespace {
 
+// What a driver that is missing on one host makes of run.device = auto.
+void check_same_device(const mpi::Communicator& world, const Device& device) {
+  const std::int64_t num_on_cpu = world.sum(device.is_host() ? 1 : 0);
+  if (num_on_cpu > 0 && num_on_cpu < world.size())
+    refuse("run.device = auto: {} of {} ranks found no GPU. Use hosts that are alike, or run.device = cpu.", num_on_cpu,
+           world.size());
+}
+
 template <typename Work>
 ExitStatus on_grid(const Request& request, mpi::Session& session, Work&& work) {
   // 1. Who takes part
@@ -16,7 +26,16 @@ ExitStatus on_grid(const Request& request, mpi::Session& session, Work&& work) {
   // 2. On which device
   const std::int64_t threads =
       request.params.run.threads > 0 ? request.params.run.threads : fair_threads(session.world());
-  const auto library = ops::make_library({.device = request.params.run.device, .threads = threads});
+  const PrecisionKind precision = request.params.train.precision;
+  const auto library = ops::make_library({.device = request.params.run.device,
+                                          .threads = threads,
+                                          .local_rank = find_topology(session.world()).local_rank,
+                                          .tf32 = precision == PrecisionKind::kTf32});
+  check_same_device(session.world(), library->device());
+  if (library->device().is_host() && precision != PrecisionKind::kF32)
+    refuse(
+        "train.precision = {} needs a GPU; the CPU computes in f32. Use train.precision = f32, or run.device = cuda.",
+        name_of(precision));
   // 3. Do it
   return work(request.params, grid, *library);
 }
@@ -24,6 +43,7 @@ ExitStatus on_grid(const Request& request, mpi::Session& session, Work&& work) {
 }  // namespace
 
 ExitStatus train(const Request& request, mpi::Session& session) {
+  catch_stop_signals();  // before anything is opened, as that may take long: the first step then ends the run
   return on_grid(request, session, convoy::train);
 }
 

@@ -23,25 +23,6 @@ void write_pixels(const std::uint8_t* source, std::int64_t step, std::int64_t nu
   }
 }
 
-struct Crop {
-  std::int64_t dy = 0, dx = 0;  ///< out(y, x) = image(y + dy, x + dx), black outside
-  bool flip = false;
-};
-
-Crop draw_crop(const AugmentationSpec& spec, std::int64_t epoch, std::int64_t sample) {
-  const auto key = [&](Purpose purpose) {
-    return RandomKey{spec.seed, purpose, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(sample)};
-  };
-  Crop crop;
-  if (spec.crop_padding > 0) {
-    const auto offsets = static_cast<std::uint64_t>(2 * spec.crop_padding + 1);
-    crop.dy = static_cast<std::int64_t>(random_below(key(Purpose::kCrop), 0, offsets)) - spec.crop_padding;
-    crop.dx = static_cast<std::int64_t>(random_below(key(Purpose::kCrop), 1, offsets)) - spec.crop_padding;
-  }
-  crop.flip = spec.flip && random_below(key(Purpose::kFlip), 0, 2) == 1;
-  return crop;
-}
-
 }  // namespace
 
 Augmenter::Augmenter(const ImageShape& image, const AugmentationSpec& spec, std::vector<double> mean,
@@ -60,15 +41,30 @@ Augmenter::Augmenter(const ImageShape& image, const AugmentationSpec& spec, std:
   }
 }
 
+ops::ImageCut Augmenter::cut(std::int64_t epoch, std::int64_t sample) const {
+  const auto key = [&](Purpose purpose) {
+    return RandomKey{spec_.seed, purpose, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(sample)};
+  };
+  ops::ImageCut cut;
+  if (spec_.crop_padding > 0) {
+    const auto padding = static_cast<std::int32_t>(spec_.crop_padding);
+    const auto offsets = static_cast<std::uint64_t>(2 * padding + 1);
+    cut.dy = static_cast<std::int32_t>(random_below(key(Purpose::kCrop), 0, offsets)) - padding;
+    cut.dx = static_cast<std::int32_t>(random_below(key(Purpose::kCrop), 1, offsets)) - padding;
+  }
+  cut.flip = spec_.flip && random_below(key(Purpose::kFlip), 0, 2) == 1 ? 1 : 0;
+  return cut;
+}
+
 void Augmenter::apply(const std::uint8_t* image, std::int64_t epoch, std::int64_t sample, float* out) const {
-  const Crop crop = draw_crop(spec_, epoch, sample);
+  const ops::ImageCut crop = cut(epoch, sample);
   // Columns [first, last) of the cropped row come from the image; flipped, they stand mirrored.
   const std::int64_t first = std::clamp<std::int64_t>(-crop.dx, 0, image_.w);
   const std::int64_t last = std::clamp<std::int64_t>(image_.w - crop.dx, first, image_.w);
-  const std::int64_t black_left = crop.flip ? image_.w - last : first;
+  const std::int64_t black_left = crop.flip != 0 ? image_.w - last : first;
   const std::int64_t black_right = image_.w - black_left - (last - first);
-  const std::int64_t step = crop.flip ? -image_.c : image_.c;
-  const std::int64_t start = crop.flip ? last - 1 + crop.dx : first + crop.dx;  // the image's column written first
+  const std::int64_t step = crop.flip != 0 ? -image_.c : image_.c;
+  const std::int64_t start = crop.flip != 0 ? last - 1 + crop.dx : first + crop.dx;  // the image's column written first
 
   for (std::int64_t y = 0; y < image_.h; ++y, out += image_.w * image_.c) {
     const std::int64_t row = y + crop.dy;

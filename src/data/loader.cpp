@@ -11,6 +11,8 @@
 #include "convoy/base/error.h"
 #include "convoy/ops/softmax_cross_entropy.h"
 
+#include "data/image_path.h"
+
 namespace convoy {
 
 namespace {
@@ -21,8 +23,8 @@ namespace {
 ///   2r + 1  to be taken by the step
 ///   2r + 2  empty again, for round r + 1
 struct Slot {
-  std::vector<float> images;  ///< (N,H,W,C)
-  std::exception_ptr error;   ///< in place of the images
+  HostBuffer images;         ///< as the image path has them
+  std::exception_ptr error;  ///< in place of the images
   std::atomic<std::uint32_t> turn{0};
 };
 
@@ -31,7 +33,7 @@ constexpr std::uint32_t kStop = 0xffffffff;  ///< odd, and a round that no run r
 }  // namespace
 
 struct Loader::Impl {
-  Impl(const io::Dataset& dataset_in, const Sampler& sampler_in, const Augmenter& augmenter_in, Device& device_in,
+  Impl(const io::Dataset& dataset_in, const Sampler& sampler_in, const Augmenter& augmenter_in, ops::Library& library,
        const LoaderSpec& spec_in);
   ~Impl();
   void start();
@@ -44,7 +46,9 @@ struct Loader::Impl {
   Place place(std::int64_t s, std::int64_t i) const;
 
   void work();
-  void fill(std::int64_t s, std::vector<float>& images) const;
+  void fill(std::int64_t s, std::byte* images) const;
+  void start_images(std::int64_t s);
+  void release_taken();
   Slot& slot(std::int64_t s) { return slots[static_cast<std::size_t>(s % read_ahead)]; }
   std::uint32_t filling_turn(std::int64_t s) const { return static_cast<std::uint32_t>(2 * (s / read_ahead)); }
   void wait_until_filled(const Slot& filled, std::uint32_t turn);
@@ -52,35 +56,30 @@ struct Loader::Impl {
 
   const io::Dataset& dataset;
   const Sampler& sampler;
-  const Augmenter& augmenter;
-  Device& device;
   const LoaderSpec spec;
-  const std::int64_t image_count;
   const std::int64_t num_micro_batches_in_all;
   const std::int64_t read_ahead;
 
+  std::unique_ptr<ImagePath> path;
   std::vector<Slot> slots;
-  std::vector<std::int32_t> labels;           ///< (N) of the micro-batch being given
   std::atomic<std::int64_t> next_to_fill{0};  ///< claimed by the workers
   std::int64_t next_images = 0;               ///< the step's
+  std::int64_t num_started = 0;               ///< on their way to the device or there
+  std::int64_t num_released = 0;              ///< may be filled again
   std::int64_t next_labels = 0;
   double wait_seconds = 0;
   std::atomic<bool> stopping{false};
   std::vector<std::jthread> workers;
 };
 
-Loader::Impl::Impl(const io::Dataset& dataset_in, const Sampler& sampler_in, const Augmenter& augmenter_in,
-                   Device& device_in, const LoaderSpec& spec_in)
+Loader::Impl::Impl(const io::Dataset& dataset_in, const Sampler& sampler_in, const Augmenter& augmenter,
+                   ops::Library& library, const LoaderSpec& spec_in)
     : dataset(dataset_in),
       sampler(sampler_in),
-      augmenter(augmenter_in),
-      device(device_in),
       spec(spec_in),
-      image_count(dataset_in.info().image.count()),
       num_micro_batches_in_all(spec_in.num_steps * spec_in.num_micro_batches),
       read_ahead(std::max<std::int64_t>(1, spec_in.read_ahead)),
-      slots(spec_in.images ? static_cast<std::size_t>(read_ahead) : 0),
-      labels(spec_in.labels ? static_cast<std::size_t>(spec_in.batch_micro) : 0) {
+      slots(spec_in.images ? static_cast<std::size_t>(read_ahead) : 0) {
   if (spec.batch_micro < 1 || spec.num_micro_batches < 1 || spec.steps_per_epoch < 1 || spec.num_steps < 0 ||
       (spec.first_micro_batch + spec.num_micro_batches) * spec.batch_micro > spec.batch_global) {
     fail("loader: {} micro-batches of {} from {} on do not lie in a batch of {}", spec.num_micro_batches,
@@ -90,7 +89,9 @@ Loader::Impl::Impl(const io::Dataset& dataset_in, const Sampler& sampler_in, con
     fail("loader: images of {} cannot be augmented as {}", to_string(dataset.info().image),
          to_string(augmenter.image()));
   }
-  for (Slot& s : slots) s.images.resize(static_cast<std::size_t>(spec.batch_micro * image_count));
+  if (!spec.images) return;
+  path = make_image_path(augmenter, {.batch_micro = spec.batch_micro, .type = spec.type}, library);
+  for (Slot& s : slots) s.images = HostBuffer(library.device(), path->slot_bytes());
 }
 
 // Apart from the constructor, so that the destructor stops those that started where one cannot.
@@ -128,7 +129,7 @@ void Loader::Impl::work() {
       mine.turn.wait(turn);
     }
     try {
-      fill(s, mine.images);
+      fill(s, mine.images.data());
     } catch (...) {
       mine.error = std::current_exception();
     }
@@ -137,17 +138,16 @@ void Loader::Impl::work() {
   }
 }
 
-void Loader::Impl::fill(std::int64_t s, std::vector<float>& images) const {
+void Loader::Impl::fill(std::int64_t s, std::byte* images) const {
   for (std::int64_t i = 0; i < spec.batch_micro; ++i) {
     if (stopping.load(std::memory_order_relaxed)) return;
     const auto [epoch, position] = place(s, i);
-    float* const out = images.data() + i * image_count;
+    ImageOrder order{.image = nullptr, .epoch = epoch, .sample = 0};
     if (position < sampler.num_samples()) {
-      const std::int64_t sample = sampler.sample(epoch, position);
-      augmenter.apply(dataset.image(sample), epoch, sample, out);
-    } else {
-      augmenter.apply_black(out);
+      order.sample = sampler.sample(epoch, position);
+      order.image = dataset.image(order.sample);
     }
+    path->prepare(images, i, order);
   }
 }
 
@@ -168,28 +168,45 @@ std::int64_t Loader::Impl::advance(std::int64_t& next, std::int64_t micro_batch,
   return s;
 }
 
-Loader::Loader(const io::Dataset& dataset, const Sampler& sampler, const Augmenter& augmenter, Device& device,
+Loader::Loader(const io::Dataset& dataset, const Sampler& sampler, const Augmenter& augmenter, ops::Library& library,
                const LoaderSpec& spec)
-    : impl_(std::make_unique<Impl>(dataset, sampler, augmenter, device, spec)) {
+    : impl_(std::make_unique<Impl>(dataset, sampler, augmenter, library, spec)) {
   impl_->start();
 }
 
 Loader::~Loader() = default;
 
-void Loader::load_images(std::int64_t micro_batch, float* x) {
-  if (!impl_->spec.images) fail("loader: this rank does not read images");
-  const std::int64_t s = impl_->advance(impl_->next_images, micro_batch, "images");
-  Slot& slot = impl_->slot(s);
-  const std::uint32_t turn = impl_->filling_turn(s);
-  impl_->wait_until_filled(slot, turn);
-  const std::exception_ptr error = std::exchange(slot.error, nullptr);
-  if (!error) {
-    const auto size_bytes = static_cast<std::int64_t>(slot.images.size() * sizeof(float));
-    impl_->device.copy_to_device(x, slot.images.data(), size_bytes);
+// Waits until micro-batch s is filled, then sends it on its way.
+void Loader::Impl::start_images(std::int64_t s) {
+  Slot& filled = slot(s);
+  wait_until_filled(filled, filling_turn(s));
+  ++num_started;
+  if (!filled.error) path->start(filled.images.data());
+}
+
+// What was given before has left its slot by now, or will in a moment: the step is that far ahead of the device.
+void Loader::Impl::release_taken() {
+  for (; num_released < next_images; ++num_released) {
+    while (!path->has_left()) std::this_thread::yield();
+    Slot& left = slot(num_released);
+    left.turn = filling_turn(num_released) + 2;
+    left.turn.notify_all();
   }
-  slot.turn = turn + 2;
-  slot.turn.notify_all();
-  if (error) std::rethrow_exception(error);
+}
+
+void Loader::load_images(std::int64_t micro_batch, void* x) {
+  if (!impl_->spec.images) fail("loader: this rank does not read images");
+  impl_->release_taken();
+  const std::int64_t s = impl_->advance(impl_->next_images, micro_batch, "images");
+  if (impl_->num_started == s) impl_->start_images(s);
+  if (const auto error = std::exchange(impl_->slot(s).error, nullptr)) std::rethrow_exception(error);
+  impl_->path->finish(x);
+  if (impl_->path->has_left()) impl_->release_taken();
+  // The next one's way may begin while the device works on this one.
+  const std::int64_t next = s + 1;
+  if (next < impl_->num_micro_batches_in_all && impl_->read_ahead > 1 &&
+      impl_->slot(next).turn == impl_->filling_turn(next) + 1 && impl_->path->ready())
+    impl_->start_images(next);
 }
 
 // Labels lie in memory: looking them up takes less time than handing them from thread to thread.
@@ -199,11 +216,8 @@ void Loader::load_labels(std::int64_t micro_batch, std::int32_t* labels) {
   for (std::int64_t i = 0; i < impl_->spec.batch_micro; ++i) {
     const auto [epoch, position] = impl_->place(s, i);
     const bool padding = position >= impl_->sampler.num_samples();
-    impl_->labels[static_cast<std::size_t>(i)] =
-        padding ? ops::kNoLabel : impl_->dataset.label(impl_->sampler.sample(epoch, position));
+    labels[i] = padding ? ops::kNoLabel : impl_->dataset.label(impl_->sampler.sample(epoch, position));
   }
-  impl_->device.copy_to_device(labels, impl_->labels.data(),
-                               static_cast<std::int64_t>(impl_->labels.size() * sizeof(std::int32_t)));
 }
 
 double Loader::wait_seconds() const {

@@ -9,6 +9,8 @@
 #include "convoy/base/error.h"
 #include "convoy/device/device.h"
 
+#include "device/plain_recording.h"
+
 namespace convoy {
 
 namespace {
@@ -22,6 +24,24 @@ std::string vector_extension() {
   return "SSE";
 }
 
+void copy(void* to, const void* from, std::int64_t size_bytes) {
+  if (size_bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(size_bytes));
+}
+
+/// Work is done when it has been issued, so a copy can be made at once.
+class ImmediateLane final : public CopyLane {
+ public:
+  void mark() override {}
+  void start_to_host(void* host, const void* device, std::int64_t size_bytes) override {
+    copy(host, device, size_bytes);
+  }
+  void start_to_device(void* device, const void* host, std::int64_t size_bytes) override {
+    copy(device, host, size_bytes);
+  }
+  bool done() override { return true; }
+  void join() override {}
+};
+
 class CpuDevice final : public Device {
  public:
   explicit CpuDevice(std::int64_t threads) : threads_(threads) { omp_set_num_threads(static_cast<int>(threads)); }
@@ -30,31 +50,43 @@ class CpuDevice final : public Device {
     return fmt::format("CPU, {}, {} thread{}", vector_extension(), threads_, threads_ == 1 ? "" : "s");
   }
 
+  bool is_host() const override { return true; }
+
   void* allocate(std::int64_t size_bytes) override {
-    const std::int64_t alignment = size_bytes >= kHugePageBytes ? kHugePageBytes : kAlignmentBytes;
-    const std::int64_t rounded = round_up(size_bytes, alignment);
-    void* data = std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(rounded));
-    if (data == nullptr) fail("cannot allocate {} bytes of memory; fewer samples in batch.micro need less", size_bytes);
-    if (alignment == kHugePageBytes) madvise(data, static_cast<std::size_t>(rounded), MADV_HUGEPAGE);  // advice only
-    std::memset(data, 0, static_cast<std::size_t>(rounded));
+    void* data = allocate_host(size_bytes);
     allocated_bytes_ += size_bytes;
     return data;
   }
 
   void release(void* data, std::int64_t size_bytes) noexcept override {
     allocated_bytes_ -= size_bytes;
-    std::free(data);
+    release_host(data, size_bytes);
   }
 
+  void* allocate_host(std::int64_t size_bytes) override {
+    const std::int64_t alignment = size_bytes >= kHugePageBytes ? kHugePageBytes : kAlignmentBytes;
+    const std::int64_t rounded = round_up(size_bytes, alignment);
+    void* data = std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(rounded));
+    if (data == nullptr) fail("cannot allocate {} bytes of memory; fewer samples in batch.micro need less", size_bytes);
+    if (alignment == kHugePageBytes) madvise(data, static_cast<std::size_t>(rounded), MADV_HUGEPAGE);  // advice only
+    std::memset(data, 0, static_cast<std::size_t>(rounded));
+    return data;
+  }
+
+  void release_host(void* data, std::int64_t /*size_bytes*/) noexcept override { std::free(data); }
+
   void copy_to_device(void* device, const void* host, std::int64_t size_bytes) override {
-    if (size_bytes > 0) std::memcpy(device, host, static_cast<std::size_t>(size_bytes));
+    copy(device, host, size_bytes);
   }
 
   void copy_to_host(void* host, const void* device, std::int64_t size_bytes) override {
-    if (size_bytes > 0) std::memcpy(host, device, static_cast<std::size_t>(size_bytes));
+    copy(host, device, size_bytes);
   }
 
+  std::unique_ptr<CopyLane> make_copy_lane() override { return std::make_unique<ImmediateLane>(); }
+  std::unique_ptr<Recording> make_recording() override { return std::make_unique<PlainRecording>(); }
   void synchronize() override {}
+  bool idle() override { return true; }
 
  private:
   std::int64_t threads_;

@@ -34,6 +34,8 @@ void for_each_field(State& state, const Visit& visit) {
   visit("num_samples", state.num_samples);
   visit("evaluated_step", state.evaluated_step);
   visit("best_metric", state.best_metric);
+  visit("loss_scale", state.loss_scale);
+  visit("loss_scale_steps", state.loss_scale_steps);
   visit("epoch_loss_sum", state.epoch_loss_sum);
   visit("epoch_num_correct", state.epoch_num_correct);
   visit("epoch_num_samples", state.epoch_num_samples);

@@ -23,7 +23,7 @@ Saved CellMemory::saved_bytes(std::int64_t size_bytes) {
 
 Scratch CellMemory::scratch(const Shape& shape) {
   const Scratch place{scratch_size_bytes_};
-  scratch_size_bytes_ += round_up(shape.count() * static_cast<std::int64_t>(sizeof(float)), kAlignmentBytes);
+  scratch_size_bytes_ += round_up(shape.count() * size_of(type_), kAlignmentBytes);
   return place;
 }
 

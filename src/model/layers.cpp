@@ -3,8 +3,19 @@
 
 namespace convoy {
 
+namespace {
+
+// Layers store what the cell stores.
+template <typename Spec>
+Spec typed(Spec spec, const CellMemory& memory) {
+  spec.type = memory.type();
+  return spec;
+}
+
+}  // namespace
+
 Convolution::Convolution(CellMemory& memory, const std::string& name, const ops::ConvolutionSpec& spec)
-    : spec_(spec),
+    : spec_(typed(spec, memory)),
       weight_(memory.parameter({.name = name + ".weight",
                                 .kind = ParameterKind::kConvolutionWeight,
                                 .dims = {spec.num_filters, spec.x.c, spec.kernel, spec.kernel},
@@ -12,7 +23,8 @@ Convolution::Convolution(CellMemory& memory, const std::string& name, const ops:
   memory.add_flop(spec.forward_flop(), (spec.needs_dx ? 2 : 1) * spec.forward_flop());
 }
 
-BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, const ops::BatchNormSpec& spec) : spec_(spec) {
+BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, const ops::BatchNormSpec& spec)
+    : spec_(typed(spec, memory)) {
   const auto parameter = [&](const char* suffix, ParameterKind kind) {
     return memory.parameter({.name = name + suffix, .kind = kind, .dims = {spec.x.c}});
   };
@@ -20,21 +32,18 @@ BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, const ops::Bat
   beta_ = parameter(".bias", ParameterKind::kShift);
   running_mean_ = parameter(".running_mean", ParameterKind::kRunningMean);
   running_var_ = parameter(".running_var", ParameterKind::kRunningVariance);
-  const Shape per_channel{1, 1, 1, spec.x.c};
-  mean_ = memory.saved(per_channel);
-  inv_std_ = memory.saved(per_channel);
-  var_unbiased_ = memory.saved(per_channel);
+  mean_ = memory.saved_floats(spec.x.c);
+  inv_std_ = memory.saved_floats(spec.x.c);
+  var_unbiased_ = memory.saved_floats(spec.x.c);
 }
 
-void BatchNorm::plan(ops::Library& library) {
-  op_ = library.batch_norm(spec_);
-  elementwise_ = &library.elementwise();
-}
-
-void BatchNorm::forward(const Frame& frame, const float* x, float* y, const float* residual) const {
+void BatchNorm::forward(const Frame& frame, const void* x, void* y, const void* residual) const {
   if (frame.training) {
     op_->forward({.x = x, .residual = residual, .gamma = frame[gamma_], .beta = frame[beta_]},
-                 {.y = y, .mean = frame[mean_], .inv_std = frame[inv_std_], .var_unbiased = frame[var_unbiased_]});
+                 {.y = y,
+                  .mean = frame.floats(mean_),
+                  .inv_std = frame.floats(inv_std_),
+                  .var_unbiased = frame.floats(var_unbiased_)});
   } else {
     op_->infer({.x = x,
                 .residual = residual,
@@ -46,22 +55,26 @@ void BatchNorm::forward(const Frame& frame, const float* x, float* y, const floa
   }
 }
 
-void BatchNorm::backward(const Frame& frame, const float* x, const float* y, const float* dy, float* dx,
-                         float* dresidual) const {
+void BatchNorm::backward(const Frame& frame, const void* x, const void* y, const void* dy, void* dx,
+                         void* dresidual) const {
   op_->backward({.dy = dy,
                  .x = x,
                  .y = y,
                  .gamma = frame[gamma_],
                  .beta = frame[beta_],
-                 .mean = frame[mean_],
-                 .inv_std = frame[inv_std_]},
-                {.dx = dx, .dresidual = dresidual, .dgamma = frame.gradient(gamma_), .dbeta = frame.gradient(beta_)});
-  elementwise_->copy(frame[mean_], frame.gradient(running_mean_), spec_.x.c);
-  elementwise_->copy(frame[var_unbiased_], frame.gradient(running_var_), spec_.x.c);
+                 .mean = frame.floats(mean_),
+                 .inv_std = frame.floats(inv_std_),
+                 .var_unbiased = frame.floats(var_unbiased_)},
+                {.dx = dx,
+                 .dresidual = dresidual,
+                 .dgamma = frame.gradient(gamma_),
+                 .dbeta = frame.gradient(beta_),
+                 .mean = frame.gradient(running_mean_),
+                 .var_unbiased = frame.gradient(running_var_)});
 }
 
 Linear::Linear(CellMemory& memory, const std::string& name, const ops::LinearSpec& spec)
-    : spec_(spec),
+    : spec_(typed(spec, memory)),
       weight_(memory.parameter({.name = name + ".weight",
                                 .kind = ParameterKind::kLinearWeight,
                                 .dims = {spec.num_outputs, spec.num_inputs},

@@ -18,10 +18,10 @@ class Convolution {
 
   Shape y() const { return spec_.y(); }
   void plan(ops::Library& library) { op_ = library.convolution(spec_); }
-  void load_weights(const float* parameters) { op_->load_weights(parameters + weight_.offset); }
+  void load_weights(const Weights& weights) { op_->load_weights(weights[weight_]); }
 
-  void forward(const float* x, float* y) const { op_->forward(x, y); }
-  void backward(const Frame& frame, const float* x, const float* dy, float* dx) const {
+  void forward(const void* x, void* y) const { op_->forward(x, y); }
+  void backward(const Frame& frame, const void* x, const void* dy, void* dx) const {
     if (dx != nullptr) op_->backward_input(dy, dx);
     op_->backward_weight(x, dy, frame.gradient(weight_));
   }
@@ -40,19 +40,18 @@ class BatchNorm {
  public:
   BatchNorm(CellMemory& memory, const std::string& name, const ops::BatchNormSpec& spec);
 
-  void plan(ops::Library& library);
+  void plan(ops::Library& library) { op_ = library.batch_norm(spec_); }
 
-  void forward(const Frame& frame, const float* x, float* y, const float* residual = nullptr) const;
+  void forward(const Frame& frame, const void* x, void* y, const void* residual = nullptr) const;
   /// dx may be dy, unless there is a residual: then dresidual may be dy, and dx is not.
-  void backward(const Frame& frame, const float* x, const float* y, const float* dy, float* dx,
-                float* dresidual = nullptr) const;
+  void backward(const Frame& frame, const void* x, const void* y, const void* dy, void* dx,
+                void* dresidual = nullptr) const;
 
  private:
   ops::BatchNormSpec spec_;
   ParameterRef gamma_, beta_, running_mean_, running_var_;
   Saved mean_, inv_std_, var_unbiased_;
   std::unique_ptr<ops::BatchNormOp> op_;
-  ops::ElementwiseOps* elementwise_ = nullptr;
 };
 
 /// y = x w^T + b    x (N,C)   w (K,C)   b (K)   y (N,K)
@@ -63,9 +62,11 @@ class Linear {
 
   void plan(ops::Library& library) { op_ = library.linear(spec_); }
 
-  void forward(const Frame& frame, const float* x, float* y) const { op_->forward(x, frame[weight_], frame[bias_], y); }
-  void backward(const Frame& frame, const float* x, const float* dy, float* dx) const {
-    op_->backward_input(dy, frame[weight_], dx);
+  void forward(const Frame& frame, const void* x, float* y) const {
+    op_->forward(x, frame.weights[weight_], frame[bias_], y);
+  }
+  void backward(const Frame& frame, const void* x, const void* dy, void* dx) const {
+    op_->backward_input(dy, frame.weights[weight_], dx);
     op_->backward_weight(x, dy, frame.gradient(weight_), frame.gradient(bias_));
   }
 

@@ -15,12 +15,12 @@ namespace convoy {
 /// Images of photographs: 7x7 convolution at stride 2, batch norm, ReLU, 3x3 maximum at stride 2.
 class ImageNetStem final : public Cell {
  public:
-  ImageNetStem(const Shape& x, std::int64_t num_filters);
+  ImageNetStem(const Shape& x, std::int64_t num_filters, DataType type);
 
   void plan(ops::Library& library) override;
-  void load_weights(const float* parameters) override { conv1_.load_weights(parameters); }
-  void forward(const Frame& frame, const float* x, float* y) const override;
-  void backward(const Frame& frame, const float* x, const float* y, float* dy, float* dx) const override;
+  void load_weights(const Weights& weights) override { conv1_.load_weights(weights); }
+  void forward(const Frame& frame, const void* x, void* y) const override;
+  void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
 
  private:
   Convolution conv1_;
@@ -34,12 +34,12 @@ class ImageNetStem final : public Cell {
 /// Small images: 3x3 convolution, batch norm, ReLU.
 class SmallImageStem final : public Cell {
  public:
-  SmallImageStem(const Shape& x, std::int64_t num_filters);
+  SmallImageStem(const Shape& x, std::int64_t num_filters, DataType type);
 
   void plan(ops::Library& library) override;
-  void load_weights(const float* parameters) override { conv1_.load_weights(parameters); }
-  void forward(const Frame& frame, const float* x, float* y) const override;
-  void backward(const Frame& frame, const float* x, const float* y, float* dy, float* dx) const override;
+  void load_weights(const Weights& weights) override { conv1_.load_weights(weights); }
+  void forward(const Frame& frame, const void* x, void* y) const override;
+  void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
 
  private:
   Convolution conv1_;
@@ -59,6 +59,7 @@ struct BlockSpec {
   std::int64_t num_filters = 0;  ///< of the 3x3 convolutions
   std::int64_t stride = 1;
   ShortcutKind shortcut = ShortcutKind::kProjection;
+  DataType type = DataType::kFloat32;
 };
 
 /// The path around a block: nothing where shapes agree, else a projection or option A.
@@ -67,12 +68,12 @@ class BlockShortcut {
   BlockShortcut(CellMemory& memory, const BlockSpec& spec, const Shape& y);
 
   void plan(ops::Library& library);
-  void load_weights(const float* parameters);
+  void load_weights(const Weights& weights);
 
   /// What is added to the block's other branch: x itself or a place in scratch.
-  const float* forward(const Frame& frame, const float* x) const;
+  const void* forward(const Frame& frame, const void* x) const;
   /// dx += shortcut's gradient. ds (the shape of y) is consumed.
-  void backward(const Frame& frame, const float* x, float* ds, float* dx) const;
+  void backward(const Frame& frame, const void* x, void* ds, void* dx) const;
 
  private:
   struct Projection {
@@ -82,6 +83,7 @@ class BlockShortcut {
     Scratch dx_part;
   };
   Shape x_;
+  DataType type_;
   std::optional<Projection> projection_;
   std::optional<ops::ShortcutSpec> padding_spec_;
   std::unique_ptr<ops::ShortcutOp> padding_;
@@ -95,9 +97,9 @@ class BasicBlock final : public Cell {
   explicit BasicBlock(const BlockSpec& spec);
 
   void plan(ops::Library& library) override;
-  void load_weights(const float* parameters) override;
-  void forward(const Frame& frame, const float* x, float* y) const override;
-  void backward(const Frame& frame, const float* x, const float* y, float* dy, float* dx) const override;
+  void load_weights(const Weights& weights) override;
+  void forward(const Frame& frame, const void* x, void* y) const override;
+  void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
 
  private:
   Convolution conv1_;
@@ -117,9 +119,9 @@ class Bottleneck final : public Cell {
   explicit Bottleneck(const BlockSpec& spec);
 
   void plan(ops::Library& library) override;
-  void load_weights(const float* parameters) override;
-  void forward(const Frame& frame, const float* x, float* y) const override;
-  void backward(const Frame& frame, const float* x, const float* y, float* dy, float* dx) const override;
+  void load_weights(const Weights& weights) override;
+  void forward(const Frame& frame, const void* x, void* y) const override;
+  void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
 
  private:
   Convolution conv1_;
@@ -136,12 +138,12 @@ class Bottleneck final : public Cell {
 /// Mean over the image, then the fully connected layer: logits (N,1,1,classes).
 class ClassifierHead final : public Cell {
  public:
-  ClassifierHead(const Shape& x, std::int64_t num_classes);
+  ClassifierHead(const Shape& x, std::int64_t num_classes, DataType type);
 
   void plan(ops::Library& library) override;
-  void load_weights(const float*) override {}
-  void forward(const Frame& frame, const float* x, float* y) const override;
-  void backward(const Frame& frame, const float* x, const float* y, float* dy, float* dx) const override;
+  void load_weights(const Weights&) override {}
+  void forward(const Frame& frame, const void* x, void* y) const override;
+  void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
 
  private:
   Linear fc_;

@@ -16,14 +16,15 @@ const std::vector<ResnetDepth>& resnet_depths() {
 
 Network make_resnet(const ResnetDepth& depth, const NetworkSpec& spec) {
   Network network;
-  network.push_back(std::make_unique<ImageNetStem>(spec.image.batch(spec.micro_batch), 64));
+  network.push_back(std::make_unique<ImageNetStem>(spec.image.batch(spec.micro_batch), 64, spec.type));
   for (int layer = 0; layer < 4; ++layer) {
     for (std::int64_t block = 0; block < depth.blocks[layer]; ++block) {
       const BlockSpec block_spec{.name = fmt::format("layer{}.{}", layer + 1, block),
                                  .x = network.back()->y(),
                                  .num_filters = std::int64_t{64} << layer,
                                  .stride = layer > 0 && block == 0 ? 2 : 1,
-                                 .shortcut = ShortcutKind::kProjection};
+                                 .shortcut = ShortcutKind::kProjection,
+                                 .type = spec.type};
       if (depth.bottleneck) {
         network.push_back(std::make_unique<Bottleneck>(block_spec));
       } else {
@@ -31,7 +32,7 @@ Network make_resnet(const ResnetDepth& depth, const NetworkSpec& spec) {
       }
     }
   }
-  network.push_back(std::make_unique<ClassifierHead>(network.back()->y(), spec.num_classes));
+  network.push_back(std::make_unique<ClassifierHead>(network.back()->y(), spec.num_classes, spec.type));
   return network;
 }
 

@@ -1,8 +1,9 @@
-/// The one place that knows which devices were built in.
+/// Chooses the device.
 #include "convoy/base/error.h"
 #include "convoy/ops/library.h"
 
 #include "ops/cpu/operations.h"
+#include "ops/cuda/library.h"
 #include "ops/processor.h"
 
 namespace convoy::ops {
@@ -23,13 +24,13 @@ void check_processor() {
 
 std::unique_ptr<Library> make_library(const LibrarySpec& spec) {
   if (spec.threads < 1) refuse("run.threads = {}: at least 1 thread is needed to compute", spec.threads);
-#if CONVOY_CUDA
-#error "The CUDA device is made here"
-#else
-  if (spec.device == DeviceKind::kCuda) {
-    refuse("run.device = cuda: this convoy was built without CUDA. Use run.device = cpu or auto.");
+  if (spec.device != DeviceKind::kCpu) {
+    const std::string reason = cuda::why_unavailable();
+    if (reason.empty()) return cuda::make_cuda_library(spec);
+    if (spec.device == DeviceKind::kCuda) {
+      refuse("run.device = cuda: {}. Use run.device = cpu or auto.", reason);
+    }
   }
-#endif
   check_processor();
   return cpu::make_cpu_library(spec.threads);
 }

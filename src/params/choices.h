@@ -25,6 +25,11 @@ inline constexpr Choice<LearningRateKind> kLearningRateKinds[] = {{"constant", L
 inline constexpr Choice<DeviceKind> kDeviceKinds[] = {
     {"auto", DeviceKind::kAuto}, {"cpu", DeviceKind::kCpu}, {"cuda", DeviceKind::kCuda}};
 
+inline constexpr Choice<PrecisionKind> kPrecisionKinds[] = {{"f32", PrecisionKind::kF32},
+                                                            {"tf32", PrecisionKind::kTf32},
+                                                            {"bf16", PrecisionKind::kBf16},
+                                                            {"fp16", PrecisionKind::kFp16}};
+
 inline constexpr Choice<ReductionKind> kReductionKinds[] = {{"invariant", ReductionKind::kInvariant},
                                                             {"fast", ReductionKind::kFast}};
 

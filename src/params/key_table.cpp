@@ -75,6 +75,9 @@ std::vector<Key> make_keys() {
       {"train.label_smoothing",
        number({&P::train, &TrainParams::label_smoothing}, {.least = 0, .most = 1, .below_most = true}), "",
        "share of the target spread evenly over all classes"},
+      {"train.precision", choice({&P::train, &TrainParams::precision}, kPrecisionKinds), "",
+       "of activations and the products they enter; weights, sums and statistics stay f32. tf32, bf16, fp16 need a "
+       "GPU"},
 
       {"augment.crop_padding", integer({&P::augment, &AugmentParams::crop_padding}, {.least = 0, .most = 1024}),
        "pixels", "black border added before a random crop back to size; 0: no crop"},
@@ -106,6 +109,10 @@ std::vector<Key> make_keys() {
        "compute threads a rank; 0: the cores bound to it, shared fairly"},
       {"run.device", choice({&P::run, &RunParams::device}, kDeviceKinds), "",
        "auto takes a GPU where there is one and Convoy was built for it"},
+      {"run.plans", text_or_empty({&P::run, &RunParams::plans}, "a path"), "",
+       "which of its engines a GPU's library uses: measured once, then kept here. Another run's file gives another "
+       "run's "
+       "bits; empty: plans.txt in run.directory"},
       {"run.reduction", choice({&P::run, &RunParams::reduction}, kReductionKinds), "",
        "how gradients are summed: invariant gives the same bits on every grid, fast may not"},
       {"run.bucket_mib", number({&P::run, &RunParams::bucket_mib}, {.least = 0, .most = 1024, .above_least = true}),

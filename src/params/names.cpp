@@ -29,6 +29,9 @@ const char* name_of(LearningRateKind kind) {
 const char* name_of(DeviceKind kind) {
   return word_of(params::kDeviceKinds, kind);
 }
+const char* name_of(PrecisionKind kind) {
+  return word_of(params::kPrecisionKinds, kind);
+}
 const char* name_of(ReductionKind kind) {
   return word_of(params::kReductionKinds, kind);
 }

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "convoy/base/error.h"
+#include "convoy/params/names.h"
+#include "convoy/params/parse.h"
 
 #include "params/key_table.h"
 
@@ -98,3 +100,22 @@ void check_needs(const Draft& draft, const Command& command) {
 }
 
 }  // namespace convoy::params
+
+namespace convoy {
+
+std::vector<std::string> doubts_about(const Parameters& params) {
+  std::vector<std::string> doubts;
+  const LearningRateParams& lr = params.lr;
+  if (lr.warmup_epochs > params.train.epochs && params.train.epochs > 0)
+    doubts.push_back(
+        fmt::format("lr.warmup_epochs = {} is longer than train.epochs = {}: the learning rate will not reach "
+                    "optimizer.lr",
+                    lr.warmup_epochs, params.train.epochs));
+  const bool uses_steps = lr.schedule == LearningRateKind::kStep || lr.schedule == LearningRateKind::kMultistep;
+  if (!uses_steps && !lr.step_epochs.empty())
+    doubts.push_back(fmt::format("lr.step_epochs = {} has no effect with lr.schedule = {}",
+                                 fmt::join(lr.step_epochs, ", "), name_of(lr.schedule)));
+  return doubts;
+}
+
+}  // namespace convoy

@@ -29,6 +29,10 @@ const char* name_of(Op op) {
       return "SendGradient";
     case Op::kReduceBucket:
       return "ReduceBucket";
+    case Op::kFoldBucket:
+      return "FoldBucket";
+    case Op::kAgreeOnUpdate:
+      return "AgreeOnUpdate";
     case Op::kUpdateBucket:
       return "UpdateBucket";
     case Op::kGatherBucket:
@@ -41,6 +45,7 @@ const char* name_of(Op op) {
 
 std::string to_string(const Instruction& instruction) {
   const char* name = name_of(instruction.op);
+  if (instruction.op == Op::kAgreeOnUpdate) return name;
   if (instruction.micro_batch < 0) return fmt::format("{} {}", name, instruction.bucket);
   if (instruction.bucket == kAllBuckets) return fmt::format("{} {}", name, instruction.micro_batch);
   return fmt::format("{} {} bucket {}", name, instruction.micro_batch, instruction.bucket);

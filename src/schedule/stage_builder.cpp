@@ -9,7 +9,8 @@ StageBuilder::StageBuilder(const PipelineSpec& spec, std::int64_t stage)
     : stage_(stage),
       stages_(spec.stages),
       micro_batches_(spec.micro_batches),
-      num_buckets_(spec.num_buckets[static_cast<std::size_t>(stage)]) {}
+      num_buckets_(spec.num_buckets[static_cast<std::size_t>(stage)]),
+      agrees_(spec.agree_on_update) {}
 
 void StageBuilder::forward(std::int64_t m) {
   add(is_first() ? Op::kLoadInput : Op::kRecvActivation, m);
@@ -33,9 +34,14 @@ void StageBuilder::backward(std::int64_t m) {
 }
 
 /// The tail of a training step: the last micro-batch completes the gradients, last bucket (nearest the loss) first. A
-/// bucket's exchange runs behind the backward of the next, so its update comes one bucket later:
+/// bucket's exchange runs behind the backward of the next, so its fold and update come one bucket later:
 ///
-///   B2 Reduce2  B1 Reduce1 Update2  B0 SendGradient Reduce0 Update1  Update0  Gather2 Gather1 Gather0
+///   B2 Reduce2  B1 Reduce1 Fold2 Update2  B0 SendGradient Reduce0 Fold1 Update1  Fold0 Update0  Gather2 Gather1
+///   Gather0
+///
+/// Where ranks agree on the update first, updates wait for the last fold:
+///
+///   B2 Reduce2  B1 Reduce1 Fold2  B0 SendGradient Reduce0 Fold1  Fold0  Agree  Update2 Update1 Update0  Gather2 ...
 ///
 /// The gradient leaves before anything that waits, because the stage before has nothing else to do.
 void StageBuilder::backward_by_bucket(std::int64_t m) {
@@ -43,10 +49,19 @@ void StageBuilder::backward_by_bucket(std::int64_t m) {
     add(Op::kBackward, m, b);
     if (b == 0 && !is_first()) add(Op::kSendGradient, m);
     add_bucket(Op::kReduceBucket, b);
-    if (b + 1 < num_buckets_) add_bucket(Op::kUpdateBucket, b + 1);
+    if (b + 1 < num_buckets_) complete(b + 1);
   }
-  add_bucket(Op::kUpdateBucket, 0);
+  complete(0);
+  if (agrees_) {
+    add(Op::kAgreeOnUpdate, -1);
+    for (std::int64_t b = num_buckets_ - 1; b >= 0; --b) add_bucket(Op::kUpdateBucket, b);
+  }
   for (std::int64_t b = num_buckets_ - 1; b >= 0; --b) add_bucket(Op::kGatherBucket, b);
+}
+
+void StageBuilder::complete(std::int64_t bucket) {
+  add_bucket(Op::kFoldBucket, bucket);
+  if (!agrees_) add_bucket(Op::kUpdateBucket, bucket);
 }
 
 namespace {

@@ -26,12 +26,14 @@ class StageBuilder {
 
  private:
   void backward_by_bucket(std::int64_t m);
+  void complete(std::int64_t bucket);
   void add(Op op, std::int64_t m, std::int64_t bucket = kAllBuckets) { program_.push_back({op, m, bucket}); }
   void add_bucket(Op op, std::int64_t bucket) { program_.push_back({op, -1, bucket}); }
   bool is_first() const { return stage_ == 0; }
   bool is_last() const { return stage_ == stages_ - 1; }
 
   std::int64_t stage_, stages_, micro_batches_, num_buckets_;
+  bool agrees_;
   StageProgram program_;
 };
 

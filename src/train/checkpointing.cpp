@@ -125,7 +125,7 @@ io::Checkpoint gather_checkpoint(const Engine& engine) {
     const ArenaLayout& layout = engine.plan().stages()[s].layout;
     const int holder = grid.world_rank(0, s);
     std::vector<float> mine;
-    if (grid.world().rank() == holder) mine = to_host(device, engine.stage().parameters(), layout.count);
+    if (grid.world().rank() == holder) mine = to_host(device, engine.stage().parameters().masters, layout.count);
     const auto arena = bring_to_root(grid, holder, kParametersTag, std::move(mine), layout.count);
     if (grid.is_root()) append_tensors(layout, arena, true, checkpoint.model);
 
@@ -157,9 +157,9 @@ void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& whe
   Device& device = engine.device();
   engine.finish();
   const std::vector<float> arena = fill_arena(layout, model);
-  device.copy_to_device(engine.stage().parameters(), arena.data(), layout.count * kFloatBytes);
+  device.copy_to_device(engine.stage().parameters().masters, arena.data(), layout.count * kFloatBytes);
   device.synchronize();  // the host's copy goes at the end of this scope
-  engine.reload_weights();
+  engine.stage().reload_weights();
   if (!with_optimizer) return;
   const std::vector<std::string> slots = engine.optimizer().slot_names();
   for (std::size_t k = 0; k < slots.size(); ++k) {
@@ -187,9 +187,9 @@ void initialise_parameters(std::uint64_t seed, Engine& engine) {
     const std::vector<float> values = initial_values(entry.spec, seed);
     to_device_order(entry.spec, values, {arena.data() + entry.offset, values.size()});
   }
-  engine.device().copy_to_device(engine.stage().parameters(), arena.data(), layout.count * kFloatBytes);
+  engine.device().copy_to_device(engine.stage().parameters().masters, arena.data(), layout.count * kFloatBytes);
   engine.device().synchronize();
-  engine.reload_weights();
+  engine.stage().reload_weights();
 }
 
 }  // namespace convoy

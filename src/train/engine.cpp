@@ -1,32 +1,51 @@
 /// Gives a rank's part of the plan its memory, operations and executors.
 #include "train/engine.h"
 
+#include "train/share_plans.h"
+
 namespace convoy {
 
 Engine::Engine(const EngineSpec& spec, const ProcessGrid& grid, ops::Library& library)
     : plan_(spec, {.stages = grid.num_stages(), .replicas = grid.num_replicas()}), grid_(grid), library_(library) {
   Device& device = library.device();
   ops::ElementwiseOps& elementwise = library.elementwise();
+  const DataType type = spec.network.type;
+  share_plans(plan_.network(), grid.world(), spec.plans_file, library);
+  transport_ = make_transport(grid, device);
   stage_ = std::make_unique<Stage>(library, plan_.network(), plan_.stages()[grid.stage()]);
   const ArenaLayout& layout = stage_->plan().layout;
-  optimizer_ = make_optimizer(spec.optimizer, elementwise);
+  loss_scale_ = std::make_unique<LossScale>(type);
+  optimizer_ = make_optimizer(spec.optimizer, type, elementwise);
   tree_ = std::make_unique<GradientTree>(device, elementwise, layout.count, micro_batches().size());
-  update_ = std::make_unique<ShardedUpdate>(ShardedUpdateSpec{.layout = layout,
-                                                              .data = grid.data(),
-                                                              .reduction = spec.reduction,
-                                                              .micro_batches_a_step = plan_.micro_batches_a_step()},
-                                            device, elementwise, *optimizer_, stage_->parameters());
+  update_ = std::make_unique<ShardedUpdate>(
+      ShardedUpdateSpec{.layout = layout,
+                        .data = grid.data(),
+                        .reduction = spec.reduction,
+                        .micro_batches_a_step = plan_.micro_batches_a_step(),
+                        .local_sum = tree_->sum(),
+                        .parameters = stage_->parameters()},
+      UpdateTools{.device = device, .elementwise = elementwise, .transport = *transport_, .optimizer = *optimizer_});
   if (grid.is_last_stage()) {
     training_loss_ = make_loss(spec.label_smoothing);
     evaluation_loss_ = make_loss(0);
   }
-  training_ = std::make_unique<StepExecutor>(
-      *stage_, grid, device, bind_program(plan_.training_schedule(grid.replica())[grid.stage()]), training_loss_.get(),
-      TrainingParts{.tree = tree_.get(), .update = update_.get()});
-  evaluation_ = std::make_unique<StepExecutor>(
-      *stage_, grid, device, bind_program(plan_.evaluation_schedule(grid.replica())[grid.stage()], kEvaluationFrames),
-      evaluation_loss_.get(), TrainingParts{});
+  training_ = make_executor(bind_program(plan_.training_schedule(grid.replica())[grid.stage()]), training_loss_.get(),
+                            {.tree = tree_.get(), .update = update_.get(), .loss_scale = loss_scale_.get()});
+  evaluation_ = make_executor(bind_program(plan_.evaluation_schedule(grid.replica())[grid.stage()], kEvaluationFrames),
+                              evaluation_loss_.get(), {});
   active_ = training_.get();
+  transport_->connect();
+}
+
+std::unique_ptr<StepExecutor> Engine::make_executor(BoundProgram program, ops::SoftmaxCrossEntropyOp* loss,
+                                                    const TrainingParts& training) const {
+  return std::make_unique<StepExecutor>(ExecutorParts{.stage = *stage_,
+                                                      .grid = grid_,
+                                                      .device = library_.device(),
+                                                      .transport = *transport_,
+                                                      .loss = loss,
+                                                      .training = training},
+                                        std::move(program));
 }
 
 std::unique_ptr<ops::SoftmaxCrossEntropyOp> Engine::make_loss(double label_smoothing) const {
@@ -34,11 +53,12 @@ std::unique_ptr<ops::SoftmaxCrossEntropyOp> Engine::make_loss(double label_smoot
   return library_.softmax_cross_entropy({.n = spec.batch.micro,
                                          .num_classes = spec.network.num_classes,
                                          .label_smoothing = static_cast<float>(label_smoothing),
-                                         .gradient_scale = 1.0f / static_cast<float>(spec.batch.global)});
+                                         .gradient_scale = 1.0f / static_cast<float>(spec.batch.global),
+                                         .type = spec.network.type});
 }
 
 void Engine::train_step(BatchSource& source, double learning_rate) {
-  optimizer_->begin_step(learning_rate);
+  optimizer_->begin_step(learning_rate, 1.0 / loss_scale_->scale());
   run(*training_, source);
 }
 

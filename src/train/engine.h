@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "convoy/comm/process_grid.h"
@@ -19,6 +21,7 @@ class Engine {
   /// All ranks of the world. Throws RequestError as StepPlan does.
   Engine(const EngineSpec& spec, const ProcessGrid& grid, ops::Library& library);
 
+  ops::Library& library() const { return library_; }
   const StepPlan& plan() const { return plan_; }
   const ProcessGrid& grid() const { return grid_; }
   /// This replica's share of every step.
@@ -28,7 +31,7 @@ class Engine {
   /// Forward with running statistics, and the loss without label smoothing.
   void evaluate_step(BatchSource& source);
   /// Last stage: what each of this replica's micro-batches of the latest step counted. Elsewhere empty.
-  const std::vector<ops::LossSums>& sums() const { return active_->sums(); }
+  std::span<const ops::LossSums> sums() const { return active_->sums(); }
   /// Waits until the last step's messages have left: before parameters are read or written from outside, and before
   /// the end (a destructor does not wait for other ranks).
   void finish();
@@ -38,17 +41,22 @@ class Engine {
   Stage& stage() const { return *stage_; }
   ShardedUpdate& update() const { return *update_; }
   ExecutorTimes times() const { return training_->times(); }
-  /// The parameters (arena of this stage) were written from outside.
-  void reload_weights() { stage_->load_weights(stage_->plan().layout.cells); }
+  LossScale& loss_scale() const { return *loss_scale_; }
+  /// How messages travel: "MPI".
+  std::string transport() const { return transport_->description(); }
 
  private:
   void run(StepExecutor& executor, BatchSource& source);
   std::unique_ptr<ops::SoftmaxCrossEntropyOp> make_loss(double label_smoothing) const;
+  std::unique_ptr<StepExecutor> make_executor(BoundProgram program, ops::SoftmaxCrossEntropyOp* loss,
+                                              const TrainingParts& training) const;
 
   StepPlan plan_;
   const ProcessGrid& grid_;
   ops::Library& library_;
+  std::unique_ptr<Transport> transport_;
   std::unique_ptr<Stage> stage_;
+  std::unique_ptr<LossScale> loss_scale_;
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<GradientTree> tree_;
   std::unique_ptr<ShardedUpdate> update_;

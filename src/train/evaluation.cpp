@@ -21,7 +21,7 @@ std::optional<StepMetrics> evaluate_dataset(Engine& engine, const io::Dataset& d
   LoaderSpec spec = loader_spec(engine, params);
   spec.num_steps = num_steps;
   spec.steps_per_epoch = num_steps;
-  Loader loader(dataset, sampler, augmenter, engine.device(), spec);
+  Loader loader(dataset, sampler, augmenter, engine.library(), spec);
   MetricsChannel channel(engine, kEvaluationTag);
   StepMetrics total;
   std::int64_t step = 0;

@@ -5,6 +5,8 @@
 /// below are added to it from the left:
 ///     leaf   0      1          2      3                    (i = 3: 11b, level 2)
 ///     level  0      1 = 0+1    0      2 = (0+1) + (2+3)
+/// ElementwiseOps::fold is the same tree over the replicas' sums: with blocks of 2^k leaves the bits of one tree over
+/// all.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +26,10 @@ class GradientTree {
   float* leaf(std::int64_t i);
   /// Takes values [begin, end) of leaf i, which are complete, into the tree.
   void merge(std::int64_t i, std::int64_t begin, std::int64_t end);
-  /// Sums values [begin, end) over all leaves, after the last merge; the arena that holds the sum in that range.
-  float* finish(std::int64_t begin, std::int64_t end);
+  /// Sums values [begin, end) over all leaves into sum(), after the last merge.
+  void finish(std::int64_t begin, std::int64_t end);
+  /// The arena that takes the sums.
+  float* sum() const { return levels_.back().floats(); }
 
   /// Arenas that n leaves need: floor(log2(n)) + 1.
   static std::int64_t num_levels(std::int64_t num_leaves);
@@ -35,9 +39,5 @@ class GradientTree {
   std::int64_t num_leaves_;
   std::vector<Buffer> levels_;
 };
-
-/// The same tree over blocks: folds sums of `blocks` (each an equal number of leaves) from left to right into
-/// blocks[0]. With blocks of 2^k leaves the result has the bits of one tree over all leaves.
-void fold_blocks(ops::ElementwiseOps& elementwise, const std::vector<float*>& blocks, std::int64_t count);
 
 }  // namespace convoy

@@ -11,7 +11,8 @@ LoaderSpec loader_spec(const Engine& engine, const Parameters& params) {
           .num_micro_batches = range.size(),
           .images = engine.grid().is_first_stage(),
           .labels = engine.grid().is_last_stage(),
-          .threads = params.data.loader_threads};
+          .threads = params.data.loader_threads,
+          .type = engine.plan().spec().network.type};
 }
 
 Augmenter make_augmenter(const io::DatasetInfo& info, const AugmentationSpec& spec, bool normalize) {

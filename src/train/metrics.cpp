@@ -41,7 +41,8 @@ void MetricsChannel::post() {
   }
   if (grid.is_last_stage()) {
     slot.send.wait();  // of two steps ago
-    slot.sent = engine_.sums();
+    const std::span<const ops::LossSums> sums = engine_.sums();
+    slot.sent.assign(sums.begin(), sums.end());
     slot.send = grid.world().start_send(slot.sent.data(), std::ssize(slot.sent) * kItemBytes, 0, tag_);
   }
 }

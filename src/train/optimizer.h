@@ -15,7 +15,8 @@ namespace convoy {
 struct UpdateArguments {
   const float* gradient = nullptr;
   float* weight = nullptr;
-  std::vector<float*>& state;  ///< one pointer a slot, in the order of slot_names()
+  void* weight_copy = nullptr;  ///< of the network's type, where that is not float32
+  std::vector<float*>& state;   ///< one pointer a slot, in the order of slot_names()
   std::int64_t count = 0;
 };
 
@@ -25,8 +26,8 @@ class Optimizer {
 
   /// Names of what is kept for each value between steps; checkpoints have /optimizer/<slot>/<name>. All start as zeros.
   virtual std::vector<std::string> slot_names() const = 0;
-  /// Before the updates of a step.
-  virtual void begin_step(double learning_rate) = 0;
+  /// Before the updates of a step. Gradients are multiplied by `gradient_factor` first.
+  virtual void begin_step(double learning_rate, double gradient_factor) = 0;
   /// Each value's result depends on that value alone.
   virtual void update(const UpdateArguments& args) = 0;
 };
@@ -34,6 +35,8 @@ class Optimizer {
 /// Before there is one: how many slots it keeps.
 std::int64_t num_optimizer_slots(OptimizerKind kind);
 
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerParams& params, ops::ElementwiseOps& elementwise);
+/// `copy_type`: of the copies of the weights.
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerParams& params, DataType copy_type,
+                                          ops::ElementwiseOps& elementwise);
 
 }  // namespace convoy

@@ -117,7 +117,8 @@ void warn_of_changes(const Parameters& now, const std::string& then, const std::
   for (const KeyChange& change : changes) {
     const std::string section = change.key.substr(0, change.key.find('.'));
     const bool mathematics = section == "model" || section == "optimizer" || section == "lr" || section == "augment" ||
-                             change.key == "train.label_smoothing" || change.key == "data.shuffle";
+                             change.key == "train.label_smoothing" || change.key == "train.precision" ||
+                             change.key == "data.shuffle";
     if (mathematics)
       text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", change.key, change.before, change.after);
   }

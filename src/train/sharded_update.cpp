@@ -5,13 +5,11 @@
 
 #include "convoy/base/clock.h"
 
-#include "train/gradient_tree.h"
-
 namespace convoy {
 
 namespace {
 
-constexpr std::int64_t kFloatBytes = sizeof(float);
+constexpr std::int64_t kFloatBytes = size_of(DataType::kFloat32);
 
 int reduce_tag(std::int64_t bucket) {
   return static_cast<int>(2 * bucket);
@@ -22,33 +20,26 @@ int gather_tag(std::int64_t bucket) {
 
 }  // namespace
 
-ShardedUpdate::ShardedUpdate(const ShardedUpdateSpec& spec, Device& device, ops::ElementwiseOps& elementwise,
-                             Optimizer& optimizer, float* parameters)
-    : spec_(spec), elementwise_(elementwise), optimizer_(optimizer), parameters_(parameters) {
+ShardedUpdate::ShardedUpdate(const ShardedUpdateSpec& spec, const UpdateTools& tools) : spec_(spec), tools_(tools) {
   const std::int64_t me = spec.data.rank(), replicas = spec.data.size();
   for (const Bucket& bucket : spec.layout.buckets) {
     BucketState& state = buckets_.emplace_back();
-    for (std::int64_t r = 0; r < replicas; ++r) state.slices.push_back(slice_of(bucket, r, replicas));
-    for (const Slice& slice : state.slices) state.counts.push_back(static_cast<int>(slice.count()));
-    state.own = state.slices[me];
+    state.own = slice_of(bucket, me, replicas);
+    for (std::int64_t r = 0; r < replicas; ++r)
+      if (r != me) state.others.push_back(slice_of(bucket, r, replicas));
     state.shard_offset = shard_count_;
-    state.blocks.resize(replicas);
-    state.sends.resize(replicas);
-    state.receives.resize(replicas);
     shard_count_ += state.own.count();
     find_runs(state);
   }
-  received_ = Buffer(device, (replicas - 1) * shard_count_ * kFloatBytes);
-  std::int64_t offset = 0;
-  for (BucketState& state : buckets_) {
-    for (std::int64_t r = 0; r < replicas; ++r) {
-      if (r == me) continue;
-      state.blocks[r] = received_.floats() + offset;
-      offset += state.own.count();
-    }
+  received_ = Buffer(tools.device, (replicas - 1) * shard_count_ * kFloatBytes);
+  float* received = received_.floats();
+  for (std::int64_t b = 0; b < std::ssize(buckets_); ++b) {
+    plan_reduce(buckets_[b], b, received);
+    plan_gather(buckets_[b], b);
+    received += (replicas - 1) * buckets_[b].own.count();
   }
-  for (std::size_t slot = 0; slot < optimizer.slot_names().size(); ++slot)
-    state_.emplace_back(device, shard_count_ * kFloatBytes);
+  for (std::size_t slot = 0; slot < tools.optimizer.slot_names().size(); ++slot)
+    state_.emplace_back(tools.device, shard_count_ * kFloatBytes);
   state_pointers_.resize(state_.size());
 }
 
@@ -69,91 +60,113 @@ void ShardedUpdate::find_runs(BucketState& state) const {
   }
 }
 
-void ShardedUpdate::start_reduce(std::int64_t bucket, float* local_sum) {
-  BucketState& state = buckets_[bucket];
+// Among the replicas of this stage. `received` has room for the own slice of every other replica.
+void ShardedUpdate::plan_reduce(BucketState& state, std::int64_t bucket, float* received) {
   const mpi::Communicator& data = spec_.data;
-  state.local_sum = local_sum;
-  state.reduced = local_sum + state.own.begin;
-  ++num_in_flight_;
+  state.reduced = spec_.local_sum + state.own.begin;
   if (data.size() == 1) return;
+  const Bucket& range = spec_.layout.buckets[bucket];
   if (spec_.reduction == ReductionKind::kFast) {
-    // Among the replicas of this stage.
-    state.reduced = state.blocks[data.rank() == 0 ? 1 : 0];
-    state.receives[0] =
-        data.start_reduce_scatter(local_sum + spec_.layout.buckets[bucket].begin, state.reduced, state.counts);
+    state.reduced = received;
+    ReduceScatterSpec spec{.group = data, .data = spec_.local_sum + range.begin, .part = received, .counts = {}};
+    for (int r = 0; r < data.size(); ++r) spec.counts.push_back(slice_of(range, r, data.size()).count());
+    state.reduce.push_back(tools_.transport.reduce_scatter(spec));
     return;
   }
+  const int tag = reduce_tag(bucket);
+  for (int r = 0; r < data.size(); ++r) {
+    if (r == data.rank()) {
+      state.blocks.push_back(spec_.local_sum + state.own.begin);
+      continue;
+    }
+    state.blocks.push_back(received);
+    state.reduce.push_back(tools_.transport.receive(
+        {.group = data, .data = received, .size_bytes = state.own.count() * kFloatBytes, .peer = r, .tag = tag}));
+    received += state.own.count();
+  }
+  state.reduced = state.blocks.front();
   for (int r = 0; r < data.size(); ++r) {
     if (r == data.rank()) continue;
-    state.receives[r] = data.start_receive(state.blocks[r], state.own.count() * kFloatBytes, r, reduce_tag(bucket));
+    const Slice theirs = slice_of(range, r, data.size());
+    state.reduce.push_back(tools_.transport.send({.group = data,
+                                                  .data = spec_.local_sum + theirs.begin,
+                                                  .size_bytes = theirs.count() * kFloatBytes,
+                                                  .peer = r,
+                                                  .tag = tag}));
   }
+}
+
+void ShardedUpdate::plan_gather(BucketState& state, std::int64_t bucket) {
+  const mpi::Communicator& data = spec_.data;
+  const auto spec_of = [&](const Slice& slice, int peer) {
+    return MessageSpec{.group = data,
+                       .data = spec_.parameters.masters + slice.begin,
+                       .size_bytes = slice.count() * kFloatBytes,
+                       .peer = peer,
+                       .tag = gather_tag(bucket)};
+  };
   for (int r = 0; r < data.size(); ++r) {
     if (r == data.rank()) continue;
-    state.sends[r] = data.start_send(local_sum + state.slices[r].begin, state.slices[r].count() * kFloatBytes, r,
-                                     reduce_tag(bucket));
+    state.gather.push_back(
+        tools_.transport.receive(spec_of(slice_of(spec_.layout.buckets[bucket], r, data.size()), r)));
+    state.gather.push_back(tools_.transport.send(spec_of(state.own, r)));
   }
+}
+
+void ShardedUpdate::start_reduce(std::int64_t bucket) {
+  tools_.transport.start_together(buckets_[bucket].reduce);
+}
+
+void ShardedUpdate::fold(std::int64_t bucket) {
+  const BucketState& state = buckets_[bucket];
+  wait_for(state.reduce);
+  if (state.blocks.size() > 1) tools_.elementwise.fold(state.blocks, state.reduced, state.own.count());
+}
+
+void ShardedUpdate::find_non_finite(std::int64_t bucket, std::int32_t* found) {
+  const BucketState& state = buckets_[bucket];
+  tools_.elementwise.find_non_finite(state.reduced, state.own.count(), found);
 }
 
 void ShardedUpdate::update(std::int64_t bucket) {
-  BucketState& state = buckets_[bucket];
-  const mpi::Communicator& data = spec_.data;
-  wait_for(state.receives);
-  if (data.size() > 1 && spec_.reduction == ReductionKind::kInvariant) {
-    state.blocks[data.rank()] = state.reduced;
-    fold_blocks(elementwise_, state.blocks, state.own.count());
-    state.reduced = state.blocks[0];
-  }
-  update_slice(state);
-  wait_for(state.sends);  // left before the receivers could fold: no wait in practice
-  for (int r = 0; r < data.size(); ++r) {
-    if (r == data.rank()) continue;
-    const Slice& slice = state.slices[r];
-    state.receives[r] =
-        data.start_receive(parameters_ + slice.begin, slice.count() * kFloatBytes, r, gather_tag(bucket));
-    state.sends[r] =
-        data.start_send(parameters_ + state.own.begin, state.own.count() * kFloatBytes, r, gather_tag(bucket));
-  }
-}
-
-void ShardedUpdate::update_slice(const BucketState& state) {
+  const BucketState& state = buckets_[bucket];
   const float statistics_scale = 1.0f / static_cast<float>(spec_.micro_batches_a_step);
   for (const Run& run : state.runs) {
     const float* gradient = state.reduced + (run.begin - state.own.begin);
     const std::int64_t count = run.end - run.begin;
+    float* weight = spec_.parameters.masters + run.begin;
     if (run.statistic) {
-      elementwise_.moving_average(spec_.statistics_keep, statistics_scale, gradient, parameters_ + run.begin, count);
+      tools_.elementwise.moving_average(spec_.statistics_keep, statistics_scale, gradient, weight, count);
       continue;
     }
     const std::int64_t in_shard = state.shard_offset + run.begin - state.own.begin;
     for (std::size_t slot = 0; slot < state_.size(); ++slot) state_pointers_[slot] = state_[slot].floats() + in_shard;
-    optimizer_.update(
-        {.gradient = gradient, .weight = parameters_ + run.begin, .state = state_pointers_, .count = count});
+    tools_.optimizer.update({.gradient = gradient,
+                             .weight = weight,
+                             .weight_copy = spec_.parameters.copy_at(run.begin),
+                             .state = state_pointers_,
+                             .count = count});
   }
+  tools_.transport.start_together(state.gather);
 }
 
 void ShardedUpdate::finish_gather(std::int64_t bucket) {
-  wait_for(buckets_[bucket].receives);
-  wait_for(buckets_[bucket].sends);
-  --num_in_flight_;
+  const BucketState& state = buckets_[bucket];
+  wait_for(state.gather);
+  if (spec_.parameters.copies == nullptr) return;
+  for (const Slice& slice : state.others)
+    tools_.elementwise.round_to(spec_.parameters.type, spec_.parameters.masters + slice.begin,
+                                spec_.parameters.copy_at(slice.begin), slice.count());
 }
 
-void ShardedUpdate::wait_for(std::vector<mpi::Request>& requests) {
-  const auto all_done = [&] { return std::all_of(requests.begin(), requests.end(), [](auto& r) { return r.test(); }); };
-  if (all_done()) return;
+void ShardedUpdate::wait_for(const Messages& messages) {
+  const auto all_done = [&] {
+    tools_.transport.progress();
+    return std::all_of(messages.begin(), messages.end(), [](const auto& message) { return message->test(); });
+  };
+  if (messages.empty() || all_done()) return;
   const ScopedTimer timer(wait_seconds_);
   mpi::wait_until(all_done);
-}
-
-bool ShardedUpdate::poke() {
-  if (num_in_flight_ == 0 || spec_.data.size() == 1) return false;
-  for (BucketState& state : buckets_)
-    for (auto* requests : {&state.receives, &state.sends})
-      for (mpi::Request& request : *requests)
-        if (request.active()) {
-          request.test();  // one test moves all of this rank's messages
-          return true;
-        }
-  return false;
 }
 
 std::vector<float*> ShardedUpdate::slots() const {

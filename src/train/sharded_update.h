@@ -1,17 +1,16 @@
 /// The update of a step: replica d of a stage ends up with slice d of each bucket's gradient, updates that slice with
 /// the optimizer state that it alone keeps (ZeRO stage 1, Rajbhandari et al. 2020), and all gather the new parameters.
 ///
-/// invariant: slices are exchanged (each replica sends slice d of its sum to replica d) and folded in replica order,
-/// the
-///            upper levels of the gradient tree: the bits do not depend on the number of replicas
-/// fast:      MPI_Ireduce_scatter sums in an order of its own
+/// invariant: slices are exchanged (each replica sends slice d of its sum to replica d) and folded as the upper levels
+///            of the gradient tree: the bits do not depend on the number of replicas
+/// fast:      the transport's reduce-scatter sums in an order of its own
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "convoy/comm/communicator.h"
+#include "convoy/comm/transport.h"
 #include "convoy/device/device.h"
 #include "convoy/model/arena_layout.h"
 #include "convoy/ops/elementwise.h"
@@ -21,6 +20,15 @@
 
 namespace convoy {
 
+/// A stage's parameters, in the layout of its arena.
+struct ParameterArenas {
+  float* masters = nullptr;
+  std::byte* copies = nullptr;  ///< rounded to `type`; null where that is float32
+  DataType type = DataType::kFloat32;
+
+  void* copy_at(std::int64_t i) const { return copies == nullptr ? nullptr : copies + i * size_of(type); }
+};
+
 struct ShardedUpdateSpec {
   const ArenaLayout& layout;
   const mpi::Communicator& data;  ///< the replicas of this stage
@@ -28,24 +36,35 @@ struct ShardedUpdateSpec {
   /// Running statistics: new = keep * old + (1 - keep) * mean over the step's micro-batches.
   float statistics_keep = 0.9f;
   std::int64_t micro_batches_a_step = 1;  ///< over all replicas
+  float* local_sum = nullptr;             ///< an arena: this replica's gradients
+  ParameterArenas parameters;
+};
+
+/// What it works with; all outlive it.
+struct UpdateTools {
+  Device& device;
+  ops::ElementwiseOps& elementwise;
+  Transport& transport;
+  Optimizer& optimizer;
 };
 
 class ShardedUpdate {
  public:
-  ShardedUpdate(const ShardedUpdateSpec& spec, Device& device, ops::ElementwiseOps& elementwise, Optimizer& optimizer,
-                float* parameters);
+  ShardedUpdate(const ShardedUpdateSpec& spec, const UpdateTools& tools);
 
-  /// Starts the exchange of a bucket; `local_sum` is an arena, complete in the bucket's range, and stays untouched (but
-  /// by this object) until update().
-  void start_reduce(std::int64_t bucket, float* local_sum);
-  /// Waits for the slices, folds, updates this replica's slice, starts the gather.
+  /// Starts the exchange of a bucket; the local sum is complete in the bucket's range, and stays untouched (but by this
+  /// object) until update().
+  void start_reduce(std::int64_t bucket);
+  /// Waits for the slices and folds them: this replica's slice of the gradient is complete.
+  void fold(std::int64_t bucket);
+  /// *found = 1 where the slice holds a value that is no finite number; after fold().
+  void find_non_finite(std::int64_t bucket, std::int32_t* found);
+  /// Updates this replica's slice, starts the gather.
   void update(std::int64_t bucket);
   /// Waits for the bucket's new parameters.
   void finish_gather(std::int64_t bucket);
 
-  /// Makes progress on what is under way; false where nothing is. Cheap, called between cells.
-  bool poke();
-  /// Seconds in which update() and finish_gather() waited for messages.
+  /// Seconds in which fold() and finish_gather() waited for messages.
   double wait_seconds() const { return wait_seconds_; }
 
   /// This replica's optimizer state: for each slot the slices of all buckets, one after the other.
@@ -62,28 +81,24 @@ class ShardedUpdate {
     Slice own;
     std::int64_t shard_offset = 0;  ///< of own.begin in the shard
     std::vector<Run> runs;          ///< own slice
-    std::vector<Slice> slices;      ///< by replica
-    std::vector<float*> blocks;     ///< own slice of every replica's sum, by replica; blocks[me] is in the local sum
-    std::vector<int> counts;        ///< of the slices, for MPI: it reads them until the sum is there
-    std::vector<mpi::Request> sends, receives;
-    float* local_sum = nullptr;
-    float* reduced = nullptr;
+    std::vector<Slice> others;      ///< the other replicas' slices
+    std::vector<float*> blocks;     ///< own slice of every replica's sum, by replica
+    float* reduced = nullptr;       ///< where their sum will be: in the first, or where `fast` puts it
+    Messages reduce, gather;
   };
 
   void find_runs(BucketState& state) const;
-  void wait_for(std::vector<mpi::Request>& requests);
-  void update_slice(const BucketState& state);
+  void plan_reduce(BucketState& state, std::int64_t bucket, float* received);
+  void plan_gather(BucketState& state, std::int64_t bucket);
+  void wait_for(const Messages& messages);
 
   ShardedUpdateSpec spec_;
-  ops::ElementwiseOps& elementwise_;
-  Optimizer& optimizer_;
-  float* parameters_;
+  UpdateTools tools_;
   Buffer received_;  ///< other replicas' slices of this replica's part
   std::vector<Buffer> state_;
   std::vector<BucketState> buckets_;
   std::vector<float*> state_pointers_;
   std::int64_t shard_count_ = 0;
-  std::int64_t num_in_flight_ = 0;  ///< buckets between start_reduce and the end of finish_gather
   double wait_seconds_ = 0;
 };
 

@@ -10,16 +10,13 @@ namespace convoy {
 namespace {
 
 constexpr std::int64_t kAlignmentBytes = 64;
-constexpr std::int64_t kFloatBytes = sizeof(float);
-
-std::int64_t size_bytes(const Shape& shape) {
-  return round_up(shape.count() * kFloatBytes, kAlignmentBytes);
-}
+constexpr std::int64_t kFloatBytes = size_of(DataType::kFloat32);
 
 }  // namespace
 
 StagePlan plan_stage(const Network& network, const StagePlanSpec& spec) {
   StagePlan plan{.layout = make_arena_layout(network, spec.cells, spec.bucket_floats), .num_frames = spec.num_frames};
+  plan.type = network.front()->memory().type();
   plan.is_first = spec.cells.begin == 0;
   plan.is_last = spec.cells.end == std::ssize(network);
   const auto reserve = [&](std::int64_t bytes) {
@@ -29,16 +26,16 @@ StagePlan plan_stage(const Network& network, const StagePlanSpec& spec) {
   };
   for (std::int64_t i = spec.cells.begin; i < spec.cells.end; ++i) {
     const Cell& cell = *network[i];
-    plan.x_offsets.push_back(reserve(size_bytes(cell.x())));
+    plan.x_offsets.push_back(reserve(cell.x_bytes()));
     plan.saved_offsets.push_back(reserve(cell.memory().saved_size_bytes()));
     plan.scratch_bytes = std::max(plan.scratch_bytes, cell.memory().scratch_size_bytes());
-    if (i > spec.cells.begin) plan.inner_gradient_bytes = std::max(plan.inner_gradient_bytes, size_bytes(cell.x()));
+    if (i > spec.cells.begin) plan.inner_gradient_bytes = std::max(plan.inner_gradient_bytes, cell.x_bytes());
   }
-  const Shape& y = network[spec.cells.end - 1]->y();
-  plan.x_offsets.push_back(reserve(size_bytes(y)));
-  if (plan.is_last) plan.dlogits_offset = reserve(size_bytes(y));
-  if (!plan.is_first) plan.boundary_in_bytes = size_bytes(network[spec.cells.begin]->x());
-  if (!plan.is_last) plan.boundary_out_bytes = size_bytes(y);
+  const Cell& last = *network[spec.cells.end - 1];
+  plan.x_offsets.push_back(reserve(last.y_bytes()));
+  if (plan.is_last) plan.dlogits_offset = reserve(last.dy_bytes());
+  if (!plan.is_first) plan.boundary_in_bytes = network[spec.cells.begin]->x_bytes();
+  if (!plan.is_last) plan.boundary_out_bytes = last.y_bytes();
   return plan;
 }
 
@@ -50,7 +47,8 @@ StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
   std::int64_t convolution_bytes = 0;
   for (const ArenaEntry& entry : plan.layout.entries)
     if (entry.spec.kind == ParameterKind::kConvolutionWeight) convolution_bytes += entry.spec.count() * kFloatBytes;
-  return {.parameters = arena_bytes,
+  const bool has_copies = plan.type != DataType::kFloat32;
+  return {.parameters = arena_bytes + (has_copies ? plan.layout.count * size_of(plan.type) : 0),
           .packed_weights = 2 * convolution_bytes,
           .gradients = GradientTree::num_levels(use.num_leaves) * arena_bytes + (use.num_replicas - 1) * shard_bytes,
           .optimizer_state = use.num_slots * shard_bytes,
@@ -59,13 +57,15 @@ StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
                      kGradientBuffers * (plan.boundary_in_bytes + plan.boundary_out_bytes)};
 }
 
-Stage::Stage(ops::Library& library, const Network& network, StagePlan plan) : plan_(std::move(plan)) {
+Stage::Stage(ops::Library& library, const Network& network, StagePlan plan)
+    : plan_(std::move(plan)), library_(library) {
   Device& device = library.device();
   for (std::int64_t i = plan_.layout.cells.begin; i < plan_.layout.cells.end; ++i) {
     network[i]->plan(library);
     cells_.push_back(network[i].get());
   }
   parameters_ = Buffer(device, plan_.layout.count * kFloatBytes);
+  if (plan_.type != DataType::kFloat32) copies_ = Buffer(device, plan_.layout.count * size_of(plan_.type));
   frames_ = Buffer(device, plan_.num_frames * plan_.frame_bytes);
   scratch_ = Buffer(device, plan_.scratch_bytes);
   for (int i = 0; i < 2; ++i) inner_gradients_.emplace_back(device, plan_.inner_gradient_bytes);
@@ -75,15 +75,27 @@ Stage::Stage(ops::Library& library, const Network& network, StagePlan plan) : pl
   }
 }
 
+Weights Stage::weights_of(std::int64_t i) const {
+  const std::byte* arena = plan_.type == DataType::kFloat32 ? parameters_.data() : copies_.data();
+  return {.data = arena + plan_.layout.cell_offsets[i] * size_of(plan_.type), .type = plan_.type};
+}
+
 Frame Stage::frame_of(std::int64_t frame, std::int64_t i) const {
   return {.saved = frames_.data() + frame * plan_.frame_bytes + plan_.saved_offsets[i],
           .scratch = scratch_.data(),
-          .parameters = parameters_.floats() + plan_.layout.cell_offsets[i]};
+          .parameters = parameters_.floats() + plan_.layout.cell_offsets[i],
+          .weights = weights_of(i)};
+}
+
+void Stage::reload_weights() {
+  if (plan_.type != DataType::kFloat32)
+    library_.elementwise().round_to(plan_.type, parameters_.floats(), copies_.data(), plan_.layout.count);
+  load_weights(plan_.layout.cells);
 }
 
 void Stage::load_weights(const CellRange& cells) {
   for (std::int64_t i = cells.begin - plan_.layout.cells.begin; i < cells.end - plan_.layout.cells.begin; ++i)
-    cells_[i]->load_weights(parameters_.floats() + plan_.layout.cell_offsets[i]);
+    cells_[i]->load_weights(weights_of(i));
 }
 
 void Stage::forward(std::int64_t frame, bool training, const Poke& poke) const {
@@ -95,17 +107,18 @@ void Stage::forward(std::int64_t frame, bool training, const Poke& poke) const {
   }
 }
 
-void Stage::backward(const BackwardPiece& piece, const Poke& poke) {
-  if (piece.dy != nullptr) dy_ = piece.dy;
+// The k-th cell from the stage's end writes its dx into inner buffer k mod 2, in whichever piece it is.
+void Stage::backward(const BackwardPiece& piece, const Poke& poke) const {
   const std::int64_t first = plan_.layout.cells.begin;
+  std::int64_t k = plan_.layout.cells.end - piece.cells.end;
+  void* dy = k == 0 ? piece.dy : inner_gradients_[(k - 1) % 2].data();
   for (std::int64_t i = piece.cells.end - 1 - first; i >= piece.cells.begin - first; --i) {
     Frame cell_frame = frame_of(piece.frame, i);
     cell_frame.gradients = piece.gradients + plan_.layout.cell_offsets[i];
-    float* dx = i > 0 ? inner_gradients_[turn_].floats() : piece.dx;
-    cells_[i]->backward(cell_frame, at(piece.frame, plan_.x_offsets[i]), at(piece.frame, plan_.x_offsets[i + 1]), dy_,
+    void* dx = i > 0 ? inner_gradients_[k++ % 2].data() : piece.dx;
+    cells_[i]->backward(cell_frame, at(piece.frame, plan_.x_offsets[i]), at(piece.frame, plan_.x_offsets[i + 1]), dy,
                         dx);
-    dy_ = dx;
-    turn_ = 1 - turn_;
+    dy = dx;
     poke();
   }
 }

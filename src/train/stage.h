@@ -11,12 +11,13 @@
 #include "convoy/ops/library.h"
 
 #include "train/bound_program.h"
+#include "train/sharded_update.h"
 
 namespace convoy {
 
 /// What a stage takes, in bytes; known before anything is allocated.
 struct StageMemory {
-  std::int64_t parameters = 0;
+  std::int64_t parameters = 0;       ///< float32 masters, and copies in the network's type
   std::int64_t packed_weights = 0;   ///< of convolutions, as forward and as backward by input want them, at most
   std::int64_t gradients = 0;        ///< the levels of the gradient tree, and what is received from other replicas
   std::int64_t optimizer_state = 0;  ///< this replica's shard
@@ -28,6 +29,7 @@ struct StageMemory {
 
 struct StagePlan {
   ArenaLayout layout;
+  DataType type = DataType::kFloat32;  ///< the network's
   std::int64_t num_frames = 0;
   bool is_first = true, is_last = true;
   // Offsets in a frame, bytes.
@@ -63,49 +65,56 @@ using Poke = std::function<void()>;
 
 class Stage {
  public:
-  /// Plans the cells of plan.layout.cells; `network` outlives the stage.
+  /// Plans the cells of plan.layout.cells; `network` and `library` outlive the stage.
   Stage(ops::Library& library, const Network& network, StagePlan plan);
 
   const StagePlan& plan() const { return plan_; }
   const Cell& first_cell() const { return *cells_.front(); }
   const Cell& last_cell() const { return *cells_.back(); }
 
-  float* input(std::int64_t frame) const { return at(frame, plan_.x_offsets.front()); }
-  float* output(std::int64_t frame) const { return at(frame, plan_.x_offsets.back()); }
-  float* dlogits(std::int64_t frame) const { return at(frame, plan_.dlogits_offset); }
-  float* gradient_in(std::int64_t buffer) const { return gradients_in_[buffer].floats(); }
-  float* gradient_out(std::int64_t buffer) const { return gradients_out_[buffer].floats(); }
-  float* parameters() const { return parameters_.floats(); }
+  void* input(std::int64_t frame) const { return at(frame, plan_.x_offsets.front()); }
+  void* output(std::int64_t frame) const { return at(frame, plan_.x_offsets.back()); }
+  /// Last stage: output() is float32.
+  const float* logits(std::int64_t frame) const { return static_cast<const float*>(output(frame)); }
+  void* dlogits(std::int64_t frame) const { return at(frame, plan_.dlogits_offset); }
+  void* gradient_in(std::int64_t buffer) const { return gradients_in_[buffer].data(); }
+  void* gradient_out(std::int64_t buffer) const { return gradients_out_[buffer].data(); }
+  ParameterArenas parameters() const {
+    return {.masters = parameters_.floats(), .copies = copies_.data(), .type = plan_.type};
+  }
 
-  /// The parameters of these cells (of the network) have changed.
+  /// The masters were written from outside: rounds their copies, and tells all cells.
+  void reload_weights();
+  /// The parameters of these cells (of the network), copies included, have changed.
   void load_weights(const CellRange& cells);
 
   /// x in input(frame), y into output(frame).
   void forward(std::int64_t frame, bool training, const Poke& poke) const;
 
-  /// Backward of one micro-batch, in one or several pieces from the last cells to the first. The first piece starts
-  /// from `dy`, which is consumed; the last writes the input's gradient to `dx` (null on the first stage).
+  /// Backward of one micro-batch, in one or several pieces from the last cells to the first. The piece with the last
+  /// cell starts from `dy`, which is consumed; the one with the first writes the input's gradient to `dx` (null on the
+  /// first stage).
   struct BackwardPiece {
     std::int64_t frame = 0;
     CellRange cells;
-    float* dy = nullptr;  ///< for the first piece; null: go on from the piece before
-    float* dx = nullptr;
+    void* dy = nullptr;
+    void* dx = nullptr;
     float* gradients = nullptr;  ///< an arena
   };
-  void backward(const BackwardPiece& piece, const Poke& poke);
+  void backward(const BackwardPiece& piece, const Poke& poke) const;
 
  private:
-  float* at(std::int64_t frame, std::int64_t offset) const {
-    return reinterpret_cast<float*>(frames_.data() + frame * plan_.frame_bytes + offset);
+  void* at(std::int64_t frame, std::int64_t offset) const {
+    return frames_.data() + frame * plan_.frame_bytes + offset;
   }
+  Weights weights_of(std::int64_t i) const;
   Frame frame_of(std::int64_t frame, std::int64_t i) const;
 
   StagePlan plan_;
   std::vector<Cell*> cells_;
-  Buffer parameters_, frames_, scratch_;
+  ops::Library& library_;
+  Buffer parameters_, copies_, frames_, scratch_;
   std::vector<Buffer> inner_gradients_, gradients_in_, gradients_out_;
-  float* dy_ = nullptr;    ///< between the pieces of a backward
-  std::int64_t turn_ = 0;  ///< which inner gradient buffer is written next
 };
 
 }  // namespace convoy

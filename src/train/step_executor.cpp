@@ -1,172 +1,241 @@
 /// One case an instruction. Sends start and go on alone; a receive was posted as early as its buffer was free.
 #include "train/step_executor.h"
 
+#include <map>
+#include <tuple>
+
 #include "convoy/base/clock.h"
 
 namespace convoy {
 
 namespace {
 
-constexpr std::int64_t kFloatBytes = sizeof(float);
-
 // Both ends list their micro-batches in the same order, and messages of one tag do not overtake each other.
 constexpr int kActivationTag = 0, kGradientTag = 1;
 
 }  // namespace
 
-StepExecutor::StepExecutor(Stage& stage, const ProcessGrid& grid, Device& device, BoundProgram program,
-                           ops::SoftmaxCrossEntropyOp* loss, const TrainingParts& training)
-    : stage_(stage),
-      grid_(grid),
-      device_(device),
-      program_(std::move(program)),
-      loss_(loss),
-      training_(training),
-      poke_([this] { poke(); }),
-      activation_sends_(program_.num_frames),
-      activation_receives_(program_.num_frames),
-      gradient_sends_(kGradientBuffers),
-      gradient_receives_(kGradientBuffers) {
-  if (grid.is_last_stage()) {
-    labels_ = Buffer(device, stage.last_cell().y().n * static_cast<std::int64_t>(sizeof(std::int32_t)));
-    sums_.resize(program_.num_micro_batches);
+StepExecutor::StepExecutor(const ExecutorParts& parts, BoundProgram program)
+    : parts_(parts), program_(std::move(program)), found_(parts.device, sizeof(std::int32_t)) {
+  // A device that runs behind the host is given a cell's work in microseconds: there is nothing to do in between, and a
+  // recording must hold the stage's work alone.
+  poke_ = [] {};
+  if (parts.device.is_host()) poke_ = [this] { parts_.transport.progress(); };
+  if (parts.grid.is_last_stage()) {
+    const std::int64_t num = program_.num_micro_batches, samples = parts.stage.last_cell().y().n;
+    labels_ = HostBuffer(parts.device, num * samples * static_cast<std::int64_t>(sizeof(std::int32_t)));
+    sums_ = HostBuffer(parts.device, num * static_cast<std::int64_t>(sizeof(ops::LossSums)));
+  }
+  plan_messages();
+  plan_recordings();
+}
+
+void StepExecutor::plan_messages() {
+  Stage& stage = parts_.stage;
+  Transport& transport = parts_.transport;
+  const int me = static_cast<int>(parts_.grid.stage());
+  const auto spec_of = [&](void* data, std::int64_t size_bytes, int peer, int tag) {
+    return MessageSpec{.group = parts_.grid.model(), .data = data, .size_bytes = size_bytes, .peer = peer, .tag = tag};
+  };
+  const std::int64_t x_bytes = stage.first_cell().x_bytes(), y_bytes = stage.last_cell().y_bytes();
+  for (std::int64_t frame = 0; frame < program_.num_frames; ++frame) {
+    if (!parts_.grid.is_first_stage())
+      activation_receives_.push_back(transport.receive(spec_of(stage.input(frame), x_bytes, me - 1, kActivationTag)));
+    if (!parts_.grid.is_last_stage())
+      activation_sends_.push_back(transport.send(spec_of(stage.output(frame), y_bytes, me + 1, kActivationTag)));
+  }
+  if (!is_training()) return;
+  for (std::int64_t buffer = 0; buffer < kGradientBuffers; ++buffer) {
+    if (!parts_.grid.is_first_stage())
+      gradient_sends_.push_back(transport.send(spec_of(stage.gradient_out(buffer), x_bytes, me - 1, kGradientTag)));
+    if (!parts_.grid.is_last_stage())
+      gradient_receives_.push_back(
+          transport.receive(spec_of(stage.gradient_in(buffer), y_bytes, me + 1, kGradientTag)));
+  }
+}
+
+// Actions that do the same work on the same memory share a recording.
+void StepExecutor::plan_recordings() {
+  using Memory = std::tuple<Op, std::int64_t, std::int64_t, std::int64_t, const float*, std::int64_t>;
+  std::map<Memory, Recording*> known;
+  for (const Action& action : program_.actions) {
+    const Instruction& i = action.instruction;
+    Recording*& recording = recording_of_.emplace_back(nullptr);
+    if (i.op != Op::kForward && i.op != Op::kBackward) continue;
+    const float* leaf = i.op == Op::kBackward ? parts_.training.tree->leaf(i.micro_batch) : nullptr;
+    Recording*& same = known[{i.op, action.frame, action.gradient_in, action.gradient_out, leaf, i.bucket}];
+    if (same == nullptr) same = recordings_.emplace_back(parts_.device.make_recording()).get();
+    recording = same;
   }
 }
 
 void StepExecutor::finish() {
-  for (mpi::Request& request : activation_sends_) wait_for(request);
-  for (mpi::Request& request : gradient_sends_) wait_for(request);
+  for (const Messages* messages : {&activation_sends_, &gradient_sends_})
+    for (const auto& message : *messages) wait_for(*message);
 }
 
 void StepExecutor::run(BatchSource& source) {
-  for (const Action& action : program_.actions) {
-    for (const EarlyReceive& receive : action.receives_before) post(receive);
-    execute(action, source);
+  skips_update_ = false;
+  for (std::size_t i = 0; i < program_.actions.size(); ++i) {
+    const Action& action = program_.actions[i];
+    for (const EarlyReceive& receive : action.receives_before) receive_of(receive).start();
+    execute(action, recording_of_[i], source);
+    parts_.transport.progress();
   }
-  device_.synchronize();
+  wait_for_device();
+  if (is_training()) parts_.training.loss_scale->end_step(skips_update_);
 }
 
-void StepExecutor::execute(const Action& action, BatchSource& source) {
-  const std::int64_t m = action.instruction.micro_batch;
-  const std::int64_t bucket = action.instruction.bucket;
+void StepExecutor::execute(const Action& action, Recording* recording, BatchSource& source) {
+  const std::int64_t m = action.instruction.micro_batch, bucket = action.instruction.bucket;
+  Stage& stage = parts_.stage;
+  ShardedUpdate* update = parts_.training.update;
   switch (action.instruction.op) {
     case Op::kLoadInput: {
       const ScopedTimer timer(times_.load);
-      source.load_images(m, stage_.input(action.frame));
+      source.load_images(m, stage.input(action.frame));
       break;
     }
     case Op::kRecvActivation:
-      wait_for(activation_receives_[action.frame]);
+      wait_for(*activation_receives_[action.frame]);
       break;
     case Op::kForward:
-      forward(action);
+      forward(action, *recording);
       break;
     case Op::kSendActivation:
-      send_activation(action);
+      activation_sends_[action.frame]->start();
       break;
     case Op::kLoadLabels: {
       const ScopedTimer timer(times_.load);
-      source.load_labels(m, reinterpret_cast<std::int32_t*>(labels_.data()));
+      source.load_labels(m, labels_of(m));
       break;
     }
     case Op::kLoss:
-      loss_->run(stage_.output(action.frame), reinterpret_cast<const std::int32_t*>(labels_.data()),
-                 is_training() ? stage_.dlogits(action.frame) : nullptr, &sums_[m]);
+      compute_loss(action);
       break;
     case Op::kRecvGradient:
-      wait_for(gradient_receives_[action.gradient_in]);
+      wait_for(*gradient_receives_[action.gradient_in]);
       break;
     case Op::kBackward:
-      backward(action);
+      backward(action, *recording);
       break;
     case Op::kSendGradient:
-      send_gradient(action);
+      gradient_sends_[action.gradient_out]->start();
       break;
     case Op::kReduceBucket: {
-      const Bucket& range = stage_.plan().layout.buckets[bucket];
-      training_.update->start_reduce(bucket, training_.tree->finish(range.begin, range.end));
+      const Bucket& range = stage.plan().layout.buckets[bucket];
+      parts_.training.tree->finish(range.begin, range.end);
+      update->start_reduce(bucket);
       break;
     }
+    case Op::kFoldBucket:
+      update->fold(bucket);
+      if (parts_.training.loss_scale->is_dynamic())
+        update->find_non_finite(bucket, reinterpret_cast<std::int32_t*>(found_.data()));
+      break;
+    case Op::kAgreeOnUpdate:
+      agree_on_update();
+      break;
     case Op::kUpdateBucket:
-      training_.update->update(bucket);
+      if (!skips_update_) update->update(bucket);
       break;
     case Op::kGatherBucket:
-      training_.update->finish_gather(bucket);
-      stage_.load_weights(stage_.plan().layout.buckets[bucket].cells);
+      if (skips_update_) break;
+      update->finish_gather(bucket);
+      stage.load_weights(stage.plan().layout.buckets[bucket].cells);
       break;
   }
 }
 
-void StepExecutor::forward(const Action& action) {
-  wait_for(activation_sends_[action.frame]);  // what the frame's last output was sent for has long arrived
-  stage_.forward(action.frame, is_training(), poke_);
-}
-
-void StepExecutor::backward(const Action& action) {
+void StepExecutor::compute_loss(const Action& action) {
   const std::int64_t m = action.instruction.micro_batch;
-  const ArenaLayout& layout = stage_.plan().layout;
-  const bool whole = action.instruction.bucket == kAllBuckets;
-  const Bucket piece = whole ? Bucket{.cells = layout.cells, .begin = 0, .end = layout.count}
-                             : layout.buckets[action.instruction.bucket];
-  float* dy = nullptr;
-  if (action.first_piece) {
-    dy = grid_.is_last_stage() ? stage_.dlogits(action.frame) : stage_.gradient_in(action.gradient_in);
-    wait_for(gradient_sends_[action.gradient_out]);
-  }
-  stage_.backward({.frame = action.frame,
-                   .cells = piece.cells,
-                   .dy = dy,
-                   .dx = grid_.is_first_stage() ? nullptr : stage_.gradient_out(action.gradient_out),
-                   .gradients = training_.tree->leaf(m)},
-                  poke_);
-  training_.tree->merge(m, piece.begin, piece.end);
+  auto* sums = reinterpret_cast<ops::LossSums*>(sums_.data());
+  parts_.loss->run({.logits = parts_.stage.logits(action.frame),
+                    .labels = labels_of(m),
+                    .dlogits = is_training() ? parts_.stage.dlogits(action.frame) : nullptr,
+                    .loss_scale = is_training() ? static_cast<float>(parts_.training.loss_scale->scale()) : 1.0f,
+                    .sums = sums + m});
 }
 
-void StepExecutor::send_activation(const Action& action) {
-  activation_sends_[action.frame] =
-      grid_.model().start_send(stage_.output(action.frame), stage_.last_cell().y().count() * kFloatBytes,
-                               static_cast<int>(grid_.stage()) + 1, kActivationTag);
+void StepExecutor::forward(const Action& action, Recording& recording) {
+  // What the frame's last output was sent for has long arrived.
+  if (!activation_sends_.empty()) wait_for(*activation_sends_[action.frame]);
+  recording.run([this, &action] { parts_.stage.forward(action.frame, is_training(), poke_); });
 }
 
-void StepExecutor::send_gradient(const Action& action) {
-  gradient_sends_[action.gradient_out] =
-      grid_.model().start_send(stage_.gradient_out(action.gradient_out), stage_.first_cell().x().count() * kFloatBytes,
-                               static_cast<int>(grid_.stage()) - 1, kGradientTag);
-}
-
-void StepExecutor::post(const EarlyReceive& receive) {
-  const int stage = static_cast<int>(grid_.stage());
-  if (receive.op == Op::kRecvActivation) {
-    activation_receives_[receive.buffer] = grid_.model().start_receive(
-        stage_.input(receive.buffer), stage_.first_cell().x().count() * kFloatBytes, stage - 1, kActivationTag);
-  } else {
-    gradient_receives_[receive.buffer] = grid_.model().start_receive(
-        stage_.gradient_in(receive.buffer), stage_.last_cell().y().count() * kFloatBytes, stage + 1, kGradientTag);
-  }
-}
-
-void StepExecutor::wait_for(mpi::Request& request) {
-  if (request.test()) return;
-  const ScopedTimer timer(times_.wait_model);
-  mpi::wait_until([&] {
-    poke();
-    return request.test();
+void StepExecutor::backward(const Action& action, Recording& recording) {
+  if (action.first_piece && !gradient_sends_.empty()) wait_for(*gradient_sends_[action.gradient_out]);
+  recording.run([this, &action] {
+    Stage& stage = parts_.stage;
+    GradientTree& tree = *parts_.training.tree;
+    const std::int64_t m = action.instruction.micro_batch;
+    const ArenaLayout& layout = stage.plan().layout;
+    const bool whole = action.instruction.bucket == kAllBuckets;
+    const Bucket piece = whole ? Bucket{.cells = layout.cells, .begin = 0, .end = layout.count}
+                               : layout.buckets[action.instruction.bucket];
+    void* dy = parts_.grid.is_last_stage() ? stage.dlogits(action.frame) : stage.gradient_in(action.gradient_in);
+    stage.backward({.frame = action.frame,
+                    .cells = piece.cells,
+                    .dy = dy,
+                    .dx = parts_.grid.is_first_stage() ? nullptr : stage.gradient_out(action.gradient_out),
+                    .gradients = tree.leaf(m)},
+                   poke_);
+    tree.merge(m, piece.begin, piece.end);
   });
 }
 
-void StepExecutor::poke() {
-  if (is_training() && training_.update->poke()) return;
-  for (auto* requests : {&activation_receives_, &gradient_receives_, &activation_sends_, &gradient_sends_})
-    for (mpi::Request& request : *requests)
-      if (request.active()) {
-        request.test();
-        return;  // one test moves all of this rank's messages
-      }
+// Of all ranks of the world: the maximum of their flags.
+void StepExecutor::agree_on_update() {
+  wait_for_device();
+  auto* found = reinterpret_cast<std::int32_t*>(found_.data());
+  const std::int64_t mine = *found;
+  std::int64_t any = 0;
+  *found = 0;
+  mpi::Request exchange = parts_.grid.world().start_max(&mine, &any);
+  const ScopedTimer timer(times_.wait_data);
+  mpi::wait_until([&] {
+    parts_.transport.progress();
+    return exchange.test();
+  });
+  skips_update_ = any != 0;
+}
+
+std::int32_t* StepExecutor::labels_of(std::int64_t micro_batch) const {
+  return reinterpret_cast<std::int32_t*>(labels_.data()) + micro_batch * parts_.stage.last_cell().y().n;
+}
+
+Message& StepExecutor::receive_of(const EarlyReceive& receive) const {
+  return receive.op == Op::kRecvActivation ? *activation_receives_[receive.buffer]
+                                           : *gradient_receives_[receive.buffer];
+}
+
+void StepExecutor::wait_for(Message& message) {
+  if (message.test()) return;
+  const ScopedTimer timer(times_.wait_model);
+  mpi::wait_until([&] {
+    parts_.transport.progress();
+    return message.test();
+  });
+}
+
+// Neighbours may wait for messages that this rank has yet to move on.
+void StepExecutor::wait_for_device() {
+  if (!parts_.device.idle())
+    mpi::wait_until([&] {
+      parts_.transport.progress();
+      return parts_.device.idle();
+    });
+  parts_.device.synchronize();
+}
+
+std::span<const ops::LossSums> StepExecutor::sums() const {
+  return {reinterpret_cast<const ops::LossSums*>(sums_.data()),
+          static_cast<std::size_t>(sums_.size_bytes()) / sizeof(ops::LossSums)};
 }
 
 ExecutorTimes StepExecutor::times() const {
   ExecutorTimes times = times_;
-  if (is_training()) times.wait_data = training_.update->wait_seconds();
+  if (is_training()) times.wait_data += parts_.training.update->wait_seconds();
   return times;
 }
 

@@ -2,14 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "convoy/comm/process_grid.h"
+#include "convoy/comm/transport.h"
 #include "convoy/data/batch_source.h"
 #include "convoy/ops/softmax_cross_entropy.h"
 
 #include "train/bound_program.h"
 #include "train/gradient_tree.h"
+#include "train/loss_scale.h"
 #include "train/sharded_update.h"
 #include "train/stage.h"
 
@@ -26,13 +29,23 @@ struct ExecutorTimes {
 struct TrainingParts {
   GradientTree* tree = nullptr;
   ShardedUpdate* update = nullptr;
+  LossScale* loss_scale = nullptr;
+};
+
+/// What the executor works with; all outlive it. `loss` on the last stage only.
+struct ExecutorParts {
+  Stage& stage;
+  const ProcessGrid& grid;
+  Device& device;
+  Transport& transport;
+  ops::SoftmaxCrossEntropyOp* loss = nullptr;
+  TrainingParts training;
 };
 
 class StepExecutor {
  public:
-  /// All must outlive the executor. `loss` on the last stage only; its sums are read with sums().
-  StepExecutor(Stage& stage, const ProcessGrid& grid, Device& device, BoundProgram program,
-               ops::SoftmaxCrossEntropyOp* loss, const TrainingParts& training);
+  /// Plans its messages: before the transport connects.
+  StepExecutor(const ExecutorParts& parts, BoundProgram program);
   StepExecutor(const StepExecutor&) = delete;
   StepExecutor& operator=(const StepExecutor&) = delete;
 
@@ -42,34 +55,35 @@ class StepExecutor {
   void finish();
 
   /// Last stage: each micro-batch of the last pass, in order. Elsewhere empty.
-  const std::vector<ops::LossSums>& sums() const { return sums_; }
+  std::span<const ops::LossSums> sums() const;
   ExecutorTimes times() const;
 
  private:
-  bool is_training() const { return training_.update != nullptr; }
-  void post(const EarlyReceive& receive);
-  void execute(const Action& action, BatchSource& source);
-  void forward(const Action& action);
-  void backward(const Action& action);
-  void send_activation(const Action& action);
-  void send_gradient(const Action& action);
-  void wait_for(mpi::Request& request);
-  void poke();
+  bool is_training() const { return parts_.training.update != nullptr; }
+  void plan_messages();
+  void plan_recordings();
+  Message& receive_of(const EarlyReceive& receive) const;
+  std::int32_t* labels_of(std::int64_t micro_batch) const;
+  void execute(const Action& action, Recording* recording, BatchSource& source);
+  void compute_loss(const Action& action);
+  void forward(const Action& action, Recording& recording);
+  void backward(const Action& action, Recording& recording);
+  void agree_on_update();
+  void wait_for(Message& message);
+  void wait_for_device();
 
-  Stage& stage_;
-  const ProcessGrid& grid_;
-  Device& device_;
+  ExecutorParts parts_;
   BoundProgram program_;
-  ops::SoftmaxCrossEntropyOp* loss_;
-  TrainingParts training_;
   Poke poke_;
 
-  std::vector<mpi::Request> activation_sends_;     ///< by frame
-  std::vector<mpi::Request> activation_receives_;  ///< by frame
-  std::vector<mpi::Request> gradient_sends_;       ///< by buffer
-  std::vector<mpi::Request> gradient_receives_;    ///< by buffer
-  Buffer labels_;
-  std::vector<ops::LossSums> sums_;
+  Messages activation_sends_, activation_receives_;  ///< by frame; empty where there is no such neighbour
+  Messages gradient_sends_, gradient_receives_;      ///< by buffer; likewise
+  std::vector<std::unique_ptr<Recording>> recordings_;
+  std::vector<Recording*> recording_of_;  ///< by action; null where there is nothing to record
+  HostBuffer labels_;                     ///< by micro-batch
+  HostBuffer sums_;                       ///< LossSums by micro-batch
+  HostBuffer found_;                      ///< std::int32_t: whether a gradient is no finite number
+  bool skips_update_ = false;             ///< all ranks alike
   ExecutorTimes times_;
 };
 

@@ -8,21 +8,36 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 
+#include "train/loss_scale.h"
 #include "train/optimizer.h"
+#include "train/share_plans.h"
 
 namespace convoy {
+
+DataType storage_type(PrecisionKind precision) {
+  switch (precision) {
+    case PrecisionKind::kBf16:
+      return DataType::kBfloat16;
+    case PrecisionKind::kFp16:
+      return DataType::kFloat16;
+    default:
+      return DataType::kFloat32;
+  }
+}
 
 EngineSpec engine_spec(const Parameters& params, const io::DatasetInfo& info) {
   return {.network = {.name = params.model.name,
                       .image = info.image,
                       .micro_batch = params.batch.micro,
-                      .num_classes = std::ssize(info.class_names)},
+                      .num_classes = std::ssize(info.class_names),
+                      .type = storage_type(params.train.precision)},
           .batch = params.batch,
           .schedule = params.schedule.kind,
           .optimizer = params.optimizer,
           .reduction = params.run.reduction,
           .bucket_mib = params.run.bucket_mib,
-          .label_smoothing = params.train.label_smoothing};
+          .label_smoothing = params.train.label_smoothing,
+          .plans_file = plans_path(params.run)};
 }
 
 namespace {
@@ -97,7 +112,10 @@ bool StepPlan::is_invariant() const {
 }
 
 PipelineSpec StepPlan::pipeline_of(std::int64_t replica) const {
-  PipelineSpec pipeline{.stages = grid_.stages, .micro_batches = micro_batches_of(replica).size()};
+  PipelineSpec pipeline{.stages = grid_.stages,
+                        .micro_batches = micro_batches_of(replica).size(),
+                        .num_buckets = {},
+                        .agree_on_update = LossScale(spec_.network.type).is_dynamic()};
   for (const StagePlan& stage : stages_) pipeline.num_buckets.push_back(std::ssize(stage.layout.buckets));
   return pipeline;
 }

@@ -24,7 +24,11 @@ struct EngineSpec {
   ReductionKind reduction = ReductionKind::kInvariant;
   double bucket_mib = 4;
   double label_smoothing = 0;
+  std::string plans_file;  ///< what was measured before on this device, if anything
 };
+
+/// How activations are stored at that precision.
+DataType storage_type(PrecisionKind precision);
 
 /// What the parameter file asks for, with the data's shape and classes.
 EngineSpec engine_spec(const Parameters& params, const io::DatasetInfo& info);

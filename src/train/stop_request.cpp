@@ -1,31 +1,17 @@
-/// Signal handling and agreement.
+/// One maximum over all ranks a step.
 #include "train/stop_request.h"
 
-#include <csignal>
+#include "convoy/comm/stop_signals.h"
 
 namespace convoy {
 
-namespace {
-
-// The only global state: a signal handler can reach nothing else.
-volatile std::sig_atomic_t g_stop_requested = 0;
-
-void on_signal(int) {
-  g_stop_requested = 1;
-}
-
-// The second Ctrl-C means it.
-void on_interrupt(int) {
-  g_stop_requested = 1;
-  std::signal(SIGINT, SIG_DFL);
-}
-
-}  // namespace
-
 StopRequest::StopRequest(const mpi::Communicator& world) : world_(world) {
-  std::signal(SIGTERM, on_signal);
-  std::signal(SIGUSR1, on_signal);
-  std::signal(SIGINT, on_interrupt);
+  start_exchange();
+}
+
+void StopRequest::start_exchange() {
+  mine_ = stop_is_requested() ? 1 : 0;
+  exchange_ = world_.start_max(&mine_, &any_);
 }
 
 void StopRequest::finish() {
@@ -33,10 +19,9 @@ void StopRequest::finish() {
 }
 
 bool StopRequest::agreed() {
-  exchange_.wait();  // started a step ago
+  mpi::wait_until([this] { return exchange_.test(); });  // started a step ago
   const bool stop = any_ != 0;
-  mine_ = g_stop_requested;
-  exchange_ = world_.start_max(&mine_, &any_);
+  start_exchange();
   return stop;
 }
 

@@ -7,22 +7,23 @@
 
 namespace convoy {
 
-/// SIGTERM, SIGUSR1 and SIGINT (Ctrl-C; a second one kills) ask for a stop, from now on to the end of the process:
-/// launchers repeat SIGTERM while ranks that were asked to stop are leaving. srun passes both on; mpirun passes SIGUSR1
-/// on, and ends with a status of its own after SIGTERM.
+/// The signals are those of catch_stop_signals().
 class StopRequest {
  public:
+  /// All ranks of the world: their first exchange starts, of what came before.
   explicit StopRequest(const mpi::Communicator& world);
   StopRequest(const StopRequest&) = delete;
   StopRequest& operator=(const StopRequest&) = delete;
 
-  /// After each step, all ranks of the world: whether any had been asked when agreed() was called before. The same
-  /// answer everywhere, a step late so that nobody waits.
+  /// After each step, all ranks of the world: whether any had been asked when agreed() was called before, or when this
+  /// was made. The same answer everywhere, a step late so that nobody waits.
   bool agreed();
   /// Waits for the latest exchange; before the end.
   void finish();
 
  private:
+  void start_exchange();
+
   const mpi::Communicator& world_;
   mpi::Request exchange_;
   std::int64_t mine_ = 0, any_ = 0;

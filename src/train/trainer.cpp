@@ -20,6 +20,7 @@
 #include "train/restart.h"
 #include "train/run_lock.h"
 #include "train/run_record.h"
+#include "train/share_plans.h"
 #include "train/stop_request.h"
 
 namespace convoy {
@@ -164,6 +165,7 @@ void Trainer::begin() {
   const auto resumed = start_parameters(params_, data_.train.info(), engine_);
   if (resumed) {
     state_ = resumed->state;
+    engine_.loss_scale().restore({.scale = state_.loss_scale, .good_steps = state_.loss_scale_steps});
     if (resumed->path == current_checkpoint()) saved_step_ = state_.step;
   }
   state_.seed = static_cast<std::int64_t>(params_.train.seed);
@@ -198,6 +200,10 @@ void Trainer::open_run_directory(const std::string& resumed_from) {
     const std::string text = render(params_);
     io::write_file_atomically(params_.run.directory + "/params.cfg", std::as_bytes(std::span(text)));
   }
+  if (const ops::PlanCache* plans = engine_.library().plans()) {
+    const std::string text = plans->serialise();
+    io::write_file_atomically(plans_path(params_.run), std::as_bytes(std::span(text)));
+  }
   record_.emplace(RunRecordSpec{.directory = params_.run.directory,
                                 .steps_per_epoch = steps_.an_epoch,
                                 .total_steps = steps_.total,
@@ -206,10 +212,12 @@ void Trainer::open_run_directory(const std::string& resumed_from) {
                                               ? "run it again with checkpoint.resume = auto to go on from there"
                                               : "run the same command again to go on from there"},
                   state_);
-  record_->say(describe_run(params_, engine_.plan(), data_.train.info(),
-                            fmt::format("{}; {}", hosts_, engine_.device().description())));
+  record_->say(
+      describe_run(params_, engine_.plan(), data_.train.info(),
+                   fmt::format("{}; {}; messages by {}", hosts_, engine_.device().description(), engine_.transport())));
   if (!resumed_from.empty()) record_->say(fmt::format("resumed: {}", resumed_from));
   if (nothing_to_do) record_->say(fmt::format("nothing to do: step {} of {} is done", state_.step, steps_.total));
+  for (const std::string& doubt : doubts_about(params_)) log_warning(doubt);
   if (!engine_.plan().is_invariant())
     log_warning(
         fmt::format("{} micro-batches a step on {} replicas{}: only runs with {} replicas will give the same bits",
@@ -224,7 +232,7 @@ Loader Trainer::open_loader() const {
   spec.first_step = state_.step;
   spec.num_steps = std::max<std::int64_t>(0, steps_.total - state_.step);
   spec.steps_per_epoch = steps_.an_epoch;
-  return Loader(data_.train, sampler_, augmenter_, engine_.device(), spec);
+  return Loader(data_.train, sampler_, augmenter_, engine_.library(), spec);
 }
 
 void Trainer::step(Loader& loader) {
@@ -281,16 +289,19 @@ void Trainer::save_checkpoint() {
   const double start = now_seconds();
   engine_.finish();
   io::Checkpoint checkpoint = gather_checkpoint(engine_);
+  state_.loss_scale = engine_.loss_scale().state().scale;
+  state_.loss_scale_steps = engine_.loss_scale().state().good_steps;
   saved_step_ = state_.step;
-  if (!record_) return;
-  check_finite(checkpoint.model);
-  record_->flush();  // the rows that this checkpoint covers
-  record_->save_to(state_);
-  checkpoint.state = state_;
-  checkpoint.parameters = render(params_);
-  io::write_file_atomically(current_checkpoint(), io::encode_checkpoint(checkpoint));
-  io::remove_old_checkpoints(checkpoint_directory(params_), params_.checkpoint.keep);
-  record_->exclude_seconds(now_seconds() - start);
+  mpi::on_root(grid_.world(), [&] {  // however long that takes: no rank is in a step meanwhile, where patience ends
+    check_finite(checkpoint.model);
+    record_->flush();  // the rows that this checkpoint covers
+    record_->save_to(state_);
+    checkpoint.state = state_;
+    checkpoint.parameters = render(params_);
+    io::write_file_atomically(current_checkpoint(), io::encode_checkpoint(checkpoint));
+    io::remove_old_checkpoints(checkpoint_directory(params_), params_.checkpoint.keep);
+  });
+  if (record_) record_->exclude_seconds(now_seconds() - start);
 }
 
 }  // namespace

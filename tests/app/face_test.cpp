@@ -23,6 +23,20 @@ TEST(Face, AnUnknownCommandIsRefusedWithTheNearest) {
   EXPECT_TRUE(contains(ending.output, "train")) << ending.output;
 }
 
+TEST(Face, WhatCanHardlyBeMeantIsWarnedOfOnce) {
+  const WorkingDirectory directory;
+  const auto arguments = import_small_data(directory / "small");
+  const Ending training =
+      run_program({.arguments = arguments + std::vector<std::string>{"--lr.warmup_epochs=5", "--train.max_steps=1",
+                                                                     "--run.directory=" + (directory / "run")},
+                   .ranks = 2});
+  EXPECT_EQ(training.status, 0) << training.output;
+  const std::string warning = "convoy: warning: lr.warmup_epochs = 5 is longer than train.epochs = 3";
+  const std::size_t first = training.output.find(warning);
+  ASSERT_NE(first, std::string::npos) << training.output;
+  EXPECT_EQ(training.output.find(warning, first + 1), std::string::npos) << training.output;
+}
+
 TEST(Face, ARunLearnsAndLeavesEverythingInItsDirectory) {
   const WorkingDirectory directory;
   const auto arguments = import_small_data(directory / "small");

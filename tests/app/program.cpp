@@ -21,6 +21,14 @@ std::string quoted(const std::string& word) {
   return "'" + word + "'";
 }
 
+// Of the program's processes: /proc/123.
+std::vector<std::filesystem::path> folders_of_ranks() {
+  std::vector<std::filesystem::path> folders;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc"))
+    if (read_text(entry.path() / "comm") == "convoy\n") folders.push_back(entry.path());
+  return folders;
+}
+
 }  // namespace
 
 Ending run_program(const Start& start) {
@@ -46,13 +54,21 @@ Ending run_program(const Start& start) {
 
 int signal_ranks(const std::string& word, int signal, int most) {
   int count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const std::string directory = entry.path().string();
-    if (read_text(directory + "/comm") != "convoy\n") continue;
-    if (read_text(directory + "/cmdline").find(word) == std::string::npos) continue;
-    if (count < most && kill(std::stoi(entry.path().filename().string()), signal) == 0) ++count;
+  for (const std::filesystem::path& rank : folders_of_ranks()) {
+    if (read_text(rank / "cmdline").find(word) == std::string::npos) continue;
+    if (count < most && kill(std::stoi(rank.filename().string()), signal) == 0) ++count;
   }
   return count;
+}
+
+bool is_open_in_a_rank(const std::string& path) {
+  std::error_code gone;  // a rank may end, and close files, while it is looked at
+  for (const std::filesystem::path& rank : folders_of_ranks()) {
+    std::filesystem::directory_iterator file(rank / "fd", gone);
+    for (; !gone && file != std::filesystem::directory_iterator(); file.increment(gone))
+      if (std::error_code closed; std::filesystem::read_symlink(file->path(), closed) == path) return true;
+  }
+  return false;
 }
 
 WorkingDirectory::WorkingDirectory() {

@@ -24,6 +24,9 @@ Ending run_program(const Start& start);
 /// Sends a signal to at most `most` ranks whose command line holds `word`; how many were there.
 int signal_ranks(const std::string& word, int signal, int most);
 
+/// Whether a rank has this file open.
+bool is_open_in_a_rank(const std::string& path);
+
 /// A folder of a test's own, removed at the end.
 class WorkingDirectory {
  public:

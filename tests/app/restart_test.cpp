@@ -1,9 +1,12 @@
 /// Runs end, are stopped, crash and go on: nothing is lost, and no damaged checkpoint is believed.
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/random.h"
@@ -204,6 +207,27 @@ TEST_F(Restart, ASignalWritesACheckpointAndEndsWith75) {
                                                 [](const std::string&, const std::string&) {});
   ASSERT_TRUE(found.has_value());
   EXPECT_GT(io::decode_checkpoint(found->bytes, found->path).state.step, 0);
+}
+
+TEST_F(Restart, ASignalWhileDataAndEngineOpenWritesACheckpointAndEndsWith75) {
+  // From the moment when a data set is open to the end of the program, both ranks get signal after signal.
+  for (const int signal : {SIGUSR1, SIGTERM}) {
+    std::atomic<bool> ended = false;
+    std::thread stopper([this, signal, &ended] {
+      while (!ended && !is_open_in_a_rank(directory_ / "small/data/train.h5")) std::this_thread::yield();
+      for (; !ended; std::this_thread::sleep_for(std::chrono::milliseconds(5))) signal_ranks("early-run", signal, 2);
+    });
+    const std::string run = directory_ / fmt::format("early-run-{}", signal);
+    const Ending ending = run_program(
+        {.arguments = arguments_ + std::vector<std::string>{"--train.epochs=100000", "--run.directory=" + run},
+         .ranks = 2,
+         .patience_seconds = 60});
+    ended = true;
+    stopper.join();
+    EXPECT_EQ(ending.status, 75) << ending.output;
+    EXPECT_TRUE(contains(ending.output, "stopped on request")) << ending.output;
+    EXPECT_TRUE(std::filesystem::exists(io::checkpoint_path(run + "/checkpoints", 1))) << "at the first opportunity";
+  }
 }
 
 TEST_F(Restart, AKilledRankEndsTheJob) {

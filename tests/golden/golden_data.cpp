@@ -72,27 +72,31 @@ io::Checkpoint golden_start(const Network& network) {
   return checkpoint;
 }
 
-GoldenSource::GoldenSource(const nlohmann::json& golden, std::int64_t first_micro_batch, Device& device)
-    : first_(first_micro_batch), micro_(golden["microbatch"]), labels_(golden["labels"]), device_(device) {
+GoldenSource::GoldenSource(const nlohmann::json& golden, const Engine& engine)
+    : first_(engine.micro_batches().begin),
+      micro_(golden["microbatch"]),
+      labels_(golden["labels"]),
+      type_(engine.plan().spec().network.type),
+      elementwise_(engine.library().elementwise()) {
   const std::int64_t n = golden["batch"], size = golden["image_size"], area = size * size;
   image_count_ = 3 * area;
   const std::vector<float> nchw = golden_fill("input", n * image_count_, -1.5, 1.5);
-  images_.resize(nchw.size());
+  std::vector<float> nhwc(nchw.size());
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t c = 0; c < 3; ++c)
       for (std::int64_t p = 0; p < area; ++p)
-        images_[i * image_count_ + p * 3 + c] = nchw[i * image_count_ + c * area + p];
+        nhwc[i * image_count_ + p * 3 + c] = nchw[i * image_count_ + c * area + p];
+  images_ = Buffer(engine.device(), n * image_count_ * size_of(DataType::kFloat32));
+  engine.device().copy_to_device(images_.data(), nhwc.data(), images_.size_bytes());
 }
 
-void GoldenSource::load_images(std::int64_t micro_batch, float* x) {
+void GoldenSource::load_images(std::int64_t micro_batch, void* x) {
   const std::int64_t count = micro_ * image_count_;
-  device_.copy_to_device(x, images_.data() + (first_ + micro_batch) * count,
-                         count * static_cast<std::int64_t>(sizeof(float)));
+  elementwise_.round_to(type_, images_.floats() + (first_ + micro_batch) * count, x, count);
 }
 
 void GoldenSource::load_labels(std::int64_t micro_batch, std::int32_t* labels) {
-  device_.copy_to_device(labels, labels_.data() + (first_ + micro_batch) * micro_,
-                         micro_ * static_cast<std::int64_t>(sizeof(std::int32_t)));
+  std::copy_n(labels_.begin() + (first_ + micro_batch) * micro_, micro_, labels);
 }
 
 }  // namespace convoy::test

@@ -28,16 +28,17 @@ io::Checkpoint golden_start(const Network& network);
 /// The one batch that all four steps train on.
 class GoldenSource final : public BatchSource {
  public:
-  GoldenSource(const nlohmann::json& golden, std::int64_t first_micro_batch, Device& device);
+  GoldenSource(const nlohmann::json& golden, const Engine& engine);
 
-  void load_images(std::int64_t micro_batch, float* x) override;
+  void load_images(std::int64_t micro_batch, void* x) override;
   void load_labels(std::int64_t micro_batch, std::int32_t* labels) override;
 
  private:
   std::int64_t first_, micro_, image_count_;
-  std::vector<float> images_;  ///< (N,H,W,C)
   std::vector<std::int32_t> labels_;
-  Device& device_;
+  DataType type_;
+  ops::ElementwiseOps& elementwise_;
+  Buffer images_;  ///< float32 (N,H,W,C)
 };
 
 }  // namespace convoy::test

@@ -128,7 +128,7 @@ Deviations run_golden(const nlohmann::json& golden, std::int64_t stages, Schedul
   Engine engine(golden_engine_spec(golden, schedule), grid, library);
   const io::Checkpoint start = golden_start(engine.plan().network());
   restore_checkpoint(start, "golden", false, engine);
-  GoldenSource source(golden, engine.micro_batches().begin, engine.device());
+  GoldenSource source(golden, engine);
   MetricsChannel metrics(engine, kTag);
   Deviations worst;
 

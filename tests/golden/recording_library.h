@@ -26,12 +26,12 @@ class RecordingLibrary final : public ops::ForwardingLibrary {
                   const ops::SoftmaxCrossEntropySpec& spec)
         : library_(library), inner_(std::move(inner)), spec_(spec) {}
 
-    void run(const float* logits, const std::int32_t* labels, float* dlogits, ops::LossSums* sums) override {
+    void run(const ops::LossArguments& args) override {
       std::vector<float> host(spec_.n * spec_.num_classes);
-      library_.device().copy_to_host(host.data(), logits, std::ssize(host) * static_cast<std::int64_t>(sizeof(float)));
-      library_.device().synchronize();
+      library_.device().copy_to_host(host.data(), args.logits,
+                                     std::ssize(host) * static_cast<std::int64_t>(sizeof(float)));
       library_.recorded_logits.insert(library_.recorded_logits.end(), host.begin(), host.end());
-      inner_->run(logits, labels, dlogits, sums);
+      inner_->run(args);
     }
 
    private:

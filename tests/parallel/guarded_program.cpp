@@ -5,7 +5,12 @@
 #include <stdexcept>
 #include <string_view>
 
+#include <unistd.h>
+
+#include "convoy/base/clock.h"
+#include "convoy/comm/on_root.h"
 #include "convoy/comm/session.h"
+#include "convoy/comm/stop_signals.h"
 
 namespace {
 
@@ -14,6 +19,18 @@ using convoy::ExitStatus;
 // What a rank runs into that waits for one that has left.
 void wait_for_all(const convoy::mpi::Communicator& world) {
   world.barrier();
+}
+
+// The same within a step, where patience is limited.
+void wait_in_step_for_all(const convoy::mpi::Communicator& world) {
+  const std::int64_t mine = 0;
+  std::int64_t result = 0;
+  convoy::mpi::Request request = world.start_max(&mine, &result);
+  convoy::mpi::wait_until([&] { return request.test(); });
+}
+
+void sleep_seconds(int seconds) {
+  for (const double end = convoy::now_seconds() + seconds; convoy::now_seconds() < end;) usleep(100'000);
 }
 
 ExitStatus end_as(std::string_view way, const convoy::mpi::Communicator& world) {
@@ -40,13 +57,25 @@ ExitStatus end_as(std::string_view way, const convoy::mpi::Communicator& world) 
     if (last) convoy::fail("the disk is full");
     wait_for_all(world);
   }
+  if (way.starts_with("terminated")) {  // as ranks are that Slurm asks to leave, be it because one of them has died
+    convoy::catch_stop_signals();
+    if (way == "terminated_slow_steps") {  // 5 s each: then 20 s are patiently waited for
+      if (last) sleep_seconds(5);
+      wait_in_step_for_all(world);
+    }
+    std::raise(SIGTERM);
+    if (way == "terminated_last_is_gone" && last) sleep_seconds(1000);
+    if (way == "terminated_slow_steps" && last) sleep_seconds(17);
+    if (way == "terminated_slow_file") convoy::mpi::on_root(world, [] { sleep_seconds(17); });
+    wait_in_step_for_all(world);
+  }
   if (way == "mpi_error" && last) world.send(nullptr, 1, world.size() + 7, 0);
   if (way == "mpi_error") wait_for_all(world);
   if (way == "out_of_memory" && last) throw std::bad_alloc();
   if (way == "out_of_memory") wait_for_all(world);
   if (way == "unknown_exception" && last) throw 42;
   if (way == "unknown_exception") wait_for_all(world);
-  if (way == "done" && world.rank() == 0) std::puts("the last line");
+  if ((way == "done" || way.starts_with("terminated")) && world.rank() == 0) std::puts("the last line");
   return ExitStatus::kDone;
 }
 

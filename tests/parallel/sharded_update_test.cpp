@@ -40,9 +40,9 @@ class OneRank {
       : small_(small), elementwise_(elementwise), optimizer_(optimizer), parameters_(parameters) {}
 
   void update(std::vector<std::vector<float>> sums, std::vector<float>& momentum) {
-    std::vector<float*> blocks;
+    std::vector<const float*> blocks;
     for (auto& sum : sums) blocks.push_back(sum.data());
-    fold_blocks(elementwise_, blocks, small_.layout.count);
+    elementwise_.fold(blocks, sums[0].data(), small_.layout.count);
     for (const ArenaEntry& entry : small_.layout.entries) {
       const float* gradient = sums[0].data() + entry.offset;
       std::vector<float*> state = {momentum.data() + entry.offset};
@@ -66,16 +66,27 @@ class OneRank {
 std::vector<float> update_on_all_ranks(ReductionKind reduction, int steps) {
   const Small small;
   const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
-  const auto optimizer = make_optimizer({.momentum = 0.9, .weight_decay = 1e-4}, library->elementwise());
-  optimizer->begin_step(0.1);
-  std::vector<float> parameters = values_of(1000, small.layout.count);
-  ShardedUpdate update(
-      {.layout = small.layout, .data = world(), .reduction = reduction, .micro_batches_a_step = world().size()},
-      library->device(), library->elementwise(), *optimizer, parameters.data());
+  const auto optimizer =
+      make_optimizer({.momentum = 0.9, .weight_decay = 1e-4}, DataType::kFloat32, library->elementwise());
+  optimizer->begin_step(0.1, 1);
+  std::vector<float> parameters = values_of(1000, small.layout.count), sum(small.layout.count);
+  const auto transport = make_host_transport();
+  ShardedUpdate update({.layout = small.layout,
+                        .data = world(),
+                        .reduction = reduction,
+                        .micro_batches_a_step = world().size(),
+                        .local_sum = sum.data(),
+                        .parameters = {.masters = parameters.data()}},
+                       {library->device(), library->elementwise(), *transport, *optimizer});
+  transport->connect();
   for (int step = 0; step < steps; ++step) {
-    std::vector<float> sum = values_of(100 * step + world().rank(), small.layout.count);
-    for (std::int64_t b = std::ssize(small.layout.buckets) - 1; b >= 0; --b) update.start_reduce(b, sum.data());
-    for (std::int64_t b = std::ssize(small.layout.buckets) - 1; b >= 0; --b) update.update(b);
+    const std::vector<float> mine = values_of(100 * step + world().rank(), small.layout.count);
+    std::copy(mine.begin(), mine.end(), sum.begin());  // where the update expects it
+    for (std::int64_t b = std::ssize(small.layout.buckets) - 1; b >= 0; --b) update.start_reduce(b);
+    for (std::int64_t b = std::ssize(small.layout.buckets) - 1; b >= 0; --b) {
+      update.fold(b);
+      update.update(b);
+    }
     for (std::int64_t b = 0; b < std::ssize(small.layout.buckets); ++b) update.finish_gather(b);
   }
   return parameters;
@@ -84,8 +95,9 @@ std::vector<float> update_on_all_ranks(ReductionKind reduction, int steps) {
 std::vector<float> update_on_one_rank(int steps) {
   const Small small;
   const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
-  const auto optimizer = make_optimizer({.momentum = 0.9, .weight_decay = 1e-4}, library->elementwise());
-  optimizer->begin_step(0.1);
+  const auto optimizer =
+      make_optimizer({.momentum = 0.9, .weight_decay = 1e-4}, DataType::kFloat32, library->elementwise());
+  optimizer->begin_step(0.1, 1);
   std::vector<float> parameters = values_of(1000, small.layout.count), momentum(small.layout.count, 0.0f);
   OneRank one(small, library->elementwise(), *optimizer, parameters.data());
   for (int step = 0; step < steps; ++step) {

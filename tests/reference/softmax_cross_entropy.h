@@ -18,7 +18,7 @@ struct LossResult {
 };
 
 inline LossResult softmax_cross_entropy(const ops::SoftmaxCrossEntropySpec& spec, const Array& logits,
-                                        const std::vector<std::int32_t>& labels) {
+                                        const std::vector<std::int32_t>& labels, double loss_scale = 1) {
   LossResult result{{}, Array(logits.size())};
   const std::int64_t classes = spec.num_classes;
   const long double smoothing = spec.label_smoothing;
@@ -34,7 +34,7 @@ inline LossResult softmax_cross_entropy(const ops::SoftmaxCrossEntropySpec& spec
       const long double target = smoothing / static_cast<long double>(classes) + (k == label ? 1 - smoothing : 0);
       result.sums.loss -= static_cast<double>(target * log_p);
       result.dlogits[index(n * classes + k)] =
-          static_cast<double>(spec.gradient_scale) * static_cast<double>(std::exp(log_p) - target);
+          loss_scale * static_cast<double>(spec.gradient_scale) * static_cast<double>(std::exp(log_p) - target);
     }
     result.sums.num_correct += std::max_element(z, z + classes) - z == label ? 1 : 0;
     result.sums.num_samples += 1;

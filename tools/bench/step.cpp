@@ -10,6 +10,7 @@
 #include "convoy/base/random.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/session.h"
+#include "convoy/comm/topology.h"
 #include "convoy/params/names.h"
 
 #include "timed_library.h"
@@ -24,33 +25,35 @@ namespace {
 struct Options {
   std::string model = "resnet20";
   std::int64_t size = 32, micro = 16, global = 128, stages = 1, threads = 1, steps = 20, channels = 3, classes = 10;
-  std::string schedule = "1f1b";
+  std::string schedule = "1f1b", device = "cpu", precision = "f32";
   bool yardstick = false;
   bool terse = false;
+  bool json = false;
 };
 
 // One batch, given again and again.
 class SyntheticSource final : public BatchSource {
  public:
-  SyntheticSource(const Options& options, Device& device)
-      : device_(device),
-        images_(options.micro * options.size * options.size * options.channels),
+  SyntheticSource(const Options& options, const Engine& engine)
+      : type_(engine.plan().spec().network.type),
+        elementwise_(engine.library().elementwise()),
+        count_(options.micro * options.size * options.size * options.channels),
+        images_(engine.device(), count_ * size_of(DataType::kFloat32)),
         labels_(options.micro) {
-    for (std::size_t i = 0; i < images_.size(); ++i) images_[i] = static_cast<float>(random_normal({.seed = 1}, i));
+    std::vector<float> images(count_);
+    for (std::size_t i = 0; i < images.size(); ++i) images[i] = static_cast<float>(random_normal({.seed = 1}, i));
+    engine.device().copy_to_device(images_.data(), images.data(), images_.size_bytes());
     for (std::size_t i = 0; i < labels_.size(); ++i) labels_[i] = static_cast<std::int32_t>(i) % options.classes;
   }
 
-  void load_images(std::int64_t, float* x) override {
-    device_.copy_to_device(x, images_.data(), std::ssize(images_) * static_cast<std::int64_t>(sizeof(float)));
-  }
-  void load_labels(std::int64_t, std::int32_t* labels) override {
-    device_.copy_to_device(labels, labels_.data(),
-                           std::ssize(labels_) * static_cast<std::int64_t>(sizeof(std::int32_t)));
-  }
+  void load_images(std::int64_t, void* x) override { elementwise_.round_to(type_, images_.floats(), x, count_); }
+  void load_labels(std::int64_t, std::int32_t* labels) override { std::copy(labels_.begin(), labels_.end(), labels); }
 
  private:
-  Device& device_;
-  std::vector<float> images_;
+  DataType type_;
+  ops::ElementwiseOps& elementwise_;
+  std::int64_t count_;
+  Buffer images_;  ///< float32, on the device
   std::vector<std::int32_t> labels_;
 };
 
@@ -72,8 +75,11 @@ Options parse(int argc, char** argv) {
   add("threads", options.threads, "threads a rank");
   add("steps", options.steps, "timed steps");
   add("schedule", options.schedule, "naive, gpipe or 1f1b");
+  add("device", options.device, "cpu or cuda");
+  add("precision", options.precision, "f32, tf32, bf16 or fp16");
   description.add_options()("yardstick", po::bool_switch(&options.yardstick), "time oneDNN's convolutions in turn");
   description.add_options()("terse", po::bool_switch(&options.terse), "one line: seconds a step, median");
+  description.add_options()("json", po::bool_switch(&options.json), "one line for tools/bench/gpu");
   po::variables_map map;
   po::store(po::parse_command_line(argc, argv, description), map);
   po::notify(map);
@@ -89,23 +95,41 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-ScheduleKind schedule_named(const std::string& name) {
-  for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B})
+template <typename Kind>
+Kind kind_named(const char* option, const std::string& name, std::initializer_list<Kind> kinds) {
+  for (const Kind kind : kinds)
     if (name == name_of(kind)) return kind;
-  refuse("--schedule {}: naive, gpipe or 1f1b", name);
+  refuse("--{} {} is not known: see --help", option, name);
+}
+
+ScheduleKind schedule_of(const Options& options) {
+  return kind_named("schedule", options.schedule, {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B});
+}
+
+DeviceKind device_of(const Options& options) {
+  return kind_named("device", options.device, {DeviceKind::kCpu, DeviceKind::kCuda});
+}
+
+PrecisionKind precision_of(const Options& options) {
+  return kind_named("precision", options.precision,
+                    {PrecisionKind::kF32, PrecisionKind::kTf32, PrecisionKind::kBf16, PrecisionKind::kFp16});
 }
 
 EngineSpec engine_spec_of(const Options& options) {
   return {.network = {.name = options.model,
                       .image = {options.size, options.size, options.channels},
                       .micro_batch = options.micro,
-                      .num_classes = options.classes},
+                      .num_classes = options.classes,
+                      .type = storage_type(precision_of(options))},
           .batch = {.global = options.global, .micro = options.micro},
-          .schedule = schedule_named(options.schedule)};
+          .schedule = schedule_of(options)};
 }
+
+constexpr int kWarmSteps = 3;  // a device with graphs issues the first, captures the second and replays from there on
 
 struct Result {
   std::vector<double> step_seconds, yardstick_seconds;
+  std::int64_t memory_bytes = 0;
   OpSeconds ops;
   ExecutorTimes times;
   double seconds = 0;
@@ -116,17 +140,17 @@ ExecutorTimes difference(const ExecutorTimes& a, const ExecutorTimes& b) {
 }
 
 // Steps and yardstick in turn: the machine's speed drifts, their ratio less.
-Result measure(const Options& options, const ProcessGrid& grid, Engine& engine, TimedLibrary& library) {
-  SyntheticSource source(options, library.device());
+Result measure(const Options& options, const ProcessGrid& grid, Engine& engine, TimedLibrary* library) {
+  SyntheticSource source(options, engine);
   std::unique_ptr<Yardstick> yardstick;
-  if (options.yardstick) yardstick = std::make_unique<Yardstick>(library.convolutions());
+  if (options.yardstick) yardstick = std::make_unique<Yardstick>(library->convolutions());
   const std::int64_t passes = engine.micro_batches().size();
-  for (int warm = 0; warm < 2; ++warm) {
+  for (int warm = 0; warm < kWarmSteps; ++warm) {
     engine.train_step(source, 0.01);
     if (yardstick) yardstick->run();
   }
   Result result;
-  library.reset();
+  if (library != nullptr) library->reset();
   const ExecutorTimes before = engine.times();
   for (std::int64_t step = 0; step < options.steps; ++step) {
     grid.world().barrier();
@@ -141,7 +165,8 @@ Result measure(const Options& options, const ProcessGrid& grid, Engine& engine, 
     for (std::int64_t pass = 0; pass < passes; ++pass) seconds += yardstick->run();
     result.yardstick_seconds.push_back(seconds);
   }
-  result.ops = library.seconds();
+  if (library != nullptr) result.ops = library->seconds();
+  result.memory_bytes = engine.device().allocated_bytes();
   result.times = difference(engine.times(), before);
   return result;
 }
@@ -161,7 +186,7 @@ void print(const Options& options, const ProcessGrid& grid, const Result& result
   fmt::print(
       "  share of rank 0's step, %:  convolution {:.1f}  batch norm {:.1f}  other ops {:.1f}  packing weights "
       "{:.1f}  waiting for stages {:.1f}  for replicas {:.1f}  input {:.1f}  rest {:.1f}\n",
-      share(result.ops.convolution), share(result.ops.batch_norm), share(result.ops.other),
+      share(result.ops.convolution()), share(result.ops.batch_norm()), share(result.ops.other),
       share(result.ops.pack_weights), share(result.times.wait_model), share(result.times.wait_data),
       share(result.times.load), share(rest));
   if (result.yardstick_seconds.empty()) return;
@@ -172,13 +197,59 @@ void print(const Options& options, const ProcessGrid& grid, const Result& result
              1e3 * median(result.yardstick_seconds), 100 * median(ratios));
 }
 
+ops::LibrarySpec library_spec_of(const Options& options, const ProcessGrid& grid) {
+  return {.device = device_of(options),
+          .threads = options.threads,
+          .local_rank = find_topology(grid.world()).local_rank,
+          .tf32 = precision_of(options) == PrecisionKind::kTf32};
+}
+
+// First the step as a run has it, then again with every operation timed, which costs the device its queue and graphs.
+void print_json(const Options& options, const ProcessGrid& grid) {
+  ops::LibrarySpec spec = library_spec_of(options, grid);
+  Result whole;
+  double flop = 0;
+  std::string device;
+  {
+    const auto library = ops::make_library(spec);
+    device = library->device().description();
+    Engine engine(engine_spec_of(options), grid, *library);
+    initialise_parameters(1, engine);
+    whole = measure(options, grid, engine, nullptr);
+    for (const auto& cell : engine.plan().network())
+      flop += cell->memory().forward_flop() + cell->memory().backward_flop();
+  }
+  spec.records = false;
+  const auto library = ops::make_library(spec);
+  TimedLibrary timed(*library);
+  Engine engine(engine_spec_of(options), grid, timed);
+  initialise_parameters(1, engine);
+  const Result parts = measure(options, grid, engine, &timed);
+  if (!grid.is_root()) return;
+  const double step = median(whole.step_seconds);
+  const auto a_step = [&](double seconds) { return seconds / static_cast<double>(options.steps); };
+  fmt::print(
+      R"({{"program": "convoy", "device": "{}", "precision": "{}", "seconds": {}, "images_per_second": {}, )"
+      R"("memory_bytes": {}, "flop_an_image": {}, "families": {{"convolution forward": {}, "convolution by input": {}, )"
+      R"("convolution by weight": {}, "batch norm forward": {}, "batch norm backward": {}, "other": {}}}}})"
+      "\n",
+      device, options.precision, step, static_cast<double>(options.global) / step, whole.memory_bytes,
+      flop / static_cast<double>(options.micro), a_step(parts.ops.convolution_forward),
+      a_step(parts.ops.convolution_input), a_step(parts.ops.convolution_weight), a_step(parts.ops.batch_norm_forward),
+      a_step(parts.ops.batch_norm_backward), a_step(parts.ops.other));
+}
+
 ExitStatus run(const Options& options, mpi::Session& session) {
   const ProcessGrid grid(session.world(), options.stages);
-  const auto cpu = ops::make_library({.device = DeviceKind::kCpu, .threads = options.threads});
-  TimedLibrary library(*cpu);
+  if (options.json) {
+    print_json(options, grid);
+    return ExitStatus::kDone;
+  }
+  const auto inner = ops::make_library(library_spec_of(options, grid));
+  TimedLibrary library(*inner);
   Engine engine(engine_spec_of(options), grid, library);
   initialise_parameters(1, engine);
-  const Result result = measure(options, grid, engine, library);
+  const Result result = measure(options, grid, engine, &library);
   if (!grid.is_root()) return ExitStatus::kDone;
   if (options.terse) {
     fmt::print("{:.6f}\n", median(result.step_seconds));

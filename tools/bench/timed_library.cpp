@@ -7,99 +7,131 @@ namespace convoy::bench {
 
 namespace {
 
+/// On a device that runs behind the host, an operation's time is from idle to idle.
+class OpTimer {
+ public:
+  OpTimer(Device& device, double& seconds) : device_(device), seconds_(seconds) {
+    device_.synchronize();
+    start_ = now_seconds();
+  }
+  ~OpTimer() {
+    device_.synchronize();
+    seconds_ += now_seconds() - start_;
+  }
+  OpTimer(const OpTimer&) = delete;
+  OpTimer& operator=(const OpTimer&) = delete;
+
+ private:
+  Device& device_;
+  double& seconds_;
+  double start_ = 0;
+};
+
 class TimedConvolution final : public ops::ConvolutionOp {
  public:
-  TimedConvolution(std::unique_ptr<ops::ConvolutionOp> inner, OpSeconds& seconds)
-      : inner_(std::move(inner)), seconds_(seconds) {}
+  TimedConvolution(std::unique_ptr<ops::ConvolutionOp> inner, Device& device, OpSeconds& seconds)
+      : inner_(std::move(inner)), device_(device), seconds_(seconds) {}
 
-  void load_weights(const float* w) override {
-    const ScopedTimer timer(seconds_.pack_weights);
+  void load_weights(const void* w) override {
+    const OpTimer timer(device_, seconds_.pack_weights);
     inner_->load_weights(w);
   }
-  void forward(const float* x, float* y) override {
-    const ScopedTimer timer(seconds_.convolution);
+  void forward(const void* x, void* y) override {
+    const OpTimer timer(device_, seconds_.convolution_forward);
     inner_->forward(x, y);
   }
-  void backward_input(const float* dy, float* dx) override {
-    const ScopedTimer timer(seconds_.convolution);
+  void backward_input(const void* dy, void* dx) override {
+    const OpTimer timer(device_, seconds_.convolution_input);
     inner_->backward_input(dy, dx);
   }
-  void backward_weight(const float* x, const float* dy, float* dw) override {
-    const ScopedTimer timer(seconds_.convolution);
+  void backward_weight(const void* x, const void* dy, float* dw) override {
+    const OpTimer timer(device_, seconds_.convolution_weight);
     inner_->backward_weight(x, dy, dw);
   }
 
  private:
   std::unique_ptr<ops::ConvolutionOp> inner_;
+  Device& device_;
   OpSeconds& seconds_;
 };
 
 class TimedBatchNorm final : public ops::BatchNormOp {
  public:
-  TimedBatchNorm(std::unique_ptr<ops::BatchNormOp> inner, OpSeconds& seconds)
-      : inner_(std::move(inner)), seconds_(seconds) {}
+  TimedBatchNorm(std::unique_ptr<ops::BatchNormOp> inner, Device& device, OpSeconds& seconds)
+      : inner_(std::move(inner)), device_(device), seconds_(seconds) {}
 
   void forward(const ops::BatchNormInputs& in, const ops::BatchNormOutputs& out) override {
-    const ScopedTimer timer(seconds_.batch_norm);
+    const OpTimer timer(device_, seconds_.batch_norm_forward);
     inner_->forward(in, out);
   }
   void infer(const ops::BatchNormInference& args) override {
-    const ScopedTimer timer(seconds_.batch_norm);
+    const OpTimer timer(device_, seconds_.batch_norm_forward);
     inner_->infer(args);
   }
   void backward(const ops::BatchNormGradInputs& in, const ops::BatchNormGradOutputs& out) override {
-    const ScopedTimer timer(seconds_.batch_norm);
+    const OpTimer timer(device_, seconds_.batch_norm_backward);
     inner_->backward(in, out);
   }
 
  private:
   std::unique_ptr<ops::BatchNormOp> inner_;
+  Device& device_;
   OpSeconds& seconds_;
 };
 
 class TimedElementwise final : public ops::ElementwiseOps {
  public:
-  TimedElementwise(ops::ElementwiseOps& inner, OpSeconds& seconds) : inner_(inner), seconds_(seconds) {}
+  TimedElementwise(ops::ElementwiseOps& inner, Device& device, OpSeconds& seconds)
+      : inner_(inner), device_(device), seconds_(seconds) {}
 
-  void add(const float* a, const float* b, float* sum, std::int64_t count) override {
-    const ScopedTimer timer(seconds_.other);
-    inner_.add(a, b, sum, count);
+  void add(DataType type, const void* a, const void* b, void* sum, std::int64_t count) override {
+    const OpTimer timer(device_, seconds_.other);
+    inner_.add(type, a, b, sum, count);
   }
-  void copy(const float* from, float* to, std::int64_t count) override {
-    const ScopedTimer timer(seconds_.other);
-    inner_.copy(from, to, count);
+  void fold(std::span<const float* const> blocks, float* sum, std::int64_t count) override {
+    const OpTimer timer(device_, seconds_.other);
+    inner_.fold(blocks, sum, count);
   }
-  void sgd(const ops::SgdSpec& spec, const float* gradient, float* momentum, float* weight,
-           std::int64_t count) override {
-    const ScopedTimer timer(seconds_.other);
-    inner_.sgd(spec, gradient, momentum, weight, count);
+  void round_to(DataType type, const float* from, void* to, std::int64_t count) override {
+    const OpTimer timer(device_, seconds_.other);
+    inner_.round_to(type, from, to, count);
+  }
+  void find_non_finite(const float* values, std::int64_t count, std::int32_t* found) override {
+    const OpTimer timer(device_, seconds_.other);
+    inner_.find_non_finite(values, count, found);
+  }
+  void sgd(const ops::SgdSpec& spec, const ops::SgdArguments& args) override {
+    const OpTimer timer(device_, seconds_.other);
+    inner_.sgd(spec, args);
   }
   void moving_average(float keep, float scale, const float* sum, float* running, std::int64_t count) override {
-    const ScopedTimer timer(seconds_.other);
+    const OpTimer timer(device_, seconds_.other);
     inner_.moving_average(keep, scale, sum, running, count);
   }
 
  private:
   ops::ElementwiseOps& inner_;
+  Device& device_;
   OpSeconds& seconds_;
 };
 
 class TimedMaxPool final : public ops::MaxPoolOp {
  public:
-  TimedMaxPool(std::unique_ptr<ops::MaxPoolOp> inner, OpSeconds& seconds)
-      : inner_(std::move(inner)), seconds_(seconds) {}
+  TimedMaxPool(std::unique_ptr<ops::MaxPoolOp> inner, Device& device, OpSeconds& seconds)
+      : inner_(std::move(inner)), device_(device), seconds_(seconds) {}
 
-  void forward(const float* x, float* y, std::uint8_t* winner) override {
-    const ScopedTimer timer(seconds_.other);
+  void forward(const void* x, void* y, std::uint8_t* winner) override {
+    const OpTimer timer(device_, seconds_.other);
     inner_->forward(x, y, winner);
   }
-  void backward(const float* dy, const std::uint8_t* winner, float* dx) override {
-    const ScopedTimer timer(seconds_.other);
+  void backward(const void* dy, const std::uint8_t* winner, void* dx) override {
+    const OpTimer timer(device_, seconds_.other);
     inner_->backward(dy, winner, dx);
   }
 
  private:
   std::unique_ptr<ops::MaxPoolOp> inner_;
+  Device& device_;
   OpSeconds& seconds_;
 };
 
@@ -107,52 +139,55 @@ class TimedMaxPool final : public ops::MaxPoolOp {
 template <typename Op>
 class TimedPair final : public Op {
  public:
-  TimedPair(std::unique_ptr<Op> inner, OpSeconds& seconds) : inner_(std::move(inner)), seconds_(seconds) {}
+  TimedPair(std::unique_ptr<Op> inner, Device& device, OpSeconds& seconds)
+      : inner_(std::move(inner)), device_(device), seconds_(seconds) {}
 
-  void forward(const float* x, float* y) override {
-    const ScopedTimer timer(seconds_.other);
+  void forward(const void* x, void* y) override {
+    const OpTimer timer(device_, seconds_.other);
     inner_->forward(x, y);
   }
-  void backward(const float* dy, float* dx) override {
-    const ScopedTimer timer(seconds_.other);
+  void backward(const void* dy, void* dx) override {
+    const OpTimer timer(device_, seconds_.other);
     inner_->backward(dy, dx);
   }
 
  private:
   std::unique_ptr<Op> inner_;
+  Device& device_;
   OpSeconds& seconds_;
 };
 
 }  // namespace
 
 TimedLibrary::TimedLibrary(ops::Library& inner)
-    : ForwardingLibrary(inner), elementwise_(std::make_unique<TimedElementwise>(inner.elementwise(), seconds_)) {}
+    : ForwardingLibrary(inner),
+      elementwise_(std::make_unique<TimedElementwise>(inner.elementwise(), inner.device(), seconds_)) {}
 
 TimedLibrary::~TimedLibrary() = default;
 
 std::unique_ptr<ops::ConvolutionOp> TimedLibrary::convolution(const ops::ConvolutionSpec& spec) {
   convolutions_.push_back(spec);
-  return std::make_unique<TimedConvolution>(inner().convolution(spec), seconds_);
+  return std::make_unique<TimedConvolution>(inner().convolution(spec), device(), seconds_);
 }
 
 std::unique_ptr<ops::BatchNormOp> TimedLibrary::batch_norm(const ops::BatchNormSpec& spec) {
-  return std::make_unique<TimedBatchNorm>(inner().batch_norm(spec), seconds_);
+  return std::make_unique<TimedBatchNorm>(inner().batch_norm(spec), device(), seconds_);
 }
 
 std::unique_ptr<ops::MaxPoolOp> TimedLibrary::max_pool(const ops::PoolingSpec& spec) {
-  return std::make_unique<TimedMaxPool>(inner().max_pool(spec), seconds_);
+  return std::make_unique<TimedMaxPool>(inner().max_pool(spec), device(), seconds_);
 }
 
 std::unique_ptr<ops::AveragePoolOp> TimedLibrary::average_pool(const ops::PoolingSpec& spec) {
-  return std::make_unique<TimedPair<ops::AveragePoolOp>>(inner().average_pool(spec), seconds_);
+  return std::make_unique<TimedPair<ops::AveragePoolOp>>(inner().average_pool(spec), device(), seconds_);
 }
 
-std::unique_ptr<ops::GlobalAveragePoolOp> TimedLibrary::global_average_pool(const Shape& x) {
-  return std::make_unique<TimedPair<ops::GlobalAveragePoolOp>>(inner().global_average_pool(x), seconds_);
+std::unique_ptr<ops::GlobalAveragePoolOp> TimedLibrary::global_average_pool(const ops::GlobalPoolingSpec& spec) {
+  return std::make_unique<TimedPair<ops::GlobalAveragePoolOp>>(inner().global_average_pool(spec), device(), seconds_);
 }
 
 std::unique_ptr<ops::ShortcutOp> TimedLibrary::shortcut(const ops::ShortcutSpec& spec) {
-  return std::make_unique<TimedPair<ops::ShortcutOp>>(inner().shortcut(spec), seconds_);
+  return std::make_unique<TimedPair<ops::ShortcutOp>>(inner().shortcut(spec), device(), seconds_);
 }
 
 ops::ElementwiseOps& TimedLibrary::elementwise() {

@@ -10,12 +10,14 @@
 namespace convoy::bench {
 
 struct OpSeconds {
-  double convolution = 0;
+  double convolution_forward = 0, convolution_input = 0, convolution_weight = 0;
   double pack_weights = 0;
-  double batch_norm = 0;
+  double batch_norm_forward = 0, batch_norm_backward = 0;
   double other = 0;
 
-  double total() const { return convolution + pack_weights + batch_norm + other; }
+  double convolution() const { return convolution_forward + convolution_input + convolution_weight; }
+  double batch_norm() const { return batch_norm_forward + batch_norm_backward; }
+  double total() const { return convolution() + pack_weights + batch_norm() + other; }
 };
 
 class TimedLibrary final : public ops::ForwardingLibrary {
@@ -32,7 +34,7 @@ class TimedLibrary final : public ops::ForwardingLibrary {
   std::unique_ptr<ops::BatchNormOp> batch_norm(const ops::BatchNormSpec& spec) override;
   std::unique_ptr<ops::MaxPoolOp> max_pool(const ops::PoolingSpec& spec) override;
   std::unique_ptr<ops::AveragePoolOp> average_pool(const ops::PoolingSpec& spec) override;
-  std::unique_ptr<ops::GlobalAveragePoolOp> global_average_pool(const Shape& x) override;
+  std::unique_ptr<ops::GlobalAveragePoolOp> global_average_pool(const ops::GlobalPoolingSpec& spec) override;
   std::unique_ptr<ops::ShortcutOp> shortcut(const ops::ShortcutSpec& spec) override;
   ops::ElementwiseOps& elementwise() override;
 

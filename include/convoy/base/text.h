@@ -17,7 +17,8 @@ std::string human_count(std::int64_t count);
 /// "42 s", "3 min 05 s", "2 h 10 min".
 std::string human_seconds(double seconds);
 
-/// The candidate with the smallest edit distance to `word`; empty where none is close (more than half of it differs).
+/// The candidate with the smallest edit distance to `word`; where none is close (more than half of it differs), the
+/// first that begins with it; else empty.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace convoy

@@ -23,7 +23,8 @@ class Request {
   /// True once complete (or never started). Makes progress on all messages of this rank.
   bool test();
   bool active() const { return request_ != MPI_REQUEST_NULL; }
-  /// Waits, yielding the core to other ranks on it; for setup and shutdown, not for a step's hot path.
+  /// Waits, yielding the core to other ranks on it; for setup, checkpoints and shutdown, not for a step's hot path. As
+  /// long as it takes: the other rank may read or write a file meanwhile.
   void wait();
 
  private:
@@ -38,6 +39,7 @@ class Backoff {
   void pause() {
     if (++num_pauses_ > kSpins) give_way();
   }
+  bool sleeps() const { return num_pauses_ > kSpins + kYields; }
 
  private:
   static constexpr std::int64_t kSpins = 2000;    // at about 0.1 us a test: below the length of a time slice
@@ -48,10 +50,28 @@ class Backoff {
   std::int64_t num_pauses_ = 0;
 };
 
-/// Waits until `done()` is true; it is called again and again and should make progress on what is awaited.
+/// Whoever is terminated while it waits for a rank that has died would wait until it is killed: srun's SIGTERM to the
+/// others is only a request to stop here (convoy/comm/stop_signals.h). So a wait fails where, after a SIGTERM, nothing
+/// comes for far longer than it ever took.
+class Patience {
+ public:
+  /// Called again and again during one wait, once it is long. Throws Error when it is at an end.
+  void check();
+  /// What was awaited has come.
+  void remember() const;
+
+ private:
+  double began_seconds_ = 0, terminated_seconds_ = 0;  ///< when check() saw it first; 0 for never
+};
+
+/// Waits until `done()` is true; it is called again and again and should make progress on what is awaited. For
+/// messages of a step, which no rank keeps others waiting for but by computing: the patience is limited.
 template <typename Done>
 void wait_until(Done&& done) {
-  for (Backoff backoff; !done();) backoff.pause();
+  Patience patience;
+  for (Backoff backoff; !done(); backoff.pause())
+    if (backoff.sleeps()) patience.check();
+  patience.remember();
 }
 
 /// A group of ranks. Copies refer to the same group; free() is left to MPI_Finalize's end of the session.

@@ -10,10 +10,10 @@ class BatchSource {
  public:
   virtual ~BatchSource() = default;
 
-  /// Writes the images of the replica's micro-batch (0.. within the step) as float32 (N,H,W,C) into device memory x.
-  /// Called by the first stage only.
-  virtual void load_images(std::int64_t micro_batch, float* x) = 0;
-  /// Writes its labels (N) into device memory; called by the last stage only.
+  /// Writes the images of the replica's micro-batch (0.. within the step), in the network's type, as (N,H,W,C) into
+  /// device memory x, in order with the device's work. Called by the first stage only.
+  virtual void load_images(std::int64_t micro_batch, void* x) = 0;
+  /// Writes its labels (N) into host memory; called by the last stage only.
   virtual void load_labels(std::int64_t micro_batch, std::int32_t* labels) = 0;
 };
 

@@ -7,8 +7,8 @@
 
 #include "convoy/data/batch_source.h"
 #include "convoy/data/sampler.h"
-#include "convoy/device/device.h"
 #include "convoy/io/dataset.h"
+#include "convoy/ops/library.h"
 
 namespace convoy {
 
@@ -34,6 +34,10 @@ class Augmenter {
   void apply_black(float* out) const;
   const ImageShape& image() const { return image_; }
 
+  /// How that sample is cut in that epoch, and what a byte becomes (C,256): for a device that does it itself.
+  ops::ImageCut cut(std::int64_t epoch, std::int64_t sample) const;
+  const std::vector<float>& value_of() const { return value_of_; }
+
  private:
   void write_row(const std::uint8_t* source, std::int64_t step, std::int64_t num_pixels, float* out) const;
   void write_black(std::int64_t num_pixels, float* out) const;
@@ -55,21 +59,22 @@ struct LoaderSpec {
   bool images = true;  ///< this rank reads images (first stage)
   bool labels = true;  ///< and labels (last stage)
   std::int64_t threads = 1;
-  std::int64_t read_ahead = 4;  ///< micro-batches of images held ready
+  std::int64_t read_ahead = 4;         ///< micro-batches of images held ready
+  DataType type = DataType::kFloat32;  ///< of the network's input
 };
 
 /// Micro-batch m of step t holds the samples at positions (t mod steps_per_epoch) * batch_global + m * batch_micro + i.
 /// Threads start on construction and end on destruction, also in the middle; they sleep while all is read ahead. An
 /// error in a thread is thrown by the load of its micro-batch. Images must be asked for in ascending order, step after
-/// step, and so must labels: each kind for itself, by one thread. dataset, sampler, augmenter and device must outlive
-/// the loader.
+/// step, and so must labels: each kind for itself, by one thread. dataset, sampler, augmenter and library must
+/// outlive the loader.
 class Loader final : public BatchSource {
  public:
-  Loader(const io::Dataset& dataset, const Sampler& sampler, const Augmenter& augmenter, Device& device,
+  Loader(const io::Dataset& dataset, const Sampler& sampler, const Augmenter& augmenter, ops::Library& library,
          const LoaderSpec& spec);
   ~Loader() override;
 
-  void load_images(std::int64_t micro_batch, float* x) override;
+  void load_images(std::int64_t micro_batch, void* x) override;
   void load_labels(std::int64_t micro_batch, std::int32_t* labels) override;
 
   /// Seconds that load_images has waited because nothing was ready.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -30,25 +31,84 @@ class Buffer {
   std::int64_t size_bytes_ = 0;
 };
 
-/// One rank's processor. Work is issued in order; synchronize() waits for it.
+/// Memory of the host that the device reads and writes too, under the same address. 64-byte aligned, zeroed. What the
+/// device writes there is seen by the host after Device::synchronize() or the end of a copy.
+class HostBuffer {
+ public:
+  HostBuffer() = default;
+  HostBuffer(Device& device, std::int64_t size_bytes);
+  ~HostBuffer();
+  HostBuffer(HostBuffer&& other) noexcept;
+  HostBuffer& operator=(HostBuffer&& other) noexcept;
+
+  std::byte* data() const { return data_; }
+  std::int64_t size_bytes() const { return size_bytes_; }
+
+ private:
+  Device* device_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::int64_t size_bytes_ = 0;
+};
+
+/// Work on fixed memory that is issued again and again with the same arguments. A device with graphs captures it the
+/// first time and replays it after; others issue it anew.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  /// `issue` must issue the same work at every call, to this device alone. It may not be called at all.
+  virtual void run(const std::function<void()>& issue) = 0;
+};
+
+/// A lane on which one copy at a time runs beside the device's arithmetic. Made once, used again and again.
+class CopyLane {
+ public:
+  virtual ~CopyLane() = default;
+  /// The next copy waits for the work issued up to here, and for nothing issued later.
+  virtual void mark() = 0;
+  /// `host` is in a HostBuffer. The copy before must be done().
+  virtual void start_to_host(void* host, const void* device, std::int64_t size_bytes) = 0;
+  virtual void start_to_device(void* device, const void* host, std::int64_t size_bytes) = 0;
+  /// Whether the last copy has ended (or none was started). Does not wait.
+  virtual bool done() = 0;
+  /// Work issued from here on waits for the last copy.
+  virtual void join() = 0;
+};
+
+/// One rank's processor. Work is issued in order and may run later; synchronize() waits for it.
 class Device {
  public:
   virtual ~Device() = default;
 
   /// "CPU, AVX-512, 2 threads".
   virtual std::string description() const = 0;
+  /// Whether its memory is the host's: MPI and the host may read and write it, once work on it is done.
+  virtual bool is_host() const = 0;
+
+  // For Buffer and HostBuffer.
   virtual void* allocate(std::int64_t size_bytes) = 0;
   virtual void release(void* data, std::int64_t size_bytes) noexcept = 0;
+  virtual void* allocate_host(std::int64_t size_bytes) = 0;
+  virtual void release_host(void* data, std::int64_t size_bytes) noexcept = 0;
+
+  // Between any memory of the host and the device's, in order with the work issued so far; complete when they return.
+  // For setup and checkpoints: a step uses copy lanes.
   virtual void copy_to_device(void* device, const void* host, std::int64_t size_bytes) = 0;
   virtual void copy_to_host(void* host, const void* device, std::int64_t size_bytes) = 0;
+
+  virtual std::unique_ptr<CopyLane> make_copy_lane() = 0;
+  virtual std::unique_ptr<Recording> make_recording() = 0;
   virtual void synchronize() = 0;
+  /// Whether all work issued so far is done. Does not wait.
+  virtual bool idle() = 0;
+  /// In Buffers.
   std::int64_t allocated_bytes() const { return allocated_bytes_; }
 
  protected:
   std::int64_t allocated_bytes_ = 0;
 };
 
-/// The CPU device: `threads` OpenMP threads a rank, fixed for the whole run (results depend on their number).
+/// The CPU device: `threads` OpenMP threads a rank, fixed for the whole run (results depend on their number). Work is
+/// done when the call that issues it returns.
 std::unique_ptr<Device> make_cpu_device(std::int64_t threads);
 
 }  // namespace convoy

@@ -29,9 +29,11 @@ struct TrainingState {
   std::int64_t seed = 0;
   std::int64_t batch_global = 0;
   std::int64_t batch_micro = 0;
-  std::int64_t num_samples = 0;     ///< of the training set
-  std::int64_t evaluated_step = 0;  ///< the step whose row is the latest in log.csv
-  double best_metric = 0;           ///< best test top-1 so far, in [0, 1]
+  std::int64_t num_samples = 0;       ///< of the training set
+  std::int64_t evaluated_step = 0;    ///< the step whose row is the latest in log.csv
+  double best_metric = 0;             ///< best test top-1 so far, in [0, 1]
+  double loss_scale = 1;              ///< fp16: what the loss's gradient is multiplied by
+  std::int64_t loss_scale_steps = 0;  ///< since it last changed
   /// Sums over the steps of the unfinished epoch, so that its line in the log is the same after a restart.
   double epoch_loss_sum = 0;
   std::int64_t epoch_num_correct = 0;

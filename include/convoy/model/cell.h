@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "convoy/base/data_type.h"
 #include "convoy/base/shape.h"
 #include "convoy/model/parameter.h"
 #include "convoy/ops/library.h"
@@ -28,16 +29,27 @@ struct ParameterRef {
   std::int64_t offset = 0;
 };
 
+/// A cell's part of the parameter arena in the type that convolutions and products read: the masters themselves where
+/// that is float32, else a rounded copy with the same layout.
+struct Weights {
+  const std::byte* data = nullptr;
+  DataType type = DataType::kFloat32;
+
+  const void* operator[](ParameterRef p) const { return data + p.offset * size_of(type); }
+};
+
 /// All the memory of one call of a cell.
 struct Frame {
   std::byte* saved = nullptr;         ///< this cell's part, of this micro-batch
   std::byte* scratch = nullptr;       ///< the stage's
   const float* parameters = nullptr;  ///< this cell's part of the parameter arena
+  Weights weights;                    ///< likewise, as load_weights() had them
   float* gradients = nullptr;         ///< this cell's part of this micro-batch's gradients; null in forward
   bool training = true;               ///< false: running statistics, nothing saved for backward is needed
 
-  float* operator[](Saved s) const { return reinterpret_cast<float*>(saved + s.offset_bytes); }
-  float* operator[](Scratch s) const { return reinterpret_cast<float*>(scratch + s.offset_bytes); }
+  void* operator[](Saved s) const { return saved + s.offset_bytes; }
+  void* operator[](Scratch s) const { return scratch + s.offset_bytes; }
+  float* floats(Saved s) const { return reinterpret_cast<float*>(saved + s.offset_bytes); }
   std::uint8_t* bytes(Saved s) const { return reinterpret_cast<std::uint8_t*>(saved + s.offset_bytes); }
   const float* operator[](ParameterRef p) const { return parameters + p.offset; }
   float* gradient(ParameterRef p) const { return gradients + p.offset; }
@@ -46,8 +58,13 @@ struct Frame {
 /// What layers ask for while a cell is put together. Every offset is a multiple of 64 bytes.
 class CellMemory {
  public:
+  explicit CellMemory(DataType type) : type_(type) {}
+
+  /// Of activations and their gradients, and of the weights that they meet.
+  DataType type() const { return type_; }
   ParameterRef parameter(ParameterSpec spec);
-  Saved saved(const Shape& shape) { return saved_bytes(shape.count() * static_cast<std::int64_t>(sizeof(float))); }
+  Saved saved(const Shape& shape) { return saved_bytes(shape.count() * size_of(type_)); }
+  Saved saved_floats(std::int64_t count) { return saved_bytes(count * size_of(DataType::kFloat32)); }
   Saved saved_bytes(std::int64_t size_bytes);
   Scratch scratch(const Shape& shape);
   void add_flop(double forward, double backward) { forward_flop_ += forward, backward_flop_ += backward; }
@@ -64,6 +81,7 @@ class CellMemory {
   double backward_flop() const { return backward_flop_; }  ///< by input, where it is asked for, and by weight
 
  private:
+  DataType type_;
   std::vector<Entry> parameters_;
   std::int64_t arena_count_ = 0, saved_size_bytes_ = 0, scratch_size_bytes_ = 0;
   double forward_flop_ = 0, backward_flop_ = 0;
@@ -72,7 +90,8 @@ class CellMemory {
 /// y = cell(x); dx, dparameters = backward(dy). Shapes carry the micro-batch's size.
 class Cell {
  public:
-  Cell(std::string name, const Shape& x) : name_(std::move(name)), x_(x), y_(x) {}
+  Cell(std::string name, const Shape& x, DataType type)
+      : memory_(type), name_(std::move(name)), x_(x), y_(x), y_type_(type) {}
   virtual ~Cell() = default;
   Cell(const Cell&) = delete;
   Cell& operator=(const Cell&) = delete;
@@ -80,25 +99,31 @@ class Cell {
   const std::string& name() const { return name_; }
   const Shape& x() const { return x_; }
   const Shape& y() const { return y_; }
+  std::int64_t x_bytes() const { return x_.count() * size_of(memory_.type()); }
+  /// The network's last cell gives float32 logits; their gradient is of the cell's type like any other.
+  std::int64_t y_bytes() const { return y_.count() * size_of(y_type_); }
+  std::int64_t dy_bytes() const { return y_.count() * size_of(memory_.type()); }
   const CellMemory& memory() const { return memory_; }
 
   /// Plans the operations; once, before anything below.
   virtual void plan(ops::Library& library) = 0;
   /// Tells the operations that the parameters (this cell's part of the arena) have changed.
-  virtual void load_weights(const float* parameters) = 0;
+  virtual void load_weights(const Weights& weights) = 0;
   /// x read, y overwritten.
-  virtual void forward(const Frame& frame, const float* x, float* y) const = 0;
+  virtual void forward(const Frame& frame, const void* x, void* y) const = 0;
   /// x and y as in forward; dy is consumed: it may be overwritten. dx overwritten, or null for the network's first
   /// cell. Every gradient of the cell's parameters is overwritten.
-  virtual void backward(const Frame& frame, const float* x, const float* y, float* dy, float* dx) const = 0;
+  virtual void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const = 0;
 
  protected:
   CellMemory memory_;
   void set_output(const Shape& y) { y_ = y; }
+  void set_logits(const Shape& y) { y_ = y, y_type_ = DataType::kFloat32; }
 
  private:
   std::string name_;
   Shape x_, y_;
+  DataType y_type_;
 };
 
 }  // namespace convoy

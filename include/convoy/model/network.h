@@ -15,6 +15,7 @@ struct NetworkSpec {
   ImageShape image;
   std::int64_t micro_batch = 0;  ///< samples a call
   std::int64_t num_classes = 0;
+  DataType type = DataType::kFloat32;  ///< of activations, and of the weights that they meet
 };
 
 /// The cells in order; the first reads images (N,H,W,C), the last gives logits (N,1,1,classes).

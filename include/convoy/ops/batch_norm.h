@@ -1,6 +1,7 @@
 /// The contract of batch normalisation, with the residual join and the ReLU that follow it in a ResNet.
 #pragma once
 
+#include "convoy/base/data_type.h"
 #include "convoy/base/shape.h"
 
 namespace convoy::ops {
@@ -10,48 +11,52 @@ struct BatchNormSpec {
   bool relu = false;      ///< y = max(0, .)
   bool residual = false;  ///< a second input is added before the ReLU
   float epsilon = 1e-5f;
+  DataType type = DataType::kFloat32;  ///< of (N,H,W,C) tensors; (C) ones are float32
 };
 
 struct BatchNormInputs {
-  const float* x = nullptr;         ///< (N,H,W,C)
-  const float* residual = nullptr;  ///< (N,H,W,C), with spec.residual
-  const float* gamma = nullptr;     ///< (C)
-  const float* beta = nullptr;      ///< (C)
+  const void* x = nullptr;         ///< (N,H,W,C)
+  const void* residual = nullptr;  ///< (N,H,W,C), with spec.residual
+  const float* gamma = nullptr;    ///< (C)
+  const float* beta = nullptr;     ///< (C)
 };
 
 struct BatchNormOutputs {
-  float* y = nullptr;             ///< (N,H,W,C)
+  void* y = nullptr;              ///< (N,H,W,C)
   float* mean = nullptr;          ///< (C) over the N*H*W values of this micro-batch; backward reads it
   float* inv_std = nullptr;       ///< (C) 1 / sqrt(biased variance + epsilon); backward reads it
   float* var_unbiased = nullptr;  ///< (C) for the running statistics: sum of squares / max(1, N*H*W - 1)
 };
 
 struct BatchNormInference {
-  const float* x = nullptr;
-  const float* residual = nullptr;
+  const void* x = nullptr;
+  const void* residual = nullptr;
   const float* gamma = nullptr;
   const float* beta = nullptr;
   const float* running_mean = nullptr;
   const float* running_var = nullptr;
-  float* y = nullptr;
+  void* y = nullptr;
 };
 
 struct BatchNormGradInputs {
-  const float* dy = nullptr;  ///< (N,H,W,C)
-  const float* x = nullptr;   ///< forward's input
-  const float* y = nullptr;   ///< forward's output, the ReLU's mask; read only with spec.relu
+  const void* dy = nullptr;  ///< (N,H,W,C)
+  const void* x = nullptr;   ///< forward's input
+  const void* y = nullptr;   ///< forward's output, the ReLU's mask; read only with spec.relu
   const float* gamma = nullptr;
   const float* beta = nullptr;
   const float* mean = nullptr;
   const float* inv_std = nullptr;
+  const float* var_unbiased = nullptr;
 };
 
 struct BatchNormGradOutputs {
-  float* dx = nullptr;         ///< (N,H,W,C), overwritten; may be dy
-  float* dresidual = nullptr;  ///< (N,H,W,C), overwritten, with spec.residual: dy where the ReLU let through; may be dy
-                               ///< (then dx is not), never dx
-  float* dgamma = nullptr;     ///< (C) overwritten
-  float* dbeta = nullptr;      ///< (C) overwritten
+  void* dx = nullptr;         ///< (N,H,W,C), overwritten; may be dy
+  void* dresidual = nullptr;  ///< (N,H,W,C), overwritten, with spec.residual: dy where the ReLU let through; may be dy
+                              ///< (then dx is not), never dx
+  float* dgamma = nullptr;    ///< (C) overwritten
+  float* dbeta = nullptr;     ///< (C) overwritten
+  float* mean = nullptr;      ///< (C) a copy of the micro-batch's, where the "gradient" of the running one stands
+  float* var_unbiased = nullptr;  ///< (C) likewise
 };
 
 /// y = relu(gamma * (x - mean) / sqrt(var + epsilon) + beta [+ residual])

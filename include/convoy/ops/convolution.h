@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "convoy/base/data_type.h"
 #include "convoy/base/shape.h"
 
 namespace convoy::ops {
@@ -15,6 +16,7 @@ struct ConvolutionSpec {
   std::int64_t stride = 1;
   std::int64_t padding = 0;
   bool needs_dx = true;  ///< false for the first layer of a network: backward_input is not planned and not callable
+  DataType type = DataType::kFloat32;  ///< of x, w, y, dx, dy
 
   /// (N,P,Q,K), P = (H + 2 padding - R) / stride + 1. May be smaller than 1 where the kernel does not fit.
   Shape y() const {
@@ -28,17 +30,18 @@ struct ConvolutionSpec {
 /// y  = conv(x, w)         x (N,H,W,C)   w (K,R,S,C)   y (N,P,Q,K)
 /// dx = conv_input(dy, w)  overwritten
 /// dw = conv_weight(x, dy) overwritten: the sum over the samples of this micro-batch
-/// Float32, accumulated in float32. The same bits for the same inputs and number of threads.
-/// Every pointer is device memory, 64-byte aligned.
+/// dw is float32, all else of spec.type; accumulated in float32. The same bits for the same inputs and number of
+/// threads. Every pointer is device memory, 64-byte aligned.
 class ConvolutionOp {
  public:
   virtual ~ConvolutionOp() = default;
 
-  /// Takes w (K,R,S,C) into the layout in which forward and backward_input want it. Call after every change of w.
-  virtual void load_weights(const float* w) = 0;
-  virtual void forward(const float* x, float* y) = 0;
-  virtual void backward_input(const float* dy, float* dx) = 0;
-  virtual void backward_weight(const float* x, const float* dy, float* dw) = 0;
+  /// Takes w (K,R,S,C) into the layout in which forward and backward_input want it. Call after every change of w, which
+  /// stays where it is until the next call: an operation that likes (K,R,S,C) reads it in place.
+  virtual void load_weights(const void* w) = 0;
+  virtual void forward(const void* x, void* y) = 0;
+  virtual void backward_input(const void* dy, void* dx) = 0;
+  virtual void backward_weight(const void* x, const void* dy, float* dw) = 0;
 };
 
 }  // namespace convoy::ops

@@ -7,7 +7,9 @@
 #include "convoy/ops/batch_norm.h"
 #include "convoy/ops/convolution.h"
 #include "convoy/ops/elementwise.h"
+#include "convoy/ops/image_batch.h"
 #include "convoy/ops/linear.h"
+#include "convoy/ops/plan_cache.h"
 #include "convoy/ops/pooling.h"
 #include "convoy/ops/shortcut.h"
 #include "convoy/ops/softmax_cross_entropy.h"
@@ -26,16 +28,24 @@ class Library {
   virtual std::unique_ptr<BatchNormOp> batch_norm(const BatchNormSpec& spec) = 0;
   virtual std::unique_ptr<MaxPoolOp> max_pool(const PoolingSpec& spec) = 0;
   virtual std::unique_ptr<AveragePoolOp> average_pool(const PoolingSpec& spec) = 0;
-  virtual std::unique_ptr<GlobalAveragePoolOp> global_average_pool(const Shape& x) = 0;
+  virtual std::unique_ptr<GlobalAveragePoolOp> global_average_pool(const GlobalPoolingSpec& spec) = 0;
   virtual std::unique_ptr<LinearOp> linear(const LinearSpec& spec) = 0;
   virtual std::unique_ptr<SoftmaxCrossEntropyOp> softmax_cross_entropy(const SoftmaxCrossEntropySpec& spec) = 0;
   virtual std::unique_ptr<ShortcutOp> shortcut(const ShortcutSpec& spec) = 0;
+  /// Null where the loader's threads had better prepare the images: on a CPU.
+  virtual std::unique_ptr<ImageBatchOp> image_batch(const ImageBatchSpec& spec) = 0;
   virtual ElementwiseOps& elementwise() = 0;
+
+  /// What was measured while operations were planned, and is used rather than measured again; null where nothing is.
+  virtual PlanCache* plans() { return nullptr; }
 };
 
 struct LibrarySpec {
   DeviceKind device = DeviceKind::kAuto;
-  std::int64_t threads = 1;  ///< of the CPU device
+  std::int64_t threads = 1;     ///< of the CPU device
+  std::int64_t local_rank = 0;  ///< among the ranks of this host: GPU local_rank % number of GPUs
+  bool tf32 = false;            ///< a GPU may round the inputs of float32 convolutions and linear layers to TF32
+  bool records = true;          ///< false: no graphs, so that operations can be timed one by one
 };
 
 /// The device asked for, with its arithmetic; kAuto takes a GPU where there is one and Convoy was built for it.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "convoy/base/data_type.h"
 #include "convoy/base/shape.h"
 
 namespace convoy::ops {
@@ -13,6 +14,7 @@ struct PoolingSpec {
   std::int64_t kernel = 2;
   std::int64_t stride = 2;
   std::int64_t padding = 0;
+  DataType type = DataType::kFloat32;  ///< of x, y, dx, dy; sums are float32
 
   Shape y() const {
     return {x.n, (x.h + 2 * padding - kernel) / stride + 1, (x.w + 2 * padding - kernel) / stride + 1, x.c};
@@ -25,9 +27,9 @@ class MaxPoolOp {
  public:
   virtual ~MaxPoolOp() = default;
 
-  virtual void forward(const float* x, float* y, std::uint8_t* winner) = 0;
+  virtual void forward(const void* x, void* y, std::uint8_t* winner) = 0;
   /// dx (N,H,W,C) overwritten: each dy goes to its window's winner, overlapping windows add up.
-  virtual void backward(const float* dy, const std::uint8_t* winner, float* dx) = 0;
+  virtual void backward(const void* dy, const std::uint8_t* winner, void* dx) = 0;
 };
 
 /// y[n,p,q,c] = mean over the pixels of the window that lie inside the image.
@@ -35,8 +37,13 @@ class AveragePoolOp {
  public:
   virtual ~AveragePoolOp() = default;
 
-  virtual void forward(const float* x, float* y) = 0;
-  virtual void backward(const float* dy, float* dx) = 0;  ///< dx overwritten
+  virtual void forward(const void* x, void* y) = 0;
+  virtual void backward(const void* dy, void* dx) = 0;  ///< dx overwritten
+};
+
+struct GlobalPoolingSpec {
+  Shape x;  ///< (N,H,W,C)
+  DataType type = DataType::kFloat32;
 };
 
 /// y (N,1,1,C) = mean over H and W of x (N,H,W,C).
@@ -44,8 +51,8 @@ class GlobalAveragePoolOp {
  public:
   virtual ~GlobalAveragePoolOp() = default;
 
-  virtual void forward(const float* x, float* y) = 0;
-  virtual void backward(const float* dy, float* dx) = 0;  ///< dx overwritten
+  virtual void forward(const void* x, void* y) = 0;
+  virtual void backward(const void* dy, void* dx) = 0;  ///< dx overwritten
 };
 
 }  // namespace convoy::ops

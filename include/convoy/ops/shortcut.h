@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "convoy/base/data_type.h"
 #include "convoy/base/shape.h"
 
 namespace convoy::ops {
@@ -11,6 +12,7 @@ struct ShortcutSpec {
   Shape x;  ///< (N,H,W,C)
   std::int64_t stride = 2;
   std::int64_t num_channels = 0;  ///< K >= C: (K - C) / 2 zero channels before, the rest behind
+  DataType type = DataType::kFloat32;
 
   Shape y() const { return {x.n, (x.h + stride - 1) / stride, (x.w + stride - 1) / stride, num_channels}; }
   std::int64_t channels_before() const { return (num_channels - x.c) / 2; }
@@ -21,9 +23,9 @@ class ShortcutOp {
  public:
   virtual ~ShortcutOp() = default;
 
-  virtual void forward(const float* x, float* y) = 0;
+  virtual void forward(const void* x, void* y) = 0;
   /// dx (N,H,W,C) += dy at the pixels and channels taken. Adds: the block's other branch has written dx before.
-  virtual void backward(const float* dy, float* dx) = 0;
+  virtual void backward(const void* dy, void* dx) = 0;
 };
 
 }  // namespace convoy::ops

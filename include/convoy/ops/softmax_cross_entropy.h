@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "convoy/base/data_type.h"
+
 namespace convoy::ops {
 
 inline constexpr std::int32_t kNoLabel = -1;  ///< a sample that only fills up the last micro-batch: counts for nothing
@@ -10,8 +12,9 @@ inline constexpr std::int32_t kNoLabel = -1;  ///< a sample that only fills up t
 struct SoftmaxCrossEntropySpec {
   std::int64_t n = 0;  ///< samples N of a micro-batch
   std::int64_t num_classes = 0;
-  float label_smoothing = 0;  ///< s: the target is 1 - s + s/classes for the label, s/classes elsewhere
-  float gradient_scale = 1;   ///< 1 / batch.global: the step's loss is the mean over all its samples
+  float label_smoothing = 0;           ///< s: the target is 1 - s + s/classes for the label, s/classes elsewhere
+  float gradient_scale = 1;            ///< 1 / batch.global: the step's loss is the mean over all its samples
+  DataType type = DataType::kFloat32;  ///< of dlogits; logits are float32
 };
 
 /// Of one micro-batch. The step's loss is their sum in the order of the micro-batches, divided by the samples.
@@ -21,15 +24,21 @@ struct LossSums {
   std::int64_t num_samples = 0;  ///< with a label
 };
 
-/// p = softmax(z)   loss_n = -sum_k target_nk log p_nk   dz = gradient_scale * (p - target)
+struct LossArguments {
+  const float* logits = nullptr;         ///< (N,classes)
+  const std::int32_t* labels = nullptr;  ///< (N) in a HostBuffer, kNoLabel or 0..classes-1
+  void* dlogits = nullptr;               ///< (N,classes) overwritten, zeros for kNoLabel rows; null in evaluation
+  float loss_scale = 1;                  ///< of the gradient, beside spec.gradient_scale: keeps 16-bit gradients normal
+  LossSums* sums = nullptr;              ///< in a HostBuffer; valid after Device::synchronize()
+};
+
+/// p = softmax(z)   loss_n = -sum_k target_nk log p_nk   dz = loss_scale * gradient_scale * (p - target)
 /// Computed with the row's maximum subtracted; finite for any finite z. A non-finite z gives a non-finite loss.
 class SoftmaxCrossEntropyOp {
  public:
   virtual ~SoftmaxCrossEntropyOp() = default;
 
-  /// logits (N,classes); labels (N), kNoLabel or 0..classes-1; dlogits (N,classes) overwritten, null in evaluation
-  /// (zeros for kNoLabel rows); sums: host memory, valid after Device::synchronize().
-  virtual void run(const float* logits, const std::int32_t* labels, float* dlogits, LossSums* sums) = 0;
+  virtual void run(const LossArguments& args) = 0;
 };
 
 }  // namespace convoy::ops

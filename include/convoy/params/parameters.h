@@ -12,6 +12,7 @@ enum class ScheduleKind { kNaive, kGpipe, k1F1B };
 enum class OptimizerKind { kSgd };
 enum class LearningRateKind { kConstant, kStep, kMultistep, kCosine, kOnecycle };
 enum class DeviceKind { kAuto, kCpu, kCuda };
+enum class PrecisionKind { kF32, kTf32, kBf16, kFp16 };
 enum class ReductionKind { kInvariant, kFast };
 
 struct ModelParams {
@@ -65,6 +66,7 @@ struct TrainParams {
   std::int64_t max_steps = 0;  ///< 0: no limit but epochs
   std::uint64_t seed = 1;
   double label_smoothing = 0;
+  PrecisionKind precision = PrecisionKind::kF32;
   bool operator==(const TrainParams&) const = default;
 };
 
@@ -92,6 +94,7 @@ struct RunParams {
   std::string directory = "runs/convoy";
   std::int64_t threads = 0;  ///< compute threads a rank; 0: the cores bound to the rank, shared fairly
   DeviceKind device = DeviceKind::kAuto;
+  std::string plans;  ///< the engines that a GPU's library uses; empty: plans.txt in `directory`
   ReductionKind reduction = ReductionKind::kInvariant;
   double bucket_mib = 4;  ///< gradients travel in buckets of about this size; never changes a bit
   bool operator==(const RunParams&) const = default;

@@ -24,6 +24,9 @@ struct Request {
 /// Not checked, as it takes the world or the data: stages against ranks and cells, model.name, whether the data exist.
 Request parse_command_line(int argc, const char* const* argv);
 
+/// What is allowed, but can hardly be meant: a sentence each, for warnings.
+std::vector<std::string> doubts_about(const Parameters& params);
+
 /// The parameter file that gives exactly these parameters, commented; run directories and checkpoints keep it.
 std::string render(const Parameters& params);
 

@@ -18,7 +18,9 @@ enum class Op {
   kBackward,        ///< m, [bucket]: by input and by weight, layer by layer while dy is in the cache
   kSendGradient,    ///< m: to the stage before
   kReduceBucket,    ///< bucket: its gradients are complete here; start their exchange in the data group
-  kUpdateBucket,    ///< bucket: fold the exchanged slices, update the slice this replica owns, start the gather
+  kFoldBucket,      ///< bucket: wait for the other replicas' slices and fold them: the own slice's gradient is complete
+  kAgreeOnUpdate,   ///< all ranks: whether any gradient overflowed; then this step's updates and gathers are skipped
+  kUpdateBucket,    ///< bucket: update the slice this replica owns, start the gather
   kGatherBucket,    ///< bucket: wait for everyone's updated slices
 };
 

@@ -15,6 +15,7 @@ struct PipelineSpec {
   std::int64_t stages = 1;
   std::int64_t micro_batches = 1;         ///< of this replica
   std::vector<std::int64_t> num_buckets;  ///< by stage; each at least 1. Bucket 0 holds the stage's first cells
+  bool agree_on_update = false;           ///< no bucket is updated before all gradients of all stages are known
 };
 
 /// A list for each stage. Promises, tested for all:
@@ -22,7 +23,8 @@ struct PipelineSpec {
 ///   - backward runs in ascending order of micro-batch (the gradient tree's binary counter needs it);
 ///   - sends and receives between neighbours match in order; no list waits for itself, even when a send only leaves
 ///     once the receiver has asked for it;
-///   - every bucket is reduced once, after its last backward; then updated, then gathered.
+///   - every bucket is reduced once, after its last backward; then folded, updated, gathered; with agree_on_update all
+///     are folded before the one AgreeOnUpdate, and updated after it.
 using Schedule = std::vector<StageProgram>;
 
 Schedule make_naive(const PipelineSpec& spec);  ///< one micro-batch at a time through all stages; 1 in flight

@@ -11,8 +11,9 @@
 
 namespace convoy {
 
-/// Trains until train.epochs or train.max_steps, or until a stop is requested (kStoppedEarly, with a checkpoint). All
-/// ranks of the grid's world.
+/// Trains until train.epochs or train.max_steps, or until one of the stop signals, which the caller has caught from
+/// early on, has come to any rank (kStoppedEarly, with a checkpoint, after a step at least). All ranks of the grid's
+/// world.
 ExitStatus train(const Parameters& params, const ProcessGrid& grid, ops::Library& library);
 
 /// Loss and top-1 of data.test: of init.weights if it names a checkpoint, else of the newest in run.directory.

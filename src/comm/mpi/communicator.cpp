@@ -10,7 +10,9 @@
 #include <sched.h>
 #include <time.h>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/error.h"
+#include "convoy/comm/stop_signals.h"
 
 #include "comm/mpi/check.h"
 #include "comm/mpi/chunks.h"
@@ -22,6 +24,16 @@ namespace {
 // A sleep is as long as the kernel's timer slack (50 us) allows, or a little longer.
 constexpr std::int64_t kFirstSleepNanoseconds = 1'000;
 constexpr std::int64_t kLongestSleepNanoseconds = 50'000;
+
+// Half of the 30 s that Slurm leaves between SIGTERM and SIGKILL (KillWait): to wait longer would save nobody's time,
+// and a loader, a GPU or a network that stalls for a while has long gone on. Where a step itself makes ranks wait
+// (small machines, a pipeline's bubbles) it does so in every step: beyond four times the longest wait so far nothing
+// will come.
+constexpr double kLeastPatienceSeconds = 15;
+constexpr double kPatienceRatio = 4;
+
+// What is usual in this process, whichever object waits. Only the main thread speaks MPI.
+double g_longest_wait_seconds = 0;
 
 int message_count(std::int64_t size_bytes) {
   if (size_bytes > std::numeric_limits<int>::max()) {
@@ -64,7 +76,7 @@ bool Request::test() {
 }
 
 void Request::wait() {
-  wait_until([this] { return test(); });
+  for (Backoff backoff; !test();) backoff.pause();
 }
 
 // --- Waiting -------------------------------------------------------------------------------------------------
@@ -79,6 +91,19 @@ void Backoff::give_way() const {
   const std::int64_t doubled = kFirstSleepNanoseconds << std::min<std::int64_t>(num_sleeps - 1, 16);
   const timespec duration = {.tv_sec = 0, .tv_nsec = std::min(doubled, kLongestSleepNanoseconds)};
   nanosleep(&duration, nullptr);
+}
+
+void Patience::check() {
+  if (began_seconds_ == 0) began_seconds_ = now_seconds();
+  if (!is_terminated()) return;
+  if (terminated_seconds_ == 0) terminated_seconds_ = now_seconds();
+  const double limit = std::max(kLeastPatienceSeconds, kPatienceRatio * g_longest_wait_seconds);
+  if (now_seconds() - terminated_seconds_ > limit)
+    fail("Nothing came from another rank for {:.0f} s after SIGTERM: it has died, or hangs.", limit);
+}
+
+void Patience::remember() const {
+  if (began_seconds_ > 0) g_longest_wait_seconds = std::max(g_longest_wait_seconds, now_seconds() - began_seconds_);
 }
 
 // --- Communicator: groups ------------------------------------------------------------------------------------

@@ -110,6 +110,7 @@ class Agreement {
   }
 
   bool reached() { return request_.test(); }
+  void wait() { request_.wait(); }
   bool somebody_refuses() const { return first_ < group_.size(); }
   bool is_speaker() const { return first_ == group_.rank(); }  // the lowest rank that refuses
 
@@ -124,7 +125,7 @@ class Agreement {
 int end_done(Agreement& agreement, ExitStatus status) {
   std::fflush(stdout);
   agreement.start(false);
-  wait_until([&] { return agreement.reached(); });
+  agreement.wait();
   return static_cast<int>(agreement.somebody_refuses() ? ExitStatus::kWrongRequest : status);
 }
 

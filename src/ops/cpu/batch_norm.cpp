@@ -9,6 +9,7 @@
 #include "ops/cpu/batch_norm_backward.h"
 #include "ops/cpu/batch_norm_forward.h"
 #include "ops/cpu/batch_norm_rows.h"
+#include "ops/cpu/floats.h"
 #include "ops/cpu/operations.h"
 #include "ops/cpu/workspace.h"
 
@@ -47,15 +48,16 @@ class CpuBatchNorm final : public BatchNormOp {
 
   void forward(const BatchNormInputs& in, const BatchNormOutputs& out) override {
     const Scratch scratch(workspace_.scratch(), layout_);
+    const float* x = floats(in.x);
 #pragma omp parallel num_threads(workspace_.threads())
     {
-      sum_my_blocks(in.x, layout_, scratch.sums);
+      sum_my_blocks(x, layout_, scratch.sums);
 #pragma omp barrier
-      merge_my_tiles(in.x, layout_, scratch.sums, scratch.totals);
+      merge_my_tiles(x, layout_, scratch.sums, scratch.totals);
 #pragma omp barrier
       const Range channels = my_part_of(layout_.channels);
       for (std::int64_t c = channels.begin; c < channels.end; ++c) {
-        const Moments moments = merge_columns(in.x, layout_, c, scratch.totals);
+        const Moments moments = merge_columns(x, layout_, c, scratch.totals);
         const auto count = static_cast<double>(layout_.pixels);
         out.mean[c] = static_cast<float>(moments.mean);
         out.inv_std[c] = inverse_deviation(moments.m2 / count);
@@ -63,7 +65,7 @@ class CpuBatchNorm final : public BatchNormOp {
         expand(c, {in.gamma[c], in.beta[c], out.mean[c], out.inv_std[c]}, layout_, scratch.affine);
       }
 #pragma omp barrier
-      normalise_mine({in.x, in.residual, out.y}, scratch.affine);
+      normalise_mine({x, floats(in.residual), floats(out.y)}, scratch.affine);
     }
   }
 
@@ -77,7 +79,7 @@ class CpuBatchNorm final : public BatchNormOp {
         expand(c, {args.gamma[c], args.beta[c], args.running_mean[c], inv_std}, layout_, scratch.affine);
       }
 #pragma omp barrier
-      normalise_mine({args.x, args.residual, args.y}, scratch.affine);
+      normalise_mine({floats(args.x), floats(args.residual), floats(args.y)}, scratch.affine);
     }
   }
 
@@ -113,6 +115,8 @@ class CpuBatchNorm final : public BatchNormOp {
   template <Mask kMask, bool kResidual>
   void backward_as(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) {
     const Scratch scratch(workspace_.scratch(), layout_);
+    const float *dy = floats(in.dy), *x = floats(in.x), *y = floats(in.y);
+    float *dx = floats(out.dx), *dresidual = floats(out.dresidual);
 #pragma omp parallel num_threads(workspace_.threads())
     {
       const Range channels = my_part_of(layout_.channels);
@@ -120,15 +124,19 @@ class CpuBatchNorm final : public BatchNormOp {
         expand(c, {in.gamma[c], in.beta[c], in.mean[c], in.inv_std[c]}, layout_, scratch.affine);
       }
 #pragma omp barrier
-      sum_my_gradients<kMask, kResidual>({in.dy, in.x, in.y, out.dresidual}, layout_, scratch.affine, scratch.sums);
+      sum_my_gradients<kMask, kResidual>({dy, x, y, dresidual}, layout_, scratch.affine, scratch.sums);
 #pragma omp barrier
       merge_my_gradients(layout_, scratch.sums, scratch.totals);
 #pragma omp barrier
-      for (std::int64_t c = channels.begin; c < channels.end; ++c) finish_gradients(c, in.inv_std[c], out, scratch);
+      for (std::int64_t c = channels.begin; c < channels.end; ++c) {
+        finish_gradients(c, in.inv_std[c], out, scratch);
+        out.mean[c] = in.mean[c];
+        out.var_unbiased[c] = in.var_unbiased[c];
+      }
 #pragma omp barrier
       constexpr Mask kMaskOfG = kResidual ? Mask::kNone : kMask;  // dresidual is masked already
-      const float* g = kResidual ? out.dresidual : in.dy;
-      input_gradients_of_my_rows<kMaskOfG>({g, in.x, out.dx}, layout_, scratch.affine, scratch.slopes);
+      const float* g = kResidual ? dresidual : dy;
+      input_gradients_of_my_rows<kMaskOfG>({g, x, dx}, layout_, scratch.affine, scratch.slopes);
     }
   }
 

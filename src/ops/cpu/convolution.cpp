@@ -28,7 +28,7 @@ class PackedWeights {
     return DnnlCall::plan<dnnl::reorder>(runtime, description, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
   }
 
-  void load(const float* w) { pack_.run({w, buffer_.data()}); }
+  void load(const void* w) { pack_.run({w, buffer_.data()}); }
   const float* data() const { return buffer_.floats(); }
   const dnnl::memory::desc& layout() const { return layout_; }
 
@@ -47,20 +47,20 @@ class CpuConvolution final : public ConvolutionOp {
     plan_backward_weight(forward);
   }
 
-  void load_weights(const float* w) override {
+  void load_weights(const void* w) override {
     forward_weights_.load(w);
     if (spec_.needs_dx && !share_weights_) backward_weights_.load(w);
   }
 
-  void forward(const float* x, float* y) override { forward_.run({x, forward_weights_.data(), y}); }
+  void forward(const void* x, void* y) override { forward_.run({x, forward_weights_.data(), y}); }
 
-  void backward_input(const float* dy, float* dx) override {
+  void backward_input(const void* dy, void* dx) override {
     assert(spec_.needs_dx);
     const PackedWeights& weights = share_weights_ ? forward_weights_ : backward_weights_;
     backward_input_.run({dy, weights.data(), dx});
   }
 
-  void backward_weight(const float* x, const float* dy, float* dw) override {
+  void backward_weight(const void* x, const void* dy, float* dw) override {
     if (dw_is_plain_) {
       backward_weight_.run({x, dy, dw});
       return;

@@ -3,8 +3,12 @@
 #include "convoy/ops/elementwise.h"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 
+#include "convoy/base/error.h"
+
+#include "ops/cpu/floats.h"
 #include "ops/cpu/operations.h"
 #include "ops/cpu/parallel.h"
 #include "ops/cpu/workspace.h"
@@ -14,27 +18,47 @@ namespace convoy::ops::cpu {
 namespace {
 
 constexpr std::int64_t kWorthThreads = 1 << 15;  // below, waking threads costs more than the loop
+constexpr std::int64_t kFoldCount = 1024;        // values folded at a time: a partial sum of them stays in the cache
 
 class CpuElementwise final : public ElementwiseOps {
  public:
   explicit CpuElementwise(const Workspace& workspace) : workspace_(workspace) {}
 
-  void add(const float* a, const float* b, float* sum, std::int64_t count) override {
+  void add(DataType type, const void* a_data, const void* b_data, void* sum_data, std::int64_t count) override {
+    check_float32("a sum", type);
+    const float *a = floats(a_data), *b = floats(b_data);
+    float* sum = floats(sum_data);
     in_parts(count, [=](Range range) {
-#pragma omp simd
-      for (std::int64_t i = range.begin; i < range.end; ++i) sum[i] = a[i] + b[i];
+      add_values(a + range.begin, b + range.begin, sum + range.begin, range.end - range.begin);
     });
   }
 
-  void copy(const float* from, float* to, std::int64_t count) override {
-    in_parts(count, [=](Range range) { std::copy(from + range.begin, from + range.end, to + range.begin); });
+  void fold(std::span<const float* const> blocks, float* sum, std::int64_t count) override {
+    in_parts(count, [=](Range range) {
+      for (std::int64_t i = range.begin; i < range.end; i += kFoldCount)
+        fold_tree(blocks, i, std::min(kFoldCount, range.end - i), sum + i);
+    });
   }
 
-  void sgd(const SgdSpec& spec, const float* gradient, float* momentum, float* weight, std::int64_t count) override {
+  void round_to(DataType type, const float* from, void* to, std::int64_t count) override {
+    check_float32("rounding", type);
+    in_parts(count, [=](Range range) { std::copy(from + range.begin, from + range.end, floats(to) + range.begin); });
+  }
+
+  // x - x is 0 for every finite x, and NaN for all others.
+  void find_non_finite(const float* values, std::int64_t count, std::int32_t* found) override {
+    bool any = false;
+#pragma omp simd reduction(| : any)
+    for (std::int64_t i = 0; i < count; ++i) any = any | (values[i] - values[i] != 0.0f);
+    if (any) *found = 1;
+  }
+
+  void sgd(const SgdSpec& spec, const SgdArguments& args) override {
+    if (args.weight_copy != nullptr) check_float32("a copy of the weights", spec.copy_type);
     if (spec.nesterov) {
-      sgd_as<true>(spec, gradient, momentum, weight, count);
+      sgd_as<true>(spec, args);
     } else {
-      sgd_as<false>(spec, gradient, momentum, weight, count);
+      sgd_as<false>(spec, args);
     }
   }
 
@@ -57,16 +81,36 @@ class CpuElementwise final : public ElementwiseOps {
     loop(my_part_of(count));
   }
 
+  static void add_values(const float* a, const float* b, float* sum, std::int64_t count) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < count; ++i) sum[i] = a[i] + b[i];
+  }
+
+  // Values [at, at + count) of all blocks: left and right half, split at the largest power of two below their number.
+  static void fold_tree(std::span<const float* const> blocks, std::int64_t at, std::int64_t count, float* sum) {
+    if (blocks.size() == 1) {
+      if (sum != blocks[0] + at) std::copy_n(blocks[0] + at, count, sum);
+      return;
+    }
+    const std::size_t middle = std::bit_floor(blocks.size() - 1);
+    float right[kFoldCount];
+    fold_tree(blocks.first(middle), at, count, sum);
+    fold_tree(blocks.subspan(middle), at, count, right);
+    add_values(sum, right, sum, count);
+  }
+
   template <bool kNesterov>
-  void sgd_as(const SgdSpec& spec, const float* gradient, float* momentum, float* weight, std::int64_t count) const {
-    in_parts(count, [=](Range range) {
+  void sgd_as(const SgdSpec& spec, const SgdArguments& args) const {
+    in_parts(args.count, [&spec, gradient = args.gradient, momentum = args.momentum, weight = args.weight,
+                          copy = floats(args.weight_copy)](Range range) {
 #pragma omp simd
       for (std::int64_t i = range.begin; i < range.end; ++i) {
-        const float g = gradient[i] + spec.weight_decay * weight[i];
+        const float g = spec.gradient_factor * gradient[i] + spec.weight_decay * weight[i];
         const float v = spec.momentum * momentum[i] + g;
         momentum[i] = v;
         weight[i] -= spec.lr * (kNesterov ? g + spec.momentum * v : v);
       }
+      if (copy != nullptr) std::copy(weight + range.begin, weight + range.end, copy + range.begin);
     });
   }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "ops/cpu/dnnl_call.h"
+#include "ops/cpu/floats.h"
 #include "ops/cpu/operations.h"
 
 namespace convoy::ops::cpu {
@@ -49,14 +50,15 @@ class CpuLinear final : public LinearOp {
         backward_weight_(plan({spec.num_outputs, spec.n, spec.num_inputs, Tag::ba, Tag::ab}, runtime)) {}
 
   // y (N,K) = x (N,C) w^T (C,K) + b
-  void forward(const float* x, const float* w, const float* b, float* y) override { forward_.run({x, w, y, b}); }
+  void forward(const void* x, const void* w, const float* b, float* y) override { forward_.run({x, w, y, b}); }
 
   // dx (N,C) = dy (N,K) w (K,C)
-  void backward_input(const float* dy, const float* w, float* dx) override { backward_input_.run({dy, w, dx}); }
+  void backward_input(const void* dy, const void* w, void* dx) override { backward_input_.run({dy, w, dx}); }
 
   // dw (K,C) = dy^T (K,N) x (N,C)      db = column sums of dy
-  void backward_weight(const float* x, const float* dy, float* dw, float* db) override {
-    backward_weight_.run({dy, x, dw});
+  void backward_weight(const void* x, const void* dy_data, float* dw, float* db) override {
+    backward_weight_.run({dy_data, x, dw});
+    const float* dy = floats(dy_data);
     for (std::int64_t k = 0; k < spec_.num_outputs; ++k) {
       double sum = 0;
       for (std::int64_t n = 0; n < spec_.n; ++n) sum += static_cast<double>(dy[n * spec_.num_outputs + k]);

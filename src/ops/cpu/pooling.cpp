@@ -5,6 +5,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "ops/cpu/floats.h"
 #include "ops/cpu/operations.h"
 #include "ops/cpu/parallel.h"
 #include "ops/cpu/simd.h"
@@ -98,7 +99,9 @@ class CpuMaxPool final : public MaxPoolOp {
  public:
   CpuMaxPool(const PoolingSpec& spec, const Workspace& workspace) : geometry_(spec), workspace_(workspace) {}
 
-  void forward(const float* x, float* y, std::uint8_t* winner) override {
+  void forward(const void* x_data, void* y_data, std::uint8_t* winner) override {
+    const float* x = floats(x_data);
+    float* y = floats(y_data);
     for_my_pixels(geometry_.y, workspace_.threads(), [&](std::int64_t n, std::int64_t p, std::int64_t q) {
       const Geometry& g = geometry_;
       const Span rows = g.window(p, g.x.h), columns = g.window(q, g.x.w);
@@ -122,7 +125,9 @@ class CpuMaxPool final : public MaxPoolOp {
     });
   }
 
-  void backward(const float* dy, const std::uint8_t* winner, float* dx) override {
+  void backward(const void* dy_data, const std::uint8_t* winner, void* dx_data) override {
+    const float* dy = floats(dy_data);
+    float* dx = floats(dx_data);
     for_my_pixels(geometry_.x, workspace_.threads(), [&](std::int64_t n, std::int64_t h, std::int64_t w) {
       const Geometry& g = geometry_;
       const Range rows = g.windows_over(h, g.y.h), columns = g.windows_over(w, g.y.w);
@@ -153,7 +158,9 @@ class CpuAveragePool final : public AveragePoolOp {
  public:
   CpuAveragePool(const PoolingSpec& spec, const Workspace& workspace) : geometry_(spec), workspace_(workspace) {}
 
-  void forward(const float* x, float* y) override {
+  void forward(const void* x_data, void* y_data) override {
+    const float* x = floats(x_data);
+    float* y = floats(y_data);
     for_my_pixels(geometry_.y, workspace_.threads(), [&](std::int64_t n, std::int64_t p, std::int64_t q) {
       const Geometry& g = geometry_;
       const Span rows = g.window(p, g.x.h), columns = g.window(q, g.x.w);
@@ -167,7 +174,9 @@ class CpuAveragePool final : public AveragePoolOp {
     });
   }
 
-  void backward(const float* dy, float* dx) override {
+  void backward(const void* dy_data, void* dx_data) override {
+    const float* dy = floats(dy_data);
+    float* dx = floats(dx_data);
     for_my_pixels(geometry_.x, workspace_.threads(), [&](std::int64_t n, std::int64_t h, std::int64_t w) {
       const Geometry& g = geometry_;
       const Range rows = g.windows_over(h, g.y.h), columns = g.windows_over(w, g.y.w);
@@ -194,9 +203,11 @@ class CpuAveragePool final : public AveragePoolOp {
 
 class CpuGlobalAveragePool final : public GlobalAveragePoolOp {
  public:
-  CpuGlobalAveragePool(const Shape& x, const Workspace& workspace) : x_(x), workspace_(workspace) {}
+  CpuGlobalAveragePool(const GlobalPoolingSpec& spec, const Workspace& workspace) : x_(spec.x), workspace_(workspace) {}
 
-  void forward(const float* x, float* y) override {
+  void forward(const void* x_data, void* y_data) override {
+    const float* x = floats(x_data);
+    float* y = floats(y_data);
     for_my_pixels({x_.n, 1, 1, x_.c}, workspace_.threads(), [&](std::int64_t n, std::int64_t, std::int64_t) {
       const float* image = x + n * x_.h * x_.w * x_.c;
       for_channels(x_.c, [&]<typename V>(std::int64_t c, V) {
@@ -207,7 +218,9 @@ class CpuGlobalAveragePool final : public GlobalAveragePoolOp {
     });
   }
 
-  void backward(const float* dy, float* dx) override {
+  void backward(const void* dy_data, void* dx_data) override {
+    const float* dy = floats(dy_data);
+    float* dx = floats(dx_data);
     for_my_pixels({x_.n, x_.h, x_.w, x_.c}, workspace_.threads(), [&](std::int64_t n, std::int64_t h, std::int64_t w) {
       float* to = dx + ((n * x_.h + h) * x_.w + w) * x_.c;
       for_channels(x_.c, [&]<typename V>(std::int64_t c, V) {
@@ -231,8 +244,9 @@ std::unique_ptr<AveragePoolOp> make_average_pool(const PoolingSpec& spec, const 
   return std::make_unique<CpuAveragePool>(spec, workspace);
 }
 
-std::unique_ptr<GlobalAveragePoolOp> make_global_average_pool(const Shape& x, const Workspace& workspace) {
-  return std::make_unique<CpuGlobalAveragePool>(x, workspace);
+std::unique_ptr<GlobalAveragePoolOp> make_global_average_pool(const GlobalPoolingSpec& spec,
+                                                              const Workspace& workspace) {
+  return std::make_unique<CpuGlobalAveragePool>(spec, workspace);
 }
 
 }  // namespace convoy::ops::cpu

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "ops/cpu/floats.h"
 #include "ops/cpu/operations.h"
 #include "ops/cpu/parallel.h"
 #include "ops/cpu/workspace.h"
@@ -17,7 +18,9 @@ class CpuShortcut final : public ShortcutOp {
   CpuShortcut(const ShortcutSpec& spec, const Workspace& workspace)
       : x_(spec.x), y_(spec.y()), stride_(spec.stride), before_(spec.channels_before()), workspace_(workspace) {}
 
-  void forward(const float* x, float* y) override {
+  void forward(const void* x_data, void* y_data) override {
+    const float* x = floats(x_data);
+    float* y = floats(y_data);
     const std::int64_t behind = y_.c - x_.c - before_;
     for_my_pixels([=, this](std::int64_t x_at, std::int64_t y_at) {
       float* to = std::fill_n(y + y_at, before_, 0.0f);
@@ -26,7 +29,9 @@ class CpuShortcut final : public ShortcutOp {
     });
   }
 
-  void backward(const float* dy, float* dx) override {
+  void backward(const void* dy_data, void* dx_data) override {
+    const float* dy = floats(dy_data);
+    float* dx = floats(dx_data);
     for_my_pixels([=, this](std::int64_t x_at, std::int64_t y_at) {
       const float* from = dy + y_at + before_;
       float* to = dx + x_at;

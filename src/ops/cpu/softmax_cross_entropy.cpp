@@ -7,6 +7,7 @@
 
 #include "convoy/base/error.h"
 
+#include "ops/cpu/floats.h"
 #include "ops/cpu/operations.h"
 
 namespace convoy::ops::cpu {
@@ -18,15 +19,16 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
   explicit CpuSoftmaxCrossEntropy(const SoftmaxCrossEntropySpec& spec)
       : spec_(spec), smooth_(double{spec.label_smoothing} / static_cast<double>(spec.num_classes)) {}
 
-  void run(const float* logits, const std::int32_t* labels, float* dlogits, LossSums* sums) override {
-    *sums = {};
+  void run(const LossArguments& args) override {
+    float* dlogits = floats(args.dlogits);
+    *args.sums = {};
     for (std::int64_t n = 0; n < spec_.n; ++n) {
       const std::int64_t offset = n * spec_.num_classes;
       float* dz = dlogits == nullptr ? nullptr : dlogits + offset;
-      if (labels[n] == kNoLabel) {
+      if (args.labels[n] == kNoLabel) {
         if (dz != nullptr) std::fill_n(dz, spec_.num_classes, 0.0f);
       } else {
-        run_sample(logits + offset, checked_label(labels[n]), dz, *sums);
+        run_sample(args, n, dz);
       }
     }
   }
@@ -42,8 +44,10 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
 
   /// With d = z - max z, log p = d - log sum exp d, and as the targets sum to 1:
   ///   loss = log sum exp d - (1 - s) d_label - s/classes sum d
-  void run_sample(const float* z, std::int64_t label, float* dz, LossSums& sums) const {
-    const std::int64_t classes = spec_.num_classes, best = std::max_element(z, z + classes) - z;
+  void run_sample(const LossArguments& args, std::int64_t n, float* dz) const {
+    const std::int64_t classes = spec_.num_classes, label = checked_label(args.labels[n]);
+    const float* z = args.logits + n * classes;
+    const std::int64_t best = std::max_element(z, z + classes) - z;
     const auto max = double{z[best]};
     double sum_exp = 0, sum = 0;
     for (std::int64_t k = 0; k < classes; ++k) {
@@ -53,13 +57,14 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
     }
     const double log_sum_exp = std::log(sum_exp), hit = 1.0 - double{spec_.label_smoothing};
     const double loss = log_sum_exp - hit * (double{z[label]} - max) - smooth_ * sum;
-    sums.loss += loss;
-    sums.num_correct += std::isfinite(loss) && best == label ? 1 : 0;
-    sums.num_samples += 1;
+    args.sums->loss += loss;
+    args.sums->num_correct += std::isfinite(loss) && best == label ? 1 : 0;
+    args.sums->num_samples += 1;
     if (dz == nullptr) return;
+    const double scale = double{args.loss_scale} * double{spec_.gradient_scale};
     for (std::int64_t k = 0; k < classes; ++k) {
       const double p = std::exp(double{z[k]} - max - log_sum_exp), target = smooth_ + (k == label ? hit : 0.0);
-      dz[k] = static_cast<float>(double{spec_.gradient_scale} * (p - target));
+      dz[k] = static_cast<float>(scale * (p - target));
     }
   }
 

@@ -67,6 +67,15 @@ TEST(Nearest, SuggestsNothingWhereMoreThanHalfDiffers) {
   EXPECT_EQ(nearest("abcd", {"axyz"}), "");
 }
 
+TEST(Nearest, FindsWhatAWordBeginsWhereNothingElseIsNear) {
+  const std::vector<std::string> schedules = {"constant", "step", "multistep", "cosine", "onecycle"};
+  EXPECT_EQ(nearest("cos", schedules), "cosine");
+  EXPECT_EQ(nearest("multi", schedules), "multistep");
+  EXPECT_EQ(nearest("co", schedules), "constant");  // the first of two
+  EXPECT_EQ(nearest("cycle", schedules), "");       // not where it ends
+  EXPECT_EQ(nearest("stap", {"stapler", "step"}), "step");
+}
+
 TEST(Nearest, PrefersTheFirstOfEquallyNearOnes) {
   EXPECT_EQ(nearest("resnet21", {"resnet20", "resnet22"}), "resnet20");
 }

@@ -86,7 +86,7 @@ class LoaderTest : public testing::Test {
   std::unique_ptr<io::Dataset> dataset_;
   Sampler sampler_{{.num_samples = kNumSamples, .seed = 9}};
   Augmenter augmenter_{kImage, {2, true, 9}, {0.25, 0.25, 0.25}, {0.25, 0.25, 0.25}};
-  std::unique_ptr<Device> device_ = make_cpu_device(1);
+  std::unique_ptr<ops::Library> library_ = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
 };
 
 TEST_F(LoaderTest, GivesWhatDirectComputationGivesForAnyThreadsAndReadAhead) {
@@ -95,7 +95,7 @@ TEST_F(LoaderTest, GivesWhatDirectComputationGivesForAnyThreadsAndReadAhead) {
       LoaderSpec spec = whole_batch(4);
       spec.threads = threads;
       spec.read_ahead = read_ahead;
-      Loader loader(*dataset_, sampler_, augmenter_, *device_, spec);
+      Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
       for (std::int64_t step = 0; step < spec.num_steps; ++step) {
         const auto batches = load_step(loader, spec);
         for (std::int64_t m = 0; m < 4; ++m) {
@@ -110,13 +110,13 @@ TEST_F(LoaderTest, GivesWhatDirectComputationGivesForAnyThreadsAndReadAhead) {
 TEST_F(LoaderTest, ReplicasTogetherReadWhatOneRankReads) {
   for (const std::int64_t replicas : {2, 4}) {
     const LoaderSpec whole = whole_batch(4);
-    Loader alone(*dataset_, sampler_, augmenter_, *device_, whole);
+    Loader alone(*dataset_, sampler_, augmenter_, *library_, whole);
     std::vector<std::unique_ptr<Loader>> parts;
     LoaderSpec spec = whole;
     spec.num_micro_batches = whole.num_micro_batches / replicas;
     for (std::int64_t r = 0; r < replicas; ++r) {
       spec.first_micro_batch = r * spec.num_micro_batches;
-      parts.push_back(std::make_unique<Loader>(*dataset_, sampler_, augmenter_, *device_, spec));
+      parts.push_back(std::make_unique<Loader>(*dataset_, sampler_, augmenter_, *library_, spec));
     }
     for (std::int64_t step = 0; step < whole.num_steps; ++step) {
       std::vector<MicroBatch> joined;
@@ -130,7 +130,7 @@ TEST_F(LoaderTest, ReplicasTogetherReadWhatOneRankReads) {
 
 TEST_F(LoaderTest, MicroBatchSizeDoesNotChangeTheSamples) {
   const LoaderSpec large = whole_batch(16), small = whole_batch(2);
-  Loader a(*dataset_, sampler_, augmenter_, *device_, large), b(*dataset_, sampler_, augmenter_, *device_, small);
+  Loader a(*dataset_, sampler_, augmenter_, *library_, large), b(*dataset_, sampler_, augmenter_, *library_, small);
   for (std::int64_t step = 0; step < 5; ++step) {
     MicroBatch joined;
     for (const MicroBatch& batch : load_step(b, small)) {
@@ -144,18 +144,18 @@ TEST_F(LoaderTest, MicroBatchSizeDoesNotChangeTheSamples) {
 TEST_F(LoaderTest, ResumedInMidEpochGoesOnAsIfNeverStopped) {
   for (const std::int64_t first : {1, 3, 4, 7}) {
     LoaderSpec spec = whole_batch(4);
-    Loader from_start(*dataset_, sampler_, augmenter_, *device_, spec);
+    Loader from_start(*dataset_, sampler_, augmenter_, *library_, spec);
     for (std::int64_t step = 0; step < first; ++step) load_step(from_start, spec);
     spec.first_step = first;
     spec.num_steps -= first;
-    Loader resumed(*dataset_, sampler_, augmenter_, *device_, spec);
+    Loader resumed(*dataset_, sampler_, augmenter_, *library_, spec);
     for (std::int64_t step = first; step < 10; ++step) EXPECT_EQ(load_step(resumed, spec), load_step(from_start, spec));
   }
 }
 
 TEST_F(LoaderTest, EveryEpochHasEverySampleOnceAndThenPlacesWithoutLabel) {
   const LoaderSpec spec = whole_batch(8);
-  Loader loader(*dataset_, sampler_, augmenter_, *device_, spec);
+  Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
   std::int64_t with_label = 0, without = 0;
   for (std::int64_t step = 0; step < kStepsPerEpoch; ++step) {
     for (const MicroBatch& batch : load_step(loader, spec)) {
@@ -170,8 +170,8 @@ TEST_F(LoaderTest, StagesReadOnlyWhatTheyNeed) {
   LoaderSpec images_only = whole_batch(4), labels_only = whole_batch(4);
   images_only.labels = false;
   labels_only.images = false;
-  Loader first(*dataset_, sampler_, augmenter_, *device_, images_only);
-  Loader last(*dataset_, sampler_, augmenter_, *device_, labels_only);
+  Loader first(*dataset_, sampler_, augmenter_, *library_, images_only);
+  Loader last(*dataset_, sampler_, augmenter_, *library_, labels_only);
   for (std::int64_t step = 0; step < 10; ++step) {
     const auto images = load_step(first, images_only);
     const auto labels = load_step(last, labels_only);
@@ -192,7 +192,7 @@ TEST_F(LoaderTest, ErrorInAThreadIsThrownByTheLoadOfItsMicroBatchAndOthersGoOn) 
   const Sampler too_many({.num_samples = 60, .seed = 9, .shuffle = false});
   LoaderSpec spec = whole_batch(4);
   spec.threads = 2;
-  Loader loader(*dataset_, too_many, augmenter_, *device_, spec);
+  Loader loader(*dataset_, too_many, augmenter_, *library_, spec);
   std::vector<float> x(static_cast<std::size_t>(4 * kImage.count()));
   for (std::int64_t s = 0; s < 40; ++s) {
     const std::int64_t first = s / 4 % kStepsPerEpoch * kBatch + s % 4 * 4;
@@ -205,7 +205,7 @@ TEST_F(LoaderTest, ErrorInAThreadIsThrownByTheLoadOfItsMicroBatchAndOthersGoOn) 
 TEST_F(LoaderTest, WrongOrderAndTooManyStepsAreRefused) {
   LoaderSpec spec = whole_batch(4);
   spec.num_steps = 1;
-  Loader loader(*dataset_, sampler_, augmenter_, *device_, spec);
+  Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
   std::vector<float> x(static_cast<std::size_t>(4 * kImage.count()));
   EXPECT_NE(message_of<Error>([&] { loader.load_images(1, x.data()); }).find("0 comes next"), std::string::npos);
   for (std::int64_t m = 0; m < 4; ++m) loader.load_images(m, x.data());
@@ -215,9 +215,9 @@ TEST_F(LoaderTest, WrongOrderAndTooManyStepsAreRefused) {
 TEST_F(LoaderTest, SpecThatDoesNotFitTheBatchIsRefused) {
   LoaderSpec spec = whole_batch(4);
   spec.first_micro_batch = 1;
-  EXPECT_THROW(Loader(*dataset_, sampler_, augmenter_, *device_, spec), Error);
+  EXPECT_THROW(Loader(*dataset_, sampler_, augmenter_, *library_, spec), Error);
   const Augmenter other({5, 5, 3}, {}, {0, 0, 0}, {1, 1, 1});
-  EXPECT_THROW(Loader(*dataset_, sampler_, other, *device_, whole_batch(4)), Error);
+  EXPECT_THROW(Loader(*dataset_, sampler_, other, *library_, whole_batch(4)), Error);
 }
 
 TEST_F(LoaderTest, EndsInTheMiddleWhereverItStands) {
@@ -227,7 +227,7 @@ TEST_F(LoaderTest, EndsInTheMiddleWhereverItStands) {
     spec.num_steps = 1000000;
     spec.threads = 1 + round % 4;
     spec.read_ahead = 1 + round % 5;
-    Loader loader(*dataset_, sampler_, augmenter_, *device_, spec);
+    Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
     for (int s = 0; s < round % 11; ++s) loader.load_images(s % 4, x.data());
     if (round % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the ring is full, threads sleep
   }
@@ -236,7 +236,7 @@ TEST_F(LoaderTest, EndsInTheMiddleWhereverItStands) {
 TEST_F(LoaderTest, WithNoStepsEndsAtOnce) {
   LoaderSpec spec = whole_batch(4);
   spec.num_steps = 0;
-  const Loader loader(*dataset_, sampler_, augmenter_, *device_, spec);
+  const Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
   EXPECT_EQ(loader.wait_seconds(), 0);
 }
 
@@ -244,7 +244,7 @@ TEST_F(LoaderTest, CountsTheSecondsItWaited) {
   LoaderSpec spec = whole_batch(16);
   spec.num_steps = 2000;
   spec.read_ahead = 1;
-  Loader loader(*dataset_, sampler_, augmenter_, *device_, spec);
+  Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
   std::vector<float> x(static_cast<std::size_t>(16 * kImage.count()));
   const double start = now_seconds();
   for (int s = 0; s < 2000; ++s) loader.load_images(0, x.data());  // nothing to do but wait

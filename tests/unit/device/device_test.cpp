@@ -1,4 +1,4 @@
-/// Device memory: alignment, zeros, ownership, accounting, copies.
+/// Device memory: alignment, zeros, ownership, accounting, copies; and the CPU's copy lanes and recordings.
 #include "convoy/device/device.h"
 
 #include <algorithm>
@@ -20,11 +20,18 @@ TEST(CpuDevice, DescribesItselfWithItsThreads) {
   EXPECT_NE(make_cpu_device(2)->description().find("2 threads"), std::string::npos);
 }
 
-TEST(Buffer, IsAlignedAndZeroedEvenWhereMemoryWasUsedBefore) {
+TEST(CpuDevice, IsTheHostAndNeverBusy) {
+  const auto device = make_cpu_device(1);
+  EXPECT_TRUE(device->is_host());
+  EXPECT_TRUE(device->idle());
+}
+
+template <typename Memory>
+void expect_aligned_and_zeroed() {
   const auto device = make_cpu_device(1);
   for (const std::int64_t size : {1, 63, 64, 65, 4096, 100'000, (2 << 20) + 5}) {
     for (int repeat = 0; repeat < 3; ++repeat) {  // the second gets what the first left behind
-      const Buffer buffer(*device, size);
+      const Memory buffer(*device, size);
       ASSERT_EQ(buffer.size_bytes(), size);
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64, 0u);
       const std::byte* end = buffer.data() + size;
@@ -33,6 +40,34 @@ TEST(Buffer, IsAlignedAndZeroedEvenWhereMemoryWasUsedBefore) {
       std::memset(buffer.data(), 0xff, static_cast<std::size_t>(size));
     }
   }
+}
+
+TEST(Buffer, IsAlignedAndZeroedEvenWhereMemoryWasUsedBefore) {
+  expect_aligned_and_zeroed<Buffer>();
+}
+
+TEST(HostBuffer, IsAlignedAndZeroedEvenWhereMemoryWasUsedBefore) {
+  expect_aligned_and_zeroed<HostBuffer>();
+}
+
+TEST(HostBuffer, IsNoMemoryOfTheDevice) {
+  const auto device = make_cpu_device(1);
+  const HostBuffer buffer(*device, 1000);
+  EXPECT_EQ(device->allocated_bytes(), 0);
+  EXPECT_EQ(HostBuffer(*device, 0).data(), nullptr);
+}
+
+TEST(HostBuffer, MovesItsMemory) {
+  const auto device = make_cpu_device(1);
+  HostBuffer first(*device, 100);
+  std::byte* data = first.data();
+  HostBuffer second(std::move(first));
+  EXPECT_EQ(second.data(), data);
+  EXPECT_EQ(second.size_bytes(), 100);
+  HostBuffer third(*device, 7);
+  third = std::move(second);  // a double release would end the program
+  EXPECT_EQ(third.data(), data);
+  EXPECT_EQ(third.size_bytes(), 100);
 }
 
 TEST(Buffer, OfNoBytesHoldsNothing) {
@@ -80,6 +115,32 @@ TEST(CpuDevice, CopiesThereAndBack) {
   EXPECT_EQ(buffer.floats()[1000], 1001.0f);
   device->copy_to_host(back.data(), buffer.data(), buffer.size_bytes());
   EXPECT_EQ(there, back);
+}
+
+TEST(CpuCopyLane, HasCopiedWhenStarted) {
+  const auto device = make_cpu_device(1);
+  const auto lane = device->make_copy_lane();
+  EXPECT_TRUE(lane->done()) << "nothing was started";
+  const HostBuffer there(*device, 8), back(*device, 8);
+  const Buffer buffer(*device, 8);
+  std::memcpy(there.data(), "forward", 8);
+  lane->mark();
+  lane->start_to_device(buffer.data(), there.data(), 8);
+  EXPECT_TRUE(lane->done());
+  lane->join();
+  lane->mark();
+  lane->start_to_host(back.data(), buffer.data(), 8);
+  EXPECT_TRUE(lane->done());
+  EXPECT_STREQ(reinterpret_cast<const char*>(back.data()), "forward");
+}
+
+TEST(CpuRecording, IssuesItsWorkAtEveryRun) {
+  const auto recording = make_cpu_device(1)->make_recording();
+  int issued = 0;
+  for (int run = 1; run <= 3; ++run) {
+    recording->run([&] { ++issued; });
+    EXPECT_EQ(issued, run);
+  }
 }
 
 TEST(CpuDevice, SaysWhatToDoWhenMemoryDoesNotSuffice) {

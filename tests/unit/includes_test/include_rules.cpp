@@ -32,12 +32,16 @@ constexpr Floor kMain = {"main.cpp", 7};
 constexpr std::array<std::string_view, 8> kForbiddenInContracts = {"hdf5", "H5",    "oneapi/", "dnnl",
                                                                    "cuda", "cudnn", "cublas",  "nccl"};
 
+// The CUDA device is these folders: the build takes them or leaves them, and no other file asks which.
+constexpr std::array<std::string_view, 4> kCudaHeaders = {"cuda", "cudnn", "cublas", "nccl"};
+constexpr std::array<std::string_view, 3> kCudaFolders = {"src/device/cuda/", "src/ops/cuda/", "src/comm/nccl/"};
+
 // A word that only files below one path may use.
 struct Home {
   std::string_view word;
   std::string_view path;
 };
-constexpr std::array kHomes = {Home{"CONVOY_CUDA", "src/ops/make_library.cpp"}, Home{"MPI_COMM_WORLD", "src/comm/"}};
+constexpr std::array kHomes = {Home{"MPI_COMM_WORLD", "src/comm/"}};
 
 // --- Reading -------------------------------------------------------------------------------------------------
 
@@ -135,6 +139,13 @@ std::string judge_include(const Floor& from, bool is_contract, std::string_view 
   return "includes " + name + ", but " + std::string(to->folder) + relation + std::string(from.folder);
 }
 
+std::string judge_cuda(std::string_view path, std::string_view header) {
+  const auto starts_header = [&](std::string_view name) { return header.starts_with(name); };
+  const auto starts_path = [&](std::string_view folder) { return path.starts_with(folder); };
+  if (!std::ranges::any_of(kCudaHeaders, starts_header) || std::ranges::any_of(kCudaFolders, starts_path)) return "";
+  return "includes " + std::string(header) + ", which only the folders of the CUDA device may";
+}
+
 std::string judge_words(std::string_view path, std::string_view line) {
   for (const Home& home : kHomes) {
     if (contains_word(line, home.word) && !path.starts_with(home.path)) {
@@ -164,6 +175,8 @@ std::vector<std::string> find_violations(std::string_view path, std::string_view
     if (const auto header = included(line)) {
       const std::string wrong = judge_include(*floor, path.starts_with("include/"), *header);
       if (!wrong.empty()) found.push_back(where + wrong);
+      const std::string foreign = wrong.empty() ? judge_cuda(path, *header) : "";
+      if (!foreign.empty()) found.push_back(where + foreign);
     }
     const std::string wrong = judge_words(path, line);
     if (!wrong.empty()) found.push_back(where + wrong);

@@ -50,6 +50,8 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.state.batch_micro, b.state.batch_micro);
   EXPECT_EQ(a.state.num_samples, b.state.num_samples);
   EXPECT_EQ(a.state.evaluated_step, b.state.evaluated_step);
+  EXPECT_EQ(a.state.loss_scale, b.state.loss_scale);
+  EXPECT_EQ(a.state.loss_scale_steps, b.state.loss_scale_steps);
   EXPECT_EQ(a.state.best_metric, b.state.best_metric);
   EXPECT_EQ(a.state.epoch_loss_sum, b.state.epoch_loss_sum);
   EXPECT_EQ(a.state.epoch_num_correct, b.state.epoch_num_correct);
@@ -88,10 +90,11 @@ std::vector<std::byte> with_model(const Fill& fill) {
     hdf5::write_texts(file, "parameters", {&text, 1});
     const hdf5::Group state = hdf5::create_group(file, "state");
     for (const char* name : {"step", "samples", "seed", "batch_global", "batch_micro", "num_samples", "evaluated_step",
-                             "epoch_num_correct", "epoch_num_samples"}) {
+                             "loss_scale_steps", "epoch_num_correct", "epoch_num_samples"}) {
       hdf5::write_attribute(state, name, std::int64_t{0});
     }
     for (const char* name : {"best_metric", "epoch_loss_sum"}) hdf5::write_attribute(state, name, 0.0);
+    hdf5::write_attribute(state, "loss_scale", 1.0);
     hdf5::create_group(file, "optimizer");
     fill(hdf5::create_group(file, "model"));
   });

@@ -42,28 +42,33 @@ const std::vector<Case> kCases = {
 class ConvolutionTest : public OpTest {};
 
 TEST_P(ConvolutionTest, EqualsDoubleLoops) {
-  for (const Case& test : kCases) {
-    SCOPED_TRACE(test.name);
-    const ConvolutionSpec& spec = test.spec;
-    const Array x = random_array(spec.x.count(), 1), w = random_array(spec.weight_count(), 2),
-                dy = random_array(spec.y().count(), 3);
-    const DeviceArray device_x(*library_, x), device_w(*library_, w), device_dy(*library_, dy);
-    const DeviceArray y(*library_, spec.y().count()), dx(*library_, spec.x.count()), dw(*library_, spec.weight_count());
-    const auto op = library_->convolution(spec);
-    op->load_weights(device_w);
-    op->forward(device_x, y);
-    op->backward_input(device_dy, dx);
-    op->backward_weight(device_x, device_dy, dw);
+  for (const DataType type : types()) {
+    for (const Case& test : kCases) {
+      SCOPED_TRACE(fmt::format("{} in {}", test.name, to_string(type)));
+      ConvolutionSpec spec = test.spec;
+      spec.type = type;
+      const Array x = rounded(type, random_array(spec.x.count(), 1)),
+                  w = rounded(type, random_array(spec.weight_count(), 2)),
+                  dy = rounded(type, random_array(spec.y().count(), 3));
+      const DeviceArray device_x(*library_, x, type), device_w(*library_, w, type), device_dy(*library_, dy, type);
+      const DeviceArray y(*library_, spec.y().count(), type), dx(*library_, spec.x.count(), type),
+          dw(*library_, spec.weight_count());
+      const auto op = library_->convolution(spec);
+      op->load_weights(device_w);
+      op->forward(device_x, y);
+      op->backward_input(device_dy, dx);
+      op->backward_weight(device_x, device_dy, dw);
 
-    // A product is rounded once, and once for every addition it takes part in: as many as the longest sum has terms.
-    const std::int64_t taps = spec.kernel * spec.kernel;
-    expect_close("y", y, reference::convolution(spec, x, w),
-                 rounding_bound(reference::convolution(spec, absolute(x), absolute(w)), taps * spec.x.c));
-    expect_close(
-        "dx", dx, reference::convolution_input(spec, dy, w),
-        rounding_bound(reference::convolution_input(spec, absolute(dy), absolute(w)), taps * spec.num_filters));
-    expect_close("dw", dw, reference::convolution_weight(spec, x, dy),
-                 rounding_bound(reference::convolution_weight(spec, absolute(x), absolute(dy)), spec.y().pixels()));
+      // A product is rounded once, and once for every addition it takes part in: as many as the longest sum has terms.
+      const std::int64_t taps = spec.kernel * spec.kernel;
+      expect_close("y", y, reference::convolution(spec, x, w),
+                   rounding_bound(reference::convolution(spec, absolute(x), absolute(w)), taps * spec.x.c));
+      expect_close(
+          "dx", dx, reference::convolution_input(spec, dy, w),
+          rounding_bound(reference::convolution_input(spec, absolute(dy), absolute(w)), taps * spec.num_filters));
+      expect_close("dw", dw, reference::convolution_weight(spec, x, dy),
+                   rounding_bound(reference::convolution_weight(spec, absolute(x), absolute(dy)), spec.y().pixels()));
+    }
   }
 }
 
@@ -128,7 +133,7 @@ TEST_P(ConvolutionTest, GivesTheSameBitsInEveryRun) {
     SCOPED_TRACE(to_string(spec.x));
     std::vector<std::vector<std::uint32_t>> first;
     for (int repeat = 0; repeat < 3; ++repeat) {
-      const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = GetParam()});
+      const auto library = another_library();
       const auto op = library->convolution(spec);
       const auto before = results_of(*library, *op, spec);
       const auto larger = library->convolution({{8, 28, 28, 64}, 64, 3, 1, 1});
@@ -140,7 +145,7 @@ TEST_P(ConvolutionTest, GivesTheSameBitsInEveryRun) {
   }
 }
 
-CONVOY_RUN_WITH_ONE_AND_TWO_THREADS(ConvolutionTest);
+CONVOY_RUN_ON_ALL_LIBRARIES(ConvolutionTest);
 
 }  // namespace
 }  // namespace convoy

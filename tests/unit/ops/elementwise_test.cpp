@@ -1,17 +1,22 @@
 /// ElementwiseOps: exact against float32 arithmetic rounded at every step, and free of position.
+#include <bit>
+#include <cstring>
+#include <span>
+
 #include "unit/ops/op_test.h"
 
 namespace convoy {
 namespace {
 
+using ops::SgdArguments;
 using ops::SgdSpec;
 
 constexpr std::int64_t kCount = 70001;  // odd, and enough for threads to share
 
 /// One float32 operation: volatile keeps the compiler from merging it with the next.
-float rounded(float value) {
-  const volatile float once = value;
-  return once;
+float once(float value) {
+  const volatile float result = value;
+  return result;
 }
 
 struct SgdState {
@@ -19,10 +24,17 @@ struct SgdState {
 };
 
 SgdState sgd_step(const SgdSpec& spec, float gradient, SgdState state) {
-  const float g = rounded(gradient + rounded(spec.weight_decay * state.weight));
-  const float v = rounded(rounded(spec.momentum * state.momentum) + g);
-  const float direction = spec.nesterov ? rounded(g + rounded(spec.momentum * v)) : v;
-  return {v, rounded(state.weight - rounded(spec.lr * direction))};
+  const float g = once(once(spec.gradient_factor * gradient) + once(spec.weight_decay * state.weight));
+  const float v = once(once(spec.momentum * state.momentum) + g);
+  const float direction = spec.nesterov ? once(g + once(spec.momentum * v)) : v;
+  return {v, once(state.weight - once(spec.lr * direction))};
+}
+
+/// The sum of blocks [begin, begin + num_blocks) at i, split at the largest power of two below their number.
+float tree_sum(const std::vector<Array>& blocks, std::size_t i, std::size_t begin, std::size_t num_blocks) {
+  if (num_blocks == 1) return static_cast<float>(blocks[begin][i]);
+  const std::size_t left = std::bit_floor(num_blocks - 1);
+  return once(tree_sum(blocks, i, begin, left) + tree_sum(blocks, i, begin + left, num_blocks - left));
 }
 
 class ElementwiseTest : public OpTest {
@@ -38,14 +50,33 @@ class ElementwiseTest : public OpTest {
     return result;
   }
 
+  ops::ElementwiseOps& elementwise() { return library_->elementwise(); }
+  static std::byte* at(const DeviceArray& array, std::int64_t i) { return array.data() + i * size_of(array.type()); }
+
+  /// Sets the flag in a HostBuffer to `before` and shows what becomes of it.
+  std::int32_t non_finite(const float* values, std::int64_t count, std::int32_t before = 0) {
+    const HostBuffer found(library_->device(), sizeof before);
+    std::memcpy(found.data(), &before, sizeof before);
+    elementwise().find_non_finite(values, count, reinterpret_cast<std::int32_t*>(found.data()));
+    library_->device().synchronize();
+    std::int32_t after = 0;
+    std::memcpy(&after, found.data(), sizeof after);
+    return after;
+  }
+
   Array a_ = random_array(kCount, 1), b_ = random_array(kCount, 2), c_ = random_array(kCount, 3);
 };
 
+const std::vector<SgdSpec> kSgdSpecs = {
+    {.lr = 0.1f, .momentum = 0.9f, .weight_decay = 1e-4f},
+    {.lr = 0.1f, .momentum = 0.9f, .weight_decay = 1e-4f, .nesterov = true},
+    {.lr = 0.1f, .momentum = 0.9f, .weight_decay = 1e-4f, .nesterov = true, .gradient_factor = 0x1p-10f},
+};
+
 TEST_P(ElementwiseTest, SgdRoundsAfterEveryOperationAsTorchDoes) {
-  for (const bool nesterov : {false, true}) {
-    const SgdSpec spec{.lr = 0.1f, .momentum = 0.9f, .weight_decay = 1e-4f, .nesterov = nesterov};
+  for (const SgdSpec& spec : kSgdSpecs) {
     const DeviceArray gradient(*library_, a_), momentum(*library_, b_), weight(*library_, c_);
-    library_->elementwise().sgd(spec, gradient, momentum, weight, kCount);
+    elementwise().sgd(spec, {gradient, momentum, weight, nullptr, kCount});
     const std::vector<float> momenta = momentum.values(), weights = weight.values();
     for (std::size_t i = 0; i < a_.size(); ++i) {
       const SgdState want =
@@ -56,60 +87,138 @@ TEST_P(ElementwiseTest, SgdRoundsAfterEveryOperationAsTorchDoes) {
   }
 }
 
-TEST_P(ElementwiseTest, SgdOfSlicesEqualsSgdOfTheWholeBitForBit) {
-  for (const bool nesterov : {false, true}) {
-    const SgdSpec spec{.lr = 0.1f, .momentum = 0.9f, .weight_decay = 1e-4f, .nesterov = nesterov};
+TEST_P(ElementwiseTest, SgdRoundsACopyOfTheNewWeights) {
+  for (const DataType type : types()) {
+    SCOPED_TRACE(to_string(type));
+    SgdSpec spec = kSgdSpecs[2];
+    spec.copy_type = type;
     const DeviceArray gradient(*library_, a_), momentum(*library_, b_), weight(*library_, c_);
-    const DeviceArray sliced_momentum(*library_, b_), sliced_weight(*library_, c_);
-    library_->elementwise().sgd(spec, gradient, momentum, weight, kCount);
-    for (const auto& [at, length] : slices()) {
-      library_->elementwise().sgd(spec, gradient + at, sliced_momentum + at, sliced_weight + at, length);
+    const DeviceArray copy(*library_, kCount, type);
+    elementwise().sgd(spec, {gradient, momentum, weight, copy, kCount});
+    EXPECT_EQ(copy.doubles(), rounded(type, weight.doubles()));
+  }
+}
+
+TEST_P(ElementwiseTest, SgdOfSlicesEqualsSgdOfTheWholeBitForBit) {
+  for (const DataType type : types()) {
+    SCOPED_TRACE(to_string(type));
+    for (SgdSpec spec : kSgdSpecs) {
+      spec.copy_type = type;
+      const DeviceArray gradient(*library_, a_), momentum(*library_, b_), weight(*library_, c_);
+      const DeviceArray sliced_momentum(*library_, b_), sliced_weight(*library_, c_);
+      const DeviceArray copy(*library_, kCount, type), sliced_copy(*library_, kCount, type);
+      elementwise().sgd(spec, {gradient, momentum, weight, copy, kCount});
+      for (const auto& [i, length] : slices()) {
+        elementwise().sgd(spec, {gradient + i, sliced_momentum + i, sliced_weight + i, at(sliced_copy, i), length});
+      }
+      EXPECT_EQ(bits(momentum), bits(sliced_momentum));
+      EXPECT_EQ(bits(weight), bits(sliced_weight));
+      EXPECT_EQ(bits(copy), bits(sliced_copy));
     }
-    EXPECT_EQ(bits(momentum), bits(sliced_momentum));
-    EXPECT_EQ(bits(weight), bits(sliced_weight));
   }
 }
 
 TEST_P(ElementwiseTest, MovingAverageRoundsAfterEveryOperationAndDoesNotSeeSlices) {
   const float keep = 0.9f, scale = 1.0f / 3;
   const DeviceArray sum(*library_, a_), running(*library_, b_), sliced(*library_, b_);
-  library_->elementwise().moving_average(keep, scale, sum, running, kCount);
-  for (const auto& [at, length] : slices()) {
-    library_->elementwise().moving_average(keep, scale, sum + at, sliced + at, length);
-  }
+  elementwise().moving_average(keep, scale, sum, running, kCount);
+  for (const auto& [i, length] : slices()) elementwise().moving_average(keep, scale, sum + i, sliced + i, length);
   EXPECT_EQ(bits(running), bits(sliced));
   const std::vector<float> values = running.values();
-  const float take = rounded(rounded(1 - keep) * scale);
+  const float take = once(once(1 - keep) * scale);
   for (std::size_t i = 0; i < a_.size(); ++i) {
-    const float kept = rounded(keep * static_cast<float>(b_[i])), taken = rounded(take * static_cast<float>(a_[i]));
-    ASSERT_EQ(values[i], rounded(kept + taken)) << i;
+    const float kept = once(keep * static_cast<float>(b_[i])), taken = once(take * static_cast<float>(a_[i]));
+    ASSERT_EQ(values[i], once(kept + taken)) << i;
   }
 }
 
 TEST_P(ElementwiseTest, AddMayWriteIntoEitherOperand) {
-  const DeviceArray sum(*library_, kCount), left(*library_, a_), right(*library_, b_);
-  library_->elementwise().add(left, right, sum, kCount);
-  const std::vector<float> values = sum.values();
-  for (std::size_t i = 0; i < a_.size(); ++i) {
-    ASSERT_EQ(values[i], static_cast<float>(a_[i]) + static_cast<float>(b_[i])) << i;
-  }
-  const DeviceArray other_left(*library_, a_);
-  library_->elementwise().add(other_left, right, right, kCount);
-  EXPECT_EQ(bits(right), bits(sum));
-  const DeviceArray other_right(*library_, b_);
-  library_->elementwise().add(left, other_right, left, kCount);
-  EXPECT_EQ(bits(left), bits(sum));
-}
-
-TEST_P(ElementwiseTest, CopyCopiesThatManyValues) {
-  for (const std::int64_t count : {std::int64_t{0}, std::int64_t{1}, std::int64_t{37}, kCount}) {
-    const DeviceArray from(*library_, Array(a_.begin(), a_.begin() + count)), to(*library_, count);
-    library_->elementwise().copy(from, to, count);
-    EXPECT_EQ(bits(from), bits(to));
+  for (const DataType type : types()) {
+    SCOPED_TRACE(to_string(type));
+    const Array a = rounded(type, a_), b = rounded(type, b_);
+    const DeviceArray sum(*library_, kCount, type), left(*library_, a, type), right(*library_, b, type);
+    elementwise().add(type, left, right, sum, kCount);
+    const Array values = sum.doubles();
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const float in_float32 = static_cast<float>(a[i]) + static_cast<float>(b[i]);
+      ASSERT_EQ(values[i], rounded(type, in_float32)) << i;
+    }
+    const DeviceArray other_left(*library_, a, type);
+    elementwise().add(type, other_left, right, right, kCount);
+    EXPECT_EQ(bits(right), bits(sum));
+    const DeviceArray other_right(*library_, b, type);
+    elementwise().add(type, left, other_right, left, kCount);
+    EXPECT_EQ(bits(left), bits(sum));
   }
 }
 
-CONVOY_RUN_WITH_ONE_AND_TWO_THREADS(ElementwiseTest);
+TEST_P(ElementwiseTest, FoldAddsUpBlocksAsATreeSplitAtPowersOfTwo) {
+  constexpr std::int64_t kFoldCount = 1031;
+  for (const std::size_t num_blocks : {1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 31, 32, 40, 70, 100}) {
+    SCOPED_TRACE(fmt::format("{} blocks", num_blocks));
+    std::vector<Array> values;
+    std::vector<std::unique_ptr<DeviceArray>> arrays;
+    std::vector<const float*> blocks, shifted;
+    for (std::size_t b = 0; b < num_blocks; ++b) {
+      values.push_back(random_array(kFoldCount, b + 1));
+      arrays.push_back(std::make_unique<DeviceArray>(*library_, values.back()));
+      blocks.push_back(*arrays.back());
+      shifted.push_back(blocks.back() + 1);
+    }
+    const DeviceArray sum(*library_, kFoldCount), part(*library_, kFoldCount - 1);
+    elementwise().fold(blocks, sum, kFoldCount);
+    elementwise().fold(shifted, part, kFoldCount - 1);
+    std::vector<float> want(index(kFoldCount));
+    for (std::size_t i = 0; i < want.size(); ++i) want[i] = tree_sum(values, i, 0, num_blocks);
+    EXPECT_EQ(bits(sum), bits(want));
+    EXPECT_EQ(bits(part), bits(std::vector<float>(want.begin() + 1, want.end())));
+    elementwise().fold(blocks, *arrays[0], kFoldCount);
+    EXPECT_EQ(bits(*arrays[0]), bits(want));
+  }
+}
+
+TEST_P(ElementwiseTest, RoundToRoundsToNearestEvenWhereverASliceBegins) {
+  Array values = a_;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i % 3 == 0) values[i] *= 0x1p-20;                                                // subnormal in fp16
+    if (i % 5 == 0) values[i] = rounded(DataType::kBfloat16, values[i]) * (1 + 0x1p-8);  // ties where that is even
+    values[i] = rounded(DataType::kFloat32, values[i]);
+  }
+  values[7] = 65519, values[8] = 65520, values[9] = -3e38, values[10] = -0.0, values[11] = HUGE_VAL;
+  for (const DataType type : types()) {
+    SCOPED_TRACE(to_string(type));
+    const DeviceArray from(*library_, values), to(*library_, kCount, type), sliced(*library_, kCount, type);
+    elementwise().round_to(type, from, to, kCount);
+    EXPECT_EQ(to.doubles(), rounded(type, values));
+    for (const auto& [i, length] : slices()) elementwise().round_to(type, from + i, at(sliced, i), length);
+    EXPECT_EQ(bits(to), bits(sliced));
+    const DeviceArray none(*library_, 0, type);
+    elementwise().round_to(type, from, none, 0);
+    EXPECT_EQ(none.values().size(), 0u);
+  }
+}
+
+TEST_P(ElementwiseTest, FindsInfinitiesAndNaNWhereverTheyAre) {
+  const DeviceArray finite(*library_, a_);
+  EXPECT_EQ(non_finite(finite, kCount), 0);
+  EXPECT_EQ(non_finite(finite, 0), 0);
+  EXPECT_EQ(non_finite(finite, kCount, 1), 1) << "what was found stays found";
+  for (const double bad : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
+    for (const std::int64_t place : {std::int64_t{0}, std::int64_t{1}, std::int64_t{5}, kCount / 2, kCount - 1}) {
+      Array values = a_;
+      values[index(place)] = bad;
+      const DeviceArray array(*library_, values);
+      EXPECT_EQ(non_finite(array, kCount), 1) << bad << " at " << place;
+      EXPECT_EQ(non_finite(array, place), 0) << bad << " behind the range";
+      EXPECT_EQ(non_finite(array + place + 1, kCount - place - 1), 0) << bad << " before the range";
+    }
+  }
+  Array largest = {3.4e38, -3.4e38, 1e-45, 0};
+  const DeviceArray array(*library_, largest);
+  EXPECT_EQ(non_finite(array, 4), 0);
+}
+
+CONVOY_RUN_ON_ALL_LIBRARIES(ElementwiseTest);
 
 }  // namespace
 }  // namespace convoy

@@ -5,6 +5,7 @@
 
 #include "convoy/base/error.h"
 
+#include "ops/cuda/library.h"
 #include "ops/processor.h"
 
 namespace convoy {
@@ -22,14 +23,17 @@ void expect_message(Action&& action, const std::string& part) {
   }
 }
 
-TEST(MakeLibrary, AutoTakesTheCpuInABuildWithoutCuda) {
+TEST(MakeLibrary, AutoTakesTheCpuWhereThereIsNoGpu) {
+  if (ops::cuda::why_unavailable().empty()) GTEST_SKIP() << "there is a GPU";
   const auto library = make_library({.device = DeviceKind::kAuto, .threads = 2});
   EXPECT_NE(library->device().description().find("CPU"), std::string::npos);
   EXPECT_NE(library->device().description().find("2 threads"), std::string::npos);
 }
 
-TEST(MakeLibrary, RefusesCudaInABuildWithoutIt) {
-  expect_message<RequestError>([] { make_library({.device = DeviceKind::kCuda}); }, "run.device = cuda");
+TEST(MakeLibrary, RefusesCudaWhereThereIsNoGpuAndSaysWhy) {
+  const std::string reason = ops::cuda::why_unavailable();
+  if (reason.empty()) GTEST_SKIP() << "there is a GPU";
+  expect_message<RequestError>([] { make_library({.device = DeviceKind::kCuda}); }, "run.device = cuda: " + reason);
 }
 
 TEST(MakeLibrary, RefusesNoThreads) {
@@ -62,10 +66,26 @@ TEST(Library, NamesTheSpecThatItCannotCompute) {
   expect_message<Error>([&] { library->max_pool({{1, 40, 40, 1}, 16, 1, 0}); }, "kernel 16");
   expect_message<Error>([&] { library->max_pool({x, 2, 2, 2}); }, "padding 2");
   expect_message<Error>([&] { library->average_pool({x, 6, 1, 0}); }, "does not fit");
-  expect_message<Error>([&] { library->global_average_pool({1, 1, 1, 0}); }, "1x1x1x0");
+  expect_message<Error>([&] { library->global_average_pool({{1, 1, 1, 0}}); }, "1x1x1x0");
   expect_message<Error>([&] { library->linear({0, 3, 4}); }, "linear layer");
   expect_message<Error>([&] { library->softmax_cross_entropy({4, 0}); }, "softmax");
   expect_message<Error>([&] { library->shortcut({x, 2, 2}); }, "shortcut");
+}
+
+TEST(Library, NamesTheTypeThatTheCpuDoesNotStore) {
+  const auto library = make_library({.device = DeviceKind::kCpu});
+  const Shape x{2, 5, 5, 3};
+  constexpr DataType kType = DataType::kBfloat16;
+  expect_message<Error>([&] { library->convolution({x, 8, 3, 1, 1, true, kType}); }, "bf16");
+  expect_message<Error>([&] { library->batch_norm({.x = x, .type = kType}); }, "bf16");
+  expect_message<Error>([&] { library->max_pool({x, 2, 2, 0, kType}); }, "bf16");
+  expect_message<Error>([&] { library->average_pool({x, 2, 2, 0, kType}); }, "bf16");
+  expect_message<Error>([&] { library->global_average_pool({x, kType}); }, "bf16");
+  expect_message<Error>([&] { library->linear({2, 3, 4, kType}); }, "bf16");
+  expect_message<Error>([&] { library->softmax_cross_entropy({.n = 4, .num_classes = 3, .type = kType}); }, "bf16");
+  expect_message<Error>([&] { library->shortcut({x, 2, 8, kType}); }, "bf16");
+  expect_message<Error>([&] { library->elementwise().round_to(kType, nullptr, nullptr, 0); }, "bf16");
+  expect_message<Error>([&] { library->elementwise().add(kType, nullptr, nullptr, nullptr, 0); }, "bf16");
 }
 
 }  // namespace

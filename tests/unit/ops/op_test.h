@@ -1,20 +1,24 @@
-/// What the tests of operations share: poisoned device arrays, and comparison with the double reference under a bound
-/// that follows from the number of float32 roundings.
+/// What the tests of operations share: the libraries they run on, poisoned device arrays of any storage type, and
+/// comparison with the double reference under a bound that follows from the number of roundings.
 #pragma once
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "convoy/base/error.h"
 #include "convoy/ops/library.h"
 
 #include "reference/array.h"
+#include "reference/storage.h"
 
 namespace convoy {
 
@@ -22,6 +26,7 @@ using reference::absolute;
 using reference::Array;
 using reference::index;
 using reference::random_array;
+using reference::rounded;
 
 inline constexpr double kRounding = 0x1p-24;  // largest relative error of one float32 operation
 
@@ -29,25 +34,39 @@ inline constexpr double kRounding = 0x1p-24;  // largest relative error of one f
 class DeviceArray {
  public:
   /// Holds NaN everywhere, so that an element that is never written cannot pass.
-  DeviceArray(ops::Library& library, std::int64_t count)
-      : library_(library), count_(count), buffer_(library.device(), bytes(count + kGuardCount)) {
-    const std::vector<float> poison(index(count + kGuardCount), std::numeric_limits<float>::quiet_NaN());
-    library_.device().copy_to_device(buffer_.data(), poison.data(), buffer_.size_bytes());
+  DeviceArray(ops::Library& library, std::int64_t count, DataType type = DataType::kFloat32)
+      : library_(library),
+        count_(count),
+        type_(type),
+        buffer_(library.device(), (count + kGuardCount) * size_of(type)) {
+    write(Array(index(count + kGuardCount), std::numeric_limits<double>::quiet_NaN()));
   }
 
-  DeviceArray(ops::Library& library, const Array& values)
-      : DeviceArray(library, static_cast<std::int64_t>(values.size())) {
-    const std::vector<float> floats(values.begin(), values.end());
-    if (count_ > 0) library_.device().copy_to_device(buffer_.data(), floats.data(), bytes(count_));
+  /// The values rounded to the type.
+  DeviceArray(ops::Library& library, const Array& values, DataType type = DataType::kFloat32)
+      : DeviceArray(library, std::ssize(values), type) {
+    write(rounded(type, values));
   }
 
-  float* data() const { return buffer_.floats(); }
-  operator float*() const { return data(); }  // NOLINT(google-explicit-constructor): stands for its pointer
+  DataType type() const { return type_; }
+  std::byte* data() const { return buffer_.data(); }
+  operator void*() const { return data(); }  // NOLINT(google-explicit-constructor): stands for its pointer
+  operator float*() const {                  // NOLINT(google-explicit-constructor)
+    EXPECT_EQ(type_, DataType::kFloat32) << "handed over as float32";
+    return buffer_.floats();
+  }
 
-  std::vector<float> values() const {
+  Array doubles() const {
     library_.device().synchronize();
-    std::vector<float> all(index(count_ + kGuardCount));
-    library_.device().copy_to_host(all.data(), buffer_.data(), buffer_.size_bytes());
+    std::vector<std::byte> bytes(index(buffer_.size_bytes()));
+    library_.device().copy_to_host(bytes.data(), buffer_.data(), buffer_.size_bytes());
+    Array all(index(count_ + kGuardCount));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      std::uint32_t bits = 0;
+      const auto size = index(size_of(type_));
+      std::memcpy(&bits, bytes.data() + i * size, size);
+      all[i] = reference::decoded(type_, bits);
+    }
     for (std::int64_t i = count_; i < count_ + kGuardCount; ++i) {
       EXPECT_TRUE(std::isnan(all[index(i)])) << "written past the end, at " << i << " of " << count_;
     }
@@ -55,17 +74,29 @@ class DeviceArray {
     return all;
   }
 
-  Array doubles() const {
-    const std::vector<float> floats = values();
-    return {floats.begin(), floats.end()};
+  /// Exact: float32 holds the values of all types.
+  std::vector<float> values() const {
+    const Array exact = doubles();
+    return {exact.begin(), exact.end()};
   }
 
  private:
   static constexpr std::int64_t kGuardCount = 64;
-  static std::int64_t bytes(std::int64_t count) { return count * static_cast<std::int64_t>(sizeof(float)); }
+
+  /// From the front on. The values are the type's.
+  void write(const Array& values) {
+    const auto size = index(size_of(type_));
+    std::vector<std::byte> bytes(values.size() * size);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::uint32_t bits = reference::encoded(type_, values[i]);
+      std::memcpy(bytes.data() + i * size, &bits, size);
+    }
+    library_.device().copy_to_device(buffer_.data(), bytes.data(), std::ssize(bytes));
+  }
 
   ops::Library& library_;
   std::int64_t count_;
+  DataType type_;
   Buffer buffer_;
 };
 
@@ -79,13 +110,17 @@ inline std::vector<std::uint32_t> bits(const DeviceArray& array) {
   return bits(array.values());
 }
 
-/// |got - want| <= tolerance, value by value; shows the first that is not.
+/// |got - want| <= tolerance, value by value; shows the first that is not. `tolerance` bounds the error in float32: a
+/// result that is stored in fewer bits may be off by half a unit in its last place more.
 inline void expect_close(const std::string& name, const DeviceArray& got, const Array& want, const Array& tolerance) {
   const Array values = got.doubles();
   ASSERT_EQ(values.size(), want.size()) << name;
   for (std::size_t i = 0; i < want.size(); ++i) {
-    ASSERT_LE(std::abs(values[i] - want[i]), tolerance[i])
-        << name << "[" << i << "] = " << values[i] << ", not " << want[i];
+    double allowed = tolerance[i];
+    if (got.type() != DataType::kFloat32) {
+      allowed += reference::rounding_error(got.type(), std::abs(want[i]) + tolerance[i]);
+    }
+    ASSERT_LE(std::abs(values[i] - want[i]), allowed) << name << "[" << i << "] = " << values[i] << ", not " << want[i];
   }
 }
 
@@ -97,18 +132,45 @@ inline Array rounding_bound(const Array& sum_of_absolutes, std::int64_t num_roun
   return bound;
 }
 
-/// Every test runs with one thread and with two.
-class OpTest : public ::testing::TestWithParam<std::int64_t> {
- protected:
-  std::unique_ptr<ops::Library> library_ = ops::make_library({.device = DeviceKind::kCpu, .threads = GetParam()});
+/// A device and how it computes, on which each test runs.
+struct LibraryKind {
+  std::string name;
+  std::unique_ptr<ops::Library> (*make)();
+  std::vector<DataType> types;  ///< that it stores
+  bool may_be_absent = false;   ///< make() then throws RequestError, and tests are skipped
 };
 
-inline std::string threads_name(const ::testing::TestParamInfo<std::int64_t>& info) {
-  return std::to_string(info.param) + (info.param == 1 ? "Thread" : "Threads");
+/// Those of this test program: it is linked with one of *_libraries.cpp.
+std::vector<LibraryKind> library_kinds();
+
+/// Every test runs on all kinds.
+class OpTest : public ::testing::TestWithParam<LibraryKind> {
+ protected:
+  void SetUp() override {
+    try {
+      library_ = GetParam().make();
+    } catch (const RequestError& refused) {
+      if (!GetParam().may_be_absent) throw;
+      GTEST_SKIP() << refused.what();
+    }
+  }
+
+  /// One more of the same kind.
+  std::unique_ptr<ops::Library> another_library() const { return GetParam().make(); }
+  const std::vector<DataType>& types() const { return GetParam().types; }
+
+  std::unique_ptr<ops::Library> library_;
+};
+
+inline std::string kind_name(const ::testing::TestParamInfo<LibraryKind>& info) {
+  return info.param.name;
+}
+inline void PrintTo(const LibraryKind& kind, std::ostream* out) {  // NOLINT: GoogleTest looks for this name
+  *out << kind.name;
 }
 
 }  // namespace convoy
 
-/// Instantiates a fixture for one and for two threads.
-#define CONVOY_RUN_WITH_ONE_AND_TWO_THREADS(Fixture) \
-  INSTANTIATE_TEST_SUITE_P(Cpu, Fixture, ::testing::Values<std::int64_t>(1, 2), threads_name)
+/// Instantiates a fixture for every kind of library.
+#define CONVOY_RUN_ON_ALL_LIBRARIES(Fixture) \
+  INSTANTIATE_TEST_SUITE_P(On, Fixture, ::testing::ValuesIn(library_kinds()), kind_name)

@@ -11,10 +11,22 @@ using ops::PoolingSpec;
 const std::vector<PoolingSpec> kSpecs = {
     {{1, 1, 1, 1}, 1, 1, 0},  {{2, 8, 8, 16}, 2, 2, 0},   {{2, 9, 7, 37}, 3, 2, 1},  {{1, 112, 112, 64}, 3, 2, 1},
     {{2, 7, 7, 1}, 3, 1, 1},  {{3, 11, 10, 19}, 3, 3, 0}, {{1, 5, 5, 3}, 5, 1, 2},   {{1, 1, 1, 5}, 3, 2, 1},
-    {{1, 9, 9, 16}, 7, 2, 3}, {{2, 10, 9, 33}, 2, 3, 1},  {{1, 16, 17, 2}, 15, 1, 7}};
+    {{1, 9, 9, 16}, 7, 2, 3}, {{2, 6, 6, 20}, 2, 2, 0},   {{2, 10, 9, 33}, 2, 3, 1}, {{1, 16, 17, 2}, 15, 1, 7}};
 
 std::string describe(const PoolingSpec& spec) {
-  return fmt::format("{} kernel {} stride {} padding {}", to_string(spec.x), spec.kernel, spec.stride, spec.padding);
+  return fmt::format("{} kernel {} stride {} padding {}, {}", to_string(spec.x), spec.kernel, spec.stride, spec.padding,
+                     to_string(spec.type));
+}
+
+std::vector<PoolingSpec> specs_of(const std::vector<DataType>& types) {
+  std::vector<PoolingSpec> specs;
+  for (const DataType type : types) {
+    for (PoolingSpec spec : kSpecs) {
+      spec.type = type;
+      specs.push_back(spec);
+    }
+  }
+  return specs;
 }
 
 /// Bytes on the device, with a guard behind them.
@@ -29,6 +41,7 @@ class Winners {
   std::uint8_t* data() const { return reinterpret_cast<std::uint8_t*>(buffer_.data()); }
 
   std::vector<std::uint8_t> values() const {
+    device_.synchronize();
     std::vector<std::uint8_t> all(index(count_ + 64));
     device_.copy_to_host(all.data(), buffer_.data(), count_ + 64);
     for (std::int64_t i = count_; i < count_ + 64; ++i) EXPECT_EQ(all[index(i)], kPoison) << "written past the end";
@@ -46,18 +59,18 @@ class Winners {
 class PoolingTest : public OpTest {};
 
 TEST_P(PoolingTest, MaxEqualsPlainLoops) {
-  for (const PoolingSpec& spec : kSpecs) {
+  for (const PoolingSpec& spec : specs_of(types())) {
     SCOPED_TRACE(describe(spec));
-    const Array x = random_array(spec.x.count(), 1, -3),
-                dy = random_array(spec.y().count(), 2);  // padding's 0 would win
-    const DeviceArray device_x(*library_, x), device_dy(*library_, dy);
-    const DeviceArray y(*library_, spec.y().count()), dx(*library_, spec.x.count());
+    const Array x = rounded(spec.type, random_array(spec.x.count(), 1, -3)),  // padding's 0 would win
+        dy = rounded(spec.type, random_array(spec.y().count(), 2));
+    const DeviceArray device_x(*library_, x, spec.type), device_dy(*library_, dy, spec.type);
+    const DeviceArray y(*library_, spec.y().count(), spec.type), dx(*library_, spec.x.count(), spec.type);
     const Winners winner(*library_, spec.y().count());
     const auto op = library_->max_pool(spec);
     op->forward(device_x, y, winner.data());
     op->backward(device_dy, winner.data(), dx);
     const auto want = reference::max_pool(spec, x);
-    expect_close("y", y, want.y, Array(want.y.size()));  // chosen, not computed: no rounding
+    EXPECT_EQ(y.doubles(), want.y);  // chosen, not computed: no rounding
     EXPECT_EQ(winner.values(), want.winner);
     // A pixel sums the gradients of at most ceil(kernel / stride)^2 windows.
     const std::int64_t windows = (spec.kernel + spec.stride - 1) / spec.stride;
@@ -67,9 +80,10 @@ TEST_P(PoolingTest, MaxEqualsPlainLoops) {
 }
 
 TEST_P(PoolingTest, MaxTakesTheFirstAmongEquals) {
-  for (const std::int64_t channels : {1, 37}) {
+  for (const std::int64_t channels : {1, 8, 37}) {
     const PoolingSpec spec{{1, 4, 4, channels}, 3, 1, 1};
-    const Array x(index(spec.x.count()), 2.0);
+    Array x(index(spec.x.count()), 0.0);
+    for (std::size_t i = 1; i < x.size(); i += 2) x[i] = -0.0;
     const DeviceArray device_x(*library_, x), y(*library_, spec.y().count());
     const Winners winner(*library_, spec.y().count());
     library_->max_pool(spec)->forward(device_x, y, winner.data());
@@ -100,15 +114,16 @@ TEST_P(PoolingTest, MaxOfInfinitiesIsInsideTheImageAndNaNIsKept) {
 }
 
 TEST_P(PoolingTest, AverageEqualsDoubleLoops) {
-  for (const PoolingSpec& spec : kSpecs) {
+  for (const PoolingSpec& spec : specs_of(types())) {
     SCOPED_TRACE(describe(spec));
-    const Array x = random_array(spec.x.count(), 1), dy = random_array(spec.y().count(), 2);
-    const DeviceArray device_x(*library_, x), device_dy(*library_, dy);
-    const DeviceArray y(*library_, spec.y().count()), dx(*library_, spec.x.count());
+    const Array x = rounded(spec.type, random_array(spec.x.count(), 1)),
+                dy = rounded(spec.type, random_array(spec.y().count(), 2));
+    const DeviceArray device_x(*library_, x, spec.type), device_dy(*library_, dy, spec.type);
+    const DeviceArray y(*library_, spec.y().count(), spec.type), dx(*library_, spec.x.count(), spec.type);
     const auto op = library_->average_pool(spec);
     op->forward(device_x, y);
     op->backward(device_dy, dx);
-    // A division and at most kernel^2 additions.
+    // Less than kernel^2 additions, and a division or the reciprocal and a product.
     const std::int64_t roundings = spec.kernel * spec.kernel + 1;
     expect_close("y", y, reference::average_pool(spec, x),
                  rounding_bound(reference::average_pool(spec, absolute(x)), roundings));
@@ -118,23 +133,27 @@ TEST_P(PoolingTest, AverageEqualsDoubleLoops) {
 }
 
 TEST_P(PoolingTest, GlobalAverageEqualsDoubleLoops) {
-  for (const Shape& shape : {Shape{1, 1, 1, 1}, Shape{2, 7, 7, 37}, Shape{3, 8, 8, 64}, Shape{1, 13, 5, 100}}) {
-    SCOPED_TRACE(to_string(shape));
-    const Array x = random_array(shape.count(), 1), dy = random_array(shape.n * shape.c, 2);
-    const DeviceArray device_x(*library_, x), device_dy(*library_, dy);
-    const DeviceArray y(*library_, shape.n * shape.c), dx(*library_, shape.count());
-    const auto op = library_->global_average_pool(shape);
-    op->forward(device_x, y);
-    op->backward(device_dy, dx);
-    // Additions and a division; backward only divides.
-    expect_close("y", y, reference::global_average_pool(shape, x),
-                 rounding_bound(reference::global_average_pool(shape, absolute(x)), shape.h * shape.w));
-    expect_close("dx", dx, reference::global_average_pool_gradient(shape, dy),
-                 rounding_bound(reference::global_average_pool_gradient(shape, absolute(dy)), 1));
+  for (const Shape& shape :
+       {Shape{1, 1, 1, 1}, Shape{2, 7, 7, 37}, Shape{3, 8, 8, 64}, Shape{1, 13, 5, 100}, Shape{2, 3, 3, 1000}}) {
+    for (const DataType type : types()) {
+      SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
+      const Array x = rounded(type, random_array(shape.count(), 1)),
+                  dy = rounded(type, random_array(shape.n * shape.c, 2));
+      const DeviceArray device_x(*library_, x, type), device_dy(*library_, dy, type);
+      const DeviceArray y(*library_, shape.n * shape.c, type), dx(*library_, shape.count(), type);
+      const auto op = library_->global_average_pool({shape, type});
+      op->forward(device_x, y);
+      op->backward(device_dy, dx);
+      // Additions and a division; backward only divides.
+      expect_close("y", y, reference::global_average_pool(shape, x),
+                   rounding_bound(reference::global_average_pool(shape, absolute(x)), shape.h * shape.w));
+      expect_close("dx", dx, reference::global_average_pool_gradient(shape, dy),
+                   rounding_bound(reference::global_average_pool_gradient(shape, absolute(dy)), 1));
+    }
   }
 }
 
-CONVOY_RUN_WITH_ONE_AND_TWO_THREADS(PoolingTest);
+CONVOY_RUN_ON_ALL_LIBRARIES(PoolingTest);
 
 }  // namespace
 }  // namespace convoy

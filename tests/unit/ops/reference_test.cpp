@@ -8,6 +8,7 @@
 #include "reference/pooling.h"
 #include "reference/shortcut.h"
 #include "reference/softmax_cross_entropy.h"
+#include "reference/storage.h"
 
 namespace convoy {
 namespace {
@@ -118,6 +119,44 @@ TEST(ReferenceSoftmaxCrossEntropy, GradientIsNumericOne) {
     const auto loss = [&](const Array& at) { return reference::softmax_cross_entropy(spec, at, labels).sums.loss; };
     expect_near(reference::softmax_cross_entropy(spec, logits, labels).dlogits, numeric_gradient(loss, logits, kStep),
                 kTolerance);
+  }
+}
+
+TEST(ReferenceStorage, BitsAndValuesOfSixteenBitTypesAreOneToOneAndInOrder) {
+  for (const DataType type : {DataType::kBfloat16, DataType::kFloat16}) {
+    const std::uint32_t infinity = reference::encoded(type, HUGE_VAL);
+    EXPECT_EQ(infinity, type == DataType::kBfloat16 ? 0x7f80u : 0x7c00u);
+    for (std::uint32_t bits = 0; bits <= infinity; ++bits) {
+      const double value = reference::decoded(type, bits);
+      ASSERT_EQ(reference::encoded(type, value), bits);
+      ASSERT_EQ(reference::encoded(type, -value), bits | 0x8000u);
+      ASSERT_EQ(reference::rounded(type, value), value);
+      if (bits == 0) continue;
+      ASSERT_LT(reference::decoded(type, bits - 1), value);
+    }
+    EXPECT_TRUE(std::isnan(reference::decoded(type, reference::encoded(type, std::nan("")))));
+  }
+}
+
+TEST(ReferenceStorage, HoldsWhatTheFormatsAreKnownFor) {
+  EXPECT_EQ(reference::encoded(DataType::kBfloat16, 1.0), 0x3f80u);
+  EXPECT_EQ(reference::encoded(DataType::kFloat16, 1.0), 0x3c00u);
+  EXPECT_EQ(reference::encoded(DataType::kFloat16, 65504.0), 0x7bffu);
+  EXPECT_EQ(reference::encoded(DataType::kFloat16, 0x1p-24), 1u);
+  EXPECT_EQ(reference::encoded(DataType::kFloat32, -1.5), 0xbfc00000u);
+  EXPECT_EQ(reference::encoded(DataType::kFloat32, 0x1p-149), 1u);
+}
+
+TEST(ReferenceStorage, RoundsToNearestEvenAndToInfinity) {
+  EXPECT_EQ(reference::rounded(DataType::kBfloat16, 1 + 0x1p-8), 1);           // a tie, 1 is even
+  EXPECT_EQ(reference::rounded(DataType::kBfloat16, 1 + 0x3p-8), 1 + 0x1p-6);  // a tie, odd below
+  EXPECT_EQ(reference::rounded(DataType::kBfloat16, 1 + 0x1.01p-8), 1 + 0x1p-7);
+  EXPECT_EQ(reference::rounded(DataType::kFloat16, 65519.0), 65504);
+  EXPECT_EQ(reference::rounded(DataType::kFloat16, -65520.0), -HUGE_VAL);
+  EXPECT_EQ(reference::rounded(DataType::kFloat16, 0x1p-25), 0);
+  EXPECT_EQ(reference::rounded(DataType::kFloat16, 0x1.8p-25), 0x1p-24);
+  for (const float value : {0.1f, -3e38f, 1e-45f, 1.17549421e-38f}) {
+    EXPECT_EQ(reference::rounded(DataType::kFloat32, value), value);
   }
 }
 

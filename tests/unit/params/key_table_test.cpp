@@ -105,6 +105,7 @@ TEST(KeyTable, NamesTheNearestChoice) {
   EXPECT_EQ(set("lr.schedule", "cosin"),
             "command line: lr.schedule = cosin is none of its choices. Allowed: constant, step, multistep, cosine, "
             "onecycle. Nearest: cosine.");
+  EXPECT_NE(set("lr.schedule", "cos").find("Nearest: cosine."), std::string::npos);
   EXPECT_EQ(
       set("checkpoint.resume", "aut"),
       "command line: checkpoint.resume = aut is neither. Allowed: auto, none, or a checkpoint's path with a '/' or a "

@@ -111,6 +111,10 @@ TEST(Names, AreThoseOfTheParameterFiles) {
   EXPECT_STREQ(name_of(DeviceKind::kCuda), "cuda");
   EXPECT_STREQ(name_of(ReductionKind::kInvariant), "invariant");
   EXPECT_STREQ(name_of(ReductionKind::kFast), "fast");
+  EXPECT_STREQ(name_of(PrecisionKind::kF32), "f32");
+  EXPECT_STREQ(name_of(PrecisionKind::kTf32), "tf32");
+  EXPECT_STREQ(name_of(PrecisionKind::kBf16), "bf16");
+  EXPECT_STREQ(name_of(PrecisionKind::kFp16), "fp16");
 }
 
 TEST(ChangedKeys, AreThoseWhoseValuesDiffer) {

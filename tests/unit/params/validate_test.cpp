@@ -53,6 +53,27 @@ TEST(Consistency, NesterovNeedsMomentum) {
   EXPECT_EQ(complaint({"plan", "--optimizer.momentum=0"}), kNone);
 }
 
+std::vector<std::string> doubts(const std::vector<std::string>& keys) {
+  std::vector<std::string> arguments = {"plan"};
+  arguments.insert(arguments.end(), keys.begin(), keys.end());
+  return doubts_about(testing::request(arguments).params);
+}
+
+TEST(Doubts, AWarmupBeyondTheLastEpoch) {
+  const std::vector<std::string> told = {
+      "lr.warmup_epochs = 5 is longer than train.epochs = 3: the learning rate will not reach optimizer.lr"};
+  EXPECT_EQ(doubts({"--lr.warmup_epochs=5", "--train.epochs=3"}), told);
+  EXPECT_TRUE(doubts({"--lr.warmup_epochs=3", "--train.epochs=3"}).empty());
+}
+
+TEST(Doubts, MilestonesThatTheScheduleDoesNotUse) {
+  const std::vector<std::string> told = {"lr.step_epochs = 30, 60 has no effect with lr.schedule = cosine"};
+  EXPECT_EQ(doubts({"--lr.schedule=cosine", "--lr.step_epochs=30,60"}), told);
+  EXPECT_TRUE(doubts({"--lr.schedule=multistep", "--lr.step_epochs=30,60"}).empty());
+  EXPECT_TRUE(doubts({"--lr.schedule=step", "--lr.step_epochs=30"}).empty());
+  EXPECT_TRUE(doubts({"--lr.schedule=cosine"}).empty());
+}
+
 TEST(Needs, TrainNeedsBothSplits) {
   EXPECT_EQ(complaint({"train"}),
             "convoy train needs data.train: what to train on: a shard, a folder of shards, or a prefix such as "

@@ -25,6 +25,8 @@ TEST(Instruction, NamesTheBucketOfAPartialBackwardOnly) {
 
 TEST(Instruction, NamesItsBucketWhereItHasNoMicroBatch) {
   EXPECT_EQ(to_string({Op::kReduceBucket, -1, 0}), "ReduceBucket 0");
+  EXPECT_EQ(to_string({Op::kFoldBucket, -1, 2}), "FoldBucket 2");
+  EXPECT_EQ(to_string({Op::kAgreeOnUpdate}), "AgreeOnUpdate");
   EXPECT_EQ(to_string({Op::kUpdateBucket, -1, 1}), "UpdateBucket 1");
   EXPECT_EQ(to_string({Op::kGatherBucket, -1, 2}), "GatherBucket 2");
 }

@@ -92,6 +92,7 @@ TEST_P(TrainingSchedule, TakesEachMicroBatchOnceThroughEachStage) {
     for (std::int64_t b = 0; b < list.num_buckets; ++b) {
       EXPECT_EQ(list.count({Op::kBackward, list.micro_batches - 1, b}), 1);
       EXPECT_EQ(list.count({Op::kReduceBucket, -1, b}), 1);
+      EXPECT_EQ(list.count({Op::kFoldBucket, -1, b}), 1);
       EXPECT_EQ(list.count({Op::kUpdateBucket, -1, b}), 1);
       EXPECT_EQ(list.count({Op::kGatherBucket, -1, b}), 1);
     }
@@ -99,7 +100,7 @@ TEST_P(TrainingSchedule, TakesEachMicroBatchOnceThroughEachStage) {
     // loss for the two in the middle), five in the first stage, which sends no gradient. The last backward is in parts.
     const std::int64_t a_micro_batch = list.first() ? 5 : 6;
     EXPECT_EQ(static_cast<std::int64_t>(list.program.size()),
-              a_micro_batch * list.micro_batches - 1 + 4 * list.num_buckets);
+              a_micro_batch * list.micro_batches - 1 + 5 * list.num_buckets);
   });
 }
 
@@ -138,19 +139,42 @@ TEST_P(TrainingSchedule, ReducesABucketAfterItsLastBackwardThenUpdatesAndGathers
     const std::int64_t last = list.micro_batches - 1;
     for (std::int64_t b = 0; b < list.num_buckets; ++b) {
       const auto reduce = list.at({Op::kReduceBucket, -1, b});
+      const auto fold = list.at({Op::kFoldBucket, -1, b});
       const auto update = list.at({Op::kUpdateBucket, -1, b});
       EXPECT_LT(list.at({Op::kBackward, last, b}), reduce);
-      EXPECT_LT(reduce, update);
+      EXPECT_LT(reduce, fold);
+      EXPECT_EQ(fold + 1, update);
       EXPECT_LT(update, list.at({Op::kGatherBucket, -1, b}));
       if (b > 0) {
         EXPECT_LT(list.at({Op::kBackward, last, b}), list.at({Op::kBackward, last, b - 1})) << "from the loss down";
-        EXPECT_EQ(list.at({Op::kReduceBucket, -1, b - 1}) + 1, update) << "one bucket later";
+        EXPECT_EQ(list.at({Op::kReduceBucket, -1, b - 1}) + 1, fold) << "one bucket later";
       }
       EXPECT_GE(list.at({Op::kGatherBucket, -1, b}),
                 static_cast<std::ptrdiff_t>(list.program.size()) - list.num_buckets)
           << "gathers end the list";
     }
   });
+}
+
+// What fp16 and clipping need: no rank may update before it knows everyone's gradients.
+TEST_P(TrainingSchedule, FoldsAllBucketsBeforeRanksAgreeAndUpdatesAllAfter) {
+  for (const std::int64_t buckets : {1, 3}) {
+    PipelineSpec spec = pipeline(3, 5, buckets);
+    spec.agree_on_update = true;
+    const Schedule schedule = make_schedule(GetParam().kind, spec);
+    for (std::int64_t s = 0; s < spec.stages; ++s) {
+      const List list{schedule[static_cast<std::size_t>(s)], s, spec.stages, spec.micro_batches, buckets};
+      EXPECT_EQ(list.count({Op::kAgreeOnUpdate}), 1);
+      const auto agree = list.at({Op::kAgreeOnUpdate});
+      for (std::int64_t b = 0; b < buckets; ++b) {
+        EXPECT_LT(list.at({Op::kReduceBucket, -1, b}), list.at({Op::kFoldBucket, -1, b}));
+        EXPECT_LT(list.at({Op::kFoldBucket, -1, b}), agree);
+        EXPECT_LT(agree, list.at({Op::kUpdateBucket, -1, b}));
+        EXPECT_LT(list.at({Op::kUpdateBucket, -1, b}), list.at({Op::kGatherBucket, -1, b}));
+      }
+    }
+    simulate(schedule, std::vector<StageCost>(3, {.forward_seconds = 1, .backward_seconds = 2}));  // ends
+  }
 }
 
 TEST_P(TrainingSchedule, MatchesSendsAndReceivesInOrder) {
@@ -241,9 +265,9 @@ TEST(Schedule, TailOfAStepReadsAsPromised) {
   EXPECT_EQ(text,
             "RecvActivation 0\nForward 0\nLoadLabels 0\nLoss 0\n"
             "Backward 0 bucket 2\nReduceBucket 2\n"
-            "Backward 0 bucket 1\nReduceBucket 1\nUpdateBucket 2\n"
-            "Backward 0 bucket 0\nSendGradient 0\nReduceBucket 0\nUpdateBucket 1\n"
-            "UpdateBucket 0\nGatherBucket 2\nGatherBucket 1\nGatherBucket 0\n");
+            "Backward 0 bucket 1\nReduceBucket 1\nFoldBucket 2\nUpdateBucket 2\n"
+            "Backward 0 bucket 0\nSendGradient 0\nReduceBucket 0\nFoldBucket 1\nUpdateBucket 1\n"
+            "FoldBucket 0\nUpdateBucket 0\nGatherBucket 2\nGatherBucket 1\nGatherBucket 0\n");
 }
 
 TEST(Schedule, RefusesWhatIsNoPipeline) {

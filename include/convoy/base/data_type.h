@@ -1,0 +1,29 @@
+/// How the values of a tensor are stored.
+#pragma once
+
+#include <cstdint>
+
+namespace convoy {
+
+enum class DataType {
+  kFloat32,
+  kBfloat16,  ///< the upper half of a float32: 8 bits of exponent, 7 of fraction
+  kFloat16,   ///< IEEE binary16: 5 bits of exponent, 10 of fraction, up to 65504
+};
+
+constexpr std::int64_t size_of(DataType type) {
+  return type == DataType::kFloat32 ? 4 : 2;
+}
+
+constexpr const char* to_string(DataType type) {
+  switch (type) {
+    case DataType::kBfloat16:
+      return "bf16";
+    case DataType::kFloat16:
+      return "fp16";
+    default:
+      return "f32";
+  }
+}
+
+}  // namespace convoy

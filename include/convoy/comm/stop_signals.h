@@ -1,0 +1,17 @@
+/// The signals that ask a run to stop: caught before it opens anything, looked at when that suits it.
+#pragma once
+
+namespace convoy {
+
+/// SIGTERM, SIGUSR1 and SIGINT (Ctrl-C; a second one kills) ask for a stop, from now on to the end of the process:
+/// launchers repeat SIGTERM while ranks that were asked to stop are leaving. srun passes both on; mpirun passes SIGUSR1
+/// on, and ends with a status of its own after SIGTERM.
+void catch_stop_signals();
+
+/// Whether one of them has come to this rank.
+bool stop_is_requested();
+
+/// Whether SIGTERM has: a launcher sends it before a job ends, be it asked to leave or because a rank has died.
+bool is_terminated();
+
+}  // namespace convoy

@@ -1,0 +1,83 @@
+/// Messages of device memory between ranks: planned once, started again and again, in order with the device's work.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoy/comm/communicator.h"
+#include "convoy/comm/process_grid.h"
+#include "convoy/device/device.h"
+
+namespace convoy {
+
+/// One that was planned. Must be complete before it is started again or destroyed (except while an exception unwinds);
+/// its transport outlives it.
+class Message {
+ public:
+  virtual ~Message() = default;
+
+  /// The memory is ready to be sent, or free to be written, once the device's work issued so far is done.
+  virtual void start() = 0;
+  /// Whether it is complete (or never started). Does not wait. From then on device work that is issued may overwrite
+  /// what was sent, and sees what was received. Orders the device's work, so not inside a recording.
+  virtual bool test() = 0;
+  /// From start() until test() has said true.
+  virtual bool active() const = 0;
+};
+
+using Messages = std::vector<std::unique_ptr<Message>>;
+
+struct MessageSpec {
+  const mpi::Communicator& group;
+  void* data = nullptr;  ///< device memory; only read by a send
+  std::int64_t size_bytes = 0;
+  int peer = 0;  ///< rank in the group
+  int tag = 0;   ///< messages of one tag between two ranks arrive in the order in which they are started
+};
+
+struct ReduceScatterSpec {
+  const mpi::Communicator& group;
+  const float* data = nullptr;       ///< device memory: the parts of all ranks, one after the other
+  float* part = nullptr;             ///< device memory: takes the sum of this rank's part
+  std::vector<std::int64_t> counts;  ///< floats of each rank's part
+};
+
+/// How device memory travels. Nothing is allocated after planning.
+///   Between stages (ProcessGrid::model()), messages are independent: whichever is ready travels.
+///   In any other group all ranks start their exchanges and reductions in one order, the same on all of them.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  /// "MPI", "MPI through pinned host memory", "NCCL".
+  virtual std::string description() const = 0;
+
+  // Planning. All ranks plan before connect(); for a send there is a receive with its group, size and tag. Messages
+  // that MPI carries have at most 2^31 - 1 bytes, or floats of a reduction: more throws Error.
+  virtual std::unique_ptr<Message> send(const MessageSpec& spec) = 0;
+  virtual std::unique_ptr<Message> receive(const MessageSpec& spec) = 0;
+  /// Summed in an order of the library's own. All ranks of the group.
+  virtual std::unique_ptr<Message> reduce_scatter(const ReduceScatterSpec& spec) = 0;
+  /// All ranks, once, after planning and before the first start.
+  virtual void connect() = 0;
+
+  /// Starts messages whose partners may wait for each other: an exchange, receives and sends of one group.
+  virtual void start_together(std::span<const std::unique_ptr<Message>> messages) = 0;
+  /// Moves on whatever is under way. Cheap; called between cells and while waiting. False where nothing is under way.
+  virtual bool progress() = 0;
+};
+
+/// Straight from host memory by MPI.
+std::unique_ptr<Transport> make_host_transport();
+
+/// By MPI, from and to a pinned copy in host memory: for devices that share a GPU with other ranks or have no NCCL.
+std::unique_ptr<Transport> make_staged_transport(Device& device);
+
+/// The best for this device: host memory directly, NCCL where each rank of the world has a GPU of its own, else staged.
+/// All ranks of the grid's world.
+std::unique_ptr<Transport> make_transport(const ProcessGrid& grid, Device& device);
+
+}  // namespace convoy

@@ -1,0 +1,34 @@
+/// The contract of what turns stored bytes into a network's input: crop, flip, normalise and round in one pass.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "convoy/base/data_type.h"
+#include "convoy/base/shape.h"
+
+namespace convoy::ops {
+
+struct ImageBatchSpec {
+  Shape x;                      ///< (N,H,W,C)
+  std::vector<float> value_of;  ///< (C,256): what a byte becomes
+  DataType type = DataType::kFloat32;
+};
+
+/// How one image is cut: out(h, w) = image(h + dy, flip ? W - 1 - w + dx : w + dx), byte 0 outside the image.
+struct ImageCut {
+  std::int32_t dy = 0, dx = 0;
+  std::int32_t flip = 0;
+  std::int32_t black = 0;  ///< 1: byte 0 everywhere, for places behind the last sample
+};
+
+/// x[n,h,w,c] = value_of[c, byte], rounded to spec.type.
+class ImageBatchOp {
+ public:
+  virtual ~ImageBatchOp() = default;
+
+  /// images (N,H,W,C) and cuts (N) in device memory; x overwritten.
+  virtual void run(const std::uint8_t* images, const ImageCut* cuts, void* x) = 0;
+};
+
+}  // namespace convoy::ops

@@ -1,0 +1,24 @@
+#!/bin/bash
+# Several nodes with GPUs, model and data parallelism at once: a replica is a pipeline over 2 neighbouring GPUs of one
+# node, and the replicas average their gradients across the network.
+#   sbatch jobs/hybrid_gpus.sh input/imagenet_resnet50.cfg --train.precision=bf16 --run.directory=runs/hybrid
+#
+#            node 1          node 2          node 3
+#   GPUs     0 > 1   2 > 3   0 > 1   2 > 3   0 > 1   2 > 3     > activations of each micro-batch: inside the node
+#   replica    0       1       2       3       4       5       gradients of each step: among GPUs 0, 2 and 1, 3 of all
+#
+# 6 replicas share the micro-batches of a step: batch.global / batch.micro a multiple of 6 keeps them equally busy. For
+# the same bits as on other grids, as many replicas as a power of two: --nodes=2 or 4.
+#SBATCH --job-name=convoy
+#SBATCH --output=%x-%j.log
+#SBATCH --nodes=3
+#SBATCH --ntasks-per-node=4  # one rank a GPU
+#SBATCH --gres=gpu:4
+#SBATCH --cpus-per-task=8
+#SBATCH --time=24:00:00
+set -euo pipefail
+
+# --distribution=block   ranks 0, 1, 2 ... fill one node before the next: both stages of a replica in one node
+# the others             see one_node.sh and one_node_gpus.sh
+srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" --cpu-bind=cores \
+  --distribution=block:block build/release/convoy train --grid.stages=2 --run.device=cuda "$@"

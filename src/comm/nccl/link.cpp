@@ -1,0 +1,108 @@
+/// How links are connected. Everything that blocks happens here.
+#include "comm/nccl/link.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "convoy/base/error.h"
+
+#include "comm/mpi/check.h"
+#include "comm/nccl/check.h"
+
+namespace convoy::nccl {
+
+namespace {
+
+// NCCL's kernels hold multiprocessors while they wait for the other end. Bounded, so that arithmetic keeps most of
+// them, and so that all links of a rank - four of a pipeline, one exchange - fit a small GPU at once: kernels that wait
+// for each other across ranks must not wait for room.
+constexpr int kPipelineBlocks = 4;
+constexpr int kExchangeBlocks = 16;
+
+// Ahead of arithmetic: the other end waits.
+cuda::Stream make_urgent_stream() {
+  int most_urgent = 0;
+  CONVOY_CHECK_CUDA(cudaDeviceGetStreamPriorityRange(nullptr, &most_urgent));
+  cudaStream_t stream = nullptr;
+  CONVOY_CHECK_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, most_urgent));
+  return cuda::Stream(stream);
+}
+
+}  // namespace
+
+Link::Link(cuda::CudaDevice& device, const mpi::Communicator& group, std::vector<int> members, bool is_pipeline)
+    : device_(device),
+      group_(group),
+      members_(std::move(members)),
+      rank_(static_cast<int>(std::find(members_.begin(), members_.end(), group.rank()) - members_.begin())),
+      is_pipeline_(is_pipeline),
+      stream_(make_urgent_stream()) {
+  assert(rank_ < std::ssize(members_) && "a link of others");
+  assert((!is_pipeline || (members_.size() == 2 && members_[0] != members_[1])) && "a pipeline from a rank to itself");
+}
+
+void Link::connect() {
+  ncclUniqueId id = {};
+  exchange_id(id);
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.maxCTAs = is_pipeline_ ? kPipelineBlocks : kExchangeBlocks;
+  ncclComm_t communicator = nullptr;
+  CONVOY_CHECK_NCCL(
+      ncclCommInitRankConfig(&communicator, static_cast<int>(members_.size()), id, rank_, &config));  // all members
+  communicator_.reset(communicator);
+  if (is_pipeline_) send_first_byte();
+}
+
+// The first member makes it. No message of the transport is under way yet.
+void Link::exchange_id(ncclUniqueId& id) const {
+  constexpr int kTag = mpi::Communicator::kMaxTag;
+  if (rank_ > 0) {
+    group_.receive(&id, sizeof(id), members_[0], kTag);
+    return;
+  }
+  CONVOY_CHECK_NCCL(ncclGetUniqueId(&id));
+  for (std::size_t i = 1; i < members_.size(); ++i) group_.send(&id, sizeof(id), members_[i], kTag);
+}
+
+// The first message between two ranks sets their channel up, and the call waits for the other end: in a step each could
+// wait for what the other would do next. (Exchanges and reductions are started in one order, so can wait.)
+void Link::send_first_byte() {
+  Buffer byte(device_, 1);
+  if (rank_ == 0) {
+    CONVOY_CHECK_NCCL(ncclSend(byte.data(), 1, ncclUint8, 1, handle(), stream()));
+  } else {
+    CONVOY_CHECK_NCCL(ncclRecv(byte.data(), 1, ncclUint8, 0, handle(), stream()));
+  }
+  cudaError_t status = cudaErrorNotReady;
+  for (mpi::Backoff backoff; (status = cudaStreamQuery(stream())) == cudaErrorNotReady; backoff.pause()) check();
+  CONVOY_CHECK_CUDA(status);
+}
+
+void Link::follow_work() {
+  CONVOY_CHECK_CUDA(cudaEventRecord(worked_.get(), device_.stream()));
+  CONVOY_CHECK_CUDA(cudaStreamWaitEvent(stream(), worked_.get()));
+}
+
+void Link::check() const {
+  ncclResult_t state = ncclSuccess;
+  CONVOY_CHECK_NCCL(ncclCommGetAsyncError(handle(), &state));
+  if (state == ncclSuccess || state == ncclInProgress) return;
+  fail("NCCL lost a connection between GPUs: {}. Another rank may have ended; NCCL_DEBUG=WARN says more.",
+       ncclGetErrorString(state));
+}
+
+std::vector<int> world_ranks(const mpi::Communicator& world, const mpi::Communicator& group,
+                             const std::vector<int>& ranks) {
+  MPI_Group of_world = MPI_GROUP_NULL, of_group = MPI_GROUP_NULL;
+  std::vector<int> translated(ranks.size());
+  CONVOY_CHECK_MPI(MPI_Comm_group(world.handle(), &of_world));
+  CONVOY_CHECK_MPI(MPI_Comm_group(group.handle(), &of_group));
+  CONVOY_CHECK_MPI(
+      MPI_Group_translate_ranks(of_group, static_cast<int>(ranks.size()), ranks.data(), of_world, translated.data()));
+  MPI_Group_free(&of_group);
+  MPI_Group_free(&of_world);
+  return translated;
+}
+
+}  // namespace convoy::nccl

@@ -1,0 +1,201 @@
+/// Messages as kernels on streams beside the arithmetic. The host never waits: start() makes the link's stream wait for
+/// the device's work, test() makes the device's work wait for the message.
+///
+///   arithmetic   ... start() .......................... test() ... reads what was received
+///   link             waits for worked, message, moved
+///
+/// Messages on one stream wait for each other. So each neighbour and direction of a pipeline has a link of its own, and
+/// a receive that waits for its sender holds nothing else up; any other group has one, and takes its turns in order.
+#include "comm/nccl/nccl_transport.h"
+
+#include <algorithm>
+#include <cassert>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "comm/nccl/check.h"
+#include "comm/nccl/link.h"
+
+namespace convoy::nccl {
+
+namespace {
+
+class GpuMessage final : public Message {
+ public:
+  using Issue = std::function<void(ncclComm_t, cudaStream_t)>;
+
+  /// Nothing to issue: an empty message, complete as soon as it is started.
+  GpuMessage(cuda::CudaDevice& device, Link& link, std::int64_t& num_active, Issue issue)
+      : device_(device), link_(link), num_active_(num_active), issue_(std::move(issue)) {}
+
+  void start() override {
+    link_.follow_work();
+    issue();
+    finish_start();
+  }
+
+  // The parts of start().
+  Link& link() const { return link_; }
+  void issue() {
+    assert(!active_ && "a message under way was started again");
+    if (issue_) issue_(link_.handle(), link_.stream());
+  }
+  void finish_start() {
+    CONVOY_CHECK_CUDA(cudaEventRecord(moved_.get(), link_.stream()));
+    active_ = true;
+    ++num_active_;
+  }
+
+  bool test() override {
+    if (!active_) return true;
+    CONVOY_CHECK_CUDA(cudaStreamWaitEvent(device_.stream(), moved_.get()));
+    active_ = false;
+    --num_active_;
+    return true;
+  }
+
+  bool active() const override { return active_; }
+
+ private:
+  cuda::CudaDevice& device_;
+  Link& link_;
+  std::int64_t& num_active_;
+  Issue issue_;
+  cuda::Event moved_ = cuda::make_event(cuda::Timing::kOff);
+  bool active_ = false;
+};
+
+GpuMessage& on_gpu(const std::unique_ptr<Message>& message) {
+  return static_cast<GpuMessage&>(*message);
+}
+
+// Parts of equal size go as one reduction; NCCL has none for unequal ones, so that each rank's part is one of its own.
+void reduce_parts(const float* data, float* part, const std::vector<std::int64_t>& counts, ncclComm_t communicator,
+                  cudaStream_t stream) {
+  const auto num_of = [](std::int64_t count) { return static_cast<std::size_t>(count); };
+  if (std::equal(counts.begin() + 1, counts.end(), counts.begin())) {
+    CONVOY_CHECK_NCCL(
+        ncclReduceScatter(data, part, num_of(counts.front()), ncclFloat32, ncclSum, communicator, stream));
+    return;
+  }
+  CONVOY_CHECK_NCCL(ncclGroupStart());
+  for (std::size_t root = 0; root < counts.size(); ++root) {
+    if (counts[root] > 0)
+      CONVOY_CHECK_NCCL(ncclReduce(data, part, num_of(counts[root]), ncclFloat32, ncclSum, static_cast<int>(root),
+                                   communicator, stream));
+    data += counts[root];
+  }
+  CONVOY_CHECK_NCCL(ncclGroupEnd());
+}
+
+class NcclTransport final : public Transport {
+ public:
+  NcclTransport(const ProcessGrid& grid, cuda::CudaDevice& device) : grid_(grid), device_(device) {}
+
+  std::string description() const override { return "NCCL"; }
+
+  std::unique_ptr<Message> send(const MessageSpec& spec) override {
+    const bool along = is_pipeline(spec.group);
+    Link& link = along ? pipeline_link(spec, spec.group.rank(), spec.peer) : exchange_link(spec.group);
+    GpuMessage::Issue issue = [data = spec.data, size_bytes = static_cast<std::size_t>(spec.size_bytes),
+                               to = along ? 1 : spec.peer](ncclComm_t communicator, cudaStream_t stream) {
+      CONVOY_CHECK_NCCL(ncclSend(data, size_bytes, ncclUint8, to, communicator, stream));
+    };
+    return plan(link, spec.size_bytes, std::move(issue));
+  }
+
+  std::unique_ptr<Message> receive(const MessageSpec& spec) override {
+    const bool along = is_pipeline(spec.group);
+    Link& link = along ? pipeline_link(spec, spec.peer, spec.group.rank()) : exchange_link(spec.group);
+    GpuMessage::Issue issue = [data = spec.data, size_bytes = static_cast<std::size_t>(spec.size_bytes),
+                               from = along ? 0 : spec.peer](ncclComm_t communicator, cudaStream_t stream) {
+      CONVOY_CHECK_NCCL(ncclRecv(data, size_bytes, ncclUint8, from, communicator, stream));
+    };
+    return plan(link, spec.size_bytes, std::move(issue));
+  }
+
+  // All ranks of the group.
+  std::unique_ptr<Message> reduce_scatter(const ReduceScatterSpec& spec) override {
+    const std::int64_t total = std::accumulate(spec.counts.begin(), spec.counts.end(), std::int64_t{0});
+    return plan(
+        exchange_link(spec.group), total,
+        [data = spec.data, part = spec.part, counts = spec.counts](ncclComm_t communicator, cudaStream_t stream) {
+          reduce_parts(data, part, counts, communicator, stream);
+        });
+  }
+
+  // Each rank connects its links in the order of their keys, which is the same order for all: of the links that are not
+  // connected, the first has every member waiting for nothing else, so it will be; then the next. No rank waits for
+  // ever.
+  void connect() override {
+    for (auto& [key, link] : links_) link.connect();
+  }
+
+  void start_together(std::span<const std::unique_ptr<Message>> messages) override {
+    const Link* followed = nullptr;
+    for (const auto& message : messages) {
+      Link& link = on_gpu(message).link();
+      if (&link != followed) link.follow_work();
+      followed = &link;
+    }
+    CONVOY_CHECK_NCCL(ncclGroupStart());
+    for (const auto& message : messages) on_gpu(message).issue();
+    CONVOY_CHECK_NCCL(ncclGroupEnd());
+    for (const auto& message : messages) on_gpu(message).finish_start();
+  }
+
+  // The GPU moves them on by itself. A rank that is gone is seen here, by an error in place of a wait without end.
+  bool progress() override {
+    for (const auto& [key, link] : links_) link.check();
+    return num_active_ > 0;
+  }
+
+ private:
+  bool is_pipeline(const mpi::Communicator& group) const { return group.handle() == grid_.model().handle(); }
+
+  Link& pipeline_link(const MessageSpec& spec, int from, int to) { return link_of(spec.group, {from, to}, spec.tag); }
+
+  Link& exchange_link(const mpi::Communicator& group) {
+    std::vector<int> all(group.size());
+    std::iota(all.begin(), all.end(), 0);
+    return link_of(group, all, kExchange);
+  }
+
+  Link& link_of(const mpi::Communicator& group, const std::vector<int>& members, int tag) {
+    const LinkKey key{.world_ranks = world_ranks(grid_.world(), group, members), .tag = tag};
+    return links_.try_emplace(key, device_, group, members, tag != kExchange).first->second;
+  }
+
+  std::unique_ptr<Message> plan(Link& link, std::int64_t size, GpuMessage::Issue issue) {
+    return std::make_unique<GpuMessage>(device_, link, num_active_, size > 0 ? std::move(issue) : nullptr);
+  }
+
+  const ProcessGrid& grid_;
+  cuda::CudaDevice& device_;
+  std::map<LinkKey, Link> links_;
+  std::int64_t num_active_ = 0;
+};
+
+// All ranks of the world, and the same on all of them.
+bool each_has_its_own(const std::string& gpu, const mpi::Communicator& world) {
+  const std::vector<std::byte> gathered = world.gather(std::as_bytes(std::span(gpu)), 0);
+  const std::string_view gpus(reinterpret_cast<const char*>(gathered.data()), gathered.size());
+  std::set<std::string_view> different;
+  for (std::size_t at = 0; at < gpus.size(); at += gpu.size()) different.insert(gpus.substr(at, gpu.size()));
+  return world.max(std::ssize(different)) == world.size();  // only rank 0 has counted
+}
+
+}  // namespace
+
+std::unique_ptr<Transport> make_transport(const ProcessGrid& grid, Device& device) {
+  auto* gpu = dynamic_cast<cuda::CudaDevice*>(&device);
+  if (gpu == nullptr || !each_has_its_own(gpu->hardware_id(), grid.world())) return nullptr;
+  return std::make_unique<NcclTransport>(grid, *gpu);
+}
+
+}  // namespace convoy::nccl

@@ -1,0 +1,16 @@
+/// Messages from GPU to GPU by NCCL.
+#pragma once
+
+#include <memory>
+
+#include "convoy/comm/process_grid.h"
+#include "convoy/comm/transport.h"
+#include "convoy/device/device.h"
+
+namespace convoy::nccl {
+
+/// Null where NCCL was not built in, or where a rank of the world shares its GPU with another (which NCCL refuses).
+/// All ranks of the world, and the same on all of them.
+std::unique_ptr<Transport> make_transport(const ProcessGrid& grid, Device& device);
+
+}  // namespace convoy::nccl

@@ -1,0 +1,46 @@
+/// How a micro-batch's images get from the data set's bytes to the network's input: prepared by the loader's threads,
+/// or brought to the device as bytes and prepared there.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "convoy/data/loader.h"
+
+namespace convoy {
+
+/// One place of a micro-batch.
+struct ImageOrder {
+  const std::uint8_t* image = nullptr;  ///< (H,W,C); null for a black one, behind the last sample
+  std::int64_t epoch = 0;
+  std::int64_t sample = 0;
+};
+
+/// Slots are filled by many threads at once, each its own, and given to the device one after the other by one thread:
+/// start(), then finish(), then the next; a slot may be started before the one before has left.
+class ImagePath {
+ public:
+  virtual ~ImagePath() = default;
+
+  virtual std::int64_t slot_bytes() const = 0;
+  /// Writes the i-th image of a micro-batch into its slot.
+  virtual void prepare(std::byte* slot, std::int64_t i, const ImageOrder& order) const = 0;
+  /// Whether start() would not wait.
+  virtual bool ready() const = 0;
+  virtual void start(const std::byte* slot) = 0;
+  /// What was started last becomes x (N,H,W,C), in order with the device's work.
+  virtual void finish(void* x) = 0;
+  /// Whether the slot that was finished last may be filled again.
+  virtual bool has_left() const = 0;
+};
+
+struct ImagePathSpec {
+  std::int64_t batch_micro = 0;
+  DataType type = DataType::kFloat32;  ///< of the network's input
+};
+
+/// Whichever the library's device prefers. augmenter and library outlive it.
+std::unique_ptr<ImagePath> make_image_path(const Augmenter& augmenter, const ImagePathSpec& spec,
+                                           ops::Library& library);
+
+}  // namespace convoy

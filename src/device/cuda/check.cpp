@@ -1,0 +1,13 @@
+/// How failed calls of the CUDA runtime read.
+#include "device/cuda/check.h"
+
+#include "convoy/base/error.h"
+
+namespace convoy::cuda {
+
+void fail_call(cudaError_t status, const char* call, const char* file, int line) {
+  cudaGetLastError();  // forgotten: it is reported here, not by the next call
+  fail("{} failed: {} ({}:{})", call, cudaGetErrorString(status), file, line);
+}
+
+}  // namespace convoy::cuda

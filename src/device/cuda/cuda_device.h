@@ -1,0 +1,60 @@
+/// One GPU as a device: a stream for arithmetic, lanes for copies beside it, recordings as CUDA graphs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <cuda_runtime.h>
+
+#include "convoy/device/device.h"
+
+namespace convoy::cuda {
+
+/// Why this process can use no GPU, as part of a sentence; empty where it can.
+std::string why_no_gpu();
+
+struct CudaDeviceSpec {
+  std::int64_t local_rank = 0;  ///< among the ranks of this host; ranks beyond the number of GPUs share them
+  std::string libraries;        ///< for the description: "cuDNN 9.19"
+  bool records = true;          ///< false: recordings issue their work anew each time
+};
+
+class CudaDevice final : public Device {
+ public:
+  /// Throws RequestError where the GPU cannot be had: another process may hold it for itself alone.
+  explicit CudaDevice(const CudaDeviceSpec& spec);
+  ~CudaDevice() override;
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+
+  std::string description() const override;
+  bool is_host() const override { return false; }
+
+  void* allocate(std::int64_t size_bytes) override;
+  void release(void* data, std::int64_t size_bytes) noexcept override;
+  void* allocate_host(std::int64_t size_bytes) override;
+  void release_host(void* data, std::int64_t size_bytes) noexcept override;
+  void copy_to_device(void* device, const void* host, std::int64_t size_bytes) override;
+  void copy_to_host(void* host, const void* device, std::int64_t size_bytes) override;
+
+  std::unique_ptr<CopyLane> make_copy_lane() override;
+  std::unique_ptr<Recording> make_recording() override;
+  void synchronize() override;
+  bool idle() override;
+
+  /// Where all work goes. Of the lowest priority: kernels that move messages, on streams of others, go first.
+  cudaStream_t stream() const { return stream_; }
+  const cudaDeviceProp& properties() const { return properties_; }
+  /// The same for two ranks where they share a GPU, on whatever host: "GPU-5e1fd8a0-...".
+  std::string hardware_id() const;
+
+ private:
+  int index_ = 0;
+  cudaDeviceProp properties_{};
+  std::string libraries_;
+  bool records_;
+  cudaStream_t stream_ = nullptr;
+};
+
+}  // namespace convoy::cuda

@@ -1,0 +1,46 @@
+/// Streams, events and graphs that are given back on destruction.
+#pragma once
+
+#include <memory>
+#include <type_traits>
+
+#include <cuda_runtime.h>
+
+#include "device/cuda/check.h"
+
+namespace convoy::cuda {
+
+/// Destroys without a word: what could fail is an error of work before, which its own caller has met.
+template <auto kDestroy>
+struct Destroy {
+  template <typename Handle>
+  void operator()(Handle* handle) const noexcept {
+    static_cast<void>(kDestroy(handle));
+  }
+};
+
+template <typename Handle, auto kDestroy>
+using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Destroy<kDestroy>>;
+
+using Stream = Owned<cudaStream_t, &cudaStreamDestroy>;
+using Event = Owned<cudaEvent_t, &cudaEventDestroy>;
+using Graph = Owned<cudaGraph_t, &cudaGraphDestroy>;
+using GraphExec = Owned<cudaGraphExec_t, &cudaGraphExecDestroy>;
+
+/// Runs beside all other streams.
+inline Stream make_stream() {
+  cudaStream_t stream = nullptr;
+  CONVOY_CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  return Stream(stream);
+}
+
+enum class Timing { kOff, kOn };  ///< off: cheaper, for order alone
+
+inline Event make_event(Timing timing) {
+  cudaEvent_t event = nullptr;
+  CONVOY_CHECK_CUDA(
+      cudaEventCreateWithFlags(&event, timing == Timing::kOn ? cudaEventDefault : cudaEventDisableTiming));
+  return Event(event);
+}
+
+}  // namespace convoy::cuda

@@ -1,0 +1,13 @@
+/// A recording that records nothing: for devices without graphs, and where each operation is to be seen by itself.
+#pragma once
+
+#include "convoy/device/device.h"
+
+namespace convoy {
+
+class PlainRecording final : public Recording {
+ public:
+  void run(const std::function<void()>& issue) override { issue(); }
+};
+
+}  // namespace convoy

@@ -1,0 +1,181 @@
+/// Backward kernels of batch normalisation. Included by batch_norm.cu alone.
+#pragma once
+
+#include "ops/cuda/batch_norm_forward.h"
+#include "ops/cuda/batch_norm_rows.h"
+
+namespace convoy::ops::cuda {
+
+namespace {
+
+/// Where the ReLU's mask comes from. Without a residual x tells it, bit for bit, and y need not be read.
+enum class Mask { kNone, kFromX, kFromY };
+
+/// The largest value that forward rounded to 0: half of the smallest positive T, a tie.
+template <typename T>
+inline constexpr float kRoundsToZero = 0;
+template <>
+inline constexpr float kRoundsToZero<__nv_bfloat16> = 0x1p-134f;
+template <>
+inline constexpr float kRoundsToZero<__half> = 0x1p-25f;
+
+template <typename T>
+__device__ bool forward_was_positive(float centred, float scale, float beta) {
+  return normalised(centred, scale, beta) > kRoundsToZero<T>;
+}
+
+// --- The pass of sums -------------------------------------------------------------------------------------------
+
+constexpr int kGradientRows = 2;
+constexpr std::int64_t kGradientBlocks = 384;  // 3 to a multiprocessor of 132: all at once
+
+template <typename T>
+struct GradientArgs {
+  const T *dy, *x, *y;
+  T* dresidual;  ///< null where there is none, or where it is dy and stays as it is
+  const float *gamma, *beta, *mean, *inv_std, *var_unbiased;
+  Rows rows;
+  FloatPair* partials;  ///< (blocks of a tile, C): sums of g and g * (x - mean)
+  unsigned* counters;   ///< (tiles)
+  float *dgamma, *dbeta, *mean_copy, *var_copy;
+};
+
+/// g = dy where the ReLU let through, written to dresidual;  dbeta = sum g;  dgamma = inv_std * sum g * (x - mean).
+/// Grid: tiles x at most kGradientBlocks / tiles. Block: kThreads. Shared: 20 KiB. Summed in float32 in a
+/// thread, in double from there on. Reads dy, x and (kFromY) y, writes dresidual, once each.
+template <typename T, int kWidth, Mask kMask>
+__global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs<T> args) {
+  const Rows rows = args.rows;
+  const Sweep<kGradientRows> sweep(rows);
+  float sum[kWidth] = {}, products[kWidth] = {};
+  if (const int channel = my_channel<kWidth>(); channel < rows.channels) {
+    float mean[kWidth];
+    [[maybe_unused]] float scale[kWidth], beta[kWidth];
+    load<kWidth>(args.mean + channel, mean);
+    if constexpr (kMask == Mask::kFromX) {
+      float inv_std[kWidth];
+      load<kWidth>(args.gamma + channel, scale);
+      load<kWidth>(args.inv_std + channel, inv_std);
+      load<kWidth>(args.beta + channel, beta);
+#pragma unroll
+      for (int i = 0; i < kWidth; ++i) scale[i] *= inv_std[i];
+    }
+    for (int slab = sweep.first_slab(); slab >= 0; slab -= static_cast<int>(gridDim.y)) {
+      for_rows_of_slab<kGradientRows>(slab, rows.count, [&]<int kRows>(Width<kRows>, std::int64_t row) {
+        const std::int64_t begin = row * rows.channels + channel, step = std::int64_t{blockDim.y} * rows.channels;
+        float g[kRows][kWidth], x[kRows][kWidth];
+        [[maybe_unused]] float y[kRows][kWidth];
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) {
+          load<kWidth>(args.dy + begin + r * step, g[r]);
+          load<kWidth>(args.x + begin + r * step, x[r]);
+          if constexpr (kMask == Mask::kFromY) load<kWidth>(args.y + begin + r * step, y[r]);
+        }
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+          for (int i = 0; i < kWidth; ++i) {
+            const float centred = x[r][i] - mean[i];
+            if constexpr (kMask == Mask::kFromX) {
+              if (!forward_was_positive<T>(centred, scale[i], beta[i])) g[r][i] = 0;
+            }
+            if constexpr (kMask == Mask::kFromY) g[r][i] = y[r][i] > 0 ? g[r][i] : 0.0f;
+            sum[i] += g[r][i];
+            products[i] = __fmaf_rn(g[r][i], centred, products[i]);
+          }
+          if constexpr (kMask != Mask::kFromX) {
+            if (args.dresidual != nullptr) store<kWidth>(g[r], args.dresidual + begin + r * step);
+          }
+        }
+      });
+    }
+  }
+
+  const DoublePair sums = sum_columns<kWidth>(sum, products);
+  const int tile = static_cast<int>(blockDim.x) * kWidth, channel = static_cast<int>(blockIdx.x) * tile + my_thread();
+  const bool has_channel = my_thread() < tile && channel < rows.channels;
+  if (has_channel)
+    args.partials[std::int64_t{blockIdx.y} * rows.channels + channel] = {static_cast<float>(sums.first),
+                                                                         static_cast<float>(sums.second)};
+  if (!is_last_of_tile(args.counters)) return;
+
+  const DoublePair merged = merge_blocks<kWidth>(args.partials, rows, [](int, const FloatPair& partial) {
+    return DoublePair{double{partial.first}, double{partial.second}};
+  });
+  if (has_channel) {
+    args.dbeta[channel] = static_cast<float>(merged.first);
+    args.dgamma[channel] = static_cast<float>(merged.second * double{args.inv_std[channel]});
+    args.mean_copy[channel] = args.mean[channel];
+    args.var_copy[channel] = args.var_unbiased[channel];
+  }
+}
+
+// --- The pass of results ----------------------------------------------------------------------------------------
+
+constexpr int kInputRows = 2;
+
+template <typename T>
+struct InputGradientArgs {
+  const T* g;  ///< dresidual, masked, where there is one; else dy
+  const T* x;
+  const float *gamma, *beta, *mean, *inv_std, *dgamma, *dbeta;
+  T* dx;  ///< may be g
+  Rows rows;
+  int slabs_per_block;
+};
+
+/// dx = gamma * inv_std * (g - dbeta / n - xhat * dgamma / n),  xhat = (x - mean) * inv_std.
+/// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
+/// Reads g and x, writes dx, once each.
+template <typename T, int kWidth, bool kMaskFromX>
+__global__ void __launch_bounds__(kThreads, kMaskFromX ? 3 : 4) compute_input_gradients(InputGradientArgs<T> args) {
+  const int channel = my_channel<kWidth>();
+  const Rows rows = args.rows;
+  if (channel >= rows.channels) return;
+  float mean[kWidth], scale[kWidth], mean_g[kWidth], slope[kWidth];
+  [[maybe_unused]] float beta[kWidth];
+  {
+    const float inverse_count = __fdiv_rn(1.0f, static_cast<float>(rows.count));
+    float inv_std[kWidth];
+    load<kWidth>(args.mean + channel, mean);
+    load<kWidth>(args.gamma + channel, scale);
+    load<kWidth>(args.inv_std + channel, inv_std);
+    load<kWidth>(args.dbeta + channel, mean_g);
+    load<kWidth>(args.dgamma + channel, slope);
+    if constexpr (kMaskFromX) load<kWidth>(args.beta + channel, beta);
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) {
+      scale[i] *= inv_std[i];
+      mean_g[i] *= inverse_count;
+      slope[i] *= inv_std[i] * inverse_count;
+    }
+  }
+  const std::int64_t first = std::int64_t{blockIdx.y} * args.slabs_per_block;
+  for (std::int64_t slab = first; slab < first + args.slabs_per_block; ++slab) {
+    for_rows_of_slab<kInputRows>(slab, rows.count, [&]<int kRows>(Width<kRows>, std::int64_t row) {
+      const std::int64_t begin = row * rows.channels + channel, step = std::int64_t{blockDim.y} * rows.channels;
+      float g[kRows][kWidth], x[kRows][kWidth];
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+        load<kWidth>(args.g + begin + r * step, g[r]);
+        load<kWidth>(args.x + begin + r * step, x[r]);
+      }
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+        for (int i = 0; i < kWidth; ++i) {
+          const float centred = x[r][i] - mean[i];
+          if constexpr (kMaskFromX) {
+            if (!forward_was_positive<T>(centred, scale[i], beta[i])) g[r][i] = 0;
+          }
+          g[r][i] = scale[i] * __fmaf_rn(-centred, slope[i], g[r][i] - mean_g[i]);
+        }
+        store<kWidth>(g[r], args.dx + begin + r * step);
+      }
+    });
+  }
+}
+
+}  // namespace
+
+}  // namespace convoy::ops::cuda

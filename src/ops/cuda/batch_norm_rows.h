@@ -1,0 +1,176 @@
+/// Batch normalisation's view of an activation: rows of C channels, cut into tiles of channels and slabs of rows; and
+/// how sums over the rows are put together. Included by batch_norm.cu alone.
+///
+/// A block of kThreads threads is blockDim.x wide and blockDim.y high. Its width covers a tile of blockDim.x * kWidth
+/// channels, 128 bytes of a row where C allows; its height blockDim.y rows. A slab is kRows times as many rows, which
+/// every thread reads at once. Everything follows from the shape alone, so the bits do not depend on the GPU.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "convoy/base/shape.h"
+
+#include "ops/cuda/element.h"
+#include "ops/cuda/launch.h"
+#include "ops/cuda/widths.h"
+
+namespace convoy::ops::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kTileBytes = 128;  // of a row, to a block: one cache line
+
+struct Rows {
+  std::int64_t count;  ///< N * H * W
+  int channels;
+};
+
+/// How a kernel's grid lies over the rows.
+struct RowGrid {
+  RowGrid(const Shape& x, int width, int value_bytes)
+      : rows{x.pixels(), static_cast<int>(x.c)},
+        block_width(std::min(std::bit_ceil(static_cast<unsigned>(x.c / width)),
+                             static_cast<unsigned>(kTileBytes / (width * value_bytes)))),
+        block_height(kThreads / block_width),
+        tiles(static_cast<unsigned>(ceil_div(x.c, std::int64_t{block_width} * width))) {}
+
+  Rows rows;
+  unsigned block_width, block_height;
+  unsigned tiles;
+
+  std::int64_t slabs(int rows_at_once) const { return ceil_div(rows.count, std::int64_t{block_height} * rows_at_once); }
+
+  /// About `num_blocks` blocks over all tiles, every one with the same number of slabs, or one less.
+  LaunchShape shape_of(int rows_at_once, std::int64_t num_blocks) const {
+    const std::int64_t slabs_per_block = ceil_div(slabs(rows_at_once) * tiles, num_blocks);
+    return shape_with(ceil_div(slabs(rows_at_once), slabs_per_block));
+  }
+
+  LaunchShape shape_with(std::int64_t blocks_per_tile) const {
+    return {{tiles, static_cast<unsigned>(blocks_per_tile), 1}, {block_width, block_height, 1}};
+  }
+};
+
+template <int kWidth>
+__device__ int my_channel() {
+  return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) * kWidth;
+}
+
+/// Calls body(Width<kRows>{}, row) where the slab is whole: the thread's rows are row + i * blockDim.y, i < kRows.
+/// In the last, ragged slab: body(Width<1>{}, row) for each of them.
+template <int kRows, typename Body>
+__device__ void for_rows_of_slab(std::int64_t slab, std::int64_t num_rows, Body&& body) {
+  const std::int64_t begin = slab * kRows * blockDim.y, end = begin + std::int64_t{kRows} * blockDim.y;
+  if (end <= num_rows) {
+    body(Width<kRows>{}, begin + threadIdx.y);
+  } else {
+    for (std::int64_t row = begin + threadIdx.y; row < num_rows; row += blockDim.y) {
+      body(Width<1>{}, row);
+    }
+  }
+}
+
+// --- Sums over the rows --------------------------------------------------------------------------------------------
+
+/// Block b of a tile sums the slabs last - b, last - b - B, ..., B = gridDim.y: all blocks move together from the end
+/// of the activation, which its producer wrote last, to its beginning, where the second pass starts: the L2 cache
+/// serves both ends.
+template <int kRows>
+struct Sweep {
+  __device__ explicit Sweep(const Rows& rows) {
+    slab_rows = kRows * static_cast<int>(blockDim.y);
+    const int slabs = static_cast<int>((rows.count + slab_rows - 1) / slab_rows), blocks = static_cast<int>(gridDim.y);
+    last = slabs - 1;
+    missing_rows = static_cast<int>(std::int64_t{slabs} * slab_rows - rows.count);
+    longer_blocks = slabs % blocks;
+    shorter = std::int64_t{slabs / blocks} * slab_rows;
+  }
+
+  int slab_rows, last;
+  int missing_rows;      ///< in the last slab, which is block 0's
+  int longer_blocks;     ///< the first blocks, which sum a slab more than the others
+  std::int64_t shorter;  ///< rows of the others
+
+  __device__ int first_slab() const { return last - static_cast<int>(blockIdx.y); }
+  __device__ std::int64_t first_row() const { return std::int64_t{first_slab()} * slab_rows; }
+  __device__ std::int64_t rows_of_block(int block) const {
+    return shorter + (block < longer_blocks ? slab_rows : 0) - (block == 0 ? missing_rows : 0);
+  }
+};
+
+struct alignas(8) FloatPair {
+  float first, second;
+};
+struct DoublePair {
+  double first, second;
+};
+
+__device__ inline int my_thread() {
+  return static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+}
+
+/// Adds up the columns of a block from top to bottom, in double. For all threads; thread t < tile gets column t's.
+template <int kWidth>
+__device__ DoublePair sum_columns(const float (&first)[kWidth], const float (&second)[kWidth]) {
+  alignas(32) __shared__ float firsts[kThreads * kWidth], seconds[kThreads * kWidth];
+  store<kWidth>(first, firsts + my_thread() * kWidth);
+  store<kWidth>(second, seconds + my_thread() * kWidth);
+  __syncthreads();
+  const int tile = static_cast<int>(blockDim.x) * kWidth, height = static_cast<int>(blockDim.y);
+  DoublePair sums = {0, 0};
+  if (my_thread() < tile) {
+#pragma unroll 8
+    for (int row = 0; row < height; ++row) {
+      sums.first += double{firsts[row * tile + my_thread()]};
+      sums.second += double{seconds[row * tile + my_thread()]};
+    }
+  }
+  return sums;
+}
+
+/// Whether this block is the tile's last to come here: then it sees what the others wrote before. The counter is back
+/// at 0 after it, for the next launch. For all threads.
+__device__ inline bool is_last_of_tile(unsigned* counters) {
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (my_thread() == 0) is_last = atomicInc(counters + blockIdx.x, gridDim.y - 1) == gridDim.y - 1;
+  __syncthreads();
+  __threadfence();
+  return is_last;
+}
+
+/// Adds up term(b, partials[b][channel]) over the tile's blocks b, in double and in an order that only the shape
+/// decides. For all threads; thread t < tile gets the sums of its channel, which is given to it as `channel`.
+template <int kWidth, typename Term>
+__device__ DoublePair merge_blocks(const FloatPair* partials, const Rows& rows, Term&& term) {
+  __shared__ double firsts[kThreads], seconds[kThreads];
+  const int tile = static_cast<int>(blockDim.x) * kWidth, blocks = static_cast<int>(gridDim.y);
+  const int channel = static_cast<int>(blockIdx.x) * tile + my_thread() % tile;
+  DoublePair sums = {0, 0};
+  if (channel < rows.channels) {
+#pragma unroll 16
+    for (int b = my_thread() / tile; b < blocks; b += kThreads / tile) {
+      const DoublePair added = term(b, partials[std::int64_t{b} * rows.channels + channel]);
+      sums.first += added.first;
+      sums.second += added.second;
+    }
+  }
+  firsts[my_thread()] = sums.first;
+  seconds[my_thread()] = sums.second;
+  __syncthreads();
+  if (my_thread() < tile) {
+    for (int t = my_thread() + tile; t < kThreads; t += tile) {
+      sums.first += firsts[t];
+      sums.second += seconds[t];
+    }
+  }
+  return sums;
+}
+
+}  // namespace
+
+}  // namespace convoy::ops::cuda

@@ -1,0 +1,54 @@
+/// One pass of a convolution as a cuDNN graph with the engine that computes it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "convoy/ops/convolution.h"
+
+#include "ops/cuda/cudnn_runtime.h"
+
+namespace convoy::ops::cuda {
+
+enum class ConvolutionPass {
+  kForward,         ///< x, w -> y
+  kBackwardInput,   ///< y (its gradient), w -> x (its gradient)
+  kBackwardWeight,  ///< x, y (its gradient) -> w (its gradient)
+};
+
+struct CudnnGraphSpec {
+  ConvolutionSpec convolution;
+  ConvolutionPass pass = ConvolutionPass::kForward;
+  DataType weight_type = DataType::kFloat32;  ///< of w; x and y are of convolution.type
+};
+
+/// Device memory by its part in the forward pass, values and gradients alike. The pass writes one of the three.
+struct ConvolutionTensors {
+  const void* x = nullptr;
+  const void* w = nullptr;
+  const void* y = nullptr;
+};
+
+/// Engines come from cuDNN's heuristics. Left out are those that give other bits at the next call, that sum in less
+/// than float32, that transform the problem (Winograd, FFT: other rounding errors than a sum's), and, without TF32,
+/// those that round float32 inputs. Of the rest the fastest measured one computes, or the one that the plan cache
+/// names.
+class CudnnGraph {
+ public:
+  /// Null where cuDNN has no such engine for this spec.
+  static std::unique_ptr<CudnnGraph> plan(const CudnnGraphSpec& spec, CudnnRuntime& runtime);
+  /// What the engine was measured to take, by whoever filled the plan cache; nothing where there is none.
+  static std::optional<float> milliseconds(const CudnnGraphSpec& spec, CudnnRuntime& runtime);
+  ~CudnnGraph();
+
+  std::int64_t workspace_bytes() const;
+  void run(const ConvolutionTensors& tensors, void* workspace);
+
+ private:
+  class Impl;
+  explicit CudnnGraph(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace convoy::ops::cuda

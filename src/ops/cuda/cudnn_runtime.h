@@ -1,0 +1,56 @@
+/// cuDNN's handle, and what all convolutions planned with it share.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <cudnn.h>
+
+#include "convoy/ops/plan_cache.h"
+
+#include "ops/cuda/context.h"
+
+namespace convoy::ops::cuda {
+
+/// "9.19".
+std::string cudnn_version();
+
+/// Throws Error: "cudnnCreate(...) failed: CUDNN_STATUS_... (file:line)".
+[[noreturn]] void fail_cudnn_call(cudnnStatus_t status, const char* call, const char* file, int line);
+
+struct CudnnSpec {
+  std::string gpu;  ///< its model
+  bool tf32 = false;
+  PlanCache& plans;
+};
+
+class CudnnRuntime {
+ public:
+  /// The handle's work goes to the context's stream.
+  CudnnRuntime(Context& context, const CudnnSpec& spec);
+  ~CudnnRuntime();
+  CudnnRuntime(const CudnnRuntime&) = delete;
+  CudnnRuntime& operator=(const CudnnRuntime&) = delete;
+
+  cudnnHandle_t handle() const { return handle_; }
+  Context& context() const { return context_; }
+  PlanCache& plans() const { return spec_.plans; }
+  bool tf32() const { return spec_.tf32; }
+  /// What a plan depends on beside its operation: "NVIDIA H200, cuDNN 9.19.0".
+  const std::string& platform() const { return platform_; }
+
+ private:
+  Context& context_;
+  CudnnSpec spec_;
+  std::string platform_;
+  cudnnHandle_t handle_ = nullptr;
+};
+
+}  // namespace convoy::ops::cuda
+
+#define CONVOY_CHECK_CUDNN(call)                                                      \
+  do {                                                                                \
+    const cudnnStatus_t convoy_status = (call);                                       \
+    if (convoy_status != CUDNN_STATUS_SUCCESS)                                        \
+      ::convoy::ops::cuda::fail_cudnn_call(convoy_status, #call, __FILE__, __LINE__); \
+  } while (false)

@@ -1,0 +1,294 @@
+/// Arena-wide loops on the GPU: limited by memory alone. No product is contracted with a sum, so each value's result
+/// is that of the CPU, bit for bit, wherever its slice begins.
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <memory>
+
+#include "convoy/base/error.h"
+#include "convoy/ops/elementwise.h"
+
+#include "ops/cuda/element.h"
+#include "ops/cuda/launch.h"
+#include "ops/cuda/operations.h"
+
+namespace convoy::ops::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+
+/// body.at<kWidth>(i) for i = 0, kWidth, 2 kWidth, ..., and body.at<1>(i) for what is left at the end.
+/// Grid: ceil(count / kWidth / 256). Block: 256. No shared memory. Moves what the body loads and stores, once.
+template <int kWidth, typename Body>
+__global__ void __launch_bounds__(kThreads) for_each_pack(Body body, std::int64_t count) {
+  const std::int64_t begin = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) * kWidth;
+  if (begin + kWidth <= count) {
+    body.template at<kWidth>(begin);
+  } else if (kWidth > 1) {
+    for (std::int64_t i = begin; i < count; ++i) body.template at<1>(i);
+  }
+}
+
+/// Whether `width` values from `pointer` on may be moved by one access.
+template <typename T>
+bool aligned(const T* pointer, int width) {
+  return reinterpret_cast<std::uintptr_t>(pointer) % (static_cast<std::size_t>(width) * sizeof(T)) == 0;
+}
+
+/// kWidth at a time where all pointers allow it, else one by one.
+template <int kWidth, typename Body, typename... Pointers>
+void run_each(cudaStream_t stream, const Body& body, std::int64_t count, Pointers... pointers) {
+  if (count == 0) return;
+  const bool wide = (aligned(pointers, kWidth) && ...);
+  const std::int64_t num_threads = ceil_div(count, wide ? kWidth : 1);
+  const LaunchShape shape{{static_cast<unsigned>(ceil_div(num_threads, kThreads))}, {kThreads}};
+  launch(wide ? for_each_pack<kWidth, Body> : for_each_pack<1, Body>, shape, stream, body, count);
+}
+
+template <typename T>
+struct Add {
+  const T *a, *b;
+  T* sum;
+
+  template <int kWidth>
+  __device__ void at(std::int64_t i) const {
+    float x[kWidth], y[kWidth];
+    load(a + i, x);
+    load(b + i, y);
+#pragma unroll
+    for (int k = 0; k < kWidth; ++k) x[k] = __fadd_rn(x[k], y[k]);
+    store(x, sum + i);
+  }
+};
+
+template <typename T>
+struct RoundTo {
+  const float* from;
+  T* to;
+
+  template <int kWidth>
+  __device__ void at(std::int64_t i) const {
+    float x[kWidth];
+    load(from + i, x);
+    store(x, to + i);
+  }
+};
+
+struct FindNonFinite {
+  const float* values;
+  std::int32_t* found;
+
+  template <int kWidth>
+  __device__ void at(std::int64_t i) const {
+    float x[kWidth];
+    load(values + i, x);
+    bool any = false;
+#pragma unroll
+    for (int k = 0; k < kWidth; ++k) any |= !isfinite(x[k]);
+    if (any) *found = 1;  // all who write write the same
+  }
+};
+
+template <typename T, bool kNesterov>
+struct Sgd {
+  SgdSpec spec;
+  const float* gradient;
+  float *momentum, *weight;
+  T* weight_copy;
+
+  template <int kWidth>
+  __device__ void at(std::int64_t i) const {
+    float g[kWidth], v[kWidth], w[kWidth];
+    load(gradient + i, g);
+    load(momentum + i, v);
+    load(weight + i, w);
+#pragma unroll
+    for (int k = 0; k < kWidth; ++k) {
+      g[k] = __fadd_rn(__fmul_rn(spec.gradient_factor, g[k]), __fmul_rn(spec.weight_decay, w[k]));
+      v[k] = __fadd_rn(__fmul_rn(spec.momentum, v[k]), g[k]);
+      const float direction = kNesterov ? __fadd_rn(g[k], __fmul_rn(spec.momentum, v[k])) : v[k];
+      w[k] = __fsub_rn(w[k], __fmul_rn(spec.lr, direction));
+    }
+    store(v, momentum + i);
+    store(w, weight + i);
+    if (weight_copy != nullptr) store(w, weight_copy + i);
+  }
+};
+
+struct MovingAverage {
+  float keep, take;
+  const float* sum;
+  float* running;
+
+  template <int kWidth>
+  __device__ void at(std::int64_t i) const {
+    float x[kWidth], y[kWidth];
+    load(running + i, x);
+    load(sum + i, y);
+#pragma unroll
+    for (int k = 0; k < kWidth; ++k) x[k] = __fadd_rn(__fmul_rn(keep, x[k]), __fmul_rn(take, y[k]));
+    store(x, running + i);
+  }
+};
+
+constexpr int kTreeBlocks = 16;           // folded by one tree that is laid out when compiled
+constexpr std::size_t kMaxBlocks = 1024;  // a kernel's arguments hold no more than 4000 pointers
+
+/// The sum of blocks [begin, begin + kSize), of which those below num_blocks exist. A tree that is split at powers of
+/// two is a full one with branches missing at its right: to = left + right where there is a right.
+template <int kSize, bool kFull, int kWidth>
+__device__ inline void sum_tree(const float* const* blocks, int begin, int num_blocks, std::int64_t i,
+                                float (&to)[kWidth]) {
+  if constexpr (kSize == 1) {
+    load(blocks[begin] + i, to);
+  } else {
+    sum_tree<kSize / 2, kFull>(blocks, begin, num_blocks, i, to);
+    if (!kFull && begin + kSize / 2 >= num_blocks) return;
+    float right[kWidth];
+    sum_tree<kSize / 2, kFull>(blocks, begin + kSize / 2, num_blocks, i, right);
+#pragma unroll
+    for (int k = 0; k < kWidth; ++k) to[k] = __fadd_rn(to[k], right[k]);
+  }
+}
+
+/// kFull: there are just kSize blocks, and no load waits for a branch.
+template <int kSize, bool kFull>
+struct FoldFew {
+  const float* blocks[kSize];
+  int num_blocks;
+  float* sum;
+
+  template <int kWidth>
+  __device__ void at(std::int64_t i) const {
+    float total[kWidth];
+    sum_tree<kSize, kFull>(blocks, 0, num_blocks, i, total);
+    store(total, sum + i);
+  }
+};
+
+/// A binary counter of sums of 2^level trees: after n trees it holds one sum for each bit that is set in n.
+struct FoldMany {
+  static constexpr int kLevels = std::bit_width(kMaxBlocks / kTreeBlocks);
+
+  const float* blocks[kMaxBlocks];
+  int num_blocks;
+  float* sum;
+
+  template <int kWidth>
+  __device__ void at(std::int64_t i) const {
+    const int num_trees = (num_blocks + kTreeBlocks - 1) / kTreeBlocks;
+    float levels[kLevels][kWidth], total[kWidth];
+    for (int tree = 0; tree < num_trees; ++tree) {
+      sum_tree<kTreeBlocks, false>(blocks, tree * kTreeBlocks, num_blocks, i, total);
+      bool carry = true;
+#pragma unroll
+      for (int level = 0; level < kLevels; ++level) {
+#pragma unroll
+        for (int k = 0; k < kWidth; ++k) {
+          const float other = levels[level][k];
+          if (carry && (tree >> level & 1) == 0) levels[level][k] = total[k];
+          if (carry) total[k] = __fadd_rn(other, total[k]);
+        }
+        carry = carry && (tree >> level & 1) != 0;
+      }
+    }
+    bool any = false;
+#pragma unroll
+    for (int level = 0; level < kLevels; ++level) {
+      if ((num_trees >> level & 1) == 0) continue;
+#pragma unroll
+      for (int k = 0; k < kWidth; ++k) {
+        total[k] = any ? __fadd_rn(levels[level][k], total[k]) : levels[level][k];
+      }
+      any = true;
+    }
+    store(total, sum + i);
+  }
+};
+
+class CudaElementwise final : public ElementwiseOps {
+ public:
+  explicit CudaElementwise(const Context& context) : stream_(context.stream()) {}
+
+  void add(DataType type, const void* a, const void* b, void* sum, std::int64_t count) override {
+    with_type(type, [&]<typename T>(T*) {
+      const Add<T> body{static_cast<const T*>(a), static_cast<const T*>(b), static_cast<T*>(sum)};
+      run_each<kWidest<T>>(stream_, body, count, body.a, body.b, body.sum);
+    });
+  }
+
+  void fold(std::span<const float* const> blocks, float* sum, std::int64_t count) override {
+    if (blocks.empty() || blocks.size() > kMaxBlocks) {
+      fail("a sum of {} blocks: this device adds up 1 to {}", blocks.size(), kMaxBlocks);
+    }
+    if (blocks.size() > kTreeBlocks) {
+      fold_as(FoldMany{}, blocks, sum, count);
+    } else {
+      fold_few<1>(blocks, sum, count);
+    }
+  }
+
+  void round_to(DataType type, const float* from, void* to, std::int64_t count) override {
+    with_type(type, [&]<typename T>(T*) {
+      const RoundTo<T> body{from, static_cast<T*>(to)};
+      run_each<4>(stream_, body, count, body.from, body.to);
+    });
+  }
+
+  void find_non_finite(const float* values, std::int64_t count, std::int32_t* found) override {
+    run_each<4>(stream_, FindNonFinite{values, found}, count, values);
+  }
+
+  void sgd(const SgdSpec& spec, const SgdArguments& args) override {
+    with_type(spec.copy_type, [&]<typename T>(T*) {
+      if (spec.nesterov) {
+        sgd_as<T, true>(spec, args);
+      } else {
+        sgd_as<T, false>(spec, args);
+      }
+    });
+  }
+
+  void moving_average(float keep, float scale, const float* sum, float* running, std::int64_t count) override {
+    run_each<4>(stream_, MovingAverage{keep, (1.0f - keep) * scale, sum, running}, count, sum, running);
+  }
+
+ private:
+  template <typename T, bool kNesterov>
+  void sgd_as(const SgdSpec& spec, const SgdArguments& args) const {
+    const Sgd<T, kNesterov> body{spec, args.gradient, args.momentum, args.weight, static_cast<T*>(args.weight_copy)};
+    run_each<4>(stream_, body, args.count, body.gradient, body.momentum, body.weight, body.weight_copy);
+  }
+
+  /// By the smallest tree that holds them all.
+  template <int kSize>
+  void fold_few(std::span<const float* const> blocks, float* sum, std::int64_t count) const {
+    if (blocks.size() == kSize) return fold_as(FoldFew<kSize, true>{}, blocks, sum, count);
+    if (blocks.size() < kSize) return fold_as(FoldFew<kSize, false>{}, blocks, sum, count);
+    if constexpr (kSize < kTreeBlocks) fold_few<kSize * 2>(blocks, sum, count);
+  }
+
+  template <typename Body>
+  void fold_as(Body body, std::span<const float* const> blocks, float* sum, std::int64_t count) const {
+    std::ranges::copy(blocks, body.blocks);
+    body.num_blocks = static_cast<int>(blocks.size());
+    body.sum = sum;
+    const bool wide = std::ranges::all_of(blocks, [](const float* block) { return aligned(block, 4); });
+    if (wide) {
+      run_each<4>(stream_, body, count, sum);
+    } else {
+      run_each<1>(stream_, body, count, sum);
+    }
+  }
+
+  cudaStream_t stream_;
+};
+
+}  // namespace
+
+std::unique_ptr<ElementwiseOps> make_elementwise(Context& context) {
+  return std::make_unique<CudaElementwise>(context);
+}
+
+}  // namespace convoy::ops::cuda

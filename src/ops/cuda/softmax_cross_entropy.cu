@@ -1,0 +1,196 @@
+/// The loss on the GPU, in double as on the CPU: a few hundred thousand values, on which everything hangs.
+#include <cstdint>
+#include <memory>
+
+#include "convoy/ops/softmax_cross_entropy.h"
+
+#include "ops/cuda/element.h"
+#include "ops/cuda/launch.h"
+#include "ops/cuda/operations.h"
+
+namespace convoy::ops::cuda {
+
+namespace {
+
+constexpr int kWarp = 32, kMaxThreads = 256, kMaxWarps = kMaxThreads / kWarp;
+constexpr unsigned kAllLanes = ~0u;
+
+/// What one sample adds to LossSums.
+struct RowResult {
+  double loss;
+  std::int32_t correct, counted;
+};
+
+/// A kernel's view of LossArguments and the spec.
+template <typename T>
+struct Arguments {
+  const float* logits;
+  const std::int32_t* labels;
+  T* dlogits;
+  RowResult* rows;        ///< (N) scratch
+  unsigned* num_arrived;  ///< blocks that have written their row; 0 between calls
+  LossSums* sums;
+  std::int64_t n, classes;
+  double hit, smooth;  ///< the label's target is hit + smooth, all others' smooth
+  double scale;
+};
+
+struct Largest {
+  float value;
+  std::int32_t place;
+};
+
+/// NaN never wins: the row's loss will tell of it.
+__device__ inline Largest larger_of(const Largest& a, const Largest& b) {
+  return b.value > a.value || (b.value == a.value && b.place < a.place) ? b : a;
+}
+
+/// The same for all threads. Also a barrier; `shared` may be used again after the next one.
+__device__ inline Largest largest_of_block(Largest mine, Largest (&shared)[kMaxWarps]) {
+  for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) {
+    mine =
+        larger_of(mine, {__shfl_xor_sync(kAllLanes, mine.value, lanes), __shfl_xor_sync(kAllLanes, mine.place, lanes)});
+  }
+  if (threadIdx.x % kWarp == 0) shared[threadIdx.x / kWarp] = mine;
+  __syncthreads();
+  mine = shared[0];
+  for (unsigned warp = 1; warp < blockDim.x / kWarp; ++warp) mine = larger_of(mine, shared[warp]);
+  return mine;
+}
+
+/// In an order that depends on the block's size alone; likewise.
+__device__ inline double sum_of_block(double mine, double (&shared)[kMaxWarps]) {
+  for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) mine += __shfl_xor_sync(kAllLanes, mine, lanes);
+  if (threadIdx.x % kWarp == 0) shared[threadIdx.x / kWarp] = mine;
+  __syncthreads();
+  mine = shared[0];
+  for (unsigned warp = 1; warp < blockDim.x / kWarp; ++warp) mine += shared[warp];
+  return mine;
+}
+
+/// With d = z - max z, log p = d - log sum exp d, and as the targets sum to 1:
+///   loss = log sum exp d - (1 - s) d_label - s/classes sum d
+template <typename T>
+__device__ RowResult run_row(const Arguments<T>& args, std::int64_t n, std::int32_t label) {
+  __shared__ Largest shared_largest[kMaxWarps];
+  __shared__ double shared_exp[kMaxWarps], shared_d[kMaxWarps];
+  const float* z = args.logits + n * args.classes;
+
+  Largest mine{-INFINITY, 0};
+  for (std::int64_t k = threadIdx.x; k < args.classes; k += blockDim.x) {
+    mine = larger_of(mine, {z[k], static_cast<std::int32_t>(k)});
+  }
+  const Largest best = largest_of_block(mine, shared_largest);
+  const double max = best.value;
+
+  double my_exp = 0, my_d = 0;
+  for (std::int64_t k = threadIdx.x; k < args.classes; k += blockDim.x) {
+    const double d = double{z[k]} - max;  // NaN where z is NaN or +-inf - inf: then so is the loss
+    my_exp += exp(d);
+    my_d += d;
+  }
+  const double log_sum_exp = log(sum_of_block(my_exp, shared_exp)), sum = sum_of_block(my_d, shared_d);
+  if (args.dlogits != nullptr) {
+    for (std::int64_t k = threadIdx.x; k < args.classes; k += blockDim.x) {
+      const double p = exp(double{z[k]} - max - log_sum_exp), target = args.smooth + (k == label ? args.hit : 0.0);
+      args.dlogits[n * args.classes + k] = from_float<T>(static_cast<float>(args.scale * (p - target)));
+    }
+  }
+  const double loss = log_sum_exp - args.hit * (double{z[label]} - max) - args.smooth * sum;
+  return {loss, isfinite(loss) && best.place == label ? 1 : 0, 1};
+}
+
+/// A row without a true answer: no label, or one that is no class, which a kernel can only tell by NaN.
+template <typename T>
+__device__ RowResult run_unlabelled(const Arguments<T>& args, std::int64_t n, std::int32_t label) {
+  const float value = label == kNoLabel ? 0.0f : NAN;
+  if (args.dlogits != nullptr) {
+    for (std::int64_t k = threadIdx.x; k < args.classes; k += blockDim.x) {
+      args.dlogits[n * args.classes + k] = from_float<T>(value);
+    }
+  }
+  return {value, 0, label == kNoLabel ? 0 : 1};
+}
+
+/// All rows have been written: each thread adds up every blockDim-th, then the block its threads.
+template <typename T>
+__device__ void sum_rows(const Arguments<T>& args) {
+  __shared__ double shared_loss[kMaxWarps], shared_correct[kMaxWarps], shared_counted[kMaxWarps];
+  double loss = 0, correct = 0, counted = 0;  // whole numbers are exact in double
+  for (std::int64_t n = threadIdx.x; n < args.n; n += blockDim.x) {
+    loss += __ldcg(&args.rows[n].loss);
+    correct += __ldcg(&args.rows[n].correct);
+    counted += __ldcg(&args.rows[n].counted);
+  }
+  loss = sum_of_block(loss, shared_loss);
+  correct = sum_of_block(correct, shared_correct);
+  counted = sum_of_block(counted, shared_counted);
+  if (threadIdx.x != 0) return;
+  args.sums->loss = loss;
+  args.sums->num_correct = static_cast<std::int64_t>(correct);
+  args.sums->num_samples = static_cast<std::int64_t>(counted);
+}
+
+/// Grid: N, a block a row; the last to end adds up the rows. Block: 32 to 256 threads, by the number of classes alone.
+/// Shared memory: below 1 KB. Sums in double. Reads the logits once (again from L1) and writes dlogits once.
+template <typename T>
+__global__ void __launch_bounds__(kMaxThreads) softmax_cross_entropy(Arguments<T> args) {
+  __shared__ bool is_last;
+  const std::int64_t n = blockIdx.x;
+  const std::int32_t label = args.labels[n];
+  const bool labelled = label >= 0 && label < args.classes;
+  const RowResult result = labelled ? run_row(args, n, label) : run_unlabelled(args, n, label);
+  if (threadIdx.x == 0) {
+    args.rows[n] = result;
+    __threadfence();
+    is_last = atomicInc(args.num_arrived, gridDim.x - 1) == gridDim.x - 1;  // 0 again after the last
+  }
+  __syncthreads();
+  if (!is_last) return;
+  __threadfence();
+  sum_rows(args);
+}
+
+template <typename T>
+class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
+ public:
+  CudaSoftmaxCrossEntropy(const SoftmaxCrossEntropySpec& spec, Context& context)
+      : spec_(spec), context_(context), num_arrived_(context.device(), sizeof(unsigned)) {
+    context.reserve_scratch(spec.n * static_cast<std::int64_t>(sizeof(RowResult)));
+    while (threads_ < kMaxThreads && threads_ * 4 < spec.num_classes) threads_ *= 2;
+  }
+
+  void run(const LossArguments& args) override {
+    Arguments<T> arguments{};
+    arguments.logits = args.logits;
+    arguments.labels = args.labels;
+    arguments.dlogits = static_cast<T*>(args.dlogits);
+    arguments.rows = reinterpret_cast<RowResult*>(context_.scratch());
+    arguments.num_arrived = reinterpret_cast<unsigned*>(num_arrived_.data());
+    arguments.sums = args.sums;
+    arguments.n = spec_.n;
+    arguments.classes = spec_.num_classes;
+    arguments.hit = 1.0 - double{spec_.label_smoothing};
+    arguments.smooth = double{spec_.label_smoothing} / static_cast<double>(spec_.num_classes);
+    arguments.scale = double{args.loss_scale} * double{spec_.gradient_scale};
+    const LaunchShape shape{{static_cast<unsigned>(spec_.n)}, {static_cast<unsigned>(threads_)}};
+    launch(softmax_cross_entropy<T>, shape, context_.stream(), arguments);
+  }
+
+ private:
+  SoftmaxCrossEntropySpec spec_;
+  Context& context_;
+  Buffer num_arrived_;
+  int threads_ = kWarp;
+};
+
+}  // namespace
+
+std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(const SoftmaxCrossEntropySpec& spec,
+                                                                  Context& context) {
+  std::unique_ptr<SoftmaxCrossEntropyOp> op;
+  with_type(spec.type, [&]<typename T>(T*) { op = std::make_unique<CudaSoftmaxCrossEntropy<T>>(spec, context); });
+  return op;
+}
+
+}  // namespace convoy::ops::cuda

@@ -1,0 +1,42 @@
+/// 16-bit values as float32, one pass bound by memory.
+#include "ops/cuda/element.h"
+#include "ops/cuda/launch.h"
+#include "ops/cuda/widen.h"
+
+namespace convoy::ops::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kValues = 8;  // of a thread: 16 bytes in
+
+/// Grid ceil(count / 2048), blocks of 256. Moves 2 bytes in and 4 out a value (fewer of a weight's gradient than the
+/// pass before it has moved, so it mostly finds them in the cache).
+template <typename T>
+__global__ __launch_bounds__(kThreads) void widen_kernel(const T* __restrict__ from, float* __restrict__ to,
+                                                         std::int64_t count) {
+  const std::int64_t start = (static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x) * kValues;
+  if (start + kValues <= count) {
+    float values[kValues];
+    load(from + start, values);
+#pragma unroll
+    for (int half = 0; half < kValues; half += 4) {
+      const float four[4] = {values[half], values[half + 1], values[half + 2], values[half + 3]};
+      store(four, to + start + half);
+    }
+  } else {
+    for (std::int64_t i = start; i < count; ++i) to[i] = to_float(from[i]);
+  }
+}
+
+}  // namespace
+
+void widen(DataType type, const void* from, float* to, std::int64_t count, const Context& context) {
+  with_type(type, [&](auto* tag) {
+    using T = std::remove_pointer_t<decltype(tag)>;
+    const LaunchShape shape = {dim3(static_cast<unsigned>(ceil_div(count, kThreads * kValues))), dim3(kThreads)};
+    launch(&widen_kernel<T>, shape, context.stream(), static_cast<const T*>(from), to, count);
+  });
+}
+
+}  // namespace convoy::ops::cuda

@@ -1,0 +1,15 @@
+/// 16-bit values as float32.
+#pragma once
+
+#include <cstdint>
+
+#include "convoy/base/data_type.h"
+
+#include "ops/cuda/context.h"
+
+namespace convoy::ops::cuda {
+
+/// to = from, exactly. `from` is of `type` and aligned to 16 bytes, as is `to`; they do not overlap.
+void widen(DataType type, const void* from, float* to, std::int64_t count, const Context& context);
+
+}  // namespace convoy::ops::cuda

@@ -1,0 +1,24 @@
+/// Chooses how wide a kernel's accesses are: as wide as the number of neighbouring values allows.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "ops/cuda/element.h"
+
+namespace convoy::ops::cuda {
+
+template <int kWidth>
+using Width = std::integral_constant<int, kWidth>;
+
+/// Calls `work` with the widest Width of values of T that divides `count`: 16 bytes, 4 values or 1.
+template <typename T, typename Work>
+void with_width(std::int64_t count, Work&& work) {
+  if constexpr (kWidest < T >> 4) {
+    if (count % kWidest<T> == 0) return work(Width<kWidest<T>>{});
+  }
+  if (count % 4 == 0) return work(Width<4>{});
+  work(Width<1>{});
+}
+
+}  // namespace convoy::ops::cuda

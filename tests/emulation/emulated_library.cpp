@@ -1,0 +1,165 @@
+/// Plans the CUDA device's operations, and the CPU's in place of NVIDIA's libraries.
+#include "emulation/emulated_library.h"
+
+#include "ops/check_spec.h"
+#include "ops/cuda/column_sum.h"
+#include "ops/cuda/context.h"
+#include "ops/cuda/operations.h"
+#include "ops/cuda/widen.h"
+
+namespace convoy::emulation {
+
+namespace {
+
+constexpr std::int64_t kMultiprocessors = 4;
+
+/// Values in float32 on their way into the CPU's operations and out of them.
+class Converter {
+ public:
+  Converter(DataType type, ops::cuda::Context& context)
+      : type_(type), context_(context), elementwise_(ops::cuda::make_elementwise(context)) {}
+
+  Buffer buffer(std::int64_t count) const {
+    return {context_.device(), count * static_cast<std::int64_t>(sizeof(float))};
+  }
+  const void* widened(const void* from, const Buffer& to) const {
+    if (type_ == DataType::kFloat32) return from;
+    ops::cuda::widen(type_, from, to.floats(), count_of(to), context_);
+    return to.data();
+  }
+  void round_to(const Buffer& from, void* to) const {
+    elementwise_->round_to(type_, from.floats(), to, count_of(from));
+  }
+
+ private:
+  static std::int64_t count_of(const Buffer& floats) {
+    return floats.size_bytes() / static_cast<std::int64_t>(sizeof(float));
+  }
+
+  DataType type_;
+  ops::cuda::Context& context_;
+  std::unique_ptr<ops::ElementwiseOps> elementwise_;
+};
+
+/// The same in float32.
+template <typename Spec>
+Spec in_float32(Spec spec) {
+  spec.type = DataType::kFloat32;
+  return spec;
+}
+
+class WidenedConvolution final : public ops::ConvolutionOp {
+ public:
+  WidenedConvolution(const ops::ConvolutionSpec& spec, ops::Library& cpu, ops::cuda::Context& context)
+      : inner_(cpu.convolution(in_float32(spec))),
+        converter_(spec.type, context),
+        x_(converter_.buffer(spec.x.count())),
+        w_(converter_.buffer(spec.weight_count())),
+        y_(converter_.buffer(spec.y().count())) {}
+
+  void load_weights(const void* w) override { inner_->load_weights(converter_.widened(w, w_)); }
+  void forward(const void* x, void* y) override {
+    inner_->forward(converter_.widened(x, x_), y_.data());
+    converter_.round_to(y_, y);
+  }
+  void backward_input(const void* dy, void* dx) override {
+    inner_->backward_input(converter_.widened(dy, y_), x_.data());
+    converter_.round_to(x_, dx);
+  }
+  void backward_weight(const void* x, const void* dy, float* dw) override {
+    inner_->backward_weight(converter_.widened(x, x_), converter_.widened(dy, y_), dw);
+  }
+
+ private:
+  std::unique_ptr<ops::ConvolutionOp> inner_;
+  Converter converter_;
+  Buffer x_, w_, y_;
+};
+
+class WidenedLinear final : public ops::LinearOp {
+ public:
+  WidenedLinear(const ops::LinearSpec& spec, ops::Library& cpu, ops::cuda::Context& context)
+      : spec_(spec),
+        context_(context),
+        inner_(cpu.linear(in_float32(spec))),
+        converter_(spec.type, context),
+        x_(converter_.buffer(spec.n * spec.num_inputs)),
+        w_(converter_.buffer(spec.num_outputs * spec.num_inputs)),
+        dy_(converter_.buffer(spec.n * spec.num_outputs)) {}
+
+  void forward(const void* x, const void* w, const float* b, float* y) override {
+    inner_->forward(converter_.widened(x, x_), converter_.widened(w, w_), b, y);
+  }
+  void backward_input(const void* dy, const void* w, void* dx) override {
+    inner_->backward_input(converter_.widened(dy, dy_), converter_.widened(w, w_), x_.data());
+    converter_.round_to(x_, dx);
+  }
+  void backward_weight(const void* x, const void* dy, float* dw, float* db) override {
+    inner_->backward_weight(converter_.widened(x, x_), converter_.widened(dy, dy_), dw, db);
+    ops::cuda::column_sum({spec_.n, spec_.num_outputs, spec_.type}, dy, db, context_);  // as beside cuBLAS
+  }
+
+ private:
+  ops::LinearSpec spec_;
+  ops::cuda::Context& context_;
+  std::unique_ptr<ops::LinearOp> inner_;
+  Converter converter_;
+  Buffer x_, w_, dy_;
+};
+
+class EmulatedLibrary final : public ops::Library {
+ public:
+  Device& device() override { return cpu_->device(); }
+
+  std::unique_ptr<ops::ConvolutionOp> convolution(const ops::ConvolutionSpec& spec) override {
+    check(spec);
+    return std::make_unique<WidenedConvolution>(spec, *cpu_, context_);
+  }
+  std::unique_ptr<ops::LinearOp> linear(const ops::LinearSpec& spec) override {
+    check(spec);
+    return std::make_unique<WidenedLinear>(spec, *cpu_, context_);
+  }
+
+  std::unique_ptr<ops::BatchNormOp> batch_norm(const ops::BatchNormSpec& spec) override {
+    check(spec);
+    return ops::cuda::make_batch_norm(spec, context_);
+  }
+  std::unique_ptr<ops::MaxPoolOp> max_pool(const ops::PoolingSpec& spec) override {
+    ops::check_max_pool(spec);
+    return ops::cuda::make_max_pool(spec, context_);
+  }
+  std::unique_ptr<ops::AveragePoolOp> average_pool(const ops::PoolingSpec& spec) override {
+    ops::check_average_pool(spec);
+    return ops::cuda::make_average_pool(spec, context_);
+  }
+  std::unique_ptr<ops::GlobalAveragePoolOp> global_average_pool(const ops::GlobalPoolingSpec& spec) override {
+    check(spec);
+    return ops::cuda::make_global_average_pool(spec, context_);
+  }
+  std::unique_ptr<ops::SoftmaxCrossEntropyOp> softmax_cross_entropy(const ops::SoftmaxCrossEntropySpec& spec) override {
+    check(spec);
+    return ops::cuda::make_softmax_cross_entropy(spec, context_);
+  }
+  std::unique_ptr<ops::ShortcutOp> shortcut(const ops::ShortcutSpec& spec) override {
+    check(spec);
+    return ops::cuda::make_shortcut(spec, context_);
+  }
+  std::unique_ptr<ops::ImageBatchOp> image_batch(const ops::ImageBatchSpec& spec) override {
+    check(spec);
+    return ops::cuda::make_image_batch(spec, context_);
+  }
+  ops::ElementwiseOps& elementwise() override { return *elementwise_; }
+
+ private:
+  std::unique_ptr<ops::Library> cpu_ = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+  ops::cuda::Context context_{cpu_->device(), nullptr, kMultiprocessors};
+  std::unique_ptr<ops::ElementwiseOps> elementwise_ = ops::cuda::make_elementwise(context_);
+};
+
+}  // namespace
+
+std::unique_ptr<ops::Library> make_emulated_library() {
+  return std::make_unique<EmulatedLibrary>();
+}
+
+}  // namespace convoy::emulation

@@ -1,0 +1,15 @@
+/// A library whose operations are those of the CUDA device, run on the emulated GPU: what tests of kernels need where
+/// there is none.
+#pragma once
+
+#include <memory>
+
+#include "convoy/ops/library.h"
+
+namespace convoy::emulation {
+
+/// Over host memory. All kernels of src/ops/cuda; convolution and the fully connected layer, which cuDNN and cuBLAS
+/// compute on a GPU, are the CPU's, with inputs widened to float32 and outputs rounded to the type of the spec.
+std::unique_ptr<ops::Library> make_emulated_library();
+
+}  // namespace convoy::emulation

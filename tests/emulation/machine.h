@@ -1,0 +1,42 @@
+/// Runs a grid of threads on one core: each thread of a block is a fiber, and fibers change at barriers and shuffles.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <source_location>
+#include <stdexcept>
+
+namespace convoy::emulation {
+
+struct Extent {
+  unsigned x = 1, y = 1, z = 1;
+};
+
+/// What a GPU would answer with a hang, a wrong number or nothing at all.
+class Failure : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+/// Runs `thread` for every thread of every block, blocks one after the other. Blocks go up and down in turn from launch
+/// to launch, threads from block to block: who relies on an order is found out. Throws what a thread throws, and
+/// Failure where threads wait for others that never come.
+void run_grid(const Extent& grid, const Extent& block, const std::function<void()>& thread);
+
+// For the running thread.
+
+/// Waits for all threads of the block that have not ended, at this very place.
+void wait_for_block(const std::source_location& where);
+
+struct Exchange {
+  std::uint64_t value = 0;  ///< the source's
+  unsigned votes = 0;       ///< a bit for each lane of the mask whose value was not 0
+};
+
+/// Waits for all lanes of `mask`, at this very place, and hands over `value` of the lane `source`.
+Exchange exchange_in_warp(unsigned mask, std::uint64_t value, unsigned source, const std::source_location& where);
+
+/// The running thread's place in its warp.
+unsigned lane();
+
+}  // namespace convoy::emulation

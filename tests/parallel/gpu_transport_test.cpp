@@ -1,0 +1,146 @@
+/// The same patterns of messages on the CUDA device, by NCCL and staged, with stand-ins for CUDA and NCCL whose streams
+/// run as late or as early as they may: what does not wait for an event runs in the wrong order.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+
+#include "comm/nccl/nccl_transport.h"
+#include "device/cuda/cuda_device.h"
+#include "parallel/mpi_main.h"
+#include "parallel/stand_in/streams.h"
+#include "parallel/transport_patterns.h"
+
+namespace convoy::test {
+
+namespace {
+
+using streams::First;
+
+enum class By { kNccl, kStaging };
+
+Rig gpu_rig(By by, First first) {
+  streams::prefer(first);
+  streams::set_gpu(world().rank());
+  auto device = std::make_unique<cuda::CudaDevice>(cuda::CudaDeviceSpec{});
+  const cudaStream_t stream = device->stream();
+  auto transport = by == By::kNccl ? nccl::make_transport(one_pipeline(), *device) : make_staged_transport(*device);
+  return Rig({.device = std::move(device),
+              .transport = std::move(transport),
+              .issue =
+                  [stream](const Rig::Work& work) {
+                    streams::issue(stream, [work] {
+                      work();
+                      return true;
+                    });
+                  },
+              .poke = [] { streams::pump(); }});
+}
+
+struct GpuCase {
+  const char* name = nullptr;
+  By by = By::kNccl;
+  First first = First::kOldest;
+};
+
+class OnTheGpu : public testing::TestWithParam<GpuCase> {
+ protected:
+  Rig rig_ = gpu_rig(GetParam().by, GetParam().first);
+};
+
+INSTANTIATE_TEST_SUITE_P(Transports, OnTheGpu,
+                         testing::Values(GpuCase{"NcclBehindTheWork", By::kNccl, First::kOldest},
+                                         GpuCase{"NcclBeforeTheWork", By::kNccl, First::kNewest},
+                                         GpuCase{"StagedBehindTheWork", By::kStaging, First::kOldest},
+                                         GpuCase{"StagedBeforeTheWork", By::kStaging, First::kNewest}),
+                         [](const auto& gpu) { return std::string(gpu.param.name); });
+
+TEST_P(OnTheGpu, MessagesOfOneTagArriveInOrderFromAndToFramesThatAreUsedAgainAndAgain) {
+  if (world().size() == 1 && GetParam().by == By::kNccl) GTEST_SKIP() << "a pipeline of one rank";
+  EXPECT_EQ(differences_in_ring(rig_, {.num_messages = 60, .num_frames = 3}), 0);
+}
+
+TEST_P(OnTheGpu, EmptyMessagesComeAndGo) {
+  if (world().size() == 1 && GetParam().by == By::kNccl) GTEST_SKIP() << "a pipeline of one rank";
+  EXPECT_EQ(differences_in_ring(rig_, {.num_messages = 10, .num_frames = 2, .count = 0}), 0);
+}
+
+TEST_P(OnTheGpu, ActivationsGoForwardAndGradientsBack) {
+  EXPECT_EQ(differences_in_pipeline(rig_, 7), 0);
+}
+
+TEST_P(OnTheGpu, SlicesAreExchangedSummedAndGatheredStepAfterStep) {
+  EXPECT_EQ(differences_in_exchange(rig_, 5), 0);
+}
+
+TEST_P(OnTheGpu, EachRankReceivesItsPartOfTheSumOfEqualParts) {
+  EXPECT_EQ(differences_in_reduce_scatter(rig_, Parts::kEqual, 5), 0);
+}
+
+TEST_P(OnTheGpu, EachRankReceivesItsPartOfTheSumOfUnequalParts) {
+  EXPECT_EQ(differences_in_reduce_scatter(rig_, Parts::kUnequal, 5), 0);
+}
+
+TEST(MakeTransport, NcclWhereEachRankHasAGpuOfItsOwnElseStaging) {
+  streams::set_gpu(world().rank());
+  EXPECT_EQ(make_transport(one_pipeline(), *std::make_unique<cuda::CudaDevice>(cuda::CudaDeviceSpec{}))->description(),
+            "NCCL");
+  streams::set_gpu(world().rank() / 2);
+  EXPECT_EQ(make_transport(one_pipeline(), *std::make_unique<cuda::CudaDevice>(cuda::CudaDeviceSpec{}))->description(),
+            world().size() == 1 ? "NCCL" : "MPI through pinned host memory");
+}
+
+// Each rank has one link of each kind, each shared with another rank: connected in the wrong order, all would wait.
+TEST(Nccl, PipelinesAndExchangesOfOneGridConnectAndDoNotMix) {
+  if (world().size() != 4) GTEST_SKIP() << "2 stages x 2 replicas";
+  const ProcessGrid grid(world(), 2);
+  for (const First first : {First::kOldest, First::kNewest}) {
+    streams::prefer(first);
+    streams::set_gpu(world().rank());
+    cuda::CudaDevice device({});
+    const auto transport = nccl::make_transport(grid, device);
+    constexpr std::int64_t kBytes = sizeof(float);
+    Buffer mine(device, kBytes), of_stage(device, kBytes), of_replica(device, kBytes);
+    const int stage = static_cast<int>(grid.stage()), replica = static_cast<int>(grid.replica());
+    const auto spec = [&](const mpi::Communicator& group, Buffer& buffer) {
+      return MessageSpec{
+          .group = group, .data = buffer.data(), .size_bytes = kBytes, .peer = 1 - group.rank(), .tag = 0};
+    };
+    Messages exchange, along;
+    exchange.push_back(transport->receive(spec(grid.data(), of_replica)));
+    exchange.push_back(transport->send(spec(grid.data(), mine)));
+    along.push_back(stage == 0 ? transport->send(spec(grid.model(), mine))
+                               : transport->receive(spec(grid.model(), of_stage)));
+    transport->connect();
+    streams::issue(device.stream(), [&] {
+      *mine.floats() = static_cast<float>(world().rank());
+      return true;
+    });
+    along.front()->start();
+    transport->start_together(exchange);
+    for (auto* messages : {&along, &exchange})
+      for (auto& message : *messages) EXPECT_TRUE(message->test()) << "the host does not wait";
+    device.synchronize();
+    EXPECT_EQ(*of_replica.floats(), static_cast<float>(grid.world_rank(1 - replica, stage)));
+    EXPECT_EQ(*of_stage.floats(), stage == 0 ? 0 : static_cast<float>(grid.world_rank(replica, 0)));
+  }
+}
+
+TEST(Nccl, ALostRankIsAnErrorOfProgressAndNotAWaitWithoutEnd) {
+  if (world().size() == 1) GTEST_SKIP() << "needs a link";
+  Rig rig = gpu_rig(By::kNccl, First::kOldest);
+  EXPECT_EQ(differences_in_pipeline(rig, 1), 0);
+  streams::set_links_broken(true);
+  try {
+    rig.transport().progress();
+    FAIL() << "no Error was thrown";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("remote process exited"), std::string::npos) << error.what();
+  }
+  streams::set_links_broken(false);
+}
+
+}  // namespace
+
+}  // namespace convoy::test

@@ -1,0 +1,209 @@
+/// Streams as queues of functions.
+#include "parallel/stand_in/streams.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "convoy/comm/communicator.h"
+
+using convoy::test::streams::pump;
+
+struct CUstream_st {
+  std::deque<std::function<bool()>> work;
+};
+
+struct CUevent_st {
+  std::shared_ptr<bool> happened = std::make_shared<bool>(true);  ///< of the latest record
+};
+
+namespace convoy::test::streams {
+
+namespace {
+
+std::vector<cudaStream_t> all_streams;  // the oldest first
+First preferred = First::kOldest;
+int gpu_number = 0;
+
+bool run_front(CUstream_st& stream) {
+  if (stream.work.empty() || !stream.work.front()()) return false;
+  stream.work.pop_front();
+  return true;
+}
+
+cudaError_t allocate(void** data, std::size_t size_bytes) {
+  *data = std::malloc(size_bytes);
+  return *data == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+
+[[noreturn]] void refuse_to_record(const char* call) {
+  std::fprintf(stderr, "%s: these streams record nothing\n", call);
+  std::abort();
+}
+
+}  // namespace
+
+void prefer(First first) {
+  preferred = first;
+}
+
+void set_gpu(int number) {
+  gpu_number = number;
+}
+
+void issue(cudaStream_t stream, std::function<bool()> work) {
+  stream->work.push_back(std::move(work));
+}
+
+bool pump() {
+  const std::size_t num = all_streams.size();
+  for (std::size_t i = 0; i < num; ++i) {
+    if (run_front(*all_streams[preferred == First::kOldest ? i : num - 1 - i])) return true;
+  }
+  return false;
+}
+
+}  // namespace convoy::test::streams
+
+namespace streams = convoy::test::streams;
+
+// --- Device --------------------------------------------------------------------------------------------------
+
+const char* cudaGetErrorString(cudaError_t status) {
+  return status == cudaSuccess ? "no error" : "an error";
+}
+cudaError_t cudaGetLastError() {
+  return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaInitDevice(int, unsigned, unsigned) {
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int) {
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  *properties = {};
+  std::snprintf(properties->name, sizeof(properties->name), "streams on the host");
+  std::memcpy(properties->uuid.bytes, &streams::gpu_number, sizeof(streams::gpu_number));
+  return cudaSuccess;
+}
+
+// --- Memory --------------------------------------------------------------------------------------------------
+
+cudaError_t cudaMalloc(void** data, std::size_t size_bytes) {
+  return streams::allocate(data, size_bytes);
+}
+cudaError_t cudaHostAlloc(void** data, std::size_t size_bytes, unsigned) {
+  return streams::allocate(data, size_bytes);
+}
+cudaError_t cudaFree(void* data) {
+  std::free(data);
+  return cudaSuccess;
+}
+cudaError_t cudaFreeHost(void* data) {
+  return cudaFree(data);
+}
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  *free = *total = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size_bytes, cudaMemcpyKind, cudaStream_t stream) {
+  streams::issue(stream, [=] {
+    std::memcpy(to, from, size_bytes);
+    return true;
+  });
+  return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void* data, int value, std::size_t size_bytes, cudaStream_t stream) {
+  streams::issue(stream, [=] {
+    std::memset(data, value, size_bytes);
+    return true;
+  });
+  return cudaSuccess;
+}
+
+// --- Streams and events --------------------------------------------------------------------------------------
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (least != nullptr) *least = 0;
+  if (greatest != nullptr) *greatest = -1;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  streams::all_streams.push_back(*stream = new CUstream_st);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+  return cudaStreamCreateWithFlags(stream, flags);
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  std::erase(streams::all_streams, stream);
+  delete stream;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  pump();
+  return stream->work.empty() ? cudaSuccess : cudaErrorNotReady;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  convoy::mpi::wait_until([stream] {
+    while (!stream->work.empty() && pump()) {
+    }
+    return stream->work.empty();
+  });
+  return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event) {
+  streams::issue(stream, [happened = event->happened] { return *happened; });
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  *event = new CUevent_st;
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  event->happened = std::make_shared<bool>(false);
+  streams::issue(stream, [happened = event->happened] { return *happened = true; });
+  return cudaSuccess;
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return *event->happened ? cudaSuccess : cudaErrorNotReady;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
+  streams::refuse_to_record("cudaStreamBeginCapture");
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t*) {
+  streams::refuse_to_record("cudaStreamEndCapture");
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t*, cudaGraph_t, unsigned long long) {
+  streams::refuse_to_record("cudaGraphInstantiate");
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) {
+  streams::refuse_to_record("cudaGraphUpload");
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) {
+  streams::refuse_to_record("cudaGraphLaunch");
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t) {
+  streams::refuse_to_record("cudaGraphDestroy");
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) {
+  streams::refuse_to_record("cudaGraphExecDestroy");
+}

@@ -1,0 +1,29 @@
+/// What tests ask of the GPU that is none: when its streams' work runs, and which GPU it is.
+#pragma once
+
+#include <functional>
+
+#include <cuda_runtime.h>
+
+namespace convoy::test::streams {
+
+/// Which stream goes on where several could.
+enum class First {
+  kOldest,  ///< the device's work first: what it should wait for comes late
+  kNewest,  ///< messages and copies first: what they should wait for comes late
+};
+void prefer(First first);
+
+/// The number of this rank's GPU; ranks of one number share it.
+void set_gpu(int number);
+
+/// Puts work on a stream: it is called again and again until it says that it is done.
+void issue(cudaStream_t stream, std::function<bool()> work);
+
+/// Ends one piece of work of the first stream that can go on; false where none can.
+bool pump();
+
+/// Whether NCCL says that the other end is gone.
+void set_links_broken(bool broken);
+
+}  // namespace convoy::test::streams

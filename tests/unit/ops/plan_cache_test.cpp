@@ -1,0 +1,52 @@
+/// Plans that travel between ranks and lie in files.
+#include "convoy/ops/plan_cache.h"
+
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+
+namespace convoy::ops {
+namespace {
+
+TEST(PlanCache, FindsWhatWasInsertedLast) {
+  PlanCache cache;
+  EXPECT_EQ(cache.find("a"), nullptr);
+  cache.insert("a", "1");
+  cache.insert("a", "2");
+  ASSERT_NE(cache.find("a"), nullptr);
+  EXPECT_EQ(*cache.find("a"), "2");
+  EXPECT_EQ(cache.find("b"), nullptr);
+}
+
+TEST(PlanCache, IsTheSameBehindItsText) {
+  PlanCache cache;
+  EXPECT_EQ(PlanCache::parse(cache.serialise()), cache);
+  cache.insert("GPU, forward 2x3x3x4", "engine 7, knob 2");
+  cache.insert("", "");
+  EXPECT_EQ(PlanCache::parse(cache.serialise()), cache);
+}
+
+TEST(PlanCache, HasOneTextWhateverTheOrderOfInsertion) {
+  PlanCache one, other;
+  one.insert("a", "1");
+  one.insert("b", "2");
+  other.insert("b", "2");
+  other.insert("a", "1");
+  EXPECT_EQ(one.serialise(), other.serialise());
+}
+
+TEST(PlanCache, RefusesTextOfOthersNamingTheLine) {
+  for (const auto& [text, line] :
+       {std::pair{"", "line 1"}, std::pair{"plans\n", "line 1"}, std::pair{"convoy plans 1", "line 1"},
+        std::pair{"convoy plans 1\nkey\n", "line 2"}, std::pair{"convoy plans 1\nkey\tvalue\nkey\tcut", "line 3"}}) {
+    try {
+      PlanCache::parse(text);
+      FAIL() << "taken: '" << text << "'";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(line), std::string::npos) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace convoy::ops
