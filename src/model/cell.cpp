@@ -21,9 +21,9 @@ Saved CellMemory::saved_bytes(std::int64_t size_bytes) {
   return place;
 }
 
-Scratch CellMemory::scratch(const Shape& shape) {
+Scratch CellMemory::scratch_bytes(std::int64_t size_bytes) {
   const Scratch place{scratch_size_bytes_};
-  scratch_size_bytes_ += round_up(shape.count() * size_of(type_), kAlignmentBytes);
+  scratch_size_bytes_ += round_up(size_bytes, kAlignmentBytes);
   return place;
 }
 

@@ -37,9 +37,15 @@ BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, const ops::Bat
   var_unbiased_ = memory.saved_floats(spec.x.c);
 }
 
-void BatchNorm::forward(const Frame& frame, const void* x, void* y, const void* residual) const {
+void BatchNorm::forward(const Frame& frame, const void* x, void* y, const void* residual,
+                        const ops::ChannelSums& sums) const {
   if (frame.training) {
-    op_->forward({.x = x, .residual = residual, .gamma = frame[gamma_], .beta = frame[beta_]},
+    op_->forward({.x = x,
+                  .residual = residual,
+                  .gamma = frame[gamma_],
+                  .beta = frame[beta_],
+                  .sum = sums.sum,
+                  .square_sum = sums.square_sum},
                  {.y = y,
                   .mean = frame.floats(mean_),
                   .inv_std = frame.floats(inv_std_),
@@ -71,6 +77,29 @@ void BatchNorm::backward(const Frame& frame, const void* x, const void* y, const
                  .dbeta = frame.gradient(beta_),
                  .mean = frame.gradient(running_mean_),
                  .var_unbiased = frame.gradient(running_var_)});
+}
+
+ConvBatchNorm::ConvBatchNorm(CellMemory& memory, const ConvBatchNormSpec& spec)
+    : conv_(memory, spec.conv, spec.convolution),
+      bn_(memory, spec.bn, {.x = conv_.y(), .relu = spec.relu, .residual = spec.residual}),
+      a_(memory.saved(conv_.y())),
+      sum_(memory.scratch_floats(conv_.y().c)),
+      square_sum_(memory.scratch_floats(conv_.y().c)) {}
+
+void ConvBatchNorm::forward(const Frame& frame, const void* x, void* y, const void* residual) const {
+  if (frame.training && conv_.gives_sums()) {
+    const ops::ChannelSums sums{.sum = frame.floats(sum_), .square_sum = frame.floats(square_sum_)};
+    conv_.forward_with_sums(x, frame[a_], sums);
+    bn_.forward(frame, frame[a_], y, residual, sums);
+  } else {
+    conv_.forward(x, frame[a_]);                 // a  (N,P,Q,K)
+    bn_.forward(frame, frame[a_], y, residual);  // y  (N,P,Q,K)
+  }
+}
+
+void ConvBatchNorm::backward(const Frame& frame, const void* x, const void* y, const Gradients& gradients) const {
+  bn_.backward(frame, frame[a_], y, gradients.dy, gradients.da, gradients.dresidual);
+  conv_.backward(frame, x, gradients.da, gradients.dx);
 }
 
 Linear::Linear(CellMemory& memory, const std::string& name, const ops::LinearSpec& spec)

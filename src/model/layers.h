@@ -21,6 +21,10 @@ class Convolution {
   void load_weights(const Weights& weights) { op_->load_weights(weights[weight_]); }
 
   void forward(const void* x, void* y) const { op_->forward(x, y); }
+  bool gives_sums() const { return op_->gives_sums(); }
+  void forward_with_sums(const void* x, void* y, const ops::ChannelSums& sums) const {
+    op_->forward_with_sums(x, y, sums);
+  }
   void backward(const Frame& frame, const void* x, const void* dy, void* dx) const {
     if (dx != nullptr) op_->backward_input(dy, dx);
     op_->backward_weight(x, dy, frame.gradient(weight_));
@@ -42,7 +46,9 @@ class BatchNorm {
 
   void plan(ops::Library& library) { op_ = library.batch_norm(spec_); }
 
-  void forward(const Frame& frame, const void* x, void* y, const void* residual = nullptr) const;
+  /// `sums` of x where the convolution before has them.
+  void forward(const Frame& frame, const void* x, void* y, const void* residual = nullptr,
+               const ops::ChannelSums& sums = {}) const;
   /// dx may be dy, unless there is a residual: then dresidual may be dy, and dx is not.
   void backward(const Frame& frame, const void* x, const void* y, const void* dy, void* dx,
                 void* dresidual = nullptr) const;
@@ -52,6 +58,40 @@ class BatchNorm {
   ParameterRef gamma_, beta_, running_mean_, running_var_;
   Saved mean_, inv_std_, var_unbiased_;
   std::unique_ptr<ops::BatchNormOp> op_;
+};
+
+struct ConvBatchNormSpec {
+  std::string conv, bn;  ///< names: "layer1.0.conv1", "layer1.0.bn1"
+  ops::ConvolutionSpec convolution;
+  bool relu = true;
+  bool residual = false;
+};
+
+/// a = conv(x)    y = relu(bn(a) [+ residual])
+/// saves: a, and what batch norm saves; backward reads x and y
+class ConvBatchNorm {
+ public:
+  ConvBatchNorm(CellMemory& memory, const ConvBatchNormSpec& spec);
+
+  Shape y() const { return conv_.y(); }
+  void plan(ops::Library& library) { conv_.plan(library), bn_.plan(library); }
+  void load_weights(const Weights& weights) { conv_.load_weights(weights); }
+
+  void forward(const Frame& frame, const void* x, void* y, const void* residual = nullptr) const;
+
+  struct Gradients {
+    const void* dy = nullptr;
+    void* da = nullptr;         ///< a place for it; may be dy, unless there is a residual
+    void* dx = nullptr;         ///< null where nobody asks for it
+    void* dresidual = nullptr;  ///< with a residual; may be dy
+  };
+  void backward(const Frame& frame, const void* x, const void* y, const Gradients& gradients) const;
+
+ private:
+  Convolution conv_;
+  BatchNorm bn_;
+  Saved a_;
+  Scratch sum_, square_sum_;
 };
 
 /// y = x w^T + b    x (N,C)   w (K,C)   b (K)   y (N,K)

@@ -6,6 +6,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 
+#include "model/pyramidnet.h"
 #include "model/resnet.h"
 
 namespace convoy {
@@ -27,9 +28,10 @@ Network make_network(const NetworkSpec& spec) {
     if (spec.name == fmt::format("resnet{}", depth.depth)) return make_resnet(depth, spec);
   for (const int depth : resnet_cifar_depths())
     if (spec.name == fmt::format("resnet{}", depth)) return make_resnet_cifar(depth, spec);
+  if (const auto size = parse_pyramidnet(spec.name)) return make_pyramidnet(*size, spec);
   const std::string suggestion = nearest(spec.name, network_names());
-  refuse("model.name = {} is not known. Known: {}.{}", spec.name, fmt::join(network_names(), ", "),
-         suggestion.empty() ? "" : fmt::format(" Nearest: {}.", suggestion));
+  refuse("model.name = {} is not known. Known: {}, pyramidnetDEPTH-aALPHA.{}", spec.name,
+         fmt::join(network_names(), ", "), suggestion.empty() ? "" : fmt::format(" Nearest: {}.", suggestion));
 }
 
 std::vector<std::string> network_names() {

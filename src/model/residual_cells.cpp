@@ -3,26 +3,32 @@
 
 namespace convoy {
 
-namespace {
-
-ops::ConvolutionSpec conv3x3(const Shape& x, std::int64_t num_filters, std::int64_t stride = 1) {
+ops::ConvolutionSpec conv3x3(const Shape& x, std::int64_t num_filters, std::int64_t stride) {
   return {.x = x, .num_filters = num_filters, .kernel = 3, .stride = stride, .padding = 1};
 }
+
+namespace {
 
 ops::ConvolutionSpec conv1x1(const Shape& x, std::int64_t num_filters, std::int64_t stride = 1) {
   return {.x = x, .num_filters = num_filters, .kernel = 1, .stride = stride, .padding = 0};
 }
 
-ops::BatchNormSpec bn_relu(const Shape& x) {
-  return {.x = x, .relu = true};
-}
-ops::BatchNormSpec bn_add_relu(const Shape& x) {
-  return {.x = x, .relu = true, .residual = true};
-}
-
 // The network's first layer: nobody asks for the images' gradient.
 ops::ConvolutionSpec first_layer(ops::ConvolutionSpec spec) {
   spec.needs_dx = false;
+  return spec;
+}
+
+// The k-th of a block, with torchvision's names: conv1 and bn1, ...
+ConvBatchNormSpec kth(int k, const BlockSpec& block, const ops::ConvolutionSpec& convolution) {
+  return {.conv = fmt::format("{}.conv{}", block.name, k),
+          .bn = fmt::format("{}.bn{}", block.name, k),
+          .convolution = convolution};
+}
+
+// The last of a block: the shortcut joins before the ReLU.
+ConvBatchNormSpec joining(ConvBatchNormSpec spec) {
+  spec.residual = true;
   return spec;
 }
 
@@ -32,11 +38,11 @@ ops::ConvolutionSpec first_layer(ops::ConvolutionSpec spec) {
 
 ImageNetStem::ImageNetStem(const Shape& x, std::int64_t num_filters, DataType type)
     : Cell("stem", x, type),
-      conv1_(memory_, "conv1",
-             first_layer({.x = x, .num_filters = num_filters, .kernel = 7, .stride = 2, .padding = 3})),
-      bn1_(memory_, "bn1", bn_relu(conv1_.y())),
+      conv1_(memory_, {.conv = "conv1",
+                       .bn = "bn1",
+                       .convolution =
+                           first_layer({.x = x, .num_filters = num_filters, .kernel = 7, .stride = 2, .padding = 3})}),
       pool_spec_{.x = conv1_.y(), .kernel = 3, .stride = 2, .padding = 1, .type = type},
-      a_(memory_.saved(conv1_.y())),
       b_(memory_.saved(conv1_.y())),
       winner_(memory_.saved_bytes(pool_spec_.y().count())),
       db_(memory_.scratch(conv1_.y())) {
@@ -45,45 +51,41 @@ ImageNetStem::ImageNetStem(const Shape& x, std::int64_t num_filters, DataType ty
 
 void ImageNetStem::plan(ops::Library& library) {
   conv1_.plan(library);
-  bn1_.plan(library);
   pool_ = library.max_pool(pool_spec_);
 }
 
 void ImageNetStem::forward(const Frame& frame, const void* x, void* y) const {
-  conv1_.forward(x, frame[a_]);               // a  (N,P,Q,K)
-  bn1_.forward(frame, frame[a_], frame[b_]);  // b = relu(bn(a))
+  conv1_.forward(frame, x, frame[b_]);  // b = relu(bn(conv(x)))
   pool_->forward(frame[b_], y, frame.bytes(winner_));
 }
 
 void ImageNetStem::backward(const Frame& frame, const void* x, const void*, void* dy, void* dx) const {
-  pool_->backward(dy, frame.bytes(winner_), frame[db_]);
-  bn1_.backward(frame, frame[a_], frame[b_], frame[db_], frame[db_]);  // da over db
-  conv1_.backward(frame, x, frame[db_], dx);
+  void* db = frame[db_];
+  pool_->backward(dy, frame.bytes(winner_), db);
+  conv1_.backward(frame, x, frame[b_], {.dy = db, .da = db, .dx = dx});
 }
 
 // --- SmallImageStem --------------------------------------------------------------------------------------------------
 
-SmallImageStem::SmallImageStem(const Shape& x, std::int64_t num_filters, DataType type)
-    : Cell("stem", x, type),
-      conv1_(memory_, "conv1", first_layer(conv3x3(x, num_filters))),
-      bn1_(memory_, "bn1", bn_relu(conv1_.y())),
-      a_(memory_.saved(conv1_.y())) {
+SmallImageStem::SmallImageStem(const SmallImageStemSpec& spec)
+    : Cell("stem", spec.x, spec.type),
+      conv1_(memory_, {.conv = "conv1",
+                       .bn = "bn1",
+                       .convolution = first_layer(conv3x3(spec.x, spec.num_filters)),
+                       .relu = spec.relu}) {
   set_output(conv1_.y());
 }
 
 void SmallImageStem::plan(ops::Library& library) {
   conv1_.plan(library);
-  bn1_.plan(library);
 }
 
 void SmallImageStem::forward(const Frame& frame, const void* x, void* y) const {
-  conv1_.forward(x, frame[a_]);       // a  (N,P,Q,K)
-  bn1_.forward(frame, frame[a_], y);  // y = relu(bn(a))
+  conv1_.forward(frame, x, y);
 }
 
 void SmallImageStem::backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const {
-  bn1_.backward(frame, frame[a_], y, dy, dy);  // da over dy
-  conv1_.backward(frame, x, dy, dx);
+  conv1_.backward(frame, x, y, {.dy = dy, .da = dy, .dx = dx});
 }
 
 // --- BlockShortcut ---------------------------------------------------------------------------------------------------
@@ -93,23 +95,24 @@ BlockShortcut::BlockShortcut(CellMemory& memory, const BlockSpec& spec, const Sh
   if (spec.x == y) return;
   s_ = memory.scratch(y);
   if (spec.shortcut == ShortcutKind::kPadding) {
-    padding_spec_ = ops::ShortcutSpec{.x = spec.x, .stride = spec.stride, .num_channels = y.c, .type = type_};
+    padding_spec_ = ops::ShortcutSpec{.x = spec.x,
+                                      .stride = spec.stride,
+                                      .num_channels = y.c,
+                                      .channels_before = (y.c - spec.x.c) / 2,
+                                      .type = type_};
     return;
   }
-  projection_.emplace(
-      Projection{.conv = Convolution(memory, spec.name + ".downsample.0", conv1x1(spec.x, y.c, spec.stride)),
-                 .bn = BatchNorm(memory, spec.name + ".downsample.1", {.x = y}),
-                 .d = memory.saved(y),
-                 .dx_part = memory.scratch(spec.x)});
+  projection_.emplace(Projection{.conv = ConvBatchNorm(memory, {.conv = spec.name + ".downsample.0",
+                                                                .bn = spec.name + ".downsample.1",
+                                                                .convolution = conv1x1(spec.x, y.c, spec.stride),
+                                                                .relu = false}),
+                                 .dx_part = memory.scratch(spec.x)});
 }
 
 void BlockShortcut::plan(ops::Library& library) {
   elementwise_ = &library.elementwise();
   if (padding_spec_) padding_ = library.shortcut(*padding_spec_);
-  if (projection_) {
-    projection_->conv.plan(library);
-    projection_->bn.plan(library);
-  }
+  if (projection_) projection_->conv.plan(library);
 }
 
 void BlockShortcut::load_weights(const Weights& weights) {
@@ -122,8 +125,7 @@ const void* BlockShortcut::forward(const Frame& frame, const void* x) const {
     return frame[s_];
   }
   if (projection_) {
-    projection_->conv.forward(x, frame[projection_->d]);
-    projection_->bn.forward(frame, frame[projection_->d], frame[s_]);
+    projection_->conv.forward(frame, x, frame[s_]);
     return frame[s_];
   }
   return x;
@@ -134,8 +136,7 @@ void BlockShortcut::backward(const Frame& frame, const void* x, void* ds, void* 
     padding_->backward(ds, dx);
   } else if (projection_) {
     void* dx_part = frame[projection_->dx_part];
-    projection_->bn.backward(frame, frame[projection_->d], nullptr, ds, ds);  // dd over ds
-    projection_->conv.backward(frame, x, ds, dx_part);
+    projection_->conv.backward(frame, x, nullptr, {.dy = ds, .da = ds, .dx = dx_part});
     elementwise_->add(type_, dx, dx_part, dx, x_.count());
   } else {
     elementwise_->add(type_, dx, ds, dx, x_.count());
@@ -146,14 +147,10 @@ void BlockShortcut::backward(const Frame& frame, const void* x, void* ds, void* 
 
 BasicBlock::BasicBlock(const BlockSpec& spec)
     : Cell(spec.name, spec.x, spec.type),
-      conv1_(memory_, spec.name + ".conv1", conv3x3(spec.x, spec.num_filters, spec.stride)),
-      bn1_(memory_, spec.name + ".bn1", bn_relu(conv1_.y())),
-      conv2_(memory_, spec.name + ".conv2", conv3x3(conv1_.y(), spec.num_filters)),
-      bn2_(memory_, spec.name + ".bn2", bn_add_relu(conv2_.y())),
+      conv1_(memory_, kth(1, spec, conv3x3(spec.x, spec.num_filters, spec.stride))),
+      conv2_(memory_, joining(kth(2, spec, conv3x3(conv1_.y(), spec.num_filters)))),
       shortcut_(memory_, spec, conv2_.y()),
-      a_(memory_.saved(conv1_.y())),
       b_(memory_.saved(conv1_.y())),
-      c_(memory_.saved(conv2_.y())),
       dc_(memory_.scratch(conv2_.y())),
       db_(memory_.scratch(conv1_.y())) {
   set_output(conv2_.y());
@@ -161,9 +158,7 @@ BasicBlock::BasicBlock(const BlockSpec& spec)
 
 void BasicBlock::plan(ops::Library& library) {
   conv1_.plan(library);
-  bn1_.plan(library);
   conv2_.plan(library);
-  bn2_.plan(library);
   shortcut_.plan(library);
 }
 
@@ -174,39 +169,28 @@ void BasicBlock::load_weights(const Weights& weights) {
 }
 
 void BasicBlock::forward(const Frame& frame, const void* x, void* y) const {
-  conv1_.forward(x, frame[a_]);                 // a  (N,P,Q,K)
-  bn1_.forward(frame, frame[a_], frame[b_]);    // b = relu(bn(a))
-  conv2_.forward(frame[b_], frame[c_]);         // c  (N,P,Q,K)
-  const void* s = shortcut_.forward(frame, x);  // s  (N,P,Q,K)
-  bn2_.forward(frame, frame[c_], y, s);         // y = relu(bn(c) + s)
+  conv1_.forward(frame, x, frame[b_]);          // b = relu(bn(conv1(x)))      (N,P,Q,K)
+  const void* s = shortcut_.forward(frame, x);  // s                           (N,P,Q,K)
+  conv2_.forward(frame, frame[b_], y, s);       // y = relu(bn(conv2(b)) + s)  (N,P,Q,K)
 }
 
 void BasicBlock::backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const {
-  void* dc = frame[dc_];
   void* db = frame[db_];
-  bn2_.backward(frame, frame[c_], y, dy, dc, dy);      // dc, and ds over dy
-  conv2_.backward(frame, frame[b_], dc, db);           // db
-  bn1_.backward(frame, frame[a_], frame[b_], db, db);  // da over db
-  conv1_.backward(frame, x, db, dx);                   // dx
-  shortcut_.backward(frame, x, dy, dx);                // dx += shortcut's
+  conv2_.backward(frame, frame[b_], y, {.dy = dy, .da = frame[dc_], .dx = db, .dresidual = dy});  // db; ds over dy
+  conv1_.backward(frame, x, frame[b_], {.dy = db, .da = db, .dx = dx});                           // dx
+  shortcut_.backward(frame, x, dy, dx);                                                           // dx += shortcut's
 }
 
 // --- Bottleneck ------------------------------------------------------------------------------------------------------
 
 Bottleneck::Bottleneck(const BlockSpec& spec)
     : Cell(spec.name, spec.x, spec.type),
-      conv1_(memory_, spec.name + ".conv1", conv1x1(spec.x, spec.num_filters)),
-      bn1_(memory_, spec.name + ".bn1", bn_relu(conv1_.y())),
-      conv2_(memory_, spec.name + ".conv2", conv3x3(conv1_.y(), spec.num_filters, spec.stride)),
-      bn2_(memory_, spec.name + ".bn2", bn_relu(conv2_.y())),
-      conv3_(memory_, spec.name + ".conv3", conv1x1(conv2_.y(), kExpansion * spec.num_filters)),
-      bn3_(memory_, spec.name + ".bn3", bn_add_relu(conv3_.y())),
+      conv1_(memory_, kth(1, spec, conv1x1(spec.x, spec.num_filters))),
+      conv2_(memory_, kth(2, spec, conv3x3(conv1_.y(), spec.num_filters, spec.stride))),
+      conv3_(memory_, joining(kth(3, spec, conv1x1(conv2_.y(), kExpansion * spec.num_filters)))),
       shortcut_(memory_, spec, conv3_.y()),
-      a_(memory_.saved(conv1_.y())),
       b_(memory_.saved(conv1_.y())),
-      c_(memory_.saved(conv2_.y())),
       d_(memory_.saved(conv2_.y())),
-      e_(memory_.saved(conv3_.y())),
       de_(memory_.scratch(conv3_.y())),
       dd_(memory_.scratch(conv2_.y())),
       db_(memory_.scratch(conv1_.y())) {
@@ -215,11 +199,8 @@ Bottleneck::Bottleneck(const BlockSpec& spec)
 
 void Bottleneck::plan(ops::Library& library) {
   conv1_.plan(library);
-  bn1_.plan(library);
   conv2_.plan(library);
-  bn2_.plan(library);
   conv3_.plan(library);
-  bn3_.plan(library);
   shortcut_.plan(library);
 }
 
@@ -231,26 +212,19 @@ void Bottleneck::load_weights(const Weights& weights) {
 }
 
 void Bottleneck::forward(const Frame& frame, const void* x, void* y) const {
-  conv1_.forward(x, frame[a_]);                 // a  (N,H,W,K)
-  bn1_.forward(frame, frame[a_], frame[b_]);    // b = relu(bn(a))
-  conv2_.forward(frame[b_], frame[c_]);         // c  (N,P,Q,K)
-  bn2_.forward(frame, frame[c_], frame[d_]);    // d = relu(bn(c))
-  conv3_.forward(frame[d_], frame[e_]);         // e  (N,P,Q,4K)
-  const void* s = shortcut_.forward(frame, x);  // s  (N,P,Q,4K)
-  bn3_.forward(frame, frame[e_], y, s);         // y = relu(bn(e) + s)
+  conv1_.forward(frame, x, frame[b_]);          // b = relu(bn(conv1(x)))      (N,H,W,K)
+  conv2_.forward(frame, frame[b_], frame[d_]);  // d = relu(bn(conv2(b)))      (N,P,Q,K)
+  const void* s = shortcut_.forward(frame, x);  // s                           (N,P,Q,4K)
+  conv3_.forward(frame, frame[d_], y, s);       // y = relu(bn(conv3(d)) + s)  (N,P,Q,4K)
 }
 
 void Bottleneck::backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const {
-  void* de = frame[de_];
   void* dd = frame[dd_];
   void* db = frame[db_];
-  bn3_.backward(frame, frame[e_], y, dy, de, dy);      // de, and ds over dy
-  conv3_.backward(frame, frame[d_], de, dd);           // dd
-  bn2_.backward(frame, frame[c_], frame[d_], dd, dd);  // dc over dd
-  conv2_.backward(frame, frame[b_], dd, db);           // db
-  bn1_.backward(frame, frame[a_], frame[b_], db, db);  // da over db
-  conv1_.backward(frame, x, db, dx);                   // dx
-  shortcut_.backward(frame, x, dy, dx);                // dx += shortcut's
+  conv3_.backward(frame, frame[d_], y, {.dy = dy, .da = frame[de_], .dx = dd, .dresidual = dy});  // dd; ds over dy
+  conv2_.backward(frame, frame[b_], frame[d_], {.dy = dd, .da = dd, .dx = db});                   // db
+  conv1_.backward(frame, x, frame[b_], {.dy = db, .da = db, .dx = dx});                           // dx
+  shortcut_.backward(frame, x, dy, dx);                                                           // dx += shortcut's
 }
 
 // --- ClassifierHead --------------------------------------------------------------------------------------------------

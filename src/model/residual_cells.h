@@ -12,6 +12,9 @@
 
 namespace convoy {
 
+/// 3x3, padded: the same size at stride 1.
+ops::ConvolutionSpec conv3x3(const Shape& x, std::int64_t num_filters, std::int64_t stride = 1);
+
 /// Images of photographs: 7x7 convolution at stride 2, batch norm, ReLU, 3x3 maximum at stride 2.
 class ImageNetStem final : public Cell {
  public:
@@ -23,18 +26,24 @@ class ImageNetStem final : public Cell {
   void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
 
  private:
-  Convolution conv1_;
-  BatchNorm bn1_;
+  ConvBatchNorm conv1_;
   ops::PoolingSpec pool_spec_;
-  Saved a_, b_, winner_;
+  Saved b_, winner_;
   Scratch db_;
   std::unique_ptr<ops::MaxPoolOp> pool_;
 };
 
-/// Small images: 3x3 convolution, batch norm, ReLU.
+struct SmallImageStemSpec {
+  Shape x;
+  std::int64_t num_filters = 0;
+  bool relu = true;
+  DataType type = DataType::kFloat32;
+};
+
+/// Small images: 3x3 convolution, batch norm, ReLU or none.
 class SmallImageStem final : public Cell {
  public:
-  SmallImageStem(const Shape& x, std::int64_t num_filters, DataType type);
+  explicit SmallImageStem(const SmallImageStemSpec& spec);
 
   void plan(ops::Library& library) override;
   void load_weights(const Weights& weights) override { conv1_.load_weights(weights); }
@@ -42,9 +51,7 @@ class SmallImageStem final : public Cell {
   void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
 
  private:
-  Convolution conv1_;
-  BatchNorm bn1_;
-  Saved a_;
+  ConvBatchNorm conv1_;
 };
 
 /// How a block's input reaches its output when the shapes differ.
@@ -77,9 +84,7 @@ class BlockShortcut {
 
  private:
   struct Projection {
-    Convolution conv;
-    BatchNorm bn;
-    Saved d;  ///< conv's output
+    ConvBatchNorm conv;
     Scratch dx_part;
   };
   Shape x_;
@@ -102,12 +107,9 @@ class BasicBlock final : public Cell {
   void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
 
  private:
-  Convolution conv1_;
-  BatchNorm bn1_;
-  Convolution conv2_;
-  BatchNorm bn2_;
+  ConvBatchNorm conv1_, conv2_;
   BlockShortcut shortcut_;
-  Saved a_, b_, c_;
+  Saved b_;
   Scratch dc_, db_;
 };
 
@@ -124,14 +126,9 @@ class Bottleneck final : public Cell {
   void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
 
  private:
-  Convolution conv1_;
-  BatchNorm bn1_;
-  Convolution conv2_;
-  BatchNorm bn2_;
-  Convolution conv3_;
-  BatchNorm bn3_;
+  ConvBatchNorm conv1_, conv2_, conv3_;
   BlockShortcut shortcut_;
-  Saved a_, b_, c_, d_, e_;
+  Saved b_, d_;
   Scratch de_, dd_, db_;
 };
 

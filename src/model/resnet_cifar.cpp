@@ -13,7 +13,8 @@ const std::vector<int>& resnet_cifar_depths() {
 Network make_resnet_cifar(int depth, const NetworkSpec& spec) {
   const int num_blocks = (depth - 2) / 6;
   Network network;
-  network.push_back(std::make_unique<SmallImageStem>(spec.image.batch(spec.micro_batch), 16, spec.type));
+  network.push_back(std::make_unique<SmallImageStem>(
+      SmallImageStemSpec{.x = spec.image.batch(spec.micro_batch), .num_filters = 16, .type = spec.type}));
   for (int layer = 0; layer < 3; ++layer) {
     for (int block = 0; block < num_blocks; ++block) {
       network.push_back(std::make_unique<BasicBlock>(BlockSpec{.name = fmt::format("layer{}.{}", layer + 1, block),

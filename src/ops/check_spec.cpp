@@ -85,6 +85,10 @@ void check(const ShortcutSpec& spec) {
     fail("shortcut of {}: stride {} must be at least 1, {} channels at least those of the input", to_string(spec.x),
          spec.stride, spec.num_channels);
   }
+  if (spec.channels_before < 0 || spec.channels_before > spec.num_channels - spec.x.c) {
+    fail("shortcut of {}: {} channels before it and itself do not fit in {}", to_string(spec.x), spec.channels_before,
+         spec.num_channels);
+  }
 }
 
 void check(const ImageBatchSpec& spec) {

@@ -20,7 +20,8 @@ std::vector<Key> make_keys() {
   return {
       // --- What is trained, on what -------------------------------------------------------------------------------
       {"model.name", text({&P::model, &ModelParams::name}, "a network's name"), "",
-       "resnet18, 34, 50, 101, 152 for photographs; resnet20, 32, 44, 56, 110 for small images"},
+       "resnet18, 34, 50, 101, 152 for photographs; resnet20, 32, 44, 56, 110 and pyramidnetDEPTH-aALPHA (such as "
+       "pyramidnet110-a270) for small images"},
 
       {"data.train", text_or_empty({&P::data, &DataParams::train}, "a path"), "",
        "what to train on: a shard, a folder of shards, or a prefix such as data/fashion/train"},

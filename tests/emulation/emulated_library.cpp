@@ -48,10 +48,12 @@ Spec in_float32(Spec spec) {
   return spec;
 }
 
+/// Gives the sums of fp16 as cuDNN's engine does.
 class WidenedConvolution final : public ops::ConvolutionOp {
  public:
   WidenedConvolution(const ops::ConvolutionSpec& spec, ops::Library& cpu, ops::cuda::Context& context)
-      : inner_(cpu.convolution(in_float32(spec))),
+      : spec_(spec),
+        inner_(cpu.convolution(in_float32(spec))),
         converter_(spec.type, context),
         x_(converter_.buffer(spec.x.count())),
         w_(converter_.buffer(spec.weight_count())),
@@ -62,6 +64,19 @@ class WidenedConvolution final : public ops::ConvolutionOp {
     inner_->forward(converter_.widened(x, x_), y_.data());
     converter_.round_to(y_, y);
   }
+  bool gives_sums() const override { return spec_.type == DataType::kFloat16; }
+  void forward_with_sums(const void* x, void* y, const ops::ChannelSums& sums) override {
+    forward(x, y);
+    const float* values = static_cast<const float*>(converter_.widened(y, y_));  // as they were stored
+    const Shape shape = spec_.y();
+    for (std::int64_t c = 0; c < shape.c; ++c) {
+      sums.sum[c] = sums.square_sum[c] = 0;
+      for (std::int64_t i = c; i < shape.count(); i += shape.c) {
+        sums.sum[c] += values[i];
+        sums.square_sum[c] += values[i] * values[i];
+      }
+    }
+  }
   void backward_input(const void* dy, void* dx) override {
     inner_->backward_input(converter_.widened(dy, y_), x_.data());
     converter_.round_to(x_, dx);
@@ -71,6 +86,7 @@ class WidenedConvolution final : public ops::ConvolutionOp {
   }
 
  private:
+  ops::ConvolutionSpec spec_;
   std::unique_ptr<ops::ConvolutionOp> inner_;
   Converter converter_;
   Buffer x_, w_, y_;

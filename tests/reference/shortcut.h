@@ -1,4 +1,4 @@
-/// The option A shortcut in plain loops: the oracle of ShortcutOp.
+/// Parameter-free shortcuts in plain loops: the oracle of ShortcutOp.
 #pragma once
 
 #include "convoy/ops/shortcut.h"
@@ -16,7 +16,7 @@ void for_each_value_taken(const ops::ShortcutSpec& spec, Body&& body) {
       for (std::int64_t q = 0; q < y.w; ++q)
         for (std::int64_t c = 0; c < x.c; ++c) {
           body(index(((n * x.h + p * spec.stride) * x.w + q * spec.stride) * x.c + c),
-               index(((n * y.h + p) * y.w + q) * y.c + spec.channels_before() + c));
+               index(((n * y.h + p) * y.w + q) * y.c + spec.channels_before + c));
         }
 }
 

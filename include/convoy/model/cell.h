@@ -49,6 +49,7 @@ struct Frame {
 
   void* operator[](Saved s) const { return saved + s.offset_bytes; }
   void* operator[](Scratch s) const { return scratch + s.offset_bytes; }
+  float* floats(Scratch s) const { return reinterpret_cast<float*>(scratch + s.offset_bytes); }
   float* floats(Saved s) const { return reinterpret_cast<float*>(saved + s.offset_bytes); }
   std::uint8_t* bytes(Saved s) const { return reinterpret_cast<std::uint8_t*>(saved + s.offset_bytes); }
   const float* operator[](ParameterRef p) const { return parameters + p.offset; }
@@ -66,7 +67,8 @@ class CellMemory {
   Saved saved(const Shape& shape) { return saved_bytes(shape.count() * size_of(type_)); }
   Saved saved_floats(std::int64_t count) { return saved_bytes(count * size_of(DataType::kFloat32)); }
   Saved saved_bytes(std::int64_t size_bytes);
-  Scratch scratch(const Shape& shape);
+  Scratch scratch(const Shape& shape) { return scratch_bytes(shape.count() * size_of(type_)); }
+  Scratch scratch_floats(std::int64_t count) { return scratch_bytes(count * size_of(DataType::kFloat32)); }
   void add_flop(double forward, double backward) { forward_flop_ += forward, backward_flop_ += backward; }
 
   struct Entry {
@@ -81,6 +83,8 @@ class CellMemory {
   double backward_flop() const { return backward_flop_; }  ///< by input, where it is asked for, and by weight
 
  private:
+  Scratch scratch_bytes(std::int64_t size_bytes);
+
   DataType type_;
   std::vector<Entry> parameters_;
   std::int64_t arena_count_ = 0, saved_size_bytes_ = 0, scratch_size_bytes_ = 0;

@@ -22,10 +22,11 @@ struct NetworkSpec {
 using Network = std::vector<std::unique_ptr<Cell>>;
 
 /// resnet18, 34, 50, 101, 152 (He et al. 2015, table 1; v1.5 as torchvision has them) and resnet20, 32, 44, 56, 110 for
-/// small images (section 4.2, parameter-free shortcuts). Throws RequestError for an unknown name (with the nearest
-/// known) and for images too small for the strides.
+/// small images (section 4.2, parameter-free shortcuts); pyramidnetDEPTH-aALPHA (Han et al. 2017). Throws RequestError
+/// for an unknown name (with the nearest known) and for images too small for the strides.
 Network make_network(const NetworkSpec& spec);
 
+/// Those without numbers to choose.
 std::vector<std::string> network_names();
 
 /// Trained values of the whole network (running statistics do not count).

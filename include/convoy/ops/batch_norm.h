@@ -19,6 +19,11 @@ struct BatchNormInputs {
   const void* residual = nullptr;  ///< (N,H,W,C), with spec.residual
   const float* gamma = nullptr;    ///< (C)
   const float* beta = nullptr;     ///< (C)
+  /// (C) sums of x and of its squares, where the convolution before has them (ConvolutionOp::gives_sums): the pass over
+  /// x that takes the statistics is left out. Its mean of squares less the square of the mean loses digits where the
+  /// mean is far from 0; it is offered for 16-bit x alone, whose own digits are fewer. Null for none.
+  const float* sum = nullptr;
+  const float* square_sum = nullptr;
 };
 
 struct BatchNormOutputs {

@@ -27,6 +27,13 @@ struct ConvolutionSpec {
   double forward_flop() const { return 2.0 * static_cast<double>(y().pixels()) * static_cast<double>(weight_count()); }
 };
 
+/// Of each channel of y, over its N*P*Q values as they are stored: float32 sums in an order of the engine's own, the
+/// same at every call. For a batch norm behind the convolution, which then need not read y once more.
+struct ChannelSums {
+  float* sum = nullptr;         ///< (K)
+  float* square_sum = nullptr;  ///< (K)
+};
+
 /// y  = conv(x, w)         x (N,H,W,C)   w (K,R,S,C)   y (N,P,Q,K)
 /// dx = conv_input(dy, w)  overwritten
 /// dw = conv_weight(x, dy) overwritten: the sum over the samples of this micro-batch
@@ -40,6 +47,10 @@ class ConvolutionOp {
   /// stays where it is until the next call: an operation that likes (K,R,S,C) reads it in place.
   virtual void load_weights(const void* w) = 0;
   virtual void forward(const void* x, void* y) = 0;
+  /// Whether this device has an engine that sums while it computes, and is the faster for it.
+  virtual bool gives_sums() const { return false; }
+  /// forward, and the sums; only where gives_sums().
+  virtual void forward_with_sums(const void* /*x*/, void* /*y*/, const ChannelSums& /*sums*/) {}
   virtual void backward_input(const void* dy, void* dx) = 0;
   virtual void backward_weight(const void* x, const void* dy, float* dw) = 0;
 };

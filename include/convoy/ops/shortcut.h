@@ -1,4 +1,4 @@
-/// The contract of the parameter-free shortcut of He et al. 2015, section 4.2 ("option A").
+/// The contract of parameter-free shortcuts: He et al. 2015, section 4.2 ("option A"); Han et al. 2017, figure 5.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace convoy::ops {
 struct ShortcutSpec {
   Shape x;  ///< (N,H,W,C)
   std::int64_t stride = 2;
-  std::int64_t num_channels = 0;  ///< K >= C: (K - C) / 2 zero channels before, the rest behind
+  std::int64_t num_channels = 0;     ///< K >= C
+  std::int64_t channels_before = 0;  ///< of the K - C zero channels so many stand before x's, the rest behind
   DataType type = DataType::kFloat32;
 
   Shape y() const { return {x.n, (x.h + stride - 1) / stride, (x.w + stride - 1) / stride, num_channels}; }
-  std::int64_t channels_before() const { return (num_channels - x.c) / 2; }
 };
 
 /// y = every stride-th pixel of x, new channels zero.

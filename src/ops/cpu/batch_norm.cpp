@@ -3,6 +3,7 @@
 #include "convoy/ops/batch_norm.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <memory>
 
@@ -47,6 +48,7 @@ class CpuBatchNorm final : public BatchNormOp {
   }
 
   void forward(const BatchNormInputs& in, const BatchNormOutputs& out) override {
+    assert(in.sum == nullptr);  // our convolutions give none
     const Scratch scratch(workspace_.scratch(), layout_);
     const float* x = floats(in.x);
 #pragma omp parallel num_threads(workspace_.threads())

@@ -1,4 +1,4 @@
-/// The option A shortcut on the CPU: strided copies, bound by memory.
+/// Parameter-free shortcuts on the CPU: strided copies, bound by memory.
 #include "convoy/ops/shortcut.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 class CpuShortcut final : public ShortcutOp {
  public:
   CpuShortcut(const ShortcutSpec& spec, const Workspace& workspace)
-      : x_(spec.x), y_(spec.y()), stride_(spec.stride), before_(spec.channels_before()), workspace_(workspace) {}
+      : x_(spec.x), y_(spec.y()), stride_(spec.stride), before_(spec.channels_before), workspace_(workspace) {}
 
   void forward(const void* x_data, void* y_data) override {
     const float* x = floats(x_data);

@@ -40,7 +40,12 @@ class CudaBatchNorm final : public BatchNormOp {
                                  out.mean,
                                  out.inv_std,
                                  out.var_unbiased};
-    launch(compute_statistics<T, kWidth>, statistics_shape(), context_.stream(), args);
+    if (in.sum == nullptr) {
+      launch(compute_statistics<T, kWidth>, statistics_shape(), context_.stream(), args);
+    } else {
+      const auto blocks = static_cast<unsigned>(ceil_div(spec_.x.c, kThreads));
+      launch(finish_statistics<T>, {{blocks, 1, 1}, {kThreads, 1, 1}}, context_.stream(), args, in.sum, in.square_sum);
+    }
     NormaliseArgs<T> results{};
     results.x = static_cast<const T*>(in.x);
     results.residual = static_cast<const T*>(in.residual);

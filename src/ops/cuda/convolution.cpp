@@ -39,6 +39,18 @@ DataType gradient_type(const ConvolutionSpec& spec, CudnnRuntime& cudnn) {
   return !in_16_bits || *in_float32 <= kPriceOfFloat32 * *in_16_bits ? DataType::kFloat32 : spec.type;
 }
 
+/// The engine that sums as it goes, where there is one and it costs less than reading y once more at the most that the
+/// memory moves. cuDNN has it for fp16 on Hopper.
+std::unique_ptr<CudnnGraph> plan_with_sums(const ConvolutionSpec& spec, CudnnRuntime& cudnn) {
+  if (spec.type != DataType::kFloat16) return nullptr;
+  const CudnnGraphSpec with_sums = {spec, ConvolutionPass::kForwardWithSums, spec.type};
+  const auto plain = CudnnGraph::milliseconds({spec, ConvolutionPass::kForward, spec.type}, cudnn);
+  const auto summing = CudnnGraph::milliseconds(with_sums, cudnn);
+  const double y_bytes = static_cast<double>(spec.y().count() * size_of(spec.type));
+  if (!plain || !summing || *summing >= *plain + 1e3 * y_bytes / cudnn.peak_bytes_per_second()) return nullptr;
+  return CudnnGraph::plan(with_sums, cudnn);
+}
+
 class CudnnConvolution final : public ConvolutionOp {
  public:
   CudnnConvolution(const ConvolutionSpec& spec, CudnnRuntime& cudnn)
@@ -46,11 +58,13 @@ class CudnnConvolution final : public ConvolutionOp {
         num_weights_(spec.num_filters * spec.kernel * spec.kernel * spec.x.c),
         context_(cudnn.context()) {
     forward_ = plan({spec, ConvolutionPass::kForward, spec.type}, cudnn);
+    forward_with_sums_ = plan_with_sums(spec, cudnn);
     if (spec.needs_dx) backward_input_ = plan({spec, ConvolutionPass::kBackwardInput, spec.type}, cudnn);
     plan_backward_weight(spec, cudnn);
 
     std::int64_t scratch_bytes =
         std::max(forward_->workspace_bytes(), rounded_bytes_ + backward_weight_->workspace_bytes());
+    if (forward_with_sums_ != nullptr) scratch_bytes = std::max(scratch_bytes, forward_with_sums_->workspace_bytes());
     if (backward_input_ != nullptr) scratch_bytes = std::max(scratch_bytes, backward_input_->workspace_bytes());
     context_.reserve_scratch(scratch_bytes);
   }
@@ -58,6 +72,12 @@ class CudnnConvolution final : public ConvolutionOp {
   void load_weights(const void* w) override { w_ = w; }
 
   void forward(const void* x, void* y) override { forward_->run({.x = x, .w = w_, .y = y}, context_.scratch()); }
+
+  bool gives_sums() const override { return forward_with_sums_ != nullptr; }
+
+  void forward_with_sums(const void* x, void* y, const ChannelSums& sums) override {
+    forward_with_sums_->run({.x = x, .w = w_, .y = y, .sums = sums}, context_.scratch());
+  }
 
   void backward_input(const void* dy, void* dx) override {
     backward_input_->run({.x = dx, .w = w_, .y = dy}, context_.scratch());
@@ -81,7 +101,7 @@ class CudnnConvolution final : public ConvolutionOp {
   DataType type_;
   std::int64_t num_weights_;
   Context& context_;
-  std::unique_ptr<CudnnGraph> forward_, backward_input_, backward_weight_;
+  std::unique_ptr<CudnnGraph> forward_, forward_with_sums_, backward_input_, backward_weight_;
   std::int64_t rounded_bytes_ = 0;  // of dw in 16 bits at the head of the scratch memory, 0 where there is none
   const void* w_ = nullptr;
 };

@@ -30,12 +30,14 @@ constexpr int kMeasurements = 5;           // of each; the median counts
 constexpr float kAdvantage = 0.95f;
 
 // What the graph calls its tensors.
-enum Uid : std::int64_t { kX = 1, kW = 2, kY = 3 };
+enum Uid : std::int64_t { kX = 1, kW = 2, kY = 3, kSum = 4, kSquareSum = 5 };
 
 const char* to_string(ConvolutionPass pass) {
   switch (pass) {
     case ConvolutionPass::kForward:
       return "forward";
+    case ConvolutionPass::kForwardWithSums:
+      return "forward with sums";
     case ConvolutionPass::kBackwardInput:
       return "backward by input";
     default:
@@ -102,7 +104,19 @@ void add_convolution(fe::graph::Graph& graph, const CudnnGraphSpec& spec) {
     describe_as(*tensor, uid);
     tensor->set_output(true);
   };
+  const auto sums_output = [&](const Tensor& tensor, Uid uid) {
+    describe(*tensor, uid, {1, 1, 1, conv.num_filters}, DataType::kFloat32);
+    tensor->set_output(true);
+  };
   switch (spec.pass) {
+    case ConvolutionPass::kForwardWithSums: {
+      const Tensor y = graph.conv_fprop(input(kX), input(kW), sliding<fe::graph::Conv_fprop_attributes>(conv));
+      output(y, kY);
+      const auto [sum, square_sum] = graph.genstats(y, fe::graph::Genstats_attributes());
+      sums_output(sum, kSum);
+      sums_output(square_sum, kSquareSum);
+      return;
+    }
     case ConvolutionPass::kForward:
       return output(graph.conv_fprop(input(kX), input(kW), sliding<fe::graph::Conv_fprop_attributes>(conv)), kY);
     case ConvolutionPass::kBackwardInput:
@@ -238,8 +252,13 @@ class CudnnGraph::Impl {
     const Buffer x = make_tensor(context, extents.x, spec_.convolution.type);
     const Buffer w = make_tensor(context, extents.w, spec_.weight_type);
     const Buffer y = make_tensor(context, extents.y, spec_.convolution.type);
+    const Buffer sums(context.device(), 2 * spec_.convolution.num_filters * size_of(DataType::kFloat32));
     const Buffer workspace(context.device(), most_workspace);
-    const ConvolutionTensors tensors = {.x = x.data(), .w = w.data(), .y = y.data()};
+    const ConvolutionTensors tensors = {
+        .x = x.data(),
+        .w = w.data(),
+        .y = y.data(),
+        .sums = {.sum = sums.floats(), .square_sum = sums.floats() + spec_.convolution.num_filters}};
 
     Plan best;
     for (const std::int64_t engine : candidates) {
@@ -272,6 +291,10 @@ class CudnnGraph::Impl {
     // The frontend takes inputs and outputs alike as void*; it writes the output alone.
     std::unordered_map<std::int64_t, void*> memory = {
         {kX, const_cast<void*>(tensors.x)}, {kW, const_cast<void*>(tensors.w)}, {kY, const_cast<void*>(tensors.y)}};
+    if (spec_.pass == ConvolutionPass::kForwardWithSums) {
+      memory[kSum] = tensors.sums.sum;
+      memory[kSquareSum] = tensors.sums.square_sum;
+    }
     return graph_.execute_plan_at_index(runtime_.handle(), memory, workspace, engine);
   }
 

@@ -12,9 +12,10 @@
 namespace convoy::ops::cuda {
 
 enum class ConvolutionPass {
-  kForward,         ///< x, w -> y
-  kBackwardInput,   ///< y (its gradient), w -> x (its gradient)
-  kBackwardWeight,  ///< x, y (its gradient) -> w (its gradient)
+  kForward,          ///< x, w -> y
+  kForwardWithSums,  ///< x, w -> y, and the sums of each channel of y
+  kBackwardInput,    ///< y (its gradient), w -> x (its gradient)
+  kBackwardWeight,   ///< x, y (its gradient) -> w (its gradient)
 };
 
 struct CudnnGraphSpec {
@@ -23,11 +24,13 @@ struct CudnnGraphSpec {
   DataType weight_type = DataType::kFloat32;  ///< of w; x and y are of convolution.type
 };
 
-/// Device memory by its part in the forward pass, values and gradients alike. The pass writes one of the three.
+/// Device memory by its part in the forward pass, values and gradients alike. The pass writes one of the three, and the
+/// sums where it gives them.
 struct ConvolutionTensors {
   const void* x = nullptr;
   const void* w = nullptr;
   const void* y = nullptr;
+  ChannelSums sums;
 };
 
 /// Engines come from cuDNN's heuristics. Left out are those that give other bits at the next call, that sum in less

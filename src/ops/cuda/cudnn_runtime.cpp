@@ -4,6 +4,8 @@
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 
+#include "device/cuda/check.h"
+
 namespace convoy::ops::cuda {
 
 namespace {
@@ -37,6 +39,14 @@ CudnnRuntime::CudnnRuntime(Context& context, const CudnnSpec& spec) : context_(c
   if (status == CUDNN_STATUS_SUCCESS) return;
   cudnnDestroy(handle_);
   CONVOY_CHECK_CUDNN(status);
+}
+
+double CudnnRuntime::peak_bytes_per_second() const {
+  int device = 0, kilohertz = 0, bits = 0;
+  CONVOY_CHECK_CUDA(cudaGetDevice(&device));
+  CONVOY_CHECK_CUDA(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, device));
+  CONVOY_CHECK_CUDA(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device));
+  return 2.0 * 1e3 * kilohertz * bits / 8;  // two transfers a clock
 }
 
 CudnnRuntime::~CudnnRuntime() {

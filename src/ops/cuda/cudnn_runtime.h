@@ -35,6 +35,8 @@ class CudnnRuntime {
   cudnnHandle_t handle() const { return handle_; }
   Context& context() const { return context_; }
   PlanCache& plans() const { return spec_.plans; }
+  /// What the GPU's memory moves at most, by the driver's word.
+  double peak_bytes_per_second() const;
   bool tf32() const { return spec_.tf32; }
   /// What a plan depends on beside its operation: "NVIDIA H200, cuDNN 9.19.0".
   const std::string& platform() const { return platform_; }

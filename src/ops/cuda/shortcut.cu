@@ -1,4 +1,4 @@
-/// The option A shortcut on a GPU: strided copies, bound by memory.
+/// Parameter-free shortcuts on a GPU: strided copies, bound by memory.
 #include <memory>
 #include <numeric>
 
@@ -18,7 +18,7 @@ struct Geometry {
         y(spec.y()),
         taken({spec.x.n, spec.y().h, spec.y().w, spec.x.c}),
         stride(static_cast<int>(spec.stride)),
-        before(static_cast<int>(spec.channels_before())) {}
+        before(static_cast<int>(spec.channels_before)) {}
 
   Places x, y;
   Places taken;  ///< the values of x that are part of y
@@ -76,7 +76,7 @@ class CudaShortcut final : public ShortcutOp {
 
 std::unique_ptr<ShortcutOp> make_shortcut(const ShortcutSpec& spec, Context& context) {
   // Wide accesses need x's channels to begin at a multiple of the width in y, too.
-  const std::int64_t common = std::gcd(std::gcd(spec.x.c, spec.num_channels), spec.channels_before());
+  const std::int64_t common = std::gcd(std::gcd(spec.x.c, spec.num_channels), spec.channels_before);
   std::unique_ptr<ShortcutOp> op;
   with_type(spec.type, [&]<typename T>(T*) {
     with_width<T>(common,

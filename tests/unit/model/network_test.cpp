@@ -33,6 +33,16 @@ double gigaflop_a_sample(const Network& network) {
   return flop / static_cast<double>(network.front()->x().n) / 1e9;
 }
 
+// What the person reads.
+std::string refusal_of(const NetworkSpec& spec) {
+  try {
+    make_network(spec);
+  } catch (const RequestError& error) {
+    return error.what();
+  }
+  return "no refusal";
+}
+
 }  // namespace
 
 TEST(Network, ParameterCountsAreTorchvisions) {
@@ -53,6 +63,30 @@ TEST(Network, SmallImageParameterCountsFollowTheFormula) {
                                   conv(32, 64) + (2 * n - 1) * conv(64, 64) + 650;
     EXPECT_EQ(count_parameters(small("resnet" + std::to_string(depth))), expected) << depth;
   }
+}
+
+// 24,253,410 stands in a public comparison of PyramidNets; the paper gives 28.5 M for the other (table 4).
+TEST(Network, PyramidnetsHaveTheParametersOfThePaper) {
+  EXPECT_EQ(count_parameters(small("pyramidnet104-a255")), 24'253'410);
+  EXPECT_NEAR(static_cast<double>(count_parameters(small("pyramidnet110-a270"))), 28.5e6, 0.05e6);
+}
+
+TEST(Network, PyramidnetsWidenEvenlyAndHalveTwice) {
+  const Network network = small("pyramidnet20-a27");
+  std::vector<std::int64_t> channels, sides;
+  for (const auto& cell : network) channels.push_back(cell->y().c), sides.push_back(cell->y().h);
+  EXPECT_EQ(channels, (std::vector<std::int64_t>{16, 19, 22, 25, 28, 31, 34, 37, 40, 43, 10}));
+  EXPECT_EQ(sides, (std::vector<std::int64_t>{32, 32, 32, 32, 16, 16, 16, 8, 8, 8, 1}));
+}
+
+TEST(Network, APyramidnetThatCannotBeIsRefusedWithWhatCan) {
+  for (const char* name :
+       {"pyramidnet", "pyramidnet110", "pyramidnet109-a270", "pyramidnet110-a0", "pyramidnet110-a27x",
+        "pyramidnet110-a-3", "pyramidnet99999999999999999999-a1", "pyramidnet2-a3"})
+    EXPECT_THAT(refusal_of({.name = name, .image = {32, 32, 3}, .micro_batch = 1, .num_classes = 10}),
+                testing::HasSubstr("DEPTH 6n + 2"));
+  EXPECT_THAT(refusal_of({.name = "pyramidnet20-a27", .image = {30, 32, 3}, .micro_batch = 1, .num_classes = 10}),
+              testing::HasSubstr("divisible by 4"));
 }
 
 TEST(Network, Resnet50CostsWhatThePaperSays) {

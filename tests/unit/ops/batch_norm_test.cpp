@@ -185,6 +185,38 @@ TEST_P(BatchNormTest, EqualsDoubleLoopsOnManyRows) {
   }
 }
 
+// What a convolution that sums its output hands on.
+TEST_P(BatchNormTest, TakesTheStatisticsFromSumsWhereTheyAreGiven) {
+  const Shape shape{4, 9, 9, 37};
+  for (const DataType type : types()) {
+    if (type == DataType::kFloat32) continue;  // nobody gives them
+    SCOPED_TRACE(to_string(type));
+    const Values values(shape, type);
+    Pass pass(*library_, {shape, true, false}, values);
+    Array sums(37), squares(37);
+    for (std::size_t i = 0; i < values.x.size(); ++i) {
+      sums[i % 37] += values.x[i];
+      squares[i % 37] += values.x[i] * values.x[i];
+    }
+    const auto want = reference::batch_norm({shape, true, false}, values.x, values.residual, values.gamma, values.beta);
+    const auto count = static_cast<double>(shape.pixels());
+    Array mean_bound(37), var_bound(37);
+    for (std::size_t c = 0; c < 37; ++c) {
+      // The sums are rounded to float32 on their way in, the results on their way out.
+      mean_bound[c] = 2 * kRounding * std::abs(sums[c]) / count;
+      var_bound[c] = 4 * kRounding * (squares[c] + 2 * sums[c] * sums[c] / count) / (count - 1);
+    }
+    const DeviceArray sum(*library_, sums), square_sum(*library_, squares);
+    pass.op->forward({pass.x, nullptr, pass.gamma, pass.beta, sum, square_sum},
+                     {pass.y, pass.mean, pass.inv_std, pass.var_unbiased});
+    expect_close("mean", pass.mean, want.mean, mean_bound);
+    expect_close("var_unbiased", pass.var_unbiased, want.var_unbiased, var_bound);
+    const Array y = pass.y.doubles();
+    // x - mean is near 1, times gamma * inv_std below 3: both errors together are far below the storage's rounding.
+    for (std::size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], want.y[i], 0x1p-7 * (1 + std::abs(want.y[i])));
+  }
+}
+
 TEST_P(BatchNormTest, MeanOf100WithDeviationOfATenthIsExactEnough) {
   for (const DataType type : types()) {
     for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{4, 9, 9, 37}, Shape{2, 14, 14, 256}}) {

@@ -83,7 +83,7 @@ TEST(Library, NamesTheTypeThatTheCpuDoesNotStore) {
   expect_message<Error>([&] { library->global_average_pool({x, kType}); }, "bf16");
   expect_message<Error>([&] { library->linear({2, 3, 4, kType}); }, "bf16");
   expect_message<Error>([&] { library->softmax_cross_entropy({.n = 4, .num_classes = 3, .type = kType}); }, "bf16");
-  expect_message<Error>([&] { library->shortcut({x, 2, 8, kType}); }, "bf16");
+  expect_message<Error>([&] { library->shortcut({x, 2, 8, 0, kType}); }, "bf16");
   expect_message<Error>([&] { library->elementwise().round_to(kType, nullptr, nullptr, 0); }, "bf16");
   expect_message<Error>([&] { library->elementwise().add(kType, nullptr, nullptr, nullptr, 0); }, "bf16");
 }
