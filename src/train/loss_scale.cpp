@@ -20,8 +20,9 @@ LossScale::LossScale(DataType type) : is_dynamic_(type == DataType::kFloat16) {
   if (is_dynamic_) state_.scale = kFirstScale;
 }
 
+// A checkpoint of a run in another type says 1 and no good steps: nothing to go on with.
 void LossScale::restore(const LossScaleState& state) {
-  if (is_dynamic_ && state.scale > 0) state_ = state;
+  if (is_dynamic_ && state.scale > 0 && state != LossScaleState()) state_ = state;
 }
 
 void LossScale::end_step(bool overflowed) {

@@ -1,4 +1,5 @@
 /// Whatever is wrong with a request ends with status 2 before any work, and one message that names the key.
+#include <cstdlib>
 #include <filesystem>
 
 #include <gtest/gtest.h>
@@ -44,8 +45,14 @@ TEST_F(BadInput, ParametersAreRefusedByNameWithTheNearestKey) {
   expect_refused({"--model.name=resnet19"}, "model.name = resnet19 is not known. Known: resnet18, ");
   expect_refused({"--train.label_smoothing=nan"}, "train.label_smoothing = nan");
   expect_refused({"--run.device=tpu"}, "run.device = tpu");
-  expect_refused({"--run.device=cuda"}, "run.device = cuda");
   expect_refused({"--run.directory=" + (directory_ / "small/idx/train-images-idx3-ubyte")}, "run.directory = ", 2);
+}
+
+TEST_F(BadInput, AGpuThatIsNotThereIsRefusedAndSoIsAPrecisionThatTheCpuLacks) {
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);  // whatever this machine has
+  expect_refused({"--run.device=cuda"}, "run.device = cuda", 2);
+  expect_refused({"--train.precision=bf16"}, "train.precision = bf16 needs a GPU", 2);
+  unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
 TEST_F(BadInput, BatchesThatDoNotDivideAreRefused) {

@@ -1,73 +1,18 @@
 /// The layout never changes the answer: checkpoints and losses have the same bits on every grid, with every schedule,
 /// and after a restart onto another grid.
-#include <cstring>
-#include <filesystem>
-
 #include <gtest/gtest.h>
 
-#include "convoy/io/checkpoint.h"
-
-#include "app/program.h"
+#include "app/runs.h"
 #include "app/small_data.h"
 
 namespace convoy::test {
 
-namespace {
-
-struct Grid {
-  int stages, replicas;
-};
-
-class Layout : public testing::Test {
- protected:
-  Layout() : arguments_(import_small_data(directory_ / "small")) {}
-
-  // Trains up to `steps`; a later call with the same name goes on from there. Buckets so small that every stage has
-  // several: their exchange overlaps with the backward of earlier cells.
-  void train(const std::string& name, const Grid& grid, int steps, const std::string& schedule = "1f1b",
-             const std::string& bucket_mib = "0.05") {
-    const std::vector<std::string> more = {"--grid.stages=" + std::to_string(grid.stages),
-                                           "--schedule.kind=" + schedule, "--train.max_steps=" + std::to_string(steps),
-                                           "--run.bucket_mib=" + bucket_mib, "--run.directory=" + (directory_ / name)};
-    const Ending ending = run_program({.arguments = arguments_ + more, .ranks = grid.stages * grid.replicas});
-    ASSERT_EQ(ending.status, 0) << name << "\n" << ending.output;
-  }
-
-  io::Checkpoint checkpoint(const std::string& name, int step) const {
-    const std::string path = io::checkpoint_path((directory_ / name) + "/checkpoints", step);
-    return io::decode_checkpoint(io::read_file(path), path);
-  }
-
-  static void expect_same_tensors(const std::vector<io::NamedTensor>& a, const std::vector<io::NamedTensor>& b) {
-    ASSERT_EQ(a.size(), b.size());
-    ASSERT_FALSE(a.empty());
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      EXPECT_EQ(a[i].name, b[i].name);
-      ASSERT_EQ(a[i].values.size(), b[i].values.size());
-      EXPECT_EQ(std::memcmp(a[i].values.data(), b[i].values.data(), a[i].values.size() * sizeof(float)), 0)
-          << a[i].name;
-    }
-  }
-
-  void expect_same_run(const std::string& a, const std::string& b, int step = 12) const {
-    SCOPED_TRACE(a + " against " + b);
-    const io::Checkpoint first = checkpoint(a, step), second = checkpoint(b, step);
-    expect_same_tensors(first.model, second.model);
-    ASSERT_TRUE(first.optimizer.contains("momentum"));
-    expect_same_tensors(first.optimizer.at("momentum"), second.optimizer.at("momentum"));
-    EXPECT_EQ(read_text((directory_ / a) + "/steps.csv"), read_text((directory_ / b) + "/steps.csv"));
-  }
-
-  WorkingDirectory directory_;
-  std::vector<std::string> arguments_;
-};
-
-}  // namespace
+using Layout = Runs;
 
 TEST_F(Layout, EveryGridGivesTheSameBits) {
   train("1x1", {1, 1}, 12);
   for (const Grid& grid : {Grid{2, 1}, Grid{1, 2}, Grid{2, 2}, Grid{4, 1}, Grid{1, 4}, Grid{4, 2}}) {
-    const std::string name = std::to_string(grid.stages) + "x" + std::to_string(grid.replicas);
+    const std::string name = name_of(grid);
     train(name, grid, 12);
     expect_same_run("1x1", name);
   }

@@ -35,7 +35,8 @@ Ending run_program(const Start& start) {
   std::string command =
       fmt::format("timeout --kill-after=5 {} env {} ", start.patience_seconds, CONVOY_MPI_ENVIRONMENT);
   if (start.ranks > 0) command += fmt::format("{} -n {} ", quoted(CONVOY_MPIRUN), start.ranks);
-  command += quoted(CONVOY_PROGRAM);
+  for (const std::string& word : start.tool) command += quoted(word) + " ";
+  command += quoted(start.program);
   for (const std::string& argument : start.arguments) command += " " + quoted(argument);
   command += " 2>&1 </dev/null";
 

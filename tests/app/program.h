@@ -17,6 +17,8 @@ struct Start {
   std::vector<std::string> arguments;
   int ranks = 0;  ///< 0: without mpirun
   double patience_seconds = 120;
+  std::string program = CONVOY_PROGRAM;
+  std::vector<std::string> tool = {};  ///< runs the program: a debugger's command and its options
 };
 
 Ending run_program(const Start& start);

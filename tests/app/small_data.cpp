@@ -70,6 +70,7 @@ std::vector<std::string> import_small_data(const std::string& folder) {
           "--train.epochs=3",
           "--augment.crop_padding=2",
           "--augment.flip=on",
+          "--run.device=cpu",
           "--run.threads=1"};
 }
 

@@ -10,7 +10,7 @@ namespace convoy::test {
 void write_small_idx(const std::string& folder, int num_train = 640, int num_test = 96);
 
 /// Imports it with the program itself; returns the arguments that train on it: resnet20, 64 samples a step in
-/// micro-batches of 8, crop and flip, one thread a rank.
+/// micro-batches of 8, crop and flip, on the CPU with one thread a rank.
 std::vector<std::string> import_small_data(const std::string& folder);
 
 std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b);

@@ -78,7 +78,8 @@ Description make_description(const MatmulSpec& spec, bool tf32) {
   if (spec.bias) {
     set(description, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
     // Stands in while the algorithm is chosen, which looks at its alignment alone.
-    set(description, CUBLASLT_MATMUL_DESC_BIAS_POINTER, reinterpret_cast<const void*>(std::uintptr_t{kAlignmentBytes}));
+    set(description, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+        reinterpret_cast<const void*>(std::uintptr_t{kAlignmentBytes}));  // NOLINT(performance-no-int-to-ptr)
   }
   return description;
 }

@@ -1,4 +1,5 @@
-/// The loader gives each layout the same samples, in order, however many threads read ahead; and it ends when told to.
+/// The loader gives each layout the same samples, in order, however many threads read ahead, whether they or the device
+/// prepare the images; and it ends when told to.
 #include "convoy/data/loader.h"
 
 #include <chrono>
@@ -11,6 +12,8 @@
 #include "convoy/base/error.h"
 #include "convoy/ops/softmax_cross_entropy.h"
 
+#include "emulation/emulated_library.h"
+#include "reference/storage.h"
 #include "unit/io/dataset_samples.h"
 #include "unit/io/temporary_directory.h"
 
@@ -25,13 +28,29 @@ constexpr ImageShape kImage{6, 5, 3};
 constexpr std::int64_t kBatch = 16;  // 4 steps an epoch, 14 places behind the last sample
 constexpr std::int64_t kStepsPerEpoch = 4;
 
+/// On which way images reach the network, and as what.
+struct Way {
+  std::string name;
+  std::unique_ptr<ops::Library> (*make_library)();
+  DataType type;
+};
+
+std::unique_ptr<ops::Library> make_cpu_library() {
+  return ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+}
+
+// gtest prints it where a test fails.
+void PrintTo(const Way& way, std::ostream* out) {
+  *out << way.name;
+}
+
 struct MicroBatch {
   std::vector<float> images;
   std::vector<std::int32_t> labels;
   bool operator==(const MicroBatch&) const = default;
 };
 
-class LoaderTest : public testing::Test {
+class LoaderTest : public testing::TestWithParam<Way> {
  protected:
   LoaderTest() {
     io::DatasetContent content = test::make_content({kImage, kNumSamples, 4});
@@ -41,6 +60,7 @@ class LoaderTest : public testing::Test {
 
   static LoaderSpec whole_batch(std::int64_t micro) {
     LoaderSpec spec;
+    spec.type = GetParam().type;
     spec.batch_global = kBatch;
     spec.batch_micro = micro;
     spec.num_micro_batches = kBatch / micro;
@@ -57,23 +77,41 @@ class LoaderTest : public testing::Test {
       const std::int64_t position = step % kStepsPerEpoch * kBatch + micro_batch * micro + i;
       float* const out = batch.images.data() + i * kImage.count();
       if (position >= kNumSamples) {
-        for (std::int64_t k = 0; k < kImage.count(); ++k) out[k] = -1.0f;  // (0 / 255 - 0.25) / 0.25
+        for (std::int64_t k = 0; k < kImage.count(); ++k) out[k] = -1.0f;  // (0 / 255 - 0.25) / 0.25, in any type
         batch.labels.push_back(ops::kNoLabel);
         continue;
       }
       const std::int64_t sample = sampler_.sample(epoch, position);
       augmenter_.apply(dataset_->image(sample), epoch, sample, out);
+      for (std::int64_t k = 0; k < kImage.count(); ++k)
+        out[k] = static_cast<float>(reference::rounded(GetParam().type, double{out[k]}));
       batch.labels.push_back(test::known_label(sample, 4));
     }
     return batch;
   }
 
+  Buffer make_x(std::int64_t micro) const {
+    return {library_->device(), micro * kImage.count() * size_of(GetParam().type)};
+  }
+
+  static std::vector<float> values_of(const Buffer& x) {
+    const std::int64_t size = size_of(GetParam().type);
+    std::vector<float> values(static_cast<std::size_t>(x.size_bytes() / size));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      std::uint32_t bits = 0;
+      std::memcpy(&bits, x.data() + static_cast<std::int64_t>(i) * size, static_cast<std::size_t>(size));
+      values[i] = static_cast<float>(reference::decoded(GetParam().type, bits));
+    }
+    return values;
+  }
+
   /// Loads on, first all images of a step, then its labels, as a pipeline of one stage may.
-  static std::vector<MicroBatch> load_step(Loader& loader, const LoaderSpec& spec) {
+  std::vector<MicroBatch> load_step(Loader& loader, const LoaderSpec& spec) const {
     std::vector<MicroBatch> batches(static_cast<std::size_t>(spec.num_micro_batches));
     for (std::int64_t m = 0; m < spec.num_micro_batches && spec.images; ++m) {
-      batches[static_cast<std::size_t>(m)].images.resize(static_cast<std::size_t>(spec.batch_micro * kImage.count()));
-      loader.load_images(m, batches[static_cast<std::size_t>(m)].images.data());
+      const Buffer x = make_x(spec.batch_micro);
+      loader.load_images(m, x.data());
+      batches[static_cast<std::size_t>(m)].images = values_of(x);
     }
     for (std::int64_t m = 0; m < spec.num_micro_batches && spec.labels; ++m) {
       batches[static_cast<std::size_t>(m)].labels.resize(static_cast<std::size_t>(spec.batch_micro));
@@ -86,10 +124,10 @@ class LoaderTest : public testing::Test {
   std::unique_ptr<io::Dataset> dataset_;
   Sampler sampler_{{.num_samples = kNumSamples, .seed = 9}};
   Augmenter augmenter_{kImage, {2, true, 9}, {0.25, 0.25, 0.25}, {0.25, 0.25, 0.25}};
-  std::unique_ptr<ops::Library> library_ = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+  std::unique_ptr<ops::Library> library_ = GetParam().make_library();
 };
 
-TEST_F(LoaderTest, GivesWhatDirectComputationGivesForAnyThreadsAndReadAhead) {
+TEST_P(LoaderTest, GivesWhatDirectComputationGivesForAnyThreadsAndReadAhead) {
   for (const std::int64_t threads : {1, 2, 5}) {
     for (const std::int64_t read_ahead : {1, 2, 7}) {
       LoaderSpec spec = whole_batch(4);
@@ -107,7 +145,7 @@ TEST_F(LoaderTest, GivesWhatDirectComputationGivesForAnyThreadsAndReadAhead) {
   }
 }
 
-TEST_F(LoaderTest, ReplicasTogetherReadWhatOneRankReads) {
+TEST_P(LoaderTest, ReplicasTogetherReadWhatOneRankReads) {
   for (const std::int64_t replicas : {2, 4}) {
     const LoaderSpec whole = whole_batch(4);
     Loader alone(*dataset_, sampler_, augmenter_, *library_, whole);
@@ -128,7 +166,7 @@ TEST_F(LoaderTest, ReplicasTogetherReadWhatOneRankReads) {
   }
 }
 
-TEST_F(LoaderTest, MicroBatchSizeDoesNotChangeTheSamples) {
+TEST_P(LoaderTest, MicroBatchSizeDoesNotChangeTheSamples) {
   const LoaderSpec large = whole_batch(16), small = whole_batch(2);
   Loader a(*dataset_, sampler_, augmenter_, *library_, large), b(*dataset_, sampler_, augmenter_, *library_, small);
   for (std::int64_t step = 0; step < 5; ++step) {
@@ -141,7 +179,7 @@ TEST_F(LoaderTest, MicroBatchSizeDoesNotChangeTheSamples) {
   }
 }
 
-TEST_F(LoaderTest, ResumedInMidEpochGoesOnAsIfNeverStopped) {
+TEST_P(LoaderTest, ResumedInMidEpochGoesOnAsIfNeverStopped) {
   for (const std::int64_t first : {1, 3, 4, 7}) {
     LoaderSpec spec = whole_batch(4);
     Loader from_start(*dataset_, sampler_, augmenter_, *library_, spec);
@@ -153,7 +191,7 @@ TEST_F(LoaderTest, ResumedInMidEpochGoesOnAsIfNeverStopped) {
   }
 }
 
-TEST_F(LoaderTest, EveryEpochHasEverySampleOnceAndThenPlacesWithoutLabel) {
+TEST_P(LoaderTest, EveryEpochHasEverySampleOnceAndThenPlacesWithoutLabel) {
   const LoaderSpec spec = whole_batch(8);
   Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
   std::int64_t with_label = 0, without = 0;
@@ -166,7 +204,7 @@ TEST_F(LoaderTest, EveryEpochHasEverySampleOnceAndThenPlacesWithoutLabel) {
   EXPECT_EQ(without, kStepsPerEpoch * kBatch - kNumSamples);
 }
 
-TEST_F(LoaderTest, StagesReadOnlyWhatTheyNeed) {
+TEST_P(LoaderTest, StagesReadOnlyWhatTheyNeed) {
   LoaderSpec images_only = whole_batch(4), labels_only = whole_batch(4);
   images_only.labels = false;
   labels_only.images = false;
@@ -187,32 +225,37 @@ TEST_F(LoaderTest, StagesReadOnlyWhatTheyNeed) {
   EXPECT_THROW(last.load_images(0, &x), Error);
 }
 
-TEST_F(LoaderTest, ErrorInAThreadIsThrownByTheLoadOfItsMicroBatchAndOthersGoOn) {
+TEST_P(LoaderTest, ErrorInAThreadIsThrownByTheLoadOfItsMicroBatchAndOthersGoOn) {
   // More samples than the data set has: some micro-batches meet one that is not there.
   const Sampler too_many({.num_samples = 60, .seed = 9, .shuffle = false});
-  LoaderSpec spec = whole_batch(4);
-  spec.threads = 2;
-  Loader loader(*dataset_, too_many, augmenter_, *library_, spec);
-  std::vector<float> x(static_cast<std::size_t>(4 * kImage.count()));
-  for (std::int64_t s = 0; s < 40; ++s) {
-    const std::int64_t first = s / 4 % kStepsPerEpoch * kBatch + s % 4 * 4;
-    const bool meets_absent = first + 3 >= kNumSamples && first < 60;
-    const std::string message = message_of<Error>([&] { loader.load_images(s % 4, x.data()); });
-    EXPECT_EQ(message.find("of a data set of 50") != std::string::npos, meets_absent) << s << ": " << message;
+  for (const std::int64_t read_ahead : {1, 2, 7}) {
+    LoaderSpec spec = whole_batch(4);
+    spec.threads = 2;
+    spec.read_ahead = read_ahead;
+    Loader loader(*dataset_, too_many, augmenter_, *library_, spec);
+    const Buffer x = make_x(4);
+    for (std::int64_t s = 0; s < 40; ++s) {
+      const std::int64_t first = s / 4 % kStepsPerEpoch * kBatch + s % 4 * 4;
+      const bool meets_absent = first + 3 >= kNumSamples && first < 60;
+      const std::string message = message_of<Error>([&] { loader.load_images(s % 4, x.data()); });
+      EXPECT_EQ(message.find("of a data set of 50") != std::string::npos, meets_absent)
+          << "read_ahead " << read_ahead << ", " << s << ": " << message;
+      EXPECT_EQ(message == "(nothing was thrown)", !meets_absent) << message;
+    }
   }
 }
 
-TEST_F(LoaderTest, WrongOrderAndTooManyStepsAreRefused) {
+TEST_P(LoaderTest, WrongOrderAndTooManyStepsAreRefused) {
   LoaderSpec spec = whole_batch(4);
   spec.num_steps = 1;
   Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
-  std::vector<float> x(static_cast<std::size_t>(4 * kImage.count()));
+  const Buffer x = make_x(4);
   EXPECT_NE(message_of<Error>([&] { loader.load_images(1, x.data()); }).find("0 comes next"), std::string::npos);
   for (std::int64_t m = 0; m < 4; ++m) loader.load_images(m, x.data());
   EXPECT_NE(message_of<Error>([&] { loader.load_images(0, x.data()); }).find("all 1 steps"), std::string::npos);
 }
 
-TEST_F(LoaderTest, SpecThatDoesNotFitTheBatchIsRefused) {
+TEST_P(LoaderTest, SpecThatDoesNotFitTheBatchIsRefused) {
   LoaderSpec spec = whole_batch(4);
   spec.first_micro_batch = 1;
   EXPECT_THROW(Loader(*dataset_, sampler_, augmenter_, *library_, spec), Error);
@@ -220,8 +263,8 @@ TEST_F(LoaderTest, SpecThatDoesNotFitTheBatchIsRefused) {
   EXPECT_THROW(Loader(*dataset_, sampler_, other, *library_, whole_batch(4)), Error);
 }
 
-TEST_F(LoaderTest, EndsInTheMiddleWhereverItStands) {
-  std::vector<float> x(static_cast<std::size_t>(4 * kImage.count()));
+TEST_P(LoaderTest, EndsInTheMiddleWhereverItStands) {
+  const Buffer x = make_x(4);
   for (int round = 0; round < 300; ++round) {
     LoaderSpec spec = whole_batch(4);
     spec.num_steps = 1000000;
@@ -233,24 +276,32 @@ TEST_F(LoaderTest, EndsInTheMiddleWhereverItStands) {
   }
 }
 
-TEST_F(LoaderTest, WithNoStepsEndsAtOnce) {
+TEST_P(LoaderTest, WithNoStepsEndsAtOnce) {
   LoaderSpec spec = whole_batch(4);
   spec.num_steps = 0;
   const Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
   EXPECT_EQ(loader.wait_seconds(), 0);
 }
 
-TEST_F(LoaderTest, CountsTheSecondsItWaited) {
+TEST_P(LoaderTest, CountsTheSecondsItWaited) {
   LoaderSpec spec = whole_batch(16);
   spec.num_steps = 2000;
   spec.read_ahead = 1;
   Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
-  std::vector<float> x(static_cast<std::size_t>(16 * kImage.count()));
+  const Buffer x = make_x(16);
   const double start = now_seconds();
   for (int s = 0; s < 2000; ++s) loader.load_images(0, x.data());  // nothing to do but wait
   EXPECT_GT(loader.wait_seconds(), 0);
   EXPECT_LE(loader.wait_seconds(), now_seconds() - start);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    , LoaderTest,
+    testing::Values(Way{"OnTheHost", make_cpu_library, DataType::kFloat32},
+                    Way{"OnTheDeviceAsF32", emulation::make_emulated_library, DataType::kFloat32},
+                    Way{"OnTheDeviceAsBf16", emulation::make_emulated_library, DataType::kBfloat16},
+                    Way{"OnTheDeviceAsFp16", emulation::make_emulated_library, DataType::kFloat16}),
+    [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
 }  // namespace convoy

@@ -22,7 +22,7 @@ class CudaDeviceTest : public testing::Test {
  protected:
   void SetUp() override {
     const std::string reason = cuda::why_no_gpu();
-    if (!reason.empty()) GTEST_SKIP() << reason;
+    if (!reason.empty()) GTEST_SKIP() << "no GPU: " << reason;
     device_.emplace(cuda::CudaDeviceSpec{.local_rank = 0, .libraries = "no libraries"});
   }
 

@@ -1,13 +1,15 @@
 /// Tests of operations on a GPU, skipped where there is none.
+#include "ops/cuda/library.h"
 #include "unit/ops/op_test.h"
 
 namespace convoy {
 
 std::vector<LibraryKind> library_kinds() {
-  return {{"Cuda",
-           [] { return ops::make_library({.device = DeviceKind::kCuda}); },
-           {DataType::kFloat32, DataType::kBfloat16, DataType::kFloat16},
-           true}};
+  const std::string reason = ops::cuda::why_unavailable();
+  return {{.name = "Cuda",
+           .make = [] { return ops::make_library({.device = DeviceKind::kCuda}); },
+           .types = {DataType::kFloat32, DataType::kBfloat16, DataType::kFloat16},
+           .why_absent = reason.empty() ? "" : "no GPU: " + reason}};
 }
 
 }  // namespace convoy

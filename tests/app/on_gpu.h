@@ -1,0 +1,28 @@
+/// Runs on a GPU, skipped where there is none.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/runs.h"
+#include "app/small_data.h"
+#include "ops/cuda/library.h"
+
+namespace convoy::test {
+
+class OnGpu : public Runs {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = ops::cuda::why_unavailable(); !reason.empty()) GTEST_SKIP() << "no GPU: " << reason;
+  }
+
+  /// From here on. All runs use the same engines of cuDNN: those that the first of them measured.
+  void compute_on_gpu(const std::string& precision) {
+    arguments_ = arguments_ + std::vector<std::string>{"--run.device=cuda", "--train.precision=" + precision,
+                                                       "--run.plans=" + (directory_ / "plans.txt")};
+  }
+
+  void expect_gpu_was_used() const { EXPECT_TRUE(contains(output_, "cuDNN")) << output_; }
+};
+
+}  // namespace convoy::test

@@ -1,0 +1,196 @@
+/// Runs, gathers, compares.
+#include "golden/golden_steps.h"
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "convoy/params/names.h"
+
+#include "golden/golden_data.h"
+#include "golden/golden_library.h"
+#include "golden/recording_library.h"
+#include "parallel/mpi_main.h"
+#include "train/checkpointing.h"
+#include "train/metrics.h"
+
+namespace convoy::test {
+
+namespace {
+
+constexpr int kTag = 7;
+
+// Of fp16 gradients: a first step with the usual 65536 may be skipped for an overflow. The largest gradient's norm is
+// 529.
+constexpr double kLossScale = 64;
+
+using Tensors = std::map<std::string, std::vector<double>>;
+
+Tensors by_name(const std::vector<io::NamedTensor>& tensors) {
+  Tensors map;
+  for (const io::NamedTensor& tensor : tensors) map[tensor.name] = {tensor.values.begin(), tensor.values.end()};
+  return map;
+}
+
+double norm(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value * value;
+  return std::sqrt(sum);
+}
+
+// |actual - expected| / |expected| of whole vectors.
+double relative_distance(const std::vector<double>& actual, const std::vector<double>& expected) {
+  EXPECT_EQ(actual.size(), expected.size());
+  std::vector<double> difference(expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) difference[i] = actual[i] - expected[i];
+  return norm(difference) / norm(expected);
+}
+
+std::vector<double> flatten(const nlohmann::json& rows) {
+  std::vector<double> values;
+  for (const auto& row : rows)
+    for (const double value : row) values.push_back(value);
+  return values;
+}
+
+double relative(double actual, double expected) {
+  return std::abs(actual / expected - 1.0);
+}
+
+// After the first step the momentum is gradient + weight_decay * weight. Single values are measured by the tensor's
+// root mean square: a small one may be the difference of large ones.
+void compare_gradients(const nlohmann::json& golden, const Tensors& start, const Tensors& momentum, Deviations& worst) {
+  const double decay = golden["sgd"]["weight_decay"];
+  double largest_norm = 0;
+  for (const auto& [name, expected] : golden["gradients"].items())
+    largest_norm = std::max(largest_norm, expected["norm"].get<double>());
+  for (const auto& [name, expected] : golden["gradients"].items()) {
+    ASSERT_TRUE(momentum.contains(name)) << name;
+    std::vector<double> gradient = momentum.at(name);
+    for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] -= decay * start.at(name)[i];
+    const double expected_norm = expected["norm"];
+    // A shift that a later batch norm takes out again has no gradient but rounding: in a PyramidNet bn1.bias and
+    // bn3.bias.
+    const double scale = expected_norm > 1e-12 * largest_norm ? expected_norm : 1e-2 * largest_norm;
+    worst.gradient_norms.add(std::abs(norm(gradient) - expected_norm) / scale, name);
+    const std::vector<double> first = expected["first"];
+    const double root_mean_square = scale / std::sqrt(static_cast<double>(gradient.size()));
+    for (std::size_t i = 0; i < first.size(); ++i)
+      worst.gradient_values.add(std::abs(gradient[i] - first[i]) / root_mean_square, name);
+  }
+}
+
+void compare_running_statistics(const nlohmann::json& golden, const Tensors& model, Deviations& worst) {
+  for (const auto& [name, expected] : golden["running"].items()) {
+    worst.statistics.add(relative(norm(model.at(name + ".running_mean")), expected["mean_norm"]), name);
+    worst.statistics.add(relative(norm(model.at(name + ".running_var")), expected["var_norm"]), name);
+  }
+}
+
+// The logits that the last stages saw, in the order of the micro-batches, at rank 0.
+std::vector<double> gather_logits(const ProcessGrid& grid, const RecordingLibrary& library) {
+  const auto bytes = grid.world().gather(std::as_bytes(std::span(library.recorded_logits)), 0);
+  if (bytes.empty()) return {};  // another rank
+  std::vector<float> all(bytes.size() / sizeof(float));
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  return {all.begin(), all.end()};
+}
+
+// The engines that a GPU's library measured: one rank measures anew, more ranks take what it chose, if it did.
+std::string plans_file(const GoldenSteps& steps) {
+  std::string path = fmt::format("{}/plans-{}-{}.txt", CONVOY_GOLDEN_PLANS, steps.name, name_of(steps.precision));
+  static std::set<std::string> begun;
+  if (world().size() == 1 && begun.insert(path).second) std::filesystem::remove(path);
+  return path;
+}
+
+void keep_plans(ops::Library& library, const std::string& path) {
+  if (library.plans() == nullptr || world().rank() != 0) return;
+  const std::string text = library.plans()->serialise();
+  io::write_file_atomically(path, std::as_bytes(std::span(text)));
+}
+
+EngineSpec engine_spec(const nlohmann::json& golden, const GoldenSteps& steps) {
+  EngineSpec spec = golden_engine_spec(golden, steps.schedule);
+  spec.network.type = storage_type(steps.precision);
+  spec.plans_file = plans_file(steps);
+  return spec;
+}
+
+}  // namespace
+
+void Deviation::add(double value, const std::string& at) {
+  ++count_;
+  sum_of_squares_ += value * value;
+  if (value > largest_ || std::isnan(value)) largest_ = value, where_ = at;
+}
+
+void Deviation::expect_within(double tolerance, const char* kind) const {
+  EXPECT_GT(count_, 0) << "nothing was compared: " << kind;
+  fmt::print("  {:<18} {:.1e}  ({}), allowed {:.0e}\n", kind, largest_, where_, tolerance);
+  EXPECT_LE(largest_, tolerance) << kind << " of " << where_;
+}
+
+void Deviation::expect_mean_within(double tolerance, const char* kind) const {
+  EXPECT_GT(count_, 0) << "nothing was compared: " << kind;
+  const double mean = std::sqrt(sum_of_squares_ / static_cast<double>(count_));
+  fmt::print("  {:<18} {:.1e}  (root mean square of {}), allowed {:.0e}\n", kind, mean, count_, tolerance);
+  EXPECT_LE(mean, tolerance) << kind << ", root mean square";
+}
+
+Deviations run_golden(const GoldenSteps& steps) {
+  const nlohmann::json golden = read_golden(steps.name);
+  const ProcessGrid grid(world(), world().size() > 1 ? 2 : 1);
+  const auto device = make_library(steps.precision);
+  RecordingLibrary library(*device);
+  Engine engine(engine_spec(golden, steps), grid, library);
+  keep_plans(library, engine.plan().spec().plans_file);
+  engine.loss_scale().restore({.scale = kLossScale});
+  const io::Checkpoint start = golden_start(engine.plan().network());
+  restore_checkpoint(start, "golden", false, engine);
+  GoldenSource source(golden, engine);
+  MetricsChannel metrics(engine, kTag);
+  Deviations worst;
+
+  const std::vector<double> losses = golden["losses"];
+  const std::size_t num_steps = steps.first_alone ? 1 : losses.size();
+  for (std::size_t step = 0; step < num_steps; ++step) {
+    engine.train_step(source, golden["sgd"]["lr"]);
+    metrics.post();
+    if (grid.is_root()) {
+      const double deviation = relative(metrics.collect().mean_loss(), losses[step]);
+      (step == 0 ? worst.first_loss : worst.later_losses).add(deviation, fmt::format("step {}", step));
+    }
+    if (step > 0) continue;
+    const auto logits = gather_logits(grid, library);
+    const io::Checkpoint after = gather_checkpoint(engine);
+    if (!grid.is_root()) continue;
+    worst.logits.add(relative_distance(logits, flatten(golden["logits"])), "step 0");
+    compare_gradients(golden, by_name(start.model), by_name(after.optimizer.at("momentum")), worst);
+    compare_running_statistics(golden, by_name(after.model), worst);
+  }
+
+  if (!steps.first_alone) {
+    library.recorded_logits.clear();
+    engine.evaluate_step(source);
+    const auto logits = gather_logits(grid, library);
+    const io::Checkpoint after = gather_checkpoint(engine);
+    if (grid.is_root()) {
+      worst.evaluation_logits.add(relative_distance(logits, flatten(golden["eval_logits_after_4_steps"])),
+                                  "after 4 steps");
+      const Tensors model = by_name(after.model);
+      for (const auto& [parameter, expected] : golden["parameter_norms_after_4_steps"].items())
+        worst.parameters.add(relative(norm(model.at(parameter)), expected), parameter);
+    }
+  }
+  metrics.finish();
+  engine.finish();
+  return worst;
+}
+
+}  // namespace convoy::test

@@ -1,0 +1,40 @@
+/// Training steps of a golden file on the device of this program, and how far they are from PyTorch's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "convoy/params/parameters.h"
+
+namespace convoy::test {
+
+/// Deviations of one kind: the largest, where it is, and their root mean square.
+class Deviation {
+ public:
+  void add(double value, const std::string& at);
+  void expect_within(double tolerance, const char* kind) const;
+  void expect_mean_within(double tolerance, const char* kind) const;
+
+ private:
+  double largest_ = 0, sum_of_squares_ = 0;
+  std::string where_ = "nowhere";
+  std::int64_t count_ = 0;
+};
+
+/// All relative: of norms, and of single gradient values to the root mean square of their tensor.
+struct Deviations {
+  Deviation first_loss, logits, gradient_norms, gradient_values, statistics;
+  Deviation later_losses, parameters, evaluation_logits;
+};
+
+struct GoldenSteps {
+  std::string name;
+  ScheduleKind schedule = ScheduleKind::k1F1B;
+  PrecisionKind precision = PrecisionKind::kF32;
+  bool first_alone = false;  ///< without the three later steps and the evaluation
+};
+
+/// On all ranks: one stage on one rank, otherwise two. The deviations are rank 0's.
+Deviations run_golden(const GoldenSteps& steps);
+
+}  // namespace convoy::test

@@ -1,0 +1,119 @@
+/// Whole runs in 16-bit storage on the emulated GPU, images and evaluation included: stopped, and gone on with.
+#include <filesystem>
+#include <optional>
+
+#include <gtest/gtest.h>
+
+#include "convoy/io/checkpoint.h"
+#include "convoy/train/trainer.h"
+
+#include "emulation/emulated_library.h"
+#include "parallel/mpi_main.h"
+#include "unit/io/dataset_samples.h"
+#include "unit/io/temporary_directory.h"
+
+namespace convoy::test {
+
+namespace {
+
+constexpr std::int64_t kSteps = 6, kStepsBeforeStop = 3;  // 2 an epoch: the stop is in the middle of one
+
+class MixedPrecisionRun : public testing::Test {
+ protected:
+  MixedPrecisionRun() {
+    std::vector<std::byte> path;
+    if (is_root()) {
+      directory_.emplace();
+      for (const char c : directory_->path()) path.push_back(static_cast<std::byte>(c));
+      write_data("train", 16);
+      write_data("test", 6);  // and 2 black places
+    }
+    path = world().broadcast(std::move(path), 0);
+    path_.assign(reinterpret_cast<const char*>(path.data()), path.size());
+  }
+  ~MixedPrecisionRun() override { world().barrier(); }  // before rank 0 removes the directory
+
+  static bool is_root() { return world().rank() == 0; }
+
+  void train_until(std::int64_t step, std::int64_t stages, PrecisionKind precision, const std::string& run) const {
+    Parameters params;
+    params.data.train = path_ + "/train";
+    params.data.test = path_ + "/test";
+    params.batch = {.global = 8, .micro = 2};
+    params.grid.stages = stages;
+    params.optimizer.lr = 0.05;
+    params.train.epochs = 3;
+    params.train.max_steps = step;
+    params.train.precision = precision;
+    params.augment = {.crop_padding = 1, .flip = true};
+    params.run.directory = path_ + "/" + run;
+    params.run.bucket_mib = 0.125;
+    const auto library = emulation::make_emulated_library();
+    EXPECT_EQ(train(params, ProcessGrid(world(), stages), *library), ExitStatus::kDone);
+  }
+
+  std::string checkpoint_directory(const std::string& run) const { return path_ + "/" + run + "/checkpoints"; }
+  io::Checkpoint read(const std::string& run, std::int64_t step) const {
+    const std::string path = io::checkpoint_path(checkpoint_directory(run), step);
+    return io::decode_checkpoint(io::read_file(path), path);
+  }
+  void write(const std::string& run, const io::Checkpoint& checkpoint) const {
+    std::filesystem::create_directories(checkpoint_directory(run));
+    io::write_file_atomically(io::checkpoint_path(checkpoint_directory(run), checkpoint.state.step),
+                              io::encode_checkpoint(checkpoint));
+  }
+  // All but the parameter file, which names the run's directory.
+  void expect_same_end(const std::string& run_a, const std::string& run_b) const {
+    io::Checkpoint a = read(run_a, kSteps), b = read(run_b, kSteps);
+    a.parameters = b.parameters = "";
+    EXPECT_TRUE(io::encode_checkpoint(a) == io::encode_checkpoint(b));
+  }
+
+ private:
+  void write_data(const std::string& split, std::int64_t num_samples) const {
+    io::DatasetContent content = make_content({.image = {8, 8, 3}, .num_samples = num_samples, .num_classes = 4});
+    io::write_dataset(directory_->path(), split, 1, content);
+  }
+
+  std::optional<TemporaryDirectory> directory_;  ///< rank 0
+  std::string path_;
+};
+
+TEST_F(MixedPrecisionRun, StoppedAndGoneOnWithOnAnotherGridEndsAsIfNeverStopped) {
+  for (const PrecisionKind precision : {PrecisionKind::kBf16, PrecisionKind::kFp16}) {
+    const std::string whole = fmt::format("whole{}", static_cast<int>(precision));
+    const std::string stopped = fmt::format("stopped{}", static_cast<int>(precision));
+    train_until(kSteps, 1, precision, whole);
+    train_until(kStepsBeforeStop, 1, precision, stopped);
+    train_until(kSteps, world().size(), precision, stopped);
+    if (!is_root()) continue;
+    expect_same_end(whole, stopped);
+    const io::TrainingState state = read(whole, kSteps).state;
+    const bool scaled = precision == PrecisionKind::kFp16;
+    EXPECT_EQ(state.loss_scale, scaled ? 65536 : 1);
+    EXPECT_EQ(state.loss_scale_steps, scaled ? kSteps : 0);
+  }
+}
+
+TEST_F(MixedPrecisionRun, GoesOnWithTheLossScaleOfItsCheckpoint) {
+  train_until(kStepsBeforeStop, 1, PrecisionKind::kFp16, "begin");
+  if (is_root()) {
+    io::Checkpoint checkpoint = read("begin", kStepsBeforeStop);
+    checkpoint.state.loss_scale = 0x1p21;
+    for (const char* run : {"replicas", "stages"}) write(run, checkpoint);
+  }
+  world().barrier();
+  train_until(kSteps, 1, PrecisionKind::kFp16, "replicas");
+  train_until(kSteps, world().size(), PrecisionKind::kFp16, "stages");
+  if (!is_root()) return;
+  expect_same_end("replicas", "stages");
+  // With a mean loss above 1 there is a p below 1/e: the loss's gradient reaches scale / 8 * (1 - 1/e), above fp16's
+  // 65504 at 2^21 and at 2^20. Three steps halve three times at most.
+  const double scale = read("stages", kSteps).state.loss_scale;
+  EXPECT_LE(scale, 0x1p19);
+  EXPECT_GE(scale, 0x1p18);
+}
+
+}  // namespace
+
+}  // namespace convoy::test

@@ -1,0 +1,372 @@
+/// Whole training steps in 16-bit storage, by the CUDA device's kernels on the emulated GPU: the same bits on every
+/// grid, near float32's, and no step from gradients that overflowed.
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "convoy/base/random.h"
+#include "convoy/ops/forwarding_library.h"
+
+#include "emulation/emulated_library.h"
+#include "parallel/mpi_main.h"
+#include "reference/storage.h"
+#include "train/checkpointing.h"
+#include "train/metrics.h"
+
+namespace convoy::test {
+
+namespace {
+
+constexpr int kTag = 7;
+constexpr std::uint64_t kSeed = 5;
+constexpr double kLearningRate = 0.05;
+constexpr DataType kHalves[] = {DataType::kBfloat16, DataType::kFloat16};
+
+// The loss's gradient reaches scale / batch.global * (1 - p), with p about 1 / classes at the first step: beyond fp16's
+// 65504 at 2^20 / 8 * 0.9, whatever the network does. 2^10 leaves room for gradients a hundred times larger.
+constexpr double kOverflowingScale = 0x1p20, kSmallScale = 0x1p10;
+
+// Four micro-batches a step: a share for each of four replicas, work for each of four stages.
+EngineSpec spec_of(DataType type, ScheduleKind schedule = ScheduleKind::k1F1B) {
+  return {.network = {.name = "resnet20", .image = {8, 8, 3}, .micro_batch = 2, .num_classes = 10, .type = type},
+          .batch = {.global = 8, .micro = 2},
+          .schedule = schedule,
+          .bucket_mib = 0.125};  // several a stage
+}
+
+/// The same images and labels at every step: the loss falls fast.
+class FixedBatch final : public BatchSource {
+ public:
+  explicit FixedBatch(Engine& engine) : engine_(engine), spec_(engine.plan().spec()) {}
+
+  void load_images(std::int64_t micro_batch, void* x) override {
+    const std::int64_t count = spec_.batch.micro * spec_.network.image.count();
+    const Buffer values(engine_.device(), count * size_of(DataType::kFloat32));
+    for (std::int64_t i = 0; i < count; ++i)
+      values.floats()[i] = static_cast<float>(random_normal(key_of(micro_batch), static_cast<std::uint64_t>(i)));
+    engine_.library().elementwise().round_to(spec_.network.type, values.floats(), x, count);
+  }
+  void load_labels(std::int64_t micro_batch, std::int32_t* labels) override {
+    const std::int64_t first = (engine_.micro_batches().begin + micro_batch) * spec_.batch.micro;
+    for (std::int64_t i = 0; i < spec_.batch.micro; ++i)
+      labels[i] = static_cast<std::int32_t>((first + i) * 7 % spec_.network.num_classes);
+  }
+
+ private:
+  RandomKey key_of(std::int64_t micro_batch) const {
+    return {.seed = kSeed, .item = static_cast<std::uint64_t>(engine_.micro_batches().begin + micro_batch)};
+  }
+
+  Engine& engine_;
+  EngineSpec spec_;
+};
+
+/// An engine on some ranks and all that it needs.
+class Training {
+ public:
+  Training(const mpi::Communicator& ranks, std::int64_t stages, const EngineSpec& spec, ops::Library& library)
+      : grid_(ranks, stages), engine_(spec, grid_, library), batch_(engine_), metrics_(engine_, kTag) {
+    initialise_parameters(kSeed, engine_);
+  }
+
+  Engine& engine() { return engine_; }
+  bool is_root() const { return grid_.is_root(); }
+
+  /// The loss, at the root.
+  double step() {
+    engine_.train_step(batch_, kLearningRate);
+    metrics_.post();
+    engine_.finish();
+    return grid_.is_root() ? metrics_.collect().mean_loss() : 0;
+  }
+  io::Checkpoint finish() {
+    metrics_.finish();
+    io::Checkpoint checkpoint = gather_checkpoint(engine_);
+    checkpoint.state.loss_scale = engine_.loss_scale().state().scale;
+    checkpoint.state.loss_scale_steps = engine_.loss_scale().state().good_steps;
+    return checkpoint;
+  }
+
+ private:
+  ProcessGrid grid_;
+  Engine engine_;
+  FixedBatch batch_;
+  MetricsChannel metrics_;
+};
+
+struct Recipe {
+  EngineSpec spec;
+  int steps = 1;
+  double loss_scale = kSmallScale;  ///< fp16: at the first step
+};
+
+struct Outcome {
+  std::vector<double> losses;
+  io::Checkpoint start, first, end;  ///< before all steps, after the first, after all
+
+  // first - start, of the parameters or of the running statistics.
+  std::vector<double> change(bool statistics) const {
+    std::vector<double> change;
+    for (std::size_t i = 0; i < start.model.size(); ++i) {
+      const io::NamedTensor &before = start.model[i], &after = first.model[i];
+      if ((before.name.find(".running_") != std::string::npos) != statistics) continue;
+      for (std::size_t k = 0; k < before.values.size(); ++k)
+        change.push_back(double{after.values[k]} - double{before.values[k]});
+    }
+    return change;
+  }
+};
+
+/// The root's outcome.
+Outcome train(const mpi::Communicator& ranks, std::int64_t stages, const Recipe& recipe) {
+  const auto library = emulation::make_emulated_library();
+  Training training(ranks, stages, recipe.spec, *library);
+  training.engine().loss_scale().restore({.scale = recipe.loss_scale});
+  Outcome outcome{.losses = {}, .start = gather_checkpoint(training.engine()), .first = {}, .end = {}};
+  for (int i = 0; i < recipe.steps; ++i) {
+    outcome.losses.push_back(training.step());
+    if (i == 0) outcome.first = gather_checkpoint(training.engine());
+  }
+  outcome.end = training.finish();
+  return outcome;
+}
+
+// Batch norm over 64 values and more: what it divides by is no matter of a single one.
+Outcome train_larger(std::int64_t stages, DataType type) {
+  Recipe recipe{.spec = spec_of(type), .steps = 4};
+  recipe.spec.network.image = {16, 16, 3};
+  recipe.spec.network.micro_batch = recipe.spec.batch.micro = 4;
+  recipe.spec.batch.global = 16;
+  return train(world(), stages, recipe);
+}
+
+// Every rank by itself could; one is enough.
+std::optional<Outcome> train_on_one_rank(const Recipe& recipe) {
+  const mpi::Communicator alone = world().split(world().rank(), 0);  // all ranks of the world
+  if (world().rank() != 0) return std::nullopt;
+  return train(alone, 1, recipe);
+}
+
+std::vector<std::int64_t> all_stages() {
+  std::vector<std::int64_t> stages;
+  for (std::int64_t s = 1; s <= world().size(); s *= 2) stages.push_back(s);
+  return stages;
+}
+
+void expect_same_bits(const std::vector<io::NamedTensor>& got, const std::vector<io::NamedTensor>& want) {
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    ASSERT_EQ(got[i].name, want[i].name);
+    ASSERT_EQ(got[i].values.size(), want[i].values.size());
+    EXPECT_EQ(std::memcmp(got[i].values.data(), want[i].values.data(), want[i].values.size() * sizeof(float)), 0)
+        << want[i].name;
+  }
+}
+
+void expect_same_bits(const Outcome& got, const Outcome& want) {
+  EXPECT_EQ(got.losses, want.losses);
+  expect_same_bits(got.end.model, want.end.model);
+  expect_same_bits(got.end.optimizer.at("momentum"), want.end.optimizer.at("momentum"));
+  EXPECT_EQ(got.end.state.loss_scale, want.end.state.loss_scale);
+  EXPECT_EQ(got.end.state.loss_scale_steps, want.end.state.loss_scale_steps);
+}
+
+double norm(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value * value;
+  return std::sqrt(sum);
+}
+
+// |got - want| / |want| of whole vectors.
+double relative_distance(const std::vector<double>& got, const std::vector<double>& want) {
+  std::vector<double> difference(want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) difference[i] = got.at(i) - want[i];
+  return norm(difference) / norm(want);
+}
+
+// What an update may change on this rank: masters with running statistics, their copies, the optimizer's shard.
+std::vector<std::byte> memory_of(const Engine& engine) {
+  const ParameterArenas parameters = engine.stage().parameters();
+  const std::int64_t count = engine.stage().plan().layout.count;
+  std::vector<std::byte> all;
+  const auto append = [&](const void* data, std::int64_t size_bytes) {
+    std::vector<std::byte> bytes(size_bytes);
+    engine.device().copy_to_host(bytes.data(), data, size_bytes);
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  };
+  append(parameters.masters, count * size_of(DataType::kFloat32));
+  append(parameters.copies, count * size_of(parameters.type));
+  for (const float* slot : engine.update().slots())
+    append(slot, engine.update().shard_count() * size_of(DataType::kFloat32));
+  return all;
+}
+
+/// Finds a value that is no finite number where a test says so, beside those that are there.
+class FindingOps final : public ops::ElementwiseOps {
+ public:
+  explicit FindingOps(ops::ElementwiseOps& inner) : inner_(inner) {}
+  bool finds = false;
+
+  void find_non_finite(const float* values, std::int64_t count, std::int32_t* found) override {
+    inner_.find_non_finite(values, count, found);
+    if (finds) *found = 1;
+  }
+
+  void add(DataType type, const void* a, const void* b, void* sum, std::int64_t count) override {
+    inner_.add(type, a, b, sum, count);
+  }
+  void fold(std::span<const float* const> blocks, float* sum, std::int64_t count) override {
+    inner_.fold(blocks, sum, count);
+  }
+  void round_to(DataType type, const float* from, void* to, std::int64_t count) override {
+    inner_.round_to(type, from, to, count);
+  }
+  void sgd(const ops::SgdSpec& spec, const ops::SgdArguments& args) override { inner_.sgd(spec, args); }
+  void moving_average(float keep, float scale, const float* sum, float* running, std::int64_t count) override {
+    inner_.moving_average(keep, scale, sum, running, count);
+  }
+
+ private:
+  ops::ElementwiseOps& inner_;
+};
+
+class FindingLibrary final : public ops::ForwardingLibrary {
+ public:
+  explicit FindingLibrary(ops::Library& inner) : ForwardingLibrary(inner), elementwise_(inner.elementwise()) {}
+
+  FindingOps& elementwise() override { return elementwise_; }
+
+ private:
+  FindingOps elementwise_;
+};
+
+}  // namespace
+
+TEST(MixedPrecision, EveryGridAndScheduleHasTheBitsOfOneRank) {
+  for (const DataType type : kHalves) {
+    // In fp16 the first step is skipped.
+    const auto recipe = [&](ScheduleKind schedule) {
+      return Recipe{.spec = spec_of(type, schedule), .steps = 4, .loss_scale = kOverflowingScale};
+    };
+    const auto one = train_on_one_rank(recipe(ScheduleKind::kGpipe));
+    for (const std::int64_t stages : all_stages()) {
+      for (const ScheduleKind schedule : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B}) {
+        SCOPED_TRACE(fmt::format("{}, {} stages, schedule {}", to_string(type), stages, static_cast<int>(schedule)));
+        const Outcome many = train(world(), stages, recipe(schedule));
+        if (one) expect_same_bits(many, *one);
+      }
+    }
+  }
+}
+
+// A value is off by 2^-9 of itself when it is stored in bf16, by 2^-12 in fp16 (root mean squares: half a unit at most,
+// and evenly up to there), and a micro-batch passes about 40 tensors on its way through 19 convolutions, their
+// normalisations and ReLUs:
+//   activations, and so logits near 1, statistics and losses:  e = sqrt(40) r,  r = 2^-9 or 2^-12
+// What moves gradients most are ReLUs whose input is that near zero: they pass what they should stop. Of normal inputs
+// to the k-th, off by e_k = sqrt(2 k) r, the sign changes for e_k / 3, in whom 2/3 e_k of what passes has its energy:
+//   gradients:  d = sqrt(2/3 sum_k e_k) = 0.33 or 0.12
+// The loss falls by what the update brings: of that fall the same share may be missing.
+TEST(MixedPrecision, LossesAndUpdatesAreNearFloat32s) {
+  for (const std::int64_t stages : all_stages()) {
+    const Outcome f32 = train_larger(stages, DataType::kFloat32);
+    for (const DataType type : kHalves) {
+      SCOPED_TRACE(fmt::format("{}, {} stages", to_string(type), stages));
+      const Outcome half = train_larger(stages, type);
+      if (world().rank() != 0) continue;
+      const double r = type == DataType::kBfloat16 ? 0x1p-9 : 0x1p-12, e = std::sqrt(40) * r;
+      double sum = 0;
+      for (int k = 1; k <= 19; ++k) sum += std::sqrt(2 * k) * r;
+      const double d = std::sqrt(2.0 / 3 * sum);
+      EXPECT_LE(relative_distance(half.change(false), f32.change(false)), d);
+      EXPECT_LE(relative_distance(half.change(true), f32.change(true)), e);
+      for (std::size_t k = 0; k < f32.losses.size(); ++k)
+        EXPECT_NEAR(half.losses[k], f32.losses[k], e + d * (f32.losses[0] - f32.losses[k])) << "step " << k;
+      EXPECT_LT(f32.losses.back(), 0.6 * f32.losses[0]);  // or there was no fall to compare
+    }
+  }
+}
+
+TEST(MixedPrecision, CopiesOfTheWeightsAreTheMastersRoundedOnEveryReplica) {
+  for (const DataType type : kHalves) {
+    for (const std::int64_t stages : all_stages()) {
+      const auto library = emulation::make_emulated_library();
+      Training training(world(), stages, spec_of(type), *library);
+      training.engine().loss_scale().restore({.scale = kSmallScale});
+      for (int i = 0; i < 3; ++i) training.step();
+      const ParameterArenas parameters = training.engine().stage().parameters();
+      for (const ArenaEntry& entry : training.engine().stage().plan().layout.entries) {
+        if (entry.spec.is_statistic()) continue;  // used as float32 alone
+        for (std::int64_t i = entry.offset; i < entry.offset + entry.spec.count(); ++i) {
+          std::uint16_t copy = 0;
+          std::memcpy(&copy, parameters.copy_at(i), sizeof(copy));
+          ASSERT_EQ(copy, reference::encoded(type, reference::rounded(type, double{parameters.masters[i]})))
+              << entry.spec.name << ", " << to_string(type) << ", " << stages << " stages";
+        }
+      }
+      training.finish();
+    }
+  }
+}
+
+TEST(LossScaling, AStepThatOverflowsIsSkippedByAllRanksAndTheNextGoOn) {
+  for (const std::int64_t stages : all_stages()) {
+    SCOPED_TRACE(fmt::format("{} stages", stages));
+    const auto library = emulation::make_emulated_library();
+    Training training(world(), stages, spec_of(DataType::kFloat16), *library);
+    Engine& engine = training.engine();
+    engine.loss_scale().restore({.scale = 2 * kOverflowingScale, .good_steps = 3});
+    const std::vector<std::byte> start = memory_of(engine);
+    std::vector<double> losses;
+    for (const double scale : {2 * kOverflowingScale, kOverflowingScale}) {
+      EXPECT_EQ(engine.loss_scale().scale(), scale);
+      losses.push_back(training.step());
+      EXPECT_EQ(engine.loss_scale().state(), (LossScaleState{.scale = scale / 2, .good_steps = 0}));
+      EXPECT_TRUE(memory_of(engine) == start);
+    }
+    engine.loss_scale().restore({.scale = kSmallScale, .good_steps = 0});
+    for (int i = 1; i <= 3; ++i) {
+      const std::vector<std::byte> before = memory_of(engine);
+      losses.push_back(training.step());
+      EXPECT_EQ(engine.loss_scale().state(), (LossScaleState{.scale = kSmallScale, .good_steps = i}));
+      EXPECT_FALSE(memory_of(engine) == before);
+    }
+    if (training.is_root()) {
+      EXPECT_EQ(losses[0], losses[1]);
+      EXPECT_EQ(losses[1], losses[2]);  // the same parameters, the same batch
+      EXPECT_LT(losses[3], 0.8 * losses[2]);
+      EXPECT_LT(losses[4], 0.8 * losses[3]);
+    }
+    training.finish();
+  }
+}
+
+TEST(LossScaling, AnOverflowThatOneRankAloneFindsIsSkippedByAll) {
+  for (const std::int64_t stages : all_stages()) {
+    const auto emulated = emulation::make_emulated_library();
+    FindingLibrary library(*emulated);
+    Training training(world(), stages, spec_of(DataType::kFloat16), library);
+    Engine& engine = training.engine();
+    engine.loss_scale().restore({.scale = kSmallScale, .good_steps = 0});
+    training.step();
+    for (int finder = 0; finder < world().size(); ++finder) {
+      SCOPED_TRACE(fmt::format("{} stages, rank {} finds it", stages, finder));
+      const double scale = engine.loss_scale().scale();
+      const std::vector<std::byte> before = memory_of(engine);
+      library.elementwise().finds = world().rank() == finder;
+      training.step();
+      EXPECT_EQ(engine.loss_scale().state(), (LossScaleState{.scale = scale / 2, .good_steps = 0}));
+      EXPECT_TRUE(memory_of(engine) == before);
+      library.elementwise().finds = false;
+      training.step();
+      EXPECT_EQ(engine.loss_scale().state(), (LossScaleState{.scale = scale / 2, .good_steps = 1}));
+      EXPECT_FALSE(memory_of(engine) == before);
+    }
+    training.finish();
+  }
+}
+
+}  // namespace convoy::test
