@@ -9,7 +9,7 @@ namespace convoy::commands {
 
 ExitStatus run(const Request& request, mpi::Session& session) {
   static const std::map<std::string, ExitStatus (*)(const Request&, mpi::Session&)> kCommands = {
-      {"train", train}, {"evaluate", evaluate}, {"import", import}, {"plan", plan},
+      {"train", train}, {"evaluate", evaluate}, {"import", import}, {"export", export_weights}, {"plan", plan},
       {"info", info},   {"check", check},       {"help", help},     {"version", version}};
   return kCommands.at(request.command)(request, session);
 }

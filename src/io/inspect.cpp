@@ -9,6 +9,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/io/checkpoint.h"
+#include "convoy/io/safetensors.h"
 
 #include "io/atomic_file.h"
 #include "io/shard.h"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::string_view kCheckpointMagic = "CONVOYCK";
 constexpr std::size_t kCheckpointTrailerBytes = 32;
+constexpr std::size_t kSafetensorsBeginBytes = 9;  // what tells one: a length and a brace
 constexpr std::size_t kShownClasses = 10;
 
 bool is_checkpoint(const std::string& path) {
@@ -102,16 +104,39 @@ std::string describe_checkpoint(const std::string& path) {
   return text + line("size", human_bytes(static_cast<std::int64_t>(bytes.size())));
 }
 
+bool is_safetensors(const std::string& path) {
+  const FileDescriptor file = open_for_reading(path);
+  std::array<std::byte, kSafetensorsBeginBytes> begin;
+  if (file_size(file, path) < begin.size()) return false;
+  read_at(file, 0, begin, path);
+  return looks_like_safetensors(begin);
+}
+
+std::string describe_safetensors(const std::string& path) {
+  const std::vector<std::byte> bytes = read_file(path);
+  const StateDict dict = decode_safetensors(bytes, path);
+  return fmt::format("{}: weights (safetensors)\n", path) +
+         line("parameters", to_text(total(dict.tensors, [](const auto& t) { return !is_running_statistic(t); }))) +
+         line("statistics", to_text(total(dict.tensors, is_running_statistic))) +
+         line("size", human_bytes(static_cast<std::int64_t>(bytes.size())));
+}
+
 }  // namespace
 
 std::string describe_file(const std::string& path) {
-  return is_checkpoint(path) ? describe_checkpoint(path) : describe_shard(path);
+  if (is_checkpoint(path)) return describe_checkpoint(path);
+  return is_safetensors(path) ? describe_safetensors(path) : describe_shard(path);
 }
 
 std::optional<std::string> verify_file(const std::string& path) {
   try {
-    if (!is_checkpoint(path)) return find_damage_in_images(open_shard(path), path);
-    decode_checkpoint(read_file(path), path);
+    if (is_checkpoint(path)) {
+      decode_checkpoint(read_file(path), path);
+    } else if (is_safetensors(path)) {
+      decode_safetensors(read_file(path), path);
+    } else {
+      return find_damage_in_images(open_shard(path), path);
+    }
     return std::nullopt;
   } catch (const Error& error) {
     return error.what();

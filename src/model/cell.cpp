@@ -1,6 +1,8 @@
 /// Places in a cell's memory, each on a cache line of its own.
 #include "convoy/model/cell.h"
 
+#include <algorithm>
+
 namespace convoy {
 
 namespace {
@@ -25,6 +27,15 @@ Scratch CellMemory::scratch_bytes(std::int64_t size_bytes) {
   const Scratch place{scratch_size_bytes_};
   scratch_size_bytes_ += round_up(size_bytes, kAlignmentBytes);
   return place;
+}
+
+void Cell::freeze(const std::function<bool(const std::string& name)>& wanted) {
+  std::vector<CellMemory::Entry>& entries = memory_.parameters();
+  for (CellMemory::Entry& entry : entries) entry.spec.frozen = wanted(entry.spec.name);
+  frozen_ = std::all_of(entries.begin(), entries.end(),
+                        [](const CellMemory::Entry& entry) { return entry.spec.frozen || entry.spec.is_statistic(); });
+  if (!frozen_) return;
+  for (CellMemory::Entry& entry : entries) entry.spec.frozen = true;
 }
 
 }  // namespace convoy

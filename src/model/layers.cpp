@@ -63,6 +63,15 @@ void BatchNorm::forward(const Frame& frame, const void* x, void* y, const void* 
 
 void BatchNorm::backward(const Frame& frame, const void* x, const void* y, const void* dy, void* dx,
                          void* dresidual) const {
+  if (!frame.training) {
+    op_->infer_backward({.dy = dy,
+                         .y = y,
+                         .gamma = frame[gamma_],
+                         .running_var = frame[running_var_],
+                         .dx = dx,
+                         .dresidual = dresidual});
+    return;
+  }
   op_->backward({.dy = dy,
                  .x = x,
                  .y = y,

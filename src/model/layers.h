@@ -27,7 +27,7 @@ class Convolution {
   }
   void backward(const Frame& frame, const void* x, const void* dy, void* dx) const {
     if (dx != nullptr) op_->backward_input(dy, dx);
-    op_->backward_weight(x, dy, frame.gradient(weight_));
+    if (frame.gradients != nullptr) op_->backward_weight(x, dy, frame.gradient(weight_));
   }
 
  private:
@@ -39,6 +39,7 @@ class Convolution {
 /// y = relu(gamma * (x - mean) / sqrt(var + epsilon) + beta [+ residual])
 /// The micro-batch's mean and unbiased variance go where the gradients of the running statistics are: the reducer sums
 /// them over the step's micro-batches, the update averages them (one update a step).
+/// In a frozen cell the running statistics stand for the micro-batch's, in backward too.
 /// saves: mean, inv_std, var (C); backward reads x and y
 class BatchNorm {
  public:
@@ -107,7 +108,7 @@ class Linear {
   }
   void backward(const Frame& frame, const void* x, const void* dy, void* dx) const {
     op_->backward_input(dy, frame.weights[weight_], dx);
-    op_->backward_weight(x, dy, frame.gradient(weight_), frame.gradient(bias_));
+    if (frame.gradients != nullptr) op_->backward_weight(x, dy, frame.gradient(weight_), frame.gradient(bias_));
   }
 
  private:

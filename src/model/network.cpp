@@ -6,6 +6,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 
+#include "model/freezing.h"
 #include "model/pyramidnet.h"
 #include "model/resnet.h"
 
@@ -20,10 +21,16 @@ void check_image(const NetworkSpec& spec) {
            to_string(spec.image));
 }
 
-}  // namespace
+template <typename Accept>
+std::int64_t count_values(const Network& network, const Accept& accept) {
+  std::int64_t count = 0;
+  for (const auto& cell : network)
+    for (const auto& entry : cell->memory().parameters())
+      if (accept(entry.spec)) count += entry.spec.count();
+  return count;
+}
 
-Network make_network(const NetworkSpec& spec) {
-  check_image(spec);
+Network make_cells(const NetworkSpec& spec) {
   for (const ResnetDepth& depth : resnet_depths())
     if (spec.name == fmt::format("resnet{}", depth.depth)) return make_resnet(depth, spec);
   for (const int depth : resnet_cifar_depths())
@@ -34,6 +41,15 @@ Network make_network(const NetworkSpec& spec) {
          fmt::join(network_names(), ", "), suggestion.empty() ? "" : fmt::format(" Nearest: {}.", suggestion));
 }
 
+}  // namespace
+
+Network make_network(const NetworkSpec& spec) {
+  check_image(spec);
+  Network network = make_cells(spec);
+  if (!spec.freeze.empty()) freeze_parameters(spec.freeze, network);
+  return network;
+}
+
 std::vector<std::string> network_names() {
   std::vector<std::string> names;
   for (const ResnetDepth& depth : resnet_depths()) names.push_back(fmt::format("resnet{}", depth.depth));
@@ -42,11 +58,11 @@ std::vector<std::string> network_names() {
 }
 
 std::int64_t count_parameters(const Network& network) {
-  std::int64_t count = 0;
-  for (const auto& cell : network)
-    for (const auto& entry : cell->memory().parameters())
-      if (!entry.spec.is_statistic()) count += entry.spec.count();
-  return count;
+  return count_values(network, [](const ParameterSpec& spec) { return !spec.is_statistic(); });
+}
+
+std::int64_t count_frozen_parameters(const Network& network) {
+  return count_values(network, [](const ParameterSpec& spec) { return !spec.is_statistic() && spec.frozen; });
 }
 
 }  // namespace convoy

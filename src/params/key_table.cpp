@@ -79,6 +79,8 @@ std::vector<Key> make_keys() {
       {"train.precision", choice({&P::train, &TrainParams::precision}, kPrecisionKinds), "",
        "of activations and the products they enter; weights, sums and statistics stay f32. tf32, bf16, fp16 need a "
        "GPU"},
+      {"train.freeze", texts({&P::train, &TrainParams::freeze}, "patterns of names, as in layer1.*, bn1.*"), "",
+       "parameters that stay as they are; a cell with nothing left to train keeps its running statistics too"},
 
       {"augment.crop_padding", integer({&P::augment, &AugmentParams::crop_padding}, {.least = 0, .most = 1024}),
        "pixels", "black border added before a random crop back to size; 0: no crop"},
@@ -100,8 +102,10 @@ std::vector<Key> make_keys() {
        word_or_path({&P::checkpoint, &CheckpointParams::resume}, {"auto", "none"}, "a checkpoint's path"), "",
        "auto goes on from the newest valid checkpoint of run.directory; none begins anew"},
 
-      {"init.weights", word_or_path({&P::init, &InitParams::weights}, {"random"}, "a checkpoint's path"), "",
-       "weights to begin with, where no checkpoint is resumed"},
+      {"init.weights", word_or_path({&P::init, &InitParams::weights}, {"random"}, "a path"), "",
+       "weights to begin with, where no checkpoint is resumed: a checkpoint or a .safetensors file"},
+      {"init.strict", flag({&P::init, &InitParams::strict}), "",
+       "refuses weights that are not exactly this model's; false takes those that fit and draws the others"},
 
       // --- Where it runs ------------------------------------------------------------------------------------------
       {"run.directory", text({&P::run, &RunParams::directory}, "a path"), "",
@@ -126,6 +130,9 @@ std::vector<Key> make_keys() {
        "folder that takes train*.h5 and test*.h5"},
       {"import.shards", integer({&P::import, &ImportParams::shards}, {.least = 1, .most = 9999}), "files",
        "files a split is written in"},
+
+      {"export.output", text_or_empty({&P::exporting, &ExportParams::output}, "a path"), "",
+       "the .safetensors file that takes the weights"},
   };
 }
 

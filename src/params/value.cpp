@@ -170,6 +170,21 @@ Value text_or_empty(const Field<std::string>& field, const std::string& allowed)
           .write = [=](const Parameters& p) { return field.get(p); }};
 }
 
+Value texts(const Field<std::vector<std::string>>& field, const std::string& allowed) {
+  return {.type = "texts",
+          .allowed = allowed,
+          .read =
+              [=](const Given& given, Parameters& p) {
+                check_text(given, allowed);
+                std::vector<std::string> values;
+                if (!given.value.empty()) values = split_at_commas(given.value);
+                if (std::find(values.begin(), values.end(), "") != values.end())
+                  refuse_value(given, "has nothing beside a comma", allowed);
+                field.set(p, std::move(values));
+              },
+          .write = [=](const Parameters& p) { return join(field.get(p)); }};
+}
+
 Value text(const Field<std::string>& field, const std::string& allowed) {
   Value value = text_or_empty(field, allowed);
   value.read = [allowed, read = value.read](const Given& given, Parameters& p) {

@@ -64,6 +64,7 @@ Value flag(const Field<bool>& field);
 
 /// Text of one line without '#', which begins a comment in parameter files.
 Value text(const Field<std::string>& field, const std::string& allowed);
+Value texts(const Field<std::vector<std::string>>& field, const std::string& allowed);  ///< "a, b"; may be empty
 Value text_or_empty(const Field<std::string>& field, const std::string& allowed);
 
 /// One of the words.

@@ -2,7 +2,6 @@
 #include "train/checkpointing.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "convoy/base/error.h"
 
@@ -62,34 +61,6 @@ void for_each_slice(const ArenaLayout& layout, std::int64_t replica, std::int64_
   }
 }
 
-using TensorsByName = std::unordered_map<std::string, const io::NamedTensor*>;
-
-TensorsByName by_name(const std::vector<io::NamedTensor>& tensors) {
-  TensorsByName map;
-  for (const io::NamedTensor& tensor : tensors) map[tensor.name] = &tensor;
-  return map;
-}
-
-void check_tensors(const Network& network, const TensorsByName& tensors, const std::string& where) {
-  std::size_t expected = 0;
-  for (const auto& cell : network) {
-    for (const auto& entry : cell->memory().parameters()) {
-      ++expected;
-      const auto found = tensors.find(entry.spec.name);
-      if (found == tensors.end())
-        refuse("{} has no tensor '{}': it is a checkpoint of another model.name", where, entry.spec.name);
-      if (found->second->dims != entry.spec.dims)
-        refuse(
-            "{} holds '{}' with shape {}, this model wants {}: another model.name, or data with other classes or "
-            "channels",
-            where, entry.spec.name, fmt::join(found->second->dims, "x"), fmt::join(entry.spec.dims, "x"));
-    }
-  }
-  if (expected != tensors.size())
-    refuse("{} holds {} tensors, this model has {}: it is a checkpoint of another model.name", where, tensors.size(),
-           expected);
-}
-
 // Fills an arena (host) from tensors; entries without a tensor stay zero.
 std::vector<float> fill_arena(const ArenaLayout& layout, const TensorsByName& tensors) {
   std::vector<float> arena(layout.count, 0.0f);
@@ -99,6 +70,21 @@ std::vector<float> fill_arena(const ArenaLayout& layout, const TensorsByName& te
     to_device_order(entry.spec, found->second->values, {arena.data() + entry.offset, found->second->values.size()});
   }
   return arena;
+}
+
+// Into the stage's arena, entry by entry: values_of(spec) are in file order.
+template <typename ValuesOf>
+void write_parameters(Engine& engine, const ValuesOf& values_of) {
+  const ArenaLayout& layout = engine.stage().plan().layout;
+  std::vector<float> arena(layout.count, 0.0f);
+  for (const ArenaEntry& entry : layout.entries) {
+    const std::vector<float> values = values_of(entry.spec);
+    to_device_order(entry.spec, values, {arena.data() + entry.offset, values.size()});
+  }
+  engine.finish();
+  engine.device().copy_to_device(engine.stage().parameters().masters, arena.data(), layout.count * kFloatBytes);
+  engine.device().synchronize();  // the host's copy goes at the end of this scope
+  engine.stage().reload_weights();
 }
 
 void check_slot(const Network& network, const TensorsByName& tensors, const std::string& where,
@@ -150,17 +136,11 @@ io::Checkpoint gather_checkpoint(const Engine& engine) {
 
 void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, bool with_optimizer,
                         Engine& engine) {
-  const TensorsByName model = by_name(checkpoint.model);
-  check_tensors(engine.plan().network(), model, where);
+  restore_weights(checkpoint.model, where, engine);
+  if (!with_optimizer) return;
   const ProcessGrid& grid = engine.grid();
   const ArenaLayout& layout = engine.stage().plan().layout;
   Device& device = engine.device();
-  engine.finish();
-  const std::vector<float> arena = fill_arena(layout, model);
-  device.copy_to_device(engine.stage().parameters().masters, arena.data(), layout.count * kFloatBytes);
-  device.synchronize();  // the host's copy goes at the end of this scope
-  engine.stage().reload_weights();
-  if (!with_optimizer) return;
   const std::vector<std::string> slots = engine.optimizer().slot_names();
   for (std::size_t k = 0; k < slots.size(); ++k) {
     const auto found = checkpoint.optimizer.find(slots[k]);
@@ -180,16 +160,28 @@ void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& whe
   device.synchronize();
 }
 
+void restore_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where, Engine& engine) {
+  const Fit fit = fit_weights(engine.plan().network(), tensors);
+  if (!fit.is_exact())
+    refuse("{} is not this model's: {}. Another model.name, or data with other classes or channels?", where,
+           fit.differences());
+  const TensorsByName found = by_name(tensors);
+  write_parameters(engine, [&](const ParameterSpec& spec) { return found.at(spec.name)->values; });
+}
+
+Fit restore_what_fits(const std::vector<io::NamedTensor>& tensors, const std::string& where, std::uint64_t seed,
+                      Engine& engine) {
+  Fit fit = fit_weights(engine.plan().network(), tensors);
+  if (fit.fitting.empty()) refuse("{}: none of its tensors fits this model: {}", where, fit.differences());
+  const TensorsByName found = by_name(tensors);
+  write_parameters(engine, [&](const ParameterSpec& spec) {
+    return fit.fitting.contains(spec.name) ? found.at(spec.name)->values : initial_values(spec, seed);
+  });
+  return fit;
+}
+
 void initialise_parameters(std::uint64_t seed, Engine& engine) {
-  const ArenaLayout& layout = engine.stage().plan().layout;
-  std::vector<float> arena(layout.count, 0.0f);
-  for (const ArenaEntry& entry : layout.entries) {
-    const std::vector<float> values = initial_values(entry.spec, seed);
-    to_device_order(entry.spec, values, {arena.data() + entry.offset, values.size()});
-  }
-  engine.device().copy_to_device(engine.stage().parameters().masters, arena.data(), layout.count * kFloatBytes);
-  engine.device().synchronize();
-  engine.stage().reload_weights();
+  write_parameters(engine, [seed](const ParameterSpec& spec) { return initial_values(spec, seed); });
 }
 
 }  // namespace convoy

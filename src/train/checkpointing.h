@@ -6,6 +6,7 @@
 #include "convoy/io/checkpoint.h"
 
 #include "train/engine.h"
+#include "train/fit.h"
 
 namespace convoy {
 
@@ -13,10 +14,17 @@ namespace convoy {
 /// them.
 io::Checkpoint gather_checkpoint(const Engine& engine);
 
-/// Every rank takes its part: the model, and the optimizer's slots if `with_optimizer`. Throws RequestError naming
-/// `where` and the tensors that are missing, unexpected or of another shape.
+/// Every rank takes its part: the model as restore_weights() does, and the optimizer's slots if `with_optimizer`.
 void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, bool with_optimizer,
                         Engine& engine);
+
+/// Every rank takes its part of these weights. Throws RequestError listing what is missing, unexpected or of another
+/// shape.
+void restore_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where, Engine& engine);
+
+/// Every rank takes its part of those that fit, and initial values for the others. Throws RequestError where none fits.
+Fit restore_what_fits(const std::vector<io::NamedTensor>& tensors, const std::string& where, std::uint64_t seed,
+                      Engine& engine);
 
 /// Fills every parameter with its initial values.
 void initialise_parameters(std::uint64_t seed, Engine& engine);

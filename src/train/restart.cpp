@@ -10,20 +10,15 @@
 #include "convoy/params/parse.h"
 
 #include "train/checkpointing.h"
+#include "train/weights_file.h"
 
 namespace convoy {
 
 namespace {
 
-// A path and verified bytes, or an empty path for none.
-struct Found {
-  std::string path;
-  std::vector<std::byte> bytes;
-};
-
 // What rank 0 finds, on all ranks.
-Found look_on_root(const mpi::Communicator& world, const std::function<Found()>& look) {
-  Found found;
+FoundFile look_on_root(const mpi::Communicator& world, const std::function<FoundFile()>& look) {
+  FoundFile found;
   mpi::on_root(world, [&] { found = look(); });
   const auto raw = std::as_bytes(std::span(found.path));
   const auto path = world.broadcast(std::vector<std::byte>(raw.begin(), raw.end()), 0);
@@ -32,7 +27,7 @@ Found look_on_root(const mpi::Communicator& world, const std::function<Found()>&
   return found;
 }
 
-Found find_newest(const std::string& directory) {
+FoundFile find_newest(const std::string& directory) {
   std::int64_t num_skipped = 0;
   auto found = io::find_newest_checkpoint(directory, [&](const std::string& path, const std::string& reason) {
     log_warning(fmt::format("{} is skipped: {}", path, reason));
@@ -47,19 +42,28 @@ Found find_newest(const std::string& directory) {
   return {};
 }
 
-Found read_one(const std::string& path, const std::string& key) {
-  Found found{.path = path, .bytes = {}};
+FoundFile read_given(const std::string& path, const std::string& key) {
   try {
-    found.bytes = io::read_file(path);
+    return {.path = path, .bytes = io::read_file(path)};
   } catch (const Error& error) {
     refuse("{} = {}: {}", key, path, error.what());
   }
-  if (const auto damage = io::find_damage(found.bytes)) refuse("{} = {}: {}", key, path, *damage);
+}
+
+FoundFile read_resumed(const std::string& path) {
+  FoundFile found = read_given(path, "checkpoint.resume");
+  if (const auto damage = io::find_damage(found.bytes)) refuse("checkpoint.resume = {}: {}", path, *damage);
+  return found;
+}
+
+FoundFile read_weights(const std::string& path) {
+  FoundFile found = read_given(path, "init.weights");
+  if (const auto damage = find_damage_in_weights(found.bytes, path)) refuse("init.weights = {}: {}", path, *damage);
   return found;
 }
 
 // Whether the run that wrote the checkpoint began from `path`, as this one is asked to.
-bool began_from(const Found& found, const std::string& path) {
+bool began_from(const FoundFile& found, const std::string& path) {
   const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
   return parse_parameters(checkpoint.parameters, found.path).checkpoint.resume == path;
 }
@@ -70,9 +74,9 @@ bool is_same_file(const std::string& a, const std::string& b) {
 }
 
 // Rank 0: where checkpoint.resume says that this run goes on; empty for nowhere.
-Found find_start(const Parameters& params) {
+FoundFile find_start(const Parameters& params) {
   const std::string& resume = params.checkpoint.resume;
-  Found newest = find_newest(checkpoint_directory(params));
+  FoundFile newest = find_newest(checkpoint_directory(params));
   if (resume == "auto") return newest;
   if (resume == "none") {
     if (newest.path.empty()) return {};
@@ -81,7 +85,7 @@ Found find_start(const Parameters& params) {
         "run.directory.",
         newest.path);
   }
-  if (newest.path.empty()) return read_one(resume, "checkpoint.resume");
+  if (newest.path.empty()) return read_resumed(resume);
   if (is_same_file(newest.path, resume) || began_from(newest, resume)) return newest;
   refuse(
       "checkpoint.resume = {}, but {} is there and did not begin from it. Use checkpoint.resume = auto to go on from "
@@ -118,18 +122,42 @@ void warn_of_changes(const Parameters& now, const std::string& then, const std::
     const std::string section = change.key.substr(0, change.key.find('.'));
     const bool mathematics = section == "model" || section == "optimizer" || section == "lr" || section == "augment" ||
                              change.key == "train.label_smoothing" || change.key == "train.precision" ||
-                             change.key == "data.shuffle";
+                             change.key == "train.freeze" || change.key == "data.shuffle";
     if (mathematics)
       text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", change.key, change.before, change.after);
   }
   if (!text.empty()) log_warning(fmt::format("changed since {}: {}", where, text));
 }
 
+// A run that began from weights keeps their name in its parameters, but what it has learnt is in its checkpoints.
+void warn_of_own_checkpoints(const Parameters& params) {
+  const std::string directory = checkpoint_directory(params);
+  std::error_code absent;
+  const std::filesystem::directory_iterator first(directory, absent);
+  const bool has_own = !absent && first != std::filesystem::directory_iterator();
+  if (has_own && !is_same_file(std::filesystem::path(params.init.weights).parent_path(), directory))
+    log_warning(
+        fmt::format("init.weights = {} is taken, not what run.directory = {} holds: that is --init.weights=random",
+                    params.init.weights, params.run.directory));
+}
+
+void begin_from_weights(const Parameters& params, Engine& engine) {
+  const mpi::Communicator& world = engine.grid().world();
+  const FoundFile file = look_on_root(world, [&] { return read_weights(params.init.weights); });
+  const std::vector<io::NamedTensor> tensors = decode_weights(file.bytes, file.path).tensors;
+  const std::string where = "init.weights = " + file.path;
+  if (params.init.strict) return restore_weights(tensors, where, engine);
+  const Fit fit = restore_what_fits(tensors, where, params.train.seed, engine);
+  if (world.rank() == 0 && !fit.is_exact())
+    log_warning(fmt::format("{}: {} tensors fit; {}. What the file does not give is drawn from train.seed", where,
+                            fit.fitting.size(), fit.differences()));
+}
+
 }  // namespace
 
 std::optional<Resumed> start_parameters(const Parameters& params, const io::DatasetInfo& data, Engine& engine) {
   const mpi::Communicator& world = engine.grid().world();
-  const Found found = look_on_root(world, [&] { return find_start(params); });
+  const FoundFile found = look_on_root(world, [&] { return find_start(params); });
   if (!found.path.empty()) {
     const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
     const Resumed resumed{.path = found.path, .state = checkpoint.state};
@@ -142,23 +170,26 @@ std::optional<Resumed> start_parameters(const Parameters& params, const io::Data
     initialise_parameters(params.train.seed, engine);
     return std::nullopt;
   }
-  const Found weights = look_on_root(world, [&] { return read_one(params.init.weights, "init.weights"); });
-  restore_checkpoint(io::decode_checkpoint(weights.bytes, weights.path), weights.path, false, engine);
+  begin_from_weights(params, engine);
   return std::nullopt;
 }
 
+FoundFile find_weights(const Parameters& params) {
+  if (params.init.weights != "random") {
+    warn_of_own_checkpoints(params);
+    return read_weights(params.init.weights);
+  }
+  const std::string& resume = params.checkpoint.resume;
+  if (resume != "auto" && resume != "none") return read_resumed(resume);
+  FoundFile newest = find_newest(checkpoint_directory(params));
+  if (newest.path.empty())
+    refuse("run.directory = {} holds no checkpoint. Train first, or name one with init.weights.", params.run.directory);
+  return newest;
+}
+
 std::string load_for_evaluation(const Parameters& params, Engine& engine) {
-  const Found found = look_on_root(engine.grid().world(), [&]() -> Found {
-    if (params.init.weights != "random") return read_one(params.init.weights, "init.weights");
-    const std::string& resume = params.checkpoint.resume;
-    if (resume != "auto" && resume != "none") return read_one(resume, "checkpoint.resume");
-    Found newest = find_newest(checkpoint_directory(params));
-    if (newest.path.empty())
-      refuse("run.directory = {} holds no checkpoint to evaluate. Train first, or name one with init.weights.",
-             params.run.directory);
-    return newest;
-  });
-  restore_checkpoint(io::decode_checkpoint(found.bytes, found.path), found.path, false, engine);
+  const FoundFile found = look_on_root(engine.grid().world(), [&] { return find_weights(params); });
+  restore_weights(decode_weights(found.bytes, found.path).tensors, found.path, engine);
   return found.path;
 }
 

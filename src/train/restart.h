@@ -1,8 +1,10 @@
 /// Where training starts: the newest checkpoint that verifies, a given one, given weights, or random ones.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "convoy/io/checkpoint.h"
 #include "convoy/params/parameters.h"
@@ -26,8 +28,18 @@ struct Resumed {
 /// same command goes on from those. Throws RequestError where checkpoint.resume or init.weights cannot be followed.
 std::optional<Resumed> start_parameters(const Parameters& params, const io::DatasetInfo& data, Engine& engine);
 
-/// For evaluation: init.weights or checkpoint.resume where they name a file, else the newest checkpoint of
-/// run.directory. Returns the file's path (rank 0's).
+/// A file's verified bytes; an empty path for none.
+struct FoundFile {
+  std::string path;
+  std::vector<std::byte> bytes;
+};
+
+/// What there is to evaluate or to export: init.weights or checkpoint.resume where they name a file, else the newest
+/// checkpoint of run.directory. Throws RequestError where there is none. One rank.
+FoundFile find_weights(const Parameters& params);
+
+/// Fills the parameters of all ranks from what find_weights() finds on rank 0: exactly this model's, whatever
+/// init.strict says. Returns the file's path.
 std::string load_for_evaluation(const Parameters& params, Engine& engine);
 
 }  // namespace convoy

@@ -43,6 +43,11 @@ ShardedUpdate::ShardedUpdate(const ShardedUpdateSpec& spec, const UpdateTools& t
   state_pointers_.resize(state_.size());
 }
 
+ShardedUpdate::UpdateKind ShardedUpdate::update_kind(const ParameterSpec& spec) {
+  if (spec.frozen) return UpdateKind::kNone;
+  return spec.is_statistic() ? UpdateKind::kMovingAverage : UpdateKind::kOptimizer;
+}
+
 // Entries of the own slice, neighbours of one kind joined; padding belongs to the run before it.
 void ShardedUpdate::find_runs(BucketState& state) const {
   const auto& entries = spec_.layout.entries;
@@ -50,9 +55,9 @@ void ShardedUpdate::find_runs(BucketState& state) const {
     const std::int64_t entry_end = i + 1 < entries.size() ? entries[i + 1].offset : spec_.layout.count;
     const Run run{.begin = std::max(entries[i].offset, state.own.begin),
                   .end = std::min(entry_end, state.own.end),
-                  .statistic = entries[i].spec.is_statistic()};
+                  .kind = update_kind(entries[i].spec)};
     if (run.begin >= run.end) continue;
-    if (!state.runs.empty() && state.runs.back().statistic == run.statistic) {
+    if (!state.runs.empty() && state.runs.back().kind == run.kind) {
       state.runs.back().end = run.end;
     } else {
       state.runs.push_back(run);
@@ -132,10 +137,11 @@ void ShardedUpdate::update(std::int64_t bucket) {
   const BucketState& state = buckets_[bucket];
   const float statistics_scale = 1.0f / static_cast<float>(spec_.micro_batches_a_step);
   for (const Run& run : state.runs) {
+    if (run.kind == UpdateKind::kNone) continue;
     const float* gradient = state.reduced + (run.begin - state.own.begin);
     const std::int64_t count = run.end - run.begin;
     float* weight = spec_.parameters.masters + run.begin;
-    if (run.statistic) {
+    if (run.kind == UpdateKind::kMovingAverage) {
       tools_.elementwise.moving_average(spec_.statistics_keep, statistics_scale, gradient, weight, count);
       continue;
     }

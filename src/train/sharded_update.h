@@ -72,10 +72,12 @@ class ShardedUpdate {
   std::vector<float*> slots() const;
 
  private:
+  enum class UpdateKind { kOptimizer, kMovingAverage, kNone };
+  static UpdateKind update_kind(const ParameterSpec& spec);
   /// Neighbouring values that are updated alike.
   struct Run {
     std::int64_t begin = 0, end = 0;
-    bool statistic = false;
+    UpdateKind kind = UpdateKind::kOptimizer;
   };
   struct BucketState {
     Slice own;

@@ -19,6 +19,7 @@ StagePlan plan_stage(const Network& network, const StagePlanSpec& spec) {
   plan.type = network.front()->memory().type();
   plan.is_first = spec.cells.begin == 0;
   plan.is_last = spec.cells.end == std::ssize(network);
+  while (network[plan.first_trained]->is_frozen()) ++plan.first_trained;
   const auto reserve = [&](std::int64_t bytes) {
     const std::int64_t offset = plan.frame_bytes;
     plan.frame_bytes += round_up(bytes, kAlignmentBytes);
@@ -101,7 +102,7 @@ void Stage::load_weights(const CellRange& cells) {
 void Stage::forward(std::int64_t frame, bool training, const Poke& poke) const {
   for (std::int64_t i = 0; i < std::ssize(cells_); ++i) {
     Frame cell_frame = frame_of(frame, i);
-    cell_frame.training = training;
+    cell_frame.training = training && !cells_[i]->is_frozen();
     cells_[i]->forward(cell_frame, at(frame, plan_.x_offsets[i]), at(frame, plan_.x_offsets[i + 1]));
     poke();
   }
@@ -112,9 +113,12 @@ void Stage::backward(const BackwardPiece& piece, const Poke& poke) const {
   const std::int64_t first = plan_.layout.cells.begin;
   std::int64_t k = plan_.layout.cells.end - piece.cells.end;
   void* dy = k == 0 ? piece.dy : inner_gradients_[(k - 1) % 2].data();
-  for (std::int64_t i = piece.cells.end - 1 - first; i >= piece.cells.begin - first; --i) {
+  const std::int64_t begin = std::max(piece.cells.begin, plan_.first_trained);
+  for (std::int64_t i = piece.cells.end - 1 - first; i >= begin - first; --i) {
+    const bool trained = !cells_[i]->is_frozen();
     Frame cell_frame = frame_of(piece.frame, i);
-    cell_frame.gradients = piece.gradients + plan_.layout.cell_offsets[i];
+    cell_frame.training = trained;
+    if (trained) cell_frame.gradients = piece.gradients + plan_.layout.cell_offsets[i];
     void* dx = i > 0 ? inner_gradients_[k++ % 2].data() : piece.dx;
     cells_[i]->backward(cell_frame, at(piece.frame, plan_.x_offsets[i]), at(piece.frame, plan_.x_offsets[i + 1]), dy,
                         dx);

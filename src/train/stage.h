@@ -32,6 +32,7 @@ struct StagePlan {
   DataType type = DataType::kFloat32;  ///< the network's
   std::int64_t num_frames = 0;
   bool is_first = true, is_last = true;
+  std::int64_t first_trained = 0;  ///< cell of the network: nothing before it needs a gradient
   // Offsets in a frame, bytes.
   std::vector<std::int64_t> x_offsets;      ///< of each cell's input; one more: the stage's output
   std::vector<std::int64_t> saved_offsets;  ///< of what each cell saves
@@ -93,7 +94,7 @@ class Stage {
 
   /// Backward of one micro-batch, in one or several pieces from the last cells to the first. The piece with the last
   /// cell starts from `dy`, which is consumed; the one with the first writes the input's gradient to `dx` (null on the
-  /// first stage).
+  /// first stage). Cells before the first that is trained have nothing to do, and leave dx as it is.
   struct BackwardPiece {
     std::int64_t frame = 0;
     CellRange cells;

@@ -93,7 +93,7 @@ TEST_F(BadInput, TestDataOfAnotherShapeIsRefused) {
 
 TEST_F(BadInput, TruncatedIdxFilesAreRefusedAndNothingIsWritten) {
   const std::string folder = directory_ / "idx";
-  write_small_idx(folder, 64, 16);
+  write_small_idx(folder, {.num_train = 64, .num_test = 16});
   const std::string path = folder + "/train-images-idx3-ubyte";
   const std::string whole = read_text(path);
   for (const std::size_t length :

@@ -77,4 +77,22 @@ inline BatchNormGradient batch_norm_gradient(const ops::BatchNormSpec& spec, con
   return result;
 }
 
+struct BatchNormInferenceGradient {
+  Array dx, dresidual;
+};
+
+/// Of inference, where a channel's values are scaled and shifted by numbers that do not depend on them. `y`: its
+/// result.
+inline BatchNormInferenceGradient batch_norm_inference_gradient(const ops::BatchNormSpec& spec, const Array& y,
+                                                                const Array& gamma, const Array& running_var,
+                                                                const Array& dy) {
+  BatchNormInferenceGradient result{Array(dy.size()), Array(dy.size())};
+  for (std::size_t i = 0; i < dy.size(); ++i) {
+    const std::size_t c = i % gamma.size();
+    result.dresidual[i] = spec.relu && y[i] <= 0 ? 0 : dy[i];
+    result.dx[i] = result.dresidual[i] * gamma[c] / std::sqrt(running_var[c] + static_cast<double>(spec.epsilon));
+  }
+  return result;
+}
+
 }  // namespace convoy::reference

@@ -72,6 +72,10 @@ class TimedBatchNorm final : public ops::BatchNormOp {
     const OpTimer timer(device_, seconds_.batch_norm_backward);
     inner_->backward(in, out);
   }
+  void infer_backward(const ops::BatchNormInferenceGrad& args) override {
+    const OpTimer timer(device_, seconds_.batch_norm_backward);
+    inner_->infer_backward(args);
+  }
 
  private:
   std::unique_ptr<ops::BatchNormOp> inner_;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,9 @@ struct Frame {
   std::byte* scratch = nullptr;       ///< the stage's
   const float* parameters = nullptr;  ///< this cell's part of the parameter arena
   Weights weights;                    ///< likewise, as load_weights() had them
-  float* gradients = nullptr;         ///< this cell's part of this micro-batch's gradients; null in forward
-  bool training = true;               ///< false: running statistics, nothing saved for backward is needed
+  float* gradients = nullptr;         ///< this cell's part of this micro-batch's gradients; null where none are wanted:
+                                      ///< in forward, and in a frozen cell
+  bool training = true;               ///< false: running statistics, in evaluation and in a frozen cell
 
   void* operator[](Saved s) const { return saved + s.offset_bytes; }
   void* operator[](Scratch s) const { return scratch + s.offset_bytes; }
@@ -76,6 +78,7 @@ class CellMemory {
     ParameterRef place;
   };
   const std::vector<Entry>& parameters() const { return parameters_; }
+  std::vector<Entry>& parameters() { return parameters_; }
   std::int64_t arena_count() const { return arena_count_; }  ///< floats, padding included
   std::int64_t saved_size_bytes() const { return saved_size_bytes_; }
   std::int64_t scratch_size_bytes() const { return scratch_size_bytes_; }
@@ -109,6 +112,11 @@ class Cell {
   std::int64_t dy_bytes() const { return y_.count() * size_of(memory_.type()); }
   const CellMemory& memory() const { return memory_; }
 
+  /// Freezes the parameters and statistics whose names `wanted` accepts; where that is all that is trained here, the
+  /// cell: batch norm then uses its running statistics, which stay as they are, in training too.
+  void freeze(const std::function<bool(const std::string& name)>& wanted);
+  bool is_frozen() const { return frozen_; }
+
   /// Plans the operations; once, before anything below.
   virtual void plan(ops::Library& library) = 0;
   /// Tells the operations that the parameters (this cell's part of the arena) have changed.
@@ -116,7 +124,7 @@ class Cell {
   /// x read, y overwritten.
   virtual void forward(const Frame& frame, const void* x, void* y) const = 0;
   /// x and y as in forward; dy is consumed: it may be overwritten. dx overwritten, or null for the network's first
-  /// cell. Every gradient of the cell's parameters is overwritten.
+  /// cell. Every gradient of the cell's parameters is overwritten, unless the cell is frozen.
   virtual void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const = 0;
 
  protected:
@@ -128,6 +136,7 @@ class Cell {
   std::string name_;
   Shape x_, y_;
   DataType y_type_;
+  bool frozen_ = false;
 };
 
 }  // namespace convoy

@@ -23,6 +23,7 @@ struct ParameterSpec {
   ParameterKind kind = ParameterKind::kScale;
   std::vector<std::int64_t> dims;  ///< as in files
   std::int64_t fan_in = 0;         ///< inputs of one output; bounds the initial values of linear layers
+  bool frozen = false;             ///< no update ever changes it
 
   std::int64_t count() const;
   bool is_statistic() const { return kind == ParameterKind::kRunningMean || kind == ParameterKind::kRunningVariance; }

@@ -64,6 +64,16 @@ struct BatchNormGradOutputs {
   float* var_unbiased = nullptr;  ///< (C) likewise
 };
 
+/// Where statistics and parameters stand fixed, batch norm is a factor a channel: x is not needed.
+struct BatchNormInferenceGrad {
+  const void* dy = nullptr;  ///< (N,H,W,C)
+  const void* y = nullptr;   ///< infer's output, the ReLU's mask; read only with spec.relu
+  const float* gamma = nullptr;
+  const float* running_var = nullptr;
+  void* dx = nullptr;         ///< (N,H,W,C), overwritten; may be dy
+  void* dresidual = nullptr;  ///< (N,H,W,C), overwritten, with spec.residual; may be dy (then dx is not), never dx
+};
+
 /// y = relu(gamma * (x - mean) / sqrt(var + epsilon) + beta [+ residual])
 /// Statistics are this micro-batch's own in training, the running ones in inference. Deterministic for a fixed number
 /// of threads; statistics are exact enough for a mean of 100 with a deviation of 0.1 (no naive E[x^2] - E[x]^2 in
@@ -75,6 +85,9 @@ class BatchNormOp {
   virtual void forward(const BatchNormInputs& in, const BatchNormOutputs& out) = 0;
   virtual void infer(const BatchNormInference& args) = 0;
   virtual void backward(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) = 0;
+  /// Backward of infer(): dresidual = g, dx = g * gamma / sqrt(running_var + epsilon), g = dy where the ReLU let
+  /// through.
+  virtual void infer_backward(const BatchNormInferenceGrad& args) = 0;
 };
 
 }  // namespace convoy::ops

@@ -67,6 +67,7 @@ struct TrainParams {
   std::uint64_t seed = 1;
   double label_smoothing = 0;
   PrecisionKind precision = PrecisionKind::kF32;
+  std::vector<std::string> freeze;  ///< patterns of parameters' names that stay as they are: "layer1.*"
   bool operator==(const TrainParams&) const = default;
 };
 
@@ -86,7 +87,8 @@ struct CheckpointParams {
 };
 
 struct InitParams {
-  std::string weights = "random";  ///< random, or a checkpoint's path
+  std::string weights = "random";  ///< random, or the path of a checkpoint or a .safetensors file
+  bool strict = true;              ///< refuse weights that are not this model's; false: take those that fit
   bool operator==(const InitParams&) const = default;
 };
 
@@ -108,6 +110,11 @@ struct ImportParams {
   bool operator==(const ImportParams&) const = default;
 };
 
+struct ExportParams {
+  std::string output;  ///< a .safetensors file
+  bool operator==(const ExportParams&) const = default;
+};
+
 /// Everything. Sections in the order in which --help prints them.
 struct Parameters {
   ModelParams model;
@@ -123,6 +130,7 @@ struct Parameters {
   InitParams init;
   RunParams run;
   ImportParams import;
+  ExportParams exporting;  // "export" is a word of C++
 
   bool operator==(const Parameters&) const = default;
 };

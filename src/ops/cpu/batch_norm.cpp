@@ -97,6 +97,29 @@ class CpuBatchNorm final : public BatchNormOp {
     }
   }
 
+  void infer_backward(const BatchNormInferenceGrad& args) override {
+    const Scratch scratch(workspace_.scratch(), layout_);
+    const InferenceGradientArgs rows{floats(args.dy), floats(args.y), floats(args.dresidual), floats(args.dx)};
+#pragma omp parallel num_threads(workspace_.threads())
+    {
+      const Range channels = my_part_of(layout_.channels);
+      for (std::int64_t c = channels.begin; c < channels.end; ++c) {
+        const float inv_std = inverse_deviation(static_cast<double>(args.running_var[c]));
+        expand(c, {args.gamma[c], 0, 0, inv_std}, layout_, scratch.affine);
+      }
+#pragma omp barrier
+      if (spec_.relu && spec_.residual) {
+        inference_gradients_of_my_rows<true, true>(rows, layout_, scratch.affine.scale);
+      } else if (spec_.relu) {
+        inference_gradients_of_my_rows<true, false>(rows, layout_, scratch.affine.scale);
+      } else if (spec_.residual) {
+        inference_gradients_of_my_rows<false, true>(rows, layout_, scratch.affine.scale);
+      } else {
+        inference_gradients_of_my_rows<false, false>(rows, layout_, scratch.affine.scale);
+      }
+    }
+  }
+
  private:
   float inverse_deviation(double variance) const {
     return static_cast<float>(1.0 / std::sqrt(variance + static_cast<double>(spec_.epsilon)));

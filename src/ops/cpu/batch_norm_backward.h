@@ -177,6 +177,59 @@ void input_gradients_of_my_rows(const InputGradientArgs& args, const RowLayout& 
   }
 }
 
+// --- Backward of inference --------------------------------------------------------------------------------------
+
+struct InferenceGradientArgs {
+  const float* dy;
+  const float* y;
+  float* dresidual;  ///< with a residual; may be dy
+  float* dx;         ///< may be dy
+};
+
+/// dresidual = g, dx = g * scale, g = dy where the ReLU let through, over kRows rows.
+template <bool kRelu, bool kResidual, int kRows>
+[[gnu::always_inline]] inline void inference_gradient_rows(const InferenceGradientArgs& args, std::int64_t begin,
+                                                           std::int64_t width, const float* scale_row) {
+  for (std::int64_t i = 0; i < width; i += kLanes) {
+    const Vec scale = load(scale_row + i);
+    for (int r = 0; r < kRows; ++r) {
+      const std::int64_t at = begin + r * width + i;
+      Vec g = load(args.dy + at);
+      if constexpr (kRelu) g = where_positive(load(args.y + at), g);
+      if constexpr (kResidual) store(args.dresidual + at, g);
+      store(args.dx + at, g * scale);
+    }
+  }
+}
+
+template <bool kRelu, bool kResidual>
+void inference_gradients_of_tail(const InferenceGradientArgs& args, const RowLayout& layout, const float* scale_row) {
+  for (std::int64_t i = 0; i < layout.tail_count(); ++i) {
+    const std::int64_t at = layout.tail_begin() + i;
+    const float g = kRelu ? where_positive(args.y[at], args.dy[at]) : args.dy[at];
+    if constexpr (kResidual) args.dresidual[at] = g;
+    args.dx[at] = g * scale_row[i];
+  }
+}
+
+/// The calling thread's part.
+template <bool kRelu, bool kResidual>
+void inference_gradients_of_my_rows(const InferenceGradientArgs& args, const RowLayout& layout,
+                                    const float* scale_row) {
+  if (omp_get_thread_num() == 0) inference_gradients_of_tail<kRelu, kResidual>(args, layout, scale_row);
+  const Range blocks = my_part_of(layout.blocks);
+  for (std::int64_t b = blocks.begin; b < blocks.end; ++b) {
+    const Range rows = layout.block(b);
+    std::int64_t r = rows.begin;
+    for (; r + kRowsAtOnce <= rows.end; r += kRowsAtOnce) {
+      inference_gradient_rows<kRelu, kResidual, kRowsAtOnce>(args, r * layout.width, layout.width, scale_row);
+    }
+    for (; r < rows.end; ++r) {
+      inference_gradient_rows<kRelu, kResidual, 1>(args, r * layout.width, layout.width, scale_row);
+    }
+  }
+}
+
 }  // namespace
 
 }  // namespace convoy::ops::cpu

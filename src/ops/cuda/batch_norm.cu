@@ -112,6 +112,22 @@ class CudaBatchNorm final : public BatchNormOp {
     }
   }
 
+  void infer_backward(const BatchNormInferenceGrad& args) override {
+    InferenceGradientArgs<T> results{};
+    results.dy = static_cast<const T*>(args.dy);
+    results.y = static_cast<const T*>(args.y);
+    results.gamma = args.gamma;
+    results.variance = args.running_var;
+    results.epsilon = spec_.epsilon;
+    results.dresidual = spec_.residual ? static_cast<T*>(args.dresidual) : nullptr;
+    results.dx = static_cast<T*>(args.dx);
+    results.rows = grid_.rows;
+    results.slabs_per_block = slabs_per_result_block(kInputRows);
+    const auto kernel =
+        spec_.relu ? compute_inference_gradients<T, kWidth, true> : compute_inference_gradients<T, kWidth, false>;
+    launch(kernel, results_shape(kInputRows), context_.stream(), results);
+  }
+
  private:
   LaunchShape statistics_shape() const { return grid_.shape_of(kSumRows, kSumBlocks); }
   LaunchShape gradients_shape() const { return grid_.shape_of(kGradientRows, kGradientBlocks); }

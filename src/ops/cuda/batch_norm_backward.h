@@ -176,6 +176,61 @@ __global__ void __launch_bounds__(kThreads, kMaskFromX ? 3 : 4) compute_input_gr
   }
 }
 
+// --- Backward of inference --------------------------------------------------------------------------------------
+
+template <typename T>
+struct InferenceGradientArgs {
+  const T *dy, *y;
+  const float *gamma, *variance;
+  float epsilon;
+  T* dresidual;  ///< null where there is none; may be dy
+  T* dx;         ///< may be dy
+  Rows rows;
+  int slabs_per_block;
+};
+
+/// g = dy where the ReLU let through, written to dresidual;  dx = g * gamma / sqrt(variance + epsilon).
+/// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
+/// Reads dy and (kRelu) y, writes dx and dresidual, once each.
+template <typename T, int kWidth, bool kRelu>
+__global__ void __launch_bounds__(kThreads, 4) compute_inference_gradients(InferenceGradientArgs<T> args) {
+  const int channel = my_channel<kWidth>();
+  const Rows rows = args.rows;
+  if (channel >= rows.channels) return;
+  float scale[kWidth];
+  {
+    float variance[kWidth];
+    load<kWidth>(args.gamma + channel, scale);
+    load<kWidth>(args.variance + channel, variance);
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) scale[i] *= __fdiv_rn(1.0f, __fsqrt_rn(variance[i] + args.epsilon));
+  }
+  const std::int64_t first = std::int64_t{blockIdx.y} * args.slabs_per_block;
+  for (std::int64_t slab = first; slab < first + args.slabs_per_block; ++slab) {
+    for_rows_of_slab<kInputRows>(slab, rows.count, [&]<int kRows>(Width<kRows>, std::int64_t row) {
+      const std::int64_t begin = row * rows.channels + channel, step = std::int64_t{blockDim.y} * rows.channels;
+      float g[kRows][kWidth];
+      [[maybe_unused]] float y[kRows][kWidth];
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+        load<kWidth>(args.dy + begin + r * step, g[r]);
+        if constexpr (kRelu) load<kWidth>(args.y + begin + r * step, y[r]);
+      }
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+        if constexpr (kRelu) {
+#pragma unroll
+          for (int i = 0; i < kWidth; ++i) g[r][i] = y[r][i] > 0 ? g[r][i] : 0.0f;
+        }
+        if (args.dresidual != nullptr) store<kWidth>(g[r], args.dresidual + begin + r * step);
+#pragma unroll
+        for (int i = 0; i < kWidth; ++i) g[r][i] *= scale[i];
+        store<kWidth>(g[r], args.dx + begin + r * step);
+      }
+    });
+  }
+}
+
 }  // namespace
 
 }  // namespace convoy::ops::cuda

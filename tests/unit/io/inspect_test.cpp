@@ -7,6 +7,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/io/checkpoint.h"
+#include "convoy/io/safetensors.h"
 
 #include "unit/io/checkpoint_samples.h"
 #include "unit/io/dataset_samples.h"
@@ -38,6 +39,18 @@ TEST(Inspect, DescribesACheckpoint) {
   expect_lines(describe_file(directory / "a.h5"),
                {"checkpoint\n", "1234\n", "78976 seen, 64 a step", "10.00 %", "306 in 3 tensors", "8 in 1 tensors",
                 "momentum    226 in 2 tensors", "KiB"});
+}
+
+TEST(Inspect, DescribesAndVerifiesSafetensors) {
+  const TemporaryDirectory directory;
+  std::vector<std::byte> bytes = encode_safetensors({.tensors = test::make_checkpoint().model, .counters = {}});
+  write_file_atomically(directory / "a.safetensors", bytes);
+  expect_lines(describe_file(directory / "a.safetensors"),
+               {"weights (safetensors)\n", "306 in 3 tensors", "8 in 1 tensors", "KiB"});
+  EXPECT_EQ(verify_file(directory / "a.safetensors"), std::nullopt);
+  bytes.pop_back();
+  write_file_atomically(directory / "a.safetensors", bytes);
+  EXPECT_NE(verify_file(directory / "a.safetensors").value_or("whole").find("truncated"), std::string::npos);
 }
 
 TEST(Inspect, NeitherIsSaidSo) {

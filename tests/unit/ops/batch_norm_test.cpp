@@ -410,6 +410,38 @@ TEST_P(BatchNormTest, InferenceUsesTheRunningStatistics) {
   }
 }
 
+TEST_P(BatchNormTest, BackwardOfInferenceMatchesDoubleLoopsInPlaceToo) {
+  for (const DataType type : types()) {
+    for (const Shape& shape : kShapes) {
+      const Values values(shape, type);
+      const Array var = random_array(shape.c, 8, 2, 1), mask = rounded(type, random_array(shape.count(), 9));
+      const DeviceArray y(*library_, mask, type), gamma(*library_, values.gamma), running_var(*library_, var);
+      for (const bool relu : {false, true}) {
+        for (const bool join : {false, true}) {
+          SCOPED_TRACE(fmt::format("{}, {}, relu {}, residual {}", to_string(shape), to_string(type), relu, join));
+          const BatchNormSpec spec{shape, relu, join, 1e-5f, type};
+          const auto want = reference::batch_norm_inference_gradient(spec, mask, values.gamma, var, values.dy);
+          const auto op = library_->batch_norm(spec);
+          const DeviceArray dy(*library_, values.dy, type), dx(*library_, shape.count(), type),
+              dresidual(*library_, shape.count(), type);
+          op->infer_backward({dy, y, gamma, running_var, dx, join ? dresidual.data() : nullptr});
+          // Roundings: variance + epsilon, which the root halves, root, quotient; scale; the product.
+          expect_close("dx", dx, want.dx, rounding_bound(absolute(want.dx), 5));
+          if (join) expect_close("dresidual", dresidual, want.dresidual, Array(values.dy.size()));  // copied
+
+          const DeviceArray in_place(*library_, values.dy, type), other(*library_, shape.count(), type);
+          op->infer_backward({in_place, y, gamma, running_var, join ? other.data() : in_place.data(),
+                              join ? in_place.data() : nullptr});
+          EXPECT_EQ(bits(dx), bits(join ? other : in_place));
+          if (join) {
+            EXPECT_EQ(bits(dresidual), bits(in_place));
+          }
+        }
+      }
+    }
+  }
+}
+
 CONVOY_RUN_ON_ALL_LIBRARIES(BatchNormTest);
 
 }  // namespace

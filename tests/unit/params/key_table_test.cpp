@@ -47,9 +47,9 @@ TEST(KeyTable, SetsTheFieldItIsNamedAfter) {
     SCOPED_TRACE(key.name);
     Parameters read;
     const std::string type = key.value.type;
-    std::string value = type == "text"   ? "some/path"
-                        : type == "flag" ? (key.default_text() == "true" ? "off" : "on")
-                                         : "";
+    std::string value = type.starts_with("text") ? "some/path"
+                        : type == "flag"         ? (key.default_text() == "true" ? "off" : "on")
+                                                 : "";
     if (type == "integer") value = "17";
     if (type == "number" || type == "numbers") value = "0.625";
     if (type == "choice") value = key.value.allowed.substr(key.value.allowed.rfind(' ') + 1);
@@ -63,7 +63,7 @@ TEST(KeyTable, SetsTheFieldItIsNamedAfter) {
 
 TEST(KeyTable, RefusesGarbageForEveryTypeButText) {
   for (const Key& key : params::keys()) {
-    if (key.value.type == "text") continue;
+    if (key.value.type.starts_with("text")) continue;
     for (const std::string value :
          {"12x", "x", "-1", "nan", "-inf", "1e999", "99999999999999999999", "0x10", "1 2", "+", "1,,2", ","}) {
       if (key.value.type == "flag" && (value == "1" || value == "0")) continue;
@@ -76,10 +76,18 @@ TEST(KeyTable, RefusesGarbageForEveryTypeButText) {
 
 TEST(KeyTable, RefusesTextThatAFileCouldNotHold) {
   for (const Key& key : params::keys()) {
-    if (key.value.type != "text") continue;
+    if (!key.value.type.starts_with("text")) continue;
     EXPECT_NE(set(key.name, "a/b#c").find(key.name + " = a/b#c has a '#'"), std::string::npos);
     EXPECT_NE(set(key.name, "a/b\nc").find(key.name + " = a/b?c has a control character"), std::string::npos);
   }
+}
+
+TEST(KeyTable, TakesListsOfTexts) {
+  EXPECT_EQ(request({"plan", "--train.freeze=layer1.*,bn1.* ,fc.bias"}).params.train.freeze,
+            (std::vector<std::string>{"layer1.*", "bn1.*", "fc.bias"}));
+  EXPECT_TRUE(request({"plan"}).params.train.freeze.empty());
+  EXPECT_NE(set("train.freeze", "a,,b").find("train.freeze = a,,b has nothing beside a comma. Allowed: "),
+            std::string::npos);
 }
 
 TEST(KeyTable, NamesTypeRangeAndUnit) {

@@ -1,0 +1,35 @@
+/// Weights as PyTorch's world keeps them: safetensors files, read strictly and written so that all readers take them.
+///   [ N, little-endian 64 bit ][ header: JSON, N bytes ][ values of all tensors, one after the other ]
+///   header: {"__metadata__": {"format": "pt"}, "conv1.weight": {"dtype": "F32", "shape": [64,3,7,7],
+///            "data_offsets": [0,37632]}, ...}; offsets count from the header's end
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoy/io/checkpoint.h"
+
+namespace convoy::io {
+
+/// What a state_dict of PyTorch holds.
+struct StateDict {
+  std::vector<NamedTensor> tensors;              ///< in the order of their names
+  std::map<std::string, std::int64_t> counters;  ///< bn1.num_batches_tracked: a 64-bit integer without dimensions
+};
+
+/// Whether the file begins like one; another kind of file does not.
+bool looks_like_safetensors(std::span<const std::byte> bytes);
+
+/// F32, F16, BF16 and F64 become float32. I64 is read where the name ends in num_batches_tracked. `where` names the
+/// file in messages. Throws Error saying what is wrong: everything is checked before memory is taken for it, as the
+/// format asks (names once, ranges inside the file, without holes or overlaps, as long as type and shape say).
+StateDict decode_safetensors(std::span<const std::byte> bytes, const std::string& where);
+
+/// float32 and 64-bit integers, in the order of the names; metadata "format": "pt", as PyTorch's loaders ask.
+std::vector<std::byte> encode_safetensors(const StateDict& dict);
+
+}  // namespace convoy::io

@@ -1,0 +1,287 @@
+/// The safetensors format: its header through a JSON parser on a short leash, its values straight from the bytes.
+#include "convoy/io/safetensors.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+#include <nlohmann/json.hpp>
+
+#include "convoy/base/error.h"
+
+#include "io/little_endian.h"
+
+namespace convoy::io {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kLengthBytes = 8;
+constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // as the format's own library has it
+constexpr std::size_t kMostDims = 16;
+constexpr std::size_t kMostNameBytes = 1000;
+constexpr const char* kMetadata = "__metadata__";
+constexpr std::string_view kCounterSuffix = "num_batches_tracked";
+
+// --- Types of values ---------------------------------------------------------------------------------------------
+
+struct ValueType {
+  std::string_view name;
+  std::uint64_t size_bytes;
+  float (*to_float)(const std::byte* value);  ///< null for integers
+};
+
+template <typename Bits>
+Bits get(const std::byte* value) {
+  Bits bits = 0;
+  for (std::size_t i = 0; i < sizeof(Bits); ++i)
+    bits = static_cast<Bits>(bits | static_cast<Bits>(std::to_integer<Bits>(value[i]) << (8 * i)));
+  return bits;
+}
+
+float from_f32(const std::byte* value) {
+  return std::bit_cast<float>(get<std::uint32_t>(value));
+}
+float from_f64(const std::byte* value) {
+  return static_cast<float>(std::bit_cast<double>(get<std::uint64_t>(value)));
+}
+float from_bf16(const std::byte* value) {
+  return std::bit_cast<float>(std::uint32_t{get<std::uint16_t>(value)} << 16);
+}
+// Sign, 5 bits of exponent (bias 15, float32's 127), 10 of mantissa.
+float from_f16(const std::byte* value) {
+  const std::uint32_t half = get<std::uint16_t>(value);
+  const std::uint32_t sign = (half & 0x8000) << 16, exponent = half >> 10 & 0x1f, mantissa = half & 0x3ff;
+  if (exponent == 0) {  // zero and subnormal: mantissa * 2^-24, exact
+    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
+    return sign == 0 ? magnitude : -magnitude;
+  }
+  const std::uint32_t widened = exponent == 0x1f ? 0xff : exponent + 127 - 15;
+  return std::bit_cast<float>(sign | widened << 23 | mantissa << 13);
+}
+
+constexpr ValueType kTypes[] = {
+    {"F32", 4, from_f32}, {"F16", 2, from_f16}, {"BF16", 2, from_bf16}, {"F64", 8, from_f64}, {"I64", 8, nullptr}};
+
+const ValueType& type_of(const std::string& tensor, const std::string& name) {
+  const auto* found =
+      std::find_if(std::begin(kTypes), std::end(kTypes), [&](const ValueType& type) { return type.name == name; });
+  const bool is_counter = tensor.ends_with(kCounterSuffix);
+  if (found == std::end(kTypes) || (found->to_float == nullptr && !is_counter))
+    fail("tensor '{}' is of type {}. Convoy reads F32, F16, BF16 and F64, and I64 for {}", tensor,
+         std::string_view(name).substr(0, 20), kCounterSuffix);
+  return *found;
+}
+
+// --- The header --------------------------------------------------------------------------------------------------
+
+struct Entry {
+  std::string name;
+  const ValueType* type = nullptr;
+  std::vector<std::int64_t> dims;
+  std::uint64_t begin = 0, end = 0;  ///< from the header's end
+};
+
+// Sees every event of the parser before anything is kept of it: objects no deeper than the format's, lists no longer
+// than a shape, each name once.
+class HeaderGuard {
+ public:
+  bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
+    switch (event) {
+      case Json::parse_event_t::object_start:
+        if (depth > 1) fail("its header is nested too deep");
+        names_[depth].clear();
+        break;
+      case Json::parse_event_t::array_start:
+        if (depth != 2) fail("its header has a list where none belongs");
+        list_length_ = 0;
+        break;
+      case Json::parse_event_t::value:
+        if (depth == 3 && ++list_length_ > kMostDims) fail("its header has a list of more than {} numbers", kMostDims);
+        break;
+      case Json::parse_event_t::key:
+        check_new(depth, parsed.get_ref<const std::string&>());
+        break;
+      default:
+        break;
+    }
+    return true;
+  }
+
+ private:
+  void check_new(int depth, const std::string& name) {
+    if (name.size() > kMostNameBytes) fail("its header has a name of {} bytes", name.size());
+    if (!names_[depth - 1].insert(name).second) fail("its header has '{}' twice", name);
+  }
+
+  std::set<std::string> names_[2];
+  std::size_t list_length_ = 0;
+};
+
+Json parse_header(std::string_view text) {
+  if (!text.starts_with('{')) fail("its header does not begin with '{{'");
+  try {
+    return Json::parse(text.begin(), text.end(), HeaderGuard());
+  } catch (const Json::exception& error) {
+    fail("its header is no JSON ({})", std::string_view(error.what()).substr(0, kMostNameBytes));
+  }
+}
+
+const Json& member(const Json& object, const std::string& tensor, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end()) fail("tensor '{}' has no {}", tensor, name);
+  return *found;
+}
+
+std::uint64_t whole_number(const Json& value, const std::string& tensor, const char* what) {
+  // Up to 2^63 - 1: sums and sizes are signed elsewhere.
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMost)
+    fail("tensor '{}' has a {} that is no whole number from 0 to 2^63 - 1", tensor, what);
+  return value.get<std::uint64_t>();
+}
+
+std::uint64_t product(std::uint64_t a, std::uint64_t b, const std::string& tensor) {
+  std::uint64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result)) fail("tensor '{}' has a shape that is larger than any file", tensor);
+  return result;
+}
+
+Entry read_entry(const std::string& name, const Json& object) {
+  if (!object.is_object()) fail("tensor '{}' is not described by an object", name);
+  if (object.size() != 3) fail("tensor '{}' has {} properties, not dtype, shape, data_offsets", name, object.size());
+  Entry entry{.name = name};
+  const Json &type = member(object, name, "dtype"), &shape = member(object, name, "shape"),
+             &offsets = member(object, name, "data_offsets");
+  if (!type.is_string()) fail("tensor '{}' has a dtype that is no text", name);
+  if (!shape.is_array()) fail("tensor '{}' has a shape that is no list", name);
+  if (!offsets.is_array() || offsets.size() != 2) fail("tensor '{}' has no two data_offsets", name);
+  entry.type = &type_of(name, type.get_ref<const std::string&>());
+  std::uint64_t size_bytes = entry.type->size_bytes;
+  for (const Json& dim : shape) {
+    entry.dims.push_back(static_cast<std::int64_t>(whole_number(dim, name, "dimension")));
+    size_bytes = product(size_bytes, static_cast<std::uint64_t>(entry.dims.back()), name);
+  }
+  entry.begin = whole_number(offsets[0], name, "data_offset");
+  entry.end = whole_number(offsets[1], name, "data_offset");
+  if (entry.begin > entry.end) fail("tensor '{}' ends at {}, before its begin {}", name, entry.end, entry.begin);
+  if (entry.end - entry.begin != size_bytes)
+    fail("tensor '{}' takes {} bytes, its type and shape {}", name, entry.end - entry.begin, size_bytes);
+  if (entry.type->to_float == nullptr && size_bytes != entry.type->size_bytes)
+    fail("tensor '{}' is not one number", name);
+  return entry;
+}
+
+void check_metadata(const Json& metadata) {
+  if (!metadata.is_object()) fail("its {} is no object", kMetadata);
+  for (const auto& [key, value] : metadata.items())
+    if (!value.is_string()) fail("its {} '{}' is no text", kMetadata, key);
+}
+
+// One range after the other, from the first byte to the last.
+void check_ranges(std::vector<Entry> entries, std::uint64_t data_bytes) {
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); });
+  std::uint64_t position = 0;
+  for (const Entry& entry : entries) {
+    if (entry.end > data_bytes)
+      fail("tensor '{}' ends at byte {} of {}: the file is truncated or damaged", entry.name, entry.end, data_bytes);
+    if (entry.begin < position) fail("tensor '{}' begins within another", entry.name);
+    if (entry.begin > position)
+      fail("there is a hole of {} bytes before tensor '{}'", entry.begin - position, entry.name);
+    position = entry.end;
+  }
+  if (position != data_bytes) fail("{} bytes behind the last tensor belong to none", data_bytes - position);
+}
+
+StateDict decode(std::span<const std::byte> bytes) {
+  if (bytes.size() < kLengthBytes) fail("it is too short for a safetensors file: {} bytes", bytes.size());
+  const std::uint64_t header_bytes = get_u64(bytes.first<kLengthBytes>());
+  if (header_bytes > kMostHeaderBytes)
+    fail("its header would be of {} bytes, at most {} are allowed", header_bytes, kMostHeaderBytes);
+  if (header_bytes > bytes.size() - kLengthBytes)
+    fail("it is truncated: the header of {} bytes is longer than the file", header_bytes);
+  const auto header = bytes.subspan(kLengthBytes, header_bytes), data = bytes.subspan(kLengthBytes + header_bytes);
+  std::vector<Entry> entries;
+  const Json described = parse_header({reinterpret_cast<const char*>(header.data()), header.size()});
+  for (const auto& [name, value] : described.items()) {
+    if (name == kMetadata) {
+      check_metadata(value);
+    } else {
+      entries.push_back(read_entry(name, value));
+    }
+  }
+  check_ranges(entries, data.size());
+
+  StateDict dict;
+  for (Entry& entry : entries) {
+    const std::byte* value = data.data() + entry.begin;
+    if (entry.type->to_float == nullptr) {
+      dict.counters[entry.name] = static_cast<std::int64_t>(get<std::uint64_t>(value));
+      continue;
+    }
+    NamedTensor& tensor = dict.tensors.emplace_back();
+    tensor.name = std::move(entry.name);
+    tensor.dims = std::move(entry.dims);
+    tensor.values.resize((entry.end - entry.begin) / entry.type->size_bytes);
+    for (float& to : tensor.values) to = entry.type->to_float(value), value += entry.type->size_bytes;
+  }
+  return dict;
+}
+
+// --- Writing -----------------------------------------------------------------------------------------------------
+
+template <typename Bits>
+void append(std::vector<std::byte>& bytes, Bits value) {
+  for (std::size_t i = 0; i < sizeof(Bits); ++i) bytes.push_back(static_cast<std::byte>(value >> (8 * i)));
+}
+
+}  // namespace
+
+bool looks_like_safetensors(std::span<const std::byte> bytes) {
+  return bytes.size() > kLengthBytes && get_u64(bytes.first<kLengthBytes>()) <= kMostHeaderBytes &&
+         bytes[kLengthBytes] == std::byte{'{'};
+}
+
+StateDict decode_safetensors(std::span<const std::byte> bytes, const std::string& where) {
+  try {
+    return decode(bytes);
+  } catch (const Error& error) {
+    fail("safetensors file '{}': {}", where, error.what());
+  }
+}
+
+std::vector<std::byte> encode_safetensors(const StateDict& dict) {
+  // Counters first: all values then stand at multiples of their size.
+  Json header = {{kMetadata, {{"format", "pt"}}}};
+  std::uint64_t position = 0;
+  const auto describe = [&](const std::string& name, const char* type, const Json& shape, std::uint64_t size_bytes) {
+    if (header.contains(name)) fail("tensor '{}' cannot be written twice", name);
+    header[name] = {{"dtype", type}, {"shape", shape}, {"data_offsets", {position, position + size_bytes}}};
+    position += size_bytes;
+  };
+  for (const auto& [name, value] : dict.counters) describe(name, "I64", Json::array(), sizeof(value));
+  std::vector<const NamedTensor*> sorted;
+  for (const NamedTensor& tensor : dict.tensors) sorted.push_back(&tensor);
+  std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+  for (const NamedTensor* tensor : sorted)
+    describe(tensor->name, "F32", tensor->dims, tensor->values.size() * sizeof(float));
+
+  std::string text = header.dump();
+  text.resize((text.size() + kLengthBytes - 1) / kLengthBytes * kLengthBytes, ' ');
+  std::vector<std::byte> bytes;
+  bytes.reserve(kLengthBytes + text.size() + position);
+  append(bytes, std::uint64_t{text.size()});
+  for (const char c : text) bytes.push_back(static_cast<std::byte>(c));
+  for (const auto& [name, value] : dict.counters) append(bytes, static_cast<std::uint64_t>(value));
+  for (const NamedTensor* tensor : sorted)
+    for (const float value : tensor->values) append(bytes, std::bit_cast<std::uint32_t>(value));
+  return bytes;
+}
+
+}  // namespace convoy::io

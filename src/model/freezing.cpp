@@ -1,0 +1,68 @@
+/// Patterns against names.
+#include "model/freezing.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fnmatch.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+namespace convoy {
+
+namespace {
+
+bool matches(const std::string& pattern, const std::string& name) {
+  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+std::vector<std::string> names_of(const Network& network) {
+  std::vector<std::string> names;
+  for (const auto& cell : network)
+    for (const auto& entry : cell->memory().parameters()) names.push_back(entry.spec.name);
+  return names;
+}
+
+// What could have been meant: every name, and every group of names as "layer1.*" or "layer1.0.*".
+std::vector<std::string> candidates(const std::vector<std::string>& names) {
+  std::set<std::string> all(names.begin(), names.end());
+  for (const std::string& name : names)
+    for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1))
+      all.insert(name.substr(0, dot) + ".*");
+  return {all.begin(), all.end()};
+}
+
+// "conv1.*, bn1.*, layer1.* ...": in the network's order.
+std::vector<std::string> first_groups(const std::vector<std::string>& names) {
+  std::vector<std::string> groups;
+  for (const std::string& name : names) {
+    const std::string group = name.substr(0, name.find('.')) + ".*";
+    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+  }
+  return groups;
+}
+
+void check_matches_something(const std::string& pattern, const std::vector<std::string>& names) {
+  if (std::any_of(names.begin(), names.end(), [&](const std::string& name) { return matches(pattern, name); })) return;
+  const std::string near = nearest(pattern, candidates(names));
+  refuse("train.freeze: '{}' matches no parameter.{} There are {}.", pattern,
+         near.empty() ? "" : fmt::format(" Nearest: {}.", near), fmt::join(first_groups(names), ", "));
+}
+
+}  // namespace
+
+void freeze_parameters(const std::vector<std::string>& patterns, Network& network) {
+  const std::vector<std::string> names = names_of(network);
+  for (const std::string& pattern : patterns) check_matches_something(pattern, names);
+  for (const auto& cell : network)
+    cell->freeze([&](const std::string& name) {
+      return std::any_of(patterns.begin(), patterns.end(),
+                         [&](const std::string& pattern) { return matches(pattern, name); });
+    });
+  if (std::all_of(network.begin(), network.end(), [](const auto& cell) { return cell->is_frozen(); }))
+    refuse("train.freeze = {} leaves nothing to train. Leave out the last layers, such as fc.*.",
+           fmt::join(patterns, ", "));
+}
+
+}  // namespace convoy

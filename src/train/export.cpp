@@ -1,0 +1,25 @@
+/// From a checkpoint to a safetensors file.
+#include "convoy/train/export.h"
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+#include "convoy/io/safetensors.h"
+
+#include "train/restart.h"
+#include "train/weights_file.h"
+
+namespace convoy {
+
+void export_weights(const Parameters& params) {
+  const std::string& output = params.exporting.output;
+  if (!output.ends_with(".safetensors"))
+    refuse("export.output = {} must end in .safetensors, the format that is written.", output);
+  const FoundFile found = find_weights(params);
+  const io::StateDict dict = decode_weights(found.bytes, found.path);
+  std::int64_t values = 0;
+  for (const io::NamedTensor& tensor : dict.tensors) values += std::ssize(tensor.values);
+  io::write_file_atomically(output, io::encode_safetensors(dict));
+  fmt::print("{}: {} values in {} tensors -> {}\n", found.path, human_count(values), dict.tensors.size(), output);
+}
+
+}  // namespace convoy

@@ -1,0 +1,36 @@
+/// Told apart by content: a safetensors file begins with its header, a checkpoint ends with its hash.
+#include "train/weights_file.h"
+
+#include "convoy/base/error.h"
+#include "convoy/io/checkpoint.h"
+
+namespace convoy {
+
+std::optional<std::string> find_damage_in_weights(std::span<const std::byte> bytes, const std::string& where) {
+  if (!io::looks_like_safetensors(bytes)) return io::find_damage(bytes);
+  try {
+    io::decode_safetensors(bytes, where);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return std::nullopt;
+}
+
+io::StateDict decode_weights(std::span<const std::byte> bytes, const std::string& where) {
+  io::StateDict dict;
+  std::int64_t steps = 0;
+  if (io::looks_like_safetensors(bytes)) {
+    dict = io::decode_safetensors(bytes, where);
+  } else {
+    io::Checkpoint checkpoint = io::decode_checkpoint(bytes, where);
+    dict.tensors = std::move(checkpoint.model);
+    steps = checkpoint.state.step;
+  }
+  constexpr std::string_view kMean = "running_mean";
+  for (const io::NamedTensor& tensor : dict.tensors)
+    if (tensor.name.ends_with(kMean))
+      dict.counters.emplace(tensor.name.substr(0, tensor.name.size() - kMean.size()) + "num_batches_tracked", steps);
+  return dict;
+}
+
+}  // namespace convoy

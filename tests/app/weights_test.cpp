@@ -1,0 +1,229 @@
+/// Weights in and out: exported, taken up again, fine-tuned, frozen.
+#include <cstring>
+#include <filesystem>
+#include <regex>
+
+#include <gtest/gtest.h>
+
+#include "convoy/io/checkpoint.h"
+#include "convoy/io/safetensors.h"
+
+#include "app/program.h"
+#include "app/small_data.h"
+
+namespace convoy::test {
+
+namespace {
+
+using Tensors = std::vector<io::NamedTensor>;
+
+class Weights : public testing::Test {
+ protected:
+  Weights() : arguments_(import_small_data(directory_ / "small")) {}
+
+  struct Run {
+    std::string name;
+    std::vector<std::string> more = {};
+    int ranks = 0, steps = 3;
+  };
+  std::string run_directory(const std::string& name) const { return directory_ / name; }
+  std::vector<std::string> arguments_of(const Run& run) const {
+    return arguments_ +
+           std::vector<std::string>{"--train.max_steps=" + std::to_string(run.steps),
+                                    "--run.directory=" + run_directory(run.name)} +
+           run.more;
+  }
+  Ending train(const Run& run) const { return run_program({.arguments = arguments_of(run), .ranks = run.ranks}); }
+  std::string checkpoint_path(const std::string& name, int step = 3) const {
+    return io::checkpoint_path(run_directory(name) + "/checkpoints", step);
+  }
+  Tensors model(const std::string& name, int step = 3) const {
+    const std::string path = checkpoint_path(name, step);
+    return io::decode_checkpoint(io::read_file(path), path).model;
+  }
+  Ending export_to(const std::string& path, const std::vector<std::string>& more) const {
+    return run_program({.arguments = std::vector<std::string>{"export", "--export.output=" + path} + more});
+  }
+  // "loss 1.2345  top-1 25.00 %".
+  std::string scores(const std::string& weights, int ranks = 0) const {
+    std::vector<std::string> arguments = arguments_ + std::vector<std::string>{"--init.weights=" + weights};
+    arguments[0] = "evaluate";
+    const Ending ending = run_program({.arguments = arguments, .ranks = ranks});
+    std::smatch match;
+    EXPECT_TRUE(std::regex_search(ending.output, match, std::regex("loss [0-9.]+  top-1 [0-9.]+ %"))) << ending.output;
+    return match.str();
+  }
+
+  WorkingDirectory directory_;
+  std::vector<std::string> arguments_;
+};
+
+bool same_bits(const io::NamedTensor& a, const io::NamedTensor& b) {
+  return a.name == b.name && a.values.size() == b.values.size() &&
+         std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(float)) == 0;
+}
+
+const io::NamedTensor& find(const Tensors& tensors, const std::string& name) {
+  for (const io::NamedTensor& tensor : tensors)
+    if (tensor.name == name) return tensor;
+  throw std::runtime_error("no tensor " + name);
+}
+
+}  // namespace
+
+TEST_F(Weights, AnExportHasTheCheckpointsBitsAndItsScores) {
+  ASSERT_EQ(train({.name = "run"}).status, 0);
+  const std::string exported = directory_ / "exported.safetensors";
+  const Ending ending = export_to(exported, {"--run.directory=" + run_directory("run")});
+  ASSERT_EQ(ending.status, 0) << ending.output;
+  const io::StateDict dict = io::decode_safetensors(io::read_file(exported), exported);
+  const Tensors trained = model("run");
+  ASSERT_EQ(dict.tensors.size(), trained.size());
+  for (std::size_t i = 0; i < trained.size(); ++i) EXPECT_TRUE(same_bits(dict.tensors[i], trained[i]));
+  ASSERT_EQ(dict.counters.size(), 19u) << "one a batch norm";
+  for (const auto& [name, count] : dict.counters) EXPECT_EQ(count, 3) << name;
+  EXPECT_EQ(scores(exported), scores(checkpoint_path("run")));
+  EXPECT_EQ(scores(exported, 2), scores(exported));
+}
+
+TEST_F(Weights, TrainingGoesOnAlikeFromAnExportAndFromTheCheckpoint) {
+  ASSERT_EQ(train({.name = "run"}).status, 0);
+  const std::string exported = directory_ / "exported.safetensors";
+  ASSERT_EQ(export_to(exported, {"--init.weights=" + checkpoint_path("run")}).status, 0);
+  ASSERT_EQ(train({.name = "a", .more = {"--init.weights=" + checkpoint_path("run")}}).status, 0);
+  ASSERT_EQ(train({.name = "b", .more = {"--init.weights=" + exported, "--grid.stages=2"}, .ranks = 4}).status, 0);
+  const Tensors a = model("a"), b = model("b"), before = model("run");
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_TRUE(same_bits(a[i], b[i])) << a[i].name;
+    EXPECT_FALSE(same_bits(a[i], before[i])) << a[i].name;
+  }
+}
+
+TEST_F(Weights, TheWeightsThatATunedRunBeganFromAreNotTakenForItsOwnUnsaid) {
+  ASSERT_EQ(train({.name = "run", .steps = 1}).status, 0);
+  ASSERT_EQ(train({.name = "tuned", .more = {"--init.weights=" + checkpoint_path("run", 1)}, .steps = 1}).status, 0);
+  const std::string exported = directory_ / "exported.safetensors", params = run_directory("tuned") + "/params.cfg";
+  const Ending began_from = export_to(exported, {params});
+  EXPECT_EQ(began_from.status, 0) << began_from.output;
+  EXPECT_TRUE(contains(began_from.output, "is taken, not what run.directory = ")) << began_from.output;
+  const Ending own = export_to(exported, {params, "--init.weights=random"});
+  EXPECT_TRUE(contains(own.output, checkpoint_path("tuned", 1) + ": ")) << own.output;
+  EXPECT_FALSE(contains(own.output, "warning")) << own.output;
+}
+
+TEST_F(Weights, WhatCannotBeExportedIsRefused) {
+  const Ending nothing = export_to(directory_ / "x.safetensors", {"--run.directory=" + (directory_ / "absent")});
+  EXPECT_EQ(nothing.status, 2) << nothing.output;
+  EXPECT_TRUE(contains(nothing.output, "holds no checkpoint")) << nothing.output;
+  const Ending format = export_to(directory_ / "x.pth", {});
+  EXPECT_EQ(format.status, 2) << format.output;
+  EXPECT_TRUE(contains(format.output, "must end in .safetensors")) << format.output;
+}
+
+TEST_F(Weights, ADamagedSafetensorsFileIsRefusedByName) {
+  ASSERT_EQ(train({.name = "run", .steps = 1}).status, 0);
+  const std::string exported = directory_ / "exported.safetensors";
+  ASSERT_EQ(export_to(exported, {"--init.weights=" + checkpoint_path("run", 1)}).status, 0);
+  const std::string whole = read_text(exported);
+  write_text(exported, whole.substr(0, whole.size() - 1));
+  const Ending ending = train({.name = "new", .more = {"--init.weights=" + exported}, .ranks = 2});
+  EXPECT_EQ(ending.status, 2) << ending.output;
+  EXPECT_TRUE(contains(ending.output, "the file is truncated or damaged")) << ending.output;
+  EXPECT_FALSE(std::filesystem::exists(run_directory("new")));
+  write_text(exported, whole);
+  const Ending resumed = train({.name = "new", .more = {"--checkpoint.resume=" + exported}});
+  EXPECT_EQ(resumed.status, 2) << "it holds weights alone, " << resumed.output;
+}
+
+TEST_F(Weights, AnotherClassCountIsRefusedUnlessInitStrictIsFalse) {
+  // Nine classes, then ten.
+  const auto ten = import_small_data(directory_ / "ten", {.num_classes = 10});
+  arguments_ = import_small_data(directory_ / "nine", {.num_classes = 9});
+  ASSERT_EQ(train({.name = "nine-run"}).status, 0);
+  const Tensors nine = model("nine-run");
+  arguments_ = ten;
+  const std::string weights = "--init.weights=" + checkpoint_path("nine-run");
+
+  const Ending strict = train({.name = "strict", .more = {weights}, .ranks = 2});
+  EXPECT_EQ(strict.status, 2) << strict.output;
+  EXPECT_TRUE(contains(strict.output, "2 of another shape (fc.weight: 9x64, not 10x64, fc.bias: 9, not 10)"))
+      << strict.output;
+
+  // Nothing is learnt with a rate of 0: what training began with is what it ends with, but for the statistics.
+  const std::vector<std::string> still = {weights, "--init.strict=false", "--optimizer.lr=0"};
+  const Ending tuned = train({.name = "tuned", .more = still});
+  ASSERT_EQ(tuned.status, 0) << tuned.output;
+  const std::string warning = "2 of another shape (fc.weight: 9x64, not 10x64, fc.bias: 9, not 10)";
+  const std::size_t first = tuned.output.find(warning);
+  ASSERT_NE(first, std::string::npos) << tuned.output;
+  EXPECT_EQ(tuned.output.find(warning, first + 1), std::string::npos) << tuned.output;
+  ASSERT_EQ(
+      train({.name = "tuned-2x2", .more = still + std::vector<std::string>{"--grid.stages=2"}, .ranks = 4}).status, 0);
+  ASSERT_EQ(train({.name = "random", .more = {"--optimizer.lr=0"}}).status, 0);
+  const Tensors tuned_model = model("tuned"), on_grid = model("tuned-2x2"), random = model("random");
+  for (const io::NamedTensor& tensor : tuned_model) {
+    EXPECT_TRUE(same_bits(tensor, find(on_grid, tensor.name))) << tensor.name;
+    if (contains(tensor.name, ".running_")) continue;
+    const bool is_new = tensor.name.starts_with("fc.");
+    EXPECT_TRUE(same_bits(tensor, find(is_new ? random : nine, tensor.name))) << tensor.name;
+  }
+}
+
+TEST_F(Weights, FrozenParametersKeepTheirBitsOnEveryGrid) {
+  ASSERT_EQ(train({.name = "start"}).status, 0);
+  const std::vector<std::string> frozen = {"--init.weights=" + checkpoint_path("start"),
+                                           "--train.freeze=layer1.*, layer2.1.conv2.weight, fc.bias",
+                                           "--run.bucket_mib=0.05"};
+  const auto on_stages = [&](int stages) {
+    return frozen + std::vector<std::string>{"--grid.stages=" + std::to_string(stages)};
+  };
+  const Ending first = train({.name = "1x1", .more = frozen});
+  ASSERT_EQ(first.status, 0) << first.output;
+  EXPECT_TRUE(contains(first.output, "of them frozen")) << first.output;
+  ASSERT_EQ(train({.name = "2x1", .more = on_stages(2), .ranks = 2}).status, 0);
+  ASSERT_EQ(train({.name = "1x2", .more = frozen, .ranks = 2}).status, 0);
+  ASSERT_EQ(train({.name = "4x2", .more = on_stages(4), .ranks = 8}).status, 0);
+  const Tensors start = model("start"), one = model("1x1");
+  for (const std::string grid : {"2x1", "1x2", "4x2"}) {
+    const Tensors other = model(grid);
+    for (std::size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(same_bits(one[i], other[i])) << grid << one[i].name;
+  }
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    const std::string& name = one[i].name;
+    const bool kept = name.starts_with("layer1.") || name == "layer2.1.conv2.weight" || name == "fc.bias";
+    EXPECT_EQ(same_bits(one[i], start[i]), kept) << name;
+  }
+}
+
+TEST_F(Weights, AFrozenBeginningIsSkippedAndKeepsItsBits) {
+  ASSERT_EQ(train({.name = "start"}).status, 0);
+  const std::vector<std::string> frozen = {"--init.weights=" + checkpoint_path("start"),
+                                           "--train.freeze=conv1.*,bn1.*,layer1.*,layer2.*", "--run.bucket_mib=0.05"};
+  ASSERT_EQ(train({.name = "1x1", .more = frozen}).status, 0);
+  // The first stage of two has little left to do, that of three nothing.
+  ASSERT_EQ(train({.name = "3x2", .more = frozen + std::vector<std::string>{"--grid.stages=3"}, .ranks = 6}).status, 0);
+  const Tensors start = model("start"), one = model("1x1"), other = model("3x2");
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    const std::string& name = one[i].name;
+    EXPECT_TRUE(same_bits(one[i], other[i])) << name;
+    EXPECT_EQ(same_bits(one[i], start[i]), !name.starts_with("layer3.") && !name.starts_with("fc.")) << name;
+  }
+}
+
+TEST_F(Weights, FrozenRunsGoOnAlikeAfterARestart) {
+  const std::vector<std::string> frozen = {"--train.freeze=layer1.*,conv1.*"};
+  ASSERT_EQ(train({.name = "whole", .more = frozen, .steps = 6}).status, 0);
+  ASSERT_EQ(train({.name = "parts", .more = frozen, .steps = 3}).status, 0);
+  ASSERT_EQ(train({.name = "parts", .more = frozen, .ranks = 2, .steps = 6}).status, 0);
+  const Tensors whole = model("whole", 6), parts = model("parts", 6);
+  for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_TRUE(same_bits(whole[i], parts[i])) << whole[i].name;
+}
+
+TEST_F(Weights, APatternThatMatchesNothingIsRefused) {
+  const Ending ending = train({.name = "run", .more = {"--train.freeze=layer9.*"}, .ranks = 2});
+  EXPECT_EQ(ending.status, 2) << ending.output;
+  EXPECT_TRUE(contains(ending.output, "train.freeze: 'layer9.*' matches no parameter. Nearest: layer1.*."))
+      << ending.output;
+}
+
+}  // namespace convoy::test

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""PyTorch as the judge of Convoy's weights: weights of torchvision in, the same logits; the same steps of training; the
+export back into torchvision, strictly, and the same logits again. Ends with 77 (skipped) where PyTorch is missing.
+
+Usage: judge.py MODEL CONVOY TORCH_PEER TORCH_WEIGHTS [FROZEN_LAYER]
+  FROZEN_LAYER  layer2: that layer is frozen in both
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+try:
+    import torch
+    import torchvision
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
+SIZE, BATCH, CLASSES, STEPS = 64, 16, 10, 5
+# A step so small that five of them stay near the line along which float32's roundings grow no faster than linearly.
+LR, MOMENTUM, WEIGHT_DECAY = 1e-3, 0.9, 1e-2
+# Relative, of whole vectors. Two float32 programs whose sums have other orders differ by some 1e-6 a layer.
+MOST_LOGITS, MOST_WEIGHTS, MOST_UPDATES = 1e-4, 1e-3, 2e-2
+
+
+def main():
+    model, convoy, peer, torch_weights = sys.argv[1:5]
+    frozen_layer = sys.argv[5] if len(sys.argv) > 5 else None
+    torch.manual_seed(1)
+    net = make_network(model)
+    images, labels = torch.randn(BATCH, 3, SIZE, SIZE), torch.randint(CLASSES, (BATCH,))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        torch.save(net.state_dict(), folder / "weights.pth")
+        run(sys.executable, torch_weights, folder / "weights.pth", folder / "weights.safetensors", "--model", model)
+        write_job(folder, model, images, labels, frozen_layer)
+        before = logits_of(net, images)
+        run(peer, folder)
+        compare("logits", read_logits(folder / "logits.f32"), before, MOST_LOGITS)
+
+        start = {name: tensor.clone() for name, tensor in net.state_dict().items()}
+        train(net, images, labels, frozen_layer)
+        run(convoy, "export", f"--init.weights={folder}/trained.h5", f"--export.output={folder}/trained.safetensors")
+        run(sys.executable, torch_weights, folder / "trained.safetensors", folder / "trained.pth")
+        trained = torch.load(folder / "trained.pth")
+        compare_weights(trained, net.state_dict(), start)
+
+        again = getattr(torchvision.models, model)(num_classes=CLASSES)
+        again.load_state_dict(trained, strict=True)
+        compare("logits of the export", logits_of(again, images), read_logits(folder / "logits_after.f32"), MOST_LOGITS)
+
+
+def make_network(model):
+    """Random weights, running statistics of some batches, and batch norms that scale and shift: the last of a block
+    little, as residual networks are often begun, or rounding would grow from block to block."""
+    net = getattr(torchvision.models, model)(num_classes=CLASSES)
+    last = "bn3" if any(name.endswith("bn3") for name, _ in net.named_modules()) else "bn2"
+    with torch.no_grad():
+        for name, module in net.named_modules():
+            if isinstance(module, torch.nn.BatchNorm2d):
+                module.weight.uniform_(*((0.0, 0.1) if name.endswith(last) else (0.5, 1.0)))
+                module.bias.uniform_(-0.2, 0.2)
+        net.train()
+        for _ in range(2):
+            net(torch.randn(BATCH, 3, SIZE, SIZE))
+    for module in net.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            module.num_batches_tracked.zero_()  # Convoy counts its own steps
+    return net
+
+
+def write_job(folder, model, images, labels, frozen_layer):
+    job = {"model": model, "size": SIZE, "batch": BATCH, "classes": CLASSES, "steps": STEPS, "lr": LR}
+    job |= {"momentum": MOMENTUM, "weight_decay": WEIGHT_DECAY, "freeze": [frozen_layer + ".*"] if frozen_layer else []}
+    (folder / "job.json").write_text(json.dumps(job))
+    (folder / "images.f32").write_bytes(images.permute(0, 2, 3, 1).contiguous().numpy().tobytes())
+    (folder / "labels.i32").write_bytes(labels.int().numpy().tobytes())
+
+
+def run(*command):
+    command = [str(word) for word in command]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stdout}")
+
+
+def logits_of(net, images):
+    net.eval()
+    with torch.no_grad():
+        return net(images)
+
+
+def train(net, images, labels, frozen_layer):
+    net.train()
+    frozen = getattr(net, frozen_layer) if frozen_layer else None
+    if frozen is not None:
+        frozen.eval()
+        frozen.requires_grad_(False)
+    trained = [parameter for parameter in net.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.SGD(trained, lr=LR, momentum=MOMENTUM, weight_decay=WEIGHT_DECAY)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(net(images), labels).backward()
+        optimizer.step()
+
+
+def read_logits(path):
+    return torch.frombuffer(bytearray(path.read_bytes()), dtype=torch.float32).reshape(BATCH, CLASSES)
+
+
+def compare(what, got, want, most):
+    deviation = ((got.double() - want.double()).norm() / want.double().norm()).item()
+    print(f"{what}: {deviation:.1e}, allowed {most:.0e}")
+    if not deviation <= most:  # NaN too
+        sys.exit(f"{what} differ by {deviation}")
+
+
+def compare_weights(got, want, start):
+    if got.keys() != want.keys():
+        sys.exit(f"names differ: {sorted(got.keys() ^ want.keys())}")
+    worst, worst_update = (0.0, "none"), (0.0, "none")
+    for name, tensor in want.items():
+        if got[name].shape != tensor.shape or got[name].dtype != tensor.dtype:
+            sys.exit(f"{name}: {got[name].dtype} {got[name].shape}, not {tensor.dtype} {tensor.shape}")
+        if name.endswith("num_batches_tracked"):
+            if got[name].item() != STEPS:  # Convoy counts for frozen layers too
+                sys.exit(f"{name} is {got[name].item()}, not {STEPS}")
+            continue
+        deviation = ((got[name].double() - tensor.double()).norm() / tensor.double().norm()).item()
+        worst = max(worst, (deviation, name))
+        moved = ((start[name].double() - tensor.double()).norm() / tensor.double().norm()).item()
+        if moved == 0 and deviation > 0:
+            sys.exit(f"{name} was frozen, but differs by {deviation}")
+        worst_update = max(worst_update, (deviation / moved if moved > 0 else 0.0, name))
+        if not deviation <= MOST_WEIGHTS:
+            sys.exit(f"{name} differs by {deviation}, allowed {MOST_WEIGHTS}")
+    print(f"weights after {STEPS} steps: {worst[0]:.1e} ({worst[1]}), allowed {MOST_WEIGHTS:.0e}")
+    print(f"their updates: {worst_update[0]:.1e} ({worst_update[1]}), allowed {MOST_UPDATES:.0e}")
+    if not worst_update[0] <= MOST_UPDATES:
+        sys.exit(f"the update of {worst_update[1]} differs by {worst_update[0]}")
+
+
+main()

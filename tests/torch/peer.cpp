@@ -1,0 +1,92 @@
+/// Convoy's half of the comparison with PyTorch: reads a job, weights and a batch from a folder, and leaves there the
+/// evaluation's logits, and after some steps of training a checkpoint and its logits. judge.py writes and compares.
+#include <algorithm>
+#include <cstring>
+
+#include <nlohmann/json.hpp>
+
+#include "convoy/comm/session.h"
+#include "convoy/data/batch_source.h"
+#include "convoy/io/checkpoint.h"
+
+#include "golden/recording_library.h"
+#include "train/checkpointing.h"
+#include "train/weights_file.h"
+
+namespace convoy::test {
+
+namespace {
+
+template <typename T>
+std::vector<T> read_values(const std::string& path) {
+  const std::vector<std::byte> bytes = io::read_file(path);
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  return values;
+}
+
+// The same batch in every step: one micro-batch.
+class OneBatch final : public BatchSource {
+ public:
+  explicit OneBatch(const std::string& folder)
+      : images_(read_values<float>(folder + "/images.f32")),
+        labels_(read_values<std::int32_t>(folder + "/labels.i32")) {}
+
+  void load_images(std::int64_t, void* x) override { std::memcpy(x, images_.data(), images_.size() * sizeof(float)); }
+  void load_labels(std::int64_t, std::int32_t* labels) override { std::copy(labels_.begin(), labels_.end(), labels); }
+
+ private:
+  std::vector<float> images_;  ///< (N,H,W,C)
+  std::vector<std::int32_t> labels_;
+};
+
+EngineSpec engine_spec_of(const nlohmann::json& job) {
+  const std::int64_t size = job["size"], batch = job["batch"];
+  EngineSpec spec{.network = {.name = job["model"],
+                              .image = {size, size, 3},
+                              .micro_batch = batch,
+                              .num_classes = job["classes"],
+                              .freeze = job["freeze"]},
+                  .batch = {.global = batch, .micro = batch}};
+  spec.optimizer.momentum = job["momentum"];
+  spec.optimizer.weight_decay = job["weight_decay"];
+  return spec;
+}
+
+void run(const std::string& folder, const mpi::Communicator& world) {
+  const std::vector<char> text = read_values<char>(folder + "/job.json");
+  const nlohmann::json job = nlohmann::json::parse(text.begin(), text.end());
+  const ProcessGrid grid(world, 1);
+  const auto cpu = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+  RecordingLibrary library(*cpu);
+  Engine engine(engine_spec_of(job), grid, library);
+  const std::string weights = folder + "/weights.safetensors";
+  restore_weights(decode_weights(io::read_file(weights), weights).tensors, weights, engine);
+  OneBatch source(folder);
+  const auto write_logits = [&](const std::string& name) {
+    library.recorded_logits.clear();
+    engine.evaluate_step(source);
+    io::write_file_atomically(folder + "/" + name, std::as_bytes(std::span(library.recorded_logits)));
+  };
+
+  write_logits("logits.f32");
+  const std::int64_t steps = job["steps"];
+  for (std::int64_t step = 0; step < steps; ++step) engine.train_step(source, job["lr"]);
+  write_logits("logits_after.f32");
+  engine.finish();
+  io::Checkpoint checkpoint = gather_checkpoint(engine);
+  checkpoint.state.step = steps;
+  io::write_file_atomically(folder + "/trained.h5", io::encode_checkpoint(checkpoint));
+}
+
+}  // namespace
+
+}  // namespace convoy::test
+
+int main(int argc, char** argv) {
+  return convoy::mpi::run_guarded(argc, argv, [&](convoy::mpi::Session& session) {
+    if (argc != 2) convoy::refuse("torch_peer FOLDER");
+    convoy::test::run(argv[1], session.world());
+    return convoy::ExitStatus::kDone;
+  });
+}

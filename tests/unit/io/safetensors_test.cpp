@@ -1,0 +1,261 @@
+/// safetensors files come back as they were written; what is damaged or made with ill intent is refused by name.
+#include "convoy/io/safetensors.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/random.h"
+
+#include "io/little_endian.h"
+#include "unit/io/checkpoint_samples.h"
+#include "unit/io/temporary_directory.h"
+
+namespace convoy::io {
+namespace {
+
+using test::make_tensor;
+using test::message_of;
+
+using Bytes = std::vector<std::byte>;
+
+// A file of this header and so many bytes of values, all 0x40.
+Bytes file_of(const std::string& header, std::size_t data_bytes) {
+  Bytes bytes(8 + header.size() + data_bytes, std::byte{0x40});
+  put_u64(std::span<std::byte>(bytes).first<8>(), header.size());
+  std::memcpy(bytes.data() + 8, header.data(), header.size());
+  return bytes;
+}
+
+Bytes file_of_values(const std::string& header, const std::vector<std::uint64_t>& values, std::size_t value_bytes) {
+  Bytes bytes = file_of(header, values.size() * value_bytes);
+  std::size_t at = 8 + header.size();
+  for (const std::uint64_t value : values)
+    for (std::size_t i = 0; i < value_bytes; ++i) bytes[at++] = static_cast<std::byte>(value >> (8 * i));
+  return bytes;
+}
+
+std::string entry(const std::string& name, const std::string& type, const std::string& shape,
+                  const std::string& offsets) {
+  return "\"" + name + R"(":{"dtype":")" + type + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}";
+}
+
+std::string complaint(const Bytes& bytes) {
+  return message_of<Error>([&] { decode_safetensors(bytes, "x"); });
+}
+std::string complaint(const std::string& header, std::size_t data_bytes) {
+  return complaint(file_of(header, data_bytes));
+}
+
+StateDict sample() {
+  StateDict dict;
+  dict.tensors = {make_tensor("bn1.running_mean", {3}, 0.5f), make_tensor("conv1.weight", {3, 2, 1, 2}, -1),
+                  make_tensor("empty", {0, 4}, 0), make_tensor("scalar", {}, 7)};
+  dict.counters = {{"bn1.num_batches_tracked", 1234567890123}};
+  return dict;
+}
+
+TEST(Safetensors, ComeBackAsTheyWereWritten) {
+  const StateDict dict = sample();
+  const Bytes bytes = encode_safetensors(dict);
+  EXPECT_TRUE(looks_like_safetensors(bytes));
+  const StateDict read = decode_safetensors(bytes, "x");
+  EXPECT_EQ(read.counters, dict.counters);
+  ASSERT_EQ(read.tensors.size(), dict.tensors.size());
+  for (std::size_t i = 0; i < read.tensors.size(); ++i) {
+    EXPECT_EQ(read.tensors[i].name, dict.tensors[i].name);
+    EXPECT_EQ(read.tensors[i].dims, dict.tensors[i].dims);
+    EXPECT_EQ(read.tensors[i].values, dict.tensors[i].values);
+  }
+}
+
+TEST(Safetensors, AreWrittenWithAlignedValuesAndPyTorchsMetadata) {
+  const Bytes bytes = encode_safetensors(sample());
+  const std::uint64_t header_bytes = get_u64(std::span(bytes).first<8>());
+  EXPECT_EQ(header_bytes % 8, 0u);
+  const std::string header(reinterpret_cast<const char*>(bytes.data()) + 8, header_bytes);
+  EXPECT_NE(header.find(R"("__metadata__":{"format":"pt"})"), std::string::npos) << header;
+  EXPECT_NE(header.find(R"("bn1.num_batches_tracked":{"data_offsets":[0,8],"dtype":"I64","shape":[]})"),
+            std::string::npos)
+      << header;
+  EXPECT_NE(header.find(R"("conv1.weight":{"data_offsets":[20,68],"dtype":"F32","shape":[3,2,1,2]})"),
+            std::string::npos)
+      << header;
+}
+
+TEST(Safetensors, TheSameContentInAnyOrderGivesTheSameBytes) {
+  StateDict dict = sample();
+  const Bytes bytes = encode_safetensors(dict);
+  std::swap(dict.tensors[0], dict.tensors[3]);
+  EXPECT_EQ(encode_safetensors(dict), bytes);
+}
+
+TEST(Safetensors, OtherKindsOfFilesDoNotLookLikeThem) {
+  EXPECT_FALSE(looks_like_safetensors({}));
+  EXPECT_FALSE(looks_like_safetensors(encode_checkpoint(test::make_checkpoint())));
+  EXPECT_FALSE(looks_like_safetensors(Bytes(100)));
+}
+
+TEST(Safetensors, HalfPrecisionBecomesFloat32Exactly) {
+  // Every half, against its definition: (-1)^s * 2^(e - 15) * 1.m, or 2^-14 * 0.m where e = 0.
+  std::vector<std::uint64_t> halves(65536);
+  for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = i;
+  const Bytes bytes = file_of_values("{" + entry("a", "F16", "[65536]", "[0,131072]") + "}", halves, 2);
+  const std::vector<float> values = decode_safetensors(bytes, "x").tensors.at(0).values;
+  for (int i = 0; i < 65536; ++i) {
+    const int exponent = i >> 10 & 0x1f, mantissa = i & 0x3ff;
+    const float got = values[static_cast<std::size_t>(i)];
+    EXPECT_EQ(std::signbit(got), i >= 0x8000);
+    if (exponent == 0x1f) {
+      EXPECT_EQ(std::isnan(got), mantissa != 0);
+      EXPECT_EQ(std::isinf(got), mantissa == 0);
+      continue;
+    }
+    const double want = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
+    EXPECT_EQ(std::abs(static_cast<double>(got)), want) << i;
+  }
+}
+
+TEST(Safetensors, OtherPrecisionsBecomeFloat32) {
+  const auto values_of = [](const char* type, const std::string& offsets, const std::vector<std::uint64_t>& values,
+                            std::size_t value_bytes) {
+    const Bytes bytes = file_of_values("{" + entry("a", type, "[2]", offsets) + "}", values, value_bytes);
+    return decode_safetensors(bytes, "x").tensors.at(0).values;
+  };
+  const std::vector<float> want = {1.5f, -0.25f};
+  EXPECT_EQ(values_of("BF16", "[0,4]", {0x3fc0, 0xbe80}, 2), want);
+  EXPECT_EQ(values_of("F32", "[0,8]", {0x3fc00000, 0xbe800000}, 4), want);
+  EXPECT_EQ(values_of("F64", "[0,16]", {std::bit_cast<std::uint64_t>(1.5), std::bit_cast<std::uint64_t>(-0.25)}, 8),
+            want);
+}
+
+TEST(Safetensors, OtherTypesAreRefusedByName) {
+  for (const std::string type : {"U8", "I32", "I64", "BOOL", "F8_E4M3", "f32", ""})
+    EXPECT_NE(complaint("{" + entry("a", type, "[]", "[0,8]") + "}", 8).find("tensor 'a' is of type " + type + "."),
+              std::string::npos)
+        << type;
+  const std::string counter = "{" + entry("bn.num_batches_tracked", "I64", "[]", "[0,8]") + "}";
+  EXPECT_EQ(decode_safetensors(file_of(counter, 8), "x").counters.at("bn.num_batches_tracked"), 0x4040404040404040);
+}
+
+TEST(Safetensors, EveryWayToBeWrongIsNamed) {
+  const std::string good = entry("a", "F32", "[2]", "[0,8]");
+  ASSERT_EQ(complaint("{" + good + "}", 8), "(nothing was thrown)");
+  ASSERT_EQ(complaint("{" + good + "}   ", 8), "(nothing was thrown)") << "padding";
+  struct Case {
+    std::string header;
+    std::size_t data_bytes;
+    std::string says;
+  };
+  const std::string deep(100'000, '[');
+  const std::vector<Case> cases = {
+      {"", 0, "does not begin with '{'"},
+      {" {}", 0, "does not begin with '{'"},
+      {"[]", 0, "does not begin with '{'"},
+      {"{", 0, "is no JSON"},
+      {"{}x", 0, "is no JSON"},
+      {"{\"\xff\":1}", 0, "is no JSON"},
+      {R"({"a":1e999})", 0, "is no JSON"},
+      {R"({"a":)" + deep, 0, "a list where none belongs"},
+      {R"({"a":{"b":)" + deep, 0, "a list where none belongs"},
+      {R"({"a":{"b":{"c":1}}})", 0, "nested too deep"},
+      {R"({"a":{"shape":[{}]}})", 0, "nested too deep"},
+      {"{" + good + "," + good + "}", 8, "has 'a' twice"},
+      {R"({"a":{"dtype":"F32","dtype":"F32"}})", 8, "has 'dtype' twice"},
+      {R"({"a":{"dtype":"F32","shape":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}})", 8, "more than 16 numbers"},
+      {"{\"" + std::string(1001, 'n') + "\":1}", 8, "a name of 1001 bytes"},
+      {R"({"a":1})", 0, "is not described by an object"},
+      {R"({"a":{"dtype":"F32","shape":[2]}})", 8, "has 2 properties"},
+      {R"({"a":{"dtype":"F32","shape":[2],"offsets":[0,8]}})", 8, "has no data_offsets"},
+      {R"({"a":{"dtype":1,"shape":[2],"data_offsets":[0,8]}})", 8, "a dtype that is no text"},
+      {R"({"a":{"dtype":"F32","shape":2,"data_offsets":[0,8]}})", 8, "a shape that is no list"},
+      {"{" + entry("a", "F32", "[2]", "[0,8,8]") + "}", 8, "no two data_offsets"},
+      {"{" + entry("a", "F32", "[-2]", "[0,8]") + "}", 8, "a dimension that is no whole number"},
+      {"{" + entry("a", "F32", "[2.0]", "[0,8]") + "}", 8, "a dimension that is no whole number"},
+      {"{" + entry("a", "F32", "[99999999999999999999]", "[0,8]") + "}", 8, "a dimension that is no whole number"},
+      {"{" + entry("a", "F32", "[9223372036854775808]", "[0,8]") + "}", 8, "a dimension that is no whole number"},
+      {"{" + entry("a", "F32", "[2147483648,2147483648,2147483648]", "[0,8]") + "}", 8, "larger than any file"},
+      {"{" + entry("a", "F32", "[4611686018427387904]", "[0,0]") + "}", 0, "larger than any file"},
+      {"{" + entry("a", "F32", "[2]", "[8,0]") + "}", 8, "before its begin"},
+      {"{" + entry("a", "F32", "[3]", "[0,8]") + "}", 8, "its type and shape 12"},
+      {"{" + entry("a", "F32", "[2]", "[0,8]") + "}", 7, "truncated or damaged"},
+      {"{" + entry("a", "F32", "[1000000000000]", "[0,4000000000000]") + "}", 8, "truncated or damaged"},
+      {"{" + entry("a", "F32", "[2]", "[0,8]") + "}", 9, "1 bytes behind the last tensor"},
+      {"{" + entry("a", "F32", "[2]", "[4,12]") + "}", 12, "a hole of 4 bytes"},
+      {"{" + good + "," + entry("b", "F32", "[2]", "[4,12]") + "}", 12, "begins within another"},
+      {"{" + good + "," + entry("b", "F32", "[1]", "[0,4]") + "}", 8, "begins within another"},
+      {"{" + entry("bn.num_batches_tracked", "I64", "[2]", "[0,16]") + "}", 16, "is not one number"},
+      {R"({"__metadata__":1})", 0, "is no object"},
+      {R"({"__metadata__":{"format":1}})", 0, "is no text"},
+      {"{}", 8, "8 bytes behind the last tensor"},
+  };
+  for (const Case& wrong : cases) {
+    const std::string got = complaint(wrong.header, wrong.data_bytes);
+    EXPECT_EQ(got.find("safetensors file 'x': "), 0u) << got;
+    EXPECT_NE(got.find(wrong.says), std::string::npos) << wrong.header.substr(0, 200) << "\n  " << got;
+  }
+}
+
+TEST(Safetensors, AnImpossibleLengthOfTheHeaderIsRefusedBeforeMemoryIsTaken) {
+  Bytes bytes = file_of("{}", 0);
+  for (const std::uint64_t length : {std::uint64_t{3}, std::uint64_t{100'000'000}, std::uint64_t{100'000'001},
+                                     std::numeric_limits<std::uint64_t>::max()}) {
+    put_u64(std::span<std::byte>(bytes).first<8>(), length);
+    EXPECT_NE(complaint(bytes).find(length > 100'000'000 ? "at most 100000000 are allowed" : "it is truncated"),
+              std::string::npos)
+        << complaint(bytes);
+  }
+}
+
+TEST(Safetensors, EveryTruncationIsRefused) {
+  const Bytes bytes = encode_safetensors(sample());
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_EQ(
+        complaint({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)}).find("safetensors file 'x': "),
+        0u)
+        << size;
+}
+
+// Bytes changed, doubled, left out: what is not refused has other values, or other names, but a shape that fits.
+TEST(Safetensors, NoMutationDoesAnythingButBeRefusedOrRead) {
+  const Bytes whole = encode_safetensors(sample());
+  std::int64_t num_refused = 0;
+  for (std::uint64_t i = 0; i < 6000; ++i) {
+    const RandomKey key{.seed = 5, .item = i};
+    Bytes bytes = whole;
+    const std::uint64_t num_changes = 1 + random_below(key, 0, 3);
+    for (std::uint64_t change = 0; change < num_changes; ++change) {
+      // Three of four in the length and the header.
+      const std::uint64_t within = random_below(key, 8 * change + 1, 4) == 0 ? bytes.size() : bytes.size() - 80;
+      const auto at = bytes.begin() + static_cast<std::ptrdiff_t>(random_below(key, 8 * change + 2, within));
+      const std::uint64_t what = random_below(key, 8 * change + 3, 4);
+      const std::string_view marks = "0123456789-.e{}[]\",: \\u";
+      if (what == 0) *at ^= static_cast<std::byte>(1 << random_below(key, 8 * change + 4, 8));
+      if (what == 1) *at = static_cast<std::byte>(marks[random_below(key, 8 * change + 5, marks.size())]);
+      if (what == 2) bytes.insert(at, *at);
+      if (what == 3) bytes.erase(at);
+    }
+    try {
+      const StateDict read = decode_safetensors(bytes, "x");
+      for (const NamedTensor& tensor : read.tensors) {
+        std::int64_t count = 1;
+        for (const std::int64_t dim : tensor.dims) count *= dim;
+        ASSERT_EQ(std::ssize(tensor.values), count);
+      }
+    } catch (const Error& error) {
+      ++num_refused;
+      ASSERT_EQ(std::string(error.what()).find("safetensors file 'x': "), 0u) << error.what();
+      ASSERT_LT(std::strlen(error.what()), 2000u);
+    }
+  }
+  EXPECT_GT(num_refused, 4000);
+  EXPECT_LT(num_refused, 6000) << "a test that refuses everything tests nothing";
+}
+
+}  // namespace
+}  // namespace convoy::io
