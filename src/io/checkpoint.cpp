@@ -34,6 +34,8 @@ void for_each_field(State& state, const Visit& visit) {
   visit("num_samples", state.num_samples);
   visit("evaluated_step", state.evaluated_step);
   visit("best_metric", state.best_metric);
+  visit("best_step", state.best_step);
+  visit("updates", state.updates);
   visit("loss_scale", state.loss_scale);
   visit("loss_scale_steps", state.loss_scale_steps);
   visit("epoch_loss_sum", state.epoch_loss_sum);
@@ -47,6 +49,7 @@ std::uint64_t size_of_values(const Checkpoint& checkpoint) {
     for (const NamedTensor& tensor : tensors) bytes += tensor.values.size() * sizeof(float);
   };
   add(checkpoint.model);
+  add(checkpoint.ema);
   for (const auto& [slot, tensors] : checkpoint.optimizer) add(tensors);
   return bytes;
 }
@@ -95,6 +98,7 @@ void write_content(hid_t file, const Checkpoint& checkpoint) {
   for_each_field(checkpoint.state,
                  [&](const char* name, const auto& value) { hdf5::write_attribute(state, name, value); });
   write_tensors(file, "model", checkpoint.model);
+  if (!checkpoint.ema.empty()) write_tensors(file, "ema", checkpoint.ema);
   const hdf5::Group optimizer = hdf5::create_group(file, "optimizer");
   for (const auto& [slot, tensors] : checkpoint.optimizer) write_tensors(optimizer, slot, tensors);
 }
@@ -108,6 +112,9 @@ Checkpoint read_content(hid_t file, std::uint64_t limit_bytes) {
   const hdf5::Group state = hdf5::open_group(file, "state");
   for_each_field(checkpoint.state, [&](const char* name, auto& value) { hdf5::read_attribute(state, name, value); });
   checkpoint.model = read_tensors(file, "model", limit_bytes);
+  const std::vector<std::string> members = hdf5::member_names(file);
+  if (std::find(members.begin(), members.end(), "ema") != members.end())
+    checkpoint.ema = read_tensors(file, "ema", limit_bytes);
   const hdf5::Group optimizer = hdf5::open_group(file, "optimizer");
   for (const std::string& slot : hdf5::member_names(optimizer)) {
     checkpoint.optimizer[slot] = read_tensors(optimizer, slot, limit_bytes);

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "step-";
 constexpr std::string_view kSuffix = ".h5";
+constexpr std::string_view kBest = "best.h5";
 
 struct Entry {
   std::int64_t step = 0;
@@ -38,8 +39,9 @@ std::optional<std::int64_t> step_of(std::string_view name) {
 }
 
 bool is_left_over(std::string_view name) {
-  return name.ends_with(kPartialSuffix) &&
-         step_of(name.substr(0, name.size() - std::string_view(kPartialSuffix).size()));
+  if (!name.ends_with(kPartialSuffix)) return false;
+  const std::string_view whole = name.substr(0, name.size() - std::string_view(kPartialSuffix).size());
+  return step_of(whole) || whole == kBest;
 }
 
 fs::directory_iterator open_directory(const std::string& directory) {
@@ -89,6 +91,10 @@ Candidate read_candidate(const std::string& path) {
 
 std::string checkpoint_path(const std::string& directory, std::int64_t step) {
   return (fs::path(directory) / fmt::format("{}{:08}{}", kPrefix, step, kSuffix)).string();
+}
+
+std::string best_checkpoint_path(const std::string& directory) {
+  return (fs::path(directory) / kBest).string();
 }
 
 std::optional<FoundCheckpoint> find_newest_checkpoint(

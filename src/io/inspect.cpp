@@ -92,15 +92,18 @@ std::string describe_checkpoint(const std::string& path) {
   const std::vector<std::byte> bytes = read_file(path);
   const Checkpoint checkpoint = decode_checkpoint(bytes, path);
   const TrainingState& state = checkpoint.state;
-  std::string text = fmt::format("{}: checkpoint\n", path) + line("step", fmt::format("{}", state.step)) +
-                     line("samples", fmt::format("{} seen, {} a step", state.samples, state.batch_global)) +
-                     line("best top-1", fmt::format("{:.2f} %", 100 * state.best_metric)) +
-                     line("seed", fmt::format("{}", state.seed));
+  std::string text =
+      fmt::format("{}: checkpoint\n", path) + line("step", fmt::format("{}", state.step)) +
+      line("samples", fmt::format("{} seen, {} a step", state.samples, state.batch_global)) +
+      line("best top-1",
+           state.best_step == 0 ? "-" : fmt::format("{:.2f} % at step {}", 100 * state.best_metric, state.best_step)) +
+      line("seed", fmt::format("{}", state.seed));
   text += line("parameters", to_text(total(checkpoint.model, [](const auto& t) { return !is_running_statistic(t); })));
   text += line("statistics", to_text(total(checkpoint.model, is_running_statistic)));
   for (const auto& [slot, tensors] : checkpoint.optimizer) {
     text += line(slot, to_text(total(tensors, [](const auto&) { return true; })));
   }
+  if (!checkpoint.ema.empty()) text += line("ema", to_text(total(checkpoint.ema, [](const auto&) { return true; })));
   return text + line("size", human_bytes(static_cast<std::int64_t>(bytes.size())));
 }
 

@@ -14,13 +14,15 @@ struct Choice {
 inline constexpr Choice<ScheduleKind> kScheduleKinds[] = {
     {"naive", ScheduleKind::kNaive}, {"gpipe", ScheduleKind::kGpipe}, {"1f1b", ScheduleKind::k1F1B}};
 
-inline constexpr Choice<OptimizerKind> kOptimizerKinds[] = {{"sgd", OptimizerKind::kSgd}};
+inline constexpr Choice<OptimizerKind> kOptimizerKinds[] = {{"sgd", OptimizerKind::kSgd},
+                                                            {"adam", OptimizerKind::kAdam},
+                                                            {"adamw", OptimizerKind::kAdamW},
+                                                            {"lars", OptimizerKind::kLars}};
 
-inline constexpr Choice<LearningRateKind> kLearningRateKinds[] = {{"constant", LearningRateKind::kConstant},
-                                                                  {"step", LearningRateKind::kStep},
-                                                                  {"multistep", LearningRateKind::kMultistep},
-                                                                  {"cosine", LearningRateKind::kCosine},
-                                                                  {"onecycle", LearningRateKind::kOnecycle}};
+inline constexpr Choice<LearningRateKind> kLearningRateKinds[] = {
+    {"constant", LearningRateKind::kConstant},     {"step", LearningRateKind::kStep},
+    {"multistep", LearningRateKind::kMultistep},   {"cosine", LearningRateKind::kCosine},
+    {"polynomial", LearningRateKind::kPolynomial}, {"onecycle", LearningRateKind::kOnecycle}};
 
 inline constexpr Choice<DeviceKind> kDeviceKinds[] = {
     {"auto", DeviceKind::kAuto}, {"cpu", DeviceKind::kCpu}, {"cuda", DeviceKind::kCuda}};
@@ -32,5 +34,7 @@ inline constexpr Choice<PrecisionKind> kPrecisionKinds[] = {{"f32", PrecisionKin
 
 inline constexpr Choice<ReductionKind> kReductionKinds[] = {{"invariant", ReductionKind::kInvariant},
                                                             {"fast", ReductionKind::kFast}};
+
+inline constexpr Choice<WeightsKind> kWeightsKinds[] = {{"ema", WeightsKind::kEma}, {"trained", WeightsKind::kTrained}};
 
 }  // namespace convoy::params

@@ -17,7 +17,7 @@ namespace {
 using namespace params;
 
 /// Column widths of the key table; with a blank between and two before, 120 in all.
-constexpr std::array<std::size_t, 6> kWidths = {23, 8, 26, 7, 10, 39};
+constexpr std::array<std::size_t, 6> kWidths = {32, 8, 22, 7, 10, 34};
 using Row = std::array<std::string, kWidths.size()>;
 
 /// Words into lines of at most that width; a word that is longer stands alone.

@@ -35,5 +35,8 @@ const char* name_of(PrecisionKind kind) {
 const char* name_of(ReductionKind kind) {
   return word_of(params::kReductionKinds, kind);
 }
+const char* name_of(WeightsKind kind) {
+  return word_of(params::kWeightsKinds, kind);
+}
 
 }  // namespace convoy

@@ -77,7 +77,11 @@ void check_learning_rate(const Draft& draft) {
 
 void check_optimizer(const Draft& draft) {
   const OptimizerParams& optimizer = draft.values.optimizer;
-  if (!optimizer.nesterov || optimizer.momentum > 0) return;
+  if (!optimizer.nesterov) return;
+  if (optimizer.kind != OptimizerKind::kSgd)
+    refuse("optimizer.nesterov = true goes with optimizer.kind = sgd alone; it is {}.{}", name_of(optimizer.kind),
+           sources(draft, {"optimizer.nesterov", "optimizer.kind"}));
+  if (optimizer.momentum > 0) return;
   refuse("optimizer.nesterov = true needs optimizer.momentum above 0; it is {}. Usual: 0.9.{}", optimizer.momentum,
          sources(draft, {"optimizer.nesterov", "optimizer.momentum"}));
 }
@@ -115,6 +119,11 @@ std::vector<std::string> doubts_about(const Parameters& params) {
   if (!uses_steps && !lr.step_epochs.empty())
     doubts.push_back(fmt::format("lr.step_epochs = {} has no effect with lr.schedule = {}",
                                  fmt::join(lr.step_epochs, ", "), name_of(lr.schedule)));
+  const TrainParams& train = params.train;
+  if (train.patience_epochs > 0 && train.evaluate_every_epochs == 0)
+    doubts.push_back(fmt::format(
+        "train.patience_epochs = {} has no effect with train.evaluate_every_epochs = 0: nothing is measured on the way",
+        train.patience_epochs));
   return doubts;
 }
 

@@ -85,6 +85,7 @@ void write_parameters(Engine& engine, const ValuesOf& values_of) {
   engine.device().copy_to_device(engine.stage().parameters().masters, arena.data(), layout.count * kFloatBytes);
   engine.device().synchronize();  // the host's copy goes at the end of this scope
   engine.stage().reload_weights();
+  engine.update().start_ema();
 }
 
 void check_slot(const Network& network, const TensorsByName& tensors, const std::string& where,
@@ -100,47 +101,37 @@ void check_slot(const Network& network, const TensorsByName& tensors, const std:
   }
 }
 
-}  // namespace
-
-io::Checkpoint gather_checkpoint(const Engine& engine) {
+// A slot of a stage, from the shards of its replicas: an arena at rank 0, nothing elsewhere.
+std::vector<float> gather_slot(const Engine& engine, std::int64_t stage, const float* mine) {
   const ProcessGrid& grid = engine.grid();
-  Device& device = engine.device();
-  io::Checkpoint checkpoint;
-  const std::vector<std::string> slots = engine.optimizer().slot_names();
-  for (std::int64_t s = 0; s < grid.num_stages(); ++s) {
-    const ArenaLayout& layout = engine.plan().stages()[s].layout;
-    const int holder = grid.world_rank(0, s);
-    std::vector<float> mine;
-    if (grid.world().rank() == holder) mine = to_host(device, engine.stage().parameters().masters, layout.count);
-    const auto arena = bring_to_root(grid, holder, kParametersTag, std::move(mine), layout.count);
-    if (grid.is_root()) append_tensors(layout, arena, true, checkpoint.model);
-
-    for (std::size_t k = 0; k < slots.size(); ++k) {
-      std::vector<float> slot_arena(grid.is_root() ? layout.count : 0);
-      for (std::int64_t r = 0; r < grid.num_replicas(); ++r) {
-        const int owner = grid.world_rank(r, s);
-        const std::int64_t count = shard_count(layout, r, grid.num_replicas());
-        std::vector<float> my_shard;
-        if (grid.world().rank() == owner) my_shard = to_host(device, engine.update().slots()[k], count);
-        const auto shard = bring_to_root(grid, owner, kShardTag, std::move(my_shard), count);
-        if (!grid.is_root()) continue;
-        for_each_slice(layout, r, grid.num_replicas(), [&](const Slice& slice, std::int64_t offset) {
-          std::copy_n(shard.data() + offset, slice.count(), slot_arena.data() + slice.begin);
-        });
-      }
-      if (grid.is_root()) append_tensors(layout, slot_arena, false, checkpoint.optimizer[slots[k]]);
-    }
+  const ArenaLayout& layout = engine.plan().stages()[stage].layout;
+  std::vector<float> arena(grid.is_root() ? layout.count : 0);
+  for (std::int64_t r = 0; r < grid.num_replicas(); ++r) {
+    const int owner = grid.world_rank(r, stage);
+    const std::int64_t count = shard_count(layout, r, grid.num_replicas());
+    std::vector<float> my_shard;
+    if (grid.world().rank() == owner) my_shard = to_host(engine.device(), mine, count);
+    const auto shard = bring_to_root(grid, owner, kShardTag, std::move(my_shard), count);
+    if (!grid.is_root()) continue;
+    for_each_slice(layout, r, grid.num_replicas(), [&](const Slice& slice, std::int64_t offset) {
+      std::copy_n(shard.data() + offset, slice.count(), arena.data() + slice.begin);
+    });
   }
-  return checkpoint;
+  return arena;
 }
 
-void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, bool with_optimizer,
-                        Engine& engine) {
-  restore_weights(checkpoint.model, where, engine);
-  if (!with_optimizer) return;
+// This replica's part of a slot, from tensors.
+void restore_slot(const TensorsByName& tensors, float* mine, Engine& engine) {
   const ProcessGrid& grid = engine.grid();
   const ArenaLayout& layout = engine.stage().plan().layout;
-  Device& device = engine.device();
+  const std::vector<float> arena = fill_arena(layout, tensors);
+  for_each_slice(layout, grid.replica(), grid.num_replicas(), [&](const Slice& slice, std::int64_t offset) {
+    engine.device().copy_to_device(mine + offset, arena.data() + slice.begin, slice.count() * kFloatBytes);
+  });
+  engine.device().synchronize();  // the host's copy goes at the end of this scope
+}
+
+void restore_optimizer(const io::Checkpoint& checkpoint, const std::string& where, Engine& engine) {
   const std::vector<std::string> slots = engine.optimizer().slot_names();
   for (std::size_t k = 0; k < slots.size(); ++k) {
     const auto found = checkpoint.optimizer.find(slots[k]);
@@ -151,13 +142,45 @@ void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& whe
           where, slots[k]);
     const TensorsByName tensors = by_name(found->second);
     check_slot(engine.plan().network(), tensors, where, slots[k]);
-    const std::vector<float> slot_arena = fill_arena(layout, tensors);
-    for_each_slice(layout, grid.replica(), grid.num_replicas(), [&](const Slice& slice, std::int64_t offset) {
-      device.copy_to_device(engine.update().slots()[k] + offset, slot_arena.data() + slice.begin,
-                            slice.count() * kFloatBytes);
-    });
+    restore_slot(tensors, engine.update().slots()[k], engine);
   }
-  device.synchronize();
+}
+
+}  // namespace
+
+io::Checkpoint gather_checkpoint(const Engine& engine) {
+  const ProcessGrid& grid = engine.grid();
+  io::Checkpoint checkpoint;
+  const std::vector<std::string> slots = engine.optimizer().slot_names();
+  for (std::int64_t s = 0; s < grid.num_stages(); ++s) {
+    const ArenaLayout& layout = engine.plan().stages()[s].layout;
+    const int holder = grid.world_rank(0, s);
+    std::vector<float> mine;
+    if (grid.world().rank() == holder)
+      mine = to_host(engine.device(), engine.stage().parameters().masters, layout.count);
+    const auto arena = bring_to_root(grid, holder, kParametersTag, std::move(mine), layout.count);
+    if (grid.is_root()) append_tensors(layout, arena, true, checkpoint.model);
+    for (std::size_t k = 0; k < slots.size(); ++k) {
+      const auto slot = gather_slot(engine, s, engine.update().slots()[k]);
+      if (grid.is_root()) append_tensors(layout, slot, false, checkpoint.optimizer[slots[k]]);
+    }
+    if (!engine.has_ema()) continue;
+    const auto average = gather_slot(engine, s, engine.update().ema());
+    if (grid.is_root()) append_tensors(layout, average, true, checkpoint.ema);
+  }
+  return checkpoint;
+}
+
+void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, bool with_optimizer,
+                        Engine& engine) {
+  restore_weights(checkpoint.model, where, engine);
+  if (!with_optimizer) return;
+  restore_optimizer(checkpoint, where, engine);
+  engine.set_num_updates(checkpoint.state.updates);
+  if (!engine.has_ema() || checkpoint.ema.empty()) return;
+  const Fit fit = fit_weights(engine.plan().network(), checkpoint.ema);
+  if (!fit.is_exact()) refuse("{}: its moving average is not this model's: {}", where, fit.differences());
+  restore_slot(by_name(checkpoint.ema), engine.update().ema(), engine);
 }
 
 void restore_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where, Engine& engine) {

@@ -14,7 +14,8 @@ namespace convoy {
 /// them.
 io::Checkpoint gather_checkpoint(const Engine& engine);
 
-/// Every rank takes its part: the model as restore_weights() does, and the optimizer's slots if `with_optimizer`.
+/// Every rank takes its part: the model as restore_weights() does, and if `with_optimizer` all that training goes on
+/// with: the optimizer's slots, the number of updates, the moving average (which else begins at the model).
 void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, bool with_optimizer,
                         Engine& engine);
 

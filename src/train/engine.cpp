@@ -18,12 +18,17 @@ Engine::Engine(const EngineSpec& spec, const ProcessGrid& grid, ops::Library& li
   optimizer_ = make_optimizer(spec.optimizer, type, elementwise);
   tree_ = std::make_unique<GradientTree>(device, elementwise, layout.count, micro_batches().size());
   update_ = std::make_unique<ShardedUpdate>(
-      ShardedUpdateSpec{.layout = layout,
-                        .data = grid.data(),
-                        .reduction = spec.reduction,
-                        .micro_batches_a_step = plan_.micro_batches_a_step(),
-                        .local_sum = tree_->sum(),
-                        .parameters = stage_->parameters()},
+      ShardedUpdateSpec{
+          .layout = layout,
+          .data = grid.data(),
+          .reduction = spec.reduction,
+          .micro_batches_a_step = plan_.micro_batches_a_step(),
+          .local_sum = tree_->sum(),
+          .parameters = stage_->parameters(),
+          .tells_norms_and_biases = needs_tensor_norms(spec.optimizer.kind) || !spec.optimizer.decay_norms_and_biases,
+          .tensor_norms = needs_tensor_norms(spec.optimizer.kind),
+          .clip = clip(),
+          .ema_decay = spec.ema_decay},
       UpdateTools{.device = device, .elementwise = elementwise, .transport = *transport_, .optimizer = *optimizer_});
   if (grid.is_last_stage()) {
     training_loss_ = make_loss(spec.label_smoothing);
@@ -35,6 +40,14 @@ Engine::Engine(const EngineSpec& spec, const ProcessGrid& grid, ops::Library& li
                               evaluation_loss_.get(), {});
   active_ = training_.get();
   transport_->connect();
+}
+
+std::optional<ClipSpec> Engine::clip() const {
+  if (plan_.spec().clip_norm == 0) return std::nullopt;
+  ClipSpec clip{.norm = plan_.spec().clip_norm, .model = &grid_.model(), .tensors_of_stages = {}};
+  for (const StagePlan& stage : plan_.stages())
+    clip.tensors_of_stages.push_back(static_cast<int>(stage.layout.entries.size()));
+  return clip;
 }
 
 std::unique_ptr<StepExecutor> Engine::make_executor(BoundProgram program, ops::SoftmaxCrossEntropyOp* loss,
@@ -58,8 +71,16 @@ std::unique_ptr<ops::SoftmaxCrossEntropyOp> Engine::make_loss(double label_smoot
 }
 
 void Engine::train_step(BatchSource& source, double learning_rate) {
-  optimizer_->begin_step(learning_rate, 1.0 / loss_scale_->scale());
+  update_->begin_step(
+      {.learning_rate = learning_rate, .gradient_factor = 1.0 / loss_scale_->scale(), .number = num_updates_ + 1});
   run(*training_, source);
+  if (!training_->skipped_update()) ++num_updates_;
+}
+
+void Engine::swap_ema() {
+  finish();
+  update_->swap_ema();
+  stage_->reload_weights();
 }
 
 void Engine::evaluate_step(BatchSource& source) {

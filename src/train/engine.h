@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,10 @@ class Engine {
   void train_step(BatchSource& source, double learning_rate);
   /// Forward with running statistics, and the loss without label smoothing.
   void evaluate_step(BatchSource& source);
+  /// Whether a moving average of the weights is kept.
+  bool has_ema() const { return plan_.spec().ema_decay > 0; }
+  /// Exchanges the weights with their moving average, or back. All ranks, between steps.
+  void swap_ema();
   /// Last stage: what each of this replica's micro-batches of the latest step counted. Elsewhere empty.
   std::span<const ops::LossSums> sums() const { return active_->sums(); }
   /// Waits until the last step's messages have left: before parameters are read or written from outside, and before
@@ -42,11 +47,15 @@ class Engine {
   ShardedUpdate& update() const { return *update_; }
   ExecutorTimes times() const { return training_->times(); }
   LossScale& loss_scale() const { return *loss_scale_; }
+  /// That were made: steps without those that were skipped.
+  std::int64_t num_updates() const { return num_updates_; }
+  void set_num_updates(std::int64_t num) { num_updates_ = num; }
   /// How messages travel: "MPI".
   std::string transport() const { return transport_->description(); }
 
  private:
   void run(StepExecutor& executor, BatchSource& source);
+  std::optional<ClipSpec> clip() const;
   std::unique_ptr<ops::SoftmaxCrossEntropyOp> make_loss(double label_smoothing) const;
   std::unique_ptr<StepExecutor> make_executor(BoundProgram program, ops::SoftmaxCrossEntropyOp* loss,
                                               const TrainingParts& training) const;
@@ -62,6 +71,7 @@ class Engine {
   std::unique_ptr<ShardedUpdate> update_;
   std::unique_ptr<ops::SoftmaxCrossEntropyOp> training_loss_, evaluation_loss_;
   std::unique_ptr<StepExecutor> training_, evaluation_;
+  std::int64_t num_updates_ = 0;
   StepExecutor* active_ = nullptr;  ///< whose messages may be under way
 };
 

@@ -15,11 +15,13 @@ void export_weights(const Parameters& params) {
   if (!output.ends_with(".safetensors"))
     refuse("export.output = {} must end in .safetensors, the format that is written.", output);
   const FoundFile found = find_weights(params);
-  const io::StateDict dict = decode_weights(found.bytes, found.path);
+  const FileWeights weights = decode_weights(found.bytes, found.path, params.evaluate.weights);
+  const io::StateDict& dict = weights.dict;
   std::int64_t values = 0;
   for (const io::NamedTensor& tensor : dict.tensors) values += std::ssize(tensor.values);
   io::write_file_atomically(output, io::encode_safetensors(dict));
-  fmt::print("{}: {} values in {} tensors -> {}\n", found.path, human_count(values), dict.tensors.size(), output);
+  fmt::print("{}{}: {} values in {} tensors -> {}\n", found.path, weights.of_ema ? " (moving average)" : "",
+             human_count(values), dict.tensors.size(), output);
 }
 
 }  // namespace convoy

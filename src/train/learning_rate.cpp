@@ -18,6 +18,12 @@ double cosine_between(double begin, double end, double fraction) {
   return end + (begin - end) * (1.0 + std::cos(std::numbers::pi * std::clamp(fraction, 0.0, 1.0))) / 2.0;
 }
 
+// How much of the epochs after the warm-up is done, from 0 to 1.
+double share_done(const LearningRateSpec& spec, double t) {
+  return std::clamp((t - spec.params.warmup_epochs) / std::max(1e-9, spec.epochs - spec.params.warmup_epochs), 0.0,
+                    1.0);
+}
+
 double onecycle(const LearningRateSpec& spec, double step) {
   constexpr double kStartDivisor = 25.0, kEndDivisor = 1e4, kRisingShare = 0.3;
   const double last_step = spec.epochs * static_cast<double>(spec.steps_per_epoch) - 1.0;
@@ -47,8 +53,9 @@ double learning_rate(const LearningRateSpec& spec, std::int64_t step) {
       return spec.base * std::pow(params.gamma, static_cast<double>(passed));
     }
     case LearningRateKind::kCosine:
-      return cosine_between(spec.base, 0.0,
-                            (t - params.warmup_epochs) / std::max(1e-9, spec.epochs - params.warmup_epochs));
+      return cosine_between(spec.base, 0.0, share_done(spec, t));
+    case LearningRateKind::kPolynomial:
+      return spec.base * std::pow(1.0 - share_done(spec, t), params.power);
     case LearningRateKind::kConstant:
     case LearningRateKind::kOnecycle:
       break;

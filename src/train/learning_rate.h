@@ -15,13 +15,14 @@ struct LearningRateSpec {
 };
 
 /// With t = step / steps_per_epoch epochs, T = epochs, w = warmup_epochs:
-///   warm-up    base * (step + 1) / (w * steps_per_epoch) while t < w   (not for onecycle)
-///   constant   base
-///   step       base * gamma^floor(t / step_epochs)
-///   multistep  base * gamma^(milestones passed)
-///   cosine     base * (1 + cos(pi (t - w) / (T - w))) / 2              (Loshchilov & Hutter 2017)
-///   onecycle   cosine from base / 25 up to base over w epochs (0.3 T where w = 0), then cosine down to base / 250,000
-///              (Smith & Topin 2018; the defaults of torch.optim.lr_scheduler.OneCycleLR)
+///   warm-up     base * (step + 1) / (w * steps_per_epoch) while t < w   (not for onecycle)
+///   constant    base
+///   step        base * gamma^floor(t / step_epochs)
+///   multistep   base * gamma^(milestones passed)
+///   cosine      base * (1 + cos(pi (t - w) / (T - w))) / 2              (Loshchilov & Hutter 2017)
+///   polynomial  base * (1 - (t - w) / (T - w))^power
+///   onecycle    cosine from base / 25 up to base over w epochs (0.3 T where w = 0), then cosine down to base / 250,000
+///               (Smith & Topin 2018; the defaults of torch.optim.lr_scheduler.OneCycleLR)
 double learning_rate(const LearningRateSpec& spec, std::int64_t step);
 
 }  // namespace convoy

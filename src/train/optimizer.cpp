@@ -1,25 +1,32 @@
-/// Stochastic gradient descent with momentum, as torch.optim.SGD defines it.
+/// Stochastic gradient descent with momentum, Adam and AdamW as torch.optim defines them, and LARS.
 #include "train/optimizer.h"
+
+#include <cmath>
 
 namespace convoy {
 
 namespace {
 
+// Where batch norm's parameters and biases may go without.
+double decay_of(const OptimizerParams& params, const UpdateArguments& args) {
+  if (args.is_norm_or_bias && !params.decay_norms_and_biases) return 0;
+  return params.weight_decay;
+}
+
 class Sgd final : public Optimizer {
  public:
   Sgd(const OptimizerParams& params, DataType copy_type, ops::ElementwiseOps& elementwise)
-      : elementwise_(elementwise),
-        spec_{.momentum = static_cast<float>(params.momentum),
-              .weight_decay = static_cast<float>(params.weight_decay),
-              .nesterov = params.nesterov,
-              .copy_type = copy_type} {}
+      : params_(params),
+        elementwise_(elementwise),
+        spec_{.momentum = static_cast<float>(params.momentum), .nesterov = params.nesterov, .copy_type = copy_type} {}
 
   std::vector<std::string> slot_names() const override { return {"momentum"}; }
-  void begin_step(double learning_rate, double gradient_factor) override {
-    spec_.lr = static_cast<float>(learning_rate);
-    spec_.gradient_factor = static_cast<float>(gradient_factor);
+  void begin_step(const UpdateStep& step) override {
+    spec_.lr = static_cast<float>(step.learning_rate);
+    spec_.gradient_factor = static_cast<float>(step.gradient_factor);
   }
   void update(const UpdateArguments& args) override {
+    spec_.weight_decay = static_cast<float>(decay_of(params_, args));
     elementwise_.sgd(spec_, {.gradient = args.gradient,
                              .momentum = args.state[0],
                              .weight = args.weight,
@@ -28,8 +35,88 @@ class Sgd final : public Optimizer {
   }
 
  private:
+  OptimizerParams params_;
   ops::ElementwiseOps& elementwise_;
   ops::SgdSpec spec_;
+};
+
+// Kingma & Ba 2015; with kind = adamw the decay of Loshchilov & Hutter 2019.
+class Adam final : public Optimizer {
+ public:
+  Adam(const OptimizerParams& params, DataType copy_type, ops::ElementwiseOps& elementwise)
+      : params_(params),
+        elementwise_(elementwise),
+        spec_{.beta1 = static_cast<float>(params.beta1),
+              .one_minus_beta1 = static_cast<float>(1 - params.beta1),
+              .beta2 = static_cast<float>(params.beta2),
+              .one_minus_beta2 = static_cast<float>(1 - params.beta2),
+              .epsilon = static_cast<float>(params.epsilon),
+              .copy_type = copy_type} {}
+
+  std::vector<std::string> slot_names() const override { return {"mean", "square"}; }
+  void begin_step(const UpdateStep& step) override {
+    const auto t = static_cast<double>(step.number);
+    learning_rate_ = step.learning_rate;
+    spec_.gradient_factor = static_cast<float>(step.gradient_factor);
+    spec_.step_size = static_cast<float>(step.learning_rate / (1 - std::pow(params_.beta1, t)));
+    spec_.root_correction = static_cast<float>(std::sqrt(1 - std::pow(params_.beta2, t)));
+  }
+  void update(const UpdateArguments& args) override {
+    const double decay = decay_of(params_, args);
+    if (params_.kind == OptimizerKind::kAdamW) {
+      spec_.weight_factor = static_cast<float>(1 - learning_rate_ * decay);
+    } else {
+      spec_.weight_decay = static_cast<float>(decay);
+    }
+    elementwise_.adam(spec_, {.gradient = args.gradient,
+                              .mean = args.state[0],
+                              .square = args.state[1],
+                              .weight = args.weight,
+                              .weight_copy = args.weight_copy,
+                              .count = args.count});
+  }
+
+ private:
+  OptimizerParams params_;
+  ops::ElementwiseOps& elementwise_;
+  ops::AdamSpec spec_;
+  double learning_rate_ = 0;
+};
+
+// You, Gitman & Ginsburg 2017, "Large batch training of convolutional networks", algorithm 1, for each tensor:
+//   rate = lr * trust_coefficient * |w| / (|g| + decay * |w|)      lr for batch norm, biases, and where a norm is 0
+//   v = momentum * v + rate * (g + decay * w);  w -= v
+// which is SGD's update with the rate taken into its factors.
+class Lars final : public Optimizer {
+ public:
+  Lars(const OptimizerParams& params, DataType copy_type, ops::ElementwiseOps& elementwise)
+      : params_(params),
+        elementwise_(elementwise),
+        spec_{.lr = 1, .momentum = static_cast<float>(params.momentum), .copy_type = copy_type} {}
+
+  std::vector<std::string> slot_names() const override { return {"momentum"}; }
+  void begin_step(const UpdateStep& step) override { step_ = step; }
+  void update(const UpdateArguments& args) override {
+    const double decay = decay_of(params_, args);
+    const double gradient_norm = std::sqrt(args.gradient_square_sum) * step_.gradient_factor;
+    const double weight_norm = std::sqrt(args.weight_square_sum);
+    double rate = step_.learning_rate;
+    if (!args.is_norm_or_bias && gradient_norm > 0 && weight_norm > 0)
+      rate *= params_.trust_coefficient * weight_norm / (gradient_norm + decay * weight_norm);
+    spec_.gradient_factor = static_cast<float>(rate * step_.gradient_factor);
+    spec_.weight_decay = static_cast<float>(rate * decay);
+    elementwise_.sgd(spec_, {.gradient = args.gradient,
+                             .momentum = args.state[0],
+                             .weight = args.weight,
+                             .weight_copy = args.weight_copy,
+                             .count = args.count});
+  }
+
+ private:
+  OptimizerParams params_;
+  ops::ElementwiseOps& elementwise_;
+  ops::SgdSpec spec_;
+  UpdateStep step_;
 };
 
 }  // namespace
@@ -37,9 +124,17 @@ class Sgd final : public Optimizer {
 std::int64_t num_optimizer_slots(OptimizerKind kind) {
   switch (kind) {
     case OptimizerKind::kSgd:
+    case OptimizerKind::kLars:
       return 1;
+    case OptimizerKind::kAdam:
+    case OptimizerKind::kAdamW:
+      return 2;
   }
   return 0;
+}
+
+bool needs_tensor_norms(OptimizerKind kind) {
+  return kind == OptimizerKind::kLars;
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerParams& params, DataType copy_type,
@@ -47,6 +142,11 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerParams& params, DataTyp
   switch (params.kind) {
     case OptimizerKind::kSgd:
       return std::make_unique<Sgd>(params, copy_type, elementwise);
+    case OptimizerKind::kAdam:
+    case OptimizerKind::kAdamW:
+      return std::make_unique<Adam>(params, copy_type, elementwise);
+    case OptimizerKind::kLars:
+      return std::make_unique<Lars>(params, copy_type, elementwise);
   }
   return nullptr;
 }

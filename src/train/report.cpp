@@ -154,11 +154,11 @@ void Progress::clear() {
 }
 
 std::string describe_epoch(const EpochRow& row, std::int64_t num_epochs, double seconds_left) {
-  return fmt::format(
-      "epoch {}/{}  loss {}  top-1 {:.2f} %  test {}  {:.2f} %  {:.0f} images/s  data wait {:.1f} %  {} left",
-      row.epoch, num_epochs, shown_loss(row.train.mean_loss()), 100 * row.train.top1(),
-      shown_loss(row.test.mean_loss()), 100 * row.test.top1(), row.images_per_second, row.data_wait_percent,
-      human_seconds(seconds_left));
+  const std::string test =
+      row.test ? fmt::format("  test {}  {:.2f} %", shown_loss(row.test->mean_loss()), 100 * row.test->top1()) : "";
+  return fmt::format("epoch {}/{}  loss {}  top-1 {:.2f} %{}  {:.0f} images/s  data wait {:.1f} %  {} left", row.epoch,
+                     num_epochs, shown_loss(row.train.mean_loss()), 100 * row.train.top1(), test, row.images_per_second,
+                     row.data_wait_percent, human_seconds(seconds_left));
 }
 
 }  // namespace convoy

@@ -78,6 +78,9 @@ FoundFile find_start(const Parameters& params) {
   const std::string& resume = params.checkpoint.resume;
   FoundFile newest = find_newest(checkpoint_directory(params));
   if (resume == "auto") return newest;
+  if (resume == "best")
+    refuse("checkpoint.resume = best is for convoy evaluate. To train on from {}, name it, and another run.directory.",
+           io::best_checkpoint_path(checkpoint_directory(params)));
   if (resume == "none") {
     if (newest.path.empty()) return {};
     refuse(
@@ -122,7 +125,8 @@ void warn_of_changes(const Parameters& now, const std::string& then, const std::
     const std::string section = change.key.substr(0, change.key.find('.'));
     const bool mathematics = section == "model" || section == "optimizer" || section == "lr" || section == "augment" ||
                              change.key == "train.label_smoothing" || change.key == "train.precision" ||
-                             change.key == "train.freeze" || change.key == "data.shuffle";
+                             change.key == "train.freeze" || change.key == "train.clip_norm" ||
+                             change.key == "train.ema_decay" || change.key == "data.shuffle";
     if (mathematics)
       text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", change.key, change.before, change.after);
   }
@@ -144,7 +148,8 @@ void warn_of_own_checkpoints(const Parameters& params) {
 void begin_from_weights(const Parameters& params, Engine& engine) {
   const mpi::Communicator& world = engine.grid().world();
   const FoundFile file = look_on_root(world, [&] { return read_weights(params.init.weights); });
-  const std::vector<io::NamedTensor> tensors = decode_weights(file.bytes, file.path).tensors;
+  const std::vector<io::NamedTensor> tensors =
+      decode_weights(file.bytes, file.path, WeightsKind::kTrained).dict.tensors;
   const std::string where = "init.weights = " + file.path;
   if (params.init.strict) return restore_weights(tensors, where, engine);
   const Fit fit = restore_what_fits(tensors, where, params.train.seed, engine);
@@ -180,6 +185,7 @@ FoundFile find_weights(const Parameters& params) {
     return read_weights(params.init.weights);
   }
   const std::string& resume = params.checkpoint.resume;
+  if (resume == "best") return read_resumed(io::best_checkpoint_path(checkpoint_directory(params)));
   if (resume != "auto" && resume != "none") return read_resumed(resume);
   FoundFile newest = find_newest(checkpoint_directory(params));
   if (newest.path.empty())
@@ -187,10 +193,11 @@ FoundFile find_weights(const Parameters& params) {
   return newest;
 }
 
-std::string load_for_evaluation(const Parameters& params, Engine& engine) {
+Evaluated load_for_evaluation(const Parameters& params, Engine& engine) {
   const FoundFile found = look_on_root(engine.grid().world(), [&] { return find_weights(params); });
-  restore_weights(decode_weights(found.bytes, found.path).tensors, found.path, engine);
-  return found.path;
+  const FileWeights weights = decode_weights(found.bytes, found.path, params.evaluate.weights);
+  restore_weights(weights.dict.tensors, found.path, engine);
+  return {.path = found.path, .of_ema = weights.of_ema};
 }
 
 }  // namespace convoy

@@ -34,12 +34,17 @@ struct FoundFile {
   std::vector<std::byte> bytes;
 };
 
-/// What there is to evaluate or to export: init.weights or checkpoint.resume where they name a file, else the newest
-/// checkpoint of run.directory. Throws RequestError where there is none. One rank.
+/// What there is to evaluate or to export: init.weights or checkpoint.resume where they name a file (or best.h5), else
+/// the newest checkpoint of run.directory. Throws RequestError where there is none. One rank.
 FoundFile find_weights(const Parameters& params);
 
-/// Fills the parameters of all ranks from what find_weights() finds on rank 0: exactly this model's, whatever
-/// init.strict says. Returns the file's path.
-std::string load_for_evaluation(const Parameters& params, Engine& engine);
+struct Evaluated {
+  std::string path;
+  bool of_ema = false;  ///< the moving average of its weights
+};
+
+/// Fills the parameters of all ranks from what find_weights() finds on rank 0, its moving average where
+/// evaluate.weights asks for it and there is one: exactly this model's, whatever init.strict says.
+Evaluated load_for_evaluation(const Parameters& params, Engine& engine);
 
 }  // namespace convoy

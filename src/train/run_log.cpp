@@ -69,10 +69,10 @@ void RunLog::add_step(std::int64_t step, double loss, double lr) {
 }
 
 void RunLog::add_epoch(const EpochRow& row) {
-  const std::string line =
-      fmt::format("{},{},{},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.1f},{:.2f},{:.2f}\n", row.epoch, row.step,
-                  row.samples, row.train.mean_loss(), row.train.top1(), row.test.mean_loss(), row.test.top1(), row.lr,
-                  row.images_per_second, row.data_wait_percent, row.seconds);
+  const std::string test = row.test ? fmt::format("{:.9g},{:.9g}", row.test->mean_loss(), row.test->top1()) : ",";
+  const std::string line = fmt::format("{},{},{},{:.9g},{:.9g},{},{:.9g},{:.1f},{:.2f},{:.2f}\n", row.epoch, row.step,
+                                       row.samples, row.train.mean_loss(), row.train.top1(), test, row.lr,
+                                       row.images_per_second, row.data_wait_percent, row.seconds);
   check(epochs_, std::fputs(line.c_str(), epochs_.file.get()) >= 0);
   flush();
 }

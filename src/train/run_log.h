@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "train/metrics.h"
@@ -12,7 +13,8 @@ namespace convoy {
 
 struct EpochRow {
   std::int64_t epoch = 0, step = 0, samples = 0;
-  StepMetrics train, test;
+  StepMetrics train;
+  std::optional<StepMetrics> test;  ///< not in every epoch
   double lr = 0;
   double images_per_second = 0;
   double data_wait_percent = 0;

@@ -16,7 +16,6 @@ RunRecord::RunRecord(const RunRecordSpec& spec, const io::TrainingState& start)
       epoch_{.loss_sum = start.epoch_loss_sum,
              .num_correct = start.epoch_num_correct,
              .num_samples = start.epoch_num_samples},
-      best_top1_(start.best_metric),
       first_step_(start.step),
       epoch_first_step_(start.step),
       start_seconds_(now_seconds()),
@@ -47,7 +46,7 @@ void RunRecord::add_step(std::int64_t step, const StepMetrics& metrics, double l
        .seconds_left = seconds_left(step)});
 }
 
-void RunRecord::add_epoch(std::int64_t step, const StepMetrics& test, double lr, double wait_seconds) {
+void RunRecord::add_epoch(std::int64_t step, const std::optional<StepMetrics>& test, double lr, double wait_seconds) {
   const double seconds = now_seconds() - epoch_start_seconds_ - excluded_seconds_;
   const EpochRow row{.epoch = epoch_of(step),
                      .step = step,
@@ -58,7 +57,6 @@ void RunRecord::add_epoch(std::int64_t step, const StepMetrics& test, double lr,
                      .images_per_second = images_per_second(step),
                      .data_wait_percent = 100.0 * wait_seconds / std::max(seconds, 1e-9),
                      .seconds = seconds};
-  best_top1_ = std::max(best_top1_, test.top1());
   log_.add_epoch(row);
   say(describe_epoch(row, num_epochs(), seconds_left(step)));
   time_from(step);
@@ -81,18 +79,24 @@ double RunRecord::seconds_left(std::int64_t step) const {
 }
 
 void RunRecord::save_to(io::TrainingState& state) const {
-  state.best_metric = best_top1_;
   state.epoch_loss_sum = epoch_.loss_sum;
   state.epoch_num_correct = epoch_.num_correct;
   state.epoch_num_samples = epoch_.num_samples;
 }
 
-void RunRecord::summarise(std::int64_t step, bool stopped, const std::string& checkpoint) {
-  const std::string best = best_top1_ > 0 ? fmt::format("; best test top-1 {:.2f} %", 100 * best_top1_) : "";
-  say(fmt::format("{}: step {} of {} after {}{}", stopped ? "stopped on request" : "done", step, spec_.total_steps,
+void RunRecord::summarise(const RunEnd& end) {
+  const io::TrainingState& state = end.state;
+  const std::string best = state.best_step > 0 ? fmt::format("; best test top-1 {:.2f} % in epoch {}",
+                                                             100 * state.best_metric, epoch_of(state.best_step))
+                                               : "";
+  const char* how = end.stopped ? "stopped on request" : end.lost_patience ? "ended early" : "done";
+  say(fmt::format("{}: step {} of {} after {}{}", how, state.step, spec_.total_steps,
                   human_seconds(now_seconds() - start_seconds_), best));
-  say(fmt::format("checkpoint: {}", checkpoint));
-  if (stopped) say(spec_.advice);
+  if (end.lost_patience && !end.stopped)
+    say(fmt::format("train.patience_epochs: no better test top-1 for {} epochs",
+                    epoch_of(state.step) - epoch_of(state.best_step)));
+  say(fmt::format("checkpoint: {}", end.checkpoint));
+  if (end.stopped) say(spec_.advice);
 }
 
 }  // namespace convoy

@@ -1,6 +1,7 @@
 /// Rank 0's record of a run: what is counted in an epoch, written to the run directory, and shown to the person.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "convoy/io/checkpoint.h"
@@ -19,6 +20,14 @@ struct RunRecordSpec {
   std::string advice;  ///< how a stopped run goes on
 };
 
+/// How and where a run ended.
+struct RunEnd {
+  bool stopped = false;        ///< on request
+  bool lost_patience = false;  ///< the test metric did not improve any more
+  io::TrainingState state;
+  std::string checkpoint;
+};
+
 class RunRecord {
  public:
   /// `start`: where this run begins; the sums of its epoch are gone on with.
@@ -27,15 +36,16 @@ class RunRecord {
   void say(const std::string& text) { progress_.line(text); }
   /// Throws Error where the loss is not a number any more.
   void add_step(std::int64_t step, const StepMetrics& metrics, double lr);
-  /// At an epoch's end, or within one at the run's. `wait_seconds`: what the slowest loader waited in it.
-  void add_epoch(std::int64_t step, const StepMetrics& test, double lr, double wait_seconds);
+  /// At an epoch's end, or within one at the run's; `test` where it was measured. `wait_seconds`: what the slowest
+  /// loader waited in it.
+  void add_epoch(std::int64_t step, const std::optional<StepMetrics>& test, double lr, double wait_seconds);
   void flush() { log_.flush(); }
-  /// Writes the epoch sums and the best metric into a checkpoint's state.
+  /// Writes the epoch sums into a checkpoint's state.
   void save_to(io::TrainingState& state) const;
   /// After an evaluation or a checkpoint: their time is no training time.
   void exclude_seconds(double seconds) { excluded_seconds_ += seconds; }
   /// The last lines of a run.
-  void summarise(std::int64_t step, bool stopped, const std::string& checkpoint);
+  void summarise(const RunEnd& end);
 
  private:
   std::int64_t epoch_of(std::int64_t step) const { return (step - 1) / spec_.steps_per_epoch + 1; }
@@ -50,7 +60,6 @@ class RunRecord {
   RunLog log_;
   Progress progress_;
   StepMetrics epoch_;
-  double best_top1_ = 0;
   std::int64_t first_step_, epoch_first_step_;
   double start_seconds_, epoch_start_seconds_, excluded_seconds_ = 0;
 };

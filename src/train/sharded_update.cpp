@@ -2,6 +2,8 @@
 #include "train/sharded_update.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "convoy/base/clock.h"
 
@@ -9,6 +11,7 @@ namespace convoy {
 
 namespace {
 
+constexpr std::int64_t kGradients = 0, kWeights = 1;  // kinds of norms
 constexpr std::int64_t kFloatBytes = size_of(DataType::kFloat32);
 
 int reduce_tag(std::int64_t bucket) {
@@ -16,6 +19,10 @@ int reduce_tag(std::int64_t bucket) {
 }
 int gather_tag(std::int64_t bucket) {
   return static_cast<int>(2 * bucket + 1);
+}
+
+bool is_norm_or_bias(ParameterKind kind) {
+  return kind != ParameterKind::kConvolutionWeight && kind != ParameterKind::kLinearWeight;
 }
 
 }  // namespace
@@ -41,6 +48,14 @@ ShardedUpdate::ShardedUpdate(const ShardedUpdateSpec& spec, const UpdateTools& t
   for (std::size_t slot = 0; slot < tools.optimizer.slot_names().size(); ++slot)
     state_.emplace_back(tools.device, shard_count_ * kFloatBytes);
   state_pointers_.resize(state_.size());
+  if (spec.ema_decay > 0) ema_ = Buffer(tools.device, shard_count_ * kFloatBytes);
+  if (spec.tensor_norms || spec.clip)
+    norms_.emplace(spec.layout, spec.data, spec.tensor_norms ? 2 : 1, tools.device, tools.elementwise);
+}
+
+void ShardedUpdate::begin_step(const UpdateStep& step) {
+  step_ = step;
+  tools_.optimizer.begin_step(step);
 }
 
 ShardedUpdate::UpdateKind ShardedUpdate::update_kind(const ParameterSpec& spec) {
@@ -55,9 +70,11 @@ void ShardedUpdate::find_runs(BucketState& state) const {
     const std::int64_t entry_end = i + 1 < entries.size() ? entries[i + 1].offset : spec_.layout.count;
     const Run run{.begin = std::max(entries[i].offset, state.own.begin),
                   .end = std::min(entry_end, state.own.end),
-                  .kind = update_kind(entries[i].spec)};
+                  .kind = update_kind(entries[i].spec),
+                  .is_norm_or_bias = spec_.tells_norms_and_biases && is_norm_or_bias(entries[i].spec.kind),
+                  .entry = static_cast<std::int64_t>(i)};
     if (run.begin >= run.end) continue;
-    if (!state.runs.empty() && state.runs.back().kind == run.kind) {
+    if (!state.runs.empty() && state.runs.back().goes_on_with(run, spec_.tensor_norms)) {
       state.runs.back().end = run.end;
     } else {
       state.runs.push_back(run);
@@ -126,11 +143,39 @@ void ShardedUpdate::fold(std::int64_t bucket) {
   const BucketState& state = buckets_[bucket];
   wait_for(state.reduce);
   if (state.blocks.size() > 1) tools_.elementwise.fold(state.blocks, state.reduced, state.own.count());
+  if (!norms_) return;
+  norms_->start(bucket, kGradients, state.reduced);
+  if (spec_.tensor_norms) norms_->start(bucket, kWeights, spec_.parameters.masters + state.own.begin);
 }
 
 void ShardedUpdate::find_non_finite(std::int64_t bucket, std::int32_t* found) {
   const BucketState& state = buckets_[bucket];
   tools_.elementwise.find_non_finite(state.reduced, state.own.count(), found);
+}
+
+void ShardedUpdate::agree_on_norms() {
+  const ScopedTimer timer(wait_seconds_);
+  norms_->exchange([this] { tools_.transport.progress(); });
+  if (!spec_.clip) return;
+  const double norm = std::sqrt(total_gradient_square_sum()) * step_.gradient_factor;
+  UpdateStep clipped = step_;
+  clipped.gradient_factor *= std::min(1.0, spec_.clip->norm / (norm + 1e-6));
+  tools_.optimizer.begin_step(clipped);
+}
+
+// Over the tensors of all stages, in the order of the network.
+double ShardedUpdate::total_gradient_square_sum() {
+  const std::vector<int>& counts = spec_.clip->tensors_of_stages;
+  std::vector<int> offsets(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
+  std::vector<double> all(static_cast<std::size_t>(offsets.back() + counts.back()));
+  mpi::Request request =
+      spec_.clip->model->start_all_gather(norms_->of_all(kGradients).data(), all.data(), counts, offsets);
+  mpi::wait_until([&] {
+    tools_.transport.progress();
+    return request.test();
+  });
+  return std::accumulate(all.begin(), all.end(), 0.0);
 }
 
 void ShardedUpdate::update(std::int64_t bucket) {
@@ -151,9 +196,22 @@ void ShardedUpdate::update(std::int64_t bucket) {
                              .weight = weight,
                              .weight_copy = spec_.parameters.copy_at(run.begin),
                              .state = state_pointers_,
+                             .is_norm_or_bias = run.is_norm_or_bias,
+                             .gradient_square_sum = spec_.tensor_norms ? norms_->of(run.entry, kGradients) : 0,
+                             .weight_square_sum = spec_.tensor_norms ? norms_->of(run.entry, kWeights) : 0,
                              .count = count});
   }
   tools_.transport.start_together(state.gather);
+  if (spec_.ema_decay > 0) average(state);
+}
+
+// What is frozen stays as it is, to the bit.
+void ShardedUpdate::average(const BucketState& state) const {
+  for (const Run& run : state.runs)
+    if (run.kind != UpdateKind::kNone)
+      tools_.elementwise.moving_average(static_cast<float>(spec_.ema_decay), 1.0f, spec_.parameters.masters + run.begin,
+                                        ema_.floats() + state.shard_offset + run.begin - state.own.begin,
+                                        run.end - run.begin);
 }
 
 void ShardedUpdate::finish_gather(std::int64_t bucket) {
@@ -173,6 +231,30 @@ void ShardedUpdate::wait_for(const Messages& messages) {
   if (messages.empty() || all_done()) return;
   const ScopedTimer timer(wait_seconds_);
   mpi::wait_until(all_done);
+}
+
+void ShardedUpdate::start_ema() {
+  if (spec_.ema_decay == 0) return;
+  for (const BucketState& state : buckets_)
+    copy(spec_.parameters.masters + state.own.begin, ema_.floats() + state.shard_offset, state.own.count());
+}
+
+// Through the local sum, which nobody needs between steps.
+void ShardedUpdate::swap_ema() {
+  for (const BucketState& state : buckets_) {
+    float* trained = spec_.parameters.masters + state.own.begin;
+    float* average = ema_.floats() + state.shard_offset;
+    float* spare = spec_.local_sum + state.own.begin;
+    copy(trained, spare, state.own.count());
+    copy(average, trained, state.own.count());
+    copy(spare, average, state.own.count());
+    tools_.transport.start_together(state.gather);
+  }
+  for (const BucketState& state : buckets_) wait_for(state.gather);
+}
+
+void ShardedUpdate::copy(const float* from, float* to, std::int64_t count) const {
+  tools_.elementwise.round_to(DataType::kFloat32, from, to, count);
 }
 
 std::vector<float*> ShardedUpdate::slots() const {

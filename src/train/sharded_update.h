@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "convoy/comm/transport.h"
@@ -17,6 +18,7 @@
 #include "convoy/params/parameters.h"
 
 #include "train/optimizer.h"
+#include "train/square_sums.h"
 
 namespace convoy {
 
@@ -29,6 +31,14 @@ struct ParameterArenas {
   void* copy_at(std::int64_t i) const { return copies == nullptr ? nullptr : copies + i * size_of(type); }
 };
 
+/// The gradient's norm over all parameters is at most `norm`: beyond it, gradients are scaled down by
+/// norm / (their norm + 1e-6), as torch.nn.utils.clip_grad_norm_ does.
+struct ClipSpec {
+  double norm = 0;
+  const mpi::Communicator* model = nullptr;  ///< the stages of this replica
+  std::vector<int> tensors_of_stages;        ///< entries of each stage's layout
+};
+
 struct ShardedUpdateSpec {
   const ArenaLayout& layout;
   const mpi::Communicator& data;  ///< the replicas of this stage
@@ -38,6 +48,12 @@ struct ShardedUpdateSpec {
   std::int64_t micro_batches_a_step = 1;  ///< over all replicas
   float* local_sum = nullptr;             ///< an arena: this replica's gradients
   ParameterArenas parameters;
+  bool tells_norms_and_biases = false;  ///< whether the optimizer treats them otherwise than weights
+  bool tensor_norms = false;            ///< the optimizer needs them
+  std::optional<ClipSpec> clip;         ///< not where gradients are not clipped
+  /// After each update: average = ema_decay * average + (1 - ema_decay) * value, of parameters and of running
+  /// statistics alike, as timm's ModelEmaV2 and torchvision's reference training do. It begins at the first weights.
+  double ema_decay = 0;  ///< of a moving average; 0: none is kept
 };
 
 /// What it works with; all outlive it.
@@ -52,6 +68,8 @@ class ShardedUpdate {
  public:
   ShardedUpdate(const ShardedUpdateSpec& spec, const UpdateTools& tools);
 
+  /// Before the first bucket of a step.
+  void begin_step(const UpdateStep& step);
   /// Starts the exchange of a bucket; the local sum is complete in the bucket's range, and stays untouched (but by this
   /// object) until update().
   void start_reduce(std::int64_t bucket);
@@ -59,6 +77,10 @@ class ShardedUpdate {
   void fold(std::int64_t bucket);
   /// *found = 1 where the slice holds a value that is no finite number; after fold().
   void find_non_finite(std::int64_t bucket, std::int32_t* found);
+  /// Whether update() is only possible after agree_on_norms(): of whole tensors, or of all of them.
+  bool needs_norms() const { return norms_.has_value(); }
+  /// All ranks, after the last fold() and the device's work: exchanges norms, and clips.
+  void agree_on_norms();
   /// Updates this replica's slice, starts the gather.
   void update(std::int64_t bucket);
   /// Waits for the bucket's new parameters.
@@ -71,6 +93,14 @@ class ShardedUpdate {
   std::int64_t shard_count() const { return shard_count_; }
   std::vector<float*> slots() const;
 
+  /// The moving average of this replica's slices, laid out as a slot; null where none is kept.
+  float* ema() const { return ema_.floats(); }
+  /// It begins at the parameters as they are.
+  void start_ema();
+  /// Exchanges the parameters of the whole stage with their moving average; again, and it is as before. All replicas,
+  /// between steps. The caller then reloads the weights.
+  void swap_ema();
+
  private:
   enum class UpdateKind { kOptimizer, kMovingAverage, kNone };
   static UpdateKind update_kind(const ParameterSpec& spec);
@@ -78,6 +108,13 @@ class ShardedUpdate {
   struct Run {
     std::int64_t begin = 0, end = 0;
     UpdateKind kind = UpdateKind::kOptimizer;
+    bool is_norm_or_bias = false;
+    std::int64_t entry = 0;  ///< of the layout; of the first one where several are joined
+
+    bool goes_on_with(const Run& next, bool tensor_by_tensor) const {
+      return kind == next.kind &&
+             (kind != UpdateKind::kOptimizer || (!tensor_by_tensor && is_norm_or_bias == next.is_norm_or_bias));
+    }
   };
   struct BucketState {
     Slice own;
@@ -93,6 +130,9 @@ class ShardedUpdate {
   void plan_reduce(BucketState& state, std::int64_t bucket, float* received);
   void plan_gather(BucketState& state, std::int64_t bucket);
   void wait_for(const Messages& messages);
+  double total_gradient_square_sum();
+  void average(const BucketState& state) const;
+  void copy(const float* from, float* to, std::int64_t count) const;
 
   ShardedUpdateSpec spec_;
   UpdateTools tools_;
@@ -100,6 +140,9 @@ class ShardedUpdate {
   std::vector<Buffer> state_;
   std::vector<BucketState> buckets_;
   std::vector<float*> state_pointers_;
+  Buffer ema_;
+  std::optional<SquareSums> norms_;
+  UpdateStep step_;
   std::int64_t shard_count_ = 0;
   double wait_seconds_ = 0;
 };

@@ -55,7 +55,7 @@ StagePlan plan_stage(const Network& network, const StagePlanSpec& spec);
 struct StageUse {
   std::int64_t num_leaves = 1;  ///< micro-batches a replica a step
   std::int64_t num_replicas = 1;
-  std::int64_t num_slots = 1;  ///< of the optimizer
+  std::int64_t num_slots = 1;  ///< of the optimizer, and the moving average
 };
 
 /// Memory of one rank of the stage.

@@ -184,9 +184,14 @@ void StepExecutor::backward(const Action& action, Recording& recording) {
   });
 }
 
-// Of all ranks of the world: the maximum of their flags.
 void StepExecutor::agree_on_update() {
   wait_for_device();
+  skips_update_ = parts_.training.loss_scale->is_dynamic() && any_rank_found_overflow();
+  if (!skips_update_ && parts_.training.update->needs_norms()) parts_.training.update->agree_on_norms();
+}
+
+// Of all ranks of the world: the maximum of their flags.
+bool StepExecutor::any_rank_found_overflow() {
   auto* found = reinterpret_cast<std::int32_t*>(found_.data());
   const std::int64_t mine = *found;
   std::int64_t any = 0;
@@ -197,7 +202,7 @@ void StepExecutor::agree_on_update() {
     parts_.transport.progress();
     return exchange.test();
   });
-  skips_update_ = any != 0;
+  return any != 0;
 }
 
 std::int32_t* StepExecutor::labels_of(std::int64_t micro_batch) const {

@@ -57,6 +57,8 @@ class StepExecutor {
   /// Last stage: each micro-batch of the last pass, in order. Elsewhere empty.
   std::span<const ops::LossSums> sums() const;
   ExecutorTimes times() const;
+  /// Whether the last pass made no update, because a gradient overflowed.
+  bool skipped_update() const { return skips_update_; }
 
  private:
   bool is_training() const { return parts_.training.update != nullptr; }
@@ -69,6 +71,7 @@ class StepExecutor {
   void forward(const Action& action, Recording& recording);
   void backward(const Action& action, Recording& recording);
   void agree_on_update();
+  bool any_rank_found_overflow();
   void wait_for(Message& message);
   void wait_for_device();
 

@@ -38,6 +38,8 @@ EngineSpec engine_spec(const Parameters& params, const io::DatasetInfo& info) {
           .reduction = params.run.reduction,
           .bucket_mib = params.run.bucket_mib,
           .label_smoothing = params.train.label_smoothing,
+          .clip_norm = params.train.clip_norm,
+          .ema_decay = params.train.ema_decay,
           .plans_file = plans_path(params.run)};
 }
 
@@ -116,7 +118,8 @@ PipelineSpec StepPlan::pipeline_of(std::int64_t replica) const {
   PipelineSpec pipeline{.stages = grid_.stages,
                         .micro_batches = micro_batches_of(replica).size(),
                         .num_buckets = {},
-                        .agree_on_update = LossScale(spec_.network.type).is_dynamic()};
+                        .agree_on_update = LossScale(spec_.network.type).is_dynamic() || spec_.clip_norm > 0 ||
+                                           needs_tensor_norms(spec_.optimizer.kind)};
   for (const StagePlan& stage : stages_) pipeline.num_buckets.push_back(std::ssize(stage.layout.buckets));
   return pipeline;
 }
@@ -130,9 +133,10 @@ Schedule StepPlan::evaluation_schedule(std::int64_t replica) const {
 }
 
 StageMemory StepPlan::memory_of(std::int64_t stage) const {
+  const std::int64_t num_averages = spec_.ema_decay > 0 ? 1 : 0;
   return stage_memory(stages_[stage], {.num_leaves = micro_batches_of(busiest_replica()).size(),
                                        .num_replicas = grid_.replicas,
-                                       .num_slots = num_optimizer_slots(spec_.optimizer.kind)});
+                                       .num_slots = num_optimizer_slots(spec_.optimizer.kind) + num_averages});
 }
 
 }  // namespace convoy

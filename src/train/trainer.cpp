@@ -94,9 +94,15 @@ class Trainer {
   void step(Loader& loader);
   void collect_until(std::int64_t step);
   bool row_is_due() const;
-  bool evaluate_epoch(const Loader& loader, StopRequest& stop);
+  bool evaluation_is_due() const;
+  bool lost_patience() const;
+  bool is_over() const { return state_.step >= steps_.total || lost_patience(); }
+  bool end_epoch(const Loader& loader, StopRequest& stop);
+  std::optional<StepMetrics> evaluate_test_set(StopRequest& stop);
+  bool note_metric(const StepMetrics& test);
   bool checkpoint_due() const;
   void save_checkpoint();
+  void save_to(const std::string& path);
   std::string current_checkpoint() const { return io::checkpoint_path(checkpoint_directory(params_), state_.step); }
 
   const Parameters& params_;
@@ -151,7 +157,11 @@ ExitStatus Trainer::run() {
   metrics_.finish();
   engine_.finish();
   stop.finish();
-  if (record_) record_->summarise(state_.step, stopped, current_checkpoint());
+  if (record_)
+    record_->summarise({.stopped = stopped,
+                        .lost_patience = state_.step < steps_.total && lost_patience(),
+                        .state = state_,
+                        .checkpoint = current_checkpoint()});
   return stopped ? ExitStatus::kStoppedEarly : ExitStatus::kDone;
 }
 
@@ -180,14 +190,14 @@ void Trainer::begin() {
 }
 
 bool Trainer::train_until_stopped(StopRequest& stop) {
-  if (state_.step >= steps_.total && !row_is_due()) return false;
+  if (is_over() && !row_is_due()) return false;
   Loader loader = open_loader();
-  if (row_is_due() && !evaluate_epoch(loader, stop)) return true;  // a run that was stopped while it evaluated
-  while (state_.step < steps_.total) {
+  if (row_is_due() && !end_epoch(loader, stop)) return true;  // a run that was stopped while it evaluated
+  while (!is_over()) {
     step(loader);
     bool stopped = stop.agreed();
-    if (!stopped && row_is_due()) stopped = !evaluate_epoch(loader, stop);
-    if (stopped) return state_.step < steps_.total || row_is_due();
+    if (!stopped && row_is_due()) stopped = !end_epoch(loader, stop);
+    if (stopped) return !is_over() || row_is_due();
     if (checkpoint_due()) save_checkpoint();
   }
   return false;
@@ -195,7 +205,7 @@ bool Trainer::train_until_stopped(StopRequest& stop) {
 
 void Trainer::open_run_directory(const std::string& resumed_from) {
   std::filesystem::create_directories(checkpoint_directory(params_));
-  const bool nothing_to_do = state_.step >= steps_.total && !row_is_due();
+  const bool nothing_to_do = is_over() && !row_is_due();
   if (!nothing_to_do) {
     const std::string text = render(params_);
     io::write_file_atomically(params_.run.directory + "/params.cfg", std::as_bytes(std::span(text)));
@@ -255,22 +265,59 @@ bool Trainer::row_is_due() const {
   return state_.step > 0 && at_end && state_.evaluated_step != state_.step;
 }
 
+bool Trainer::evaluation_is_due() const {
+  const std::int64_t every = params_.train.evaluate_every_epochs;
+  return state_.step >= steps_.total || (every > 0 && state_.step % (every * steps_.an_epoch) == 0);
+}
+
+// Whether the latest measurement was not the best one for too long.
+bool Trainer::lost_patience() const {
+  const std::int64_t patience = params_.train.patience_epochs;
+  return patience > 0 && state_.evaluated_step == state_.step && evaluation_is_due() &&
+         state_.step - state_.best_step >= patience * steps_.an_epoch;
+}
+
 // False where a stop was requested before the test set was done: the row is due again after the restart.
-bool Trainer::evaluate_epoch(const Loader& loader, StopRequest& stop) {
+bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
   collect_until(state_.step);
   const double waited = loader.wait_seconds() - epoch_wait_seconds_;
   epoch_wait_seconds_ = loader.wait_seconds();
   // Of all ranks, in microseconds: the slowest loader holds everyone up.
   const std::int64_t waited_microseconds = grid_.world().max(std::llround(waited * 1e6));
   const double start = now_seconds();
+  std::optional<StepMetrics> test;
+  if (evaluation_is_due()) {
+    test = evaluate_test_set(stop);
+    if (!test) return false;
+  }
+  const bool is_best = test && note_metric(*test);
+  state_.evaluated_step = state_.step;
+  if (record_) {
+    record_->exclude_seconds(now_seconds() - start);
+    record_->add_epoch(state_.step, test, learning_rate(learning_rate_, state_.step - 1),
+                       static_cast<double>(waited_microseconds) * 1e-6);
+  }
+  if (is_best && params_.checkpoint.best) save_to(io::best_checkpoint_path(checkpoint_directory(params_)));
+  return true;
+}
+
+// With the weights' moving average, where that is what counts; nothing where a stop was requested.
+std::optional<StepMetrics> Trainer::evaluate_test_set(StopRequest& stop) {
+  const bool of_ema = engine_.has_ema() && params_.evaluate.weights == WeightsKind::kEma;
+  if (of_ema) engine_.swap_ema();
   const auto test =
       evaluate_dataset(engine_, data_.test, data_.train.info(), params_, [&stop] { return stop.agreed(); });
-  if (!test) return false;
-  state_.evaluated_step = state_.step;
-  if (!record_) return true;
-  record_->exclude_seconds(now_seconds() - start);
-  record_->add_epoch(state_.step, *test, learning_rate(learning_rate_, state_.step - 1),
-                     static_cast<double>(waited_microseconds) * 1e-6);
+  if (of_ema) engine_.swap_ema();
+  return test;
+}
+
+// What rank 0 knows, on all ranks: whether it is the best so far.
+bool Trainer::note_metric(const StepMetrics& test) {
+  double top1 = grid_.is_root() ? test.top1() : 0;
+  grid_.world().broadcast(&top1, sizeof top1, 0);
+  if (state_.best_step > 0 && top1 <= state_.best_metric) return false;
+  state_.best_metric = top1;
+  state_.best_step = state_.step;
   return true;
 }
 
@@ -285,20 +332,25 @@ bool Trainer::checkpoint_due() const {
 }
 
 void Trainer::save_checkpoint() {
+  saved_step_ = state_.step;
+  save_to(current_checkpoint());
+}
+
+void Trainer::save_to(const std::string& path) {
   collect_until(state_.step);
   const double start = now_seconds();
   engine_.finish();
   io::Checkpoint checkpoint = gather_checkpoint(engine_);
   state_.loss_scale = engine_.loss_scale().state().scale;
   state_.loss_scale_steps = engine_.loss_scale().state().good_steps;
-  saved_step_ = state_.step;
+  state_.updates = engine_.num_updates();
   mpi::on_root(grid_.world(), [&] {  // however long that takes: no rank is in a step meanwhile, where patience ends
     check_finite(checkpoint.model);
     record_->flush();  // the rows that this checkpoint covers
     record_->save_to(state_);
     checkpoint.state = state_;
     checkpoint.parameters = render(params_);
-    io::write_file_atomically(current_checkpoint(), io::encode_checkpoint(checkpoint));
+    io::write_file_atomically(path, io::encode_checkpoint(checkpoint));
     io::remove_old_checkpoints(checkpoint_directory(params_), params_.checkpoint.keep);
   });
   if (record_) record_->exclude_seconds(now_seconds() - start);
@@ -313,15 +365,15 @@ ExitStatus train(const Parameters& params, const ProcessGrid& grid, ops::Library
 ExitStatus evaluate(const Parameters& params, const ProcessGrid& grid, ops::Library& library) {
   const Data data(params.data);  // the training set's mean and deviation are what the network knows
   Engine engine(engine_spec(params, data.train.info()), grid, library);
-  const std::string path = load_for_evaluation(params, engine);
+  const Evaluated evaluated = load_for_evaluation(params, engine);
   const double start = now_seconds();
   const StepMetrics metrics =
       evaluate_dataset(engine, data.test, data.train.info(), params, [] { return false; }).value();
   const double seconds = now_seconds() - start;
   if (grid.is_root() && !std::isfinite(metrics.loss_sum))
-    fail("{} gives a loss that is no finite number on {}", path, params.data.test);
+    fail("{} gives a loss that is no finite number on {}", evaluated.path, params.data.test);
   if (grid.is_root()) {
-    fmt::print("checkpoint: {}\n", path);
+    fmt::print("checkpoint: {}{}\n", evaluated.path, evaluated.of_ema ? " (moving average)" : "");
     fmt::print("{}: {} samples  loss {:.4f}  top-1 {:.2f} %  ({:.0f} images/s)\n", params.data.test,
                metrics.num_samples, metrics.mean_loss(), 100 * metrics.top1(),
                static_cast<double>(metrics.num_samples) / seconds);

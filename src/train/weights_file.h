@@ -7,14 +7,20 @@
 #include <string>
 
 #include "convoy/io/safetensors.h"
+#include "convoy/params/parameters.h"
 
 namespace convoy {
 
 /// Why no weights can be read from these bytes; nothing where they can.
 std::optional<std::string> find_damage_in_weights(std::span<const std::byte> bytes, const std::string& where);
 
-/// Parameters and running statistics, and for each batch norm how many steps it has seen, as PyTorch counts them.
-/// Throws Error naming `where`.
-io::StateDict decode_weights(std::span<const std::byte> bytes, const std::string& where);
+struct FileWeights {
+  io::StateDict dict;
+  bool of_ema = false;  ///< they are a checkpoint's moving average
+};
+
+/// Parameters and running statistics, and for each batch norm how many steps it has seen, as PyTorch counts them; of a
+/// checkpoint with a moving average that one, if `kind` says so. Throws Error naming `where`.
+FileWeights decode_weights(std::span<const std::byte> bytes, const std::string& where, WeightsKind kind);
 
 }  // namespace convoy

@@ -7,7 +7,25 @@
 
 namespace convoy::test {
 
-using Layout = Runs;
+namespace {
+
+class Layout : public Runs {
+ protected:
+  // The features of this test on every grid, and after a restart in mid-epoch onto another one.
+  void expect_same_bits_everywhere(const std::vector<std::string>& features) {
+    features_ = features;
+    train("1x1", {1, 1}, 6);
+    for (const Grid& grid : {Grid{2, 1}, Grid{1, 2}, Grid{2, 2}, Grid{4, 1}}) {
+      train(name_of(grid), grid, 6);
+      expect_same_run("1x1", name_of(grid), 6);
+    }
+    train("pieces", {2, 2}, 3);
+    train("pieces", {1, 2}, 6, "1f1b", "4");
+    expect_same_run("1x1", "pieces", 6);
+  }
+};
+
+}  // namespace
 
 TEST_F(Layout, EveryGridGivesTheSameBits) {
   train("1x1", {1, 1}, 12);
@@ -35,6 +53,29 @@ TEST_F(Layout, ARestartOntoAnotherGridInMidEpochGivesTheSameBits) {
   train("pieces", {4, 1}, 11);
   train("pieces", {1, 2}, 12, "gpipe", "4");
   expect_same_run("whole", "pieces");
+}
+
+TEST_F(Layout, AdamGivesTheSameBitsOnEveryGrid) {
+  expect_same_bits_everywhere({"--optimizer.kind=adam", "--optimizer.lr=0.002"});
+  EXPECT_TRUE(checkpoint("1x1", 6).optimizer.contains("mean"));
+  EXPECT_TRUE(checkpoint("1x1", 6).optimizer.contains("square"));
+}
+
+TEST_F(Layout, AdamWClippedAndAveragedGivesTheSameBitsOnEveryGrid) {
+  expect_same_bits_everywhere({"--optimizer.kind=adamw", "--optimizer.lr=0.002",
+                               "--optimizer.decay_norms_and_biases=false", "--train.clip_norm=0.5",
+                               "--train.ema_decay=0.9"});
+  const io::Checkpoint last = checkpoint("1x1", 6);
+  ASSERT_EQ(last.ema.size(), last.model.size());
+  EXPECT_NE(last.ema[0].values, last.model[0].values);
+  // And clipping does something: without it the weights are others.
+  features_ = {"--optimizer.kind=adamw", "--optimizer.lr=0.002", "--optimizer.decay_norms_and_biases=false"};
+  train("unclipped", {1, 1}, 6);
+  EXPECT_NE(checkpoint("unclipped", 6).model[0].values, last.model[0].values);
+}
+
+TEST_F(Layout, LarsClippedGivesTheSameBitsOnEveryGrid) {
+  expect_same_bits_everywhere({"--optimizer.kind=lars", "--optimizer.lr=2", "--train.clip_norm=1"});
 }
 
 TEST_F(Layout, EpochRowsAreTheSameAfterARestartInMidEpoch) {

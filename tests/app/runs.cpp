@@ -32,7 +32,7 @@ void Runs::train(const std::string& name, const Grid& grid, int steps, const std
   const std::vector<std::string> more = {"--grid.stages=" + std::to_string(grid.stages), "--schedule.kind=" + schedule,
                                          "--train.max_steps=" + std::to_string(steps), "--run.bucket_mib=" + bucket_mib,
                                          "--run.directory=" + (directory_ / name)};
-  const Ending ending = run_program({.arguments = arguments_ + more, .ranks = grid.stages * grid.replicas});
+  const Ending ending = run_program({.arguments = arguments_ + features_ + more, .ranks = grid.stages * grid.replicas});
   output_ = ending.output;
   ASSERT_EQ(ending.status, 0) << name << "\n" << ending.output;
 }
@@ -46,8 +46,11 @@ void Runs::expect_same_run(const std::string& a, const std::string& b, int step)
   SCOPED_TRACE(a + " against " + b);
   const io::Checkpoint first = checkpoint(a, step), second = checkpoint(b, step);
   expect_same_tensors(first.model, second.model);
-  ASSERT_TRUE(first.optimizer.contains("momentum"));
-  expect_same_tensors(first.optimizer.at("momentum"), second.optimizer.at("momentum"));
+  ASSERT_FALSE(first.optimizer.empty());
+  ASSERT_EQ(first.optimizer.size(), second.optimizer.size());
+  for (const auto& [slot, tensors] : first.optimizer) expect_same_tensors(tensors, second.optimizer.at(slot));
+  ASSERT_EQ(first.ema.size(), second.ema.size());
+  if (!first.ema.empty()) expect_same_tensors(first.ema, second.ema);
   EXPECT_EQ(read_text((directory_ / a) + "/steps.csv"), read_text((directory_ / b) + "/steps.csv"));
 }
 

@@ -32,7 +32,8 @@ class Runs : public testing::Test {
 
   WorkingDirectory directory_;
   std::vector<std::string> arguments_;
-  std::string output_;  ///< of the latest run
+  std::vector<std::string> features_;  ///< arguments, too
+  std::string output_;                 ///< of the latest run
 };
 
 }  // namespace convoy::test

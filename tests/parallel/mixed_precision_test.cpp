@@ -225,6 +225,10 @@ class FindingOps final : public ops::ElementwiseOps {
     inner_.round_to(type, from, to, count);
   }
   void sgd(const ops::SgdSpec& spec, const ops::SgdArguments& args) override { inner_.sgd(spec, args); }
+  void adam(const ops::AdamSpec& spec, const ops::AdamArguments& args) override { inner_.adam(spec, args); }
+  void sum_squares(const float* values, const ops::SumPiece* pieces, std::int64_t num_pieces, double* sums) override {
+    inner_.sum_squares(values, pieces, num_pieces, sums);
+  }
   void moving_average(float keep, float scale, const float* sum, float* running, std::int64_t count) override {
     inner_.moving_average(keep, scale, sum, running, count);
   }

@@ -2,6 +2,8 @@
 #include "train/sharded_update.h"
 
 #include <bit>
+#include <cmath>
+#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -74,7 +76,7 @@ std::vector<float> update_on_all_ranks(ReductionKind reduction, int steps) {
   const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
   const auto optimizer =
       make_optimizer({.momentum = 0.9, .weight_decay = 1e-4}, DataType::kFloat32, library->elementwise());
-  optimizer->begin_step(0.1, 1);
+  optimizer->begin_step({.learning_rate = 0.1});
   std::vector<float> parameters = values_of(1000, small.layout.count), sum(small.layout.count);
   const auto transport = make_host_transport();
   ShardedUpdate update({.layout = small.layout,
@@ -103,7 +105,7 @@ std::vector<float> update_on_one_rank(int steps) {
   const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
   const auto optimizer =
       make_optimizer({.momentum = 0.9, .weight_decay = 1e-4}, DataType::kFloat32, library->elementwise());
-  optimizer->begin_step(0.1, 1);
+  optimizer->begin_step({.learning_rate = 0.1});
   std::vector<float> parameters = values_of(1000, small.layout.count), momentum(small.layout.count, 0.0f);
   OneRank one(small, library->elementwise(), *optimizer, parameters.data());
   for (int step = 0; step < steps; ++step) {
@@ -112,6 +114,73 @@ std::vector<float> update_on_one_rank(int steps) {
     one.update(std::move(sums), momentum);
   }
   return parameters;
+}
+
+struct Case {
+  OptimizerParams optimizer;
+  double clip_norm = 0;
+  double ema_decay = 0;
+};
+
+struct Result {
+  std::vector<float> parameters, average;
+};
+
+// Two steps of the replicas of `data`, each with the sums that `sum_of(step)` gives; afterwards the moving average.
+template <typename SumOf>
+Result two_steps(const Case& c, const mpi::Communicator& data, SumOf&& sum_of) {
+  const Small small;
+  const ArenaLayout& layout = small.layout;
+  const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+  const auto optimizer = make_optimizer(c.optimizer, DataType::kFloat32, library->elementwise());
+  const mpi::Communicator alone = world().split(world().rank(), 0);
+  std::optional<ClipSpec> clip;
+  if (c.clip_norm > 0)
+    clip =
+        ClipSpec{.norm = c.clip_norm, .model = &alone, .tensors_of_stages = {static_cast<int>(layout.entries.size())}};
+  std::vector<float> parameters = values_of(1000, layout.count), sum(layout.count);
+  const auto transport = make_host_transport();
+  ShardedUpdate update({.layout = layout,
+                        .data = data,
+                        .micro_batches_a_step = world().size(),
+                        .local_sum = sum.data(),
+                        .parameters = {.masters = parameters.data()},
+                        .tells_norms_and_biases = true,
+                        .tensor_norms = needs_tensor_norms(c.optimizer.kind),
+                        .clip = clip,
+                        .ema_decay = c.ema_decay},
+                       {library->device(), library->elementwise(), *transport, *optimizer});
+  transport->connect();
+  update.start_ema();
+  const std::int64_t num_buckets = std::ssize(layout.buckets);
+  for (int step = 0; step < 2; ++step) {
+    const std::vector<float> values = sum_of(step);
+    std::copy(values.begin(), values.end(), sum.begin());
+    update.begin_step({.learning_rate = 0.1, .number = step + 1});
+    for (std::int64_t b = 0; b < num_buckets; ++b) update.start_reduce(b);
+    for (std::int64_t b = 0; b < num_buckets; ++b) update.fold(b);
+    if (update.needs_norms()) update.agree_on_norms();
+    for (std::int64_t b = 0; b < num_buckets; ++b) update.update(b);
+    for (std::int64_t b = 0; b < num_buckets; ++b) update.finish_gather(b);
+  }
+  Result result{.parameters = parameters, .average = {}};
+  if (c.ema_decay == 0) return result;
+  update.swap_ema();
+  result.average = parameters;
+  update.swap_ema();
+  EXPECT_EQ(parameters, result.parameters) << "swapped twice";
+  return result;
+}
+
+// The sums of all ranks, folded.
+std::vector<float> folded_sum(int step, std::int64_t count) {
+  const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+  std::vector<std::vector<float>> sums;
+  std::vector<const float*> blocks;
+  for (int r = 0; r < world().size(); ++r) sums.push_back(values_of(100 * step + r, count));
+  for (const auto& sum : sums) blocks.push_back(sum.data());
+  library->elementwise().fold(blocks, sums[0].data(), count);
+  return sums[0];
 }
 
 // Padding between entries is nobody's.
@@ -146,6 +215,76 @@ TEST(ShardedUpdate, EveryReplicaEndsWithTheSameParameters) {
     EXPECT_TRUE(std::equal(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(size),
                            all.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(r) * size)))
         << "replica " << r;
+}
+
+TEST(ShardedUpdate, EveryOptimizerHasTheBitsOfOneRankClippedAndAveragedToo) {
+  const std::int64_t count = Small().layout.count;
+  const mpi::Communicator alone = world().split(world().rank(), 0);
+  for (const Case& c : {Case{.optimizer = {.kind = OptimizerKind::kAdam}, .ema_decay = 0.9},
+                        Case{.optimizer = {.kind = OptimizerKind::kAdamW, .decay_norms_and_biases = false}},
+                        Case{.optimizer = {.kind = OptimizerKind::kLars, .weight_decay = 0.01}, .ema_decay = 0.99},
+                        Case{.optimizer = {.kind = OptimizerKind::kLars}, .clip_norm = 3},
+                        Case{.optimizer = {.kind = OptimizerKind::kSgd}, .clip_norm = 3}}) {
+    const Result sharded =
+        two_steps(c, world(), [&](int step) { return values_of(100 * step + world().rank(), count); });
+    const Result whole = two_steps(c, alone, [&](int step) { return folded_sum(step, count); });
+    const auto same = [](float a, float b, const std::string& name) {
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(a), std::bit_cast<std::uint32_t>(b)) << name;
+    };
+    for_each_value(sharded.parameters, whole.parameters, same);
+    if (c.ema_decay == 0) continue;
+    for_each_value(sharded.average, whole.average, same);
+    EXPECT_NE(sharded.average, sharded.parameters);
+  }
+}
+
+TEST(ShardedUpdate, ClipsByTheNormOverAllParameters) {
+  const Small small;
+  const auto entries = small.layout.entries;
+  const std::vector<float> first = values_of(1000, small.layout.count), gradient = folded_sum(0, small.layout.count);
+  double square_sum = 0;
+  for (const ArenaEntry& entry : entries)
+    for (std::int64_t i = entry.offset; i < entry.offset + entry.spec.count(); ++i)
+      if (entry.spec.is_trained()) square_sum += static_cast<double>(gradient[i]) * gradient[i];
+  const double norm = std::sqrt(square_sum);
+  for (const double most : {0.5 * norm, 2 * norm}) {
+    // One step counts: without momentum and with gradients of 0 the second changes nothing.
+    const Case c{.optimizer = {.momentum = 0, .weight_decay = 0}, .clip_norm = most};
+    const Result result = two_steps(c, world(), [&](int step) {
+      return step == 0 ? values_of(world().rank(), small.layout.count) : std::vector<float>(small.layout.count, 0.0f);
+    });
+    const double factor = most < norm ? most / (norm + 1e-6) : 1;
+    for (const ArenaEntry& entry : entries) {
+      if (!entry.spec.is_trained()) continue;
+      for (std::int64_t i = entry.offset; i < entry.offset + entry.spec.count(); ++i) {
+        // Three roundings of numbers below 8.
+        ASSERT_NEAR(result.parameters[i], first[i] - 0.1 * factor * gradient[i], 3 * 8 * 0x1p-24) << entry.spec.name;
+      }
+    }
+  }
+}
+
+TEST(ShardedUpdate, TheMovingAverageEqualsDoubleLoopsStatisticsIncluded) {
+  const Small small;
+  const std::vector<float> first = values_of(1000, small.layout.count);
+  const Case c{.optimizer = {.momentum = 0, .weight_decay = 0}, .ema_decay = 0.75};
+  const auto nothing_at_step_1 = [&](int step) {
+    return step == 0 ? values_of(world().rank(), small.layout.count) : std::vector<float>(small.layout.count, 0.0f);
+  };
+  const Result result = two_steps(c, world(), nothing_at_step_1);
+  for (const ArenaEntry& entry : small.layout.entries) {
+    for (std::int64_t i = entry.offset; i < entry.offset + entry.spec.count(); ++i) {
+      // The second step leaves parameters alone and multiplies statistics by 0.9.
+      if (entry.spec.frozen) {
+        ASSERT_EQ(result.average[i], first[i]) << entry.spec.name;
+        continue;
+      }
+      const double second = result.parameters[i], once = entry.spec.is_statistic() ? second / 0.9f : second;
+      const double want = 0.75 * (0.75 * first[i] + 0.25 * once) + 0.25 * second;
+      // About six roundings of numbers below 8.
+      ASSERT_NEAR(result.average[i], want, 6 * 8 * 0x1p-24) << entry.spec.name;
+    }
+  }
 }
 
 }  // namespace convoy::test

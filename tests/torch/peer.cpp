@@ -61,7 +61,7 @@ void run(const std::string& folder, const mpi::Communicator& world) {
   RecordingLibrary library(*cpu);
   Engine engine(engine_spec_of(job), grid, library);
   const std::string weights = folder + "/weights.safetensors";
-  restore_weights(decode_weights(io::read_file(weights), weights).tensors, weights, engine);
+  restore_weights(decode_weights(io::read_file(weights), weights, WeightsKind::kTrained).dict.tensors, weights, engine);
   OneBatch source(folder);
   const auto write_logits = [&](const std::string& name) {
     library.recorded_logits.clear();

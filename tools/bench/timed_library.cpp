@@ -108,6 +108,14 @@ class TimedElementwise final : public ops::ElementwiseOps {
     const OpTimer timer(device_, seconds_.other);
     inner_.sgd(spec, args);
   }
+  void adam(const ops::AdamSpec& spec, const ops::AdamArguments& args) override {
+    const OpTimer timer(device_, seconds_.other);
+    inner_.adam(spec, args);
+  }
+  void sum_squares(const float* values, const ops::SumPiece* pieces, std::int64_t num_pieces, double* sums) override {
+    const OpTimer timer(device_, seconds_.other);
+    inner_.sum_squares(values, pieces, num_pieces, sums);
+  }
   void moving_average(float keep, float scale, const float* sum, float* running, std::int64_t count) override {
     const OpTimer timer(device_, seconds_.other);
     inner_.moving_average(keep, scale, sum, running, count);

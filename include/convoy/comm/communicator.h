@@ -94,6 +94,9 @@ class Communicator {
   Request start_receive(void* data, std::int64_t size_bytes, int from, int tag) const;
   /// Sum of floats over the group; rank r receives the counts[r] values of its part. All ranks of this group.
   Request start_reduce_scatter(const float* data, float* part, std::span<const int> counts) const;
+  /// The counts[r] values of each rank r, one after the other, into every rank's `all`. All ranks of this group.
+  Request start_all_gather(const double* part, double* all, std::span<const int> counts,
+                           std::span<const int> offsets) const;
   /// Maximum over the group into every rank's `result`. All ranks of this group.
   Request start_max(const std::int64_t* value, std::int64_t* result) const;
 

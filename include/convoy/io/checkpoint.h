@@ -1,6 +1,7 @@
 /// Checkpoints: one HDF5 file, free of the layout, written whole or not at all, verified before it is believed.
 ///   /model/<name>              float32, torchvision's name and axes (OIHW)
 ///   /optimizer/<slot>/<name>   float32, the same axes
+///   /ema/<name>                float32, likewise: the moving average of all that /model has, where one is kept
 ///   /state                     attributes: step, samples, seed, best_metric ... (TrainingState)
 ///   /parameters, /version      the effective parameter file; who wrote it
 /// Behind the HDF5 image stand 32 bytes: "CONVOYCK", the image's size (little-endian 64 bit) and its XXH3-128.
@@ -32,6 +33,8 @@ struct TrainingState {
   std::int64_t num_samples = 0;       ///< of the training set
   std::int64_t evaluated_step = 0;    ///< the step whose row is the latest in log.csv
   double best_metric = 0;             ///< best test top-1 so far, in [0, 1]
+  std::int64_t best_step = 0;         ///< where that was measured; 0: nothing was
+  std::int64_t updates = 0;           ///< steps without those that a loss that overflowed made skip
   double loss_scale = 1;              ///< fp16: what the loss's gradient is multiplied by
   std::int64_t loss_scale_steps = 0;  ///< since it last changed
   /// Sums over the steps of the unfinished epoch, so that its line in the log is the same after a restart.
@@ -44,6 +47,7 @@ struct Checkpoint {
   TrainingState state;
   std::vector<NamedTensor> model;                             ///< parameters and running statistics
   std::map<std::string, std::vector<NamedTensor>> optimizer;  ///< by slot, e.g. "momentum"
+  std::vector<NamedTensor> ema;                               ///< as `model`; empty where none is kept
   std::string parameters;                                     ///< the effective parameter file
 };
 
@@ -68,6 +72,9 @@ std::vector<std::byte> read_file(const std::string& path);
 
 /// DIRECTORY/step-00001234.h5
 std::string checkpoint_path(const std::string& directory, std::int64_t step);
+
+/// DIRECTORY/best.h5: none of those below; only a better one replaces it.
+std::string best_checkpoint_path(const std::string& directory);
 
 struct FoundCheckpoint {
   std::string path;

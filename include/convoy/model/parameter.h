@@ -26,6 +26,7 @@ struct ParameterSpec {
   bool frozen = false;             ///< no update ever changes it
 
   std::int64_t count() const;
+  bool is_trained() const { return !is_statistic() && !frozen; }
   bool is_statistic() const { return kind == ParameterKind::kRunningMean || kind == ParameterKind::kRunningVariance; }
 };
 

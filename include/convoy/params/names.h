@@ -6,10 +6,11 @@
 namespace convoy {
 
 const char* name_of(ScheduleKind kind);      ///< "naive", "gpipe", "1f1b"
-const char* name_of(OptimizerKind kind);     ///< "sgd"
-const char* name_of(LearningRateKind kind);  ///< "constant", "step", "multistep", "cosine", "onecycle"
+const char* name_of(OptimizerKind kind);     ///< "sgd", "adam", "adamw", "lars"
+const char* name_of(LearningRateKind kind);  ///< "constant", "step", "multistep", "cosine", "polynomial", "onecycle"
 const char* name_of(DeviceKind kind);        ///< "auto", "cpu", "cuda"
 const char* name_of(PrecisionKind kind);     ///< "f32", "tf32", "bf16", "fp16"
 const char* name_of(ReductionKind kind);     ///< "invariant", "fast"
+const char* name_of(WeightsKind kind);       ///< "ema", "trained"
 
 }  // namespace convoy

@@ -9,11 +9,12 @@
 namespace convoy {
 
 enum class ScheduleKind { kNaive, kGpipe, k1F1B };
-enum class OptimizerKind { kSgd };
-enum class LearningRateKind { kConstant, kStep, kMultistep, kCosine, kOnecycle };
+enum class OptimizerKind { kSgd, kAdam, kAdamW, kLars };
+enum class LearningRateKind { kConstant, kStep, kMultistep, kCosine, kPolynomial, kOnecycle };
 enum class DeviceKind { kAuto, kCpu, kCuda };
 enum class PrecisionKind { kF32, kTf32, kBf16, kFp16 };
 enum class ReductionKind { kInvariant, kFast };
+enum class WeightsKind { kEma, kTrained };
 
 struct ModelParams {
   std::string name = "resnet20";
@@ -50,6 +51,9 @@ struct OptimizerParams {
   double momentum = 0.9;
   bool nesterov = false;
   double weight_decay = 1e-4;
+  bool decay_norms_and_biases = true;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< adam, adamw
+  double trust_coefficient = 0.001;                   ///< lars
   bool operator==(const OptimizerParams&) const = default;
 };
 
@@ -58,6 +62,7 @@ struct LearningRateParams {
   double warmup_epochs = 0;         ///< linear from 0 to optimizer.lr
   std::vector<double> step_epochs;  ///< step: the period (one value); multistep: the milestones, ascending
   double gamma = 0.1;               ///< factor of step and multistep
+  double power = 1;                 ///< of polynomial
   bool operator==(const LearningRateParams&) const = default;
 };
 
@@ -67,7 +72,11 @@ struct TrainParams {
   std::uint64_t seed = 1;
   double label_smoothing = 0;
   PrecisionKind precision = PrecisionKind::kF32;
-  std::vector<std::string> freeze;  ///< patterns of parameters' names that stay as they are: "layer1.*"
+  std::vector<std::string> freeze;         ///< patterns of parameters' names that stay as they are: "layer1.*"
+  double clip_norm = 0;                    ///< of the gradient, over all parameters; 0: not clipped
+  double ema_decay = 0;                    ///< of the weights' moving average; 0: none
+  std::int64_t evaluate_every_epochs = 1;  ///< 0: only at the end
+  std::int64_t patience_epochs = 0;        ///< 0: trains to the end
   bool operator==(const TrainParams&) const = default;
 };
 
@@ -82,8 +91,14 @@ struct CheckpointParams {
   double every_epochs = 1;       ///< 0: never
   std::int64_t every_steps = 0;  ///< 0: never
   std::int64_t keep = 2;         ///< newest kept; 0: all
-  std::string resume = "auto";   ///< auto, none, or a checkpoint's path
+  bool best = true;              ///< best.h5, of the best test top-1, beside them
+  std::string resume = "auto";   ///< auto, best, none, or a checkpoint's path
   bool operator==(const CheckpointParams&) const = default;
+};
+
+struct EvaluateParams {
+  WeightsKind weights = WeightsKind::kEma;
+  bool operator==(const EvaluateParams&) const = default;
 };
 
 struct InitParams {
@@ -127,6 +142,7 @@ struct Parameters {
   TrainParams train;
   AugmentParams augment;
   CheckpointParams checkpoint;
+  EvaluateParams evaluate;
   InitParams init;
   RunParams run;
   ImportParams import;

@@ -142,6 +142,15 @@ Request Communicator::start_reduce_scatter(const float* data, float* part, std::
   return Request(request);
 }
 
+Request Communicator::start_all_gather(const double* part, double* all, std::span<const int> counts,
+                                       std::span<const int> offsets) const {
+  assert(counts.size() == static_cast<std::size_t>(size_) && offsets.size() == counts.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  CONVOY_CHECK_MPI(MPI_Iallgatherv(part, counts[static_cast<std::size_t>(rank_)], MPI_DOUBLE, all, counts.data(),
+                                   offsets.data(), MPI_DOUBLE, comm_, &request));  // all ranks of this group
+  return Request(request);
+}
+
 Request Communicator::start_max(const std::int64_t* value, std::int64_t* result) const {
   MPI_Request request = MPI_REQUEST_NULL;
   CONVOY_CHECK_MPI(MPI_Iallreduce(value, result, 1, MPI_INT64_T, MPI_MAX, comm_, &request));  // all ranks of this group

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <memory>
 
 #include "convoy/base/error.h"
@@ -62,6 +63,31 @@ class CpuElementwise final : public ElementwiseOps {
     }
   }
 
+  void adam(const AdamSpec& spec, const AdamArguments& args) override {
+    if (args.weight_copy != nullptr) check_float32("a copy of the weights", spec.copy_type);
+    in_parts(args.count, [&spec, gradient = args.gradient, mean = args.mean, square = args.square, weight = args.weight,
+                          copy = floats(args.weight_copy)](Range range) {
+#pragma omp simd
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
+        const float w = spec.weight_factor * weight[i];
+        const float g = spec.gradient_factor * gradient[i] + spec.weight_decay * w;
+        const float m = spec.beta1 * mean[i] + spec.one_minus_beta1 * g;
+        const float v = spec.beta2 * square[i] + spec.one_minus_beta2 * (g * g);
+        mean[i] = m;
+        square[i] = v;
+        weight[i] = w - spec.step_size * m / (std::sqrt(v) / spec.root_correction + spec.epsilon);
+      }
+      if (copy != nullptr) std::copy(weight + range.begin, weight + range.end, copy + range.begin);
+    });
+  }
+
+  void sum_squares(const float* values, const SumPiece* pieces, std::int64_t num_pieces, double* sums) override {
+    constexpr std::int64_t kPiecesWorthThreads = kWorthThreads / kSumBlock;
+    const bool alone = num_pieces < kPiecesWorthThreads || workspace_.threads() == 1;
+#pragma omp parallel for schedule(static) num_threads(workspace_.threads()) if (!alone)
+    for (std::int64_t k = 0; k < num_pieces; ++k) sums[k] = sum_piece(values + pieces[k].begin, pieces[k].count);
+  }
+
   void moving_average(float keep, float scale, const float* sum, float* running, std::int64_t count) override {
     const float take = (1.0f - keep) * scale;
     in_parts(count, [=](Range range) {
@@ -71,6 +97,27 @@ class CpuElementwise final : public ElementwiseOps {
   }
 
  private:
+  static double sum_piece(const float* values, std::int64_t count) {
+    double leaves[kSumLeaves] = {};
+    for (std::int64_t begin = 0; begin < count; begin += kSumLeaf) {
+      double squares[kSumLeaf] = {};
+      if (count - begin >= kSumLeaf) {
+        square_values<kSumLeaf>(values + begin, kSumLeaf, squares);
+      } else {
+        square_values<0>(values + begin, count - begin, squares);
+      }
+      leaves[begin / kSumLeaf] = halving_sum<kSumLeaf>(squares);
+    }
+    return halving_sum<kSumLeaves>(leaves);
+  }
+
+  // kCount: where that is known when compiled; else 0.
+  template <std::int64_t kCount>
+  static void square_values(const float* values, std::int64_t count, double* squares) {
+    for (std::int64_t i = 0; i < (kCount > 0 ? kCount : count); ++i)
+      squares[i] = static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  }
+
   template <typename Loop>
   void in_parts(std::int64_t count, Loop&& loop) const {
     if (count < kWorthThreads || workspace_.threads() == 1) {

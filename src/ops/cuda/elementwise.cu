@@ -116,6 +116,70 @@ struct Sgd {
   }
 };
 
+template <typename T>
+struct Adam {
+  AdamSpec spec;
+  const float* gradient;
+  float *mean, *square, *weight;
+  T* weight_copy;
+
+  template <int kWidth>
+  __device__ void at(std::int64_t i) const {
+    float g[kWidth], m[kWidth], v[kWidth], w[kWidth];
+    load(gradient + i, g);
+    load(mean + i, m);
+    load(square + i, v);
+    load(weight + i, w);
+#pragma unroll
+    for (int k = 0; k < kWidth; ++k) {
+      w[k] = __fmul_rn(spec.weight_factor, w[k]);
+      g[k] = __fadd_rn(__fmul_rn(spec.gradient_factor, g[k]), __fmul_rn(spec.weight_decay, w[k]));
+      m[k] = __fadd_rn(__fmul_rn(spec.beta1, m[k]), __fmul_rn(spec.one_minus_beta1, g[k]));
+      v[k] = __fadd_rn(__fmul_rn(spec.beta2, v[k]), __fmul_rn(spec.one_minus_beta2, __fmul_rn(g[k], g[k])));
+      const float root = __fadd_rn(__fdiv_rn(__fsqrt_rn(v[k]), spec.root_correction), spec.epsilon);
+      w[k] = __fsub_rn(w[k], __fdiv_rn(__fmul_rn(spec.step_size, m[k]), root));
+    }
+    store(m, mean + i);
+    store(v, square + i);
+    store(w, weight + i);
+    if (weight_copy != nullptr) store(w, weight_copy + i);
+  }
+};
+
+constexpr int kWarp = 32;
+constexpr int kLeafLevels = std::bit_width(static_cast<unsigned>(kSumLeaf)) - 1;  // of halving_sum in a leaf
+
+/// A warp a piece, a lane a leaf; then lanes add each other's sums, the upper half to the lower one. Reads each value
+/// once; writes one sum a piece.
+/// Grid: ceil(num_pieces / 8). Block: 256. No shared memory.
+__global__ void __launch_bounds__(kThreads)
+    sum_squares_of_pieces(const float* values, const SumPiece* pieces, std::int64_t num_pieces, double* sums) {
+  static_assert(kSumLeaves == kWarp);
+  const std::int64_t index = std::int64_t{blockIdx.x} * (kThreads / kWarp) + threadIdx.x / kWarp;
+  if (index >= num_pieces) return;  // the whole warp
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const SumPiece piece = pieces[index];
+  const std::int64_t begin = lane * kSumLeaf;
+  double squares[kSumLeaf];
+#pragma unroll
+  for (int i = 0; i < kSumLeaf; ++i) {
+    const auto value = begin + i < piece.count ? static_cast<double>(values[piece.begin + begin + i]) : 0.0;
+    squares[i] = __dmul_rn(value, value);
+  }
+#pragma unroll
+  for (int level = kLeafLevels - 1; level >= 0; --level) {
+    const int half = 1 << level;
+#pragma unroll
+    for (int i = 0; i < kSumLeaf / 2; ++i) {
+      if (i < half) squares[i] = __dadd_rn(squares[i], squares[i + half]);
+    }
+  }
+  double sum = squares[0];
+#pragma unroll
+  for (unsigned half = kWarp / 2; half > 0; half /= 2) sum = __dadd_rn(sum, __shfl_down_sync(~0u, sum, half));
+  if (lane == 0) sums[index] = sum;
+}
+
 struct MovingAverage {
   float keep, take;
   const float* sum;
@@ -248,6 +312,19 @@ class CudaElementwise final : public ElementwiseOps {
         sgd_as<T, false>(spec, args);
       }
     });
+  }
+
+  void adam(const AdamSpec& spec, const AdamArguments& args) override {
+    with_type(spec.copy_type, [&]<typename T>(T*) {
+      const Adam<T> body{spec, args.gradient, args.mean, args.square, args.weight, static_cast<T*>(args.weight_copy)};
+      run_each<4>(stream_, body, args.count, body.gradient, body.mean, body.square, body.weight, body.weight_copy);
+    });
+  }
+
+  void sum_squares(const float* values, const SumPiece* pieces, std::int64_t num_pieces, double* sums) override {
+    if (num_pieces == 0) return;
+    const LaunchShape shape{{static_cast<unsigned>(ceil_div(num_pieces, kThreads / kWarp))}, {kThreads}};
+    launch(sum_squares_of_pieces, shape, stream_, values, pieces, num_pieces, sums);
   }
 
   void moving_average(float keep, float scale, const float* sum, float* running, std::int64_t count) override {

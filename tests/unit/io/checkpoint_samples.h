@@ -27,6 +27,8 @@ inline io::Checkpoint make_checkpoint(std::int64_t step = 1234) {
                       .num_samples = 60'000,
                       .evaluated_step = 468,
                       .best_metric = 0.1,
+                      .best_step = 400,
+                      .updates = step - 2,
                       .loss_scale = 32768,
                       .loss_scale_steps = 17,
                       .epoch_loss_sum = 1.0 / 3,
@@ -34,6 +36,7 @@ inline io::Checkpoint make_checkpoint(std::int64_t step = 1234) {
                       .epoch_num_samples = 40};
   checkpoint.model = {make_tensor("conv1.weight", {8, 3, 3, 3}, -5), make_tensor("fc.bias", {10}, 1),
                       make_tensor("fc.weight", {10, 8}, 2), make_tensor("layer1.0.bn1.running_mean", {8}, 3)};
+  checkpoint.ema = {make_tensor("conv1.weight", {8, 3, 3, 3}, -4), make_tensor("layer1.0.bn1.running_mean", {8}, 2)};
   checkpoint.optimizer["momentum"] = {make_tensor("conv1.weight", {8, 3, 3, 3}, 9), make_tensor("fc.bias", {10}, 8)};
   checkpoint.optimizer["variance"] = {};
   checkpoint.parameters = "[batch]\nglobal = 64\n";

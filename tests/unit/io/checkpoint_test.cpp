@@ -53,11 +53,14 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.state.loss_scale, b.state.loss_scale);
   EXPECT_EQ(a.state.loss_scale_steps, b.state.loss_scale_steps);
   EXPECT_EQ(a.state.best_metric, b.state.best_metric);
+  EXPECT_EQ(a.state.best_step, b.state.best_step);
+  EXPECT_EQ(a.state.updates, b.state.updates);
   EXPECT_EQ(a.state.epoch_loss_sum, b.state.epoch_loss_sum);
   EXPECT_EQ(a.state.epoch_num_correct, b.state.epoch_num_correct);
   EXPECT_EQ(a.state.epoch_num_samples, b.state.epoch_num_samples);
   EXPECT_EQ(a.parameters, b.parameters);
   expect_same_bits(a.model, b.model);
+  expect_same_bits(a.ema, b.ema);
   ASSERT_EQ(a.optimizer.size(), b.optimizer.size());
   for (const auto& [slot, tensors] : a.optimizer) expect_same_bits(tensors, b.optimizer.at(slot));
 }
@@ -90,7 +93,7 @@ std::vector<std::byte> with_model(const Fill& fill) {
     hdf5::write_texts(file, "parameters", {&text, 1});
     const hdf5::Group state = hdf5::create_group(file, "state");
     for (const char* name : {"step", "samples", "seed", "batch_global", "batch_micro", "num_samples", "evaluated_step",
-                             "loss_scale_steps", "epoch_num_correct", "epoch_num_samples"}) {
+                             "best_step", "updates", "loss_scale_steps", "epoch_num_correct", "epoch_num_samples"}) {
       hdf5::write_attribute(state, name, std::int64_t{0});
     }
     for (const char* name : {"best_metric", "epoch_loss_sum"}) hdf5::write_attribute(state, name, 0.0);

@@ -8,6 +8,7 @@
 namespace convoy {
 namespace {
 
+using ops::AdamSpec;
 using ops::SgdArguments;
 using ops::SgdSpec;
 
@@ -28,6 +29,19 @@ SgdState sgd_step(const SgdSpec& spec, float gradient, SgdState state) {
   const float v = once(once(spec.momentum * state.momentum) + g);
   const float direction = spec.nesterov ? once(g + once(spec.momentum * v)) : v;
   return {v, once(state.weight - once(spec.lr * direction))};
+}
+
+struct AdamState {
+  float mean, square, weight;
+};
+
+AdamState adam_step(const AdamSpec& spec, float gradient, AdamState state) {
+  const float w = once(spec.weight_factor * state.weight);
+  const float g = once(once(spec.gradient_factor * gradient) + once(spec.weight_decay * w));
+  const float m = once(once(spec.beta1 * state.mean) + once(spec.one_minus_beta1 * g));
+  const float v = once(once(spec.beta2 * state.square) + once(spec.one_minus_beta2 * once(g * g)));
+  const float root = once(once(once(std::sqrt(v)) / spec.root_correction) + spec.epsilon);
+  return {m, v, once(w - once(once(spec.step_size * m) / root))};
 }
 
 /// The sum of blocks [begin, begin + num_blocks) at i, split at the largest power of two below their number.
@@ -115,6 +129,112 @@ TEST_P(ElementwiseTest, SgdOfSlicesEqualsSgdOfTheWholeBitForBit) {
       EXPECT_EQ(bits(weight), bits(sliced_weight));
       EXPECT_EQ(bits(copy), bits(sliced_copy));
     }
+  }
+}
+
+// Of the second and of the thousandth step; the last two as AdamW has it, and with scaled gradients.
+const std::vector<AdamSpec> kAdamSpecs = {
+    {.weight_decay = 1e-2f, .step_size = 0.00526f, .root_correction = 0.0447f},
+    {.weight_decay = 1e-2f, .step_size = 0.001f, .root_correction = 0.795f},
+    {.weight_factor = 0.9999f, .step_size = 0.001f, .root_correction = 0.795f},
+    {.gradient_factor = 0x1p-10f, .weight_factor = 0.9999f, .step_size = 0.001f, .root_correction = 0.795f},
+};
+
+TEST_P(ElementwiseTest, AdamRoundsAfterEveryOperationOfItsDefinition) {
+  const Array squares = absolute(c_);
+  for (const AdamSpec& spec : kAdamSpecs) {
+    const DeviceArray gradient(*library_, a_), mean(*library_, b_), square(*library_, squares), weight(*library_, a_);
+    elementwise().adam(spec, {gradient, mean, square, weight, nullptr, kCount});
+    const std::vector<float> means = mean.values(), roots = square.values(), weights = weight.values();
+    for (std::size_t i = 0; i < a_.size(); ++i) {
+      const AdamState want =
+          adam_step(spec, static_cast<float>(a_[i]),
+                    {static_cast<float>(b_[i]), static_cast<float>(squares[i]), static_cast<float>(a_[i])});
+      ASSERT_EQ(means[i], want.mean) << i;
+      ASSERT_EQ(roots[i], want.square) << i;
+      ASSERT_EQ(weights[i], want.weight) << i;
+    }
+  }
+}
+
+TEST_P(ElementwiseTest, AdamEqualsDoubleLoops) {
+  const Array squares = absolute(c_);
+  for (const AdamSpec& spec : kAdamSpecs) {
+    const DeviceArray gradient(*library_, a_), mean(*library_, b_), square(*library_, squares), weight(*library_, a_);
+    elementwise().adam(spec, {gradient, mean, square, weight, nullptr, kCount});
+    Array means(a_.size()), roots(a_.size()), weights(a_.size());
+    Array mean_bounds(a_.size()), root_bounds(a_.size()), weight_bounds(a_.size());
+    for (std::size_t i = 0; i < a_.size(); ++i) {
+      const double beta1 = spec.beta1, beta2 = spec.beta2, decay = spec.weight_decay;
+      const double w = spec.weight_factor * a_[i], scaled = spec.gradient_factor * a_[i], g = scaled + decay * w;
+      means[i] = beta1 * b_[i] + spec.one_minus_beta1 * g;
+      roots[i] = beta2 * squares[i] + spec.one_minus_beta2 * g * g;
+      const double root = std::sqrt(roots[i]) / spec.root_correction + spec.epsilon;
+      weights[i] = w - spec.step_size * means[i] / root;
+      // Five roundings lie behind m, of its terms, which may cancel; v is a sum of what is not negative: eight behind
+      // it, four and three more behind the root, whose error counts half; three more behind the quotient.
+      const double terms = beta1 * std::abs(b_[i]) + spec.one_minus_beta1 * (std::abs(scaled) + decay * std::abs(w));
+      mean_bounds[i] = 5 * kRounding * terms;
+      root_bounds[i] = 8 * kRounding * roots[i];
+      weight_bounds[i] = 2 * kRounding * std::abs(w) + 17 * kRounding * spec.step_size * terms / root;
+    }
+    expect_close("mean", mean, means, mean_bounds);
+    expect_close("square", square, roots, root_bounds);
+    expect_close("weight", weight, weights, weight_bounds);
+  }
+}
+
+TEST_P(ElementwiseTest, AdamOfSlicesEqualsAdamOfTheWholeBitForBit) {
+  const Array squares = absolute(c_);
+  for (const DataType type : types()) {
+    SCOPED_TRACE(to_string(type));
+    AdamSpec spec = kAdamSpecs[3];
+    spec.copy_type = type;
+    const DeviceArray gradient(*library_, a_), mean(*library_, b_), square(*library_, squares), weight(*library_, a_);
+    const DeviceArray sliced_mean(*library_, b_), sliced_square(*library_, squares), sliced_weight(*library_, a_);
+    const DeviceArray copy(*library_, kCount, type), sliced_copy(*library_, kCount, type);
+    elementwise().adam(spec, {gradient, mean, square, weight, copy, kCount});
+    for (const auto& [i, length] : slices()) {
+      elementwise().adam(
+          spec, {gradient + i, sliced_mean + i, sliced_square + i, sliced_weight + i, at(sliced_copy, i), length});
+    }
+    EXPECT_EQ(copy.doubles(), rounded(type, weight.doubles()));
+    EXPECT_EQ(bits(mean), bits(sliced_mean));
+    EXPECT_EQ(bits(square), bits(sliced_square));
+    EXPECT_EQ(bits(weight), bits(sliced_weight));
+    EXPECT_EQ(bits(copy), bits(sliced_copy));
+  }
+}
+
+TEST_P(ElementwiseTest, SquareSumsOfPiecesAreHalvingSumsOfTheirLeaves) {
+  // Whole blocks, short ones, single leaves, single values; in any order, as slices have them.
+  std::vector<ops::SumPiece> pieces;
+  for (std::int64_t begin = 0; begin + ops::kSumBlock <= kCount; begin += ops::kSumBlock)
+    pieces.push_back({.begin = begin, .count = ops::kSumBlock});
+  for (const std::int64_t count : {1, 3, 15, 16, 17, 250, 496, 511}) pieces.push_back({.begin = 48, .count = count});
+  const auto num_pieces = std::ssize(pieces), bytes = num_pieces * static_cast<std::int64_t>(sizeof(ops::SumPiece));
+  const Buffer table(library_->device(), bytes);
+  library_->device().copy_to_device(table.data(), pieces.data(), bytes);
+  const HostBuffer sums(library_->device(), num_pieces * static_cast<std::int64_t>(sizeof(double)));
+  const DeviceArray values(*library_, a_);
+  elementwise().sum_squares(values, reinterpret_cast<const ops::SumPiece*>(table.data()), num_pieces,
+                            reinterpret_cast<double*>(sums.data()));
+  library_->device().synchronize();
+  for (std::int64_t k = 0; k < num_pieces; ++k) {
+    const auto piece = pieces[index(k)];
+    double got = 0, plain = 0, leaves[ops::kSumLeaves] = {};
+    for (std::int64_t leaf = 0; leaf < ops::kSumLeaves; ++leaf) {
+      double squares[ops::kSumLeaf] = {};
+      for (std::int64_t i = 0; i < ops::kSumLeaf && leaf * ops::kSumLeaf + i < piece.count; ++i) {
+        const double value = a_[index(piece.begin + leaf * ops::kSumLeaf + i)];
+        squares[i] = value * value;
+        plain += value * value;
+      }
+      leaves[leaf] = ops::halving_sum<ops::kSumLeaf>(squares);
+    }
+    std::memcpy(&got, sums.data() + k * static_cast<std::int64_t>(sizeof got), sizeof got);
+    ASSERT_EQ(got, ops::halving_sum<ops::kSumLeaves>(leaves)) << k;
+    ASSERT_NEAR(got, plain, 512 * 0x1p-53 * plain) << k;
   }
 }
 

@@ -112,12 +112,12 @@ TEST(KeyTable, NamesTheNearestChoice) {
             "command line: schedule.kind = gpip is none of its choices. Allowed: naive, gpipe, 1f1b. Nearest: gpipe.");
   EXPECT_EQ(set("lr.schedule", "cosin"),
             "command line: lr.schedule = cosin is none of its choices. Allowed: constant, step, multistep, cosine, "
-            "onecycle. Nearest: cosine.");
+            "polynomial, onecycle. Nearest: cosine.");
   EXPECT_NE(set("lr.schedule", "cos").find("Nearest: cosine."), std::string::npos);
-  EXPECT_EQ(
-      set("checkpoint.resume", "aut"),
-      "command line: checkpoint.resume = aut is neither. Allowed: auto, none, or a checkpoint's path with a '/' or a "
-      "'.'. Nearest: auto.");
+  EXPECT_EQ(set("checkpoint.resume", "aut"),
+            "command line: checkpoint.resume = aut is neither. Allowed: auto, best, none, or a checkpoint's path with "
+            "a '/' or a "
+            "'.'. Nearest: auto.");
   EXPECT_EQ(set("import.format", "csv"), "command line: import.format = csv is none of its choices. Allowed: idx.");
 }
 

@@ -28,16 +28,34 @@ Parameters random_parameters(std::mt19937_64& engine) {
   p.batch.global = p.batch.micro * count();
   p.grid.stages = count();
   p.schedule.kind = static_cast<ScheduleKind>(engine() % 3);
-  p.optimizer = {.kind = OptimizerKind::kSgd,
+  p.optimizer = {.kind = static_cast<OptimizerKind>(engine() % 4),
                  .lr = fraction() * 1000,
                  .momentum = tiny(),
-                 .nesterov = engine() % 2 == 0,
-                 .weight_decay = tiny()};
-  p.lr = {.schedule = LearningRateKind::kMultistep, .warmup_epochs = tiny(), .step_epochs = {}, .gamma = tiny()};
+                 .weight_decay = tiny(),
+                 .decay_norms_and_biases = engine() % 2 == 0,
+                 .beta1 = fraction(),
+                 .beta2 = fraction(),
+                 .epsilon = tiny(),
+                 .trust_coefficient = tiny()};
+  p.optimizer.nesterov = p.optimizer.kind == OptimizerKind::kSgd && engine() % 2 == 0;
+  p.lr = {.schedule = LearningRateKind::kMultistep,
+          .warmup_epochs = tiny(),
+          .step_epochs = {},
+          .gamma = tiny(),
+          .power = tiny()};
   for (double epoch = tiny(); p.lr.step_epochs.size() < 5; epoch += 1 + fraction()) p.lr.step_epochs.push_back(epoch);
   p.train = {.epochs = 1000 * tiny() + 1e-300, .max_steps = count(), .seed = engine(), .label_smoothing = fraction()};
+  p.train.clip_norm = tiny();
+  p.train.ema_decay = fraction();
+  p.train.evaluate_every_epochs = count();
+  p.train.patience_epochs = count();
+  p.evaluate.weights = static_cast<WeightsKind>(engine() % 2);
   p.augment = {.crop_padding = count(), .flip = engine() % 2 == 0, .normalize = engine() % 2 == 0};
-  p.checkpoint = {.every_epochs = tiny(), .every_steps = count(), .keep = count(), .resume = "runs/a.h5"};
+  p.checkpoint = {.every_epochs = tiny(),
+                  .every_steps = count(),
+                  .keep = count(),
+                  .best = engine() % 2 == 0,
+                  .resume = "runs/a.h5"};
   p.init.weights = "./w";
   p.run = {.directory = "runs/long/" + std::string(100, 'x'),
            .threads = count(),
@@ -101,10 +119,16 @@ TEST(Names, AreThoseOfTheParameterFiles) {
   EXPECT_STREQ(name_of(ScheduleKind::kGpipe), "gpipe");
   EXPECT_STREQ(name_of(ScheduleKind::k1F1B), "1f1b");
   EXPECT_STREQ(name_of(OptimizerKind::kSgd), "sgd");
+  EXPECT_STREQ(name_of(OptimizerKind::kAdam), "adam");
+  EXPECT_STREQ(name_of(OptimizerKind::kAdamW), "adamw");
+  EXPECT_STREQ(name_of(OptimizerKind::kLars), "lars");
   EXPECT_STREQ(name_of(LearningRateKind::kConstant), "constant");
   EXPECT_STREQ(name_of(LearningRateKind::kStep), "step");
   EXPECT_STREQ(name_of(LearningRateKind::kMultistep), "multistep");
   EXPECT_STREQ(name_of(LearningRateKind::kCosine), "cosine");
+  EXPECT_STREQ(name_of(LearningRateKind::kPolynomial), "polynomial");
+  EXPECT_STREQ(name_of(WeightsKind::kEma), "ema");
+  EXPECT_STREQ(name_of(WeightsKind::kTrained), "trained");
   EXPECT_STREQ(name_of(LearningRateKind::kOnecycle), "onecycle");
   EXPECT_STREQ(name_of(DeviceKind::kAuto), "auto");
   EXPECT_STREQ(name_of(DeviceKind::kCpu), "cpu");

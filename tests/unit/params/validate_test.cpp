@@ -53,6 +53,13 @@ TEST(Consistency, NesterovNeedsMomentum) {
   EXPECT_EQ(complaint({"plan", "--optimizer.momentum=0"}), kNone);
 }
 
+TEST(Consistency, NesterovIsSgdsAlone) {
+  EXPECT_EQ(complaint({"plan", "--optimizer.kind=lars", "--optimizer.nesterov=true"}),
+            "optimizer.nesterov = true goes with optimizer.kind = sgd alone; it is lars. (optimizer.nesterov: command "
+            "line; optimizer.kind: command line)");
+  EXPECT_EQ(complaint({"plan", "--optimizer.kind=adamw"}), kNone);
+}
+
 std::vector<std::string> doubts(const std::vector<std::string>& keys) {
   std::vector<std::string> arguments = {"plan"};
   arguments.insert(arguments.end(), keys.begin(), keys.end());
@@ -72,6 +79,11 @@ TEST(Doubts, MilestonesThatTheScheduleDoesNotUse) {
   EXPECT_TRUE(doubts({"--lr.schedule=multistep", "--lr.step_epochs=30,60"}).empty());
   EXPECT_TRUE(doubts({"--lr.schedule=step", "--lr.step_epochs=30"}).empty());
   EXPECT_TRUE(doubts({"--lr.schedule=cosine"}).empty());
+}
+
+TEST(Doubts, PatienceWithoutMeasurements) {
+  EXPECT_EQ(doubts({"--train.patience_epochs=3", "--train.evaluate_every_epochs=0"}).size(), 1u);
+  EXPECT_TRUE(doubts({"--train.patience_epochs=3"}).empty());
 }
 
 TEST(Needs, TrainNeedsBothSplits) {

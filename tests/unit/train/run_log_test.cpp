@@ -35,7 +35,7 @@ EpochRow epoch_row(std::int64_t epoch) {
           .step = 10 * epoch,
           .samples = 640 * epoch,
           .train = {.loss_sum = 64, .num_correct = 32, .num_samples = 64},
-          .test = {.loss_sum = 5, .num_correct = 9, .num_samples = 10},
+          .test = StepMetrics{.loss_sum = 5, .num_correct = 9, .num_samples = 10},
           .lr = 0.1};
 }
 
@@ -77,6 +77,13 @@ TEST_F(RunLogTest, AnUnwritableDirectoryIsNamed) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("absent/log.csv"), std::string::npos) << error.what();
   }
+}
+
+TEST_F(RunLogTest, AnEpochWithoutATestLeavesItsColumnsEmpty) {
+  EpochRow row = epoch_row(1);
+  row.test.reset();
+  RunLog(directory_.string(), {}).add_epoch(row);
+  EXPECT_NE(text("log.csv").find("\n1,10,640,1,0.5,,,0.1,"), std::string::npos) << text("log.csv");
 }
 
 }  // namespace convoy
