@@ -1,6 +1,10 @@
 /// convoy info, convoy check: what a file holds and whether it is whole. Rank 0 works.
+#include <cstdio>
+
 #include <fmt/format.h>
 
+#include "convoy/base/error.h"
+#include "convoy/base/log.h"
 #include "convoy/io/inspect.h"
 
 #include "commands/commands.h"
@@ -20,8 +24,17 @@ void need_files(const Request& request) {
 ExitStatus info(const Request& request, mpi::Session& session) {
   need_files(request);
   if (session.world().rank() != 0) return ExitStatus::kDone;
-  for (const std::string& path : request.arguments) fmt::print("{}\n", io::describe_file(path));
-  return ExitStatus::kDone;
+  ExitStatus status = ExitStatus::kDone;
+  for (const std::string& path : request.arguments) {
+    try {
+      fmt::print("{}\n", io::describe_file(path));
+    } catch (const Error& error) {
+      std::fflush(stdout);
+      log_error(error.what());
+      status = ExitStatus::kFailed;
+    }
+  }
+  return status;
 }
 
 ExitStatus check(const Request& request, mpi::Session& session) {

@@ -1,10 +1,13 @@
-/// convoy import: public formats into data sets of Convoy's own. Rank 0 works.
+/// convoy import: public formats into data sets of Convoy's own. All ranks work.
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "convoy/base/clock.h"
-#include "convoy/data/import_idx.h"
+#include "convoy/base/log.h"
+#include "convoy/base/progress_line.h"
+#include "convoy/base/text.h"
+#include "convoy/data/import.h"
 
 #include "commands/commands.h"
 
@@ -12,34 +15,57 @@ namespace convoy::commands {
 
 namespace {
 
-void write_split(const ImportParams& params, const std::string& name, io::DatasetContent& content) {
-  const auto paths = io::write_dataset(params.output, name, static_cast<int>(params.shards), content);
-  fmt::print("{}: {} images {}, {} classes -> {}{}\n", name, content.info.num_samples, to_string(content.info.image),
-             content.info.class_names.size(), paths.front(),
-             paths.size() > 1 ? fmt::format(" .. {}", paths.back()) : std::string());
-}
+/// Rank 0's line.
+class ImportLine {
+ public:
+  void show(const ImportProgress& progress) {
+    if (progress.work != work_) {
+      work_ = progress.work;
+      start_seconds_ = now_seconds();
+    }
+    if (!line_.is_due() || progress.done == 0) return;
+    const double rate = static_cast<double>(progress.done) / std::max(1e-9, now_seconds() - start_seconds_);
+    const std::string bad = progress.skipped > 0 ? fmt::format("  {} bad", progress.skipped) : std::string();
+    line_.show(progress.work, static_cast<double>(progress.done) / static_cast<double>(progress.total),
+               fmt::format("{}/{}{}  {:.0f} images/s  {} left", progress.done, progress.total, bad, rate,
+                           human_seconds(static_cast<double>(progress.total - progress.done) / rate)));
+  }
+  void clear() { line_.clear(); }
 
-// Before anything is written: a train split of this import beside the test split of another would be worse than none.
-void check_shards(const ImportParams& params, const IdxSplits& splits) {
-  const std::int64_t most = std::min(splits.train.info.num_samples, splits.test.info.num_samples);
-  if (params.shards > most)
-    refuse("import.shards = {}, but the smaller split has {} images. Allowed: 1 to {}.", params.shards, most, most);
+ private:
+  ProgressLine line_;
+  std::string work_;
+  double start_seconds_ = 0;
+};
+
+void print_split(const ImportedSplit& split) {
+  const io::DatasetInfo& info = split.info;
+  const std::string images = info.encoded
+                                 ? fmt::format("files of images ({})", info.image.c == 1 ? "grey" : "in colour")
+                                 : fmt::format("images {}", to_string(info.image));
+  fmt::print("{}: {} {}, {} classes -> {}{}\n", split.name, info.num_samples, images, info.class_names.size(),
+             split.paths.front(), split.paths.size() > 1 ? fmt::format(" .. {}", split.paths.back()) : std::string());
 }
 
 }  // namespace
 
 ExitStatus import(const Request& request, mpi::Session& session) {
-  if (session.world().rank() != 0) return ExitStatus::kDone;
-  const ImportParams& params = request.params.import;
   const double start = now_seconds();
-  IdxSplits splits = read_idx_folder(params.source);
-  check_shards(params, splits);
-  write_split(params, "train", splits.train);
-  write_split(params, "test", splits.test);
-  const std::int64_t images = splits.train.info.num_samples + splits.test.info.num_samples;
+  ImportLine line;
+  const ImportSummary summary = import_images(request.params.import, request.params.train.seed, session.world(),
+                                              [&](const ImportProgress& progress) { line.show(progress); });
+  if (session.world().rank() != 0) return ExitStatus::kDone;
+  line.clear();
+  for (const BadImage& bad : summary.skipped) log_warning(fmt::format("skipped '{}': {}", bad.name, bad.reason));
+  std::int64_t images = 0;
+  for (const ImportedSplit& split : summary.splits) {
+    print_split(split);
+    images += split.info.num_samples;
+  }
   const double seconds = now_seconds() - start;
-  fmt::print("imported {} images in {:.1f} s ({:.0f} images/s)\n", images, seconds,
-             static_cast<double>(images) / seconds);
+  fmt::print("imported {} images in {:.1f} s ({:.0f} images/s){}\n", images, seconds,
+             static_cast<double>(images) / seconds,
+             summary.skipped.empty() ? "" : fmt::format("; skipped {} bad ones, named above", summary.skipped.size()));
   return ExitStatus::kDone;
 }
 

@@ -41,7 +41,7 @@ void sync_directory(const std::string& path) {
 
 AtomicFile::AtomicFile(std::string path, std::uint64_t size_bytes)
     : path_(std::move(path)), partial_path_(path_ + kPartialSuffix), size_bytes_(size_bytes) {
-  file_ = FileDescriptor(::open(partial_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  file_ = FileDescriptor(::open(partial_path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!file_.is_open()) fail_with_system_reason("create", errno);
 }
 
@@ -49,14 +49,46 @@ AtomicFile::~AtomicFile() {
   if (!committed_) ::unlink(partial_path_.c_str());
 }
 
+void AtomicFile::open_again() {
+  if (file_.is_open()) return;
+  file_ = FileDescriptor(::open(partial_path_.c_str(), O_RDWR | O_CLOEXEC));
+  if (!file_.is_open()) fail_with_system_reason("write", errno);
+}
+
+void AtomicFile::rest() {
+  file_ = FileDescriptor();
+}
+
 void AtomicFile::write(std::span<const std::byte> bytes) {
-  if (const int error_number = write_all(file_, bytes)) fail_with_system_reason("write", error_number);
+  write_at(position_, bytes);
+  position_ += bytes.size();
+}
+
+void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  open_again();
+  size_bytes_ = std::max(size_bytes_, offset + bytes.size());
+  if (const int error_number = write_all_at(file_, offset, bytes)) fail_with_system_reason("write", error_number);
+}
+
+void AtomicFile::move_down(std::uint64_t from, std::uint64_t to, std::uint64_t size) {
+  open_again();
+  std::vector<std::byte> chunk(std::min<std::uint64_t>(size, std::uint64_t{1} << 20));
+  for (std::uint64_t done = 0; done < size;) {
+    const auto part = std::span(chunk).first(std::min<std::uint64_t>(chunk.size(), size - done));
+    read_at(file_, from + done, part, partial_path_);
+    write_at(to + done, part);
+    done += part.size();
+  }
+  if (::ftruncate(file_.get(), static_cast<off_t>(to + size)) != 0) fail_with_system_reason("write", errno);
+  position_ = to + size;
 }
 
 void AtomicFile::finish() {
-  if (!file_.is_open()) return;
+  if (finished_) return;
+  open_again();
   if (::fsync(file_.get()) != 0) fail_with_system_reason("write", errno);
-  file_ = FileDescriptor();
+  rest();
+  finished_ = true;
 }
 
 void AtomicFile::commit() {
@@ -91,12 +123,14 @@ std::uint64_t file_size(const FileDescriptor& file, const std::string& path) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
-int write_all(const FileDescriptor& file, std::span<const std::byte> bytes) {
+int write_all_at(const FileDescriptor& file, std::uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(file.get(), bytes.data(), std::min(bytes.size(), kLargestTransfer));
+    const std::size_t count = std::min(bytes.size(), kLargestTransfer);
+    const ssize_t written = ::pwrite(file.get(), bytes.data(), count, static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return errno;
     bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
   }
   return 0;
 }

@@ -18,13 +18,20 @@ inline constexpr const char* kPartialSuffix = ".partial";
 /// nothing behind and an older file of the name as it was.
 class AtomicFile {
  public:
-  /// `size_bytes` is what will be written in all: messages about a full disk say it. Throws Error, as all members do.
+  /// `size_bytes` is what will be written in all, as far as it is known: messages about a full disk say it. Throws
+  /// Error, as all members do.
   AtomicFile(std::string path, std::uint64_t size_bytes);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  /// Behind what was written last.
   void write(std::span<const std::byte> bytes);
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  /// Moves `size` bytes from `from` down to `to`; the file ends behind them.
+  void move_down(std::uint64_t from, std::uint64_t to, std::uint64_t size);
+  /// Gives the descriptor back until the next call: a process has few.
+  void rest();
   /// Brings the bytes to the disk. After this only the renaming can fail.
   void finish();
   /// finish() where it was not called, rename, fsync of the directory.
@@ -32,11 +39,14 @@ class AtomicFile {
 
  private:
   [[noreturn]] void fail_with_system_reason(const char* action, int error_number) const;
+  void open_again();
 
   std::string path_;
   std::string partial_path_;
   std::uint64_t size_bytes_;
+  std::uint64_t position_ = 0;
   FileDescriptor file_;
+  bool finished_ = false;
   bool committed_ = false;
 };
 
@@ -44,8 +54,8 @@ class AtomicFile {
 FileDescriptor open_for_reading(const std::string& path);
 /// Size of a regular file; throws Error where it is something else.
 std::uint64_t file_size(const FileDescriptor& file, const std::string& path);
-/// Writes at the file's position. Returns 0, or errno where it failed.
-int write_all(const FileDescriptor& file, std::span<const std::byte> bytes);
+/// Returns 0, or errno where it failed.
+int write_all_at(const FileDescriptor& file, std::uint64_t offset, std::span<const std::byte> bytes);
 /// Fills `bytes` from `offset`; throws Error where the file ends before.
 void read_at(const FileDescriptor& file, std::uint64_t offset, std::span<std::byte> bytes, const std::string& path);
 

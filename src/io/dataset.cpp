@@ -86,6 +86,10 @@ std::vector<std::string> find_shards(const std::string& path, const std::string&
 
 void require_same_import(const std::string& key, const std::string& path, const ShardHead& shard,
                          const std::string& first_path, const DatasetInfo& first) {
+  if (shard.info.encoded != first.encoded) {
+    refuse("{}: one of the shards '{}' and '{}' holds files, the other pixels (import.storage). Import them together",
+           key, path, first_path);
+  }
   if (shard.info.image != first.image) {
     refuse("{}: shard '{}' holds {} images, '{}' {}. Import them together", key, path, to_string(shard.info.image),
            first_path, to_string(first.image));
@@ -94,8 +98,8 @@ void require_same_import(const std::string& key, const std::string& path, const 
     refuse("{}: shards '{}' ({} classes) and '{}' ({}) name different classes. Import them together", key, path,
            shard.info.class_names.size(), first_path, first.class_names.size());
   }
-  if (shard.info.channel_mean != first.channel_mean || shard.info.channel_deviation != first.channel_deviation ||
-      shard.info.source != first.source) {
+  if (shard.info.class_counts != first.class_counts || shard.info.channel_mean != first.channel_mean ||
+      shard.info.channel_deviation != first.channel_deviation || shard.info.source != first.source) {
     refuse("{}: shards '{}' (from {}) and '{}' (from {}) are of different imports. Import them together", key, path,
            shard.info.source, first_path, first.source);
   }
@@ -107,13 +111,13 @@ struct Dataset::Shard {
   Shard(const std::string& shard_path, OpenShard opened)
       : path(shard_path),
         open(std::move(opened)),
-        mapping(open.file, open.trailer.images_offset + open.trailer.images_bytes),
-        images(mapping.data() + open.trailer.images_offset) {}
+        mapping(open.file, open.trailer.body_offset + open.trailer.body_bytes),
+        payload(mapping.data() + open.trailer.body_offset) {}
 
   std::string path;
   OpenShard open;
   Mapping mapping;
-  const std::uint8_t* images;
+  const std::uint8_t* payload;  ///< images, or files one after the other
   std::int64_t first_sample = 0;
 };
 
@@ -152,8 +156,17 @@ const Dataset::Shard& Dataset::shard_of(std::int64_t sample) const {
 }
 
 const std::uint8_t* Dataset::image(std::int64_t sample) const {
+  if (info_.encoded) fail("an image was asked for, but the data set holds files that are not decoded yet");
   const Shard& shard = shard_of(sample);
-  return shard.images + (sample - shard.first_sample) * info_.image.count();
+  return shard.payload + (sample - shard.first_sample) * info_.image.count();
+}
+
+std::span<const std::byte> Dataset::encoded(std::int64_t sample) const {
+  if (!info_.encoded) fail("a file was asked for, but the data set holds pixels");
+  const Shard& shard = shard_of(sample);
+  const std::int64_t* const offset = shard.open.head.offsets.data() + (sample - shard.first_sample);
+  return {reinterpret_cast<const std::byte*>(shard.payload) + offset[0],
+          static_cast<std::size_t>(offset[1] - offset[0])};
 }
 
 std::int32_t Dataset::label(std::int64_t sample) const {
@@ -161,9 +174,18 @@ std::int32_t Dataset::label(std::int64_t sample) const {
   return shard.open.head.labels[static_cast<std::size_t>(sample - shard.first_sample)];
 }
 
+std::string Dataset::name(std::int64_t sample) const {
+  const Shard& shard = shard_of(sample);
+  const ShardHead& head = shard.open.head;
+  const auto length = static_cast<std::size_t>(head.name_bytes);
+  const char* const names = reinterpret_cast<const char*>(shard.payload) + head.payload_bytes();
+  const char* const name = names + (sample - shard.first_sample) * head.name_bytes;
+  return {name, strnlen(name, length)};
+}
+
 std::optional<std::string> Dataset::find_damage() const {
   for (const auto& shard : shards_) {
-    if (const auto damage = find_damage_in_images(shard->open, shard->path)) {
+    if (const auto damage = find_damage_in_body(shard->open, shard->path)) {
       return fmt::format("shard '{}': {}", shard->path, *damage);
     }
   }

@@ -32,7 +32,7 @@ PropertyList without_times(Create create) {
 }
 
 void require_link(hid_t parent, const std::string& name) {
-  if (CONVOY_CHECK_HDF5(H5Lexists(parent, name.c_str(), H5P_DEFAULT)) == 0) fail("it has no '{}'", name);
+  if (!exists(parent, name)) fail("it has no '{}'", name);
 }
 
 Attribute open_attribute(hid_t object, const std::string& name, hid_t type, std::size_t count) {
@@ -54,14 +54,6 @@ void create_attribute(hid_t object, const std::string& name, hid_t type, const D
 
 Dataspace scalar_space() {
   return Dataspace(CONVOY_CHECK_HDF5(H5Screate(H5S_SCALAR)));
-}
-
-Datatype text_type(std::size_t length) {
-  Datatype type(CONVOY_CHECK_HDF5(H5Tcopy(H5T_C_S1)));
-  CONVOY_CHECK_HDF5(H5Tset_size(type, length));
-  CONVOY_CHECK_HDF5(H5Tset_strpad(type, H5T_STR_NULLPAD));
-  CONVOY_CHECK_HDF5(H5Tset_cset(type, H5T_CSET_UTF8));
-  return type;
 }
 
 }  // namespace
@@ -146,6 +138,18 @@ void read_attribute(hid_t object, const std::string& name, std::span<double> val
   CONVOY_CHECK_HDF5(H5Aread(attribute, H5T_NATIVE_DOUBLE, values.data()));
 }
 
+bool exists(hid_t parent, const std::string& name) {
+  return CONVOY_CHECK_HDF5(H5Lexists(parent, name.c_str(), H5P_DEFAULT)) > 0;
+}
+
+Datatype text_type(std::size_t length) {
+  Datatype type(CONVOY_CHECK_HDF5(H5Tcopy(H5T_C_S1)));
+  CONVOY_CHECK_HDF5(H5Tset_size(type, length));
+  CONVOY_CHECK_HDF5(H5Tset_strpad(type, H5T_STR_NULLPAD));
+  CONVOY_CHECK_HDF5(H5Tset_cset(type, H5T_CSET_UTF8));
+  return type;
+}
+
 void write_texts(hid_t parent, const std::string& name, std::span<const std::string> texts) {
   std::size_t longest = 1;  // HDF5 has no texts of length 0
   for (const std::string& text : texts) longest = std::max(longest, text.size());
@@ -158,16 +162,21 @@ void write_texts(hid_t parent, const std::string& name, std::span<const std::str
   CONVOY_CHECK_HDF5(H5Dwrite(array.dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, packed.data()));
 }
 
-std::vector<std::string> read_texts(hid_t parent, const std::string& name, std::uint64_t limit_bytes) {
+Array open_texts(hid_t parent, const std::string& name, std::uint64_t limit_bytes) {
   require_link(parent, name);
   const Dataset dataset(CONVOY_CHECK_HDF5(H5Dopen2(parent, name.c_str(), H5P_DEFAULT)));
   const Datatype stored(CONVOY_CHECK_HDF5(H5Dget_type(dataset)));
-  const std::size_t length = H5Tget_size(stored);
   if (CONVOY_CHECK_HDF5(H5Tget_class(stored)) != H5T_STRING || CONVOY_CHECK_HDF5(H5Tis_variable_str(stored)) != 0 ||
-      length == 0) {
+      H5Tget_size(stored) == 0) {
     fail("its '{}' is not a text of fixed length", name);
   }
-  const Array array = open_array(parent, name, stored, limit_bytes);
+  return open_array(parent, name, stored, limit_bytes);
+}
+
+std::vector<std::string> read_texts(hid_t parent, const std::string& name, std::uint64_t limit_bytes) {
+  const Array array = open_texts(parent, name, limit_bytes);
+  const Datatype stored(CONVOY_CHECK_HDF5(H5Dget_type(array.dataset)));
+  const std::size_t length = H5Tget_size(stored);
   std::string packed(static_cast<std::size_t>(array.count()) * length, '\0');
   CONVOY_CHECK_HDF5(H5Dread(array.dataset, stored, H5S_ALL, H5S_ALL, H5P_DEFAULT, packed.data()));
 

@@ -76,6 +76,11 @@ void read_attribute(hid_t object, const std::string& name, double& value);
 /// Throws where there are not exactly values.size().
 void read_attribute(hid_t object, const std::string& name, std::span<double> values);
 
+/// Whether `parent` has a member of the name.
+bool exists(hid_t parent, const std::string& name);
+
+/// Texts of so many bytes, padded with 0.
+Datatype text_type(std::size_t length);
 /// A data set of texts, all padded to the longest.
 void write_texts(hid_t parent, const std::string& name, std::span<const std::string> texts);
 /// `limit_bytes`: no honest file holds more; checked before memory is taken.
@@ -93,5 +98,7 @@ struct Array {
 Array create_array(hid_t parent, const std::string& name, hid_t type, std::span<const std::int64_t> dims);
 /// Throws Error where it is absent, of another type, not contiguous, or of more bytes than `limit_bytes`.
 Array open_array(hid_t parent, const std::string& name, hid_t type, std::uint64_t limit_bytes);
+/// The same for texts of any fixed length.
+Array open_texts(hid_t parent, const std::string& name, std::uint64_t limit_bytes);
 
 }  // namespace convoy::io::hdf5

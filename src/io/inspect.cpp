@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 #include <string_view>
 
 #include "convoy/base/error.h"
@@ -41,7 +42,7 @@ OpenShard open_shard_or_fail(const std::string& path) {
 }
 
 std::string line(std::string_view what, std::string_view value) {
-  return fmt::format("  {:<12}{}\n", what, value);
+  return fmt::format("  {:<14}{}\n", what, value);
 }
 
 std::string list_of_classes(const std::vector<std::string>& names) {
@@ -49,17 +50,42 @@ std::string list_of_classes(const std::vector<std::string>& names) {
   return fmt::format("{}: {}{}", names.size(), fmt::join(shown, ", "), shown.size() < names.size() ? ", ..." : "");
 }
 
+// "5000 each", or "980 to 1135 each".
+std::string samples_a_class(const std::vector<std::int64_t>& counts) {
+  const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+  if (counts.empty()) return "none";
+  return *least == *most ? fmt::format("{} each", *least) : fmt::format("{} to {} each", *least, *most);
+}
+
+std::string describe_images(const ShardHead& head) {
+  if (!head.info.encoded) return fmt::format("{} (rows x columns x channels)", to_string(head.info.image));
+  return fmt::format("files as they were, {} on average; {}", human_bytes(head.payload_bytes() / head.info.num_samples),
+                     head.info.image.c == 1 ? "grey" : "in colour");
+}
+
+std::string hexadecimal(const Hash& hash) {
+  std::string text;
+  for (const std::byte byte : hash) text += fmt::format("{:02x}", std::to_integer<int>(byte));
+  return text;
+}
+
 std::string describe_shard(const std::string& path) {
   const OpenShard shard = open_shard_or_fail(path);
   const DatasetInfo& info = shard.head.info;
-  const auto bytes = static_cast<std::int64_t>(shard.trailer.images_offset + shard.trailer.images_bytes);
+  const auto bytes = static_cast<std::int64_t>(shard.trailer.body_offset + shard.trailer.body_bytes);
   return fmt::format("{}: data set, shard {} of {}\n", path, shard.head.index + 1, shard.head.num_shards) +
          line("samples", fmt::format("{}", info.num_samples)) +  //
-         line("images", fmt::format("{} (rows x columns x channels)", to_string(info.image))) +
+         line("images", describe_images(shard.head)) +           //
          line("classes", list_of_classes(info.class_names)) +
+         line("in the split",
+              fmt::format("{} samples, {}",
+                          std::accumulate(info.class_counts.begin(), info.class_counts.end(), std::int64_t{0}),
+                          samples_a_class(info.class_counts))) +
+         line("names", shard.head.name_bytes > 0 ? "of the files" : "none") +
          line("mean", fmt::format("{:.4f}", fmt::join(info.channel_mean, ", "))) +
          line("deviation", fmt::format("{:.4f}", fmt::join(info.channel_deviation, ", "))) +
          line("source", info.source) +  //
+         line("hash", hexadecimal(shard.trailer.body_hash) + " (XXH3-128 of images and names)") +
          line("size", human_bytes(bytes + static_cast<std::int64_t>(kShardTrailerBytes)));
 }
 
@@ -138,7 +164,7 @@ std::optional<std::string> verify_file(const std::string& path) {
     } else if (is_safetensors(path)) {
       decode_safetensors(read_file(path), path);
     } else {
-      return find_damage_in_images(open_shard(path), path);
+      return find_damage_in_body(open_shard(path), path);
     }
     return std::nullopt;
   } catch (const Error& error) {

@@ -107,7 +107,9 @@ hid_t register_driver() {
   driver.get_eof = get_end_of_file;
   driver.read = read_bytes;
   driver.write = write_bytes;
-  std::fill(std::begin(driver.fl_map), std::end(driver.fl_map), H5FD_MEM_SUPER);  // one list of free space
+  // One list of free space for metadata, another for arrays: none is put into a gap between metadata.
+  std::fill(std::begin(driver.fl_map), std::end(driver.fl_map), H5FD_MEM_SUPER);
+  driver.fl_map[H5FD_MEM_DRAW] = H5FD_MEM_DRAW;
   return CONVOY_CHECK_HDF5(H5FDregister(&driver));
 }
 
@@ -115,6 +117,7 @@ PropertyList access_to(const Contents& contents) {
   static const hid_t kDriver = register_driver();
   PropertyList access(CONVOY_CHECK_HDF5(H5Pcreate(H5P_FILE_ACCESS)));
   CONVOY_CHECK_HDF5(H5Pset_driver(access, kDriver, &contents));
+  CONVOY_CHECK_HDF5(H5Pset_small_data_block_size(access, 0));  // small arrays go behind all others, too
   return access;
 }
 

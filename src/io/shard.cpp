@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kMagic = "CONVOYDS";
 constexpr std::uint64_t kTrailerFormat = 1;
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kFormat = 2;
 constexpr std::size_t kHashedTrailerBytes = kShardTrailerBytes - sizeof(Hash);
 constexpr std::size_t kReadBytes = std::size_t{16} << 20;
 
@@ -30,37 +30,70 @@ Hash hash_of_head(std::span<const std::byte> head, std::span<const std::byte> tr
   return hasher.digest();
 }
 
+const char* payload_name(bool encoded) {
+  return encoded ? "encoded" : "images";
+}
+
+void write_integers(hid_t file, const std::string& name, std::span<const std::int64_t> values) {
+  const std::int64_t count = std::ssize(values);
+  const hdf5::Array array = hdf5::create_array(file, name, H5T_STD_I64LE, {&count, 1});
+  CONVOY_CHECK_HDF5(H5Dwrite(array.dataset, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
+}
+
+std::vector<std::int64_t> read_integers(hid_t file, const std::string& name, std::uint64_t limit_bytes) {
+  const hdf5::Array array = hdf5::open_array(file, name, H5T_STD_I64LE, limit_bytes);
+  std::vector<std::int64_t> values(static_cast<std::size_t>(array.count()));
+  CONVOY_CHECK_HDF5(H5Dread(array.dataset, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
+  return values;
+}
+
 void write_description(hid_t file, const ShardHead& head) {
   hdf5::write_attribute(file, "format", kFormat);
   hdf5::write_attribute(file, "shard", head.index);
   hdf5::write_attribute(file, "num_shards", head.num_shards);
+  if (head.info.encoded) hdf5::write_attribute(file, "channels", head.info.image.c);
   hdf5::write_attribute(file, "channel_mean", std::span(head.info.channel_mean));
   hdf5::write_attribute(file, "channel_deviation", std::span(head.info.channel_deviation));
   hdf5::write_texts(file, "class_names", head.info.class_names);
   hdf5::write_texts(file, "source", {&head.info.source, 1});
+  write_integers(file, "class_counts", head.info.class_counts);
   const std::int64_t count = head.info.num_samples;
   const hdf5::Array labels = hdf5::create_array(file, "labels", H5T_STD_I32LE, {&count, 1});
   CONVOY_CHECK_HDF5(H5Dwrite(labels.dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, head.labels.data()));
+  if (head.info.encoded) write_integers(file, "offsets", head.offsets);
 }
 
-// A contiguous data set gets its place with its first write, behind all that was placed before: one byte does. Returns
-// the place.
-std::uint64_t place_images(const hdf5::File& file, const ShardHead& head) {
-  const ImageShape& image = head.info.image;
-  const std::int64_t dims[] = {head.info.num_samples, image.h, image.w, image.c};
-  const hdf5::Array images = hdf5::create_array(file, "images", H5T_STD_U8LE, dims);
-  const hdf5::Dataspace space(CONVOY_CHECK_HDF5(H5Dget_space(images.dataset)));
-  const hsize_t first[] = {0, 0, 0, 0};
-  CONVOY_CHECK_HDF5(H5Sselect_elements(space, H5S_SELECT_SET, 1, first));
+// A contiguous data set gets its place with its first write, behind all that was placed before: its first element does.
+void place(const hdf5::Array& array, hid_t type) {
+  const hdf5::Dataspace space(CONVOY_CHECK_HDF5(H5Dget_space(array.dataset)));
+  const std::vector<hsize_t> first(array.dims.size(), 0);
+  CONVOY_CHECK_HDF5(H5Sselect_elements(space, H5S_SELECT_SET, 1, first.data()));
   const hsize_t one = 1;
   const hdf5::Dataspace one_element(CONVOY_CHECK_HDF5(H5Screate_simple(1, &one, nullptr)));
-  const std::uint8_t zero = 0;
-  CONVOY_CHECK_HDF5(H5Dwrite(images.dataset, H5T_NATIVE_UINT8, one_element, space, H5P_DEFAULT, &zero));
+  const std::vector<std::byte> zeros(H5Tget_size(type));
+  CONVOY_CHECK_HDF5(H5Dwrite(array.dataset, type, one_element, space, H5P_DEFAULT, zeros.data()));
+}
 
-  const auto offset = static_cast<std::uint64_t>(H5Dget_offset(images.dataset));
-  const auto size = static_cast<std::uint64_t>(images.count());
+// Payload and names, both created before either has its place, so that nothing comes between. Returns where they begin.
+std::uint64_t place_body(const hdf5::File& file, const ShardHead& head) {
+  const ImageShape& image = head.info.image;
+  const std::vector<std::int64_t> dims =
+      head.info.encoded ? std::vector<std::int64_t>{head.payload_bytes()}
+                        : std::vector<std::int64_t>{head.info.num_samples, image.h, image.w, image.c};
+  const hdf5::Array payload = hdf5::create_array(file, payload_name(head.info.encoded), H5T_STD_U8LE, dims);
+  std::uint64_t size = static_cast<std::uint64_t>(payload.count());
+  if (head.name_bytes > 0) {
+    const hdf5::Datatype type = hdf5::text_type(static_cast<std::size_t>(head.name_bytes));
+    const hdf5::Array names = hdf5::create_array(file, "names", type, {&head.info.num_samples, 1});
+    place(payload, H5T_STD_U8LE);
+    place(names, type);
+    size += static_cast<std::uint64_t>(names.count() * head.name_bytes);
+  } else {
+    place(payload, H5T_STD_U8LE);
+  }
+  const auto offset = static_cast<std::uint64_t>(H5Dget_offset(payload.dataset));
   if (hdf5::flushed_size(file) != offset + size) {
-    fail("HDF5 laid out a shard of {} bytes with {} bytes of images at {}: they do not stand last",
+    fail("HDF5 laid out a shard of {} bytes with {} bytes of images and names at {}: they do not stand last",
          hdf5::flushed_size(file), size, offset);
   }
   return offset;
@@ -77,20 +110,64 @@ void read_description(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
   hdf5::read_attribute(file, "channel_mean", std::span(head.info.channel_mean));
   hdf5::read_attribute(file, "channel_deviation", std::span(head.info.channel_deviation));
   head.info.class_names = hdf5::read_texts(file, "class_names", limit_bytes);
+  head.info.class_counts = read_integers(file, "class_counts", limit_bytes);
+  if (head.info.class_counts.size() != head.info.class_names.size()) {
+    fail("it counts {} classes and names {}", head.info.class_counts.size(), head.info.class_names.size());
+  }
   head.info.source = hdf5::read_text(file, "source", limit_bytes);
 }
 
-// Where the images stand is taken from the trailer; HDF5 has to say the same.
-void read_image_shape(hid_t file, const ShardTrailer& trailer, ShardHead& head) {
-  const hdf5::Array images = hdf5::open_array(file, "images", H5T_STD_U8LE, trailer.images_bytes);
-  if (images.dims.size() != 4) fail("its 'images' has {} dimensions, not 4 (N,H,W,C)", images.dims.size());
-  if (images.count() == 0) fail("it holds no samples");
-  if (H5Dget_offset(images.dataset) != trailer.images_offset ||
-      static_cast<std::uint64_t>(images.count()) != trailer.images_bytes) {
-    fail("its 'images' is not where its end says. Import it again");
+// Each sample's bytes lie behind those of the one before, and none is empty.
+void read_offsets(hid_t file, std::int64_t payload_bytes, std::uint64_t limit_bytes, ShardHead& head) {
+  head.offsets = read_integers(file, "offsets", limit_bytes);
+  const auto& offsets = head.offsets;
+  const auto not_below = [](std::int64_t a, std::int64_t b) { return a >= b; };
+  if (offsets.size() < 2) fail("it holds no samples");
+  if (offsets.front() != 0 || offsets.back() != payload_bytes ||
+      std::adjacent_find(offsets.begin(), offsets.end(), not_below) != offsets.end()) {
+    fail("its 'offsets' do not part its {} bytes of files", payload_bytes);
   }
-  head.info.num_samples = images.dims[0];
-  head.info.image = {images.dims[1], images.dims[2], images.dims[3]};
+  head.info.num_samples = std::ssize(offsets) - 1;
+}
+
+/// Bytes of all names.
+std::uint64_t read_names_shape(hid_t file, const ShardTrailer& trailer, ShardHead& head) {
+  if (!hdf5::exists(file, "names")) return 0;
+  const hdf5::Array names = hdf5::open_texts(file, "names", trailer.body_bytes);
+  if (names.dims.size() != 1 || names.dims[0] != head.info.num_samples) {
+    fail("it holds {} samples and {} names", head.info.num_samples, names.count());
+  }
+  const hdf5::Datatype type(CONVOY_CHECK_HDF5(H5Dget_type(names.dataset)));
+  head.name_bytes = static_cast<std::int64_t>(H5Tget_size(type));
+  const auto bytes = static_cast<std::uint64_t>(names.count() * head.name_bytes);
+  if (H5Dget_offset(names.dataset) != trailer.body_offset + trailer.body_bytes - bytes) {
+    fail("its 'names' are not where its end says. Import it again");
+  }
+  return bytes;
+}
+
+// Where the body stands is taken from the trailer; HDF5 has to say the same.
+void read_body_shape(hid_t file, const ShardTrailer& trailer, std::uint64_t limit_bytes, ShardHead& head) {
+  head.info.encoded = hdf5::exists(file, "encoded");
+  const std::string name = payload_name(head.info.encoded);
+  const hdf5::Array payload = hdf5::open_array(file, name, H5T_STD_U8LE, trailer.body_bytes);
+  if (payload.count() == 0) fail("it holds no samples");
+  if (head.info.encoded) {
+    read_offsets(file, payload.count(), limit_bytes, head);
+    std::int64_t channels = 0;
+    hdf5::read_attribute(file, "channels", channels);
+    if (channels != 1 && channels != 3) fail("its images have {} channels, not 1 or 3", channels);
+    head.info.image = {0, 0, channels};
+  } else {
+    if (payload.dims.size() != 4) fail("its 'images' has {} dimensions, not 4 (N,H,W,C)", payload.dims.size());
+    head.info.num_samples = payload.dims[0];
+    head.info.image = {payload.dims[1], payload.dims[2], payload.dims[3]};
+  }
+  const std::uint64_t names_bytes = read_names_shape(file, trailer, head);
+  if (H5Dget_offset(payload.dataset) != trailer.body_offset ||
+      static_cast<std::uint64_t>(payload.count()) != trailer.body_bytes - names_bytes) {
+    fail("its '{}' is not where its end says. Import it again", name);
+  }
 }
 
 void read_labels(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
@@ -110,9 +187,9 @@ void read_labels(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
 }
 
 ShardHead decode_shard_head(std::span<const std::byte> bytes, const ShardTrailer& trailer) {
-  const hdf5::File file = hdf5::open_in_memory(bytes, trailer.images_offset + trailer.images_bytes);
+  const hdf5::File file = hdf5::open_in_memory(bytes, trailer.body_offset + trailer.body_bytes);
   ShardHead head;
-  read_image_shape(file, trailer, head);
+  read_body_shape(file, trailer, bytes.size(), head);
   read_description(file, bytes.size(), head);
   read_labels(file, bytes.size(), head);
   return head;
@@ -135,28 +212,32 @@ ShardTrailer decode_shard_trailer(std::span<const std::byte, kShardTrailerBytes>
     fail("it is of format {}, this program reads {}. Import it again", format, kTrailerFormat);
   }
   ShardTrailer trailer;
-  trailer.images_offset = get_u64(bytes.subspan<16, 8>());
-  trailer.images_bytes = get_u64(bytes.subspan<24, 8>());
-  std::copy_n(bytes.begin() + 32, sizeof(Hash), trailer.images_hash.begin());
+  trailer.body_offset = get_u64(bytes.subspan<16, 8>());
+  trailer.body_bytes = get_u64(bytes.subspan<24, 8>());
+  std::copy_n(bytes.begin() + 32, sizeof(Hash), trailer.body_hash.begin());
   const std::uint64_t before_trailer = size - kShardTrailerBytes;
-  if (trailer.images_offset > before_trailer || trailer.images_bytes != before_trailer - trailer.images_offset) {
+  if (trailer.body_offset > before_trailer || trailer.body_bytes != before_trailer - trailer.body_offset) {
     fail("it is truncated or damaged: it holds {} bytes, its end says {} + {}. Import it again", before_trailer,
-         trailer.images_offset, trailer.images_bytes);
+         trailer.body_offset, trailer.body_bytes);
   }
   return trailer;
 }
 
 }  // namespace
 
+std::int64_t ShardHead::payload_bytes() const {
+  return info.encoded ? offsets.back() : info.num_samples * info.image.count();
+}
+
 std::vector<std::byte> encode_shard_head(const ShardHead& head) {
   std::vector<std::byte> bytes;
-  std::uint64_t images_offset = 0;
+  std::uint64_t body_offset = 0;
   {
     const hdf5::File file = hdf5::create_in_memory(bytes);
     write_description(file, head);
-    images_offset = place_images(file, head);
+    body_offset = place_body(file, head);
   }
-  bytes.resize(images_offset);
+  bytes.resize(body_offset);
   return bytes;
 }
 
@@ -165,9 +246,9 @@ std::vector<std::byte> encode_shard_trailer(const ShardTrailer& trailer, std::sp
   const std::span<std::byte, kShardTrailerBytes> out(bytes);
   std::memcpy(out.data(), kMagic.data(), kMagic.size());
   put_u64(out.subspan<8, 8>(), kTrailerFormat);
-  put_u64(out.subspan<16, 8>(), trailer.images_offset);
-  put_u64(out.subspan<24, 8>(), trailer.images_bytes);
-  std::copy(trailer.images_hash.begin(), trailer.images_hash.end(), out.begin() + 32);
+  put_u64(out.subspan<16, 8>(), trailer.body_offset);
+  put_u64(out.subspan<24, 8>(), trailer.body_bytes);
+  std::copy(trailer.body_hash.begin(), trailer.body_hash.end(), out.begin() + 32);
   const Hash hash = hash_of_head(head, out);
   std::copy(hash.begin(), hash.end(), out.begin() + kHashedTrailerBytes);
   return bytes;
@@ -183,7 +264,7 @@ OpenShard open_shard(const std::string& path) {
   std::byte last[kShardTrailerBytes];
   read_at(shard.file, size - kShardTrailerBytes, last, path);
   shard.trailer = decode_shard_trailer(last, size);
-  std::vector<std::byte> head(shard.trailer.images_offset);
+  std::vector<std::byte> head(shard.trailer.body_offset);
   read_at(shard.file, 0, head, path);
   const Hash hash = hash_of_head(head, last);
   if (!std::equal(hash.begin(), hash.end(), last + kHashedTrailerBytes)) {
@@ -193,17 +274,17 @@ OpenShard open_shard(const std::string& path) {
   return shard;
 }
 
-std::optional<std::string> find_damage_in_images(const OpenShard& shard, const std::string& path) {
+std::optional<std::string> find_damage_in_body(const OpenShard& shard, const std::string& path) {
   Hasher hasher;
-  std::vector<std::byte> chunk(std::min<std::uint64_t>(kReadBytes, shard.trailer.images_bytes));
-  for (std::uint64_t done = 0; done < shard.trailer.images_bytes;) {
-    const auto part = std::span(chunk).first(std::min<std::uint64_t>(chunk.size(), shard.trailer.images_bytes - done));
-    read_at(shard.file, shard.trailer.images_offset + done, part, path);
+  std::vector<std::byte> chunk(std::min<std::uint64_t>(kReadBytes, shard.trailer.body_bytes));
+  for (std::uint64_t done = 0; done < shard.trailer.body_bytes;) {
+    const auto part = std::span(chunk).first(std::min<std::uint64_t>(chunk.size(), shard.trailer.body_bytes - done));
+    read_at(shard.file, shard.trailer.body_offset + done, part, path);
     hasher.update(part);
     done += part.size();
   }
-  if (hasher.digest() == shard.trailer.images_hash) return std::nullopt;
-  return "it is damaged: the hash of its images (XXH3-128) differs. Import it again";
+  if (hasher.digest() == shard.trailer.body_hash) return std::nullopt;
+  return "it is damaged: the hash of its images and names (XXH3-128) differs. Import it again";
 }
 
 std::string shard_name(const std::string& name, std::int64_t index, std::int64_t num_shards) {

@@ -1,11 +1,11 @@
 /// One file of a data set: its layout on disk, made and taken apart without HDF5 ever touching the disk.
 ///
-///   [ head: HDF5's metadata, /labels, /class_names ...  ][ /images, raw ][ trailer, 64 bytes ]
+///   [ head: HDF5's metadata, /labels, /offsets ...  ][ body: /images or /encoded, then /names ][ trailer, 64 bytes ]
 ///
-/// The trailer: "CONVOYDS", format, offset and size of the images (little-endian 64 bits each), XXH3-128 of the images,
-/// XXH3-128 of the head and of the trailer so far. The head is small (4 bytes a sample), so it is read and verified
-/// whole at each start. HDF5 then opens it in memory, the images a hole in it: it sees no byte that was not verified,
-/// needs no locks of a file system that may have none, and no full disk surprises it.
+/// The trailer: "CONVOYDS", format, offset and size of the body (little-endian 64 bits each), XXH3-128 of the body,
+/// XXH3-128 of the head and of the trailer so far. The head is small (4 or 12 bytes a sample), so it is read and
+/// verified whole at each start. HDF5 then opens it in memory, the body a hole in it: it sees no byte that was not
+/// verified, needs no locks of a file system that may have none, and no full disk surprises it.
 #pragma once
 
 #include <cstddef>
@@ -24,25 +24,31 @@ namespace convoy::io {
 
 inline constexpr std::size_t kShardTrailerBytes = 64;
 
-/// All but the images.
+/// All but the body.
 struct ShardHead {
   DatasetInfo info;  ///< num_samples: of this shard
   std::int64_t index = 0;
   std::int64_t num_shards = 1;  ///< of the import it belongs to
   std::vector<std::int32_t> labels;
+  std::vector<std::int64_t> offsets;  ///< encoded: where each sample begins in /encoded, and the end of the last
+  std::int64_t name_bytes = 0;        ///< of each name in /names, padded with 0; 0: there are none
+
+  /// Bytes of /images or /encoded.
+  std::int64_t payload_bytes() const;
 };
 
 struct ShardTrailer {
-  std::uint64_t images_offset = 0;  ///< also the size of the head
-  std::uint64_t images_bytes = 0;
-  Hash images_hash = {};
+  std::uint64_t body_offset = 0;  ///< also the size of the head
+  std::uint64_t body_bytes = 0;
+  Hash body_hash = {};
 };
 
-/// The bytes before the images: an HDF5 file that lacks nothing but them.
+/// The bytes before the body: an HDF5 file that lacks nothing but it. Their number depends on that of samples, classes
+/// and channels and on the longest name of a class, not on what is in the body.
 std::vector<std::byte> encode_shard_head(const ShardHead& head);
 std::vector<std::byte> encode_shard_trailer(const ShardTrailer& trailer, std::span<const std::byte> head);
 
-/// A shard whose head is verified.
+/// A shard whose head is verified. The payload stands at the start of the body, the names at its end.
 struct OpenShard {
   FileDescriptor file;
   ShardTrailer trailer;
@@ -52,8 +58,8 @@ struct OpenShard {
 /// Throws Error saying what is wrong with the file ("it is ..."), or that it cannot be opened.
 OpenShard open_shard(const std::string& path);
 
-/// Reads all images; the reason where their hash differs.
-std::optional<std::string> find_damage_in_images(const OpenShard& shard, const std::string& path);
+/// Reads the whole body; the reason where its hash differs.
+std::optional<std::string> find_damage_in_body(const OpenShard& shard, const std::string& path);
 
 /// NAME.h5 for the only shard, else NAME-000.h5, NAME-001.h5 ...
 std::string shard_name(const std::string& name, std::int64_t index, std::int64_t num_shards);

@@ -36,5 +36,16 @@ inline constexpr Choice<ReductionKind> kReductionKinds[] = {{"invariant", Reduct
                                                             {"fast", ReductionKind::kFast}};
 
 inline constexpr Choice<WeightsKind> kWeightsKinds[] = {{"ema", WeightsKind::kEma}, {"trained", WeightsKind::kTrained}};
+inline constexpr Choice<ImportFormat> kImportFormats[] = {{"auto", ImportFormat::kAuto},
+                                                          {"folder", ImportFormat::kFolder},
+                                                          {"cifar", ImportFormat::kCifar},
+                                                          {"idx", ImportFormat::kIdx}};
+
+inline constexpr Choice<StorageKind> kStorageKinds[] = {{"raw", StorageKind::kRaw}, {"encoded", StorageKind::kEncoded}};
+
+inline constexpr Choice<ResizeKind> kResizeKinds[] = {{"crop", ResizeKind::kCrop}, {"squash", ResizeKind::kSquash}};
+
+inline constexpr Choice<ChannelsKind> kChannelsKinds[] = {
+    {"auto", ChannelsKind::kAuto}, {"1", ChannelsKind::kGrey}, {"3", ChannelsKind::kColour}};
 
 }  // namespace convoy::params

@@ -86,12 +86,20 @@ void check_optimizer(const Draft& draft) {
          sources(draft, {"optimizer.nesterov", "optimizer.momentum"}));
 }
 
+void check_import(const Draft& draft) {
+  const ImportParams& import = draft.values.import;
+  if (import.storage != StorageKind::kEncoded || import.size == 0) return;
+  refuse("import.size = {} cannot be with import.storage = encoded, which keeps the files as they are. Allowed: 0.{}",
+         import.size, sources(draft, {"import.size", "import.storage"}));
+}
+
 }  // namespace
 
 void check_consistency(const Draft& draft) {
   check_batch(draft);
   check_optimizer(draft);
   check_learning_rate(draft);
+  check_import(draft);
 }
 
 void check_needs(const Draft& draft, const Command& command) {

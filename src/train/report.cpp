@@ -1,16 +1,9 @@
 /// Tables, bar and lines.
 #include "train/report.h"
 
-#include <array>
-#include <climits>
+#include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-#include "convoy/base/clock.h"
 #include "convoy/base/text.h"
 #include "convoy/io/dataset.h"
 #include "convoy/params/names.h"
@@ -18,20 +11,6 @@
 namespace convoy {
 
 namespace {
-
-constexpr double kRedrawSeconds = 0.25, kPlainLineSeconds = 30;
-constexpr int kBarWidth = 28;
-
-// mpirun gives its ranks a terminal of their own, wherever its output goes: what counts is mpirun's standard output.
-bool stdout_is_terminal() {
-  if (isatty(STDOUT_FILENO) == 0) return false;
-  if (std::getenv("OMPI_COMM_WORLD_RANK") == nullptr) return true;
-  std::array<char, PATH_MAX> target{};
-  const std::string link = fmt::format("/proc/{}/fd/1", getppid());
-  const ssize_t length = readlink(link.c_str(), target.data(), target.size() - 1);
-  const std::string_view name(target.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
-  return name.starts_with("/dev/pts/") || name.starts_with("/dev/tty");
-}
 
 std::string cell_names(const Network& network, const CellRange& cells) {
   const std::string& first = network[cells.begin]->name();
@@ -86,13 +65,6 @@ std::string shown_loss(double loss) {
   return loss < 1e4 ? fmt::format("{:.4f}", loss) : fmt::format("{:.3e}", loss);
 }
 
-// The terminal's columns; mpirun gives its ranks one without a size.
-int terminal_columns() {
-  winsize size{};
-  constexpr int kUsual = 80;
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
-}
-
 }  // namespace
 
 std::string describe_run(const Parameters& params, const StepPlan& plan, const io::DatasetInfo& data,
@@ -117,40 +89,14 @@ std::string describe_run(const Parameters& params, const StepPlan& plan, const i
   return text + describe_stages(plan);
 }
 
-Progress::Progress() : terminal_(stdout_is_terminal()) {
-  next_seconds_ = now_seconds() + (terminal_ ? kRedrawSeconds : kPlainLineSeconds);
-}
-
 void Progress::show(const ProgressPoint& point) {
-  if (now_seconds() < next_seconds_) return;
-  next_seconds_ = now_seconds() + (terminal_ ? kRedrawSeconds : kPlainLineSeconds);
+  if (!line_.is_due()) return;
   const std::string head = fmt::format("epoch {}/{}", point.epoch, point.num_epochs);
   const std::string numbers =
       fmt::format("step {}/{}  loss {}  {:.0f} images/s  {} left", point.step, point.num_steps, shown_loss(point.loss),
                   point.images_per_second, human_seconds(point.seconds_left));
-  if (!terminal_) {
-    fmt::print("{}  {}\n", head, numbers);
-  } else {
-    // A line that wraps could not be redrawn: the bar takes what the numbers leave.
-    const auto left = terminal_columns() - static_cast<int>(head.size() + numbers.size()) - 6;
-    const int width = std::clamp(left, 0, kBarWidth);
-    const int filled = static_cast<int>(width * point.step / std::max<std::int64_t>(1, point.num_steps));
-    const std::string bar = width < 4 ? "" : fmt::format(" [{:=<{}}{:<{}}]", "", filled, "", width - filled);
-    fmt::print("\r\033[K{}{}  {}", head, bar, numbers);
-    drawn_ = true;
-  }
-  std::fflush(stdout);
-}
-
-void Progress::line(const std::string& text) {
-  clear();
-  fmt::print("{}\n", text);
-  std::fflush(stdout);
-}
-
-void Progress::clear() {
-  if (drawn_) fmt::print("\r\033[K");
-  drawn_ = false;
+  line_.show(head, static_cast<double>(point.step) / static_cast<double>(std::max<std::int64_t>(1, point.num_steps)),
+             numbers);
 }
 
 std::string describe_epoch(const EpochRow& row, std::int64_t num_epochs, double seconds_left) {

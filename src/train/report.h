@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "convoy/base/progress_line.h"
 #include "convoy/params/parameters.h"
 
 #include "train/run_log.h"
@@ -25,18 +26,12 @@ struct ProgressPoint {
 /// A bar that is redrawn on a terminal; elsewhere a plain line now and then.
 class Progress {
  public:
-  Progress();
-
   void show(const ProgressPoint& point);
   /// A line of its own, above the bar.
-  void line(const std::string& text);
+  void line(const std::string& text) { line_.line(text); }
 
  private:
-  void clear();
-
-  bool terminal_;
-  bool drawn_ = false;
-  double next_seconds_ = 0;
+  ProgressLine line_;
 };
 
 std::string describe_epoch(const EpochRow& row, std::int64_t num_epochs, double seconds_left);

@@ -5,6 +5,7 @@
 
 #include "app/program.h"
 #include "app/small_data.h"
+#include "unit/data/image_files.h"
 
 namespace convoy::test {
 
@@ -65,6 +66,39 @@ TEST(Face, ARunLearnsAndLeavesEverythingInItsDirectory) {
   EXPECT_EQ(info.status, 0) << info.output;
   const Ending check = run_program({.arguments = {"check", run + "/checkpoints/step-00000030.h5"}});
   EXPECT_EQ(check.status, 0) << check.output;
+}
+
+TEST(Face, InfoGoesOnAfterABadFileAndEndsWithItsStatus) {
+  const WorkingDirectory directory;
+  import_small_data(directory / "small");
+  const std::string shard = directory / "small/data/test.h5";
+  const Ending info = run_program({.arguments = {"info", directory / "absent.h5", shard}});
+  EXPECT_EQ(info.status, 1) << info.output;
+  EXPECT_TRUE(contains(info.output, "cannot open '" + (directory / "absent.h5") + "': No such file")) << info.output;
+  EXPECT_TRUE(contains(info.output, "96 samples, 24 each")) << info.output;
+  EXPECT_EQ(run_program({.arguments = {"check", shard}}).status, 0);
+}
+
+TEST(Face, AnImportNamesWhatItSkipsAndEveryRankWorks) {
+  const WorkingDirectory directory;
+  const std::string source = directory / "images";
+  write_image_folder(source);
+  write_text(source + "/train/ant/broken.jpg", "no image");
+  const std::vector<std::string> arguments = {"import", "--import.source=" + source,
+                                              "--import.output=" + (directory / "out"), "--import.size=24"};
+  const Ending import = run_program({.arguments = arguments, .ranks = 2});
+  EXPECT_EQ(import.status, 0) << import.output;
+  EXPECT_TRUE(contains(import.output, "skipped 'train/ant/broken.jpg': it is neither a JPEG nor a PNG"))
+      << import.output;
+  EXPECT_TRUE(contains(import.output, "train: 24 images 24x24x3, 3 classes")) << import.output;
+  EXPECT_TRUE(contains(import.output, "skipped 1 bad ones")) << import.output;
+
+  const Ending strict = run_program(
+      {.arguments = arguments + std::vector<std::string>{"--import.strict=on", "--import.output=" + (directory / "s")},
+       .ranks = 2});
+  EXPECT_EQ(strict.status, 2) << strict.output;
+  EXPECT_TRUE(contains(strict.output, "convoy: import.strict: 'train/ant/broken.jpg' under '")) << strict.output;
+  EXPECT_TRUE(std::filesystem::is_empty(directory / "s"));
 }
 
 TEST(Face, APlanShowsTheStepWithoutDoingIt) {

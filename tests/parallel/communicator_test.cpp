@@ -14,6 +14,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
+#include "convoy/comm/on_root.h"
 
 #include "comm/mpi/chunks.h"
 #include "parallel/mpi_main.h"
@@ -208,6 +209,31 @@ TEST(Collective, MaxIsTheLargestWhoeverHoldsItAndWhateverItsSign) {
 TEST(Collective, SumIsExactBeyondDoublePrecision) {
   const std::int64_t large = (std::int64_t{1} << 53) + 1;
   EXPECT_EQ(world().sum(world().rank() == 0 ? large : 1), large + world().size() - 1);
+}
+
+TEST(Collective, StartedSumsAreOfEachPlaceItsOwn) {
+  const std::vector<std::int64_t> values = {1, -world().rank(), std::int64_t{1} << 53};
+  std::vector<std::int64_t> sums(3);
+  world().start_sum(values, sums).wait();
+  const std::int64_t n = world().size();
+  EXPECT_EQ(sums, (std::vector<std::int64_t>{n, -n * (n - 1) / 2, n << 53}));
+}
+
+TEST(OnAll, TheErrorOfTheLowestRankIsEveryones) {
+  on_all(world(), [] {});
+  for (int lowest = 0; lowest < world().size(); ++lowest) {
+    const auto work = [&] {
+      if (world().rank() == lowest) refuse("refused by {}", lowest);
+      if (world().rank() > lowest) fail("failed on {}", world().rank());
+    };
+    std::string said;
+    try {
+      on_all(world(), work);
+    } catch (const RequestError& error) {
+      said = error.what();
+    }
+    EXPECT_EQ(said, "refused by " + std::to_string(lowest));
+  }
 }
 
 TEST(Collective, BroadcastInChunksReachesEveryRankFromEveryRoot) {

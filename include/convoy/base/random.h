@@ -15,6 +15,7 @@ enum class Purpose : std::uint64_t {
   kShuffle = 2,
   kCrop = 3,
   kFlip = 4,
+  kValidationSplit = 16,
 };
 
 /// All numbers of one thing: `item` is the sample number or the hash of a tensor's name.

@@ -100,6 +100,9 @@ class Communicator {
   /// Maximum over the group into every rank's `result`. All ranks of this group.
   Request start_max(const std::int64_t* value, std::int64_t* result) const;
 
+  /// Sums of integers over the group, each of its own place, into every rank's `result`. All ranks of this group.
+  Request start_sum(std::span<const std::int64_t> values, std::span<std::int64_t> result) const;
+
   // --- Blocking: setup, checkpoints, end of epoch. Any size.
   void barrier() const;
   void broadcast(void* data, std::int64_t size_bytes, int root) const;

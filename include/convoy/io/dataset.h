@@ -1,18 +1,22 @@
 /// Data sets as HDF5 shards:
-///   /images                            uint8 (N,H,W,C), contiguous, last in the file
 ///   /labels                            int32 (N)
-///   /class_names, /source              texts; where the images came from
+///   /class_names, /class_counts        texts; int64, samples of each class over all shards
+///   /source                            text: what was imported
+///   raw:     /images                   uint8 (N,H,W,C), contiguous
+///   encoded: /encoded, /offsets        uint8, the files' bytes, contiguous; int64 (N+1), where each begins
+///   /names                             texts: the files' names, below what was imported; last, and not in every shard
 ///   channel_mean, channel_deviation    attributes of the file: of each channel, over all shards, of values in [0, 1]
 ///   shard, num_shards, format          attributes of the file: which of how many (from 0)
-/// Behind it stand 64 bytes with two hashes (XXH3-128): one of everything but the images, verified whenever a shard is
-/// opened and before HDF5 sees a byte (damaged metadata can crash or hang it); one of the images, verified on request,
-/// since terabytes cannot be read at each start. h5py, h5ls and h5dump open the files as they are.
+/// Behind it stand 64 bytes with two hashes (XXH3-128): one of everything but images and names, verified whenever a
+/// shard is opened and before HDF5 sees a byte (damaged metadata can crash or hang it); one of images and names,
+/// verified on request, since terabytes cannot be read at each start. h5py, h5ls and h5dump open the files as they are.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,15 +26,17 @@ namespace convoy::io {
 
 /// What all shards of a split agree on.
 struct DatasetInfo {
-  ImageShape image;                       ///< H, W, C
-  std::int64_t num_samples = 0;           ///< over all shards
-  std::vector<std::string> class_names;   ///< labels are their positions
-  std::vector<double> channel_mean;       ///< (C) of values / 255
-  std::vector<double> channel_deviation;  ///< (C)
-  std::string source;                     ///< what was imported
+  ImageShape image;                        ///< H, W, C; encoded: 0, 0, C, as each image has a size of its own
+  bool encoded = false;                    ///< files as they were, decoded when they are loaded; else pixels
+  std::int64_t num_samples = 0;            ///< over all shards
+  std::vector<std::string> class_names;    ///< labels are their positions
+  std::vector<std::int64_t> class_counts;  ///< samples of each class, over all shards
+  std::vector<double> channel_mean;        ///< (C) of values / 255, over all pixels
+  std::vector<double> channel_deviation;   ///< (C)
+  std::string source;                      ///< what was imported
 };
 
-/// Samples in memory, ready to be written as shards.
+/// Samples in memory, ready to be written as shards of pixels.
 struct DatasetContent {
   DatasetInfo info;
   std::vector<std::uint8_t> images;  ///< (N,H,W,C)
@@ -39,7 +45,7 @@ struct DatasetContent {
 
 /// Writes `num_shards` files: DIRECTORY/NAME.h5, or NAME-000.h5 ... where there are several; near equal, in order.
 /// Each is written under a temporary name, and renamed when all are complete; earlier shards of NAME in another number
-/// are removed. The directory is made where there is none. Mean and deviation are computed here, from all the images.
+/// are removed. The directory is made where there is none. Mean, deviation and counts are computed here, from all.
 /// The same content gives the same bytes. Returns the paths. Throws Error (disk full, not writable) leaving no partial
 /// file under any name and earlier ones as they were, RequestError where there are fewer samples than shards.
 std::vector<std::string> write_dataset(const std::string& directory, const std::string& name, int num_shards,
@@ -59,10 +65,16 @@ class Dataset {
   Dataset& operator=(Dataset&&) noexcept;
 
   const DatasetInfo& info() const { return info_; }
-  /// H*W*C bytes; sample in [0, info().num_samples), else Error.
+  bool is_encoded() const { return info_.encoded; }
+  /// H*W*C bytes; sample in [0, info().num_samples), else Error. Of an encoded set: Error.
   const std::uint8_t* image(std::int64_t sample) const;
+  /// The file as it was imported. Its bytes are not verified: what decodes them must bear anything. Of a raw set:
+  /// Error.
+  std::span<const std::byte> encoded(std::int64_t sample) const;
   std::int32_t label(std::int64_t sample) const;
-  /// Reads all images and compares their hashes: nothing, or which shard is damaged.
+  /// The file that it came from, below the folder that was imported; empty where the shard has no names.
+  std::string name(std::int64_t sample) const;
+  /// Reads all images and names and compares their hashes: nothing, or which shard is damaged.
   std::optional<std::string> find_damage() const;
 
  private:

@@ -15,6 +15,10 @@ enum class DeviceKind { kAuto, kCpu, kCuda };
 enum class PrecisionKind { kF32, kTf32, kBf16, kFp16 };
 enum class ReductionKind { kInvariant, kFast };
 enum class WeightsKind { kEma, kTrained };
+enum class ImportFormat { kAuto, kFolder, kCifar, kIdx };
+enum class StorageKind { kRaw, kEncoded };
+enum class ResizeKind { kCrop, kSquash };
+enum class ChannelsKind { kAuto, kGrey, kColour };
 
 struct ModelParams {
   std::string name = "resnet20";
@@ -118,10 +122,16 @@ struct RunParams {
 };
 
 struct ImportParams {
-  std::string format = "idx";
+  ImportFormat format = ImportFormat::kAuto;
   std::string source;
   std::string output;
-  std::int64_t shards = 1;  ///< files a split
+  StorageKind storage = StorageKind::kRaw;
+  std::int64_t size = 0;  ///< rows and columns of a raw image; 0: as they are
+  ResizeKind resize = ResizeKind::kCrop;
+  ChannelsKind channels = ChannelsKind::kAuto;
+  double val_fraction = 0;  ///< of each class of train, for a split of its own
+  std::int64_t shards = 0;  ///< files a split; 0: one for every 10,000 images
+  bool strict = false;      ///< the first bad file ends the import
   bool operator==(const ImportParams&) const = default;
 };
 

@@ -157,6 +157,14 @@ Request Communicator::start_max(const std::int64_t* value, std::int64_t* result)
   return Request(request);
 }
 
+Request Communicator::start_sum(std::span<const std::int64_t> values, std::span<std::int64_t> result) const {
+  assert(values.size() == result.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  CONVOY_CHECK_MPI(MPI_Iallreduce(values.data(), result.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_SUM,
+                                  comm_, &request));  // all ranks of this group
+  return Request(request);
+}
+
 // --- Communicator: blocking ----------------------------------------------------------------------------------
 
 void Communicator::barrier() const {

@@ -1,4 +1,4 @@
-/// Work of rank 0 whose failure is everyone's.
+/// Work whose failure is everyone's.
 #include "convoy/comm/on_root.h"
 
 #include <cstddef>
@@ -23,13 +23,10 @@ std::string outcome_of(const std::function<void()>& work) {
   }
 }
 
-}  // namespace
-
-void on_root(const Communicator& group, const std::function<void()>& work) {
-  std::string outcome;
-  if (group.rank() == 0) outcome = outcome_of(work);
+// All ranks of the group; what `root` gives counts.
+void tell(const Communicator& group, const std::string& outcome, int root) {
   const auto raw = std::as_bytes(std::span(outcome));
-  const std::vector<std::byte> told = group.broadcast(std::vector<std::byte>(raw.begin(), raw.end()), 0);
+  const std::vector<std::byte> told = group.broadcast(std::vector<std::byte>(raw.begin(), raw.end()), root);
   const std::string message(reinterpret_cast<const char*>(told.data()) + 1, told.size() - 1);
   switch (static_cast<Outcome>(told[0])) {
     case Outcome::kDone:
@@ -39,6 +36,19 @@ void on_root(const Communicator& group, const std::function<void()>& work) {
     case Outcome::kFailed:
       throw Error(message);
   }
+}
+
+}  // namespace
+
+void on_root(const Communicator& group, const std::function<void()>& work) {
+  tell(group, group.rank() == 0 ? outcome_of(work) : std::string(), 0);
+}
+
+void on_all(const Communicator& group, const std::function<void()>& work) {
+  const std::string outcome = outcome_of(work);
+  const bool done = outcome[0] == static_cast<char>(Outcome::kDone);
+  const std::int64_t furthest = group.max(done ? 0 : group.size() - group.rank());
+  if (furthest > 0) tell(group, outcome, static_cast<int>(group.size() - furthest));
 }
 
 }  // namespace convoy::mpi

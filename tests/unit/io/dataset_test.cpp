@@ -213,6 +213,7 @@ void forge(const TemporaryDirectory& directory, const Change& change) {
   const DatasetContent content = make_content();
   ShardHead head{content.info, 0, 1, content.labels};
   head.info.channel_mean = head.info.channel_deviation = {0, 0, 0};
+  head.info.class_counts.resize(head.info.class_names.size());
   change(head);
   const std::vector<std::byte> bytes = encode_shard_head(head);
   const auto images = std::as_bytes(std::span(content.images));

@@ -28,8 +28,8 @@ TEST(Inspect, DescribesAShard) {
   DatasetContent content = test::make_content();
   write_dataset(directory.path(), "train", 2, content);
   expect_lines(describe_file(directory / "train-001.h5"),
-               {"shard 2 of 2", "samples     10\n", "5x4x3", "4: class 0, class 1, class 2, class 3\n",
-                fmt::format("{:.4f}, ", content.info.channel_mean[0]), "made for a test", "KiB"});
+               {"shard 2 of 2", "samples       10\n", "5x4x3", "4: class 0, class 1, class 2, class 3\n",
+                "20 samples, 5 each", fmt::format("{:.4f}, ", content.info.channel_mean[0]), "made for a test", "KiB"});
 }
 
 TEST(Inspect, DescribesACheckpoint) {
@@ -38,7 +38,7 @@ TEST(Inspect, DescribesACheckpoint) {
   // 8*3*3*3 + 10 + 10*8 parameters, 8 running values; the momentum of two tensors: 216 + 10.
   expect_lines(describe_file(directory / "a.h5"),
                {"checkpoint\n", "1234\n", "78976 seen, 64 a step", "10.00 %", "306 in 3 tensors", "8 in 1 tensors",
-                "momentum    226 in 2 tensors", "KiB"});
+                "momentum      226 in 2 tensors", "KiB"});
 }
 
 TEST(Inspect, DescribesAndVerifiesSafetensors) {

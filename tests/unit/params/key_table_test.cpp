@@ -118,7 +118,8 @@ TEST(KeyTable, NamesTheNearestChoice) {
             "command line: checkpoint.resume = aut is neither. Allowed: auto, best, none, or a checkpoint's path with "
             "a '/' or a "
             "'.'. Nearest: auto.");
-  EXPECT_EQ(set("import.format", "csv"), "command line: import.format = csv is none of its choices. Allowed: idx.");
+  EXPECT_EQ(set("import.format", "csv"),
+            "command line: import.format = csv is none of its choices. Allowed: auto, folder, cifar, idx.");
 }
 
 TEST(KeyTable, ShowsLongValuesInPart) {

@@ -62,7 +62,16 @@ Parameters random_parameters(std::mt19937_64& engine) {
            .device = DeviceKind::kCpu,
            .reduction = ReductionKind::kFast,
            .bucket_mib = tiny()};
-  p.import = {.format = "idx", .source = "s", .output = "o", .shards = count()};
+  p.import = {.format = static_cast<ImportFormat>(engine() % 4),
+              .source = "s",
+              .output = "o",
+              .storage = StorageKind::kRaw,
+              .size = count(),
+              .resize = static_cast<ResizeKind>(engine() % 2),
+              .channels = static_cast<ChannelsKind>(engine() % 3),
+              .val_fraction = fraction(),
+              .shards = count(),
+              .strict = engine() % 2 == 0};
   return p;
 }
 

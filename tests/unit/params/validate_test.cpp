@@ -105,6 +105,15 @@ TEST(Needs, ImportNeedsSourceAndOutput) {
   EXPECT_EQ(complaint({"import", "--import.source=a", "--import.output=b"}), kNone);
 }
 
+TEST(Consistency, EncodedImagesHaveNoSizeOfTheImport) {
+  const std::vector<std::string> import = {"import", "--import.source=a", "--import.output=b",
+                                           "--import.storage=encoded"};
+  EXPECT_EQ(complaint(import), kNone);
+  auto sized = import;
+  sized.push_back("--import.size=64");
+  EXPECT_EQ(complaint(sized).find("import.size = 64 cannot be with import.storage = encoded"), 0u) << complaint(sized);
+}
+
 TEST(Needs, WrongKeysAreToldBeforeMissingOnes) {
   EXPECT_EQ(complaint({"train", "--batch.micro=7"}).find("batch.micro = 7 does not divide"), 0u);
 }

@@ -1,0 +1,47 @@
+/// Public formats into Convoy's data sets, by all ranks together.
+///
+/// Samples are listed once, in the order of classes and names (CIFAR and IDX: of their files), and stored in that
+/// order: training shuffles them anyway. A shard takes a fixed range of the list, less what was bad in it, and is
+/// written by one rank; so the files do not depend on the number of ranks. All get their names when all are on the
+/// disk.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "convoy/comm/communicator.h"
+#include "convoy/io/dataset.h"
+#include "convoy/params/parameters.h"
+
+namespace convoy {
+
+struct ImportedSplit {
+  std::string name;
+  io::DatasetInfo info;
+  std::vector<std::string> paths;
+};
+
+struct BadImage {
+  std::string name;    ///< below import.source
+  std::string reason;  ///< "it is ..."
+};
+
+struct ImportSummary {
+  std::vector<ImportedSplit> splits;
+  std::vector<BadImage> skipped;  ///< on rank 0; in the order of their names
+};
+
+struct ImportProgress {
+  const char* work = "";  ///< what is being done
+  std::int64_t done = 0, total = 0, skipped = 0;
+};
+
+/// `show` is called on rank 0, a few times a second. Throws on all ranks alike: RequestError where the source or the
+/// parameters are at fault (or, with import.strict, an image), Error where the disk is. Then no file of the import
+/// remains, and earlier ones are as they were. All ranks of the group.
+ImportSummary import_images(const ImportParams& params, std::uint64_t seed, const mpi::Communicator& world,
+                            const std::function<void(const ImportProgress&)>& show);
+
+}  // namespace convoy

@@ -1,0 +1,79 @@
+/// Bar and lines on standard output.
+#include "convoy/base/progress_line.h"
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "convoy/base/clock.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr double kRedrawSeconds = 0.25, kPlainLineSeconds = 30;
+constexpr int kBarWidth = 28;
+
+// mpirun gives its ranks a terminal of their own, wherever its output goes: what counts is mpirun's standard output.
+bool stdout_is_terminal() {
+  if (isatty(STDOUT_FILENO) == 0) return false;
+  if (std::getenv("OMPI_COMM_WORLD_RANK") == nullptr) return true;
+  std::array<char, PATH_MAX> target{};
+  const std::string link = fmt::format("/proc/{}/fd/1", getppid());
+  const ssize_t length = readlink(link.c_str(), target.data(), target.size() - 1);
+  const std::string_view name(target.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  return name.starts_with("/dev/pts/") || name.starts_with("/dev/tty");
+}
+
+// The terminal's columns; mpirun gives its ranks one without a size.
+int terminal_columns() {
+  winsize size{};
+  constexpr int kUsual = 80;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine() : terminal_(stdout_is_terminal()) {
+  next_seconds_ = now_seconds() + (terminal_ ? kRedrawSeconds : kPlainLineSeconds);
+}
+
+bool ProgressLine::is_due() const {
+  return now_seconds() >= next_seconds_;
+}
+
+void ProgressLine::show(const std::string& head, double fraction, const std::string& numbers) {
+  next_seconds_ = now_seconds() + (terminal_ ? kRedrawSeconds : kPlainLineSeconds);
+  if (!terminal_) {
+    fmt::print("{}  {}\n", head, numbers);
+  } else {
+    // A line that wraps could not be redrawn: the bar takes what the numbers leave.
+    const auto left = terminal_columns() - static_cast<int>(head.size() + numbers.size()) - 6;
+    const int width = std::clamp(left, 0, kBarWidth);
+    const int filled = static_cast<int>(width * std::clamp(fraction, 0.0, 1.0));
+    const std::string bar = width < 4 ? "" : fmt::format(" [{:=<{}}{:<{}}]", "", filled, "", width - filled);
+    fmt::print("\r\033[K{}{}  {}", head, bar, numbers);
+    drawn_ = true;
+  }
+  std::fflush(stdout);
+}
+
+void ProgressLine::line(const std::string& text) {
+  clear();
+  fmt::print("{}\n", text);
+  std::fflush(stdout);
+}
+
+void ProgressLine::clear() {
+  if (drawn_) fmt::print("\r\033[K");
+  drawn_ = false;
+}
+
+}  // namespace convoy

@@ -1,0 +1,87 @@
+/// JPEG and PNG files in memory to pixels: 8 bits, grey or RGB, whatever they hold.
+///
+/// Files come from anywhere, so nothing in one is believed: its dimensions are checked before memory is taken for them,
+/// and what is damaged or cut off is an error, never half an image.
+///   alpha: dropped, as most training programs do; 16 bits: scaled to 8; CMYK and YCCK: through the simple formula
+///   R = (255 - C) (255 - K) / 255; colour to grey: 0.299 R + 0.587 G + 0.114 B. Orientation tags are ignored.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "convoy/base/shape.h"
+
+namespace convoy {
+
+/// Rows and columns that an image may have: more than any camera's, and their square, 2^28 pixels, is 0.8 GB of RGB
+/// (and three times that while a progressive JPEG is decoded): as much as a rank can be asked for.
+inline constexpr std::int64_t kMostImageSide = 16384;
+/// Bytes that a file may have, all of which are read at once: more than 2^28 pixels of RGB take before any packing.
+inline constexpr std::uint64_t kMostImageFileBytes = std::uint64_t{1} << 30;
+
+/// What a file says of itself.
+struct ImageHeader {
+  std::int64_t h = 0, w = 0;
+  bool grey = false;  ///< no colour can be in it
+};
+
+struct DecodeRequest {
+  std::int64_t channels = 3;  ///< 1 or 3
+  /// A JPEG may come at 1/2, 1/4 or 1/8 of its size, which is faster, as long as it has at least so many rows and
+  /// columns. 0: at its full size.
+  std::int64_t at_least_h = 0, at_least_w = 0;
+};
+
+/// Pixels in somebody else's memory, (H,W,C).
+struct ImageView {
+  ImageShape shape;
+  const std::uint8_t* pixels = nullptr;
+
+  std::span<const std::uint8_t> bytes() const { return {pixels, static_cast<std::size_t>(shape.count())}; }
+};
+
+/// One format's library behind two calls.
+class ImageCodec {
+ public:
+  virtual ~ImageCodec() = default;
+  virtual ImageHeader read_header(std::span<const std::byte> file) = 0;
+  /// Resizes `pixels` as needed; its memory is used again.
+  virtual ImageShape decode(std::span<const std::byte> file, const DecodeRequest& request,
+                            std::vector<std::uint8_t>& pixels) = 0;
+};
+
+std::unique_ptr<ImageCodec> make_jpeg_codec();
+std::unique_ptr<ImageCodec> make_png_codec();
+
+/// Decodes one image after the other, whatever their format, in memory that it keeps. One a thread.
+class ImageDecoder {
+ public:
+  ImageDecoder();
+
+  /// Both throw Error saying what is wrong with the file ("it is truncated: ...").
+  ImageHeader read_header(std::span<const std::byte> file);
+  /// Holds until the next call.
+  ImageView decode(std::span<const std::byte> file, const DecodeRequest& request);
+
+ private:
+  ImageCodec& codec_of(std::span<const std::byte> file);
+
+  std::unique_ptr<ImageCodec> jpeg_, png_;
+  std::vector<std::uint8_t> pixels_;
+};
+
+// --- For the codecs --------------------------------------------------------------------------------------------------
+
+/// Throws Error where a header's dimensions are beyond the limits, or more than `most_pixels_a_byte` times the file's
+/// bytes: no honest file packs so much.
+void check_dimensions(std::int64_t h, std::int64_t w, std::size_t file_bytes, std::int64_t most_pixels_a_byte);
+
+/// The weights of 0.299, 0.587, 0.114 in 65536ths.
+inline std::uint8_t luma(int r, int g, int b) {
+  return static_cast<std::uint8_t>((19595 * r + 38470 * g + 7471 * b + 32768) >> 16);
+}
+
+}  // namespace convoy

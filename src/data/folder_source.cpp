@@ -1,0 +1,164 @@
+/// Walks the folders, reads the files.
+#include "data/folder_source.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+
+#include "convoy/base/error.h"
+#include "convoy/base/log.h"
+
+#include "io/atomic_file.h"
+
+namespace convoy {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<const char*, 3> kSplits = {"train", "val", "test"};
+// What stands before a JPEG's dimensions (colour profiles, a small preview) is seldom longer.
+constexpr std::uint64_t kHeaderBytes = std::uint64_t{64} << 10;
+
+bool is_hidden(const fs::path& path) {
+  return path.filename().string().starts_with('.');
+}
+
+/// In the order of their names.
+std::vector<fs::path> folders_in(const fs::path& parent) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  fs::directory_iterator entries(parent, error);
+  if (error) refuse("import.source: cannot list folder '{}': {}", parent.string(), error.message());
+  for (const fs::directory_entry& entry : entries) {
+    if (!is_hidden(entry.path()) && entry.is_directory(error)) folders.push_back(entry.path());
+  }
+  std::sort(folders.begin(), folders.end(),
+            [](const fs::path& a, const fs::path& b) { return a.filename().string() < b.filename().string(); });
+  return folders;
+}
+
+std::optional<std::size_t> split_of(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  for (std::size_t i = 0; i < kSplits.size(); ++i) {
+    if (name.starts_with(kSplits[i]) && !folders_in(folder).empty()) return i;
+  }
+  return std::nullopt;
+}
+
+/// Files below `folder`, as seen from `root`.
+std::vector<std::string> files_below(const fs::path& folder, const fs::path& root) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::recursive_directory_iterator entries(folder, error);
+  if (error) refuse("import.source: cannot list folder '{}': {}", folder.string(), error.message());
+  for (; entries != fs::recursive_directory_iterator(); entries.increment(error)) {
+    if (is_hidden(entries->path())) {
+      entries.disable_recursion_pending();
+    } else if (std::error_code ignored; entries->is_regular_file(ignored)) {
+      names.push_back(entries->path().lexically_relative(root).string());
+    }
+    if (error) break;
+  }
+  if (error) refuse("import.source: cannot list folder '{}': {}", folder.string(), error.message());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::int32_t label_of(const std::string& name, const fs::path& folder, const SourceListing& listing) {
+  const auto& names = listing.class_names;
+  const auto found = std::lower_bound(names.begin(), names.end(), name);
+  if (found == names.end() || *found != name) {
+    refuse("import.source: '{}' is a class that train has not. Train has {}: {}{}", folder.string(), names.size(),
+           fmt::join(names.begin(), names.begin() + std::min<std::ptrdiff_t>(5, std::ssize(names)), ", "),
+           names.size() > 5 ? ", ..." : "");
+  }
+  return static_cast<std::int32_t>(found - names.begin());
+}
+
+void list_split(const fs::path& folder, const std::string& name, const fs::path& root, SourceListing& listing) {
+  const std::vector<fs::path> classes = folders_in(folder);
+  if (listing.splits.empty()) {
+    for (const fs::path& path : classes) listing.class_names.push_back(path.filename().string());
+  }
+  SourceSplit& split = listing.splits.emplace_back();
+  split.name = name;
+  for (const fs::path& path : classes) {
+    const std::int32_t label = label_of(path.filename().string(), path, listing);
+    const std::vector<std::string> files = files_below(path, root);
+    if (files.empty()) refuse("import.source: class folder '{}' is empty. Fill it, or remove it", path.string());
+    for (const std::string& file : files) split.add(file, label, 0);
+  }
+}
+
+}  // namespace
+
+SourceListing list_image_folder(const std::string& root_name) {
+  const fs::path root(root_name);
+  const std::vector<fs::path> folders = folders_in(root);
+  if (folders.empty()) {
+    refuse("import.source = {}: it holds no folders. Images are expected as [SPLIT/]CLASS/IMAGE", root_name);
+  }
+  std::array<fs::path, kSplits.size()> splits;
+  std::vector<std::string> others;
+  for (const fs::path& folder : folders) {
+    const auto split = split_of(folder);
+    if (!split) {
+      others.push_back(folder.filename().string());
+    } else if (fs::path& found = splits[*split]; !found.empty()) {
+      refuse("import.source = {}: '{}' and '{}' are both split {}. Import them apart, or rename one", root_name,
+             found.filename().string(), folder.filename().string(), kSplits[*split]);
+    } else {
+      found = folder;
+    }
+  }
+  SourceListing listing;
+  if (others.size() == folders.size()) {
+    list_split(root, "train", root, listing);
+    return listing;
+  }
+  if (splits[0].empty()) {
+    refuse("import.source = {}: there is a split {} and no train, whose classes are needed", root_name,
+           (splits[1].empty() ? splits[2] : splits[1]).filename().string());
+  }
+  if (!others.empty()) {
+    log_warning(fmt::format("import.source = {}: beside the splits these are not imported: {}", root_name,
+                            fmt::join(others, ", ")));
+  }
+  for (std::size_t i = 0; i < kSplits.size(); ++i) {
+    if (!splits[i].empty()) list_split(splits[i], kSplits[i], root, listing);
+  }
+  return listing;
+}
+
+FolderSource::FolderSource(std::string root, SourceListing listing)
+    : ImageSource(std::move(listing)), root_(std::move(root)) {}
+
+void FolderSource::fetch(const SourceSplit& split, std::int64_t sample, std::uint64_t most_bytes) {
+  const std::string path = (fs::path(root_) / split.names[sample]).string();
+  const io::FileDescriptor file = io::open_for_reading(path);
+  const std::uint64_t size = io::file_size(file, path);
+  if (size > kMostImageFileBytes) fail("it is too long: {} bytes; at most {} are taken", size, kMostImageFileBytes);
+  file_.resize(std::min(size, most_bytes));
+  whole_ = file_.size() == size;
+  io::read_at(file, 0, file_, path);
+}
+
+ImageHeader FolderSource::look(const SourceSplit& split, std::int64_t sample) {
+  fetch(split, sample, kHeaderBytes);
+  try {
+    return decoder_.read_header(file_);
+  } catch (const Error&) {
+    if (whole_) throw;
+  }
+  fetch(split, sample, kMostImageFileBytes);
+  return decoder_.read_header(file_);
+}
+
+ImageView FolderSource::read(const SourceSplit& split, std::int64_t sample, const DecodeRequest& request) {
+  fetch(split, sample, kMostImageFileBytes);
+  return decoder_.decode(file_, request);
+}
+
+}  // namespace convoy

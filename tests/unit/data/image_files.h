@@ -1,0 +1,45 @@
+/// JPEG and PNG files made for tests, and folders of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace convoy::test {
+
+/// A smooth pattern whose channels differ clearly.
+std::uint8_t smooth_byte(int y, int x, int channel);
+
+struct JpegSpec {
+  int h = 24, w = 20;
+  int channels = 3;   ///< stored: 1, 3, or 4 (cyan, magenta, yellow, black)
+  bool ycck = false;  ///< 4 channels as YCCK
+  bool adobe = true;  ///< 4 channels: with Adobe's mark
+  bool progressive = false;
+  bool arithmetic = false;
+  bool separate_scans = false;  ///< one for each channel
+  int quality = 100;            ///< 100: each coefficient to the next integer
+};
+/// smooth_byte in every channel; chroma at full resolution.
+std::vector<std::byte> make_jpeg(const JpegSpec& spec = {});
+
+struct PngSpec {
+  int h = 24, w = 20;
+  int color_type = 2;  ///< libpng's: 0 grey, 2 RGB, 3 palette, 4 grey + alpha, 6 RGBA
+  int bit_depth = 8;
+  bool interlaced = false;
+  bool grey_palette = false;
+  std::string text;  ///< of a tEXt chunk
+};
+/// smooth_byte in every channel, its high bits where the depth is less, also in the low byte where it is 16. The
+/// palette has colour i = (i, 255 - i, i / 2), or (i, i, i); pixels are smooth_byte of channel 0. Alpha is x + y.
+std::vector<std::byte> make_png(const PngSpec& spec = {});
+
+void write_bytes(const std::string& path, const std::vector<std::byte>& bytes);
+
+/// FOLDER/{train,test}/{ant,bee,cat}/NN.{jpg,png}: 7, 8 and 9 images a class in train, 2 in test, of different sizes,
+/// one class in folders of its own; all images of a class look alike.
+void write_image_folder(const std::string& folder);
+
+}  // namespace convoy::test

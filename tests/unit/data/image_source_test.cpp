@@ -1,0 +1,235 @@
+/// What is listed from folders and CIFAR's files, in which order, and what is refused by name.
+#include "data/image_source.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+
+#include "data/cifar_files.h"
+#include "data/folder_source.h"
+#include "unit/data/image_files.h"
+#include "unit/io/temporary_directory.h"
+
+namespace convoy {
+namespace {
+
+namespace fs = std::filesystem;
+using test::message_of;
+using test::TemporaryDirectory;
+
+#define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+void put(const std::string& path, const std::string& text = "x") {
+  fs::create_directories(fs::path(path).parent_path());
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+}
+
+std::vector<std::string> names_of(const SourceSplit& split) {
+  std::vector<std::string> names;
+  for (std::int64_t i = 0; i < split.size(); ++i) names.emplace_back(split.names[i]);
+  return names;
+}
+
+using Names = std::vector<std::string>;
+using Labels = std::vector<std::int32_t>;
+
+// --- Folders ---------------------------------------------------------------------------------------------------------
+
+class ImageFolder : public testing::Test {
+ protected:
+  SourceListing list() const { return list_image_folder(directory_.path()); }
+  std::string refusal() const {
+    return message_of<RequestError>([&] { list(); });
+  }
+  TemporaryDirectory directory_;
+};
+
+TEST_F(ImageFolder, WithSplitsIsListedByClassAndName) {
+  for (const std::string file : {"trainset/b/2", "trainset/b/10", "trainset/a/sub/x", "trainset/a/c", "trainset/.x/y",
+                                 "trainset/a/.hidden", "valset/b/7", "testset/a/1", "testset/b/1"}) {
+    put(directory_ / file);
+  }
+  const SourceListing listing = list();
+  EXPECT_EQ(listing.class_names, (Names{"a", "b"}));
+  ASSERT_EQ(listing.splits.size(), 3u);
+  EXPECT_EQ(listing.splits[0].name, "train");
+  EXPECT_EQ(names_of(listing.splits[0]), (Names{"trainset/a/c", "trainset/a/sub/x", "trainset/b/10", "trainset/b/2"}));
+  EXPECT_EQ(listing.splits[0].labels, (Labels{0, 0, 1, 1}));
+  EXPECT_EQ(listing.splits[1].name, "val");
+  EXPECT_EQ(listing.splits[1].labels, (Labels{1}));  // by train's classes, though it has one only
+  EXPECT_EQ(listing.splits[2].name, "test");
+}
+
+TEST_F(ImageFolder, WithoutSplitsIsOneTrainEvenWithAClassOfThatName) {
+  put(directory_ / "train/1");
+  put(directory_ / "boat/1");
+  const SourceListing listing = list();
+  EXPECT_EQ(listing.class_names, (Names{"boat", "train"}));
+  ASSERT_EQ(listing.splits.size(), 1u);
+  EXPECT_EQ(names_of(listing.splits[0]), (Names{"boat/1", "train/1"}));
+}
+
+TEST_F(ImageFolder, ThatIsEmptyOrContradictsItselfIsRefused) {
+  EXPECT_CONTAINS(refusal(), "holds no folders");
+  put(directory_ / "test/a/1");
+  EXPECT_CONTAINS(refusal(), "no train");
+  put(directory_ / "train/b/1");
+  EXPECT_CONTAINS(refusal(), "test/a' is a class that train has not. Train has 1: b");
+  put(directory_ / "train/a/1");
+  EXPECT_EQ(list().splits.size(), 2u);
+  put(directory_ / "testing/a/1");
+  EXPECT_CONTAINS(refusal(), "'test' and 'testing' are both split test");
+  fs::remove_all(directory_ / "testing");
+  fs::create_directories(directory_ / "train/c");
+  EXPECT_CONTAINS(refusal(), "train/c' is empty");
+}
+
+TEST_F(ImageFolder, ImagesAreReadByContentAndBadOnesHaveAReason) {
+  test::write_bytes(directory_ / "a/1.png", test::make_jpeg());
+  test::write_bytes(directory_ / "a/2.jpg", test::make_png());
+  put(directory_ / "a/3.jpg", "");
+  put(directory_ / "a/4.jpg", "no image");
+  fs::create_symlink("nowhere", directory_ / "a/5.jpg");  // is no file: not listed
+  FolderSource source(directory_.path(), list());
+  const SourceSplit& split = source.listing().splits[0];
+  ASSERT_EQ(split.size(), 4);
+  EXPECT_EQ(source.read(split, 0, {}).shape, (ImageShape{24, 20, 3}));
+  EXPECT_EQ(source.file().size(), test::make_jpeg().size());
+  EXPECT_EQ(source.read(split, 1, {}).shape, (ImageShape{24, 20, 3}));
+  EXPECT_EQ(message_of<Error>([&] { source.read(split, 2, {}); }), "it is empty");
+  EXPECT_EQ(message_of<Error>([&] { source.look(split, 3); }), "it is neither a JPEG nor a PNG");
+  fs::remove(directory_ / "a/4.jpg");
+  EXPECT_CONTAINS(message_of<Error>([&] { source.read(split, 3, {}); }), "No such file");
+}
+
+TEST_F(ImageFolder, HeadersBehindMuchElseAreFound) {
+  const std::vector<std::byte> jpeg = test::make_jpeg();
+  std::vector<std::byte> padded(jpeg.begin(), jpeg.begin() + 2);
+  for (int i = 0; i < 3; ++i) {  // application segments of 65535 bytes
+    padded.insert(padded.end(), {std::byte{0xff}, std::byte{0xe5}, std::byte{0xff}, std::byte{0xff}});
+    padded.insert(padded.end(), 65533, std::byte{7});
+  }
+  padded.insert(padded.end(), jpeg.begin() + 2, jpeg.end());
+  test::write_bytes(directory_ / "a/1", padded);
+  FolderSource source(directory_.path(), list());
+  EXPECT_EQ(source.look(source.listing().splits[0], 0).h, 24);
+}
+
+// --- A validation split ----------------------------------------------------------------------------------------------
+
+SourceListing made_listing() {
+  SourceListing listing;
+  listing.class_names = {"a", "b", "c"};
+  SourceSplit& train = listing.splits.emplace_back();
+  train.name = "train";
+  const int counts[] = {100, 40, 1};
+  std::int64_t place = 0;
+  for (std::int32_t label = 0; label < 3; ++label) {
+    for (int i = 0; i < counts[label]; ++i) train.add(fmt::format("{}/{}", label, i), label, place++);
+  }
+  return listing;
+}
+
+TEST(CutValidation, TakesItsShareOfEachClassAndKeepsTheOrder) {
+  SourceListing listing = made_listing();
+  cut_validation(listing, 0.1, 7);
+  ASSERT_EQ(listing.splits.size(), 2u);
+  const SourceSplit& train = listing.splits[0];
+  const SourceSplit& val = listing.splits[1];
+  EXPECT_EQ(val.name, "val");
+  std::map<std::int32_t, int> counts;
+  for (const std::int32_t label : val.labels) ++counts[label];
+  EXPECT_EQ(counts, (std::map<std::int32_t, int>{{0, 10}, {1, 4}}));  // of the only one of c none
+  EXPECT_EQ(train.size(), 141 - 14);
+  std::set<std::int64_t> all;
+  for (const SourceSplit& split : listing.splits) {
+    EXPECT_TRUE(std::is_sorted(split.places.begin(), split.places.end()));
+    all.insert(split.places.begin(), split.places.end());
+  }
+  EXPECT_EQ(all.size(), 141u);
+}
+
+TEST(CutValidation, IsTheSeedsAndNotTheRestOfTheListings) {
+  SourceListing a = made_listing(), b = made_listing(), c = made_listing();
+  cut_validation(a, 0.2, 7);
+  cut_validation(b, 0.2, 8);
+  EXPECT_NE(a.splits[1].places, b.splits[1].places);
+  c.splits[0].add("1/more", 1, 999);  // another image in class b leaves a alone
+  cut_validation(c, 0.2, 7);
+  EXPECT_TRUE(std::equal(a.splits[1].places.begin(), a.splits[1].places.begin() + 20, c.splits[1].places.begin()));
+}
+
+TEST(CutValidation, OfASourceThatHasOneIsRefused) {
+  SourceListing listing = made_listing();
+  listing.splits.emplace_back().name = "val";
+  EXPECT_CONTAINS(message_of<RequestError>([&] { cut_validation(listing, 0.1, 1); }), "has a split val already");
+}
+
+// --- CIFAR -----------------------------------------------------------------------------------------------------------
+
+/// Plane c, pixel p of record i: (i + 50 c + p) mod 256.
+std::string cifar_records(int count, int label_bytes, int num_classes) {
+  std::string bytes;
+  for (int i = 0; i < count; ++i) {
+    if (label_bytes == 2) bytes.push_back(static_cast<char>(i % 20));
+    bytes.push_back(static_cast<char>(i * 7 % num_classes));
+    for (int c = 0; c < 3; ++c)
+      for (int p = 0; p < 1024; ++p) bytes.push_back(static_cast<char>(i + 50 * c + p));
+  }
+  return bytes;
+}
+
+TEST(Cifar10, IsReadWithNamesAndBatchesInTheirOrder) {
+  const TemporaryDirectory directory;
+  for (const int batch : {1, 2, 10}) put(directory / fmt::format("data_batch_{}.bin", batch), cifar_records(3, 1, 10));
+  put(directory / "test_batch.bin", cifar_records(2, 1, 10));
+  put(directory / "batches.meta.txt", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n\n");
+  const auto source = open_cifar(directory.path());
+  const SourceListing& listing = source->listing();
+  EXPECT_EQ(listing.class_names.size(), 10u);
+  EXPECT_EQ(listing.class_names[9], "j");
+  ASSERT_EQ(listing.splits.size(), 2u);
+  EXPECT_EQ(listing.splits[0].labels, (Labels{0, 7, 4, 0, 7, 4, 0, 7, 4}));
+  EXPECT_EQ(listing.splits[0].names[8], "data_batch_10.bin:2");
+  const ImageView image = source->read(listing.splits[1], 1, {});
+  ASSERT_EQ(image.shape, (ImageShape{32, 32, 3}));
+  for (int p = 0; p < 1024; ++p)
+    for (int c = 0; c < 3; ++c) ASSERT_EQ(image.pixels[3 * p + c], (1 + 50 * c + p) % 256);
+  EXPECT_EQ(source->read(listing.splits[0], 0, {.channels = 1}).shape, (ImageShape{32, 32, 1}));
+}
+
+TEST(Cifar100, TakesTheFineLabel) {
+  const TemporaryDirectory directory;
+  put(directory / "train.bin", cifar_records(30, 2, 100));
+  const auto source = open_cifar(directory.path());
+  ASSERT_EQ(source->listing().splits.size(), 1u);
+  EXPECT_EQ(source->listing().splits[0].labels[29], 29 * 7 % 100);
+  EXPECT_EQ(source->listing().class_names[42], "42");
+}
+
+TEST(Cifar, ThatIsCutOffOrDamagedIsRefused) {
+  const TemporaryDirectory directory;
+  const auto refusal = [&] { return message_of<RequestError>([&] { open_cifar(directory.path()); }); };
+  EXPECT_CONTAINS(refusal(), "neither data_batch_1.bin (CIFAR-10) nor train.bin");
+  const std::string records = cifar_records(2, 1, 10);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{3072}, records.size() - 1}) {
+    put(directory / "data_batch_1.bin", records.substr(0, size));
+    EXPECT_CONTAINS(refusal(), "truncated");
+  }
+  std::string damaged = records;
+  damaged[3073] = 10;
+  put(directory / "data_batch_1.bin", damaged);
+  EXPECT_CONTAINS(refusal(), "label 10 of its record 1");
+  put(directory / "data_batch_1.bin", records);
+  put(directory / "batches.meta.txt", "a\nb\n");
+  EXPECT_CONTAINS(refusal(), "names 2 classes, not 10");
+}
+
+}  // namespace
+}  // namespace convoy
