@@ -67,4 +67,14 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   return found == candidates.end() ? "" : *found;
 }
 
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string field = "\"";
+  for (const char c : text) {
+    if (c == '"') field += '"';
+    field += c;
+  }
+  return field + '"';
+}
+
 }  // namespace convoy

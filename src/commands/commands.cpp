@@ -9,8 +9,8 @@ namespace convoy::commands {
 
 ExitStatus run(const Request& request, mpi::Session& session) {
   static const std::map<std::string, ExitStatus (*)(const Request&, mpi::Session&)> kCommands = {
-      {"train", train}, {"evaluate", evaluate}, {"import", import}, {"export", export_weights}, {"plan", plan},
-      {"info", info},   {"check", check},       {"help", help},     {"version", version}};
+      {"train", train}, {"evaluate", evaluate}, {"predict", predict}, {"import", import}, {"export", export_weights},
+      {"plan", plan},   {"info", info},         {"check", check},     {"help", help},     {"version", version}};
   return kCommands.at(request.command)(request, session);
 }
 

@@ -9,6 +9,7 @@ namespace convoy::commands {
 
 ExitStatus train(const Request& request, mpi::Session& session);
 ExitStatus evaluate(const Request& request, mpi::Session& session);
+ExitStatus predict(const Request& request, mpi::Session& session);
 ExitStatus import(const Request& request, mpi::Session& session);
 ExitStatus export_weights(const Request& request, mpi::Session& session);
 ExitStatus plan(const Request& request, mpi::Session& session);

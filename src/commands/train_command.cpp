@@ -1,4 +1,4 @@
-/// convoy train, convoy evaluate: on the grid of all ranks.
+/// convoy train, convoy evaluate, convoy predict: on the grid of all ranks.
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/stop_signals.h"
 #include "convoy/comm/topology.h"
@@ -49,6 +49,10 @@ ExitStatus train(const Request& request, mpi::Session& session) {
 
 ExitStatus evaluate(const Request& request, mpi::Session& session) {
   return on_grid(request, session, convoy::evaluate);
+}
+
+ExitStatus predict(const Request& request, mpi::Session& session) {
+  return on_grid(request, session, convoy::predict);
 }
 
 }  // namespace convoy::commands

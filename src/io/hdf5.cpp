@@ -209,6 +209,16 @@ Array create_array(hid_t parent, const std::string& name, hid_t type, std::span<
   return {std::move(dataset), {dims.begin(), dims.end()}};
 }
 
+void place(const Array& array, hid_t type) {
+  const Dataspace space(CONVOY_CHECK_HDF5(H5Dget_space(array.dataset)));
+  const std::vector<hsize_t> first(array.dims.size(), 0);
+  CONVOY_CHECK_HDF5(H5Sselect_elements(space, H5S_SELECT_SET, 1, first.data()));
+  const hsize_t one = 1;
+  const Dataspace one_element(CONVOY_CHECK_HDF5(H5Screate_simple(1, &one, nullptr)));
+  const std::vector<std::byte> zeros(H5Tget_size(type));
+  CONVOY_CHECK_HDF5(H5Dwrite(array.dataset, type, one_element, space, H5P_DEFAULT, zeros.data()));
+}
+
 Array open_array(hid_t parent, const std::string& name, hid_t type, std::uint64_t limit_bytes) {
   require_link(parent, name);
   Dataset dataset(CONVOY_CHECK_HDF5(H5Dopen2(parent, name.c_str(), H5P_DEFAULT)));

@@ -96,6 +96,9 @@ struct Array {
   std::int64_t count() const;
 };
 Array create_array(hid_t parent, const std::string& name, hid_t type, std::span<const std::int64_t> dims);
+/// A contiguous data set gets its place with its first write, behind all that was placed before: its first element
+/// does. For arrays whose values are then written past HDF5.
+void place(const Array& array, hid_t type);
 /// Throws Error where it is absent, of another type, not contiguous, or of more bytes than `limit_bytes`.
 Array open_array(hid_t parent, const std::string& name, hid_t type, std::uint64_t limit_bytes);
 /// The same for texts of any fixed length.

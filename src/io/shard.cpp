@@ -63,17 +63,6 @@ void write_description(hid_t file, const ShardHead& head) {
   if (head.info.encoded) write_integers(file, "offsets", head.offsets);
 }
 
-// A contiguous data set gets its place with its first write, behind all that was placed before: its first element does.
-void place(const hdf5::Array& array, hid_t type) {
-  const hdf5::Dataspace space(CONVOY_CHECK_HDF5(H5Dget_space(array.dataset)));
-  const std::vector<hsize_t> first(array.dims.size(), 0);
-  CONVOY_CHECK_HDF5(H5Sselect_elements(space, H5S_SELECT_SET, 1, first.data()));
-  const hsize_t one = 1;
-  const hdf5::Dataspace one_element(CONVOY_CHECK_HDF5(H5Screate_simple(1, &one, nullptr)));
-  const std::vector<std::byte> zeros(H5Tget_size(type));
-  CONVOY_CHECK_HDF5(H5Dwrite(array.dataset, type, one_element, space, H5P_DEFAULT, zeros.data()));
-}
-
 // Payload and names, both created before either has its place, so that nothing comes between. Returns where they begin.
 std::uint64_t place_body(const hdf5::File& file, const ShardHead& head) {
   const ImageShape& image = head.info.image;
@@ -85,11 +74,11 @@ std::uint64_t place_body(const hdf5::File& file, const ShardHead& head) {
   if (head.name_bytes > 0) {
     const hdf5::Datatype type = hdf5::text_type(static_cast<std::size_t>(head.name_bytes));
     const hdf5::Array names = hdf5::create_array(file, "names", type, {&head.info.num_samples, 1});
-    place(payload, H5T_STD_U8LE);
-    place(names, type);
+    hdf5::place(payload, H5T_STD_U8LE);
+    hdf5::place(names, type);
     size += static_cast<std::uint64_t>(names.count() * head.name_bytes);
   } else {
-    place(payload, H5T_STD_U8LE);
+    hdf5::place(payload, H5T_STD_U8LE);
   }
   const auto offset = static_cast<std::uint64_t>(H5Dget_offset(payload.dataset));
   if (hdf5::flushed_size(file) != offset + size) {

@@ -130,6 +130,17 @@ std::vector<Key> make_keys() {
       {"evaluate.weights", choice({&P::evaluate, &EvaluateParams::weights}, kWeightsKinds), "",
        "what is measured on data.test, in training too: ema is their moving average, where there is one"},
 
+      {"evaluate.confusion", flag({&P::evaluate, &EvaluateParams::confusion}), "",
+       "writes confusion.csv (rows: true class, columns: predicted) and classes.csv (accuracies) to run.directory"},
+
+      {"predict.data", text_or_empty({&P::predict, &PredictParams::data}, "a path"), "",
+       "what to predict, given as data.train is; empty: data.test"},
+      {"predict.output", text_or_empty({&P::predict, &PredictParams::output}, "a path"), "",
+       "the .csv file that takes the classes; the logits go to a .h5 file beside it; empty: predictions.csv in "
+       "run.directory"},
+      {"predict.top", integer({&P::predict, &PredictParams::top}, {.least = 1, .most = 1'000'000}), "classes",
+       "how many classes a row of predict.output names, the most probable first"},
+
       {"init.weights", word_or_path({&P::init, &InitParams::weights}, {"random"}, "a path"), "",
        "weights to begin with, where no checkpoint is resumed: a checkpoint or a .safetensors file"},
       {"init.strict", flag({&P::init, &InitParams::strict}), "",

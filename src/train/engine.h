@@ -37,6 +37,11 @@ class Engine {
   void swap_ema();
   /// Last stage: what each of this replica's micro-batches of the latest step counted. Elsewhere empty.
   std::span<const ops::LossSums> sums() const { return active_->sums(); }
+  /// From now on evaluation steps keep their logits.
+  void keep_logits() { evaluation_->keep_logits(); }
+  /// Last stage: (this replica's samples a step, classes) of the latest evaluation step, where they are kept. Elsewhere
+  /// empty.
+  std::span<const float> logits() const { return evaluation_->logits(); }
   /// Waits until the last step's messages have left: before parameters are read or written from outside, and before
   /// the end (a destructor does not wait for other ranks).
   void finish();

@@ -1,6 +1,8 @@
 /// Forward-only passes over a data set.
 #include "train/evaluation.h"
 
+#include <algorithm>
+
 #include "convoy/data/loader.h"
 
 #include "train/input.h"
@@ -8,12 +10,63 @@
 namespace convoy {
 
 namespace {
-constexpr int kEvaluationTag = 9004;
-}
+
+constexpr int kEvaluationTag = 9004, kLogitsTag = 9005;
+
+/// Images whose labels mean other classes than the network's: none counts.
+class UnlabelledSource final : public BatchSource {
+ public:
+  UnlabelledSource(BatchSource& source, std::int64_t batch_micro) : source_(source), batch_micro_(batch_micro) {}
+
+  void load_images(std::int64_t micro_batch, void* x) override { source_.load_images(micro_batch, x); }
+  void load_labels(std::int64_t micro_batch, std::int32_t* labels) override {
+    source_.load_labels(micro_batch, labels);
+    std::fill_n(labels, batch_micro_, ops::kNoLabel);
+  }
+
+ private:
+  BatchSource& source_;
+  std::int64_t batch_micro_;
+};
+
+/// Hands the logits of all samples to rank 0's observer, step after step.
+class LogitsChannel {
+ public:
+  LogitsChannel(Engine& engine, std::int64_t num_samples, const LogitsObserver& observe)
+      : engine_(engine),
+        observe_(observe),
+        num_classes_(engine.plan().spec().network.num_classes),
+        num_samples_(num_samples),
+        channel_(engine, {.item_bytes = engine.plan().spec().batch.micro * num_classes_ *
+                                        static_cast<std::int64_t>(sizeof(float)),
+                          .tag = kLogitsTag}) {
+    engine.keep_logits();
+  }
+
+  void post() { channel_.post(std::as_bytes(engine_.logits())); }
+  void collect() {
+    const std::span<const std::byte> bytes = channel_.collect();
+    const auto* logits = reinterpret_cast<const float*>(bytes.data());
+    const std::int64_t count = std::min(engine_.plan().spec().batch.global, num_samples_ - first_sample_);
+    observe_(first_sample_, {logits, static_cast<std::size_t>(count * num_classes_)});
+    first_sample_ += count;
+  }
+  void finish() { channel_.finish(); }
+
+ private:
+  Engine& engine_;
+  const LogitsObserver& observe_;
+  std::int64_t num_classes_, num_samples_;
+  StepChannel channel_;
+  std::int64_t first_sample_ = 0;  ///< of the next step
+};
+
+}  // namespace
 
 std::optional<StepMetrics> evaluate_dataset(Engine& engine, const io::Dataset& dataset,
                                             const io::DatasetInfo& normalisation, const Parameters& params,
-                                            const std::function<bool()>& stop) {
+                                            const std::function<bool()>& stop, const LogitsObserver& observe) {
+  // 1. All samples in order
   const std::int64_t num_samples = dataset.info().num_samples;
   const std::int64_t num_steps = (num_samples + params.batch.global - 1) / params.batch.global;
   const Sampler sampler({.num_samples = num_samples, .seed = 0, .shuffle = false});
@@ -22,16 +75,30 @@ std::optional<StepMetrics> evaluate_dataset(Engine& engine, const io::Dataset& d
   spec.num_steps = num_steps;
   spec.steps_per_epoch = num_steps;
   Loader loader(dataset, sampler, augmenter, engine.library(), spec);
-  MetricsChannel channel(engine, kEvaluationTag);
+  UnlabelledSource unlabelled(loader, params.batch.micro);
+  const bool labels_count = dataset.info().class_names == normalisation.class_names;
+  BatchSource& source = labels_count ? static_cast<BatchSource&>(loader) : unlabelled;
+  // 2. Step by step; rank 0 looks at each while the next one computes
+  MetricsChannel metrics(engine, kEvaluationTag);
+  std::optional<LogitsChannel> logits;
+  if (observe) logits.emplace(engine, num_samples, observe);
   StepMetrics total;
+  const auto collect = [&] {
+    if (!engine.grid().is_root()) return;
+    total += metrics.collect();
+    if (logits) logits->collect();
+  };
   std::int64_t step = 0;
   for (; step < num_steps && !stop(); ++step) {
-    engine.evaluate_step(loader);
-    channel.post();
-    if (engine.grid().is_root() && step > 0) total += channel.collect();
+    engine.evaluate_step(source);
+    metrics.post();
+    if (logits) logits->post();
+    if (step > 0) collect();
   }
-  if (engine.grid().is_root() && step > 0) total += channel.collect();
-  channel.finish();
+  if (step > 0) collect();
+  // 3. Nothing is under way
+  metrics.finish();
+  if (logits) logits->finish();
   engine.finish();
   if (step < num_steps) return std::nullopt;
   return total;

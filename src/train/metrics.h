@@ -1,13 +1,13 @@
-/// Brings what the last stages counted to rank 0, without anyone waiting for it.
+/// Brings what the last stages counted to rank 0.
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
-#include "convoy/comm/process_grid.h"
 #include "convoy/ops/softmax_cross_entropy.h"
 
 #include "train/engine.h"
+#include "train/step_channel.h"
 
 namespace convoy {
 
@@ -22,33 +22,22 @@ struct StepMetrics {
   StepMetrics& operator+=(const StepMetrics& other);
 };
 
-/// All ranks post every step; rank 0 collects a step's metrics one step later, when they have long arrived.
+/// All ranks post every step; rank 0 collects a step's metrics one step later, as StepChannel says.
 class MetricsChannel {
  public:
-  MetricsChannel(const Engine& engine, int tag);
-  MetricsChannel(const MetricsChannel&) = delete;
-  MetricsChannel& operator=(const MetricsChannel&) = delete;
+  MetricsChannel(const Engine& engine, int tag)
+      : engine_(engine), channel_(engine, {.item_bytes = sizeof(ops::LossSums), .tag = tag}) {}
 
   /// Starts the transfer of the latest step's sums. At most one posted step may be uncollected.
-  void post();
+  void post() { channel_.post(std::as_bytes(engine_.sums())); }
   /// Rank 0: the oldest posted step; waits until it is there.
   StepMetrics collect();
   /// Waits until what was posted has left; before the end.
-  void finish();
+  void finish() { channel_.finish(); }
 
  private:
-  static constexpr std::int64_t kSlots = 2;
-  struct Slot {
-    std::vector<ops::LossSums> sent;
-    std::vector<ops::LossSums> received;  ///< all micro-batches of the step, in order
-    mpi::Request send;
-    std::vector<mpi::Request> receives;
-  };
-
   const Engine& engine_;
-  int tag_;
-  Slot slots_[kSlots];
-  std::int64_t posted_ = 0, collected_ = 0;
+  StepChannel channel_;
 };
 
 }  // namespace convoy

@@ -112,6 +112,7 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
     }
     case Op::kLoss:
       compute_loss(action);
+      if (logits_lane_) copy_logits(action);
       break;
     case Op::kRecvGradient:
       wait_for(*gradient_receives_[action.gradient_in]);
@@ -155,6 +156,20 @@ void StepExecutor::compute_loss(const Action& action) {
                     .dlogits = is_training() ? parts_.stage.dlogits(action.frame) : nullptr,
                     .loss_scale = is_training() ? static_cast<float>(parts_.training.loss_scale->scale()) : 1.0f,
                     .sums = sums + m});
+}
+
+// Beside the device's work, but before the frame's next forward pass, which overwrites them.
+void StepExecutor::copy_logits(const Action& action) {
+  if (!logits_lane_->done())
+    mpi::wait_until([&] {
+      parts_.transport.progress();
+      return logits_lane_->done();
+    });
+  const std::int64_t size_bytes = parts_.stage.last_cell().y_bytes();
+  logits_lane_->mark();
+  logits_lane_->start_to_host(logits_.data() + action.instruction.micro_batch * size_bytes,
+                              parts_.stage.logits(action.frame), size_bytes);
+  logits_lane_->join();
 }
 
 void StepExecutor::forward(const Action& action, Recording& recording) {
@@ -236,6 +251,17 @@ void StepExecutor::wait_for_device() {
 std::span<const ops::LossSums> StepExecutor::sums() const {
   return {reinterpret_cast<const ops::LossSums*>(sums_.data()),
           static_cast<std::size_t>(sums_.size_bytes()) / sizeof(ops::LossSums)};
+}
+
+void StepExecutor::keep_logits() {
+  if (logits_lane_ || !parts_.grid.is_last_stage()) return;
+  logits_ = HostBuffer(parts_.device, program_.num_micro_batches * parts_.stage.last_cell().y_bytes());
+  logits_lane_ = parts_.device.make_copy_lane();
+}
+
+std::span<const float> StepExecutor::logits() const {
+  return {reinterpret_cast<const float*>(logits_.data()),
+          static_cast<std::size_t>(logits_.size_bytes()) / sizeof(float)};
 }
 
 ExecutorTimes StepExecutor::times() const {

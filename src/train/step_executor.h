@@ -56,6 +56,10 @@ class StepExecutor {
 
   /// Last stage: each micro-batch of the last pass, in order. Elsewhere empty.
   std::span<const ops::LossSums> sums() const;
+  /// From now on the passes keep their logits.
+  void keep_logits();
+  /// Last stage: (num micro-batches * N, classes) of the last pass, where they are kept. Elsewhere empty.
+  std::span<const float> logits() const;
   ExecutorTimes times() const;
   /// Whether the last pass made no update, because a gradient overflowed.
   bool skipped_update() const { return skips_update_; }
@@ -68,6 +72,7 @@ class StepExecutor {
   std::int32_t* labels_of(std::int64_t micro_batch) const;
   void execute(const Action& action, Recording* recording, BatchSource& source);
   void compute_loss(const Action& action);
+  void copy_logits(const Action& action);
   void forward(const Action& action, Recording& recording);
   void backward(const Action& action, Recording& recording);
   void agree_on_update();
@@ -82,11 +87,13 @@ class StepExecutor {
   Messages activation_sends_, activation_receives_;  ///< by frame; empty where there is no such neighbour
   Messages gradient_sends_, gradient_receives_;      ///< by buffer; likewise
   std::vector<std::unique_ptr<Recording>> recordings_;
-  std::vector<Recording*> recording_of_;  ///< by action; null where there is nothing to record
-  HostBuffer labels_;                     ///< by micro-batch
-  HostBuffer sums_;                       ///< LossSums by micro-batch
-  HostBuffer found_;                      ///< std::int32_t: whether a gradient is no finite number
-  bool skips_update_ = false;             ///< all ranks alike
+  std::vector<Recording*> recording_of_;   ///< by action; null where there is nothing to record
+  HostBuffer labels_;                      ///< by micro-batch
+  HostBuffer sums_;                        ///< LossSums by micro-batch
+  HostBuffer logits_;                      ///< float by micro-batch; empty where they are not kept
+  std::unique_ptr<CopyLane> logits_lane_;  ///< likewise
+  HostBuffer found_;                       ///< std::int32_t: whether a gradient is no finite number
+  bool skips_update_ = false;              ///< all ranks alike
   ExecutorTimes times_;
 };
 

@@ -1,6 +1,7 @@
 /// Runs, gathers, compares.
 #include "golden/golden_steps.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -177,7 +178,9 @@ Deviations run_golden(const GoldenSteps& steps) {
 
   if (!steps.first_alone) {
     library.recorded_logits.clear();
+    engine.keep_logits();
     engine.evaluate_step(source);
+    EXPECT_TRUE(std::ranges::equal(engine.logits(), library.recorded_logits)) << "kept: what the loss has seen";
     const auto logits = gather_logits(grid, library);
     const io::Checkpoint after = gather_checkpoint(engine);
     if (grid.is_root()) {

@@ -21,4 +21,7 @@ std::string human_seconds(double seconds);
 /// first that begins with it; else empty.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
+/// As a field of a CSV row: in quotes where it holds a comma, a quote or a line's end.
+std::string csv_field(std::string_view text);
+
 }  // namespace convoy

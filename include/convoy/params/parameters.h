@@ -102,7 +102,15 @@ struct CheckpointParams {
 
 struct EvaluateParams {
   WeightsKind weights = WeightsKind::kEma;
+  bool confusion = false;  ///< confusion.csv and classes.csv in run.directory
   bool operator==(const EvaluateParams&) const = default;
+};
+
+struct PredictParams {
+  std::string data;      ///< as data.test is given; empty: data.test
+  std::string output;    ///< a .csv file; empty: predictions.csv in run.directory
+  std::int64_t top = 5;  ///< classes a row, the most probable first
+  bool operator==(const PredictParams&) const = default;
 };
 
 struct InitParams {
@@ -153,6 +161,7 @@ struct Parameters {
   AugmentParams augment;
   CheckpointParams checkpoint;
   EvaluateParams evaluate;
+  PredictParams predict;
   InitParams init;
   RunParams run;
   ImportParams import;

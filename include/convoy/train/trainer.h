@@ -1,4 +1,4 @@
-/// A training run and an evaluation, from parameters to exit status.
+/// A training run, an evaluation and a prediction, from parameters to exit status.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,12 @@ namespace convoy {
 /// world.
 ExitStatus train(const Parameters& params, const ProcessGrid& grid, ops::Library& library);
 
-/// Loss and top-1 of data.test: of init.weights if it names a checkpoint, else of the newest in run.directory.
+/// Loss, top-1 and top-5 of data.test: of init.weights if it names a checkpoint, else of the newest in run.directory.
 ExitStatus evaluate(const Parameters& params, const ProcessGrid& grid, ops::Library& library);
+
+/// Writes what the same weights make of predict.data: a row a sample in predict.output, logits in a .h5 file beside it.
+/// The same bytes on any grid.
+ExitStatus predict(const Parameters& params, const ProcessGrid& grid, ops::Library& library);
 
 /// What train() would do on `ranks` ranks, without doing it: the grid, the stages and their memory, the step drawn.
 std::string describe_plan(const Parameters& params, std::int64_t ranks);

@@ -80,5 +80,13 @@ TEST(Nearest, PrefersTheFirstOfEquallyNearOnes) {
   EXPECT_EQ(nearest("resnet21", {"resnet20", "resnet22"}), "resnet20");
 }
 
+TEST(CsvField, IsInQuotesOnlyWhereItMustBe) {
+  EXPECT_EQ(csv_field("a b.png"), "a b.png");
+  EXPECT_EQ(csv_field(""), "");
+  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_field("6\" pipe"), "\"6\"\" pipe\"");
+  EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
+}
+
 }  // namespace
 }  // namespace convoy

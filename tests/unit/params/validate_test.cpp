@@ -97,6 +97,7 @@ TEST(Needs, TrainNeedsBothSplits) {
 TEST(Needs, EvaluateNeedsTheTestSplit) {
   EXPECT_EQ(complaint({"evaluate"}).find("convoy evaluate needs data.test: "), 0u);
   EXPECT_EQ(complaint({"evaluate", "--data.test=b"}), kNone);
+  EXPECT_EQ(complaint({"predict"}).find("convoy predict needs data.train: "), 0u);
 }
 
 TEST(Needs, ImportNeedsSourceAndOutput) {

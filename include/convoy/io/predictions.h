@@ -1,0 +1,43 @@
+/// What a network made of a data set, as HDF5 that h5py opens:
+///   /class_names   texts: the network's classes
+///   /names         texts: the samples'
+///   /labels        int32 (N): positions in class_names; -1 where the sample's class is none of them
+///   /logits        float32 (N,classes), contiguous, last
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace convoy::io {
+
+/// All but the logits.
+struct PredictedSamples {
+  std::vector<std::string> class_names;
+  std::vector<std::string> names;
+  std::vector<std::int32_t> labels;
+};
+
+/// Takes the logits as they come. All members throw Error. Until commit() only a temporary file is there; destroyed, it
+/// is gone.
+class PredictionsWriter {
+ public:
+  PredictionsWriter(const std::string& path, const PredictedSamples& samples);
+  ~PredictionsWriter();
+  PredictionsWriter(PredictionsWriter&&) noexcept;
+
+  /// (count, classes) of the next samples.
+  void append(std::span<const float> logits);
+  /// All samples are there: brings the file to the disk.
+  void finish();
+  /// Gives the file its name.
+  void commit();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace convoy::io

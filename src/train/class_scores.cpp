@@ -1,0 +1,65 @@
+/// Counting.
+#include "train/class_scores.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "convoy/base/text.h"
+
+namespace convoy {
+
+std::vector<std::int64_t> best_classes(std::span<const float> logits, std::int64_t count) {
+  std::vector<std::int64_t> classes(logits.size());
+  std::iota(classes.begin(), classes.end(), 0);
+  const auto end = classes.begin() + std::min(count, std::ssize(classes));
+  std::partial_sort(classes.begin(), end, classes.end(), [&](std::int64_t a, std::int64_t b) {
+    return logits[a] > logits[b] || (logits[a] == logits[b] && a < b);
+  });
+  classes.erase(end, classes.end());
+  return classes;
+}
+
+void ClassScores::add(std::int64_t label, std::span<const float> logits) {
+  const std::int64_t predicted = std::max_element(logits.begin(), logits.end()) - logits.begin();
+  ++counts_[{label, predicted}];
+  ++num_samples_;
+  std::int64_t num_before = 0;
+  for (std::int64_t k = 0; k < num_classes_; ++k)
+    if (logits[k] > logits[label] || (logits[k] == logits[label] && k < label)) ++num_before;
+  if (num_before < kGuesses) ++num_among_best_;
+}
+
+std::int64_t ClassScores::count(std::int64_t label, std::int64_t predicted) const {
+  const auto found = counts_.find({label, predicted});
+  return found == counts_.end() ? 0 : found->second;
+}
+
+std::string ClassScores::confusion_table(const std::vector<std::string>& class_names) const {
+  std::string text = "class";
+  for (const std::string& name : class_names) text += "," + csv_field(name);
+  text += "\n";
+  for (std::int64_t label = 0; label < num_classes_; ++label) {
+    text += csv_field(class_names[label]);
+    for (std::int64_t predicted = 0; predicted < num_classes_; ++predicted)
+      text += fmt::format(",{}", count(label, predicted));
+    text += "\n";
+  }
+  return text;
+}
+
+std::string ClassScores::class_table(const std::vector<std::string>& class_names) const {
+  std::vector<std::int64_t> samples_of(class_names.size());
+  for (const auto& [classes, count] : counts_) samples_of[classes.first] += count;
+  std::string text = "class,samples,correct,accuracy\n";
+  for (std::int64_t label = 0; label < num_classes_; ++label) {
+    const std::int64_t samples = samples_of[label], correct = count(label, label);
+    const std::string accuracy =
+        samples > 0 ? fmt::format("{:.6g}", static_cast<double>(correct) / static_cast<double>(samples)) : "";
+    text += fmt::format("{},{},{},{}\n", csv_field(class_names[label]), samples, correct, accuracy);
+  }
+  return text;
+}
+
+}  // namespace convoy

@@ -1,0 +1,41 @@
+/// What the logits of labelled samples say about each class: confusion, accuracies, top-5.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace convoy {
+
+/// The `count` classes of the largest logits, the largest first; the first among equals. No logit is a NaN.
+std::vector<std::int64_t> best_classes(std::span<const float> logits, std::int64_t count);
+
+class ClassScores {
+ public:
+  /// How many guesses top-5 allows.
+  static constexpr std::int64_t kGuesses = 5;
+
+  explicit ClassScores(std::int64_t num_classes) : num_classes_(num_classes) {}
+
+  /// One sample. Equal logits count in the order of the classes, as in ops::LossSums.
+  void add(std::int64_t label, std::span<const float> logits);
+
+  /// Samples of the class `label` that were taken for `predicted`.
+  std::int64_t count(std::int64_t label, std::int64_t predicted) const;
+  double top5() const { return static_cast<double>(num_among_best_) / static_cast<double>(num_samples_); }
+
+  /// CSV: a row for each true class, a column for each predicted one, numbers of samples.
+  std::string confusion_table(const std::vector<std::string>& class_names) const;
+  /// CSV: samples, those that were right and their share, for each class; the share is empty where there is no sample.
+  std::string class_table(const std::vector<std::string>& class_names) const;
+
+ private:
+  std::int64_t num_classes_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> counts_;  ///< of (true, predicted); few are not 0
+  std::int64_t num_samples_ = 0, num_among_best_ = 0;
+};
+
+}  // namespace convoy

@@ -1,0 +1,48 @@
+/// One message a step from the last stage of every replica to rank 0.
+#include "train/step_channel.h"
+
+#include <cassert>
+
+namespace convoy {
+
+StepChannel::StepChannel(const Engine& engine, const Spec& spec) : engine_(engine), spec_(spec) {
+  for (Slot& slot : slots_) {
+    if (engine.grid().is_root()) slot.received.resize(engine.plan().micro_batches_a_step() * spec.item_bytes);
+    slot.receives.resize(engine.grid().num_replicas());
+  }
+}
+
+void StepChannel::finish() {
+  for (Slot& slot : slots_) {
+    slot.send.wait();
+    for (mpi::Request& receive : slot.receives) receive.wait();
+  }
+}
+
+void StepChannel::post(std::span<const std::byte> items) {
+  const ProcessGrid& grid = engine_.grid();
+  Slot& slot = slots_[posted_++ % kSlots];
+  assert(!grid.is_root() || posted_ - collected_ <= kSlots);
+  if (grid.is_root()) {
+    for (std::int64_t r = 0; r < grid.num_replicas(); ++r) {
+      const MicroBatchRange range = engine_.plan().micro_batches_of(r);
+      slot.receives[r] = grid.world().start_receive(slot.received.data() + range.begin * spec_.item_bytes,
+                                                    range.size() * spec_.item_bytes,
+                                                    grid.world_rank(r, grid.num_stages() - 1), spec_.tag);
+    }
+  }
+  if (grid.is_last_stage()) {
+    assert(std::ssize(items) == engine_.micro_batches().size() * spec_.item_bytes);
+    slot.send.wait();  // of two steps ago
+    slot.sent.assign(items.begin(), items.end());
+    slot.send = grid.world().start_send(slot.sent.data(), std::ssize(slot.sent), 0, spec_.tag);
+  }
+}
+
+std::span<const std::byte> StepChannel::collect() {
+  Slot& slot = slots_[collected_++ % kSlots];
+  for (mpi::Request& receive : slot.receives) receive.wait();
+  return slot.received;
+}
+
+}  // namespace convoy

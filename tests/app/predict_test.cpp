@@ -1,0 +1,149 @@
+/// Predictions: the same files on any grid, and the numbers that an evaluation counts.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "app/program.h"
+#include "app/small_data.h"
+
+namespace convoy::test {
+
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+Rows read_rows(const std::string& path) {
+  Rows rows;
+  std::istringstream text(read_text(path));
+  for (std::string line; std::getline(text, line);) {
+    std::istringstream fields(line);
+    rows.emplace_back();
+    for (std::string field; std::getline(fields, field, ',');) rows.back().push_back(field);
+  }
+  return rows;
+}
+
+constexpr int kClasses = 12, kSamples = 100;
+
+// 100 samples: neither whole steps of 64 nor whole micro-batches of 8.
+class Prediction : public testing::Test {
+ protected:
+  Prediction()
+      : arguments_(import_small_data(directory_ / "small", {.num_test = kSamples, .num_classes = kClasses})),
+        run_(directory_ / "run") {
+    const Ending ending =
+        run_program({.arguments = arguments_ + std::vector<std::string>{"--train.max_steps=12", "--optimizer.lr=0.2",
+                                                                        "--run.directory=" + run_}});
+    EXPECT_EQ(ending.status, 0) << ending.output;
+  }
+
+  Ending start(const std::string& command, const std::vector<std::string>& more, int ranks = 0) const {
+    return run_program({.arguments = std::vector<std::string>{command, run_ + "/params.cfg"} + more, .ranks = ranks});
+  }
+  Ending predict(const std::string& name, const std::vector<std::string>& more, int ranks = 0) const {
+    return start("predict", more + std::vector<std::string>{"--predict.output=" + (directory_ / name)}, ranks);
+  }
+
+  WorkingDirectory directory_;
+  std::vector<std::string> arguments_;
+  std::string run_;
+};
+
+std::string percent(const char* name, int count) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%s %.2f %%", name, 100.0 * count / kSamples);
+  return text;
+}
+
+}  // namespace
+
+TEST_F(Prediction, WritesTheSameBytesOnEveryGrid) {
+  ASSERT_EQ(predict("1x1.csv", {}).status, 0);
+  const std::string csv = read_text(directory_ / "1x1.csv"), h5 = read_text(directory_ / "1x1.h5");
+  EXPECT_EQ(read_rows(directory_ / "1x1.csv").size(), 1u + kSamples);
+  EXPECT_GT(h5.size(), kSamples * kClasses * sizeof(float));
+  for (const auto& [stages, replicas] : {std::pair{1, 2}, {2, 1}, {2, 2}}) {
+    const std::string name = std::to_string(stages) + "x" + std::to_string(replicas);
+    const Ending ending = predict(name + ".csv", {"--grid.stages=" + std::to_string(stages)}, stages * replicas);
+    ASSERT_EQ(ending.status, 0) << ending.output;
+    EXPECT_TRUE(read_text(directory_ / (name + ".csv")) == csv) << name;
+    EXPECT_TRUE(read_text(directory_ / (name + ".h5")) == h5) << name;
+  }
+}
+
+TEST_F(Prediction, AgreesWithWhatAnEvaluationCounts) {
+  const Ending predicted = start("predict", {"--predict.top=100"});  // more than there are: all
+  ASSERT_EQ(predicted.status, 0) << predicted.output;
+  const Ending evaluated = start("evaluate", {"--evaluate.confusion=true"}, 2);
+  ASSERT_EQ(evaluated.status, 0) << evaluated.output;
+
+  const Rows rows = read_rows(run_ + "/predictions.csv");
+  ASSERT_EQ(rows.size(), 1u + kSamples);
+  EXPECT_EQ(rows[0][0] + "," + rows[0][1] + "," + rows[0][2] + "," + rows[0][3] + "," + rows[0][4],
+            "name,label,class,p1,class2");
+  int num_right = 0, num_among_best = 0;
+  for (int i = 0; i < kSamples; ++i) {
+    const std::vector<std::string>& row = rows[1 + i];
+    ASSERT_EQ(row.size(), 2u + 2 * kClasses);
+    EXPECT_EQ(row[0], "t10k-images-idx3-ubyte:" + std::to_string(i)) << "in the order of the samples";
+    EXPECT_EQ(row[1], std::to_string(i % kClasses)) << "each with its own label";
+    if (row[2] == row[1]) ++num_right;
+    double sum = 0, before = 1;
+    for (int k = 0; k < kClasses; ++k) {
+      const double p = std::stod(row[3 + 2 * k]);
+      EXPECT_LE(p, before);
+      if (k < 5 && row[2 + 2 * k] == row[1]) ++num_among_best;
+      sum += p;
+      before = p;
+    }
+    EXPECT_NEAR(sum, 1, 1e-5);  // 6 digits: each p is rounded by at most 5e-6 p
+  }
+  EXPECT_LT(num_right, num_among_best) << "else the test could not tell the two apart";
+  for (const std::string& text : {percent("top-1", num_right), percent("top-5", num_among_best)})
+    EXPECT_TRUE(contains(evaluated.output, text)) << text << "\n" << evaluated.output;
+  EXPECT_TRUE(contains(predicted.output, percent("top-1", num_right))) << predicted.output;
+
+  const Rows confusion = read_rows(run_ + "/confusion.csv"), classes = read_rows(run_ + "/classes.csv");
+  ASSERT_EQ(confusion.size(), 1u + kClasses);
+  ASSERT_EQ(classes.size(), 1u + kClasses);
+  for (int label = 0; label < kClasses; ++label)
+    for (int guess = 0; guess < kClasses; ++guess) {
+      const auto taken = std::count_if(rows.begin() + 1, rows.end(), [&](const auto& row) {
+        return row[1] == std::to_string(label) && row[2] == std::to_string(guess);
+      });
+      EXPECT_EQ(confusion[1 + label][1 + guess], std::to_string(taken)) << label << " as " << guess;
+      if (label == guess) {
+        EXPECT_EQ(classes[1 + label][2], std::to_string(taken));
+      }
+    }
+}
+
+TEST_F(Prediction, TakesDataOfOtherClassesWhoseLabelsCountForNothing) {
+  const auto others = import_small_data(directory_ / "others", {.num_test = 20, .num_classes = 4});
+  const Ending ending = predict("others.csv", {"--predict.data=" + (directory_ / "others/data/test")}, 2);
+  ASSERT_EQ(ending.status, 0) << ending.output;
+  EXPECT_EQ(read_rows(directory_ / "others.csv").size(), 21u);
+  EXPECT_FALSE(contains(ending.output, "top-1")) << ending.output;
+}
+
+TEST_F(Prediction, RefusesWhatCannotBeWritten) {
+  const Ending folder = predict("absent/p.csv", {}, 2);
+  EXPECT_EQ(folder.status, 2) << folder.output;
+  EXPECT_TRUE(contains(folder.output, "predict.output: cannot create '" + (directory_ / "absent/p.h5") + "'"))
+      << folder.output;
+  const Ending suffix = predict("p.txt", {});
+  EXPECT_EQ(suffix.status, 2) << suffix.output;
+  EXPECT_TRUE(contains(suffix.output, "must end in .csv")) << suffix.output;
+}
+
+TEST_F(Prediction, RefusesARunWithoutWeightsAndLeavesNothing) {
+  const Ending ending = start("predict", {"--run.directory=" + (directory_ / "empty")}, 2);
+  EXPECT_EQ(ending.status, 2) << ending.output;
+  EXPECT_TRUE(contains(ending.output, "holds no checkpoint. Train first")) << ending.output;
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "empty"));
+}
+
+}  // namespace convoy::test

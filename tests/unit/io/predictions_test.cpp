@@ -1,0 +1,67 @@
+/// The file of predictions, read as any HDF5 program reads it.
+#include "convoy/io/predictions.h"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
+
+#include "convoy/base/error.h"
+
+#include "unit/io/temporary_directory.h"
+
+namespace convoy::io {
+namespace {
+
+const PredictedSamples kSamples = {
+    .class_names = {"cat", "giraffe"}, .names = {"a/1.png", "b/22.png", "c"}, .labels = {0, 1, -1}};
+const std::vector<float> kLogits = {0.5f, -1.5f, 2.0f, 3.0f, -4.0f, 8.25f};
+
+TEST(Predictions, AreReadByHdf5AsTheyWereGiven) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/p.h5";
+  {
+    PredictionsWriter writer(path, kSamples);
+    writer.append(std::span(kLogits).first(4));
+    writer.append(std::span(kLogits).subspan(4));
+    EXPECT_FALSE(std::filesystem::exists(path));
+    writer.commit();
+  }
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  ASSERT_GE(file, 0);
+  const auto read = [&](const char* name, hid_t type, void* values) {
+    const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
+    EXPECT_GE(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), 0) << name;
+    H5Dclose(dataset);
+  };
+  std::vector<float> logits(6);
+  std::vector<std::int32_t> labels(3);
+  read("logits", H5T_NATIVE_FLOAT, logits.data());
+  read("labels", H5T_NATIVE_INT32, labels.data());
+  EXPECT_EQ(logits, kLogits);
+  EXPECT_EQ(labels, kSamples.labels);
+  const hid_t text = H5Tcopy(H5T_C_S1);
+  H5Tset_size(text, 8);  // the longest name
+  H5Tset_strpad(text, H5T_STR_NULLPAD);
+  H5Tset_cset(text, H5T_CSET_UTF8);
+  std::string names(24, '?');
+  read("names", text, names.data());
+  EXPECT_EQ(names, std::string("a/1.png\0b/22.pngc\0\0\0\0\0\0\0", 24));
+  H5Tclose(text);
+  H5Fclose(file);
+}
+
+TEST(Predictions, LeaveNothingWhereLogitsAreMissing) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/p.h5";
+  {
+    PredictionsWriter writer(path, kSamples);
+    writer.append(std::span(kLogits).first(4));
+    EXPECT_THROW(writer.commit(), Error);
+    EXPECT_THROW(writer.append(kLogits), Error);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+}  // namespace
+}  // namespace convoy::io
