@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "convoy/base/error.h"
-#include "convoy/base/random.h"
 #include "convoy/data/loader.h"
 
 namespace convoy {
@@ -25,10 +24,11 @@ void write_pixels(const std::uint8_t* source, std::int64_t step, std::int64_t nu
 
 }  // namespace
 
-Augmenter::Augmenter(const ImageShape& image, const AugmentationSpec& spec, std::vector<double> mean,
+Augmenter::Augmenter(const ImageShape& stored, const AugmentationSpec& spec, std::vector<double> mean,
                      std::vector<double> deviation)
-    : image_(image), spec_(spec) {
-  const auto channels = static_cast<std::size_t>(image.c);
+    : stored_(stored), image_(spec.size > 0 ? ImageShape{spec.size, spec.size, stored.c} : stored), spec_(spec) {
+  if (image_.count() < 1) fail("images of different sizes need one to be brought to");
+  const auto channels = static_cast<std::size_t>(image_.c);
   if (mean.size() != channels || deviation.size() != channels) {
     fail("images of {} channels, but {} means and {} deviations", channels, mean.size(), deviation.size());
   }
@@ -41,23 +41,36 @@ Augmenter::Augmenter(const ImageShape& image, const AugmentationSpec& spec, std:
   }
 }
 
+RandomKey Augmenter::key(Purpose purpose, std::int64_t epoch, std::int64_t sample) const {
+  return {spec_.seed, purpose, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(sample)};
+}
+
 ops::ImageCut Augmenter::cut(std::int64_t epoch, std::int64_t sample) const {
-  const auto key = [&](Purpose purpose) {
-    return RandomKey{spec_.seed, purpose, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(sample)};
+  const auto below = [&](Purpose purpose, std::uint64_t index, std::int64_t bound) {
+    return static_cast<std::int32_t>(
+        random_below(key(purpose, epoch, sample), index, static_cast<std::uint64_t>(bound)));
   };
   ops::ImageCut cut;
-  if (spec_.crop_padding > 0) {
+  if (spec_.crop == CropKind::kPad && spec_.crop_padding > 0) {
     const auto padding = static_cast<std::int32_t>(spec_.crop_padding);
-    const auto offsets = static_cast<std::uint64_t>(2 * padding + 1);
-    cut.dy = static_cast<std::int32_t>(random_below(key(Purpose::kCrop), 0, offsets)) - padding;
-    cut.dx = static_cast<std::int32_t>(random_below(key(Purpose::kCrop), 1, offsets)) - padding;
+    cut.dy = below(Purpose::kCrop, 0, 2 * padding + 1) - padding;
+    cut.dx = below(Purpose::kCrop, 1, 2 * padding + 1) - padding;
   }
-  cut.flip = spec_.flip && random_below(key(Purpose::kFlip), 0, 2) == 1 ? 1 : 0;
+  cut.flip = spec_.flip && below(Purpose::kFlip, 0, 2) == 1 ? 1 : 0;
+  if (spec_.cutout > 0) {
+    const auto side = static_cast<std::int32_t>(spec_.cutout);
+    const auto h = static_cast<std::int32_t>(image_.h), w = static_cast<std::int32_t>(image_.w);
+    const std::int32_t top = below(Purpose::kCutout, 0, h) - side / 2, left = below(Purpose::kCutout, 1, w) - side / 2;
+    cut.hole_top = std::max(top, 0);
+    cut.hole_bottom = std::min(top + side, h);
+    cut.hole_left = std::max(left, 0);
+    cut.hole_right = std::min(left + side, w);
+  }
   return cut;
 }
 
-void Augmenter::apply(const std::uint8_t* image, std::int64_t epoch, std::int64_t sample, float* out) const {
-  const ops::ImageCut crop = cut(epoch, sample);
+void Augmenter::apply(const std::uint8_t* image, const ops::ImageCut& crop, float* const begin) const {
+  float* out = begin;
   // Columns [first, last) of the cropped row come from the image; flipped, they stand mirrored.
   const std::int64_t first = std::clamp<std::int64_t>(-crop.dx, 0, image_.w);
   const std::int64_t last = std::clamp<std::int64_t>(image_.w - crop.dx, first, image_.w);
@@ -76,6 +89,12 @@ void Augmenter::apply(const std::uint8_t* image, std::int64_t epoch, std::int64_
     write_row(image + (row * image_.w + start) * image_.c, step, last - first, out + black_left * image_.c);
     write_black(black_right, out + (image_.w - black_right) * image_.c);
   }
+  write_hole(crop, begin);
+}
+
+void Augmenter::write_hole(const ops::ImageCut& cut, float* out) const {
+  for (std::int64_t y = cut.hole_top; y < cut.hole_bottom; ++y)
+    std::fill(out + (y * image_.w + cut.hole_left) * image_.c, out + (y * image_.w + cut.hole_right) * image_.c, 0.0f);
 }
 
 void Augmenter::apply_black(float* out) const {

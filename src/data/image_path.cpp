@@ -8,7 +8,7 @@ namespace convoy {
 
 namespace {
 
-/// The loader's threads crop, flip and normalise; the device takes the floats.
+/// The loader's threads do everything; the device takes the floats.
 class HostPath final : public ImagePath {
  public:
   HostPath(const Augmenter& augmenter, std::int64_t batch_micro, Device& device)
@@ -16,13 +16,11 @@ class HostPath final : public ImagePath {
 
   std::int64_t slot_bytes() const override { return batch_micro_ * image_bytes(); }
 
-  void prepare(std::byte* slot, std::int64_t i, const ImageOrder& order) const override {
+  void prepare(std::byte* slot, std::int64_t i, const ImageOrder& order, ImagePreparer& preparer) const override {
     auto* out = reinterpret_cast<float*>(slot + i * image_bytes());
-    if (order.image != nullptr) {
-      augmenter_.apply(order.image, order.epoch, order.sample, out);
-    } else {
-      augmenter_.apply_black(out);
-    }
+    if (order.black) return augmenter_.apply_black(out);
+    const PreparedImage image = preparer.prepare(order);
+    augmenter_.apply(image.pixels, image.cut, out);
   }
 
   bool ready() const override { return true; }
@@ -39,8 +37,8 @@ class HostPath final : public ImagePath {
   const std::byte* slot_ = nullptr;
 };
 
-/// The loader's threads gather bytes and draw the cuts; both travel to one of two places on the device in turn, where
-/// one kernel makes the input of them. A slot holds the cuts, then the images.
+/// The loader's threads bring bytes to the input's size and draw the cuts; both travel to one of two places on the
+/// device in turn, where one kernel makes the input of them. A slot holds the cuts, then the images.
 class DevicePath final : public ImagePath {
  public:
   DevicePath(const Augmenter& augmenter, std::int64_t batch_micro, Device& device,
@@ -54,15 +52,16 @@ class DevicePath final : public ImagePath {
 
   std::int64_t slot_bytes() const override { return images_offset() + batch_micro_ * augmenter_.image().count(); }
 
-  void prepare(std::byte* slot, std::int64_t i, const ImageOrder& order) const override {
+  void prepare(std::byte* slot, std::int64_t i, const ImageOrder& order, ImagePreparer& preparer) const override {
     auto* cut = reinterpret_cast<ops::ImageCut*>(slot) + i;
-    if (order.image == nullptr) {
+    if (order.black) {
       *cut = {.black = 1};
       return;
     }
-    *cut = augmenter_.cut(order.epoch, order.sample);
+    const PreparedImage image = preparer.prepare(order);
+    *cut = image.cut;
     const std::int64_t size = augmenter_.image().count();
-    std::memcpy(slot + images_offset() + i * size, order.image, static_cast<std::size_t>(size));
+    std::memcpy(slot + images_offset() + i * size, image.pixels, static_cast<std::size_t>(size));
   }
 
   bool ready() const override { return next().lane->done(); }

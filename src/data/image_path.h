@@ -7,14 +7,9 @@
 
 #include "convoy/data/loader.h"
 
-namespace convoy {
+#include "data/prepare_image.h"
 
-/// One place of a micro-batch.
-struct ImageOrder {
-  const std::uint8_t* image = nullptr;  ///< (H,W,C); null for a black one, behind the last sample
-  std::int64_t epoch = 0;
-  std::int64_t sample = 0;
-};
+namespace convoy {
 
 /// Slots are filled by many threads at once, each its own, and given to the device one after the other by one thread:
 /// start(), then finish(), then the next; a slot may be started before the one before has left.
@@ -23,8 +18,8 @@ class ImagePath {
   virtual ~ImagePath() = default;
 
   virtual std::int64_t slot_bytes() const = 0;
-  /// Writes the i-th image of a micro-batch into its slot.
-  virtual void prepare(std::byte* slot, std::int64_t i, const ImageOrder& order) const = 0;
+  /// Writes the i-th image of a micro-batch into its slot; `preparer` is the calling thread's.
+  virtual void prepare(std::byte* slot, std::int64_t i, const ImageOrder& order, ImagePreparer& preparer) const = 0;
   /// Whether start() would not wait.
   virtual bool ready() const = 0;
   virtual void start(const std::byte* slot) = 0;

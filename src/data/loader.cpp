@@ -45,8 +45,8 @@ struct Loader::Impl {
   };
   Place place(std::int64_t s, std::int64_t i) const;
 
-  void work();
-  void fill(std::int64_t s, std::byte* images) const;
+  void work(ImagePreparer& preparer);
+  void fill(std::int64_t s, std::byte* images, ImagePreparer& preparer) const;
   void start_images(std::int64_t s);
   void release_taken();
   Slot& slot(std::int64_t s) { return slots[static_cast<std::size_t>(s % read_ahead)]; }
@@ -69,6 +69,7 @@ struct Loader::Impl {
   std::int64_t next_labels = 0;
   double wait_seconds = 0;
   std::atomic<bool> stopping{false};
+  std::vector<ImagePreparer> preparers;  ///< of the workers
   std::vector<std::jthread> workers;
 };
 
@@ -85,20 +86,20 @@ Loader::Impl::Impl(const io::Dataset& dataset_in, const Sampler& sampler_in, con
     fail("loader: {} micro-batches of {} from {} on do not lie in a batch of {}", spec.num_micro_batches,
          spec.batch_micro, spec.first_micro_batch, spec.batch_global);
   }
-  if (augmenter.image() != dataset.info().image) {
+  if (augmenter.stored() != dataset.info().image) {
     fail("loader: images of {} cannot be augmented as {}", to_string(dataset.info().image),
-         to_string(augmenter.image()));
+         to_string(augmenter.stored()));
   }
   if (!spec.images) return;
   path = make_image_path(augmenter, {.batch_micro = spec.batch_micro, .type = spec.type}, library);
   for (Slot& s : slots) s.images = HostBuffer(library.device(), path->slot_bytes());
+  const std::int64_t num_workers = std::clamp<std::int64_t>(spec.threads, 1, read_ahead);
+  for (std::int64_t i = 0; i < num_workers; ++i) preparers.emplace_back(augmenter);
 }
 
 // Apart from the constructor, so that the destructor stops those that started where one cannot.
 void Loader::Impl::start() {
-  if (!spec.images) return;
-  const std::int64_t num_workers = std::clamp<std::int64_t>(spec.threads, 1, read_ahead);
-  for (std::int64_t i = 0; i < num_workers; ++i) workers.emplace_back([this] { work(); });
+  for (ImagePreparer& preparer : preparers) workers.emplace_back([this, &preparer] { work(preparer); });
 }
 
 // The order of the lines matters: a worker in the midst of a micro-batch sees `stopping`, one that waits sees kStop.
@@ -118,7 +119,7 @@ Loader::Impl::Place Loader::Impl::place(std::int64_t s, std::int64_t i) const {
           step % spec.steps_per_epoch * spec.batch_global + micro_batch * spec.batch_micro + i};
 }
 
-void Loader::Impl::work() {
+void Loader::Impl::work(ImagePreparer& preparer) {
   for (;;) {
     const std::int64_t s = next_to_fill++;
     if (s >= num_micro_batches_in_all) return;
@@ -129,7 +130,7 @@ void Loader::Impl::work() {
       mine.turn.wait(turn);
     }
     try {
-      fill(s, mine.images.data());
+      fill(s, mine.images.data(), preparer);
     } catch (...) {
       mine.error = std::current_exception();
     }
@@ -138,16 +139,25 @@ void Loader::Impl::work() {
   }
 }
 
-void Loader::Impl::fill(std::int64_t s, std::byte* images) const {
+void Loader::Impl::fill(std::int64_t s, std::byte* images, ImagePreparer& preparer) const {
   for (std::int64_t i = 0; i < spec.batch_micro; ++i) {
     if (stopping.load(std::memory_order_relaxed)) return;
     const auto [epoch, position] = place(s, i);
-    ImageOrder order{.image = nullptr, .epoch = epoch, .sample = 0};
-    if (position < sampler.num_samples()) {
+    ImageOrder order{.epoch = epoch, .black = position >= sampler.num_samples()};
+    if (!order.black) {
       order.sample = sampler.sample(epoch, position);
-      order.image = dataset.image(order.sample);
+      if (dataset.is_encoded()) {
+        order.file = dataset.encoded(order.sample);
+      } else {
+        order.image = dataset.image(order.sample);
+      }
     }
-    path->prepare(images, i, order);
+    try {
+      path->prepare(images, i, order, preparer);
+    } catch (const Error& error) {
+      fail("sample {} ('{}') of the images from {} cannot be used: {}", order.sample, dataset.name(order.sample),
+           dataset.info().source, error.what());
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 #include "data/resample.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace convoy {
@@ -12,7 +13,30 @@ namespace {
 // below 2^31.
 constexpr int kWeightBits = 14, kFractionBits = 8;
 
+void add_weighted(const std::uint16_t* in, std::int32_t weight, std::int64_t count, std::int32_t* sums) {
+  for (std::int64_t i = 0; i < count; ++i) sums[i] += weight * in[i];
+}
+
 }  // namespace
+
+/// One row of all columns; kChannels at a time.
+template <int kChannels>
+void Resampler::resample_row(const std::uint8_t* row, const Axis& columns, std::int64_t channels, std::uint16_t* to) {
+  constexpr int kShift = kWeightBits - kFractionBits;
+  const std::int32_t* weight = columns.weight.data();
+  for (const std::int64_t first : columns.first) {
+    for (std::int64_t c = 0; c < channels; c += kChannels, to += kChannels) {
+      const std::uint8_t* in = row + first * channels + c;
+      std::array<std::int32_t, kChannels> sum;
+      sum.fill(1 << (kShift - 1));
+      for (std::int64_t t = 0; t < columns.taps; ++t, in += channels) {
+        for (std::size_t k = 0; k < kChannels; ++k) sum[k] += weight[t] * in[k];
+      }
+      for (std::size_t k = 0; k < kChannels; ++k) to[k] = static_cast<std::uint16_t>(sum[k] >> kShift);
+    }
+    weight += columns.taps;
+  }
+}
 
 Region whole(const ImageShape& image) {
   return {0, 0, static_cast<double>(image.h), static_cast<double>(image.w)};
@@ -31,7 +55,8 @@ void Resampler::plan(Axis& axis, std::int64_t in_size, double begin, double leng
   axis.taps = std::min(in_size, static_cast<std::int64_t>(std::ceil(2 * reach)) + 1);
   axis.first.resize(static_cast<std::size_t>(out_size));
   axis.weight.assign(static_cast<std::size_t>(out_size * axis.taps), 0);
-  std::vector<double> exact(static_cast<std::size_t>(axis.taps));
+  std::vector<double>& exact = axis.exact;
+  exact.resize(static_cast<std::size_t>(axis.taps));
   for (std::int64_t i = 0; i < out_size; ++i) {
     const double centre = begin + (static_cast<double>(i) + 0.5) * step;
     const auto lowest = static_cast<std::int64_t>(std::floor(centre - reach));
@@ -61,32 +86,29 @@ void Resampler::resample(const ImageView& image, const Region& region, std::int6
   plan(columns_, image.shape.w, region.left, region.width, w);
 
   // between (rows used, w, C)
-  constexpr int kFirstShift = kWeightBits - kFractionBits, kSecondShift = kWeightBits + kFractionBits;
   between_.resize(static_cast<std::size_t>((rows_.end - rows_.begin) * w * channels));
-  std::uint16_t* to = between_.data();
   for (std::int64_t y = rows_.begin; y < rows_.end; ++y) {
     const std::uint8_t* const row = image.pixels + y * image.shape.w * channels;
-    for (std::int64_t x = 0; x < w; ++x) {
-      const std::uint8_t* const in = row + columns_.first[static_cast<std::size_t>(x)] * channels;
-      const std::int32_t* const weight = columns_.weight.data() + x * columns_.taps;
-      for (std::int64_t c = 0; c < channels; ++c) {
-        std::int32_t sum = 1 << (kFirstShift - 1);
-        for (std::int64_t t = 0; t < columns_.taps; ++t) sum += weight[t] * in[t * channels + c];
-        *to++ = static_cast<std::uint16_t>(sum >> kFirstShift);
-      }
+    std::uint16_t* const to = between_.data() + (y - rows_.begin) * w * channels;
+    if (channels == 3) {
+      resample_row<3>(row, columns_, channels, to);
+    } else {
+      resample_row<1>(row, columns_, channels, to);
     }
   }
 
+  constexpr int kShift = kWeightBits + kFractionBits;
   const std::int64_t row_values = w * channels;
-  for (std::int64_t y = 0; y < h; ++y) {
-    const std::uint16_t* const in =
-        between_.data() + (rows_.first[static_cast<std::size_t>(y)] - rows_.begin) * row_values;
-    const std::int32_t* const weight = rows_.weight.data() + y * rows_.taps;
-    for (std::int64_t i = 0; i < row_values; ++i) {
-      std::int32_t sum = 1 << (kSecondShift - 1);
-      for (std::int64_t t = 0; t < rows_.taps; ++t) sum += weight[t] * in[t * row_values + i];
-      *out++ = static_cast<std::uint8_t>(sum >> kSecondShift);
+  sums_.resize(static_cast<std::size_t>(row_values));
+  for (std::int64_t y = 0; y < h; ++y, out += row_values) {
+    const std::uint16_t* in = between_.data() + (rows_.first[static_cast<std::size_t>(y)] - rows_.begin) * row_values;
+    std::fill(sums_.begin(), sums_.end(), 1 << (kShift - 1));
+    for (std::int64_t t = 0; t < rows_.taps; ++t, in += row_values) {
+      const std::int32_t weight = rows_.weight[static_cast<std::size_t>(y * rows_.taps + t)];
+      if (weight != 0) add_weighted(in, weight, row_values, sums_.data());
     }
+    for (std::int64_t i = 0; i < row_values; ++i)
+      out[i] = static_cast<std::uint8_t>(sums_[static_cast<std::size_t>(i)] >> kShift);
   }
 }
 

@@ -31,11 +31,15 @@ class Resampler {
     std::vector<std::int64_t> first;
     std::vector<std::int32_t> weight;
     std::int64_t begin = 0, end = 0;  ///< what of the input is used
+    std::vector<double> exact;        ///< weights of one output, before rounding
   };
+  template <int kChannels>
+  static void resample_row(const std::uint8_t* row, const Axis& columns, std::int64_t channels, std::uint16_t* to);
   static void plan(Axis& axis, std::int64_t in_size, double begin, double length, std::int64_t out_size);
 
   Axis rows_, columns_;
   std::vector<std::uint16_t> between_;
+  std::vector<std::int32_t> sums_;
 };
 
 }  // namespace convoy

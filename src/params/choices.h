@@ -45,6 +45,9 @@ inline constexpr Choice<StorageKind> kStorageKinds[] = {{"raw", StorageKind::kRa
 
 inline constexpr Choice<ResizeKind> kResizeKinds[] = {{"crop", ResizeKind::kCrop}, {"squash", ResizeKind::kSquash}};
 
+inline constexpr Choice<CropKind> kCropKinds[] = {{"pad", CropKind::kPad},
+                                                  {"random_resized", CropKind::kRandomResized}};
+
 inline constexpr Choice<ChannelsKind> kChannelsKinds[] = {
     {"auto", ChannelsKind::kAuto}, {"1", ChannelsKind::kGrey}, {"3", ChannelsKind::kColour}};
 

@@ -86,6 +86,21 @@ void check_optimizer(const Draft& draft) {
          sources(draft, {"optimizer.nesterov", "optimizer.momentum"}));
 }
 
+void check_augment(const Draft& draft) {
+  const AugmentParams& augment = draft.values.augment;
+  if (augment.size == 0 && (augment.crop == CropKind::kRandomResized || augment.eval_resize > 0)) {
+    const std::string name = augment.eval_resize > 0 ? "augment.eval_resize" : "augment.crop";
+    refuse("{} needs augment.size, the network's rows and columns; it is 0. Usual: 224.{}", assignment(draft, name),
+           sources(draft, {name, "augment.size"}));
+  }
+  if (augment.crop == CropKind::kRandomResized && augment.crop_padding > 0)
+    refuse("augment.crop_padding = {} goes with augment.crop = pad alone. Allowed with random_resized: 0.{}",
+           augment.crop_padding, sources(draft, {"augment.crop_padding", "augment.crop"}));
+  if (augment.eval_resize > 0 && augment.eval_resize < augment.size)
+    refuse("augment.eval_resize = {} leaves less than augment.size = {} to cut out. Allowed: {} and more, or 0.{}",
+           augment.eval_resize, augment.size, augment.size, sources(draft, {"augment.eval_resize", "augment.size"}));
+}
+
 void check_import(const Draft& draft) {
   const ImportParams& import = draft.values.import;
   if (import.storage != StorageKind::kEncoded || import.size == 0) return;
@@ -99,6 +114,7 @@ void check_consistency(const Draft& draft) {
   check_batch(draft);
   check_optimizer(draft);
   check_learning_rate(draft);
+  check_augment(draft);
   check_import(draft);
 }
 

@@ -70,7 +70,9 @@ std::optional<StepMetrics> evaluate_dataset(Engine& engine, const io::Dataset& d
   const std::int64_t num_samples = dataset.info().num_samples;
   const std::int64_t num_steps = (num_samples + params.batch.global - 1) / params.batch.global;
   const Sampler sampler({.num_samples = num_samples, .seed = 0, .shuffle = false});
-  const Augmenter augmenter = make_augmenter(normalisation, {}, params.augment.normalize);
+  io::DatasetInfo shown = normalisation;
+  shown.image = dataset.info().image;
+  const Augmenter augmenter = make_augmenter(shown, evaluation_augmentation(params.augment), params.augment.normalize);
   LoaderSpec spec = loader_spec(engine, params);
   spec.num_steps = num_steps;
   spec.steps_per_epoch = num_steps;

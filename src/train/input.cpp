@@ -1,6 +1,8 @@
 /// Loader settings of a rank.
 #include "train/input.h"
 
+#include <algorithm>
+
 namespace convoy {
 
 LoaderSpec loader_spec(const Engine& engine, const Parameters& params) {
@@ -13,6 +15,34 @@ LoaderSpec loader_spec(const Engine& engine, const Parameters& params) {
           .labels = engine.grid().is_last_stage(),
           .threads = params.data.loader_threads,
           .type = engine.plan().spec().network.type};
+}
+
+namespace {
+
+// Random crops show things enlarged: so does a centre, by 256 / 224. Where training sees whole images, evaluation does.
+std::int64_t short_side(const AugmentParams& params) {
+  if (params.eval_resize > 0 || params.crop == CropKind::kPad) return std::max(params.eval_resize, params.size);
+  return (params.size * 256 + 112) / 224;
+}
+
+}  // namespace
+
+AugmentationSpec training_augmentation(const Parameters& params) {
+  AugmentationSpec spec = evaluation_augmentation(params.augment);
+  spec.crop_padding = params.augment.crop_padding;
+  spec.flip = params.augment.flip;
+  spec.seed = params.train.seed;
+  spec.crop = params.augment.crop;
+  spec.least_share = params.augment.scale;
+  spec.brightness = params.augment.brightness;
+  spec.contrast = params.augment.contrast;
+  spec.saturation = params.augment.saturation;
+  spec.cutout = params.augment.cutout;
+  return spec;
+}
+
+AugmentationSpec evaluation_augmentation(const AugmentParams& params) {
+  return {.size = params.size, .short_side = short_side(params)};
 }
 
 Augmenter make_augmenter(const io::DatasetInfo& info, const AugmentationSpec& spec, bool normalize) {

@@ -10,6 +10,10 @@ namespace convoy {
 /// This rank's share: its micro-batches, images on the first stage, labels on the last. Steps are left to the caller.
 LoaderSpec loader_spec(const Engine& engine, const Parameters& params);
 
+/// What training does to an image, and what evaluation does: only brings it to its size.
+AugmentationSpec training_augmentation(const Parameters& params);
+AugmentationSpec evaluation_augmentation(const AugmentParams& params);
+
 /// Augmentation with the data set's own mean and deviation, or none where `normalize` is false.
 Augmenter make_augmenter(const io::DatasetInfo& info, const AugmentationSpec& spec, bool normalize);
 

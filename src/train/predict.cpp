@@ -43,8 +43,10 @@ Source input_data(const Parameters& params) {
   refuse("convoy predict needs predict.data (what to predict), or data.test in its place.");
 }
 
-void check_image(const io::DatasetInfo& data, const std::string& key, const io::DatasetInfo& train) {
-  if (data.image != train.image)
+void check_image(const io::DatasetInfo& data, const std::string& key, const io::DatasetInfo& train,
+                 const AugmentParams& augment) {
+  const bool same_input = augment.size > 0 ? data.image.c == train.image.c : data.image == train.image;
+  if (!same_input)
     refuse("{} holds {} images, data.train {}. Import them alike: with one import.size and import.channels.", key,
            to_string(data.image), to_string(train.image));
 }
@@ -145,7 +147,7 @@ ExitStatus predict(const Parameters& params, const ProcessGrid& grid, ops::Libra
   const Files files = output_files(params);
   const Source source = input_data(params);
   const io::Dataset train(params.data.train, "data.train"), data(source.path, source.key);
-  check_image(data.info(), source.key, train.info());
+  check_image(data.info(), source.key, train.info(), params.augment);
   Engine engine(engine_spec(params, train.info()), grid, library);
   const Evaluated evaluated = load_for_evaluation(params, engine);
   std::optional<PredictionFiles> opened;  // rank 0

@@ -74,7 +74,7 @@ std::string describe_run(const Parameters& params, const StepPlan& plan, const i
   std::string text = fmt::format("{}: {} parameters{}; {} training samples {}, {} classes\n", params.model.name,
                                  human_count(count_parameters(plan.network())),
                                  frozen > 0 ? fmt::format(", {} of them frozen", human_count(frozen)) : "",
-                                 data.num_samples, to_string(data.image), data.class_names.size());
+                                 data.num_samples, to_string(plan.spec().network.image), data.class_names.size());
   text += fmt::format("grid: {} x {} = {}; {}\n", counted(grid.stages, "stage", "stages"),
                       counted(grid.replicas, "replica", "replicas"), counted(grid.ranks(), "rank", "ranks"), device);
   text += fmt::format("step: {} samples = {} of {}, {} on each replica; schedule {}\n", params.batch.global,

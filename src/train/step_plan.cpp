@@ -25,9 +25,18 @@ DataType storage_type(PrecisionKind precision) {
   }
 }
 
+ImageShape network_image(const AugmentParams& params, const io::DatasetInfo& info) {
+  if (params.size > 0) return {params.size, params.size, info.image.c};
+  if (info.encoded)
+    refuse(
+        "augment.size = 0 takes images as they are stored, but data.train holds files of different sizes "
+        "(import.storage = encoded). Give the rows and columns that they are brought to, as in augment.size = 224.");
+  return info.image;
+}
+
 EngineSpec engine_spec(const Parameters& params, const io::DatasetInfo& info) {
   return {.network = {.name = params.model.name,
-                      .image = info.image,
+                      .image = network_image(params.augment, info),
                       .micro_batch = params.batch.micro,
                       .num_classes = std::ssize(info.class_names),
                       .type = storage_type(params.train.precision),

@@ -32,6 +32,9 @@ struct EngineSpec {
 /// How activations are stored at that precision.
 DataType storage_type(PrecisionKind precision);
 
+/// What the network sees. Refuses images of different sizes that are not brought to one.
+ImageShape network_image(const AugmentParams& params, const io::DatasetInfo& info);
+
 /// What the parameter file asks for, with the data's shape and classes.
 EngineSpec engine_spec(const Parameters& params, const io::DatasetInfo& info);
 

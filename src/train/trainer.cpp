@@ -31,8 +31,9 @@ namespace {
 
 constexpr int kTrainingTag = 9003;
 
-void check_same_kind(const io::DatasetInfo& train, const io::DatasetInfo& test) {
-  if (train.image != test.image)
+void check_same_kind(const io::DatasetInfo& train, const io::DatasetInfo& test, const AugmentParams& augment) {
+  const bool same_input = augment.size > 0 ? train.image.c == test.image.c : train.image == test.image;
+  if (!same_input)
     refuse("data.test holds {} images, data.train {}. Import both with one command.", to_string(test.image),
            to_string(train.image));
   if (train.class_names != test.class_names)
@@ -64,8 +65,9 @@ StepCount count_steps(const Parameters& params, const io::DatasetInfo& data) {
 
 // Both splits, opened and compared before anything large is allocated.
 struct Data {
-  explicit Data(const DataParams& params) : train(params.train, "data.train"), test(params.test, "data.test") {
-    check_same_kind(train.info(), test.info());
+  explicit Data(const Parameters& params)
+      : train(params.data.train, "data.train"), test(params.data.test, "data.test") {
+    check_same_kind(train.info(), test.info(), params.augment);
   }
 
   io::Dataset train, test;
@@ -112,8 +114,8 @@ class Trainer {
   Data data_;
   StepCount steps_;
   Sampler sampler_;
-  Augmenter augmenter_;
   Engine engine_;
+  Augmenter augmenter_;
   MetricsChannel metrics_;
   LearningRateSpec learning_rate_;
   std::string hosts_;
@@ -129,15 +131,12 @@ class Trainer {
 Trainer::Trainer(const Parameters& params, const ProcessGrid& grid, ops::Library& library)
     : params_(params),
       grid_(grid),
-      data_(params.data),
+      data_(params),
       steps_(count_steps(params, data_.train.info())),
       sampler_(
           {.num_samples = data_.train.info().num_samples, .seed = params.train.seed, .shuffle = params.data.shuffle}),
-      augmenter_(make_augmenter(
-          data_.train.info(),
-          {.crop_padding = params.augment.crop_padding, .flip = params.augment.flip, .seed = params.train.seed},
-          params.augment.normalize)),
       engine_(engine_spec(params, data_.train.info()), grid, library),
+      augmenter_(make_augmenter(data_.train.info(), training_augmentation(params), params.augment.normalize)),
       metrics_(engine_, kTrainingTag),
       learning_rate_{.params = params.lr,
                      .base = params.optimizer.lr,
@@ -378,7 +377,7 @@ void write_confusion(const std::string& directory, const ClassScores& scores, co
 
 ExitStatus evaluate(const Parameters& params, const ProcessGrid& grid, ops::Library& library) {
   // 1. Which weights, on what
-  const Data data(params.data);  // the training set's mean and deviation are what the network knows
+  const Data data(params);  // the training set's mean and deviation are what the network knows
   Engine engine(engine_spec(params, data.train.info()), grid, library);
   const Evaluated evaluated = load_for_evaluation(params, engine);
   if (params.evaluate.confusion) mpi::on_root(grid.world(), [&] { io::make_directory(params.run.directory); });

@@ -15,6 +15,9 @@ enum class Purpose : std::uint64_t {
   kShuffle = 2,
   kCrop = 3,
   kFlip = 4,
+  kResizedCrop = 5,
+  kColour = 6,
+  kCutout = 7,
   kValidationSplit = 16,
 };
 

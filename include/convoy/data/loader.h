@@ -5,44 +5,60 @@
 #include <memory>
 #include <vector>
 
+#include "convoy/base/random.h"
 #include "convoy/data/batch_source.h"
 #include "convoy/data/sampler.h"
 #include "convoy/io/dataset.h"
 #include "convoy/ops/library.h"
+#include "convoy/params/parameters.h"
 
 namespace convoy {
 
-/// What happens to an image on its way. Keyed by (seed, epoch, sample): the same on every layout.
+/// What happens to an image on its way, in this order. Keyed by (seed, epoch, sample): the same on every layout.
 struct AugmentationSpec {
-  std::int64_t crop_padding = 0;  ///< black border, then a random crop back to the image's size
+  std::int64_t crop_padding = 0;  ///< kPad: black border, then a random crop back to the image's size
   bool flip = false;
   std::uint64_t seed = 0;
+  CropKind crop = CropKind::kPad;
+  std::int64_t size = 0;        ///< rows and columns of the network's input; 0: as stored
+  std::int64_t short_side = 0;  ///< kPad: resized to this, then the centre of `size` is cut out; 0: as `size`
+  double least_share = 0.08;    ///< kRandomResized: of the image's area
+  double brightness = 0, contrast = 0, saturation = 0;  ///< factors are uniform in 1 -+ this
+  std::int64_t cutout = 0;                              ///< pixels: side of a square of zeros
 };
 
-/// Writes one sample as float32 (H,W,C): crop, flip, then (value / 255 - mean) / deviation of each channel, computed in
-/// double and rounded once. Black is byte 0, normalised like any other.
+/// Says how a sample is augmented, and makes the network's input of its bytes: crop, flip, then
+/// (value / 255 - mean) / deviation of each channel, computed in double and rounded once. Black is byte 0, normalised
+/// like any other. What comes before, decoding, resizing and colours, is ImagePreparer's (src/data/prepare_image.h).
 ///   crop: out(y, x) = image(y + dy - padding, x + dx - padding), black outside; dy, dx uniform in 0..2*padding
 ///   flip: columns reversed, with probability 1/2
+///   cutout (DeVries & Taylor 2017): zeros after normalisation, in a square whose centre is uniform; it may stick out
 class Augmenter {
  public:
-  /// mean and deviation (C); {0...}, {1...} for none. A deviation of 0 (a channel that never varies) counts as 1.
-  Augmenter(const ImageShape& image, const AugmentationSpec& spec, std::vector<double> mean,
+  /// `stored`: what the data set holds (0, 0, C where it is encoded). mean and deviation (C); {0...}, {1...} for none.
+  /// A deviation of 0 (a channel that never varies) counts as 1.
+  Augmenter(const ImageShape& stored, const AugmentationSpec& spec, std::vector<double> mean,
             std::vector<double> deviation);
 
-  void apply(const std::uint8_t* image, std::int64_t epoch, std::int64_t sample, float* out) const;
+  /// image and out are of image(): float32 (H,W,C).
+  void apply(const std::uint8_t* image, const ops::ImageCut& cut, float* out) const;
   /// A black image, for the places behind the last sample.
   void apply_black(float* out) const;
-  const ImageShape& image() const { return image_; }
+  const AugmentationSpec& spec() const { return spec_; }
+  const ImageShape& stored() const { return stored_; }
+  const ImageShape& image() const { return image_; }  ///< the network's
 
   /// How that sample is cut in that epoch, and what a byte becomes (C,256): for a device that does it itself.
   ops::ImageCut cut(std::int64_t epoch, std::int64_t sample) const;
   const std::vector<float>& value_of() const { return value_of_; }
+  RandomKey key(Purpose purpose, std::int64_t epoch, std::int64_t sample) const;
 
  private:
   void write_row(const std::uint8_t* source, std::int64_t step, std::int64_t num_pixels, float* out) const;
   void write_black(std::int64_t num_pixels, float* out) const;
+  void write_hole(const ops::ImageCut& cut, float* out) const;
 
-  ImageShape image_;
+  ImageShape stored_, image_;
   AugmentationSpec spec_;
   std::vector<float> value_of_;  ///< (C, 256): what a byte becomes
 };

@@ -15,11 +15,13 @@ struct ImageBatchSpec {
   DataType type = DataType::kFloat32;
 };
 
-/// How one image is cut: out(h, w) = image(h + dy, flip ? W - 1 - w + dx : w + dx), byte 0 outside the image.
+/// How one image is cut: out(h, w) = image(h + dy, flip ? W - 1 - w + dx : w + dx), byte 0 outside the image; its
+/// values in the hole are 0.
 struct ImageCut {
   std::int32_t dy = 0, dx = 0;
   std::int32_t flip = 0;
   std::int32_t black = 0;  ///< 1: byte 0 everywhere, for places behind the last sample
+  std::int32_t hole_top = 0, hole_bottom = 0, hole_left = 0, hole_right = 0;  ///< rows [top, bottom) of what comes out
 };
 
 /// x[n,h,w,c] = value_of[c, byte], rounded to spec.type.

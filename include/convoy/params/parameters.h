@@ -18,6 +18,7 @@ enum class WeightsKind { kEma, kTrained };
 enum class ImportFormat { kAuto, kFolder, kCifar, kIdx };
 enum class StorageKind { kRaw, kEncoded };
 enum class ResizeKind { kCrop, kSquash };
+enum class CropKind { kPad, kRandomResized };
 enum class ChannelsKind { kAuto, kGrey, kColour };
 
 struct ModelParams {
@@ -85,9 +86,15 @@ struct TrainParams {
 };
 
 struct AugmentParams {
-  std::int64_t crop_padding = 0;  ///< pixels of black border before a random crop back to size
-  bool flip = false;              ///< left-right with probability 1/2
-  bool normalize = true;          ///< (x - mean) / deviation of the training set, a channel
+  std::int64_t size = 0;           ///< rows and columns of the network's input; 0: the images' own
+  CropKind crop = CropKind::kPad;  ///< in training
+  std::int64_t crop_padding = 0;   ///< pad: pixels of black border before a random crop back to size
+  double scale = 0.08;             ///< random_resized: least share of the image's area
+  std::int64_t eval_resize = 0;    ///< what the short side becomes before the centre is cut out; 0: see key_table.cpp
+  bool flip = false;               ///< left-right with probability 1/2
+  double brightness = 0, contrast = 0, saturation = 0;  ///< factors within 1 -+ this
+  std::int64_t cutout = 0;                              ///< pixels: side of a square set to the mean
+  bool normalize = true;                                ///< (x - mean) / deviation of the training set, a channel
   bool operator==(const AugmentParams&) const = default;
 };
 

@@ -51,6 +51,10 @@ __device__ inline int byte_at(const ImageBatchArgs& args, const ImageCut& cut, c
   return image[(h * args.w + w) * args.c + place.c];
 }
 
+__device__ inline bool in_hole(const ImageCut& cut, const Place& place) {
+  return place.h >= cut.hole_top && place.h < cut.hole_bottom && place.w >= cut.hole_left && place.w < cut.hole_right;
+}
+
 /// Grid: blocks of kThreads * kPacks * kWidth neighbouring values of an image x images. Block: kThreads.
 /// Shared: 4 KiB with kStaged. Reads a byte and writes a T for every value; no arithmetic but the rounding to T.
 template <typename T, int kWidth, bool kStaged>
@@ -75,7 +79,7 @@ __global__ void __launch_bounds__(kThreads) cut_images(ImageBatchArgs args, T* x
       float v[kWidth];
 #pragma unroll
       for (int i = 0; i < kWidth; ++i) {
-        v[i] = value_of[place.c * kNumBytes + byte_at(args, cut, image, place)];
+        v[i] = in_hole(cut, place) ? 0.0f : value_of[place.c * kNumBytes + byte_at(args, cut, image, place)];
         place.advance(args);
       }
       store<kWidth>(v, x + std::int64_t{n} * count + at);

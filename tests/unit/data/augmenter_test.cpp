@@ -69,7 +69,7 @@ TEST(Augmenter, EqualsItsDefinitionToTheBit) {
     const auto image = some_image(c.image);
     std::vector<float> out(image.size());
     for (std::int64_t sample = 0; sample < 200; ++sample) {
-      augmenter.apply(image.data(), sample % 3, sample, out.data());
+      augmenter.apply(image.data(), augmenter.cut(sample % 3, sample), out.data());
       const auto want = expected(c, image, sample % 3, sample);
       ASSERT_EQ(std::memcmp(out.data(), want.data(), out.size() * sizeof(float)), 0)
           << to_string(c.image) << " padding " << c.spec.crop_padding << " sample " << sample;
@@ -83,7 +83,7 @@ TEST(Augmenter, WithoutAnythingGivesTheByteOver255) {
   std::vector<std::uint8_t> image(256);
   for (std::size_t v = 0; v < 256; ++v) image[v] = static_cast<std::uint8_t>(v);
   std::vector<float> out(256);
-  augmenter.apply(image.data(), 0, 0, out.data());
+  augmenter.apply(image.data(), augmenter.cut(0, 0), out.data());
   for (std::size_t v = 0; v < 256; ++v) EXPECT_EQ(out[v], static_cast<float>(static_cast<double>(v) / 255)) << v;
 }
 
@@ -98,7 +98,7 @@ TEST(Augmenter, ChannelThatNeverVariesStaysFinite) {
   const Augmenter augmenter({1, 1, 1}, {}, {1.0}, {0.0});
   const std::uint8_t white = 255;
   float out = -1;
-  augmenter.apply(&white, 0, 0, &out);
+  augmenter.apply(&white, augmenter.cut(0, 0), &out);
   EXPECT_EQ(out, 0.0f);
 }
 
@@ -112,7 +112,7 @@ TEST(Augmenter, EveryCropAndFlipIsAsLikelyAsTheOthers) {
   std::map<std::array<float, 2>, int> counts;  // the centre says which crop, its neighbour which flip
   std::vector<float> out(81);
   for (std::int64_t sample = 0; sample < 20000; ++sample) {
-    augmenter.apply(image.data(), 0, sample, out.data());
+    augmenter.apply(image.data(), augmenter.cut(0, sample), out.data());
     ++counts[{out[40], out[39] - out[41]}];
   }
   std::map<float, int> centres;
@@ -126,17 +126,47 @@ TEST(Augmenter, EpochsAndSamplesDrawAnew) {
   const Augmenter augmenter(shape, {4, true, 12}, {0}, {1});
   const auto image = some_image(shape);
   std::vector<float> first(81), again(81), other(81);
-  augmenter.apply(image.data(), 0, 0, first.data());
-  augmenter.apply(image.data(), 0, 0, again.data());
+  augmenter.apply(image.data(), augmenter.cut(0, 0), first.data());
+  augmenter.apply(image.data(), augmenter.cut(0, 0), again.data());
   EXPECT_EQ(first, again);
   int same = 0;  // 1 of 162 by chance: above 20 of 400 with p < 1e-10
   for (std::int64_t i = 1; i <= 200; ++i) {
-    augmenter.apply(image.data(), i, 0, other.data());
+    augmenter.apply(image.data(), augmenter.cut(i, 0), other.data());
     same += other == first;
-    augmenter.apply(image.data(), 0, i, other.data());
+    augmenter.apply(image.data(), augmenter.cut(0, i), other.data());
     same += other == first;
   }
   EXPECT_LE(same, 20);
+}
+
+// Its centre is uniform over the image: 64 places of a square of 4, each drawn 6400 / 64 = 100 times, +- 6 * 9.9.
+TEST(Augmenter, CutoutIsASquareOfZerosWhoseCentreIsAnywhere) {
+  const ImageShape shape{8, 8, 3};
+  AugmentationSpec spec{2, true, 3};
+  const Augmenter whole(shape, spec, {0.5, 0.5, 0.5}, {1, 1, 1});
+  spec.cutout = 4;
+  const Augmenter holed(shape, spec, {0.5, 0.5, 0.5}, {1, 1, 1});
+  const auto image = some_image(shape);
+  std::vector<float> want(192), out(192);
+  std::map<std::array<std::int32_t, 2>, int> counts;
+  for (std::int64_t sample = 0; sample < 6400; ++sample) {
+    const ops::ImageCut cut = holed.cut(1, sample);
+    // A hole that sticks out at the top or left tells its centre by where it ends, else by where it begins.
+    const std::int32_t y = cut.hole_top > 0 ? cut.hole_top + 2 : cut.hole_bottom - 2;
+    const std::int32_t x = cut.hole_left > 0 ? cut.hole_left + 2 : cut.hole_right - 2;
+    ++counts[{y, x}];
+    whole.apply(image.data(), whole.cut(1, sample), want.data());
+    holed.apply(image.data(), cut, out.data());
+    for (std::int32_t row = 0; row < 8; ++row)
+      for (std::int32_t column = 0; column < 8; ++column)
+        for (std::int32_t c = 0; c < 3; ++c) {
+          const bool hole = row >= y - 2 && row < y + 2 && column >= x - 2 && column < x + 2;
+          const auto i = static_cast<std::size_t>((row * 8 + column) * 3 + c);
+          ASSERT_EQ(out[i], hole ? 0.0f : want[i]) << sample << ": " << row << ", " << column;
+        }
+  }
+  EXPECT_EQ(counts.size(), 64u);
+  for (const auto& [centre, count] : counts) EXPECT_NEAR(count, 100, 6 * 9.9) << centre[0] << ", " << centre[1];
 }
 
 TEST(Augmenter, MeansOfAnotherChannelCountAreRefused) {

@@ -37,7 +37,8 @@ Array plain_loops(const ImageBatchSpec& spec, const std::vector<std::uint8_t>& i
         for (std::int64_t c = 0; c < s.c; ++c) {
           const std::uint8_t byte =
               inside && cut.black == 0 ? images[index(((n * s.h + row) * s.w + column) * s.c + c)] : 0;
-          x.push_back(static_cast<double>(spec.value_of[index(c * 256 + byte)]));
+          const bool hole = h >= cut.hole_top && h < cut.hole_bottom && w >= cut.hole_left && w < cut.hole_right;
+          x.push_back(hole ? 0.0 : static_cast<double>(spec.value_of[index(c * 256 + byte)]));
         }
       }
     }
@@ -71,9 +72,19 @@ class ImageBatchTest : public OpTest {
 
 TEST_P(ImageBatchTest, EqualsPlainLoopsForEveryCut) {
   // Places outside the image on every side, by more than the image, and none.
-  const std::vector<ImageCut> cuts = {{0, 0, 0, 0},  {0, 0, 1, 0},   {2, -3, 0, 0},  {-4, 1, 1, 0},
-                                      {3, 3, 1, 0},  {-2, -2, 0, 0}, {0, 0, 0, 1},   {1, 2, 1, 1},
-                                      {40, 0, 0, 0}, {0, -40, 1, 0}, {-40, 40, 0, 0}};
+  const std::vector<ImageCut> cuts = {{0, 0, 0, 0},
+                                      {0, 0, 1, 0},
+                                      {2, -3, 0, 0},
+                                      {-4, 1, 1, 0},
+                                      {3, 3, 1, 0},
+                                      {-2, -2, 0, 0},
+                                      {0, 0, 0, 1},
+                                      {1, 2, 1, 1},
+                                      {40, 0, 0, 0},
+                                      {0, -40, 1, 0},
+                                      {-40, 40, 0, 0},
+                                      {1, -2, 1, 0, 1, 4, 2, 5},
+                                      {0, 0, 0, 0, 0, 99, 0, 1}};
   const auto n = std::ssize(cuts);
   // Images of a multiple of 8 values, of 4 and of neither; more than one block; more channels than shared memory takes.
   for (const Shape& shape : {Shape{n, 32, 32, 3}, Shape{n, 28, 28, 1}, Shape{n, 6, 10, 1}, Shape{n, 5, 7, 3},

@@ -52,7 +52,15 @@ Parameters random_parameters(std::mt19937_64& engine) {
   p.evaluate.weights = static_cast<WeightsKind>(engine() % 2);
   p.evaluate.confusion = engine() % 2 == 0;
   p.predict = {.data = "d", .output = "p.csv", .top = 1 + count() % 1000};
-  p.augment = {.crop_padding = count(), .flip = engine() % 2 == 0, .normalize = engine() % 2 == 0};
+  p.augment = {.size = count(),
+               .crop_padding = count(),
+               .scale = tiny(),
+               .flip = engine() % 2 == 0,
+               .brightness = fraction(),
+               .contrast = fraction(),
+               .saturation = tiny(),
+               .cutout = count(),
+               .normalize = engine() % 2 == 0};
   p.checkpoint = {.every_epochs = tiny(),
                   .every_steps = count(),
                   .keep = count(),

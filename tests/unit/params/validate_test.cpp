@@ -115,6 +115,21 @@ TEST(Consistency, EncodedImagesHaveNoSizeOfTheImport) {
   EXPECT_EQ(complaint(sized).find("import.size = 64 cannot be with import.storage = encoded"), 0u) << complaint(sized);
 }
 
+TEST(Consistency, CropsToASizeNeedOne) {
+  EXPECT_EQ(
+      complaint({"plan", "--augment.crop=random_resized"}).find("augment.crop = random_resized needs augment.size"),
+      0u);
+  EXPECT_EQ(complaint({"plan", "--augment.eval_resize=256"}).find("augment.eval_resize = 256 needs augment.size"), 0u);
+  EXPECT_EQ(complaint({"plan", "--augment.size=224", "--augment.eval_resize=200"})
+                .find("augment.eval_resize = 200 leaves less than augment.size = 224"),
+            0u);
+  EXPECT_EQ(complaint({"plan", "--augment.size=32", "--augment.crop=random_resized", "--augment.crop_padding=4"})
+                .find("augment.crop_padding = 4 goes with augment.crop = pad alone"),
+            0u);
+  EXPECT_EQ(complaint({"plan", "--augment.size=224", "--augment.crop=random_resized", "--augment.eval_resize=256"}),
+            kNone);
+}
+
 TEST(Needs, WrongKeysAreToldBeforeMissingOnes) {
   EXPECT_EQ(complaint({"train", "--batch.micro=7"}).find("batch.micro = 7 does not divide"), 0u);
 }

@@ -1,0 +1,102 @@
+/// Only what an image needs is done: raw bytes of the right size are passed on as they are.
+#include "data/prepare_image.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "data/colour_jitter.h"
+#include "data/random_crop.h"
+
+namespace convoy {
+
+namespace {
+
+// Of a side that is scaled by `size` / `part`, rounded up.
+std::int64_t scaled_side(std::int64_t side, std::int64_t size, double part) {
+  return static_cast<std::int64_t>(std::ceil(static_cast<double>(side * size) / part));
+}
+
+/// image and out (H,W,C) of one shape; see ImageCut.
+void cut_bytes(const std::uint8_t* image, const ImageShape& shape, const ops::ImageCut& cut, std::uint8_t* out) {
+  for (std::int64_t y = 0; y < shape.h; ++y) {
+    for (std::int64_t x = 0; x < shape.w; ++x, out += shape.c) {
+      const std::int64_t row = y + cut.dy, column = (cut.flip != 0 ? shape.w - 1 - x : x) + cut.dx;
+      const bool inside = row >= 0 && row < shape.h && column >= 0 && column < shape.w;
+      const std::uint8_t* const in = image + (row * shape.w + column) * shape.c;
+      for (std::int64_t c = 0; c < shape.c; ++c) out[c] = inside ? in[c] : 0;
+    }
+  }
+}
+
+}  // namespace
+
+// The part of an image that becomes the network's input, in its pixels.
+Region ImagePreparer::seen(const ImageShape& image, const ImageOrder& order) const {
+  const AugmentationSpec& spec = augmenter_->spec();
+  if (spec.size == 0) return whole(image);
+  if (spec.crop == CropKind::kRandomResized)
+    return random_resized_crop(image, spec.least_share,
+                               augmenter_->key(Purpose::kResizedCrop, order.epoch, order.sample));
+  Region region = centre_square(image);
+  const double kept = static_cast<double>(spec.size) / static_cast<double>(std::max(spec.size, spec.short_side));
+  region.top += region.height * (1 - kept) / 2;
+  region.left += region.width * (1 - kept) / 2;
+  region.height *= kept;
+  region.width *= kept;
+  return region;
+}
+
+// Scaled down while it is decoded, as long as the region keeps the pixels that it is resized to.
+ImageView ImagePreparer::decode(std::span<const std::byte> file, const ImageShape& full, const Region& region) {
+  const std::int64_t size = augmenter_->spec().size;
+  return decoder_.decode(file, {.channels = full.c,
+                                .at_least_h = scaled_side(full.h, size, region.height),
+                                .at_least_w = scaled_side(full.w, size, region.width)});
+}
+
+PreparedImage ImagePreparer::prepare(const ImageOrder& order) {
+  // 1. What is stored, and the part of it that is seen
+  const ImageShape& wanted = augmenter_->image();
+  ImageView image{augmenter_->stored(), order.image};
+  Region region;
+  if (order.image == nullptr) {
+    const ImageHeader header = decoder_.read_header(order.file);
+    const ImageShape full{header.h, header.w, wanted.c};
+    region = seen(full, order);
+    image = decode(order.file, full, region);
+    const double down = static_cast<double>(image.shape.h) / static_cast<double>(full.h);
+    const double across = static_cast<double>(image.shape.w) / static_cast<double>(full.w);
+    region = {region.top * down, region.left * across, region.height * down, region.width * across};
+  } else {
+    region = seen(image.shape, order);
+  }
+
+  // 2. At the network's size
+  PreparedImage prepared{image.pixels, augmenter_->cut(order.epoch, order.sample)};
+  const bool is_whole =
+      region.height == static_cast<double>(image.shape.h) && region.width == static_cast<double>(image.shape.w);
+  if (image.shape != wanted || !is_whole) {
+    resized_.resize(static_cast<std::size_t>(wanted.count()));
+    resampler_.resample(image, region, wanted.h, wanted.w, resized_.data());
+    prepared.pixels = resized_.data();
+  }
+
+  // 3. In other colours: of what is left after the crop, as its mean counts
+  if (has_jitter(augmenter_->spec())) {
+    prepared.pixels = change_colours(prepared.pixels, prepared.cut, order);
+    prepared.cut.dy = prepared.cut.dx = prepared.cut.flip = 0;
+  }
+  return prepared;
+}
+
+const std::uint8_t* ImagePreparer::change_colours(const std::uint8_t* pixels, const ops::ImageCut& cut,
+                                                  const ImageOrder& order) {
+  const ImageShape& shape = augmenter_->image();
+  coloured_.resize(static_cast<std::size_t>(shape.count()));
+  cut_bytes(pixels, shape, cut, coloured_.data());
+  draw_jitter(augmenter_->spec(), augmenter_->key(Purpose::kColour, order.epoch, order.sample))
+      .apply(coloured_.data(), shape);
+  return coloured_.data();
+}
+
+}  // namespace convoy

@@ -1,0 +1,149 @@
+/// Stored images become bytes of the network's size: what is to be seen of them, and nothing that was not asked for.
+#include "data/prepare_image.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+
+#include "data/colour_jitter.h"
+#include "data/random_crop.h"
+#include "unit/data/image_files.h"
+
+namespace convoy {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+Bytes some_pixels(const ImageShape& shape) {
+  Bytes pixels;
+  for (std::int64_t y = 0; y < shape.h; ++y)
+    for (std::int64_t x = 0; x < shape.w; ++x)
+      for (std::int64_t c = 0; c < shape.c; ++c)
+        pixels.push_back(static_cast<std::uint8_t>((y * 53 + x * 31 + c * 97) % 256));
+  return pixels;
+}
+
+Augmenter augmenter_of(const ImageShape& stored, const AugmentationSpec& spec) {
+  const auto channels = static_cast<std::size_t>(stored.c);
+  return {stored, spec, std::vector<double>(channels, 0.5), std::vector<double>(channels, 0.25)};
+}
+
+Bytes copy_of(const PreparedImage& image, const Augmenter& augmenter) {
+  return {image.pixels, image.pixels + augmenter.image().count()};
+}
+
+Bytes resampled(const Bytes& pixels, const ImageShape& shape, const Region& region, std::int64_t size) {
+  Bytes out(static_cast<std::size_t>(size * size * shape.c));
+  Resampler().resample({shape, pixels.data()}, region, size, size, out.data());
+  return out;
+}
+
+TEST(PrepareImage, PassesOnWhatHasTheRightSize) {
+  const ImageShape shape{8, 8, 3};
+  const Bytes pixels = some_pixels(shape);
+  for (const AugmentationSpec& spec : {AugmentationSpec{2, true, 1}, AugmentationSpec{.seed = 1, .size = 8}}) {
+    const Augmenter augmenter = augmenter_of(shape, spec);
+    ImagePreparer preparer(augmenter);
+    for (std::int64_t sample = 0; sample < 20; ++sample) {
+      const PreparedImage image = preparer.prepare({.image = pixels.data(), .epoch = 2, .sample = sample});
+      EXPECT_EQ(image.pixels, pixels.data());
+      const ops::ImageCut cut = augmenter.cut(2, sample);
+      EXPECT_EQ(image.cut.dx, cut.dx);
+      EXPECT_EQ(image.cut.dy, cut.dy);
+      EXPECT_EQ(image.cut.flip, cut.flip);
+    }
+  }
+}
+
+TEST(PrepareImage, EvaluationSeesTheCentreOfTheResizedImage) {
+  const ImageShape shape{20, 40, 3};
+  const Bytes pixels = some_pixels(shape);
+  const Augmenter augmenter = augmenter_of(shape, {.size = 8, .short_side = 10});
+  ImagePreparer preparer(augmenter);
+  // Short side 10 is half of 20: 8 of these are 16 of the image's, in the middle.
+  EXPECT_EQ(copy_of(preparer.prepare({.image = pixels.data()}), augmenter),
+            resampled(pixels, shape, {2, 12, 16, 16}, 8));
+}
+
+TEST(PrepareImage, TrainingSeesTheDrawnPartAtTheRightSize) {
+  const ImageShape shape{20, 40, 3};
+  const Bytes pixels = some_pixels(shape);
+  const Augmenter augmenter = augmenter_of(shape, {.seed = 4, .crop = CropKind::kRandomResized, .size = 8});
+  ImagePreparer preparer(augmenter);
+  for (std::int64_t sample = 0; sample < 20; ++sample) {
+    const Region region = random_resized_crop(shape, 0.08, augmenter.key(Purpose::kResizedCrop, 3, sample));
+    EXPECT_EQ(copy_of(preparer.prepare({.image = pixels.data(), .epoch = 3, .sample = sample}), augmenter),
+              resampled(pixels, shape, region, 8));
+  }
+}
+
+TEST(PrepareImage, ColoursAreThoseOfTheCroppedImage) {
+  const ImageShape shape{8, 8, 3};
+  const Bytes pixels = some_pixels(shape);
+  const Augmenter augmenter = augmenter_of(
+      shape, {.crop_padding = 3, .flip = true, .seed = 1, .brightness = 0.2, .contrast = 0.5, .cutout = 4});
+  ImagePreparer preparer(augmenter);
+  for (std::int64_t sample = 0; sample < 20; ++sample) {
+    const ops::ImageCut cut = augmenter.cut(0, sample);
+    Bytes want;
+    for (std::int64_t y = 0; y < 8; ++y)
+      for (std::int64_t x = 0; x < 8; ++x)
+        for (std::int64_t c = 0; c < 3; ++c) {
+          const std::int64_t row = y + cut.dy, column = (cut.flip != 0 ? 7 - x : x) + cut.dx;
+          const bool inside = row >= 0 && row < 8 && column >= 0 && column < 8;
+          want.push_back(inside ? pixels[static_cast<std::size_t>((row * 8 + column) * 3 + c)] : 0);
+        }
+    draw_jitter(augmenter.spec(), augmenter.key(Purpose::kColour, 0, sample)).apply(want.data(), shape);
+    const PreparedImage image = preparer.prepare({.image = pixels.data(), .sample = sample});
+    EXPECT_EQ(copy_of(image, augmenter), want);
+    EXPECT_TRUE(image.cut.dx == 0 && image.cut.dy == 0 && image.cut.flip == 0) << "would be done twice";
+    EXPECT_EQ(image.cut.hole_bottom, cut.hole_bottom);
+  }
+}
+
+TEST(PrepareImage, FilesGiveWhatTheirPixelsGive) {
+  ImageDecoder decoder;
+  for (const auto& file : {test::make_png({.h = 24, .w = 30}), test::make_jpeg({.h = 24, .w = 30})}) {
+    const ImageView view = decoder.decode(file, {.channels = 3});
+    const Augmenter of_files = augmenter_of({0, 0, 3}, {.seed = 9, .crop = CropKind::kRandomResized, .size = 16});
+    const Augmenter of_pixels = augmenter_of(view.shape, of_files.spec());
+    ImagePreparer a(of_files), b(of_pixels);
+    for (std::int64_t sample = 0; sample < 20; ++sample)
+      EXPECT_EQ(copy_of(a.prepare({.file = file, .sample = sample}), of_files),
+                copy_of(b.prepare({.image = view.pixels, .sample = sample}), of_pixels));
+  }
+}
+
+TEST(PrepareImage, LargeFilesAreScaledWhileTheyAreDecodedAndLookTheSame) {
+  const auto file = test::make_jpeg({.h = 240, .w = 320});
+  ImageDecoder decoder;
+  const ImageView view = decoder.decode(file, {.channels = 3});
+  const Augmenter of_files = augmenter_of({0, 0, 3}, {.size = 16, .short_side = 18});
+  const Augmenter of_pixels = augmenter_of(view.shape, of_files.spec());
+  ImagePreparer a(of_files), b(of_pixels);
+  const Bytes scaled = copy_of(a.prepare({.file = file}), of_files);
+  const Bytes full = copy_of(b.prepare({.image = view.pixels}), of_pixels);
+  // Means over blocks of 8 and a triangle over them against a triangle over all: the pattern is smooth over both.
+  for (std::size_t i = 0; i < full.size(); ++i) ASSERT_NEAR(scaled[i], full[i], 12) << i;
+  EXPECT_NE(scaled, full) << "decoded at its full size";
+}
+
+TEST(PrepareImage, ABadFileIsAnErrorAndTheNextOneIsFine) {
+  auto bad = test::make_jpeg();
+  bad.resize(bad.size() / 2);
+  const Augmenter augmenter = augmenter_of({0, 0, 3}, {.size = 16});
+  ImagePreparer preparer(augmenter);
+  EXPECT_THROW(preparer.prepare({.file = bad}), Error);
+  EXPECT_THROW(preparer.prepare({}), Error);
+  EXPECT_NO_THROW(preparer.prepare({.file = test::make_jpeg()}));
+}
+
+TEST(PrepareImage, FilesWithoutASizeAreRefused) {
+  EXPECT_THROW(augmenter_of({0, 0, 3}, {}), Error);
+}
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,164 @@
+/// Times what the loader's threads do to images, in processor time, so that other work on the machine does not count.
+/// Started by tools/bench/loader with a folder for the data.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+// jpeglib.h needs what <cstdio> declares.
+#include <fmt/format.h>
+#include <jpeglib.h>
+
+#include "convoy/base/random.h"
+#include "convoy/data/loader.h"
+#include "convoy/io/shard_writer.h"
+
+namespace convoy::bench {
+
+namespace {
+
+constexpr std::int64_t kBatch = 32, kNumSamples = 256, kSize = 224;
+
+double processor_seconds() {
+  std::timespec time = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Waves with noise: about as many bytes (100 KB) as a photograph of 500 x 400 has.
+std::vector<std::uint8_t> make_pixels(const ImageShape& shape, std::uint64_t seed) {
+  std::vector<std::uint8_t> pixels;
+  pixels.reserve(static_cast<std::size_t>(shape.count()));
+  for (std::int64_t y = 0; y < shape.h; ++y) {
+    for (std::int64_t x = 0; x < shape.w; ++x) {
+      const double wave = 60 * std::sin(0.05 * static_cast<double>(x + static_cast<std::int64_t>(seed))) +
+                          60 * std::cos(0.07 * static_cast<double>(y));
+      for (std::int64_t c = 0; c < shape.c; ++c) {
+        const auto noise = random_below({.seed = seed}, pixels.size(), 80);
+        pixels.push_back(static_cast<std::uint8_t>(110.0 + wave + static_cast<double>(noise) / (c == 0 ? 1 : 2)));
+      }
+    }
+  }
+  return pixels;
+}
+
+std::vector<std::byte> make_jpeg(const ImageShape& shape, std::uint64_t seed) {
+  std::vector<std::uint8_t> pixels = make_pixels(shape, seed);
+  jpeg_compress_struct jpeg = {};
+  jpeg_error_mgr errors = {};
+  jpeg.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&jpeg);
+  unsigned char* bytes = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&jpeg, &bytes, &size);
+  jpeg.image_height = static_cast<JDIMENSION>(shape.h);
+  jpeg.image_width = static_cast<JDIMENSION>(shape.w);
+  jpeg.input_components = 3;
+  jpeg.in_color_space = JCS_RGB;
+  jpeg_set_defaults(&jpeg);
+  jpeg_set_quality(&jpeg, 90, TRUE);
+  jpeg_start_compress(&jpeg, TRUE);
+  while (jpeg.next_scanline < jpeg.image_height) {
+    JSAMPROW row = pixels.data() + static_cast<std::int64_t>(jpeg.next_scanline) * shape.w * shape.c;
+    jpeg_write_scanlines(&jpeg, &row, 1);
+  }
+  jpeg_finish_compress(&jpeg);
+  jpeg_destroy_compress(&jpeg);
+  const auto* const begin = reinterpret_cast<const std::byte*>(bytes);
+  std::vector<std::byte> file(begin, begin + size);
+  std::free(bytes);
+  return file;
+}
+
+void write_jpegs(const std::string& folder) {
+  io::DatasetInfo info;
+  info.encoded = true;
+  info.image = {0, 0, 3};
+  info.num_samples = kNumSamples;
+  info.class_names = {"any"};
+  info.class_counts = {kNumSamples};
+  info.channel_mean = info.channel_deviation = {0.5, 0.5, 0.5};
+  io::ShardWriter writer({folder + "/jpeg.h5", 0, 1}, info);
+  std::size_t num_bytes = 0;
+  for (std::int64_t i = 0; i < kNumSamples; ++i) {
+    const auto file = make_jpeg({400, 500, 3}, static_cast<std::uint64_t>(i));
+    num_bytes += file.size();
+    writer.append(file, 0, "");
+  }
+  writer.end_samples();
+  writer.finish(info);
+  writer.commit();
+  fmt::print("JPEGs of 500 x 400: {} KB each\n", num_bytes / kNumSamples / 1024);
+}
+
+void write_raw(const std::string& folder) {
+  io::DatasetContent content;
+  content.info.image = {kSize, kSize, 3};
+  content.info.num_samples = kNumSamples;
+  content.info.class_names = {"any"};
+  for (std::int64_t i = 0; i < kNumSamples; ++i) {
+    const auto pixels = make_pixels(content.info.image, static_cast<std::uint64_t>(i));
+    content.images.insert(content.images.end(), pixels.begin(), pixels.end());
+  }
+  content.labels.assign(kNumSamples, 0);
+  io::write_dataset(folder, "raw", 1, content);
+}
+
+struct Case {
+  std::string what, path;
+  AugmentationSpec augmentation;
+  double goal = 0;  ///< images/s
+};
+
+void measure(const Case& c, ops::Library& library) {
+  const io::Dataset dataset(c.path, "data.train");
+  const Sampler sampler({.num_samples = kNumSamples, .seed = 1});
+  const Augmenter augmenter(dataset.info().image, c.augmentation, dataset.info().channel_mean,
+                            dataset.info().channel_deviation);
+  LoaderSpec spec;
+  spec.batch_global = spec.batch_micro = kBatch;
+  spec.num_micro_batches = 1;
+  spec.steps_per_epoch = kNumSamples / kBatch;
+  const Buffer x(library.device(), kBatch * augmenter.image().count() * size_of(DataType::kFloat32));
+  const auto seconds_of = [&](std::int64_t num_steps) {
+    spec.num_steps = num_steps;
+    const double start = processor_seconds();
+    Loader loader(dataset, sampler, augmenter, library, spec);
+    for (std::int64_t step = 0; step < num_steps; ++step) loader.load_images(0, x.data());
+    return processor_seconds() - start;
+  };
+  const double trial = seconds_of(spec.steps_per_epoch);
+  const std::int64_t num_steps = spec.steps_per_epoch * std::max<std::int64_t>(1, std::llround(2.0 / trial));
+  const double rate = static_cast<double>(num_steps * kBatch) / seconds_of(num_steps);
+  fmt::print("{:<52}{:>8.0f} images/s a core{}\n", c.what, rate,
+             c.goal > 0 ? fmt::format("   goal {:.0f}", c.goal) : "");
+}
+
+}  // namespace
+
+void run(const std::string& folder) {
+  write_raw(folder);
+  write_jpegs(folder);
+  const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+  const AugmentationSpec raw{.crop_padding = 8, .flip = true};
+  const AugmentationSpec jpeg{.flip = true, .crop = CropKind::kRandomResized, .size = kSize};
+  AugmentationSpec all = jpeg;
+  all.brightness = all.contrast = all.saturation = 0.4;
+  all.cutout = 32;
+  const AugmentationSpec centre{.size = kSize, .short_side = 256};
+  measure({"raw 224 x 224: crop, flip, normalise", folder + "/raw.h5", raw, 5000}, *library);
+  measure({"JPEG 500 x 400: random_resized to 224, flip", folder + "/jpeg.h5", jpeg, 600}, *library);
+  measure({"the same, colours and cutout", folder + "/jpeg.h5", all}, *library);
+  measure({"JPEG 500 x 400: centre, as evaluation does", folder + "/jpeg.h5", centre}, *library);
+}
+
+}  // namespace convoy::bench
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fmt::print(stderr, "usage: bench_loader FOLDER\n");
+    return 2;
+  }
+  convoy::bench::run(argv[1]);
+  return 0;
+}
