@@ -22,7 +22,7 @@ class Engine {
   /// All ranks of the world. Throws RequestError as StepPlan does.
   Engine(const EngineSpec& spec, const ProcessGrid& grid, ops::Library& library);
 
-  ops::Library& library() const { return library_; }
+  ops::Library& operations() const { return library_; }
   const StepPlan& plan() const { return plan_; }
   const ProcessGrid& grid() const { return grid_; }
   /// This replica's share of every step.

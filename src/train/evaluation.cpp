@@ -76,7 +76,7 @@ std::optional<StepMetrics> evaluate_dataset(Engine& engine, const io::Dataset& d
   LoaderSpec spec = loader_spec(engine, params);
   spec.num_steps = num_steps;
   spec.steps_per_epoch = num_steps;
-  Loader loader(dataset, sampler, augmenter, engine.library(), spec);
+  Loader loader(dataset, sampler, augmenter, engine.operations(), spec);
   UnlabelledSource unlabelled(loader, params.batch.micro);
   const bool labels_count = dataset.info().class_names == normalisation.class_names;
   BatchSource& source = labels_count ? static_cast<BatchSource&>(loader) : unlabelled;

@@ -211,7 +211,7 @@ void Trainer::open_run_directory(const std::string& resumed_from) {
     const std::string text = render(params_);
     io::write_file_atomically(params_.run.directory + "/params.cfg", std::as_bytes(std::span(text)));
   }
-  if (const ops::PlanCache* plans = engine_.library().plans()) {
+  if (const ops::PlanCache* plans = engine_.operations().plans()) {
     const std::string text = plans->serialise();
     io::write_file_atomically(plans_path(params_.run), std::as_bytes(std::span(text)));
   }
@@ -243,7 +243,7 @@ Loader Trainer::open_loader() const {
   spec.first_step = state_.step;
   spec.num_steps = std::max<std::int64_t>(0, steps_.total - state_.step);
   spec.steps_per_epoch = steps_.an_epoch;
-  return Loader(data_.train, sampler_, augmenter_, engine_.library(), spec);
+  return Loader(data_.train, sampler_, augmenter_, engine_.operations(), spec);
 }
 
 void Trainer::step(Loader& loader) {

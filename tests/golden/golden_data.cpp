@@ -77,7 +77,7 @@ GoldenSource::GoldenSource(const nlohmann::json& golden, const Engine& engine)
       micro_(golden["microbatch"]),
       labels_(golden["labels"]),
       type_(engine.plan().spec().network.type),
-      elementwise_(engine.library().elementwise()) {
+      elementwise_(engine.operations().elementwise()) {
   const std::int64_t n = golden["batch"], size = golden["image_size"], area = size * size;
   image_count_ = 3 * area;
   const std::vector<float> nchw = golden_fill("input", n * image_count_, -1.5, 1.5);

@@ -47,7 +47,7 @@ class FixedBatch final : public BatchSource {
     const Buffer values(engine_.device(), count * size_of(DataType::kFloat32));
     for (std::int64_t i = 0; i < count; ++i)
       values.floats()[i] = static_cast<float>(random_normal(key_of(micro_batch), static_cast<std::uint64_t>(i)));
-    engine_.library().elementwise().round_to(spec_.network.type, values.floats(), x, count);
+    engine_.operations().elementwise().round_to(spec_.network.type, values.floats(), x, count);
   }
   void load_labels(std::int64_t micro_batch, std::int32_t* labels) override {
     const std::int64_t first = (engine_.micro_batches().begin + micro_batch) * spec_.batch.micro;

@@ -36,7 +36,7 @@ class SyntheticSource final : public BatchSource {
  public:
   SyntheticSource(const Options& options, const Engine& engine)
       : type_(engine.plan().spec().network.type),
-        elementwise_(engine.library().elementwise()),
+        elementwise_(engine.operations().elementwise()),
         count_(options.micro * options.size * options.size * options.channels),
         images_(engine.device(), count_ * size_of(DataType::kFloat32)),
         labels_(options.micro) {
