@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "convoy/base/error.h"
+
 namespace convoy {
 
 LoaderSpec loader_spec(const Engine& engine, const Parameters& params) {
@@ -43,6 +45,16 @@ AugmentationSpec training_augmentation(const Parameters& params) {
 
 AugmentationSpec evaluation_augmentation(const AugmentParams& params) {
   return {.size = params.size, .short_side = short_side(params)};
+}
+
+void check_test_data(const io::DatasetInfo& train, const io::DatasetInfo& test, const AugmentParams& augment) {
+  const bool same_input = augment.size > 0 ? train.image.c == test.image.c : train.image == test.image;
+  if (!same_input)
+    refuse("data.test holds {} images, data.train {}. Import both with one command.", to_string(test.image),
+           to_string(train.image));
+  if (train.class_names != test.class_names)
+    refuse("data.test has other classes ({}) than data.train ({}). Import both with one command.",
+           test.class_names.size(), train.class_names.size());
 }
 
 Augmenter make_augmenter(const io::DatasetInfo& info, const AugmentationSpec& spec, bool normalize) {

@@ -14,6 +14,9 @@ LoaderSpec loader_spec(const Engine& engine, const Parameters& params);
 AugmentationSpec training_augmentation(const Parameters& params);
 AugmentationSpec evaluation_augmentation(const AugmentParams& params);
 
+/// Throws RequestError where data.test is not what data.train trains for: other images, other classes.
+void check_test_data(const io::DatasetInfo& train, const io::DatasetInfo& test, const AugmentParams& augment);
+
 /// Augmentation with the data set's own mean and deviation, or none where `normalize` is false.
 Augmenter make_augmenter(const io::DatasetInfo& info, const AugmentationSpec& spec, bool normalize);
 

@@ -10,11 +10,10 @@
 #include "convoy/base/log.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/topology.h"
-#include "convoy/io/shard_writer.h"
+#include "convoy/io/checkpoint.h"
 #include "convoy/params/parse.h"
 
 #include "train/checkpointing.h"
-#include "train/class_scores.h"
 #include "train/evaluation.h"
 #include "train/input.h"
 #include "train/learning_rate.h"
@@ -30,16 +29,6 @@ namespace convoy {
 namespace {
 
 constexpr int kTrainingTag = 9003;
-
-void check_same_kind(const io::DatasetInfo& train, const io::DatasetInfo& test, const AugmentParams& augment) {
-  const bool same_input = augment.size > 0 ? train.image.c == test.image.c : train.image == test.image;
-  if (!same_input)
-    refuse("data.test holds {} images, data.train {}. Import both with one command.", to_string(test.image),
-           to_string(train.image));
-  if (train.class_names != test.class_names)
-    refuse("data.test has other classes ({}) than data.train ({}). Import both with one command.",
-           test.class_names.size(), train.class_names.size());
-}
 
 // Epochs as steps: at least one; 0 for none.
 std::int64_t steps_in(double epochs, std::int64_t steps_per_epoch) {
@@ -67,7 +56,7 @@ StepCount count_steps(const Parameters& params, const io::DatasetInfo& data) {
 struct Data {
   explicit Data(const Parameters& params)
       : train(params.data.train, "data.train"), test(params.data.test, "data.test") {
-    check_same_kind(train.info(), test.info(), params.augment);
+    check_test_data(train.info(), test.info(), params.augment);
   }
 
   io::Dataset train, test;
@@ -361,54 +350,6 @@ void Trainer::save_to(const std::string& path) {
 
 ExitStatus train(const Parameters& params, const ProcessGrid& grid, ops::Library& library) {
   return Trainer(params, grid, library).run();
-}
-
-namespace {
-
-void write_confusion(const std::string& directory, const ClassScores& scores, const std::vector<std::string>& classes) {
-  const auto write = [&](const std::string& name, const std::string& text) {
-    io::write_file_atomically(directory + "/" + name, std::as_bytes(std::span(text)));
-  };
-  write("confusion.csv", scores.confusion_table(classes));
-  write("classes.csv", scores.class_table(classes));
-}
-
-}  // namespace
-
-ExitStatus evaluate(const Parameters& params, const ProcessGrid& grid, ops::Library& library) {
-  // 1. Which weights, on what
-  const Data data(params);  // the training set's mean and deviation are what the network knows
-  Engine engine(engine_spec(params, data.train.info()), grid, library);
-  const Evaluated evaluated = load_for_evaluation(params, engine);
-  if (params.evaluate.confusion) mpi::on_root(grid.world(), [&] { io::make_directory(params.run.directory); });
-  // 2. All samples
-  const double start = now_seconds();
-  const std::vector<std::string>& classes = data.test.info().class_names;
-  ClassScores scores(std::ssize(classes));
-  const LogitsObserver observe = [&](std::int64_t sample, std::span<const float> logits) {
-    for (; !logits.empty(); logits = logits.subspan(classes.size()))
-      scores.add(data.test.label(sample++), logits.first(classes.size()));
-  };
-  const StepMetrics metrics = evaluate_dataset(
-                                  engine, data.test, data.train.info(), params, [] { return false; }, observe)
-                                  .value();
-  const double seconds = now_seconds() - start;
-  if (grid.is_root() && !std::isfinite(metrics.loss_sum))
-    fail("{} gives a loss that is no finite number on {}", evaluated.path, params.data.test);
-  if (params.evaluate.confusion)
-    mpi::on_root(grid.world(), [&] { write_confusion(params.run.directory, scores, classes); });
-  // 3. What came out
-  if (grid.is_root()) {
-    const bool has_top5 = std::ssize(classes) > ClassScores::kGuesses;  // with fewer classes every guess is among them
-    const std::string top5 = has_top5 ? fmt::format("  top-5 {:.2f} %", 100 * scores.top5()) : "";
-    fmt::print("checkpoint: {}{}\n", evaluated.path, evaluated.of_ema ? " (moving average)" : "");
-    fmt::print("{}: {} samples  loss {:.4f}  top-1 {:.2f} %{}  ({:.0f} images/s)\n", params.data.test,
-               metrics.num_samples, metrics.mean_loss(), 100 * metrics.top1(), top5,
-               static_cast<double>(metrics.num_samples) / seconds);
-    if (params.evaluate.confusion)
-      fmt::print("-> {}/confusion.csv, {}/classes.csv\n", params.run.directory, params.run.directory);
-  }
-  return ExitStatus::kDone;
 }
 
 }  // namespace convoy
