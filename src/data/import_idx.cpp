@@ -18,7 +18,7 @@ std::vector<std::string> numbered_classes(std::int32_t largest_label) {
   return names;
 }
 
-std::int32_t largest_label(const io::DatasetContent& content) {
+std::int32_t largest_label(const IdxSplit& content) {
   return *std::max_element(content.labels.begin(), content.labels.end());
 }
 
@@ -31,19 +31,19 @@ std::string find_file(const std::string& folder, const std::string& name) {
   refuse("import.source = {}: there is neither '{}' nor '{}.gz'", folder, plain, plain);
 }
 
-io::DatasetContent read_split(const std::string& folder, const std::string& prefix) {
+IdxSplit read_split(const std::string& folder, const std::string& prefix) {
   return read_idx(find_file(folder, prefix + "-images-idx3-ubyte"), find_file(folder, prefix + "-labels-idx1-ubyte"));
 }
 
 }  // namespace
 
-io::DatasetContent read_idx(const std::string& images_path, const std::string& labels_path) {
+IdxSplit read_idx(const std::string& images_path, const std::string& labels_path) {
   IdxFile images = read_idx_file(images_path, 3);
   const IdxFile labels = read_idx_file(labels_path, 1);
   if (images.dims[0] != labels.dims[0]) {
     refuse("'{}' holds {} images, '{}' {} labels", images_path, images.dims[0], labels_path, labels.dims[0]);
   }
-  io::DatasetContent content;
+  IdxSplit content;
   content.info.image = {images.dims[1], images.dims[2], 1};
   content.info.num_samples = images.dims[0];
   content.info.source = images_path;

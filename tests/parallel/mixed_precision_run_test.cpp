@@ -71,8 +71,8 @@ class MixedPrecisionRun : public testing::Test {
 
  private:
   void write_data(const std::string& split, std::int64_t num_samples) const {
-    io::DatasetContent content = make_content({.image = {8, 8, 3}, .num_samples = num_samples, .num_classes = 4});
-    io::write_dataset(directory_->path(), split, 1, content);
+    DatasetContent content = make_content({.image = {8, 8, 3}, .num_samples = num_samples, .num_classes = 4});
+    write_dataset(directory_->path(), split, 1, content);
   }
 
   std::optional<TemporaryDirectory> directory_;  ///< rank 0

@@ -70,38 +70,42 @@ std::vector<std::byte> make_jpeg(const ImageShape& shape, std::uint64_t seed) {
   return file;
 }
 
-void write_jpegs(const std::string& folder) {
-  io::DatasetInfo info;
-  info.encoded = true;
-  info.image = {0, 0, 3};
+void write_shard(const std::string& path, io::DatasetInfo info, const std::vector<std::vector<std::byte>>& samples) {
   info.num_samples = kNumSamples;
   info.class_names = {"any"};
   info.class_counts = {kNumSamples};
   info.channel_mean = info.channel_deviation = {0.5, 0.5, 0.5};
-  io::ShardWriter writer({folder + "/jpeg.h5", 0, 1}, info);
-  std::size_t num_bytes = 0;
-  for (std::int64_t i = 0; i < kNumSamples; ++i) {
-    const auto file = make_jpeg({400, 500, 3}, static_cast<std::uint64_t>(i));
-    num_bytes += file.size();
-    writer.append(file, 0, "");
-  }
+  io::ShardWriter writer({path, 0, 1}, info);
+  for (const auto& sample : samples) writer.append(sample, 0, "");
   writer.end_samples();
   writer.finish(info);
   writer.commit();
+}
+
+void write_jpegs(const std::string& folder) {
+  io::DatasetInfo info;
+  info.encoded = true;
+  info.image = {0, 0, 3};
+  std::vector<std::vector<std::byte>> files;
+  std::size_t num_bytes = 0;
+  for (std::int64_t i = 0; i < kNumSamples; ++i) {
+    files.push_back(make_jpeg({400, 500, 3}, static_cast<std::uint64_t>(i)));
+    num_bytes += files.back().size();
+  }
+  write_shard(folder + "/jpeg.h5", info, files);
   fmt::print("JPEGs of 500 x 400: {} KB each\n", num_bytes / kNumSamples / 1024);
 }
 
 void write_raw(const std::string& folder) {
-  io::DatasetContent content;
-  content.info.image = {kSize, kSize, 3};
-  content.info.num_samples = kNumSamples;
-  content.info.class_names = {"any"};
+  io::DatasetInfo info;
+  info.image = {kSize, kSize, 3};
+  std::vector<std::vector<std::byte>> images;
   for (std::int64_t i = 0; i < kNumSamples; ++i) {
-    const auto pixels = make_pixels(content.info.image, static_cast<std::uint64_t>(i));
-    content.images.insert(content.images.end(), pixels.begin(), pixels.end());
+    const auto pixels = make_pixels(info.image, static_cast<std::uint64_t>(i));
+    const auto bytes = std::as_bytes(std::span(pixels));
+    images.emplace_back(bytes.begin(), bytes.end());
   }
-  content.labels.assign(kNumSamples, 0);
-  io::write_dataset(folder, "raw", 1, content);
+  write_shard(folder + "/raw.h5", info, images);
 }
 
 struct Case {

@@ -1,19 +1,28 @@
 /// MNIST-like data in the IDX format (LeCun's), plain or gzipped, into Convoy's data sets.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "convoy/io/dataset.h"
 
 namespace convoy {
 
+/// One split in memory. Of `info`: image shape, number, classes, source.
+struct IdxSplit {
+  io::DatasetInfo info;
+  std::vector<std::uint8_t> images;  ///< (N,H,W,C)
+  std::vector<std::int32_t> labels;  ///< (N)
+};
+
 /// One split from its two files. Throws RequestError naming the file and what is wrong: not there, not gzip, magic
 /// number, dimensions that do not multiply to the file's length (truncated or too long, both byte counts given), images
 /// and labels of different number, sizes beyond what memory could hold (checked before any allocation).
-io::DatasetContent read_idx(const std::string& images_path, const std::string& labels_path);
+IdxSplit read_idx(const std::string& images_path, const std::string& labels_path);
 
 struct IdxSplits {
-  io::DatasetContent train, test;
+  IdxSplit train, test;
 };
 
 /// The four files of a folder: train-images-idx3-ubyte[.gz], train-labels-idx1-ubyte[.gz], t10k-... Both splits need

@@ -36,21 +36,6 @@ struct DatasetInfo {
   std::string source;                      ///< what was imported
 };
 
-/// Samples in memory, ready to be written as shards of pixels.
-struct DatasetContent {
-  DatasetInfo info;
-  std::vector<std::uint8_t> images;  ///< (N,H,W,C)
-  std::vector<std::int32_t> labels;  ///< (N)
-};
-
-/// Writes `num_shards` files: DIRECTORY/NAME.h5, or NAME-000.h5 ... where there are several; near equal, in order.
-/// Each is written under a temporary name, and renamed when all are complete; earlier shards of NAME in another number
-/// are removed. The directory is made where there is none. Mean, deviation and counts are computed here, from all.
-/// The same content gives the same bytes. Returns the paths. Throws Error (disk full, not writable) leaving no partial
-/// file under any name and earlier ones as they were, RequestError where there are fewer samples than shards.
-std::vector<std::string> write_dataset(const std::string& directory, const std::string& name, int num_shards,
-                                       DatasetContent& content);
-
 /// A split opened for reading: all its shards, mapped into memory; any sample at any time from any thread.
 class Dataset {
  public:

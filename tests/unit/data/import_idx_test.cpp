@@ -59,7 +59,7 @@ class ImportIdx : public testing::Test {
     put("images", images_bytes);
     put("labels", labels_bytes);
   }
-  io::DatasetContent read() const { return read_idx(directory_ / "images", directory_ / "labels"); }
+  IdxSplit read() const { return read_idx(directory_ / "images", directory_ / "labels"); }
   std::string refusal() const {
     return message_of<RequestError>([&] { read(); });
   }
@@ -69,7 +69,7 @@ class ImportIdx : public testing::Test {
 
 #define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
-void expect_known(const io::DatasetContent& content) {
+void expect_known(const IdxSplit& content) {
   EXPECT_EQ(content.info.image, (ImageShape{4, 3, 1}));
   EXPECT_EQ(content.info.num_samples, 5);
   ASSERT_EQ(content.images.size(), 60u);

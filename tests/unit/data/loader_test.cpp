@@ -56,8 +56,8 @@ struct MicroBatch {
 class LoaderTest : public testing::TestWithParam<Way> {
  protected:
   LoaderTest() {
-    io::DatasetContent content = test::make_content({kImage, kNumSamples, 4});
-    io::write_dataset(directory_.path(), "train", 3, content);
+    test::DatasetContent content = test::make_content({kImage, kNumSamples, 4});
+    test::write_dataset(directory_.path(), "train", 3, content);
     dataset_ = std::make_unique<io::Dataset>(directory_ / "train", "data.train");
   }
 

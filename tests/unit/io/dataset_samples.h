@@ -1,12 +1,24 @@
 /// Data sets to test with: every byte of every image is known.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "convoy/io/dataset.h"
+#include "convoy/io/shard_writer.h"
 
 namespace convoy::test {
+
+/// Samples in memory.
+struct DatasetContent {
+  io::DatasetInfo info;
+  std::vector<std::uint8_t> images;  ///< (N,H,W,C)
+  std::vector<std::int32_t> labels;  ///< (N)
+};
 
 struct ContentSpec {
   ImageShape image = {5, 4, 3};
@@ -22,8 +34,8 @@ inline std::int32_t known_label(std::int64_t sample, std::int32_t num_classes) {
   return static_cast<std::int32_t>((sample * 7 + 1) % num_classes);
 }
 
-inline io::DatasetContent make_content(const ContentSpec& spec = {}) {
-  io::DatasetContent content;
+inline DatasetContent make_content(const ContentSpec& spec = {}) {
+  DatasetContent content;
   content.info.image = spec.image;
   content.info.num_samples = spec.num_samples;
   for (int k = 0; k < spec.num_classes; ++k) content.info.class_names.push_back("class " + std::to_string(k));
@@ -33,6 +45,42 @@ inline io::DatasetContent make_content(const ContentSpec& spec = {}) {
     content.labels.push_back(known_label(n, spec.num_classes));
   }
   return content;
+}
+
+/// Mean, deviation and counts, from all samples.
+inline void describe(DatasetContent& content) {
+  io::ChannelCounts counts(content.info.image.c);
+  counts.add(content.images);
+  counts.describe(content.info);
+  content.info.class_counts.assign(content.info.class_names.size(), 0);
+  for (const std::int32_t label : content.labels) ++content.info.class_counts[static_cast<std::size_t>(label)];
+}
+
+/// A shard under its temporary name, on the disk.
+inline io::ShardWriter write_shard(const io::ShardPlace& place, const DatasetContent& content) {
+  const std::int64_t begin = content.info.num_samples * place.index / place.num_shards;
+  const std::int64_t end = content.info.num_samples * (place.index + 1) / place.num_shards;
+  const auto image_bytes = static_cast<std::size_t>(content.info.image.count());
+  io::DatasetInfo info = content.info;
+  info.num_samples = end - begin;
+  io::ShardWriter writer(place, info);
+  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+    writer.append(std::as_bytes(std::span(content.images)).subspan(i * image_bytes, image_bytes), content.labels[i],
+                  "");
+  writer.end_samples();
+  writer.finish(info);
+  return writer;
+}
+
+/// DIRECTORY/NAME.h5 or NAME-000.h5 ..., near equal, in order, as an import writes them.
+inline void write_dataset(const std::string& directory, const std::string& name, int num_shards,
+                          DatasetContent& content) {
+  describe(content);
+  std::vector<io::ShardWriter> shards;
+  for (int i = 0; i < num_shards; ++i)
+    shards.push_back(write_shard({io::shard_path(directory, name, i, num_shards), i, num_shards}, content));
+  for (io::ShardWriter& shard : shards) shard.commit();
+  io::remove_earlier_shards(directory, name, num_shards);
 }
 
 }  // namespace convoy::test

@@ -21,9 +21,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::ContentSpec;
+using test::DatasetContent;
 using test::make_content;
 using test::message_of;
 using test::TemporaryDirectory;
+using test::write_dataset;
 
 void write(const TemporaryDirectory& directory, const std::string& name, int num_shards, const ContentSpec& spec = {}) {
   DatasetContent content = make_content(spec);
@@ -132,25 +134,6 @@ TEST(Dataset, SamplesOutsideAreRefused) {
   const Dataset dataset(directory / "train", "data.train");
   EXPECT_THROW(dataset.image(20), Error);
   EXPECT_THROW(dataset.label(-1), Error);
-}
-
-TEST(Dataset, MoreShardsThanSamplesAreRefused) {
-  const TemporaryDirectory directory;
-  DatasetContent content = make_content();
-  const auto message = message_of<RequestError>([&] { write_dataset(directory.path(), "train", 21, content); });
-  EXPECT_CONTAINS(message, "import.shards = 21");
-  EXPECT_THROW(write_dataset(directory.path(), "train", 0, content), RequestError);
-}
-
-TEST(Dataset, ContentThatContradictsItselfIsNotWritten) {
-  const TemporaryDirectory directory;
-  DatasetContent content = make_content();
-  content.labels[3] = 4;
-  EXPECT_CONTAINS(message_of<Error>([&] { write_dataset(directory.path(), "train", 1, content); }), "label 4");
-  content.labels[3] = 0;
-  content.images.pop_back();
-  EXPECT_CONTAINS(message_of<Error>([&] { write_dataset(directory.path(), "train", 1, content); }), "20 samples");
-  EXPECT_EQ(directory.num_files(), 0u);
 }
 
 TEST(DatasetRefusal, NamesTheKeyAndWhatWasLookedFor) {

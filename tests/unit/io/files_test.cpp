@@ -9,6 +9,7 @@
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"
 
+#include "unit/io/dataset_samples.h"
 #include "unit/io/temporary_directory.h"
 
 namespace convoy::io {
@@ -69,22 +70,22 @@ TEST(Files, FullDiskLeavesTheOlderFileAndNoTemporaryOne) {
 
 TEST(Files, FullDiskLeavesAnEarlierDatasetAndNoTemporaryFiles) {
   const TemporaryDirectory directory;
-  DatasetContent content;
+  test::DatasetContent content;
   content.info.image = {8, 8, 1};
   content.info.num_samples = 1000;
   content.info.class_names = {"a"};
   content.images.assign(64 * 1000, 1);
   content.labels.assign(1000, 0);
-  write_dataset(directory.path(), "train", 1, content);
+  test::write_dataset(directory.path(), "train", 1, content);
   const auto before = read_file(directory / "train.h5");
   content.images.assign(64 * 1000, 2);
   for (const rlim_t bytes : {1000, 10000, 40000, 69000}) {  // in HDF5's part, in the images, near the end
     const FileSizeLimit limit(bytes);
-    EXPECT_THROW(write_dataset(directory.path(), "train", 1, content), Error) << bytes;
+    EXPECT_THROW(test::write_dataset(directory.path(), "train", 1, content), Error) << bytes;
     EXPECT_EQ(directory.num_files(), 1u) << bytes;
   }
   EXPECT_EQ(read_file(directory / "train.h5"), before);
-  write_dataset(directory.path(), "train", 1, content);
+  test::write_dataset(directory.path(), "train", 1, content);
   EXPECT_EQ(Dataset(directory / "train", "data.train").image(7)[3], 2);
 }
 

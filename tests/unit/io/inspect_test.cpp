@@ -25,8 +25,8 @@ void expect_lines(const std::string& text, const std::vector<std::string>& parts
 
 TEST(Inspect, DescribesAShard) {
   const TemporaryDirectory directory;
-  DatasetContent content = test::make_content();
-  write_dataset(directory.path(), "train", 2, content);
+  test::DatasetContent content = test::make_content();
+  test::write_dataset(directory.path(), "train", 2, content);
   expect_lines(describe_file(directory / "train-001.h5"),
                {"shard 2 of 2", "samples       10\n", "5x4x3", "4: class 0, class 1, class 2, class 3\n",
                 "20 samples, 5 each", fmt::format("{:.4f}, ", content.info.channel_mean[0]), "made for a test", "KiB"});

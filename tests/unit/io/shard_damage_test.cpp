@@ -20,8 +20,8 @@ using test::message_of;
 class ShardDamage : public testing::Test {
  protected:
   ShardDamage() {
-    DatasetContent content = test::make_content({.image = {6, 5, 1}, .num_samples = 40, .num_classes = 3});
-    write_dataset(directory_.path(), "train", 1, content);
+    test::DatasetContent content = test::make_content({.image = {6, 5, 1}, .num_samples = 40, .num_classes = 3});
+    test::write_dataset(directory_.path(), "train", 1, content);
     bytes_ = read_file(path_);
     images_offset_ = open_shard(path_).trailer.body_offset;
     images_bytes_ = content.images.size();
