@@ -20,7 +20,7 @@ namespace {
 // The trailer: magic (8), size of the image (8), its hash (16).
 constexpr std::string_view kMagic = "CONVOYCK";
 constexpr std::size_t kTrailerBytes = 32;
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kFormat = 2;
 constexpr std::size_t kUsualMetadataBytes = std::size_t{1} << 20;
 
 /// One list for writing and reading, so that they cannot differ.
@@ -41,6 +41,47 @@ void for_each_field(State& state, const Visit& visit) {
   visit("epoch_loss_sum", state.epoch_loss_sum);
   visit("epoch_num_correct", state.epoch_num_correct);
   visit("epoch_num_samples", state.epoch_num_samples);
+}
+
+/// Images of more are nobody's.
+constexpr std::int64_t kMostChannels = 4096;
+
+void write_card(hid_t file, const ModelCard& card) {
+  const hdf5::Group group = hdf5::create_group(file, "card");
+  hdf5::write_texts(group, "name", {&card.name, 1});
+  hdf5::write_attribute(group, "rows", card.image.h);
+  hdf5::write_attribute(group, "columns", card.image.w);
+  hdf5::write_attribute(group, "channels", card.image.c);
+  hdf5::write_attribute(group, "resizes", std::int64_t{card.resizes});
+  hdf5::write_attribute(group, "short_side", card.short_side);
+  hdf5::write_attribute(group, "normalizes", std::int64_t{card.normalizes});
+  hdf5::write_attribute(group, "channel_mean", std::span(card.channel_mean));
+  hdf5::write_attribute(group, "channel_deviation", std::span(card.channel_deviation));
+  hdf5::write_texts(group, "class_names", card.class_names);
+}
+
+ModelCard read_card(hid_t file, std::uint64_t limit_bytes) {
+  const hdf5::Group group = hdf5::open_group(file, "card");
+  const auto is_set = [&](const char* name) {
+    std::int64_t value = 0;
+    hdf5::read_attribute(group, name, value);
+    return value != 0;
+  };
+  ModelCard card;
+  card.name = hdf5::read_text(group, "name", limit_bytes);
+  hdf5::read_attribute(group, "rows", card.image.h);
+  hdf5::read_attribute(group, "columns", card.image.w);
+  hdf5::read_attribute(group, "channels", card.image.c);
+  if (card.image.c < 1 || card.image.c > kMostChannels) fail("its images have {} channels", card.image.c);
+  card.resizes = is_set("resizes");
+  hdf5::read_attribute(group, "short_side", card.short_side);
+  card.normalizes = is_set("normalizes");
+  card.channel_mean.resize(static_cast<std::size_t>(card.image.c));
+  card.channel_deviation.resize(card.channel_mean.size());
+  hdf5::read_attribute(group, "channel_mean", std::span(card.channel_mean));
+  hdf5::read_attribute(group, "channel_deviation", std::span(card.channel_deviation));
+  card.class_names = hdf5::read_texts(group, "class_names", limit_bytes);
+  return card;
 }
 
 std::uint64_t size_of_values(const Checkpoint& checkpoint) {
@@ -94,6 +135,7 @@ void write_content(hid_t file, const Checkpoint& checkpoint) {
   const std::string version = "convoy " CONVOY_VERSION;
   hdf5::write_texts(file, "version", {&version, 1});
   hdf5::write_texts(file, "parameters", {&checkpoint.parameters, 1});
+  write_card(file, checkpoint.card);
   const hdf5::Group state = hdf5::create_group(file, "state");
   for_each_field(checkpoint.state,
                  [&](const char* name, const auto& value) { hdf5::write_attribute(state, name, value); });
@@ -106,9 +148,14 @@ void write_content(hid_t file, const Checkpoint& checkpoint) {
 Checkpoint read_content(hid_t file, std::uint64_t limit_bytes) {
   std::int64_t format = 0;
   hdf5::read_attribute(file, "format", format);
-  if (format != kFormat) fail("it is of format {}, this program reads {}", format, kFormat);
+  if (format != kFormat)
+    refuse(
+        "it is of format {}, this program reads {}. Export its weights with the Convoy that wrote it (convoy export), "
+        "and begin from those (init.weights)",
+        format, kFormat);
   Checkpoint checkpoint;
   checkpoint.parameters = hdf5::read_text(file, "parameters", limit_bytes);
+  checkpoint.card = read_card(file, limit_bytes);
   const hdf5::Group state = hdf5::open_group(file, "state");
   for_each_field(checkpoint.state, [&](const char* name, auto& value) { hdf5::read_attribute(state, name, value); });
   checkpoint.model = read_tensors(file, "model", limit_bytes);
@@ -169,6 +216,8 @@ Checkpoint decode_checkpoint(std::span<const std::byte> bytes, const std::string
     const std::size_t image_bytes = bytes.size() - kTrailerBytes;
     const hdf5::File file = hdf5::open_in_memory(bytes.first(image_bytes), image_bytes);
     return read_content(file, image_bytes);
+  } catch (const RequestError& error) {
+    refuse("checkpoint '{}': {}", where, error.what());
   } catch (const Error& error) {
     fail("checkpoint '{}': {}", where, error.what());
   }

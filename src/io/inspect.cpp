@@ -119,7 +119,9 @@ std::string describe_checkpoint(const std::string& path) {
   const Checkpoint checkpoint = decode_checkpoint(bytes, path);
   const TrainingState& state = checkpoint.state;
   std::string text =
-      fmt::format("{}: checkpoint\n", path) + line("step", fmt::format("{}", state.step)) +
+      fmt::format("{}: checkpoint\n", path) +
+      line("model", fmt::format("{}, of {} images", checkpoint.card.name, to_string(checkpoint.card.image))) +
+      line("classes", list_of_classes(checkpoint.card.class_names)) + line("step", fmt::format("{}", state.step)) +
       line("samples", fmt::format("{} seen, {} a step", state.samples, state.batch_global)) +
       line("best top-1",
            state.best_step == 0 ? "-" : fmt::format("{:.2f} % at step {}", 100 * state.best_metric, state.best_step)) +

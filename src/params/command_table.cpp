@@ -14,7 +14,7 @@ const std::vector<Command>& commands() {
       {"evaluate", Takes::kParameterFiles, {"data.test"}, "measures a checkpoint's loss and accuracy on data.test"},
       {"predict",
        Takes::kParameterFiles,
-       {"data.train"},
+       {},
        "writes the classes, probabilities and logits of predict.data, by a checkpoint"},
       {"import",
        Takes::kParameterFiles,

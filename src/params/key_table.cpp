@@ -106,7 +106,9 @@ std::vector<Key> make_keys() {
        "epochs", "ends the run when the test accuracy has not risen for so many; 0: never"},
 
       {"augment.size", integer({&P::augment, &AugmentParams::size}, {.least = 0, .most = 4096}), "pixels",
-       "rows and columns that images are brought to; 0: as they are stored. Encoded images need one"},
+       "rows and columns that images are brought to; 0: as they are stored, and to evaluate as in training. Encoded "
+       "images "
+       "need one"},
       {"augment.crop", choice({&P::augment, &AugmentParams::crop}, kCropKinds), "",
        "pad: augment.crop_padding; random_resized: a random part of the image (area, aspect 3/4 to 4/3), resized"},
       {"augment.crop_padding", integer({&P::augment, &AugmentParams::crop_padding}, {.least = 0, .most = 1024}),
@@ -115,8 +117,8 @@ std::vector<Key> make_keys() {
        "random_resized: least share of the image's area that is seen"},
       {"augment.eval_resize", integer({&P::augment, &AugmentParams::eval_resize}, {.least = 0, .most = 16384}),
        "pixels",
-       "what the short side becomes before the centre is cut out, to evaluate; 0: augment.size, times 256 / 224 with "
-       "random_resized"},
+       "what the short side becomes before the centre is cut out, to evaluate; 0: as the checkpoint says, which is "
+       "augment.size, times 256 / 224 with random_resized"},
       {"augment.flip", flag({&P::augment, &AugmentParams::flip}), "",
        "mirrors half of the training images left to right"},
       {"augment.brightness", number({&P::augment, &AugmentParams::brightness}, {.least = 0, .most = 1}), "",

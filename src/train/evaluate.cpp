@@ -7,9 +7,9 @@
 #include "convoy/io/shard_writer.h"
 #include "convoy/train/trainer.h"
 
+#include "train/checkpointing.h"
 #include "train/class_scores.h"
 #include "train/evaluation.h"
-#include "train/input.h"
 #include "train/restart.h"
 
 namespace convoy {
@@ -27,11 +27,13 @@ void write_confusion(const std::string& directory, const ClassScores& scores, co
 }  // namespace
 
 ExitStatus evaluate(const Parameters& params, const ProcessGrid& grid, ops::Library& library) {
-  // 1. Which weights, on what: the training set's mean and deviation are what the network knows
-  const io::Dataset train(params.data.train, "data.train"), test(params.data.test, "data.test");
-  check_test_data(train.info(), test.info(), params.augment);
-  Engine engine(engine_spec(params, train.info()), grid, library);
-  const Evaluated evaluated = load_for_evaluation(params, engine);
+  // 1. Which weights, on what
+  const io::Dataset test(params.data.test, "data.test");
+  const TrainedModel model = load_trained(params, grid.world());
+  check_images(model.card, test.info(), "data.test", model.owner());
+  check_classes(model.card, test.info(), "data.test", model.owner());
+  Engine engine(engine_spec(params, model.card), grid, library);
+  restore_weights(model.tensors, model.path, engine);
   if (params.evaluate.confusion) mpi::on_root(grid.world(), [&] { io::make_directory(params.run.directory); });
   // 2. All samples
   const double start = now_seconds();
@@ -41,19 +43,18 @@ ExitStatus evaluate(const Parameters& params, const ProcessGrid& grid, ops::Libr
     for (; !logits.empty(); logits = logits.subspan(classes.size()))
       scores.add(test.label(sample++), logits.first(classes.size()));
   };
-  const StepMetrics metrics = evaluate_dataset(
-                                  engine, test, train.info(), params, [] { return false; }, observe)
-                                  .value();
+  const StepMetrics metrics =
+      evaluate_dataset(engine, {.dataset = test, .card = model.card, .params = params, .observe = observe}).value();
   const double seconds = now_seconds() - start;
   if (grid.is_root() && !std::isfinite(metrics.loss_sum))
-    fail("{} gives a loss that is no finite number on {}", evaluated.path, params.data.test);
+    fail("{} gives a loss that is no finite number on {}", model.path, params.data.test);
   if (params.evaluate.confusion)
     mpi::on_root(grid.world(), [&] { write_confusion(params.run.directory, scores, classes); });
   // 3. What came out
   if (grid.is_root()) {
     const bool has_top5 = std::ssize(classes) > ClassScores::kGuesses;  // with fewer classes every guess is among them
     const std::string top5 = has_top5 ? fmt::format("  top-5 {:.2f} %", 100 * scores.top5()) : "";
-    fmt::print("checkpoint: {}{}\n", evaluated.path, evaluated.of_ema ? " (moving average)" : "");
+    fmt::print("checkpoint: {}\n", model.describe());
     fmt::print("{}: {} samples  loss {:.4f}  top-1 {:.2f} %{}  ({:.0f} images/s)\n", params.data.test,
                metrics.num_samples, metrics.mean_loss(), 100 * metrics.top1(), top5,
                static_cast<double>(metrics.num_samples) / seconds);

@@ -63,27 +63,24 @@ class LogitsChannel {
 
 }  // namespace
 
-std::optional<StepMetrics> evaluate_dataset(Engine& engine, const io::Dataset& dataset,
-                                            const io::DatasetInfo& normalisation, const Parameters& params,
-                                            const std::function<bool()>& stop, const LogitsObserver& observe) {
+std::optional<StepMetrics> evaluate_dataset(Engine& engine, const EvaluationSpec& spec) {
   // 1. All samples in order
-  const std::int64_t num_samples = dataset.info().num_samples;
-  const std::int64_t num_steps = (num_samples + params.batch.global - 1) / params.batch.global;
+  const io::DatasetInfo& data = spec.dataset.info();
+  const std::int64_t num_samples = data.num_samples, batch_global = spec.params.batch.global;
+  const std::int64_t num_steps = (num_samples + batch_global - 1) / batch_global;
   const Sampler sampler({.num_samples = num_samples, .seed = 0, .shuffle = false});
-  io::DatasetInfo shown = normalisation;
-  shown.image = dataset.info().image;
-  const Augmenter augmenter = make_augmenter(shown, evaluation_augmentation(params.augment), params.augment.normalize);
-  LoaderSpec spec = loader_spec(engine, params);
-  spec.num_steps = num_steps;
-  spec.steps_per_epoch = num_steps;
-  Loader loader(dataset, sampler, augmenter, engine.operations(), spec);
-  UnlabelledSource unlabelled(loader, params.batch.micro);
-  const bool labels_count = dataset.info().class_names == normalisation.class_names;
+  const Augmenter augmenter = make_augmenter(spec.card, data, evaluation_augmentation(spec.card, data));
+  LoaderSpec loading = loader_spec(engine, spec.params);
+  loading.num_steps = num_steps;
+  loading.steps_per_epoch = num_steps;
+  Loader loader(spec.dataset, sampler, augmenter, engine.operations(), loading);
+  UnlabelledSource unlabelled(loader, spec.params.batch.micro);
+  const bool labels_count = data.class_names == spec.card.class_names;
   BatchSource& source = labels_count ? static_cast<BatchSource&>(loader) : unlabelled;
   // 2. Step by step; rank 0 looks at each while the next one computes
   MetricsChannel metrics(engine, kEvaluationTag);
   std::optional<LogitsChannel> logits;
-  if (observe) logits.emplace(engine, num_samples, observe);
+  if (spec.observe) logits.emplace(engine, num_samples, spec.observe);
   StepMetrics total;
   const auto collect = [&] {
     if (!engine.grid().is_root()) return;
@@ -91,7 +88,7 @@ std::optional<StepMetrics> evaluate_dataset(Engine& engine, const io::Dataset& d
     if (logits) logits->collect();
   };
   std::int64_t step = 0;
-  for (; step < num_steps && !stop(); ++step) {
+  for (; step < num_steps && !spec.stop(); ++step) {
     engine.evaluate_step(source);
     metrics.post();
     if (logits) logits->post();

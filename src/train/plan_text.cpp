@@ -5,6 +5,7 @@
 #include "convoy/schedule/simulator.h"
 #include "convoy/train/trainer.h"
 
+#include "train/model_card.h"
 #include "train/report.h"
 
 namespace convoy {
@@ -38,7 +39,7 @@ std::string draw(const Schedule& schedule) {
 
 std::string describe_plan(const Parameters& params, std::int64_t ranks) {
   const io::Dataset data(params.data.train, "data.train");
-  const StepPlan plan(engine_spec(params, data.info()), grid_shape(params.grid.stages, ranks));
+  const StepPlan plan(engine_spec(params, model_card(params, data.info())), grid_shape(params.grid.stages, ranks));
   return describe_run(params, plan, data.info(), "planned, not started") +
          draw(plan.training_schedule(plan.busiest_replica()));
 }

@@ -13,6 +13,7 @@
 #include "convoy/train/trainer.h"
 
 #include "io/atomic_file.h"
+#include "train/checkpointing.h"
 #include "train/class_scores.h"
 #include "train/evaluation.h"
 #include "train/restart.h"
@@ -41,14 +42,6 @@ Source input_data(const Parameters& params) {
   if (!params.predict.data.empty()) return {.path = params.predict.data, .key = "predict.data"};
   if (!params.data.test.empty()) return {.path = params.data.test, .key = "data.test"};
   refuse("convoy predict needs predict.data (what to predict), or data.test in its place.");
-}
-
-void check_image(const io::DatasetInfo& data, const std::string& key, const io::DatasetInfo& train,
-                 const AugmentParams& augment) {
-  const bool same_input = augment.size > 0 ? data.image.c == train.image.c : data.image == train.image;
-  if (!same_input)
-    refuse("{} holds {} images, data.train {}. Import them alike: with one import.size and import.channels.", key,
-           to_string(data.image), to_string(train.image));
 }
 
 // The shard's names, or the samples' numbers; labels by the names of their classes.
@@ -143,29 +136,29 @@ void open_files(const Parameters& params, const Files& files, const io::Dataset&
 }  // namespace
 
 ExitStatus predict(const Parameters& params, const ProcessGrid& grid, ops::Library& library) {
-  // 1. What is asked for: the training set says what the network knows
+  // 1. What is asked for
   const Files files = output_files(params);
   const Source source = input_data(params);
-  const io::Dataset train(params.data.train, "data.train"), data(source.path, source.key);
-  check_image(data.info(), source.key, train.info(), params.augment);
-  Engine engine(engine_spec(params, train.info()), grid, library);
-  const Evaluated evaluated = load_for_evaluation(params, engine);
+  const io::Dataset data(source.path, source.key);
+  const TrainedModel model = load_trained(params, grid.world());
+  check_images(model.card, data.info(), source.key, model.owner());
+  Engine engine(engine_spec(params, model.card), grid, library);
+  restore_weights(model.tensors, model.path, engine);
   std::optional<PredictionFiles> opened;  // rank 0
-  mpi::on_root(grid.world(), [&] { open_files(params, files, data, train.info().class_names, opened); });
+  mpi::on_root(grid.world(), [&] { open_files(params, files, data, model.card.class_names, opened); });
   // 2. All samples, in order
   const double start = now_seconds();
   const LogitsObserver observe = [&](std::int64_t first, std::span<const float> logits) {
     opened->append(first, logits);
   };
-  const StepMetrics metrics = evaluate_dataset(
-                                  engine, data, train.info(), params, [] { return false; }, observe)
-                                  .value();
+  const StepMetrics metrics =
+      evaluate_dataset(engine, {.dataset = data, .card = model.card, .params = params, .observe = observe}).value();
   mpi::on_root(grid.world(), [&] { opened->commit(); });
   // 3. What there is now
   if (grid.is_root()) {
     const auto count = data.info().num_samples;
     const std::string top1 = metrics.num_samples > 0 ? fmt::format("  top-1 {:.2f} %", 100 * metrics.top1()) : "";
-    fmt::print("checkpoint: {}{}\n", evaluated.path, evaluated.of_ema ? " (moving average)" : "");
+    fmt::print("checkpoint: {}\n", model.describe());
     fmt::print("{}: {} samples{}  ({:.0f} images/s)\n", source.path, count, top1,
                static_cast<double>(count) / (now_seconds() - start));
     fmt::print("-> {}, {}\n", files.csv, files.h5);

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "convoy/base/text.h"
-#include "convoy/io/dataset.h"
 #include "convoy/params/names.h"
 
 namespace convoy {

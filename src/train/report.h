@@ -4,6 +4,7 @@
 #include <string>
 
 #include "convoy/base/progress_line.h"
+#include "convoy/io/dataset.h"
 #include "convoy/params/parameters.h"
 
 #include "train/run_log.h"

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
@@ -10,6 +11,7 @@
 #include "convoy/params/parse.h"
 
 #include "train/checkpointing.h"
+#include "train/model_card.h"
 #include "train/weights_file.h"
 
 namespace convoy {
@@ -98,7 +100,8 @@ FoundFile find_start(const Parameters& params) {
 }
 
 // What a run cannot change on its way: it would be another run from there on.
-void check_continues(const Parameters& params, const io::DatasetInfo& data, const Resumed& resumed) {
+void check_continues(const Parameters& params, const io::DatasetInfo& data, const io::Checkpoint& checkpoint,
+                     const Resumed& resumed) {
   const io::TrainingState& state = resumed.state;
   const auto check = [&](const char* key, std::int64_t now, std::int64_t then, const char* why) {
     if (now != then)
@@ -115,6 +118,7 @@ void check_continues(const Parameters& params, const io::DatasetInfo& data, cons
         "data.train = {} holds {} samples, but {} was written with {}: an epoch is another number of steps. Use that "
         "data, another run.directory, or only its weights with init.weights.",
         params.data.train, data.num_samples, resumed.path, state.num_samples);
+  check_classes(checkpoint.card, data, "data.train", resumed.path);
 }
 
 // What the person may change on the way, but should know of: lines of the effective parameter file that differ.
@@ -166,7 +170,7 @@ std::optional<Resumed> start_parameters(const Parameters& params, const io::Data
   if (!found.path.empty()) {
     const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
     const Resumed resumed{.path = found.path, .state = checkpoint.state};
-    check_continues(params, data, resumed);
+    check_continues(params, data, checkpoint, resumed);
     if (world.rank() == 0) warn_of_changes(params, checkpoint.parameters, found.path);
     restore_checkpoint(checkpoint, found.path, true, engine);
     return resumed;
@@ -193,11 +197,41 @@ FoundFile find_weights(const Parameters& params) {
   return newest;
 }
 
-Evaluated load_for_evaluation(const Parameters& params, Engine& engine) {
-  const FoundFile found = look_on_root(engine.grid().world(), [&] { return find_weights(params); });
-  const FileWeights weights = decode_weights(found.bytes, found.path, params.evaluate.weights);
-  restore_weights(weights.dict.tensors, found.path, engine);
-  return {.path = found.path, .of_ema = weights.of_ema};
+namespace {
+
+// The card of what a safetensors file holds: as if it were trained on data.train now.
+io::ModelCard card_from_data(const Parameters& params, const std::string& path) {
+  if (params.data.train.empty())
+    refuse(
+        "'{}' holds weights alone, neither classes nor mean and deviation: give data.train, which it was trained on.",
+        path);
+  return model_card(params, io::Dataset(params.data.train, "data.train").info());
+}
+
+// Rank 0: nobody needs data.train to evaluate a checkpoint; but who names other data than it was trained on errs.
+void compare_with_data(const io::ModelCard& card, const std::string& path, const Parameters& params) {
+  if (params.data.train.empty()) return;
+  std::optional<io::Dataset> train;
+  try {
+    train.emplace(params.data.train, "data.train");
+  } catch (const Error& error) {
+    log_warning(fmt::format("'{}' cannot be compared with what it was trained on: {}", path, error.what()));
+    return;
+  }
+  check_classes(card, train->info(), "data.train", fmt::format("'{}'", path));
+}
+
+}  // namespace
+
+TrainedModel load_trained(const Parameters& params, const mpi::Communicator& world) {
+  const FoundFile found = look_on_root(world, [&] { return find_weights(params); });
+  FileWeights weights = decode_weights(found.bytes, found.path, params.evaluate.weights);
+  if (weights.card) mpi::on_root(world, [&] { compare_with_data(*weights.card, found.path, params); });
+  const io::ModelCard card = weights.card ? *weights.card : card_from_data(params, found.path);
+  return {.path = found.path,
+          .of_ema = weights.of_ema,
+          .tensors = std::move(weights.dict.tensors),
+          .card = with_size(card, params.augment)};
 }
 
 }  // namespace convoy

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "convoy/io/checkpoint.h"
+#include "convoy/io/dataset.h"
 #include "convoy/params/parameters.h"
 
 #include "train/engine.h"
@@ -38,13 +39,19 @@ struct FoundFile {
 /// the newest checkpoint of run.directory. Throws RequestError where there is none. One rank.
 FoundFile find_weights(const Parameters& params);
 
-struct Evaluated {
+struct TrainedModel {
   std::string path;
   bool of_ema = false;  ///< the moving average of its weights
+  std::vector<io::NamedTensor> tensors;
+  io::ModelCard card;  ///< with the image size that the parameters ask for
+
+  std::string owner() const { return "'" + path + "'"; }
+  std::string describe() const { return path + (of_ema ? " (moving average)" : ""); }
 };
 
-/// Fills the parameters of all ranks from what find_weights() finds on rank 0, its moving average where
-/// evaluate.weights asks for it and there is one: exactly this model's, whatever init.strict says.
-Evaluated load_for_evaluation(const Parameters& params, Engine& engine);
+/// What find_weights() finds on rank 0, on all ranks: its moving average where evaluate.weights asks for it and there
+/// is one. A checkpoint says itself what it was trained on; where data.train is given and there too, the classes must
+/// be the same. A safetensors file needs data.train. Throws RequestError. All ranks of the world.
+TrainedModel load_trained(const Parameters& params, const mpi::Communicator& world);
 
 }  // namespace convoy

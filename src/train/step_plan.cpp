@@ -25,20 +25,11 @@ DataType storage_type(PrecisionKind precision) {
   }
 }
 
-ImageShape network_image(const AugmentParams& params, const io::DatasetInfo& info) {
-  if (params.size > 0) return {params.size, params.size, info.image.c};
-  if (info.encoded)
-    refuse(
-        "augment.size = 0 takes images as they are stored, but data.train holds files of different sizes "
-        "(import.storage = encoded). Give the rows and columns that they are brought to, as in augment.size = 224.");
-  return info.image;
-}
-
-EngineSpec engine_spec(const Parameters& params, const io::DatasetInfo& info) {
-  return {.network = {.name = params.model.name,
-                      .image = network_image(params.augment, info),
+EngineSpec engine_spec(const Parameters& params, const io::ModelCard& card) {
+  return {.network = {.name = card.name,
+                      .image = card.image,
                       .micro_batch = params.batch.micro,
-                      .num_classes = std::ssize(info.class_names),
+                      .num_classes = std::ssize(card.class_names),
                       .type = storage_type(params.train.precision),
                       .freeze = params.train.freeze},
           .batch = params.batch,

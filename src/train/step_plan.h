@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "convoy/comm/process_grid.h"
-#include "convoy/io/dataset.h"
+#include "convoy/io/checkpoint.h"
 #include "convoy/model/partition.h"
 #include "convoy/params/parameters.h"
 #include "convoy/schedule/schedule.h"
@@ -32,11 +32,8 @@ struct EngineSpec {
 /// How activations are stored at that precision.
 DataType storage_type(PrecisionKind precision);
 
-/// What the network sees. Refuses images of different sizes that are not brought to one.
-ImageShape network_image(const AugmentParams& params, const io::DatasetInfo& info);
-
-/// What the parameter file asks for, with the data's shape and classes.
-EngineSpec engine_spec(const Parameters& params, const io::DatasetInfo& info);
+/// What the parameter file asks for, of the network that the card tells of.
+EngineSpec engine_spec(const Parameters& params, const io::ModelCard& card);
 
 /// Which micro-batches of a step a replica works on.
 struct MicroBatchRange {

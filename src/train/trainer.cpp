@@ -17,6 +17,7 @@
 #include "train/evaluation.h"
 #include "train/input.h"
 #include "train/learning_rate.h"
+#include "train/model_card.h"
 #include "train/report.h"
 #include "train/restart.h"
 #include "train/run_lock.h"
@@ -55,11 +56,15 @@ StepCount count_steps(const Parameters& params, const io::DatasetInfo& data) {
 // Both splits, opened and compared before anything large is allocated.
 struct Data {
   explicit Data(const Parameters& params)
-      : train(params.data.train, "data.train"), test(params.data.test, "data.test") {
-    check_test_data(train.info(), test.info(), params.augment);
+      : train(params.data.train, "data.train"),
+        test(params.data.test, "data.test"),
+        card(model_card(params, train.info())) {
+    check_images(card, test.info(), "data.test", "data.train");
+    check_classes(card, test.info(), "data.test", "data.train");
   }
 
   io::Dataset train, test;
+  io::ModelCard card;
 };
 
 // A checkpoint with numbers that are none would be resumed for ever.
@@ -124,8 +129,9 @@ Trainer::Trainer(const Parameters& params, const ProcessGrid& grid, ops::Library
       steps_(count_steps(params, data_.train.info())),
       sampler_(
           {.num_samples = data_.train.info().num_samples, .seed = params.train.seed, .shuffle = params.data.shuffle}),
-      engine_(engine_spec(params, data_.train.info()), grid, library),
-      augmenter_(make_augmenter(data_.train.info(), training_augmentation(params), params.augment.normalize)),
+      engine_(engine_spec(params, data_.card), grid, library),
+      augmenter_(make_augmenter(data_.card, data_.train.info(),
+                                training_augmentation(data_.card, data_.train.info(), params))),
       metrics_(engine_, kTrainingTag),
       learning_rate_{.params = params.lr,
                      .base = params.optimizer.lr,
@@ -295,8 +301,9 @@ bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
 std::optional<StepMetrics> Trainer::evaluate_test_set(StopRequest& stop) {
   const bool of_ema = engine_.has_ema() && params_.evaluate.weights == WeightsKind::kEma;
   if (of_ema) engine_.swap_ema();
-  const auto test =
-      evaluate_dataset(engine_, data_.test, data_.train.info(), params_, [&stop] { return stop.agreed(); });
+  const auto test = evaluate_dataset(
+      engine_,
+      {.dataset = data_.test, .card = data_.card, .params = params_, .stop = [&stop] { return stop.agreed(); }});
   if (of_ema) engine_.swap_ema();
   return test;
 }
@@ -338,6 +345,7 @@ void Trainer::save_to(const std::string& path) {
     check_finite(checkpoint.model);
     record_->flush();  // the rows that this checkpoint covers
     record_->save_to(state_);
+    checkpoint.card = data_.card;
     checkpoint.state = state_;
     checkpoint.parameters = render(params_);
     io::write_file_atomically(path, io::encode_checkpoint(checkpoint));

@@ -2,7 +2,6 @@
 #include "train/weights_file.h"
 
 #include "convoy/base/error.h"
-#include "convoy/io/checkpoint.h"
 
 namespace convoy {
 
@@ -26,6 +25,7 @@ FileWeights decode_weights(std::span<const std::byte> bytes, const std::string& 
     io::Checkpoint checkpoint = io::decode_checkpoint(bytes, where);
     weights.of_ema = kind == WeightsKind::kEma && !checkpoint.ema.empty();
     dict.tensors = std::move(weights.of_ema ? checkpoint.ema : checkpoint.model);
+    weights.card = std::move(checkpoint.card);
     steps = checkpoint.state.step;
   }
   constexpr std::string_view kMean = "running_mean";

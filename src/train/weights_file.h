@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "convoy/io/checkpoint.h"
 #include "convoy/io/safetensors.h"
 #include "convoy/params/parameters.h"
 
@@ -16,11 +17,12 @@ std::optional<std::string> find_damage_in_weights(std::span<const std::byte> byt
 
 struct FileWeights {
   io::StateDict dict;
-  bool of_ema = false;  ///< they are a checkpoint's moving average
+  bool of_ema = false;                ///< they are a checkpoint's moving average
+  std::optional<io::ModelCard> card;  ///< a checkpoint's
 };
 
 /// Parameters and running statistics, and for each batch norm how many steps it has seen, as PyTorch counts them; of a
-/// checkpoint with a moving average that one, if `kind` says so. Throws Error naming `where`.
+/// checkpoint with a moving average that one, if `kind` says so. Throws as decode_checkpoint() does.
 FileWeights decode_weights(std::span<const std::byte> bytes, const std::string& where, WeightsKind kind);
 
 }  // namespace convoy

@@ -2,6 +2,7 @@
 ///   /model/<name>              float32, torchvision's name and axes (OIHW)
 ///   /optimizer/<slot>/<name>   float32, the same axes
 ///   /ema/<name>                float32, likewise: the moving average of all that /model has, where one is kept
+///   /card                      attributes, /card/name and /card/class_names: what an evaluation must know (ModelCard)
 ///   /state                     attributes: step, samples, seed, best_metric ... (TrainingState)
 ///   /parameters, /version      the effective parameter file; who wrote it
 /// Behind the HDF5 image stand 32 bytes: "CONVOYCK", the image's size (little-endian 64 bit) and its XXH3-128.
@@ -16,12 +17,25 @@
 #include <string>
 #include <vector>
 
+#include "convoy/base/shape.h"
+
 namespace convoy::io {
 
 struct NamedTensor {
   std::string name;                ///< layer1.0.conv1.weight
   std::vector<std::int64_t> dims;  ///< (O,I,H,W), (O,I) or (C)
   std::vector<float> values;       ///< row-major
+};
+
+/// What a network was trained to see and to name: all that an evaluation must know of its training.
+struct ModelCard {
+  std::string name;             ///< model.name
+  ImageShape image;             ///< of its input
+  bool resizes = false;         ///< whether training brought images to that shape; else they had it
+  std::int64_t short_side = 0;  ///< pixels: what an image's short side becomes before the centre is cut out
+  bool normalizes = true;       ///< (x - mean) / deviation, channel by channel
+  std::vector<double> channel_mean, channel_deviation;  ///< (C), of the training set's values / 255
+  std::vector<std::string> class_names;                 ///< in the order of the logits
 };
 
 struct TrainingState {
@@ -45,6 +59,7 @@ struct TrainingState {
 
 struct Checkpoint {
   TrainingState state;
+  ModelCard card;
   std::vector<NamedTensor> model;                             ///< parameters and running statistics
   std::map<std::string, std::vector<NamedTensor>> optimizer;  ///< by slot, e.g. "momentum"
   std::vector<NamedTensor> ema;                               ///< as `model`; empty where none is kept
@@ -56,8 +71,8 @@ struct Checkpoint {
 std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint);
 
 /// Verifies the hash, then reads. `where` names the file in messages. Throws Error saying what is wrong (too short, not
-/// a checkpoint, truncated, damaged: the hash differs, a dataset missing or of another type). Never lets HDF5 see bytes
-/// whose hash was not verified. Tensors come in the order of their names.
+/// a checkpoint, truncated, damaged: the hash differs, a dataset missing or of another type); RequestError where it is
+/// of another format. Never lets HDF5 see bytes whose hash was not verified. Tensors come in the order of their names.
 Checkpoint decode_checkpoint(std::span<const std::byte> bytes, const std::string& where);
 
 /// Whether the trailer's hash holds; the reason where it does not.

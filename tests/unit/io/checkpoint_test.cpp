@@ -58,6 +58,14 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.state.epoch_loss_sum, b.state.epoch_loss_sum);
   EXPECT_EQ(a.state.epoch_num_correct, b.state.epoch_num_correct);
   EXPECT_EQ(a.state.epoch_num_samples, b.state.epoch_num_samples);
+  EXPECT_EQ(a.card.name, b.card.name);
+  EXPECT_EQ(a.card.image, b.card.image);
+  EXPECT_EQ(a.card.resizes, b.card.resizes);
+  EXPECT_EQ(a.card.short_side, b.card.short_side);
+  EXPECT_EQ(a.card.normalizes, b.card.normalizes);
+  EXPECT_EQ(a.card.channel_mean, b.card.channel_mean);
+  EXPECT_EQ(a.card.channel_deviation, b.card.channel_deviation);
+  EXPECT_EQ(a.card.class_names, b.card.class_names);
   EXPECT_EQ(a.parameters, b.parameters);
   expect_same_bits(a.model, b.model);
   expect_same_bits(a.ema, b.ema);
@@ -88,9 +96,14 @@ std::vector<std::byte> sealed_image(const Fill& fill) {
 template <typename Fill>
 std::vector<std::byte> with_model(const Fill& fill) {
   return sealed_image([&](hid_t file) {
-    hdf5::write_attribute(file, "format", std::int64_t{1});
+    hdf5::write_attribute(file, "format", std::int64_t{2});
     const std::string text = "x";
     hdf5::write_texts(file, "parameters", {&text, 1});
+    const hdf5::Group card = hdf5::create_group(file, "card");
+    for (const char* name : {"name", "class_names"}) hdf5::write_texts(card, name, {&text, 1});
+    for (const char* name : {"rows", "columns", "channels", "resizes", "short_side", "normalizes"})
+      hdf5::write_attribute(card, name, std::int64_t{1});
+    for (const char* name : {"channel_mean", "channel_deviation"}) hdf5::write_attribute(card, name, 0.5);
     const hdf5::Group state = hdf5::create_group(file, "state");
     for (const char* name : {"step", "samples", "seed", "batch_global", "batch_micro", "num_samples", "evaluated_step",
                              "best_step", "updates", "loss_scale_steps", "epoch_num_correct", "epoch_num_samples"}) {
@@ -118,6 +131,7 @@ TEST(Checkpoint, ComesBackToTheLastBit) {
 
 TEST(Checkpoint, OfHundredsOfTensorsAndWithoutAnyComesBack) {
   Checkpoint checkpoint;
+  checkpoint.card = make_checkpoint().card;
   expect_equal(decode_checkpoint(encode_checkpoint(checkpoint), "x"), checkpoint);
   for (int i = 0; i < 700; ++i)
     checkpoint.model.push_back(make_tensor(fmt::format("layer{:03}.weight", i), {i % 7 + 1, 3}, 1));
@@ -176,10 +190,6 @@ TEST(Checkpoint, RightHashOverWrongContentIsRefusedByName) {
     return message_of<Error>([&] { decode_checkpoint(bytes, "a.h5"); });
   };
   EXPECT_NE(message(sealed_image([](hid_t) {})).find("no attribute 'format'"), std::string::npos);
-  EXPECT_NE(message(sealed_image([](hid_t file) {
-              hdf5::write_attribute(file, "format", std::int64_t{2});
-            })).find("format 2"),
-            std::string::npos);
   const std::int64_t dim = 3;
   const auto of_doubles = with_model([&](hid_t model) { hdf5::create_array(model, "w", H5T_IEEE_F64LE, {&dim, 1}); });
   EXPECT_NE(message(of_doubles).find("'w' is of another type"), std::string::npos);
@@ -197,9 +207,29 @@ TEST(Checkpoint, RightHashOverWrongContentIsRefusedByName) {
   EXPECT_NE(message(chunked).find("'w' is not contiguous"), std::string::npos);
   expect_equal(decode_checkpoint(with_model([](hid_t) {}), "x"), [] {
     Checkpoint empty;
+    empty.card = {.name = "x",
+                  .image = {1, 1, 1},
+                  .resizes = true,
+                  .short_side = 1,
+                  .normalizes = true,
+                  .channel_mean = {0.5},
+                  .channel_deviation = {0.5},
+                  .class_names = {"x"}};
     empty.parameters = "x";
     return empty;
   }());
+}
+
+TEST(Checkpoint, OfAnotherFormatIsRefusedInOneLineThatSaysWhatToDo) {
+  for (const std::int64_t format : {1, 3}) {
+    const auto bytes = sealed_image([&](hid_t file) { hdf5::write_attribute(file, "format", format); });
+    const std::string message = message_of<RequestError>([&] { decode_checkpoint(bytes, "a.h5"); });
+    EXPECT_NE(message.find(fmt::format("checkpoint 'a.h5': it is of format {}, this program reads 2", format)),
+              std::string::npos)
+        << message;
+    EXPECT_NE(message.find("convoy export"), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  }
 }
 
 TEST(Checkpoint, TensorWhoseShapeDoesNotFitItsValuesIsNotWritten) {

@@ -1,0 +1,101 @@
+/// From parameters and data to a card, from a card to augmentations.
+#include "train/model_card.h"
+
+#include <algorithm>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+namespace {
+
+ImageShape network_image(const AugmentParams& params, const io::DatasetInfo& info) {
+  if (params.size > 0) return {params.size, params.size, info.image.c};
+  if (info.encoded)
+    refuse(
+        "augment.size = 0 takes images as they are stored, but data.train holds files of different sizes "
+        "(import.storage = encoded). Give the rows and columns that they are brought to, as in augment.size = 224.");
+  return info.image;
+}
+
+// Random crops show things enlarged: so does a centre, by 256 / 224. Where training sees whole images, evaluation does.
+std::int64_t short_side(const AugmentParams& params) {
+  if (params.eval_resize > 0 || params.crop == CropKind::kPad) return std::max(params.eval_resize, params.size);
+  return (params.size * 256 + 112) / 224;
+}
+
+}  // namespace
+
+io::ModelCard model_card(const Parameters& params, const io::DatasetInfo& train) {
+  return {.name = params.model.name,
+          .image = network_image(params.augment, train),
+          .resizes = params.augment.size > 0,
+          .short_side = short_side(params.augment),
+          .normalizes = params.augment.normalize,
+          .channel_mean = train.channel_mean,
+          .channel_deviation = train.channel_deviation,
+          .class_names = train.class_names};
+}
+
+io::ModelCard with_size(io::ModelCard card, const AugmentParams& params) {
+  if (params.size > 0) {
+    // The same share of the short side is seen.
+    card.short_side = card.resizes ? (card.short_side * params.size + card.image.h / 2) / card.image.h : params.size;
+    card.image.h = card.image.w = params.size;
+    card.resizes = true;
+  }
+  if (params.eval_resize > 0) card.short_side = params.eval_resize;
+  return card;
+}
+
+void check_images(const io::ModelCard& card, const io::DatasetInfo& data, const std::string& key,
+                  const std::string& owner) {
+  const ImageShape& image = card.image;
+  if (data.encoded && !card.resizes && image.h != image.w)
+    refuse("{} holds files of images, which can be brought to squares alone; {} takes {}. Import them as pixels.", key,
+           owner, to_string(image));
+  const bool is_brought = card.resizes || data.encoded;
+  if (is_brought ? data.image.c != image.c : data.image != image)
+    refuse("{} holds {} images, {} {}. Import both with one import.size and import.channels.", key,
+           to_string(data.image), owner, to_string(image));
+}
+
+void check_classes(const io::ModelCard& card, const io::DatasetInfo& data, const std::string& key,
+                   const std::string& owner) {
+  const auto &mine = card.class_names, &theirs = data.class_names;
+  if (mine == theirs) return;
+  if (mine.size() != theirs.size())
+    refuse("{} has other classes ({}) than {} ({}). Import both with one command.", key, theirs.size(), owner,
+           mine.size());
+  const auto [own, other] = std::mismatch(mine.begin(), mine.end(), theirs.begin());
+  refuse("{} has other classes than {}: number {} is '{}', not '{}'. Import both with one command.", key, owner,
+         own - mine.begin(), *other, *own);
+}
+
+AugmentationSpec evaluation_augmentation(const io::ModelCard& card, const io::DatasetInfo& data) {
+  if (card.resizes) return {.size = card.image.h, .short_side = card.short_side};
+  return {.size = data.encoded ? card.image.h : 0};  // files of any size are brought to the images that were trained on
+}
+
+AugmentationSpec training_augmentation(const io::ModelCard& card, const io::DatasetInfo& data,
+                                       const Parameters& params) {
+  AugmentationSpec spec = evaluation_augmentation(card, data);
+  spec.crop_padding = params.augment.crop_padding;
+  spec.flip = params.augment.flip;
+  spec.seed = params.train.seed;
+  spec.crop = params.augment.crop;
+  spec.least_share = params.augment.scale;
+  spec.brightness = params.augment.brightness;
+  spec.contrast = params.augment.contrast;
+  spec.saturation = params.augment.saturation;
+  spec.cutout = params.augment.cutout;
+  return spec;
+}
+
+Augmenter make_augmenter(const io::ModelCard& card, const io::DatasetInfo& data, const AugmentationSpec& spec) {
+  if (card.normalizes) return Augmenter(data.image, spec, card.channel_mean, card.channel_deviation);
+  const auto channels = static_cast<std::size_t>(card.image.c);
+  return Augmenter(data.image, spec, std::vector<double>(channels, 0.0), std::vector<double>(channels, 1.0));
+}
+
+}  // namespace convoy
