@@ -17,53 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kKey = "import.source";
 constexpr std::array<const char*, 3> kSplits = {"train", "val", "test"};
 // What stands before a JPEG's dimensions (colour profiles, a small preview) is seldom longer.
 constexpr std::uint64_t kHeaderBytes = std::uint64_t{64} << 10;
 
 bool is_hidden(const fs::path& path) {
   return path.filename().string().starts_with('.');
-}
-
-/// In the order of their names.
-std::vector<fs::path> folders_in(const fs::path& parent) {
-  std::vector<fs::path> folders;
-  std::error_code error;
-  fs::directory_iterator entries(parent, error);
-  if (error) refuse("import.source: cannot list folder '{}': {}", parent.string(), error.message());
-  for (const fs::directory_entry& entry : entries) {
-    if (!is_hidden(entry.path()) && entry.is_directory(error)) folders.push_back(entry.path());
-  }
-  std::sort(folders.begin(), folders.end(),
-            [](const fs::path& a, const fs::path& b) { return a.filename().string() < b.filename().string(); });
-  return folders;
-}
-
-std::optional<std::size_t> split_of(const fs::path& folder) {
-  const std::string name = folder.filename().string();
-  for (std::size_t i = 0; i < kSplits.size(); ++i) {
-    if (name.starts_with(kSplits[i]) && !folders_in(folder).empty()) return i;
-  }
-  return std::nullopt;
-}
-
-/// Files below `folder`, as seen from `root`.
-std::vector<std::string> files_below(const fs::path& folder, const fs::path& root) {
-  std::vector<std::string> names;
-  std::error_code error;
-  fs::recursive_directory_iterator entries(folder, error);
-  if (error) refuse("import.source: cannot list folder '{}': {}", folder.string(), error.message());
-  for (; entries != fs::recursive_directory_iterator(); entries.increment(error)) {
-    if (is_hidden(entries->path())) {
-      entries.disable_recursion_pending();
-    } else if (std::error_code ignored; entries->is_regular_file(ignored)) {
-      names.push_back(entries->path().lexically_relative(root).string());
-    }
-    if (error) break;
-  }
-  if (error) refuse("import.source: cannot list folder '{}': {}", folder.string(), error.message());
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 std::int32_t label_of(const std::string& name, const fs::path& folder, const SourceListing& listing) {
@@ -78,7 +38,7 @@ std::int32_t label_of(const std::string& name, const fs::path& folder, const Sou
 }
 
 void list_split(const fs::path& folder, const std::string& name, const fs::path& root, SourceListing& listing) {
-  const std::vector<fs::path> classes = folders_in(folder);
+  const std::vector<fs::path> classes = folders_in(folder, kKey);
   if (listing.splits.empty()) {
     for (const fs::path& path : classes) listing.class_names.push_back(path.filename().string());
   }
@@ -86,7 +46,7 @@ void list_split(const fs::path& folder, const std::string& name, const fs::path&
   split.name = name;
   for (const fs::path& path : classes) {
     const std::int32_t label = label_of(path.filename().string(), path, listing);
-    const std::vector<std::string> files = files_below(path, root);
+    const std::vector<std::string> files = files_below(path, root, kKey);
     if (files.empty()) refuse("import.source: class folder '{}' is empty. Fill it, or remove it", path.string());
     for (const std::string& file : files) split.add(file, label, 0);
   }
@@ -94,16 +54,55 @@ void list_split(const fs::path& folder, const std::string& name, const fs::path&
 
 }  // namespace
 
+std::vector<fs::path> folders_in(const fs::path& parent, const std::string& key) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  fs::directory_iterator entries(parent, error);
+  if (error) refuse("{}: cannot list folder '{}': {}", key, parent.string(), error.message());
+  for (const fs::directory_entry& entry : entries) {
+    if (!is_hidden(entry.path()) && entry.is_directory(error)) folders.push_back(entry.path());
+  }
+  std::sort(folders.begin(), folders.end(),
+            [](const fs::path& a, const fs::path& b) { return a.filename().string() < b.filename().string(); });
+  return folders;
+}
+
+std::optional<std::size_t> split_of(const fs::path& folder, const std::string& key) {
+  const std::string name = folder.filename().string();
+  for (std::size_t i = 0; i < kSplits.size(); ++i) {
+    if (name.starts_with(kSplits[i]) && !folders_in(folder, key).empty()) return i;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> files_below(const fs::path& folder, const fs::path& root, const std::string& key) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::recursive_directory_iterator entries(folder, error);
+  if (error) refuse("{}: cannot list folder '{}': {}", key, folder.string(), error.message());
+  for (; entries != fs::recursive_directory_iterator(); entries.increment(error)) {
+    if (is_hidden(entries->path())) {
+      entries.disable_recursion_pending();
+    } else if (std::error_code ignored; entries->is_regular_file(ignored)) {
+      names.push_back(entries->path().lexically_relative(root).string());
+    }
+    if (error) break;
+  }
+  if (error) refuse("{}: cannot list folder '{}': {}", key, folder.string(), error.message());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 SourceListing list_image_folder(const std::string& root_name) {
   const fs::path root(root_name);
-  const std::vector<fs::path> folders = folders_in(root);
+  const std::vector<fs::path> folders = folders_in(root, kKey);
   if (folders.empty()) {
     refuse("import.source = {}: it holds no folders. Images are expected as [SPLIT/]CLASS/IMAGE", root_name);
   }
   std::array<fs::path, kSplits.size()> splits;
   std::vector<std::string> others;
   for (const fs::path& folder : folders) {
-    const auto split = split_of(folder);
+    const auto split = split_of(folder, kKey);
     if (!split) {
       others.push_back(folder.filename().string());
     } else if (fs::path& found = splits[*split]; !found.empty()) {
@@ -135,14 +134,18 @@ SourceListing list_image_folder(const std::string& root_name) {
 FolderSource::FolderSource(std::string root, SourceListing listing)
     : ImageSource(std::move(listing)), root_(std::move(root)) {}
 
+std::uint64_t read_image_file(const std::string& path, std::uint64_t most_bytes, std::vector<std::byte>& file) {
+  const io::FileDescriptor opened = io::open_for_reading(path);
+  const std::uint64_t size = io::file_size(opened, path);
+  if (size > kMostImageFileBytes) fail("it is too long: {} bytes; at most {} are taken", size, kMostImageFileBytes);
+  file.resize(std::min(size, most_bytes));
+  io::read_at(opened, 0, file, path);
+  return size;
+}
+
 void FolderSource::fetch(const SourceSplit& split, std::int64_t sample, std::uint64_t most_bytes) {
   const std::string path = (fs::path(root_) / split.names[sample]).string();
-  const io::FileDescriptor file = io::open_for_reading(path);
-  const std::uint64_t size = io::file_size(file, path);
-  if (size > kMostImageFileBytes) fail("it is too long: {} bytes; at most {} are taken", size, kMostImageFileBytes);
-  file_.resize(std::min(size, most_bytes));
-  whole_ = file_.size() == size;
-  io::read_at(file, 0, file_, path);
+  whole_ = read_image_file(path, most_bytes, file_) == file_.size();
 }
 
 ImageHeader FolderSource::look(const SourceSplit& split, std::int64_t sample) {

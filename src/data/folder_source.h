@@ -1,7 +1,12 @@
 /// Images as people keep them: ROOT/[SPLIT/]CLASS/IMAGE, JPEG or PNG.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "data/image_source.h"
 
@@ -12,6 +17,19 @@ namespace convoy {
 /// come in the order of their names' bytes. Names that begin with a dot are not looked at. Throws RequestError: no
 /// folders, no train, two folders for a split, an empty class, a class that train has not.
 SourceListing list_image_folder(const std::string& root);
+
+// What an image folder that is not imported needs too (data/image_folder.h); `key` stands in the messages. Paths that
+// begin with a dot are not looked at.
+
+/// In the order of their names.
+std::vector<std::filesystem::path> folders_in(const std::filesystem::path& parent, const std::string& key);
+/// 0, 1, 2 for train, val, test; nothing for a folder that is no split.
+std::optional<std::size_t> split_of(const std::filesystem::path& folder, const std::string& key);
+/// Files below `folder` at any depth, as seen from `root`, in the order of their names' bytes.
+std::vector<std::string> files_below(const std::filesystem::path& folder, const std::filesystem::path& root,
+                                     const std::string& key);
+/// At most `most_bytes` of it, into `file`; the file's size. Throws Error, also where it is longer than any image's.
+std::uint64_t read_image_file(const std::string& path, std::uint64_t most_bytes, std::vector<std::byte>& file);
 
 class FolderSource final : public ImageSource {
  public:

@@ -133,12 +133,16 @@ void SourceSplit::add(std::string_view sample_name, std::int32_t label, std::int
 
 // --- Opening ---------------------------------------------------------------------------------------------------------
 
+SourceListing broadcast_listing(const SourceListing& listing, const mpi::Communicator& world) {
+  return unpack(world.broadcast(world.rank() == 0 ? pack(listing) : std::vector<std::byte>(), 0));
+}
+
 std::unique_ptr<ImageSource> open_source(const ImportParams& params, const mpi::Communicator& world) {
   ImportFormat format = params.format;
-  std::vector<std::byte> listed;
+  SourceListing listed;
   mpi::on_root(world, [&] {
     format = find_format(params);
-    if (format == ImportFormat::kFolder) listed = pack(list_image_folder(params.source));
+    if (format == ImportFormat::kFolder) listed = list_image_folder(params.source);
   });
   world.broadcast(&format, sizeof(format), 0);
   switch (format) {
@@ -147,7 +151,7 @@ std::unique_ptr<ImageSource> open_source(const ImportParams& params, const mpi::
     case ImportFormat::kCifar:
       return open_cifar(params.source);
     default:
-      return std::make_unique<FolderSource>(params.source, unpack(world.broadcast(std::move(listed), 0)));
+      return std::make_unique<FolderSource>(params.source, broadcast_listing(listed, world));
   }
 }
 

@@ -70,6 +70,9 @@ class ImageSource {
 /// what was looked for. All ranks of the group.
 std::unique_ptr<ImageSource> open_source(const ImportParams& params, const mpi::Communicator& world);
 
+/// Rank 0's listing, on all ranks of the group.
+SourceListing broadcast_listing(const SourceListing& listing, const mpi::Communicator& world);
+
 /// Moves `fraction` of each class of train, rounded, but at least one sample and never all, to a split val. Whether a
 /// sample moves depends on the names in its class and the seed only. Throws RequestError where there is a val already.
 void cut_validation(SourceListing& listing, double fraction, std::uint64_t seed);

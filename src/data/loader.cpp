@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -23,9 +24,17 @@ namespace {
 ///   2r + 1  to be taken by the step
 ///   2r + 2  empty again, for round r + 1
 struct Slot {
-  HostBuffer images;         ///< as the image path has them
-  std::exception_ptr error;  ///< in place of the images
+  HostBuffer images;              ///< as the image path has them
+  std::exception_ptr error;       ///< in place of the images
+  std::vector<std::uint8_t> bad;  ///< by place, 1 where the image was bad; empty where that is an error
+  std::vector<BadSample> why_bad;
   std::atomic<std::uint32_t> turn{0};
+};
+
+/// What a thread keeps from sample to sample.
+struct Worker {
+  ImagePreparer preparer;
+  std::vector<std::byte> file = {};
 };
 
 constexpr std::uint32_t kStop = 0xffffffff;  ///< odd, and a round that no run reaches
@@ -33,8 +42,8 @@ constexpr std::uint32_t kStop = 0xffffffff;  ///< odd, and a round that no run r
 }  // namespace
 
 struct Loader::Impl {
-  Impl(const io::Dataset& dataset_in, const Sampler& sampler_in, const Augmenter& augmenter_in, ops::Library& library,
-       const LoaderSpec& spec_in);
+  Impl(const io::SampleStore& samples_in, const Sampler& sampler_in, const Augmenter& augmenter_in,
+       ops::Library& library, const LoaderSpec& spec_in);
   ~Impl();
   void start();
 
@@ -45,8 +54,10 @@ struct Loader::Impl {
   };
   Place place(std::int64_t s, std::int64_t i) const;
 
-  void work(ImagePreparer& preparer);
-  void fill(std::int64_t s, std::byte* images, ImagePreparer& preparer) const;
+  void work(Worker& worker);
+  void fill(std::int64_t s, Slot& mine, Worker& worker) const;
+  void prepare(const ImageOrder& order, std::int64_t i, Slot& mine, Worker& worker) const;
+  void note_bad(std::int64_t s);
   void start_images(std::int64_t s);
   void release_taken();
   Slot& slot(std::int64_t s) { return slots[static_cast<std::size_t>(s % read_ahead)]; }
@@ -54,7 +65,7 @@ struct Loader::Impl {
   void wait_until_filled(const Slot& filled, std::uint32_t turn);
   std::int64_t advance(std::int64_t& next, std::int64_t micro_batch, const char* what) const;
 
-  const io::Dataset& dataset;
+  const io::SampleStore& samples;
   const Sampler& sampler;
   const LoaderSpec spec;
   const std::int64_t num_micro_batches_in_all;
@@ -69,13 +80,15 @@ struct Loader::Impl {
   std::int64_t next_labels = 0;
   double wait_seconds = 0;
   std::atomic<bool> stopping{false};
-  std::vector<ImagePreparer> preparers;  ///< of the workers
-  std::vector<std::jthread> workers;
+  std::vector<std::uint8_t> bad_places;  ///< of the step, where bad images are skipped
+  std::vector<BadSample> why_bad;
+  std::vector<Worker> workers;
+  std::vector<std::jthread> threads;
 };
 
-Loader::Impl::Impl(const io::Dataset& dataset_in, const Sampler& sampler_in, const Augmenter& augmenter,
+Loader::Impl::Impl(const io::SampleStore& samples_in, const Sampler& sampler_in, const Augmenter& augmenter,
                    ops::Library& library, const LoaderSpec& spec_in)
-    : dataset(dataset_in),
+    : samples(samples_in),
       sampler(sampler_in),
       spec(spec_in),
       num_micro_batches_in_all(spec_in.num_steps * spec_in.num_micro_batches),
@@ -86,20 +99,24 @@ Loader::Impl::Impl(const io::Dataset& dataset_in, const Sampler& sampler_in, con
     fail("loader: {} micro-batches of {} from {} on do not lie in a batch of {}", spec.num_micro_batches,
          spec.batch_micro, spec.first_micro_batch, spec.batch_global);
   }
-  if (augmenter.stored() != dataset.info().image) {
-    fail("loader: images of {} cannot be augmented as {}", to_string(dataset.info().image),
+  if (augmenter.stored() != samples.info().image) {
+    fail("loader: images of {} cannot be augmented as {}", to_string(samples.info().image),
          to_string(augmenter.stored()));
   }
   if (!spec.images) return;
   path = make_image_path(augmenter, {.batch_micro = spec.batch_micro, .type = spec.type}, library);
   for (Slot& s : slots) s.images = HostBuffer(library.device(), path->slot_bytes());
+  if (spec.skips_bad) {
+    for (Slot& s : slots) s.bad.resize(static_cast<std::size_t>(spec.batch_micro));
+    bad_places.resize(static_cast<std::size_t>(spec.num_micro_batches * spec.batch_micro));
+  }
   const std::int64_t num_workers = std::clamp<std::int64_t>(spec.threads, 1, read_ahead);
-  for (std::int64_t i = 0; i < num_workers; ++i) preparers.emplace_back(augmenter);
+  for (std::int64_t i = 0; i < num_workers; ++i) workers.push_back({.preparer = ImagePreparer(augmenter)});
 }
 
 // Apart from the constructor, so that the destructor stops those that started where one cannot.
 void Loader::Impl::start() {
-  for (ImagePreparer& preparer : preparers) workers.emplace_back([this, &preparer] { work(preparer); });
+  for (Worker& worker : workers) threads.emplace_back([this, &worker] { work(worker); });
 }
 
 // The order of the lines matters: a worker in the midst of a micro-batch sees `stopping`, one that waits sees kStop.
@@ -109,7 +126,7 @@ Loader::Impl::~Impl() {
     s.turn = kStop;
     s.turn.notify_all();
   }
-  workers.clear();  // joins
+  threads.clear();  // joins
 }
 
 Loader::Impl::Place Loader::Impl::place(std::int64_t s, std::int64_t i) const {
@@ -119,7 +136,7 @@ Loader::Impl::Place Loader::Impl::place(std::int64_t s, std::int64_t i) const {
           step % spec.steps_per_epoch * spec.batch_global + micro_batch * spec.batch_micro + i};
 }
 
-void Loader::Impl::work(ImagePreparer& preparer) {
+void Loader::Impl::work(Worker& worker) {
   for (;;) {
     const std::int64_t s = next_to_fill++;
     if (s >= num_micro_batches_in_all) return;
@@ -130,7 +147,7 @@ void Loader::Impl::work(ImagePreparer& preparer) {
       mine.turn.wait(turn);
     }
     try {
-      fill(s, mine.images.data(), preparer);
+      fill(s, mine, worker);
     } catch (...) {
       mine.error = std::current_exception();
     }
@@ -139,26 +156,46 @@ void Loader::Impl::work(ImagePreparer& preparer) {
   }
 }
 
-void Loader::Impl::fill(std::int64_t s, std::byte* images, ImagePreparer& preparer) const {
+void Loader::Impl::fill(std::int64_t s, Slot& mine, Worker& worker) const {
   for (std::int64_t i = 0; i < spec.batch_micro; ++i) {
     if (stopping.load(std::memory_order_relaxed)) return;
     const auto [epoch, position] = place(s, i);
-    ImageOrder order{.epoch = epoch, .black = position >= sampler.num_samples()};
-    if (!order.black) {
-      order.sample = sampler.sample(epoch, position);
-      if (dataset.is_encoded()) {
-        order.file = dataset.encoded(order.sample);
-      } else {
-        order.image = dataset.image(order.sample);
-      }
-    }
+    const bool black = position >= sampler.num_samples();
+    const ImageOrder order{.epoch = epoch, .sample = black ? 0 : sampler.sample(epoch, position), .black = black};
+    if (spec.skips_bad) mine.bad[static_cast<std::size_t>(i)] = 0;
     try {
-      path->prepare(images, i, order, preparer);
+      prepare(order, i, mine, worker);
     } catch (const Error& error) {
-      fail("sample {} ('{}') of the images from {} cannot be used: {}", order.sample, dataset.name(order.sample),
-           dataset.info().source, error.what());
+      if (!spec.skips_bad)
+        fail("sample {} ('{}') of the images from {} cannot be used: {}", order.sample, samples.name(order.sample),
+             samples.info().source, error.what());
+      mine.bad[static_cast<std::size_t>(i)] = 1;
+      mine.why_bad.push_back({.sample = order.sample, .reason = error.what()});
+      path->prepare(mine.images.data(), i, {.black = true}, worker.preparer);
     }
   }
+}
+
+void Loader::Impl::prepare(const ImageOrder& order, std::int64_t i, Slot& mine, Worker& worker) const {
+  ImageOrder filled = order;
+  if (!order.black) {
+    const std::span<const std::byte> bytes = samples.read(order.sample, worker.file);
+    if (samples.info().encoded) {
+      filled.file = bytes;
+    } else {
+      filled.image = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    }
+  }
+  path->prepare(mine.images.data(), i, filled, worker.preparer);
+}
+
+// Of a micro-batch that the step takes.
+void Loader::Impl::note_bad(std::int64_t s) {
+  if (!spec.skips_bad) return;
+  Slot& taken = slot(s);
+  std::copy(taken.bad.begin(), taken.bad.end(), bad_places.begin() + s % spec.num_micro_batches * spec.batch_micro);
+  std::move(taken.why_bad.begin(), taken.why_bad.end(), std::back_inserter(why_bad));
+  taken.why_bad.clear();
 }
 
 void Loader::Impl::wait_until_filled(const Slot& filled, std::uint32_t turn) {
@@ -178,9 +215,9 @@ std::int64_t Loader::Impl::advance(std::int64_t& next, std::int64_t micro_batch,
   return s;
 }
 
-Loader::Loader(const io::Dataset& dataset, const Sampler& sampler, const Augmenter& augmenter, ops::Library& library,
-               const LoaderSpec& spec)
-    : impl_(std::make_unique<Impl>(dataset, sampler, augmenter, library, spec)) {
+Loader::Loader(const io::SampleStore& samples, const Sampler& sampler, const Augmenter& augmenter,
+               ops::Library& library, const LoaderSpec& spec)
+    : impl_(std::make_unique<Impl>(samples, sampler, augmenter, library, spec)) {
   impl_->start();
 }
 
@@ -210,6 +247,7 @@ void Loader::load_images(std::int64_t micro_batch, void* x) {
   const std::int64_t s = impl_->advance(impl_->next_images, micro_batch, "images");
   if (impl_->num_started == s) impl_->start_images(s);
   if (const auto error = std::exchange(impl_->slot(s).error, nullptr)) std::rethrow_exception(error);
+  impl_->note_bad(s);
   impl_->path->finish(x);
   if (impl_->path->has_left()) impl_->release_taken();
   // The next one's way may begin while the device works on this one.
@@ -226,8 +264,16 @@ void Loader::load_labels(std::int64_t micro_batch, std::int32_t* labels) {
   for (std::int64_t i = 0; i < impl_->spec.batch_micro; ++i) {
     const auto [epoch, position] = impl_->place(s, i);
     const bool padding = position >= impl_->sampler.num_samples();
-    labels[i] = padding ? ops::kNoLabel : impl_->dataset.label(impl_->sampler.sample(epoch, position));
+    labels[i] = padding ? ops::kNoLabel : impl_->samples.label(impl_->sampler.sample(epoch, position));
   }
+}
+
+std::span<const std::uint8_t> Loader::bad_places() const {
+  return impl_->bad_places;
+}
+
+std::vector<BadSample> Loader::take_bad() {
+  return std::exchange(impl_->why_bad, {});
 }
 
 double Loader::wait_seconds() const {

@@ -169,6 +169,11 @@ std::span<const std::byte> Dataset::encoded(std::int64_t sample) const {
           static_cast<std::size_t>(offset[1] - offset[0])};
 }
 
+std::span<const std::byte> Dataset::read(std::int64_t sample, std::vector<std::byte>&) const {
+  if (info_.encoded) return encoded(sample);
+  return std::as_bytes(std::span(image(sample), static_cast<std::size_t>(info_.image.count())));
+}
+
 std::int32_t Dataset::label(std::int64_t sample) const {
   const Shard& shard = shard_of(sample);
   return shard.open.head.labels[static_cast<std::size_t>(sample - shard.first_sample)];

@@ -1,4 +1,4 @@
-/// HDF5's metadata in memory first, with a hole where the logits go; they are written past HDF5.
+/// Logits are written past HDF5, whose metadata is made in memory, with a hole where they go, and comes before them.
 #include "convoy/io/predictions.h"
 
 #include <bit>
@@ -41,38 +41,43 @@ std::vector<std::byte> encode_head(const PredictedSamples& samples) {
 }  // namespace
 
 struct PredictionsWriter::Impl {
-  Impl(const std::string& path, const PredictedSamples& samples)
-      : head(encode_head(samples)),
-        num_left(std::ssize(samples.names) * std::ssize(samples.class_names)),
-        file(path, head.size() + static_cast<std::uint64_t>(num_left) * sizeof(float)) {
-    file.write(head);
-    head = {};
-  }
+  Impl(const std::string& path, const PredictedSamples& most)
+      : head_bytes(encode_head(most).size()),
+        most_logits(std::ssize(most.names) * std::ssize(most.class_names)),
+        file(path, head_bytes + static_cast<std::uint64_t>(most_logits) * sizeof(float)) {}
 
-  std::vector<std::byte> head;  ///< until it is written
-  std::int64_t num_left;        ///< logits
+  std::uint64_t logits_bytes() const { return static_cast<std::uint64_t>(num_logits) * sizeof(float); }
+
+  std::uint64_t head_bytes;  ///< kept for it, until the end shows that less is enough
+  std::int64_t most_logits;
+  std::int64_t num_logits = 0;
   AtomicFile file;
 };
 
-PredictionsWriter::PredictionsWriter(const std::string& path, const PredictedSamples& samples)
-    : impl_(std::make_unique<Impl>(path, samples)) {}
+PredictionsWriter::PredictionsWriter(const std::string& path, const PredictedSamples& most)
+    : impl_(std::make_unique<Impl>(path, most)) {}
 PredictionsWriter::~PredictionsWriter() = default;
 PredictionsWriter::PredictionsWriter(PredictionsWriter&&) noexcept = default;
 
 void PredictionsWriter::append(std::span<const float> logits) {
-  if (std::ssize(logits) > impl_->num_left)
-    fail("predictions: {} logits more, where {} are left", logits.size(), impl_->num_left);
-  impl_->file.write(std::as_bytes(logits));
-  impl_->num_left -= std::ssize(logits);
+  if (impl_->num_logits + std::ssize(logits) > impl_->most_logits)
+    fail("predictions: {} logits more, where {} are left", logits.size(), impl_->most_logits - impl_->num_logits);
+  impl_->file.write_at(impl_->head_bytes + impl_->logits_bytes(), std::as_bytes(logits));
+  impl_->num_logits += std::ssize(logits);
 }
 
-void PredictionsWriter::finish() {
-  if (impl_->num_left != 0) fail("predictions: {} logits are missing", impl_->num_left);
+void PredictionsWriter::finish(const PredictedSamples& samples) {
+  const std::int64_t wanted = std::ssize(samples.names) * std::ssize(samples.class_names);
+  if (impl_->num_logits != wanted) fail("predictions: {} logits, where {} are due", impl_->num_logits, wanted);
+  const std::vector<std::byte> head = encode_head(samples);
+  if (head.size() > impl_->head_bytes)
+    fail("the head of predictions takes {} bytes, {} were kept for it", head.size(), impl_->head_bytes);
+  if (head.size() < impl_->head_bytes) impl_->file.move_down(impl_->head_bytes, head.size(), impl_->logits_bytes());
+  impl_->file.write_at(0, head);
   impl_->file.finish();
 }
 
 void PredictionsWriter::commit() {
-  finish();
   impl_->file.commit();
 }
 

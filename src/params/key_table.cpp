@@ -154,12 +154,15 @@ std::vector<Key> make_keys() {
        "writes confusion.csv (rows: true class, columns: predicted) and classes.csv (accuracies) to run.directory"},
 
       {"predict.data", text_or_empty({&P::predict, &PredictParams::data}, "a path"), "",
-       "what to predict, given as data.train is; empty: data.test"},
+       "what to predict: given as data.train is, or any folder of JPEG and PNG files, used as they lie; empty: "
+       "data.test"},
       {"predict.output", text_or_empty({&P::predict, &PredictParams::output}, "a path"), "",
        "the .csv file that takes the classes; the logits go to a .h5 file beside it; empty: predictions.csv in "
        "run.directory"},
       {"predict.top", integer({&P::predict, &PredictParams::top}, {.least = 1, .most = 1'000'000}), "classes",
        "how many classes a row of predict.output names, the most probable first"},
+      {"predict.strict", flag({&P::predict, &PredictParams::strict}), "",
+       "the first bad image ends the prediction; else bad ones are named, counted and left out of the results"},
 
       {"init.weights", word_or_path({&P::init, &InitParams::weights}, {"random"}, "a path"), "",
        "weights to begin with, where no checkpoint is resumed: a checkpoint or a .safetensors file"},

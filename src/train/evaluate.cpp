@@ -39,12 +39,13 @@ ExitStatus evaluate(const Parameters& params, const ProcessGrid& grid, ops::Libr
   const double start = now_seconds();
   const std::vector<std::string>& classes = test.info().class_names;
   ClassScores scores(std::ssize(classes));
-  const LogitsObserver observe = [&](std::int64_t sample, std::span<const float> logits) {
-    for (; !logits.empty(); logits = logits.subspan(classes.size()))
+  const LogitsObserver observe = [&](const StepLogits& step) {
+    std::int64_t sample = step.first_sample;
+    for (auto logits = step.logits; !logits.empty(); logits = logits.subspan(classes.size()))
       scores.add(test.label(sample++), logits.first(classes.size()));
   };
   const StepMetrics metrics =
-      evaluate_dataset(engine, {.dataset = test, .card = model.card, .params = params, .observe = observe}).value();
+      evaluate_dataset(engine, {.samples = test, .card = model.card, .params = params, .observe = observe}).value();
   const double seconds = now_seconds() - start;
   if (grid.is_root() && !std::isfinite(metrics.loss_sum))
     fail("{} gives a loss that is no finite number on {}", model.path, params.data.test);

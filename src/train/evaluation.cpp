@@ -2,8 +2,7 @@
 #include "train/evaluation.h"
 
 #include <algorithm>
-
-#include "convoy/data/loader.h"
+#include <iterator>
 
 #include "train/input.h"
 
@@ -11,7 +10,7 @@ namespace convoy {
 
 namespace {
 
-constexpr int kEvaluationTag = 9004, kLogitsTag = 9005;
+constexpr int kEvaluationTag = 9004, kLogitsTag = 9005, kBadTag = 9006;
 
 /// Images whose labels mean other classes than the network's: none counts.
 class UnlabelledSource final : public BatchSource {
@@ -32,32 +31,44 @@ class UnlabelledSource final : public BatchSource {
 /// Hands the logits of all samples to rank 0's observer, step after step.
 class LogitsChannel {
  public:
-  LogitsChannel(Engine& engine, std::int64_t num_samples, const LogitsObserver& observe)
+  LogitsChannel(Engine& engine, const Loader& loader, const EvaluationSpec& spec)
       : engine_(engine),
-        observe_(observe),
+        loader_(loader),
+        spec_(spec),
         num_classes_(engine.plan().spec().network.num_classes),
-        num_samples_(num_samples),
-        channel_(engine, {.item_bytes = engine.plan().spec().batch.micro * num_classes_ *
-                                        static_cast<std::int64_t>(sizeof(float)),
-                          .tag = kLogitsTag}) {
+        logits_(engine, {.item_bytes = spec.params.batch.micro * num_classes_ * std::int64_t{sizeof(float)},
+                         .tag = kLogitsTag,
+                         .stage = engine.grid().num_stages() - 1}) {
+    if (spec.bad != nullptr) bad_.emplace(engine, StepChannel::Spec{spec.params.batch.micro, kBadTag, 0});
     engine.keep_logits();
   }
 
-  void post() { channel_.post(std::as_bytes(engine_.logits())); }
-  void collect() {
-    const std::span<const std::byte> bytes = channel_.collect();
-    const auto* logits = reinterpret_cast<const float*>(bytes.data());
-    const std::int64_t count = std::min(engine_.plan().spec().batch.global, num_samples_ - first_sample_);
-    observe_(first_sample_, {logits, static_cast<std::size_t>(count * num_classes_)});
-    first_sample_ += count;
+  void post() {
+    logits_.post(std::as_bytes(engine_.logits()));
+    if (bad_) bad_->post(std::as_bytes(loader_.bad_places()));
   }
-  void finish() { channel_.finish(); }
+  void collect() {
+    const std::int64_t left = spec_.samples.info().num_samples - first_sample_;
+    const auto count = static_cast<std::size_t>(std::min(spec_.params.batch.global, left));
+    StepLogits step{.first_sample = first_sample_};
+    const auto* logits = reinterpret_cast<const float*>(logits_.collect().data());
+    step.logits = {logits, count * static_cast<std::size_t>(num_classes_)};
+    if (bad_) step.bad = {reinterpret_cast<const std::uint8_t*>(bad_->collect().data()), count};
+    spec_.observe(step);
+    first_sample_ += spec_.params.batch.global;
+  }
+  void finish() {
+    logits_.finish();
+    if (bad_) bad_->finish();
+  }
 
  private:
   Engine& engine_;
-  const LogitsObserver& observe_;
-  std::int64_t num_classes_, num_samples_;
-  StepChannel channel_;
+  const Loader& loader_;
+  const EvaluationSpec& spec_;
+  std::int64_t num_classes_;
+  StepChannel logits_;
+  std::optional<StepChannel> bad_;
   std::int64_t first_sample_ = 0;  ///< of the next step
 };
 
@@ -65,7 +76,7 @@ class LogitsChannel {
 
 std::optional<StepMetrics> evaluate_dataset(Engine& engine, const EvaluationSpec& spec) {
   // 1. All samples in order
-  const io::DatasetInfo& data = spec.dataset.info();
+  const io::DatasetInfo& data = spec.samples.info();
   const std::int64_t num_samples = data.num_samples, batch_global = spec.params.batch.global;
   const std::int64_t num_steps = (num_samples + batch_global - 1) / batch_global;
   const Sampler sampler({.num_samples = num_samples, .seed = 0, .shuffle = false});
@@ -73,14 +84,15 @@ std::optional<StepMetrics> evaluate_dataset(Engine& engine, const EvaluationSpec
   LoaderSpec loading = loader_spec(engine, spec.params);
   loading.num_steps = num_steps;
   loading.steps_per_epoch = num_steps;
-  Loader loader(spec.dataset, sampler, augmenter, engine.operations(), loading);
+  loading.skips_bad = spec.bad != nullptr;
+  Loader loader(spec.samples, sampler, augmenter, engine.operations(), loading);
   UnlabelledSource unlabelled(loader, spec.params.batch.micro);
   const bool labels_count = data.class_names == spec.card.class_names;
   BatchSource& source = labels_count ? static_cast<BatchSource&>(loader) : unlabelled;
   // 2. Step by step; rank 0 looks at each while the next one computes
   MetricsChannel metrics(engine, kEvaluationTag);
   std::optional<LogitsChannel> logits;
-  if (spec.observe) logits.emplace(engine, num_samples, spec.observe);
+  if (spec.observe) logits.emplace(engine, loader, spec);
   StepMetrics total;
   const auto collect = [&] {
     if (!engine.grid().is_root()) return;
@@ -92,6 +104,7 @@ std::optional<StepMetrics> evaluate_dataset(Engine& engine, const EvaluationSpec
     engine.evaluate_step(source);
     metrics.post();
     if (logits) logits->post();
+    if (spec.bad != nullptr) std::ranges::move(loader.take_bad(), std::back_inserter(*spec.bad));
     if (step > 0) collect();
   }
   if (step > 0) collect();

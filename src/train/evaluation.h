@@ -5,8 +5,9 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <vector>
 
-#include "convoy/io/dataset.h"
+#include "convoy/data/loader.h"
 #include "convoy/params/parameters.h"
 
 #include "train/engine.h"
@@ -15,15 +16,23 @@
 
 namespace convoy {
 
-/// Rank 0 is given the logits (count, classes) of so many samples from `first_sample` on: all samples once, in order.
-using LogitsObserver = std::function<void(std::int64_t first_sample, std::span<const float> logits)>;
+/// What a step made of so many samples from `first_sample` on.
+struct StepLogits {
+  std::int64_t first_sample = 0;
+  std::span<const float> logits;      ///< (count, classes)
+  std::span<const std::uint8_t> bad;  ///< (count): 1 where there was no image to look at; empty where that is an error
+};
+
+/// Rank 0 is given all samples once, in order.
+using LogitsObserver = std::function<void(const StepLogits& step)>;
 
 struct EvaluationSpec {
-  const io::Dataset& dataset;
+  const io::SampleStore& samples;
   const io::ModelCard& card;  ///< of the engine's network; labels of other classes count for nothing
   const Parameters& params;
   std::function<bool()> stop = [] { return false; };  ///< asked between steps; all ranks give one answer
   LogitsObserver observe = {};                        ///< on all ranks or on none; only rank 0 calls it
+  std::vector<BadSample>* bad = nullptr;  ///< takes the bad images that this rank meets; null: one ends the run
 };
 
 /// All ranks; the result is rank 0's. Samples in order, only brought to the network's input; the last micro-batches are

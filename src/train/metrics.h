@@ -26,7 +26,8 @@ struct StepMetrics {
 class MetricsChannel {
  public:
   MetricsChannel(const Engine& engine, int tag)
-      : engine_(engine), channel_(engine, {.item_bytes = sizeof(ops::LossSums), .tag = tag}) {}
+      : engine_(engine),
+        channel_(engine, {.item_bytes = sizeof(ops::LossSums), .tag = tag, .stage = engine.grid().num_stages() - 1}) {}
 
   /// Starts the transfer of the latest step's sums. At most one posted step may be uncollected.
   void post() { channel_.post(std::as_bytes(engine_.sums())); }

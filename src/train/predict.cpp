@@ -1,13 +1,16 @@
-/// A prediction: data, weights, and two files that rank 0 writes while the grid computes.
+/// A prediction: samples, weights, and two files that rank 0 writes while the grid computes.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 
 #include "convoy/base/clock.h"
+#include "convoy/base/log.h"
 #include "convoy/base/text.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/data/open_samples.h"
 #include "convoy/io/predictions.h"
 #include "convoy/io/shard_writer.h"
 #include "convoy/train/trainer.h"
@@ -44,15 +47,20 @@ Source input_data(const Parameters& params) {
   refuse("convoy predict needs predict.data (what to predict), or data.test in its place.");
 }
 
-// The shard's names, or the samples' numbers; labels by the names of their classes.
-io::PredictedSamples describe_samples(const io::Dataset& data, const std::vector<std::string>& class_names) {
+std::string class_name(const io::SampleStore& data, std::int64_t sample) {
+  const std::int32_t label = data.label(sample);
+  return label == ops::kNoLabel ? "" : data.info().class_names[label];
+}
+
+// The store's names, or the samples' numbers; labels by the names of their classes.
+io::PredictedSamples describe_samples(const io::SampleStore& data, const std::vector<std::string>& class_names) {
   std::map<std::string, std::int32_t> position;
   for (std::int64_t k = 0; k < std::ssize(class_names); ++k) position[class_names[k]] = static_cast<std::int32_t>(k);
   io::PredictedSamples samples{.class_names = class_names, .names = {}, .labels = {}};
   for (std::int64_t i = 0; i < data.info().num_samples; ++i) {
     const std::string name = data.name(i);
     samples.names.push_back(name.empty() ? fmt::format("{}", i) : name);
-    const auto found = position.find(data.info().class_names[data.label(i)]);
+    const auto found = position.find(class_name(data, i));
     samples.labels.push_back(found == position.end() ? ops::kNoLabel : found->second);
   }
   return samples;
@@ -61,28 +69,37 @@ io::PredictedSamples describe_samples(const io::Dataset& data, const std::vector
 /// Rank 0's two files: they get their names when both are whole.
 class PredictionFiles {
  public:
-  PredictionFiles(const Files& files, const io::Dataset& data, io::PredictedSamples samples, std::int64_t top);
+  PredictionFiles(const Files& files, const io::SampleStore& data, const io::PredictedSamples& samples,
+                  std::int64_t top);
 
-  /// Logits of the samples from `first` on.
-  void append(std::int64_t first, std::span<const float> logits);
+  void append(const StepLogits& step);
   void commit();
 
- private:
-  std::string row(std::int64_t sample, std::span<const float> logits) const;
+  std::int64_t num_written() const { return std::ssize(written_.names); }
+  /// Of those whose class the network knows; empty where there are none.
+  std::string top1() const;
 
-  const io::Dataset& data_;
-  io::PredictedSamples samples_;
+ private:
+  void append_one(std::int64_t sample, std::span<const float> logits);
+
+  const io::SampleStore& data_;
+  const io::PredictedSamples samples_;
+  io::PredictedSamples written_;  ///< without those that were left out
   std::int64_t top_;
   io::PredictionsWriter h5_;
   io::AtomicFile csv_;
+  std::string rows_;  ///< of a step
+  std::vector<float> logits_;
+  std::int64_t num_known_ = 0, num_right_ = 0;
 };
 
-PredictionFiles::PredictionFiles(const Files& files, const io::Dataset& data, io::PredictedSamples samples,
+PredictionFiles::PredictionFiles(const Files& files, const io::SampleStore& data, const io::PredictedSamples& samples,
                                  std::int64_t top)
     : data_(data),
-      samples_(std::move(samples)),
-      top_(std::min(top, std::ssize(samples_.class_names))),
-      h5_(files.h5, samples_),
+      samples_(samples),
+      written_{.class_names = samples.class_names, .names = {}, .labels = {}},
+      top_(std::min(top, std::ssize(samples.class_names))),
+      h5_(files.h5, samples),
       csv_(files.csv, 0) {
   std::string header = "name,label,class,p1";
   for (std::int64_t k = 2; k <= top_; ++k) header += fmt::format(",class{},p{}", k, k);
@@ -90,40 +107,52 @@ PredictionFiles::PredictionFiles(const Files& files, const io::Dataset& data, io
 }
 
 // p_k = exp(z_k - max z) / sum, in double.
-std::string PredictionFiles::row(std::int64_t sample, std::span<const float> logits) const {
+void PredictionFiles::append_one(std::int64_t sample, std::span<const float> logits) {
+  if (!std::all_of(logits.begin(), logits.end(), [](float z) { return std::isfinite(z); }))
+    fail("sample {} ({}) gives logits that are no finite numbers", sample, samples_.names[sample]);
   const std::vector<std::int64_t> best = best_classes(logits, top_);
   const double largest = logits[best.front()];
   double sum = 0;
   for (const float z : logits) sum += std::exp(z - largest);
-  std::string text =
-      fmt::format("{},{}", csv_field(samples_.names[sample]), csv_field(data_.info().class_names[data_.label(sample)]));
+  const auto row = std::back_inserter(rows_);
+  fmt::format_to(row, "{},{}", csv_field(samples_.names[sample]), csv_field(class_name(data_, sample)));
   for (const std::int64_t k : best)
-    text += fmt::format(",{},{:.6g}", csv_field(samples_.class_names[k]), std::exp(logits[k] - largest) / sum);
-  return text + "\n";
+    fmt::format_to(row, ",{},{:.6g}", csv_field(samples_.class_names[k]), std::exp(logits[k] - largest) / sum);
+  rows_ += '\n';
+
+  const std::int32_t label = samples_.labels[sample];
+  if (label != ops::kNoLabel) ++num_known_;
+  if (label == best.front()) ++num_right_;
+  written_.names.push_back(samples_.names[sample]);
+  written_.labels.push_back(label);
+  logits_.insert(logits_.end(), logits.begin(), logits.end());
 }
 
-void PredictionFiles::append(std::int64_t first, std::span<const float> logits) {
+void PredictionFiles::append(const StepLogits& step) {
   const std::size_t num_classes = samples_.class_names.size();
-  h5_.append(logits);
-  std::string rows;
-  for (std::int64_t sample = first; !logits.empty(); ++sample, logits = logits.subspan(num_classes)) {
-    const auto own = logits.first(num_classes);
-    if (!std::all_of(own.begin(), own.end(), [](float z) { return std::isfinite(z); }))
-      fail("sample {} ({}) gives logits that are no finite numbers", sample, samples_.names[sample]);
-    rows += row(sample, own);
-  }
-  csv_.write(std::as_bytes(std::span(rows)));
+  rows_.clear();
+  logits_.clear();
+  for (std::size_t i = 0; i * num_classes < step.logits.size(); ++i)
+    if (step.bad[i] == 0)
+      append_one(step.first_sample + static_cast<std::int64_t>(i), step.logits.subspan(i * num_classes, num_classes));
+  h5_.append(logits_);
+  csv_.write(std::as_bytes(std::span(rows_)));
 }
 
 void PredictionFiles::commit() {
-  h5_.finish();
+  h5_.finish(written_);
   csv_.finish();
   h5_.commit();
   csv_.commit();
 }
 
+std::string PredictionFiles::top1() const {
+  if (num_known_ == 0) return "";
+  return fmt::format("  top-1 {:.2f} %", 100.0 * static_cast<double>(num_right_) / static_cast<double>(num_known_));
+}
+
 // Refused before anything is computed where a file cannot be written.
-void open_files(const Parameters& params, const Files& files, const io::Dataset& data,
+void open_files(const Parameters& params, const Files& files, const io::SampleStore& data,
                 const std::vector<std::string>& class_names, std::optional<PredictionFiles>& opened) {
   try {
     if (params.predict.output.empty()) io::make_directory(params.run.directory);
@@ -133,34 +162,67 @@ void open_files(const Parameters& params, const Files& files, const io::Dataset&
   }
 }
 
+// All ranks' bad images on rank 0, in the order of the samples; elsewhere nothing.
+std::vector<BadSample> gather_bad(const mpi::Communicator& world, const std::vector<BadSample>& mine) {
+  std::string text;
+  for (const BadSample& bad : mine) text += fmt::format("{}", bad.sample) + '\0' + bad.reason + '\0';
+  const std::vector<std::byte> bytes = world.gather(std::as_bytes(std::span(text)), 0);
+  const std::string all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::vector<BadSample> bad;
+  for (std::size_t at = 0; at < all.size();) {
+    const std::string sample = all.c_str() + at, reason = all.c_str() + at + sample.size() + 1;
+    bad.push_back({.sample = std::stoll(sample), .reason = reason});
+    at += sample.size() + reason.size() + 2;
+  }
+  std::ranges::sort(bad, {}, &BadSample::sample);
+  return bad;
+}
+
+// Rank 0. Where nothing is left, or a bad image was to end it all, nothing is written.
+void judge_bad(const std::vector<BadSample>& bad, const io::SampleStore& data, const Source& source, bool strict) {
+  if (bad.empty()) return;
+  const auto tell = [&](const BadSample& image) {
+    return fmt::format("'{}': {}", data.name(image.sample), image.reason);
+  };
+  if (strict) refuse("predict.strict: in {} = {}, {}", source.key, source.path, tell(bad.front()));
+  if (std::ssize(bad) == data.info().num_samples)
+    refuse("{} = {}: none of {} images is good, the first: {}", source.key, source.path, bad.size(), tell(bad.front()));
+  for (const BadSample& image : bad) log_warning(fmt::format("left out {}", tell(image)));
+}
+
 }  // namespace
 
 ExitStatus predict(const Parameters& params, const ProcessGrid& grid, ops::Library& library) {
   // 1. What is asked for
   const Files files = output_files(params);
   const Source source = input_data(params);
-  const io::Dataset data(source.path, source.key);
-  const TrainedModel model = load_trained(params, grid.world());
-  check_images(model.card, data.info(), source.key, model.owner());
+  const mpi::Communicator& world = grid.world();
+  const TrainedModel model = load_trained(params, world);
+  const auto data = open_samples({.path = source.path, .key = source.key, .channels = model.card.image.c}, world);
+  check_images(model.card, data->info(), source.key, model.owner());
   Engine engine(engine_spec(params, model.card), grid, library);
   restore_weights(model.tensors, model.path, engine);
   std::optional<PredictionFiles> opened;  // rank 0
-  mpi::on_root(grid.world(), [&] { open_files(params, files, data, model.card.class_names, opened); });
+  mpi::on_root(world, [&] { open_files(params, files, *data, model.card.class_names, opened); });
   // 2. All samples, in order
   const double start = now_seconds();
-  const LogitsObserver observe = [&](std::int64_t first, std::span<const float> logits) {
-    opened->append(first, logits);
-  };
-  const StepMetrics metrics =
-      evaluate_dataset(engine, {.dataset = data, .card = model.card, .params = params, .observe = observe}).value();
-  mpi::on_root(grid.world(), [&] { opened->commit(); });
+  std::vector<BadSample> bad;
+  const auto must_stop = [&] { return params.predict.strict && world.max(bad.empty() ? 0 : 1) > 0; };
+  const auto observe = [&](const StepLogits& step) { opened->append(step); };
+  evaluate_dataset(
+      engine,
+      {.samples = *data, .card = model.card, .params = params, .stop = must_stop, .observe = observe, .bad = &bad});
+  bad = gather_bad(world, bad);
+  mpi::on_root(world, [&] {
+    judge_bad(bad, *data, source, params.predict.strict);
+    opened->commit();
+  });
   // 3. What there is now
   if (grid.is_root()) {
-    const auto count = data.info().num_samples;
-    const std::string top1 = metrics.num_samples > 0 ? fmt::format("  top-1 {:.2f} %", 100 * metrics.top1()) : "";
     fmt::print("checkpoint: {}\n", model.describe());
-    fmt::print("{}: {} samples{}  ({:.0f} images/s)\n", source.path, count, top1,
-               static_cast<double>(count) / (now_seconds() - start));
+    fmt::print("{}: {} samples{}  ({:.0f} images/s){}\n", source.path, opened->num_written(), opened->top1(),
+               static_cast<double>(data->info().num_samples) / (now_seconds() - start),
+               bad.empty() ? "" : fmt::format("; left out {} bad ones, named above", bad.size()));
     fmt::print("-> {}, {}\n", files.csv, files.h5);
   }
   return ExitStatus::kDone;

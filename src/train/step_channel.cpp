@@ -1,4 +1,4 @@
-/// One message a step from the last stage of every replica to rank 0.
+/// One message a step from a stage of every replica to rank 0.
 #include "train/step_channel.h"
 
 #include <cassert>
@@ -26,12 +26,12 @@ void StepChannel::post(std::span<const std::byte> items) {
   if (grid.is_root()) {
     for (std::int64_t r = 0; r < grid.num_replicas(); ++r) {
       const MicroBatchRange range = engine_.plan().micro_batches_of(r);
-      slot.receives[r] = grid.world().start_receive(slot.received.data() + range.begin * spec_.item_bytes,
-                                                    range.size() * spec_.item_bytes,
-                                                    grid.world_rank(r, grid.num_stages() - 1), spec_.tag);
+      slot.receives[r] =
+          grid.world().start_receive(slot.received.data() + range.begin * spec_.item_bytes,
+                                     range.size() * spec_.item_bytes, grid.world_rank(r, spec_.stage), spec_.tag);
     }
   }
-  if (grid.is_last_stage()) {
+  if (grid.stage() == spec_.stage) {
     assert(std::ssize(items) == engine_.micro_batches().size() * spec_.item_bytes);
     slot.send.wait();  // of two steps ago
     slot.sent.assign(items.begin(), items.end());

@@ -1,4 +1,4 @@
-/// Brings what the last stages have of each step to rank 0, without anyone waiting for it.
+/// Brings what one stage of every replica has of each step to rank 0, without anyone waiting for it.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,14 @@ class StepChannel {
   struct Spec {
     std::int64_t item_bytes = 0;  ///< of a micro-batch
     int tag = 0;
+    std::int64_t stage = 0;  ///< that has them
   };
 
   StepChannel(const Engine& engine, const Spec& spec);
   StepChannel(const StepChannel&) = delete;
   StepChannel& operator=(const StepChannel&) = delete;
 
-  /// Starts the transfer of the latest step's items: those of the own micro-batches on a last stage, else nothing. They
+  /// Starts the transfer of the latest step's items: those of the own micro-batches on spec.stage, else nothing. They
   /// are copied. At most one posted step may be uncollected.
   void post(std::span<const std::byte> items);
   /// Rank 0: all items of the oldest posted step, in the order of its micro-batches; waits until they are there. They

@@ -303,7 +303,7 @@ std::optional<StepMetrics> Trainer::evaluate_test_set(StopRequest& stop) {
   if (of_ema) engine_.swap_ema();
   const auto test = evaluate_dataset(
       engine_,
-      {.dataset = data_.test, .card = data_.card, .params = params_, .stop = [&stop] { return stop.agreed(); }});
+      {.samples = data_.test, .card = data_.card, .params = params_, .stop = [&stop] { return stop.agreed(); }});
   if (of_ema) engine_.swap_ema();
   return test;
 }

@@ -8,6 +8,7 @@
 
 #include "app/program.h"
 #include "app/small_data.h"
+#include "unit/data/image_files.h"
 
 namespace convoy::test {
 
@@ -50,6 +51,34 @@ class Prediction : public testing::Test {
   WorkingDirectory directory_;
   std::vector<std::string> arguments_;
   std::string run_;
+};
+
+/// 14 images of sizes of their own: flat, in class folders, in a split's.
+class FolderPrediction : public Prediction {
+ protected:
+  FolderPrediction() : folder_(directory_ / "photos") {
+    for (const std::string name : {"b.png", "a.png", "3/x.png", "3/old/y.png", "dog/1.png", "test/7/z.png"})
+      write_image(name, 12 + static_cast<int>(images_.size()));
+    for (int i = 0; i < 8; ++i) write_image("many/" + std::to_string(i) + ".jpg", 30 + i);
+    std::sort(images_.begin(), images_.end());
+  }
+
+  void write_image(const std::string& name, int side) {
+    const std::string path = folder_ + "/" + name;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    write_bytes(path, name.ends_with(".jpg") ? make_jpeg({.h = side, .w = side + 3, .channels = 1})
+                                             : make_png({.h = side, .w = side, .color_type = 0}));
+    images_.push_back(name);
+  }
+  std::vector<std::string> names_in(const std::string& csv) const {
+    const Rows rows = read_rows(directory_ / csv);
+    std::vector<std::string> names;
+    for (std::size_t i = 1; i < rows.size(); ++i) names.push_back(rows[i][0]);
+    return names;
+  }
+
+  std::string folder_;
+  std::vector<std::string> images_;
 };
 
 std::string percent(const char* name, int count) {
@@ -121,12 +150,92 @@ TEST_F(Prediction, AgreesWithWhatAnEvaluationCounts) {
     }
 }
 
-TEST_F(Prediction, TakesDataOfOtherClassesWhoseLabelsCountForNothing) {
+TEST_F(FolderPrediction, OfFilesAsTheyLieGivesTheSameBytesOnEveryGrid) {
+  const std::string data = "--predict.data=" + folder_;
+  const Ending ending = predict("1x1.csv", {data});
+  ASSERT_EQ(ending.status, 0) << ending.output;
+  EXPECT_EQ(names_in("1x1.csv"), images_);
+  const Rows rows = read_rows(directory_ / "1x1.csv");
+  EXPECT_EQ(rows[1 + 0][1], "3");  // 3/old/y.png
+  EXPECT_EQ(rows[1 + 2][1], "") << rows[1 + 2][0];
+  EXPECT_EQ(rows[1 + 13][1], "7") << rows[1 + 13][0];
+  // Three of them are of classes that the network knows.
+  EXPECT_TRUE(contains(ending.output, "14 samples  top-1 ")) << ending.output;
+  const std::string csv = read_text(directory_ / "1x1.csv"), h5 = read_text(directory_ / "1x1.h5");
+  for (const auto& [stages, replicas] : {std::pair{1, 2}, {2, 1}, {2, 2}}) {
+    const std::string name = std::to_string(stages) + "x" + std::to_string(replicas);
+    const Ending other = predict(
+        name + ".csv", {data, "--grid.stages=" + std::to_string(stages), "--data.loader_threads=3"}, stages * replicas);
+    ASSERT_EQ(other.status, 0) << other.output;
+    EXPECT_TRUE(read_text(directory_ / (name + ".csv")) == csv) << name;
+    EXPECT_TRUE(read_text(directory_ / (name + ".h5")) == h5) << name;
+  }
+}
+
+TEST_F(FolderPrediction, GivesEachFileWhatItHasAlone) {
+  ASSERT_EQ(predict("all.csv", {"--predict.data=" + folder_}).status, 0);
+  ASSERT_EQ(predict("many.csv", {"--predict.data=" + folder_ + "/many"}).status, 0);
+  const Rows all = read_rows(directory_ / "all.csv"), many = read_rows(directory_ / "many.csv");
+  ASSERT_EQ(many.size(), 9u);
+  for (std::size_t i = 1; i < many.size(); ++i) {
+    const auto same =
+        std::find_if(all.begin(), all.end(), [&](const auto& row) { return row[0] == "many/" + many[i][0]; });
+    ASSERT_NE(same, all.end()) << many[i][0];
+    EXPECT_TRUE(std::equal(many[i].begin() + 2, many[i].end(), same->begin() + 2)) << many[i][0];
+  }
+  EXPECT_NE(many[1][3], many[8][3]) << "all images look alike: the test could tell nothing";
+}
+
+TEST_F(FolderPrediction, LeavesBadFilesOutAndNamesThemOrStopsAtTheFirst) {
+  ASSERT_EQ(predict("good.csv", {"--predict.data=" + folder_}).status, 0);
+  write_text(folder_ + "/notes.txt", "no image");
+  const std::string whole = read_text(folder_ + "/b.png");
+  write_text(folder_ + "/3/cut.png", whole.substr(0, whole.size() / 2));
+  for (const int ranks : {0, 2, 4}) {
+    const std::vector<std::string> used = {"--predict.data=" + folder_,
+                                           "--grid.stages=" + std::to_string(ranks == 4 ? 2 : 1)};
+    const std::string name = std::to_string(ranks) + "-bad.csv";
+    const Ending ending = predict(name, used, ranks);
+    ASSERT_EQ(ending.status, 0) << ending.output;
+    EXPECT_TRUE(contains(ending.output, "left out '3/cut.png': it is truncated")) << ending.output;
+    EXPECT_TRUE(contains(ending.output, "left out 'notes.txt': it is neither a JPEG nor a PNG")) << ending.output;
+    EXPECT_TRUE(contains(ending.output, "14 samples  top-1 ")) << ending.output;
+    EXPECT_TRUE(contains(ending.output, "; left out 2 bad ones, named above")) << ending.output;
+    EXPECT_TRUE(read_text(directory_ / name) == read_text(directory_ / "good.csv")) << ranks;
+    const std::string h5 = name.substr(0, name.size() - 3) + "h5";
+    EXPECT_TRUE(read_text(directory_ / h5) == read_text(directory_ / "good.h5")) << ranks;
+
+    const Ending strict = predict("strict.csv", used + std::vector<std::string>{"--predict.strict=true"}, ranks);
+    EXPECT_EQ(strict.status, 2) << strict.output;
+    EXPECT_TRUE(contains(strict.output, "predict.strict: in predict.data = " + folder_ + ", '3/cut.png': it is "))
+        << strict.output;
+    for (const std::string left : {"strict.csv", "strict.h5", "strict.csv.partial", "strict.h5.partial"})
+      EXPECT_FALSE(std::filesystem::exists(directory_ / left)) << left;
+  }
+}
+
+TEST_F(FolderPrediction, OfNothingGoodIsRefused) {
+  std::filesystem::create_directories(directory_ / "bad");
+  write_text(directory_ / "bad/1.png", "no image");
+  const Ending bad = predict("p.csv", {"--predict.data=" + (directory_ / "bad")}, 2);
+  EXPECT_EQ(bad.status, 2) << bad.output;
+  EXPECT_TRUE(contains(bad.output, "none of 1 images is good, the first: '1.png': it is neither")) << bad.output;
+  std::filesystem::create_directories(directory_ / "empty");
+  const Ending empty = predict("p.csv", {"--predict.data=" + (directory_ / "empty")}, 2);
+  EXPECT_EQ(empty.status, 2) << empty.output;
+  EXPECT_TRUE(contains(empty.output, "it holds neither files of images nor shards of a data set")) << empty.output;
+}
+
+TEST_F(Prediction, TakesDataOfOtherClassesWhoseNamesSayWhichAreKnown) {
   const auto others = import_small_data(directory_ / "others", {.num_test = 20, .num_classes = 4});
   const Ending ending = predict("others.csv", {"--predict.data=" + (directory_ / "others/data/test")}, 2);
   ASSERT_EQ(ending.status, 0) << ending.output;
-  EXPECT_EQ(read_rows(directory_ / "others.csv").size(), 21u);
-  EXPECT_FALSE(contains(ending.output, "top-1")) << ending.output;
+  const Rows rows = read_rows(directory_ / "others.csv");
+  ASSERT_EQ(rows.size(), 21u);
+  const auto num_right = std::count_if(rows.begin() + 1, rows.end(), [](const auto& row) { return row[1] == row[2]; });
+  char text[32];
+  std::snprintf(text, sizeof text, "top-1 %.2f %%", 100.0 * static_cast<double>(num_right) / 20);
+  EXPECT_TRUE(contains(ending.output, text)) << text << ending.output;
 }
 
 TEST_F(Prediction, NeedsNothingButTheCheckpointAndTheData) {

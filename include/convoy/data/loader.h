@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "convoy/base/random.h"
 #include "convoy/data/batch_source.h"
 #include "convoy/data/sampler.h"
-#include "convoy/io/dataset.h"
+#include "convoy/io/sample_store.h"
 #include "convoy/ops/library.h"
 #include "convoy/params/parameters.h"
 
@@ -77,21 +79,33 @@ struct LoaderSpec {
   std::int64_t threads = 1;
   std::int64_t read_ahead = 4;         ///< micro-batches of images held ready
   DataType type = DataType::kFloat32;  ///< of the network's input
+  bool skips_bad = false;              ///< an image that cannot be used is black and listed; else an error
+};
+
+struct BadSample {
+  std::int64_t sample = 0;
+  std::string reason;  ///< "it is ..."
 };
 
 /// Micro-batch m of step t holds the samples at positions (t mod steps_per_epoch) * batch_global + m * batch_micro + i.
 /// Threads start on construction and end on destruction, also in the middle; they sleep while all is read ahead. An
 /// error in a thread is thrown by the load of its micro-batch. Images must be asked for in ascending order, step after
-/// step, and so must labels: each kind for itself, by one thread. dataset, sampler, augmenter and library must
+/// step, and so must labels: each kind for itself, by one thread. samples, sampler, augmenter and library must
 /// outlive the loader.
 class Loader final : public BatchSource {
  public:
-  Loader(const io::Dataset& dataset, const Sampler& sampler, const Augmenter& augmenter, ops::Library& library,
+  Loader(const io::SampleStore& samples, const Sampler& sampler, const Augmenter& augmenter, ops::Library& library,
          const LoaderSpec& spec);
   ~Loader() override;
 
   void load_images(std::int64_t micro_batch, void* x) override;
   void load_labels(std::int64_t micro_batch, std::int32_t* labels) override;
+
+  /// Where bad images are skipped: 1 for each of this replica's samples of a step whose image was bad, as far as they
+  /// have been loaded. Read between steps.
+  std::span<const std::uint8_t> bad_places() const;
+  /// The bad ones among what was loaded since the last call.
+  std::vector<BadSample> take_bad();
 
   /// Seconds that load_images has waited because nothing was ready.
   double wait_seconds() const;

@@ -20,24 +20,12 @@
 #include <string>
 #include <vector>
 
-#include "convoy/base/shape.h"
+#include "convoy/io/sample_store.h"
 
 namespace convoy::io {
 
-/// What all shards of a split agree on.
-struct DatasetInfo {
-  ImageShape image;                        ///< H, W, C; encoded: 0, 0, C, as each image has a size of its own
-  bool encoded = false;                    ///< files as they were, decoded when they are loaded; else pixels
-  std::int64_t num_samples = 0;            ///< over all shards
-  std::vector<std::string> class_names;    ///< labels are their positions
-  std::vector<std::int64_t> class_counts;  ///< samples of each class, over all shards
-  std::vector<double> channel_mean;        ///< (C) of values / 255, over all pixels
-  std::vector<double> channel_deviation;   ///< (C)
-  std::string source;                      ///< what was imported
-};
-
 /// A split opened for reading: all its shards, mapped into memory; any sample at any time from any thread.
-class Dataset {
+class Dataset final : public SampleStore {
  public:
   /// `path`: a shard (opened alone), a prefix such as data/fashion/train for train.h5 or train-000.h5, train-001.h5
   /// ..., or a folder, whose prefix is the key's last word. `key` (data.train, data.test) stands in the messages.
@@ -45,20 +33,20 @@ class Dataset {
   /// damaged (but for the images: find_damage), a data set absent or of another type or rank, labels out of range,
   /// shards that disagree in image shape, classes or import, a gap in the numbering, no samples.
   Dataset(const std::string& path, const std::string& key);
-  ~Dataset();
+  ~Dataset() override;
   Dataset(Dataset&&) noexcept;
   Dataset& operator=(Dataset&&) noexcept;
 
-  const DatasetInfo& info() const { return info_; }
-  bool is_encoded() const { return info_.encoded; }
+  const DatasetInfo& info() const override { return info_; }
   /// H*W*C bytes; sample in [0, info().num_samples), else Error. Of an encoded set: Error.
   const std::uint8_t* image(std::int64_t sample) const;
   /// The file as it was imported. Its bytes are not verified: what decodes them must bear anything. Of a raw set:
   /// Error.
   std::span<const std::byte> encoded(std::int64_t sample) const;
-  std::int32_t label(std::int64_t sample) const;
+  std::span<const std::byte> read(std::int64_t sample, std::vector<std::byte>& memory) const override;
+  std::int32_t label(std::int64_t sample) const override;
   /// The file that it came from, below the folder that was imported; empty where the shard has no names.
-  std::string name(std::int64_t sample) const;
+  std::string name(std::int64_t sample) const override;
   /// Reads all images and names and compares their hashes: nothing, or which shard is damaged.
   std::optional<std::string> find_damage() const;
 

@@ -20,19 +20,20 @@ struct PredictedSamples {
   std::vector<std::int32_t> labels;
 };
 
-/// Takes the logits as they come. All members throw Error. Until commit() only a temporary file is there; destroyed, it
-/// is gone.
+/// Takes the logits as they come, before it is known which samples will be left out. All members throw Error. Until
+/// commit() only a temporary file is there; destroyed, it is gone.
 class PredictionsWriter {
  public:
-  PredictionsWriter(const std::string& path, const PredictedSamples& samples);
+  /// `most`: all samples that there may be.
+  PredictionsWriter(const std::string& path, const PredictedSamples& most);
   ~PredictionsWriter();
   PredictionsWriter(PredictionsWriter&&) noexcept;
 
   /// (count, classes) of the next samples.
   void append(std::span<const float> logits);
-  /// All samples are there: brings the file to the disk.
-  void finish();
-  /// Gives the file its name.
+  /// All logits are there, of `samples`, some of `most` in their order: brings the file to the disk.
+  void finish(const PredictedSamples& samples);
+  /// Gives the finished file its name.
   void commit();
 
  private:

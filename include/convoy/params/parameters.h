@@ -114,9 +114,10 @@ struct EvaluateParams {
 };
 
 struct PredictParams {
-  std::string data;      ///< as data.test is given; empty: data.test
+  std::string data;      ///< as data.test is given, or a folder of images; empty: data.test
   std::string output;    ///< a .csv file; empty: predictions.csv in run.directory
   std::int64_t top = 5;  ///< classes a row, the most probable first
+  bool strict = false;   ///< the first bad image ends the prediction
   bool operator==(const PredictParams&) const = default;
 };
 

@@ -406,6 +406,39 @@ TEST_P(EncodedLoaderTest, ABadImageIsAnErrorThatNamesIt) {
   EXPECT_NO_THROW(loader.load_images(2, x.data()));
 }
 
+TEST_P(EncodedLoaderTest, ABadImageIsBlackAndListedWhereThoseAreSkipped) {
+  const io::Dataset files = write_files(6);
+  const Sampler in_order({.num_samples = kNumSamples, .seed = 1, .shuffle = false});
+  const auto value_of_black = all_.value_of()[0];
+  for (const std::int64_t threads : {1, 3}) {
+    LoaderSpec spec = whole_batch(4);
+    spec.skips_bad = true;
+    spec.threads = threads;
+    Loader loader(files, in_order, all_, *library_, spec);
+    const Buffer x(library_->device(), 4 * all_.image().count() * size_of(GetParam().type));
+    std::vector<std::uint8_t> want(kBatch);
+    for (std::int64_t m = 0; m < 4; ++m) {
+      loader.load_images(m, x.data());
+      const std::vector<float> values = values_of(x);
+      if (m != 1) continue;
+      want[6] = 1;
+      const auto third = values.begin() + 2 * all_.image().count();
+      for (auto value = third; value != third + all_.image().count(); value += 3)
+        ASSERT_EQ(*value, static_cast<float>(reference::rounded(GetParam().type, double{value_of_black})));
+    }
+    const auto places = loader.bad_places();
+    EXPECT_EQ(std::vector<std::uint8_t>(places.begin(), places.end()), want);
+    const std::vector<BadSample> bad = loader.take_bad();
+    ASSERT_EQ(bad.size(), 1u);
+    EXPECT_EQ(bad[0].sample, 6);
+    EXPECT_EQ(bad[0].reason.find("it is "), 0u) << bad[0].reason;
+    EXPECT_TRUE(loader.take_bad().empty());
+    loader.load_images(0, x.data());  // the next step's places are its own
+    loader.load_images(1, x.data());
+    EXPECT_EQ(loader.bad_places()[6], 0);
+  }
+}
+
 const auto kWays = testing::Values(Way{"OnTheHost", make_cpu_library, DataType::kFloat32},
                                    Way{"OnTheDeviceAsF32", emulation::make_emulated_library, DataType::kFloat32},
                                    Way{"OnTheDeviceAsBf16", emulation::make_emulated_library, DataType::kBfloat16},

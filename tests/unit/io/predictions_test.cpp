@@ -7,6 +7,7 @@
 #include <hdf5.h>
 
 #include "convoy/base/error.h"
+#include "convoy/io/checkpoint.h"
 
 #include "unit/io/temporary_directory.h"
 
@@ -24,6 +25,7 @@ TEST(Predictions, AreReadByHdf5AsTheyWereGiven) {
     PredictionsWriter writer(path, kSamples);
     writer.append(std::span(kLogits).first(4));
     writer.append(std::span(kLogits).subspan(4));
+    writer.finish(kSamples);
     EXPECT_FALSE(std::filesystem::exists(path));
     writer.commit();
   }
@@ -51,13 +53,29 @@ TEST(Predictions, AreReadByHdf5AsTheyWereGiven) {
   H5Fclose(file);
 }
 
+TEST(Predictions, OfSomeSamplesAreAsIfTheOthersHadNeverBeenThere) {
+  const test::TemporaryDirectory directory;
+  PredictedSamples most = kSamples;
+  for (int i = 0; i < 3000; ++i) {  // the longest name, too
+    most.names.push_back("a/bad/one/" + std::to_string(i));
+    most.labels.push_back(1);
+  }
+  for (const auto& [name, from] : {std::pair{"all.h5", &kSamples}, {"some.h5", &most}}) {
+    PredictionsWriter writer(directory / name, *from);
+    writer.append(kLogits);
+    writer.finish(kSamples);
+    writer.commit();
+  }
+  EXPECT_TRUE(read_file(directory / "all.h5") == read_file(directory / "some.h5"));
+}
+
 TEST(Predictions, LeaveNothingWhereLogitsAreMissing) {
   const test::TemporaryDirectory directory;
   const std::string path = directory.path() + "/p.h5";
   {
     PredictionsWriter writer(path, kSamples);
     writer.append(std::span(kLogits).first(4));
-    EXPECT_THROW(writer.commit(), Error);
+    EXPECT_THROW(writer.finish(kSamples), Error);
     EXPECT_THROW(writer.append(kLogits), Error);
   }
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));

@@ -54,7 +54,7 @@ TEST(ShardWriter, FilesAndNamesComeBack) {
   for (const std::int64_t count : {1, 2, 3, 20, 160}) {
     write(path, encoded_info(count), count);
     const Dataset dataset(path, "data.train");
-    EXPECT_TRUE(dataset.is_encoded());
+    EXPECT_TRUE(dataset.info().encoded);
     EXPECT_EQ(dataset.info().image, (ImageShape{0, 0, 3}));
     EXPECT_EQ(dataset.info().class_counts, (std::vector<std::int64_t>{1, 2}));
     ASSERT_EQ(dataset.info().num_samples, count);

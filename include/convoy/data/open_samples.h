@@ -1,0 +1,26 @@
+/// Samples from a path: a data set that an import made, or image files just as they lie in a folder.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "convoy/comm/communicator.h"
+#include "convoy/io/sample_store.h"
+
+namespace convoy {
+
+struct SamplesPath {
+  std::string path;
+  std::string key;            ///< that gave it, for messages: predict.data
+  std::int64_t channels = 3;  ///< that image files are decoded to
+};
+
+/// A folder that holds no .h5 file is one of images, [SPLIT/][CLASS/]IMAGE: all files below it that do not begin with a
+/// dot, in the order of their paths' bytes; rank 0 lists them, all know the list. Splits are folders named train*, val*
+/// and test* that hold folders; an image that lies in no class has no label. Files are read when they are asked for.
+/// Anything else is opened as io::Dataset. Throws RequestError, on all ranks alike where the folder is at fault. All
+/// ranks of the group.
+std::unique_ptr<io::SampleStore> open_samples(const SamplesPath& path, const mpi::Communicator& world);
+
+}  // namespace convoy

@@ -1,0 +1,49 @@
+/// Where a loader finds its samples, whoever keeps them: a data set of Convoy's, or a folder of image files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoy/base/shape.h"
+
+namespace convoy::io {
+
+/// What all shards of a split agree on; of a folder of images what is known of it.
+struct DatasetInfo {
+  ImageShape image;                        ///< H, W, C; encoded: 0, 0, C, as each image has a size of its own
+  bool encoded = false;                    ///< files as they were, decoded when they are loaded; else pixels
+  std::int64_t num_samples = 0;            ///< over all shards
+  std::vector<std::string> class_names;    ///< labels are their positions
+  std::vector<std::int64_t> class_counts;  ///< samples of each class, over all shards; empty for a folder
+  std::vector<double> channel_mean;        ///< (C) of values / 255, over all pixels; empty for a folder
+  std::vector<double> channel_deviation;   ///< (C); likewise
+  std::string source;                      ///< what was imported; the folder
+};
+
+/// All members may be called from any thread; `sample` in [0, info().num_samples).
+class SampleStore {
+ public:
+  virtual ~SampleStore() = default;
+
+  virtual const DatasetInfo& info() const = 0;
+  /// The sample's pixels (H,W,C), or of an encoded store its file: in the store's own memory, or read into `memory`,
+  /// which is the caller's. Throws Error saying what is wrong ("it is ..."). Its bytes are not verified: what decodes
+  /// them must bear anything.
+  virtual std::span<const std::byte> read(std::int64_t sample, std::vector<std::byte>& memory) const = 0;
+  /// A position in info().class_names; -1 where its class is not known.
+  virtual std::int32_t label(std::int64_t sample) const = 0;
+  /// The file that it came from, below what was imported; empty where that is not known.
+  virtual std::string name(std::int64_t sample) const = 0;
+
+ protected:
+  SampleStore() = default;
+  SampleStore(const SampleStore&) = default;
+  SampleStore(SampleStore&&) = default;
+  SampleStore& operator=(const SampleStore&) = default;
+  SampleStore& operator=(SampleStore&&) = default;
+};
+
+}  // namespace convoy::io

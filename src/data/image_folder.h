@@ -1,0 +1,32 @@
+/// Images that are used where they lie, without an import.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "convoy/io/sample_store.h"
+
+#include "data/image_source.h"
+
+namespace convoy {
+
+/// One split, of all files; see open_samples(). Throws RequestError naming `key`.
+SourceListing list_any_images(const std::string& folder, const std::string& key);
+
+class ImageFolder final : public io::SampleStore {
+ public:
+  ImageFolder(std::string folder, SourceListing listing, std::int64_t channels);
+
+  const io::DatasetInfo& info() const override { return info_; }
+  std::span<const std::byte> read(std::int64_t sample, std::vector<std::byte>& memory) const override;
+  std::int32_t label(std::int64_t sample) const override;
+  std::string name(std::int64_t sample) const override { return std::string(files().names[sample]); }
+
+ private:
+  const SourceSplit& files() const { return listing_.splits.front(); }
+
+  SourceListing listing_;
+  io::DatasetInfo info_;
+};
+
+}  // namespace convoy
