@@ -5,6 +5,7 @@
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include <png.h>
 
@@ -22,6 +23,20 @@ constexpr png_uint_32 kMostChunks = 128;
 constexpr png_alloc_size_t kMostChunkBytes = png_alloc_size_t{8} << 20;
 // A pixel has at least one bit, and deflate packs at most 1032 bytes in one (zlib's documentation).
 constexpr std::int64_t kMostPixelsAByte = 8 * 1032;
+
+/// Every chunk up to the first `last` lies within the file: libpng takes the memory that a text or profile claims
+/// before it reads it, and only warns where that is more than png_set_chunk_malloc_max allows. A chunk: length (4,
+/// big-endian), name (4), so many bytes, checksum (4). PNG specification, 5.3.
+void check_chunks(std::span<const std::byte> file, std::string_view last) {
+  constexpr std::size_t kSignatureBytes = 8, kBytesAround = 12;
+  for (auto rest = file.subspan(std::min(kSignatureBytes, file.size())); !rest.empty();) {
+    if (rest.size() < kBytesAround) fail("it is damaged: it ends too early");
+    if (std::memcmp(rest.data() + 4, last.data(), last.size()) == 0) return;
+    const std::size_t length = png_get_uint_32(reinterpret_cast<png_const_bytep>(rest.data()));
+    if (length > rest.size() - kBytesAround) fail("it is damaged: it ends too early");
+    rest = rest.subspan(kBytesAround + length);
+  }
+}
 
 /// What libpng calls back with.
 struct Context {
@@ -48,7 +63,7 @@ void read_bytes(png_structp png, png_bytep out, std::size_t size) {
 /// libpng's two structures for one image: it has no way to begin anew with old ones.
 class Reading {
  public:
-  explicit Reading(std::span<const std::byte> file) : file_bytes_(file.size()) {
+  explicit Reading(std::span<const std::byte> file) : file_(file) {
     context_.rest = file;
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &context_, on_error, on_warning);
     info_ = png_ == nullptr ? nullptr : png_create_info_struct(png_);
@@ -61,7 +76,9 @@ class Reading {
   Reading(const Reading&) = delete;
   Reading& operator=(const Reading&) = delete;
 
+  /// The file may be cut off within its first pixels.
   ImageHeader begin() {
+    check_chunks(file_, "IDAT");
     run([this] {
       png_set_user_limits(png_, kMostImageSide, kMostImageSide);
       png_set_chunk_cache_max(png_, kMostChunks);
@@ -70,7 +87,7 @@ class Reading {
       png_read_info(png_, info_);
     });
     const ImageHeader header{png_get_image_height(png_, info_), png_get_image_width(png_, info_), is_grey()};
-    check_dimensions(header.h, header.w, file_bytes_, kMostPixelsAByte);
+    check_dimensions(header.h, header.w, file_.size(), kMostPixelsAByte);
     return header;
   }
 
@@ -89,6 +106,7 @@ class Reading {
   }
 
   void read(std::span<png_bytep> rows) {
+    check_chunks(file_, "IEND");
     run([&] {
       png_read_image(png_, rows.data());
       png_read_end(png_, nullptr);
@@ -113,7 +131,7 @@ class Reading {
     step();
   }
 
-  std::size_t file_bytes_;
+  std::span<const std::byte> file_;
   Context context_ = {};
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;

@@ -10,16 +10,13 @@
 #include "convoy/base/random.h"
 
 #include "app/program.h"
+#include "unit/data/idx_files.h"
 
 namespace convoy::test {
 
 namespace {
 
 constexpr int kSide = 12;
-
-void append_big_endian(std::string& bytes, std::uint32_t value) {
-  for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(value >> shift & 0xff));
-}
 
 struct Split {
   std::string name;
@@ -28,13 +25,8 @@ struct Split {
 };
 
 void write_split(const std::string& folder, const Split& split) {
-  std::string images, labels;
-  append_big_endian(images, 0x00000803);
-  append_big_endian(images, static_cast<std::uint32_t>(split.count));
-  append_big_endian(images, kSide);
-  append_big_endian(images, kSide);
-  append_big_endian(labels, 0x00000801);
-  append_big_endian(labels, static_cast<std::uint32_t>(split.count));
+  const auto count = static_cast<std::uint32_t>(split.count);
+  std::string images = idx_header({count, kSide, kSide}), labels = idx_header({count});
   for (int i = 0; i < split.count; ++i) {
     const int label = i % split.num_classes;
     labels.push_back(static_cast<char>(label));

@@ -12,6 +12,7 @@
 
 #include "unit/data/image_files.h"
 #include "unit/io/temporary_directory.h"
+#include "unit/mutations.h"
 
 namespace convoy {
 namespace {
@@ -222,6 +223,26 @@ TEST(DecodePng, HugeHeadersAreRefusedBeforeMemoryIsTaken) {
   const Bytes flat = make_png({.h = 5000, .w = 5000, .color_type = 0, .bit_depth = 1});
   EXPECT_CONTAINS(message_of<Error>([&] { decoder.decode(std::span(flat).first(2000), {}); }),
                   "5000 x 5000 pixels, in 2000 bytes");
+}
+
+TEST(DecodePng, AChunkThatClaimsMoreThanTheFileHasTakesNoMemory) {
+  ImageDecoder decoder;
+  const Bytes file = make_png({.text = "a comment"});
+  const auto decode = [&](const Bytes& bytes) { return message_of<Error>([&] { decoder.decode(bytes, {}); }); };
+  const Bytes comment(file.begin() + 33, file.begin() + 33 + 12 + 17);  // behind signature and header
+  Bytes behind = file;
+  behind.insert(behind.end() - 12, comment.begin(), comment.end());  // before the end, which is empty
+  ASSERT_EQ(decode(behind), "(nothing was thrown)");
+  const std::size_t at_start = 33, at_end = behind.size() - 12 - comment.size();
+  for (const std::size_t at : {at_start, at_end}) {
+    for (const auto most_significant : {std::byte{0x7f}, std::byte{0xff}}) {
+      Bytes bytes = behind;
+      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), 4, std::byte{0xff});
+      bytes[at] = most_significant;
+      const test::ReaderGuard guard;
+      EXPECT_EQ(decode(bytes), "it is damaged: it ends too early");
+    }
+  }
 }
 
 // --- Both ------------------------------------------------------------------------------------------------------------

@@ -3,12 +3,12 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <jpeglib.h>
 #include <png.h>
+
+#include "unit/io/temporary_directory.h"
 
 namespace convoy::test {
 
@@ -124,12 +124,6 @@ std::vector<std::byte> make_png(const PngSpec& spec) {
   png_write_end(png, info);
   png_destroy_write_struct(&png, &info);
   return bytes;
-}
-
-void write_bytes(const std::string& path, const std::vector<std::byte>& bytes) {
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-  std::ofstream(path, std::ios::binary | std::ios::trunc)
-      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
 void write_image_folder(const std::string& folder) {

@@ -36,8 +36,6 @@ struct PngSpec {
 /// palette has colour i = (i, 255 - i, i / 2), or (i, i, i); pixels are smooth_byte of channel 0. Alpha is x + y.
 std::vector<std::byte> make_png(const PngSpec& spec = {});
 
-void write_bytes(const std::string& path, const std::vector<std::byte>& bytes);
-
 /// FOLDER/{train,test}/{ant,bee,cat}/NN.{jpg,png}: 7, 8 and 9 images a class in train, 2 in test, of different sizes,
 /// one class in folders of its own; all images of a class look alike.
 void write_image_folder(const std::string& folder);

@@ -5,49 +5,30 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include "convoy/base/error.h"
 
+#include "unit/data/idx_files.h"
 #include "unit/io/temporary_directory.h"
 
 namespace convoy {
 namespace {
 
+using test::gzipped;
 using test::message_of;
 using test::TemporaryDirectory;
 
-constexpr std::uint32_t kImagesMagic = 0x00000803;
-constexpr std::uint32_t kLabelsMagic = 0x00000801;
-
-std::string idx(const std::vector<std::uint32_t>& header, std::size_t num_values) {
-  std::string bytes;
-  for (const std::uint32_t word : header) {
-    for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(word >> shift));
-  }
+std::string idx(const std::vector<std::uint32_t>& dims, std::size_t num_values) {
+  std::string bytes = test::idx_header(dims);
   for (std::size_t i = 0; i < num_values; ++i) bytes.push_back(static_cast<char>(i * 11 % 7));
   return bytes;
 }
 
 std::string images(std::uint32_t n, std::uint32_t h, std::uint32_t w) {
-  return idx({kImagesMagic, n, h, w}, std::size_t{n} * h * w);
+  return idx({n, h, w}, std::size_t{n} * h * w);
 }
 std::string labels(std::uint32_t n) {
-  return idx({kLabelsMagic, n}, n);
-}
-
-std::string gzipped(const std::string& plain) {
-  z_stream stream = {};
-  if (deflateInit2(&stream, 9, Z_DEFLATED, MAX_WBITS + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
-  std::string out(deflateBound(&stream, plain.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
-  stream.avail_in = static_cast<uInt>(plain.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
+  return idx({n}, n);
 }
 
 class ImportIdx : public testing::Test {
@@ -165,7 +146,7 @@ TEST_F(ImportIdx, HugeClaimsAreRefusedBeforeMemoryIsTaken) {
     for (const auto& dims :
          {std::vector<std::uint32_t>{0xffffffff, 0xffffffff, 0xffffffff},
           std::vector<std::uint32_t>{0x80000000, 0x80000000, 4}, std::vector<std::uint32_t>{0xffffffff, 28, 28}}) {
-      const std::string bytes = idx({kImagesMagic, dims[0], dims[1], dims[2]}, 100);
+      const std::string bytes = idx(dims, 100);
       put_split(gzip ? gzipped(bytes) : bytes, labels(5));
       EXPECT_CONTAINS(refusal(), directory_ / "images");
     }

@@ -1,11 +1,11 @@
 /// Thousands of damaged files: each is decoded or refused with a reason; none crashes, hangs or takes the machine's
 /// memory. Under AddressSanitizer this also looks for reads and writes out of place.
-#include <fstream>
+#include <cstring>
+#include <filesystem>
 
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
-#include "convoy/base/random.h"
 #include "convoy/data/import_idx.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/inspect.h"
@@ -13,74 +13,52 @@
 
 #include "data/cifar_files.h"
 #include "data/decode_image.h"
+#include "unit/data/idx_files.h"
 #include "unit/data/image_files.h"
+#include "unit/io/dataset_samples.h"
 #include "unit/io/temporary_directory.h"
+#include "unit/mutations.h"
 
 namespace convoy {
 namespace {
 
-using Bytes = std::vector<std::byte>;
+using test::Bytes;
+using test::judge_mutations;
+using test::LengthField;
+using test::Mutator;
 using test::TemporaryDirectory;
+using test::Verdicts;
+using test::write_bytes;
 
-/// The `number`-th damage of a file: bytes changed, cut out, doubled, or the end cut off.
-Bytes damaged(const Bytes& file, std::uint64_t number) {
-  const RandomKey key{.seed = 1, .item = number};
-  std::uint64_t index = 0;
-  const auto below = [&](std::size_t bound) { return static_cast<std::ptrdiff_t>(random_below(key, index++, bound)); };
-  Bytes bytes = file;
-  for (std::ptrdiff_t changes = 1 + below(4); changes > 0; --changes) {
-    if (bytes.empty()) return bytes;
-    const auto at = bytes.begin() + below(bytes.size());
-    const auto length = std::min<std::ptrdiff_t>(1 + below(16), bytes.end() - at);
-    switch (below(8)) {
-      case 0:
-        bytes.erase(at, bytes.end());
-        break;
-      case 1:
-        bytes.erase(at, at + length);
-        break;
-      case 2: {
-        const Bytes again(at, at + length);
-        bytes.insert(at, again.begin(), again.end());
-        break;
-      }
-      case 3:
-        *at = below(2) == 0 ? std::byte{0xff} : std::byte{0};
-        break;
-      case 4: {  // near the start, where the headers are
-        const auto head = bytes.begin() + below(std::min<std::size_t>(bytes.size(), 64));
-        *head = static_cast<std::byte>(below(256));
-        break;
-      }
-      default:
-        *at ^= static_cast<std::byte>(1 << below(8));
-    }
-  }
+Bytes bytes_of(const std::string& text) {
+  Bytes bytes(text.size());
+  std::memcpy(bytes.data(), text.data(), text.size());
   return bytes;
 }
 
-struct Outcome {
-  int good = 0, refused = 0;
-};
-
-/// Each damage ends in success or an Error that `names` what it is about.
-template <typename Read>
-Outcome read_damaged(const Bytes& file, int count, const std::string& names, const Read& read) {
-  Outcome outcome;
-  for (int number = 0; number < count; ++number) {
-    try {
-      read(damaged(file, static_cast<std::uint64_t>(number)));
-      ++outcome.good;
-    } catch (const Error& error) {
-      ++outcome.refused;
-      EXPECT_NE(std::string(error.what()).find(names), std::string::npos) << number << ": " << error.what();
-    }
-  }
-  return outcome;
+std::string text_of(const Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-void put(const std::string& path, const Bytes& bytes) {
-  test::write_bytes(path, bytes);
+std::byte pattern(std::size_t i) {
+  return static_cast<std::byte>(i * 7 + i / 256);
+}
+
+// --- Images ----------------------------------------------------------------------------------------------------------
+
+/// Lengths of the segments up to the first scan; height and width.
+std::vector<LengthField> lengths_in_jpeg(const Bytes& file) {
+  std::vector<LengthField> fields;
+  for (std::size_t at = 2; file.at(at + 1) != std::byte{0xda};) {
+    const auto marker = std::to_integer<int>(file[at + 1]);
+    fields.push_back({at + 2, 2, std::endian::big});
+    if (marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xcc) {
+      fields.push_back({at + 5, 2, std::endian::big});
+      fields.push_back({at + 7, 2, std::endian::big});
+    }
+    at += 2 + (std::to_integer<std::size_t>(file[at + 2]) << 8 | std::to_integer<std::size_t>(file[at + 3]));
+  }
+  return fields;
 }
 
 TEST(Mutation, JpegsAreDecodedOrRefused) {
@@ -88,14 +66,29 @@ TEST(Mutation, JpegsAreDecodedOrRefused) {
   for (const test::JpegSpec& spec : {test::JpegSpec{.quality = 75}, test::JpegSpec{.progressive = true, .quality = 75},
                                      test::JpegSpec{.arithmetic = true, .quality = 75},
                                      test::JpegSpec{.channels = 4, .ycck = true, .quality = 75}}) {
+    const Bytes file = make_jpeg(spec);
     int number = 0;
-    const Outcome outcome = read_damaged(make_jpeg(spec), 1500, "it is ", [&](const Bytes& bytes) {
-      const ImageView image = decoder.decode(bytes, {.channels = ++number % 2 == 0 ? 1 : 3, .at_least_h = number % 32});
-      EXPECT_LE(image.shape.h, kMostImageSide);
-    });
-    EXPECT_GT(outcome.refused, 300);
-    EXPECT_GT(outcome.good, 100);  // a flipped bit among the coefficients is another picture
+    const Verdicts verdicts = judge_mutations(
+        {.file = file, .lengths = lengths_in_jpeg(file)}, {.count = 2000, .names = "it is "}, [&](const Bytes& bytes) {
+          const ImageView image =
+              decoder.decode(bytes, {.channels = ++number % 2 == 0 ? 1 : 3, .at_least_h = number % 32});
+          EXPECT_LE(image.shape.h, kMostImageSide);
+        });
+    EXPECT_GT(verdicts.num_refused, 500);
+    EXPECT_GT(verdicts.num_read, 100);  // a flipped bit among the coefficients is another picture
   }
+}
+
+/// Lengths of the chunks; width and height, which stand in the first.
+std::vector<LengthField> lengths_in_png(const Bytes& file) {
+  std::vector<LengthField> fields = {{16, 4, std::endian::big}, {20, 4, std::endian::big}};
+  for (std::size_t at = 8; at < file.size();) {
+    fields.push_back({at, 4, std::endian::big});
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < 4; ++i) length = length << 8 | std::to_integer<std::size_t>(file[at + i]);
+    at += 12 + length;
+  }
+  return fields;
 }
 
 TEST(Mutation, PngsAreDecodedOrRefused) {
@@ -103,44 +96,155 @@ TEST(Mutation, PngsAreDecodedOrRefused) {
   for (const test::PngSpec& spec :
        {test::PngSpec{.text = "a comment"}, test::PngSpec{.color_type = 3, .bit_depth = 4, .interlaced = true},
         test::PngSpec{.color_type = 6, .bit_depth = 16}}) {
-    const Outcome outcome =
-        read_damaged(make_png(spec), 1500, "it is ", [&](const Bytes& bytes) { decoder.decode(bytes, {}); });
-    EXPECT_GT(outcome.refused, 1000);  // all but the comment is under a checksum
+    const Bytes file = make_png(spec);
+    const Verdicts verdicts =
+        judge_mutations({.file = file, .lengths = lengths_in_png(file)}, {.count = 2000, .names = "it is "},
+                        [&](const Bytes& bytes) { decoder.decode(bytes, {}); });
+    EXPECT_GT(verdicts.num_refused, 1500);  // all but the comment is under a checksum
+  }
+}
+
+// --- CIFAR -----------------------------------------------------------------------------------------------------------
+
+constexpr std::size_t kPlaneBytes = 1024, kImageBytes = 3 * kPlaneBytes;
+
+struct CifarCase {
+  std::string train_file;
+  std::size_t label_bytes;
+};
+
+void expect_content(const Bytes& file, const CifarCase& c, ImageSource& source) {
+  const SourceSplit& split = source.listing().splits[0];
+  const std::size_t record_bytes = c.label_bytes + kImageBytes;
+  ASSERT_EQ(static_cast<std::size_t>(split.size()) * record_bytes, file.size());
+  for (std::int64_t i = 0; i < split.size(); ++i) {
+    const std::byte* const record = file.data() + static_cast<std::size_t>(i) * record_bytes;
+    ASSERT_EQ(split.labels[static_cast<std::size_t>(i)], std::to_integer<int>(record[c.label_bytes - 1]));
+    const ImageView image = source.read(split, i, {});
+    for (std::size_t p = 0; p < kPlaneBytes; ++p) {
+      for (std::size_t k = 0; k < 3; ++k)
+        ASSERT_EQ(image.pixels[3 * p + k], std::to_integer<int>(record[c.label_bytes + k * kPlaneBytes + p]));
+    }
   }
 }
 
 TEST(Mutation, CifarFilesAreReadOrRefusedByName) {
-  const TemporaryDirectory directory;
-  Bytes file(3 * 3073, std::byte{3});
-  const std::string path = directory / "data_batch_1.bin";
-  const Outcome outcome = read_damaged(file, 400, path, [&](const Bytes& bytes) {
-    put(path, bytes);
-    const auto source = open_cifar(directory.path());
-    for (std::int64_t i = 0; i < source->listing().splits[0].size(); ++i)
-      source->read(source->listing().splits[0], i, {});
-  });
-  EXPECT_GT(outcome.refused, 50);
-  EXPECT_GT(outcome.good, 50);
+  for (const CifarCase& c : {CifarCase{"data_batch_1.bin", 1}, CifarCase{"train.bin", 2}}) {
+    SCOPED_TRACE(c.train_file);
+    const TemporaryDirectory directory;
+    Bytes file(3 * (c.label_bytes + kImageBytes));
+    for (std::size_t i = 0; i < file.size(); ++i) file[i] = pattern(i);
+    for (std::size_t i = 0; i < 3; ++i) file[i * (c.label_bytes + kImageBytes) + c.label_bytes - 1] = std::byte{7};
+    const std::string path = directory / c.train_file;
+    const Verdicts verdicts =
+        judge_mutations({.file = file}, {.count = 2000, .names = "'" + path + "'"}, [&](const Bytes& bytes) {
+          write_bytes(path, bytes);
+          expect_content(bytes, c, *open_cifar(directory.path()));
+        });
+    EXPECT_GT(verdicts.num_refused, 500);
+    EXPECT_GT(verdicts.num_read, 500);
+  }
 }
 
-TEST(Mutation, IdxFilesAreReadOrRefusedByName) {
+TEST(Mutation, CifarsClassNamesAreTenOrRefusedByName) {
   const TemporaryDirectory directory;
-  Bytes images = {std::byte{0}, std::byte{0}, std::byte{8}, std::byte{3}};
-  Bytes labels = {std::byte{0}, std::byte{0}, std::byte{8}, std::byte{1}};
-  for (const int dim : {20, 6, 5}) {
-    images.insert(images.end(), {std::byte{0}, std::byte{0}, std::byte{0}, static_cast<std::byte>(dim)});
-  }
-  labels.insert(labels.end(), {std::byte{0}, std::byte{0}, std::byte{0}, std::byte{20}});
-  images.resize(images.size() + 600, std::byte{9});
-  labels.resize(labels.size() + 20, std::byte{1});
-  put(directory / "labels", labels);
-  const Outcome outcome = read_damaged(images, 400, directory / "images", [&](const Bytes& bytes) {
-    put(directory / "images", bytes);
-    EXPECT_EQ(read_idx(directory / "images", directory / "labels").images.size(), 600u);
-  });
-  EXPECT_GT(outcome.refused, 100);
-  EXPECT_GT(outcome.good, 50);
+  write_bytes(directory / "data_batch_1.bin", Bytes(1 + kImageBytes, std::byte{3}));
+  const std::string path = directory / "batches.meta.txt";
+  const Bytes file = bytes_of("airplane\nautomobile\nbird\ncat\ndeer\ndog\nfrog\nhorse\nship\ntruck\n\n");
+  const Verdicts verdicts =
+      judge_mutations({.file = file, .marks = "\n\r "}, {.names = "'" + path + "'"}, [&](const Bytes& bytes) {
+        write_bytes(path, bytes);
+        EXPECT_EQ(open_cifar(directory.path())->listing().class_names.size(), 10u);
+      });
+  EXPECT_GT(verdicts.num_refused, 500);
+  EXPECT_GT(verdicts.num_read, 500);
 }
+
+// --- IDX -------------------------------------------------------------------------------------------------------------
+
+class IdxMutation : public testing::Test {
+ protected:
+  IdxMutation() {
+    for (std::size_t i = 0; i < 600; ++i) images_.push_back(pattern(i));
+    for (std::size_t i = 0; i < 20; ++i) labels_.push_back(static_cast<std::byte>(i % 3));
+    put_images(images_);
+    put_labels(labels_);
+  }
+
+  void put_images(const Bytes& bytes) const { write_bytes(directory_ / "images", bytes); }
+  void put_labels(const Bytes& bytes) const { write_bytes(directory_ / "labels", bytes); }
+  io::DatasetContent read() const { return read_idx(directory_ / "images", directory_ / "labels"); }
+
+  static void expect_values(const std::vector<std::uint8_t>& got, const Bytes& file, std::size_t header_bytes) {
+    ASSERT_EQ(got.size() + header_bytes, file.size());
+    EXPECT_EQ(std::memcmp(got.data(), file.data() + header_bytes, got.size()), 0);
+  }
+  static void expect_labels(const std::vector<std::int32_t>& got, const Bytes& file) {
+    ASSERT_EQ(got.size() + 8, file.size());
+    for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i], std::to_integer<int>(file[8 + i]));
+  }
+
+  // The dimensions are lengths.
+  static std::vector<LengthField> dims(std::size_t count) {
+    std::vector<LengthField> fields;
+    for (std::size_t i = 0; i < count; ++i) fields.push_back({4 + 4 * i, 4, std::endian::big});
+    return fields;
+  }
+
+  TemporaryDirectory directory_;
+  Bytes images_ = bytes_of(test::idx_header({20, 6, 5})), labels_ = bytes_of(test::idx_header({20}));
+};
+
+TEST_F(IdxMutation, ImagesAreThoseInTheFileOrRefusedByName) {
+  const Verdicts verdicts = judge_mutations({.file = images_, .lengths = dims(3), .head_bytes = 20},
+                                            {.names = directory_ / "images"}, [&](const Bytes& bytes) {
+                                              put_images(bytes);
+                                              expect_values(read().images, bytes, 16);
+                                            });
+  EXPECT_GT(verdicts.num_refused, 1000);
+  EXPECT_GT(verdicts.num_read, 300);
+}
+
+TEST_F(IdxMutation, LabelsAreThoseInTheFileOrRefusedByName) {
+  const Verdicts verdicts = judge_mutations({.file = labels_, .lengths = dims(1), .head_bytes = 10},
+                                            {.names = directory_ / "labels"}, [&](const Bytes& bytes) {
+                                              put_labels(bytes);
+                                              expect_labels(read().labels, bytes);
+                                            });
+  EXPECT_GT(verdicts.num_refused, 1000);
+  EXPECT_GT(verdicts.num_read, 200);
+}
+
+// What changes nothing but gzip's own header (its time, its system) is read, and is then what it was.
+TEST_F(IdxMutation, GzippedOnesAreWhatTheyWereOrRefusedByName) {
+  const io::DatasetContent known = read();
+  const Verdicts of_images = judge_mutations({.file = bytes_of(test::gzipped(text_of(images_))), .head_bytes = 20},
+                                             {.names = directory_ / "images"}, [&](const Bytes& bytes) {
+                                               put_images(bytes);
+                                               EXPECT_TRUE(read().images == known.images) << "damage that is not seen";
+                                             });
+  EXPECT_GT(of_images.num_refused, 2000);
+  put_images(images_);
+  const Verdicts of_labels = judge_mutations({.file = bytes_of(test::gzipped(text_of(labels_))), .head_bytes = 20},
+                                             {.names = directory_ / "labels"}, [&](const Bytes& bytes) {
+                                               put_labels(bytes);
+                                               EXPECT_TRUE(read().labels == known.labels) << "damage that is not seen";
+                                             });
+  EXPECT_GT(of_labels.num_refused, 2000);
+}
+
+// The stream is whole, what is in it is not.
+TEST_F(IdxMutation, GzipAroundDamageIsReadOrRefusedByName) {
+  const Verdicts verdicts = judge_mutations({.file = images_, .lengths = dims(3), .head_bytes = 20},
+                                            {.names = directory_ / "images"}, [&](const Bytes& bytes) {
+                                              put_images(bytes_of(test::gzipped(text_of(bytes))));
+                                              expect_values(read().images, bytes, 16);
+                                            });
+  EXPECT_GT(verdicts.num_refused, 1000);
+  EXPECT_GT(verdicts.num_read, 300);
+}
+
+// --- Shards ----------------------------------------------------------------------------------------------------------
 
 TEST(Mutation, EncodedShardsAreWholeOrRefusedByName) {
   const TemporaryDirectory directory;
@@ -159,23 +263,26 @@ TEST(Mutation, EncodedShardsAreWholeOrRefusedByName) {
   writer.finish(info);
   writer.commit();
   const Bytes file = io::read_file(path);
-  const Outcome outcome = read_damaged(file, 1000, path, [&](const Bytes& bytes) {
-    put(path, bytes);
-    const io::Dataset dataset(path, "data.train");
-    ImageDecoder decoder;
-    int bad = 0;
-    for (std::int64_t i = 0; i < dataset.info().num_samples; ++i) {
-      try {
-        decoder.decode(dataset.encoded(i), {});
-        EXPECT_LE(dataset.name(i).size(), 4u);
-      } catch (const Error&) {
-        ++bad;
-      }
-    }
-    EXPECT_EQ(io::verify_file(path).has_value(), bytes != file) << "damage that is not seen";
-    EXPECT_TRUE(bad == 0 || dataset.find_damage());
-  });
-  EXPECT_GT(outcome.refused, 300);
+  // An image is decoded from bytes that were not verified; whoever asks is told of all that changed.
+  const Verdicts verdicts = judge_mutations(
+      {.file = file, .lengths = test::lengths_in_shard(file)}, {.count = 2000, .names = path}, [&](const Bytes& bytes) {
+        write_bytes(path, bytes);
+        const io::Dataset dataset(path, "data.train");
+        ImageDecoder decoder;
+        int bad = 0;
+        for (std::int64_t i = 0; i < dataset.info().num_samples; ++i) {
+          try {
+            decoder.decode(dataset.encoded(i), {});
+            EXPECT_LE(dataset.name(i).size(), 4u);
+          } catch (const Error&) {
+            ++bad;
+          }
+        }
+        EXPECT_EQ(io::verify_file(path).has_value(), bytes != file) << "damage that is not seen";
+        EXPECT_TRUE(bad == 0 || dataset.find_damage());
+      });
+  EXPECT_GT(verdicts.num_refused, 1000);
+  EXPECT_GT(verdicts.num_read, 100);
 }
 
 }  // namespace

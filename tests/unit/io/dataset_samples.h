@@ -11,6 +11,9 @@
 #include "convoy/io/dataset.h"
 #include "convoy/io/shard_writer.h"
 
+#include "io/shard.h"
+#include "unit/mutations.h"
+
 namespace convoy::test {
 
 /// Samples in memory.
@@ -81,6 +84,12 @@ inline void write_dataset(const std::string& directory, const std::string& name,
     shards.push_back(write_shard({io::shard_path(directory, name, i, num_shards), i, num_shards}, content));
   for (io::ShardWriter& shard : shards) shard.commit();
   io::remove_earlier_shards(directory, name, num_shards);
+}
+
+/// Of a shard: format, offset and size of the body, in the trailer.
+inline std::vector<LengthField> lengths_in_shard(const Bytes& file) {
+  const std::size_t trailer = file.size() - io::kShardTrailerBytes;
+  return {{trailer + 8, 8}, {trailer + 16, 8}, {trailer + 24, 8}};
 }
 
 }  // namespace convoy::test

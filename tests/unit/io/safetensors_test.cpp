@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
-#include "convoy/base/random.h"
 
 #include "io/little_endian.h"
 #include "unit/io/checkpoint_samples.h"
@@ -219,42 +218,6 @@ TEST(Safetensors, EveryTruncationIsRefused) {
         complaint({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)}).find("safetensors file 'x': "),
         0u)
         << size;
-}
-
-// Bytes changed, doubled, left out: what is not refused has other values, or other names, but a shape that fits.
-TEST(Safetensors, NoMutationDoesAnythingButBeRefusedOrRead) {
-  const Bytes whole = encode_safetensors(sample());
-  std::int64_t num_refused = 0;
-  for (std::uint64_t i = 0; i < 6000; ++i) {
-    const RandomKey key{.seed = 5, .item = i};
-    Bytes bytes = whole;
-    const std::uint64_t num_changes = 1 + random_below(key, 0, 3);
-    for (std::uint64_t change = 0; change < num_changes; ++change) {
-      // Three of four in the length and the header.
-      const std::uint64_t within = random_below(key, 8 * change + 1, 4) == 0 ? bytes.size() : bytes.size() - 80;
-      const auto at = bytes.begin() + static_cast<std::ptrdiff_t>(random_below(key, 8 * change + 2, within));
-      const std::uint64_t what = random_below(key, 8 * change + 3, 4);
-      const std::string_view marks = "0123456789-.e{}[]\",: \\u";
-      if (what == 0) *at ^= static_cast<std::byte>(1 << random_below(key, 8 * change + 4, 8));
-      if (what == 1) *at = static_cast<std::byte>(marks[random_below(key, 8 * change + 5, marks.size())]);
-      if (what == 2) bytes.insert(at, *at);
-      if (what == 3) bytes.erase(at);
-    }
-    try {
-      const StateDict read = decode_safetensors(bytes, "x");
-      for (const NamedTensor& tensor : read.tensors) {
-        std::int64_t count = 1;
-        for (const std::int64_t dim : tensor.dims) count *= dim;
-        ASSERT_EQ(std::ssize(tensor.values), count);
-      }
-    } catch (const Error& error) {
-      ++num_refused;
-      ASSERT_EQ(std::string(error.what()).find("safetensors file 'x': "), 0u) << error.what();
-      ASSERT_LT(std::strlen(error.what()), 2000u);
-    }
-  }
-  EXPECT_GT(num_refused, 4000);
-  EXPECT_LT(num_refused, 6000) << "a test that refuses everything tests nothing";
 }
 
 }  // namespace

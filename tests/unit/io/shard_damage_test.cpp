@@ -1,6 +1,4 @@
 /// No flipped bit and no truncation of a shard crashes, hangs or passes; the images' are found when asked for.
-#include <fstream>
-
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
@@ -27,10 +25,7 @@ class ShardDamage : public testing::Test {
     images_bytes_ = content.images.size();
   }
 
-  void put(std::span<const std::byte> bytes) const {
-    std::ofstream(path_, std::ios::binary | std::ios::trunc)
-        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  }
+  void put(std::span<const std::byte> bytes) const { test::write_bytes(path_, bytes); }
   std::string refusal() const {
     return message_of<RequestError>([&] { Dataset(path_, "data.train"); });
   }

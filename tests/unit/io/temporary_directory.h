@@ -1,9 +1,11 @@
-/// A directory of a test's own, removed with all that is in it.
+/// A directory of a test's own, removed with all that is in it; files for it.
 #pragma once
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -33,6 +35,14 @@ class TemporaryDirectory {
  private:
   std::string path_;
 };
+
+/// The whole file, and the folders above it. A new one each time: where one is written over, ext4 waits for the disk.
+inline void write_bytes(const std::string& path, std::span<const std::byte> bytes) {
+  std::filesystem::remove(path);
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
 
 /// What a call of `action` says when it throws an Exception; a note that it did not, otherwise.
 template <typename Exception, typename Action>

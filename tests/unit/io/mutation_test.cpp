@@ -1,0 +1,124 @@
+/// Thousands of damaged checkpoints, shards and safetensors files: no changed byte passes that a hash protects, all
+/// else is read as what it is or refused by name; none crashes, hangs or takes the machine's memory.
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+#include "convoy/io/checkpoint.h"
+#include "convoy/io/dataset.h"
+#include "convoy/io/inspect.h"
+#include "convoy/io/safetensors.h"
+#include "convoy/io/shard_writer.h"
+
+#include "unit/io/checkpoint_samples.h"
+#include "unit/io/dataset_samples.h"
+#include "unit/io/temporary_directory.h"
+#include "unit/mutations.h"
+
+namespace convoy::io {
+namespace {
+
+using test::Bytes;
+using test::judge_mutations;
+using test::LengthField;
+using test::Protection;
+using test::Verdicts;
+
+TEST(Mutation, NoChangedCheckpointIsRead) {
+  const Bytes file = encode_checkpoint(test::make_checkpoint());
+  const std::size_t trailer = file.size() - 32;
+  // The image's size in the trailer; in HDF5's superblock its end and the offset of its root.
+  const std::vector<LengthField> lengths = {{trailer + 8, 8}, {40, 8}, {64, 8}};
+  const Verdicts verdicts =
+      judge_mutations({.file = file, .lengths = lengths},
+                      {.count = 4000, .names = "'a.h5'", .protection = Protection::kHash}, [&](const Bytes& bytes) {
+                        EXPECT_EQ(find_damage(bytes).has_value(), bytes != file);
+                        decode_checkpoint(bytes, "a.h5");
+                      });
+  EXPECT_GT(verdicts.num_refused, 3000);
+}
+
+// A restart takes the newest checkpoint that is whole, whatever has become of a newer one.
+TEST(Mutation, ARestartTakesTheCheckpointBeforeADamagedOne) {
+  const test::TemporaryDirectory directory;
+  write_file_atomically(checkpoint_path(directory.path(), 1), encode_checkpoint(test::make_checkpoint(1)));
+  const Bytes file = encode_checkpoint(test::make_checkpoint(2));
+  const std::string newest = checkpoint_path(directory.path(), 2);
+  judge_mutations(
+      {.file = file, .lengths = {{file.size() - 24, 8}}}, {.count = 500, .names = ""}, [&](const Bytes& bytes) {
+        test::write_bytes(newest, bytes);
+        int num_skipped = 0;
+        const auto found = find_newest_checkpoint(directory.path(), [&](const auto& path, const auto& reason) {
+          EXPECT_EQ(path, newest);
+          EXPECT_FALSE(reason.empty());
+          ++num_skipped;
+        });
+        ASSERT_TRUE(found.has_value());
+        EXPECT_EQ(num_skipped, bytes == file ? 0 : 1);
+        EXPECT_EQ(decode_checkpoint(found->bytes, found->path).state.step, bytes == file ? 2 : 1);
+      });
+}
+
+/// Reads all that a shard of pixels has; the images are those of the content, or whoever asks is told.
+void read_shard(const std::string& path, const Bytes& bytes, const DatasetContent& content, bool changed) {
+  test::write_bytes(path, bytes);
+  EXPECT_EQ(verify_file(path).has_value(), changed) << "damage that is not seen";
+  const Dataset dataset(path, "data.train");
+  const std::int64_t image_bytes = dataset.info().image.count();
+  ASSERT_EQ(dataset.info().num_samples * image_bytes, std::ssize(content.images));
+  bool same = true;
+  for (std::int64_t i = 0; i < dataset.info().num_samples; ++i) {
+    EXPECT_EQ(dataset.label(i), content.labels[static_cast<std::size_t>(i)]);
+    same &= std::equal(dataset.image(i), dataset.image(i) + image_bytes, content.images.begin() + i * image_bytes);
+  }
+  EXPECT_TRUE(same || dataset.find_damage().has_value());
+}
+
+TEST(Mutation, AShardIsWholeOrRefusedAndItsImagesAreVerifiedOnRequest) {
+  const test::TemporaryDirectory directory;
+  DatasetContent content = test::make_content({.image = {6, 5, 1}, .num_samples = 40, .num_classes = 3});
+  const std::string path = write_dataset(directory.path(), "train", 1, content).front();
+  const Bytes file = read_file(path);
+  const Verdicts verdicts = judge_mutations(
+      {.file = file, .lengths = test::lengths_in_shard(file)}, {.names = "data.train: shard '" + path + "'"},
+      [&](const Bytes& bytes) { read_shard(path, bytes, content, bytes != file); });
+  EXPECT_GT(verdicts.num_refused, 2000);
+  EXPECT_GT(verdicts.num_read, 50) << "of images, which are not verified at each start";
+}
+
+TEST(Mutation, AFileDescribesItselfOrIsRefusedByName) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory / "some.file";
+  for (const Bytes& file : {encode_checkpoint(test::make_checkpoint()),
+                            encode_safetensors({.tensors = {test::make_tensor("a", {3}, 1)}, .counters = {}})}) {
+    judge_mutations({.file = file, .lengths = {{0, 8}}, .head_bytes = 24}, {.count = 1000, .names = path},
+                    [&](const Bytes& bytes) {
+                      test::write_bytes(path, bytes);
+                      EXPECT_FALSE(describe_file(path).empty());
+                    });
+  }
+}
+
+// What is not refused has other values, or other names, but shapes that fit.
+TEST(Mutation, SafetensorsAreReadOrRefused) {
+  StateDict dict;
+  dict.tensors = {test::make_tensor("bn1.running_mean", {3}, 0.5f), test::make_tensor("conv1.weight", {3, 2, 1, 2}, -1),
+                  test::make_tensor("empty", {0, 4}, 0), test::make_tensor("scalar", {}, 7)};
+  dict.counters = {{"bn1.num_batches_tracked", 1234567890123}};
+  const Bytes file = encode_safetensors(dict);
+  const Verdicts verdicts = judge_mutations(
+      {.file = file, .lengths = {{0, 8}}, .marks = "0123456789-.e{}[]\",: \\u", .head_bytes = file.size() - 80},
+      {.count = 6000, .names = "safetensors file 'x': "}, [](const Bytes& bytes) {
+        for (const NamedTensor& tensor : decode_safetensors(bytes, "x").tensors) {
+          const std::int64_t count =
+              std::accumulate(tensor.dims.begin(), tensor.dims.end(), std::int64_t{1}, std::multiplies<>());
+          ASSERT_EQ(std::ssize(tensor.values), count);
+        }
+      });
+  EXPECT_GT(verdicts.num_refused, 4000);
+  EXPECT_GT(verdicts.num_read, 150) << "a test that refuses everything tests nothing";
+}
+
+}  // namespace
+}  // namespace convoy::io
