@@ -2,10 +2,10 @@
 """PyTorch as the judge of Convoy's weights: weights of torchvision in, the same logits; the same steps of training; the
 export back into torchvision, strictly, and the same logits again. Ends with 77 (skipped) where PyTorch is missing.
 
-Usage: judge.py MODEL CONVOY TORCH_PEER TORCH_WEIGHTS [FROZEN_LAYER]
-  FROZEN_LAYER  layer2: that layer is frozen in both
+Usage: judge.py MODEL CONVOY TORCH_PEER TORCH_WEIGHTS [--freeze LAYER] [--optimizer sgd|adam|adamw]
 """
 
+import argparse
 import json
 import subprocess
 import sys
@@ -20,15 +20,22 @@ except ImportError as error:
     sys.exit(77)
 
 SIZE, BATCH, CLASSES, STEPS = 64, 16, 10, 5
-# A step so small that five of them stay near the line along which float32's roundings grow no faster than linearly.
-LR, MOMENTUM, WEIGHT_DECAY = 1e-3, 0.9, 1e-2
-# Relative, of whole vectors. Two float32 programs whose sums have other orders differ by some 1e-6 a layer.
+# Steps so small that five of them stay near the line along which float32's roundings grow no faster than linearly.
+OPTIMIZERS = {
+    "sgd": {"lr": 1e-3, "momentum": 0.9, "weight_decay": 1e-2},
+    "adam": {"lr": 1e-4, "betas": (0.8, 0.99), "eps": 1e-8, "weight_decay": 1e-2},
+    "adamw": {"lr": 1e-4, "betas": (0.8, 0.99), "eps": 1e-8, "weight_decay": 10.0},  # a factor of 1 - 1e-3 a step
+}
+# Relative, of whole vectors. Two float32 programs whose sums have other orders differ by some 1e-6 a layer. Adam divides
+# each gradient by its own size: where that is near 0, rounding decides the sign of a step of full length. A value whose
+# gradient is below 1e-6 of its tensor's is one in 1e6, and its step is wrong by 2: 2 / sqrt(1e6) of the update's norm,
+# which no bound for each value would allow. Measured with Adam and AdamW: weights 5e-5, updates 2.4e-3.
 MOST_LOGITS, MOST_WEIGHTS, MOST_UPDATES = 1e-4, 1e-3, 2e-2
 
 
 def main():
-    model, convoy, peer, torch_weights = sys.argv[1:5]
-    frozen_layer = sys.argv[5] if len(sys.argv) > 5 else None
+    arguments = parse_arguments()
+    model, convoy, peer, torch_weights = arguments.model, arguments.convoy, arguments.peer, arguments.torch_weights
     torch.manual_seed(1)
     net = make_network(model)
     images, labels = torch.randn(BATCH, 3, SIZE, SIZE), torch.randint(CLASSES, (BATCH,))
@@ -36,13 +43,13 @@ def main():
         folder = Path(name)
         torch.save(net.state_dict(), folder / "weights.pth")
         run(sys.executable, torch_weights, folder / "weights.pth", folder / "weights.safetensors", "--model", model)
-        write_job(folder, model, images, labels, frozen_layer)
+        write_job(folder, arguments, images, labels)
         before = logits_of(net, images)
         run(peer, folder)
         compare("logits", read_logits(folder / "logits.f32"), before, MOST_LOGITS)
 
         start = {name: tensor.clone() for name, tensor in net.state_dict().items()}
-        train(net, images, labels, frozen_layer)
+        train(net, images, labels, arguments)
         run(convoy, "export", f"--init.weights={folder}/trained.h5", f"--export.output={folder}/trained.safetensors")
         run(sys.executable, torch_weights, folder / "trained.safetensors", folder / "trained.pth")
         trained = torch.load(folder / "trained.pth")
@@ -51,6 +58,15 @@ def main():
         again = getattr(torchvision.models, model)(num_classes=CLASSES)
         again.load_state_dict(trained, strict=True)
         compare("logits of the export", logits_of(again, images), read_logits(folder / "logits_after.f32"), MOST_LOGITS)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser()
+    for name in ("model", "convoy", "peer", "torch_weights"):
+        parser.add_argument(name)
+    parser.add_argument("--freeze", help="layer2: that layer is frozen in both")
+    parser.add_argument("--optimizer", choices=OPTIMIZERS, default="sgd")
+    return parser.parse_args()
 
 
 def make_network(model):
@@ -72,9 +88,10 @@ def make_network(model):
     return net
 
 
-def write_job(folder, model, images, labels, frozen_layer):
-    job = {"model": model, "size": SIZE, "batch": BATCH, "classes": CLASSES, "steps": STEPS, "lr": LR}
-    job |= {"momentum": MOMENTUM, "weight_decay": WEIGHT_DECAY, "freeze": [frozen_layer + ".*"] if frozen_layer else []}
+def write_job(folder, arguments, images, labels):
+    job = {"model": arguments.model, "size": SIZE, "batch": BATCH, "classes": CLASSES, "steps": STEPS}
+    job |= {"freeze": [arguments.freeze + ".*"] if arguments.freeze else []}
+    job |= {"optimizer": arguments.optimizer} | OPTIMIZERS[arguments.optimizer]
     (folder / "job.json").write_text(json.dumps(job))
     (folder / "images.f32").write_bytes(images.permute(0, 2, 3, 1).contiguous().numpy().tobytes())
     (folder / "labels.i32").write_bytes(labels.int().numpy().tobytes())
@@ -93,14 +110,15 @@ def logits_of(net, images):
         return net(images)
 
 
-def train(net, images, labels, frozen_layer):
+def train(net, images, labels, arguments):
     net.train()
-    frozen = getattr(net, frozen_layer) if frozen_layer else None
-    if frozen is not None:
+    if arguments.freeze:
+        frozen = getattr(net, arguments.freeze)
         frozen.eval()
         frozen.requires_grad_(False)
     trained = [parameter for parameter in net.parameters() if parameter.requires_grad]
-    optimizer = torch.optim.SGD(trained, lr=LR, momentum=MOMENTUM, weight_decay=WEIGHT_DECAY)
+    kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+    optimizer = kinds[arguments.optimizer](trained, **OPTIMIZERS[arguments.optimizer])
     for _ in range(STEPS):
         optimizer.zero_grad()
         torch.nn.functional.cross_entropy(net(images), labels).backward()

@@ -2,6 +2,7 @@
 /// evaluation's logits, and after some steps of training a checkpoint and its logits. judge.py writes and compares.
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -40,6 +41,21 @@ class OneBatch final : public BatchSource {
   std::vector<std::int32_t> labels_;
 };
 
+// PyTorch's names of what its optimizers take.
+OptimizerParams optimizer_of(const nlohmann::json& job) {
+  static const std::map<std::string, OptimizerKind> kinds = {
+      {"sgd", OptimizerKind::kSgd}, {"adam", OptimizerKind::kAdam}, {"adamw", OptimizerKind::kAdamW}};
+  OptimizerParams params{.kind = kinds.at(job["optimizer"]), .weight_decay = job["weight_decay"]};
+  if (params.kind == OptimizerKind::kSgd) {
+    params.momentum = job["momentum"];
+  } else {
+    params.beta1 = job["betas"][0];
+    params.beta2 = job["betas"][1];
+    params.epsilon = job["eps"];
+  }
+  return params;
+}
+
 EngineSpec engine_spec_of(const nlohmann::json& job) {
   const std::int64_t size = job["size"], batch = job["batch"];
   EngineSpec spec{.network = {.name = job["model"],
@@ -48,8 +64,7 @@ EngineSpec engine_spec_of(const nlohmann::json& job) {
                               .num_classes = job["classes"],
                               .freeze = job["freeze"]},
                   .batch = {.global = batch, .micro = batch}};
-  spec.optimizer.momentum = job["momentum"];
-  spec.optimizer.weight_decay = job["weight_decay"];
+  spec.optimizer = optimizer_of(job);
   return spec;
 }
 
