@@ -173,7 +173,7 @@ class IdxMutation : public testing::Test {
 
   void put_images(const Bytes& bytes) const { write_bytes(directory_ / "images", bytes); }
   void put_labels(const Bytes& bytes) const { write_bytes(directory_ / "labels", bytes); }
-  io::DatasetContent read() const { return read_idx(directory_ / "images", directory_ / "labels"); }
+  IdxSplit read() const { return read_idx(directory_ / "images", directory_ / "labels"); }
 
   static void expect_values(const std::vector<std::uint8_t>& got, const Bytes& file, std::size_t header_bytes) {
     ASSERT_EQ(got.size() + header_bytes, file.size());
@@ -217,7 +217,7 @@ TEST_F(IdxMutation, LabelsAreThoseInTheFileOrRefusedByName) {
 
 // What changes nothing but gzip's own header (its time, its system) is read, and is then what it was.
 TEST_F(IdxMutation, GzippedOnesAreWhatTheyWereOrRefusedByName) {
-  const io::DatasetContent known = read();
+  const IdxSplit known = read();
   const Verdicts of_images = judge_mutations({.file = bytes_of(test::gzipped(text_of(images_))), .head_bytes = 20},
                                              {.names = directory_ / "images"}, [&](const Bytes& bytes) {
                                                put_images(bytes);

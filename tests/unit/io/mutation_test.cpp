@@ -20,6 +20,7 @@ namespace convoy::io {
 namespace {
 
 using test::Bytes;
+using test::DatasetContent;
 using test::judge_mutations;
 using test::LengthField;
 using test::Protection;
@@ -78,7 +79,8 @@ void read_shard(const std::string& path, const Bytes& bytes, const DatasetConten
 TEST(Mutation, AShardIsWholeOrRefusedAndItsImagesAreVerifiedOnRequest) {
   const test::TemporaryDirectory directory;
   DatasetContent content = test::make_content({.image = {6, 5, 1}, .num_samples = 40, .num_classes = 3});
-  const std::string path = write_dataset(directory.path(), "train", 1, content).front();
+  test::write_dataset(directory.path(), "train", 1, content);
+  const std::string path = shard_path(directory.path(), "train", 0, 1);
   const Bytes file = read_file(path);
   const Verdicts verdicts = judge_mutations(
       {.file = file, .lengths = test::lengths_in_shard(file)}, {.names = "data.train: shard '" + path + "'"},
