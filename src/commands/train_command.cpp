@@ -32,9 +32,10 @@ ExitStatus on_grid(const Request& request, mpi::Session& session, Work&& work) {
                                           .local_rank = find_topology(session.world()).local_rank,
                                           .tf32 = precision == PrecisionKind::kTf32});
   check_same_device(session.world(), library->device());
-  if (library->device().is_host() && precision != PrecisionKind::kF32)
+  if (library->device().is_host() && precision != PrecisionKind::kF32 && precision != PrecisionKind::kBf16)
     refuse(
-        "train.precision = {} needs a GPU; the CPU computes in f32. Use train.precision = f32, or run.device = cuda.",
+        "train.precision = {} needs a GPU; the CPU has f32 and bf16. Use train.precision = f32 or bf16, or run.device "
+        "= cuda.",
         name_of(precision));
   // 3. Do it
   return work(request.params, grid, *library);

@@ -91,8 +91,8 @@ std::vector<Key> make_keys() {
        number({&P::train, &TrainParams::label_smoothing}, {.least = 0, .most = 1, .below_most = true}), "",
        "share of the target spread evenly over all classes"},
       {"train.precision", choice({&P::train, &TrainParams::precision}, kPrecisionKinds), "",
-       "of activations and the products they enter; weights, sums and statistics stay f32. tf32, bf16, fp16 need a "
-       "GPU"},
+       "of activations and the products they enter; weights, sums and statistics stay f32. tf32 and fp16 need a GPU; "
+       "on a CPU bf16 halves the memory, and without AVX-512 costs time"},
       {"train.freeze", texts({&P::train, &TrainParams::freeze}, "patterns of names, as in layer1.*, bn1.*"), "",
        "parameters that stay as they are; a cell with nothing left to train keeps its running statistics too"},
       {"train.clip_norm", number({&P::train, &TrainParams::clip_norm}, {.least = 0, .most = 1e9}), "",

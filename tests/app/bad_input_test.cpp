@@ -51,7 +51,8 @@ TEST_F(BadInput, ParametersAreRefusedByNameWithTheNearestKey) {
 TEST_F(BadInput, AGpuThatIsNotThereIsRefusedAndSoIsAPrecisionThatTheCpuLacks) {
   setenv("CUDA_VISIBLE_DEVICES", "", 1);  // whatever this machine has
   expect_refused({"--run.device=cuda"}, "run.device = cuda", 2);
-  expect_refused({"--train.precision=bf16"}, "train.precision = bf16 needs a GPU", 2);
+  for (const std::string precision : {"tf32", "fp16"})
+    expect_refused({"--train.precision=" + precision}, "train.precision = " + precision + " needs a GPU", 2);
   unsetenv("CUDA_VISIBLE_DEVICES");
 }
 

@@ -12,7 +12,7 @@ std::unique_ptr<ops::Library> make_library(PrecisionKind) {
 }
 
 std::vector<PrecisionKind> low_precisions() {
-  return {};
+  return {PrecisionKind::kBf16};
 }
 
 }  // namespace convoy::test

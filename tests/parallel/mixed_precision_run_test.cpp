@@ -1,4 +1,5 @@
-/// Whole runs in 16-bit storage on the emulated GPU, images and evaluation included: stopped, and gone on with.
+/// Whole runs in 16-bit storage, images and evaluation included: stopped, and gone on with.
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -7,8 +8,8 @@
 #include "convoy/io/checkpoint.h"
 #include "convoy/train/trainer.h"
 
-#include "emulation/emulated_library.h"
 #include "parallel/mpi_main.h"
+#include "parallel/storage_ways.h"
 #include "unit/io/dataset_samples.h"
 #include "unit/io/temporary_directory.h"
 
@@ -35,7 +36,7 @@ class MixedPrecisionRun : public testing::Test {
 
   static bool is_root() { return world().rank() == 0; }
 
-  void train_until(std::int64_t step, std::int64_t stages, PrecisionKind precision, const std::string& run) const {
+  void train_until(std::int64_t step, std::int64_t stages, const StorageWay& way, const std::string& run) const {
     Parameters params;
     params.data.train = path_ + "/train";
     params.data.test = path_ + "/test";
@@ -44,11 +45,11 @@ class MixedPrecisionRun : public testing::Test {
     params.optimizer.lr = 0.05;
     params.train.epochs = 3;
     params.train.max_steps = step;
-    params.train.precision = precision;
+    params.train.precision = way.precision;
     params.augment = {.crop_padding = 1, .flip = true};
     params.run.directory = path_ + "/" + run;
     params.run.bucket_mib = 0.125;
-    const auto library = emulation::make_emulated_library();
+    const auto library = way.make_library();
     EXPECT_EQ(train(params, ProcessGrid(world(), stages), *library), ExitStatus::kDone);
   }
 
@@ -80,31 +81,32 @@ class MixedPrecisionRun : public testing::Test {
 };
 
 TEST_F(MixedPrecisionRun, StoppedAndGoneOnWithOnAnotherGridEndsAsIfNeverStopped) {
-  for (const PrecisionKind precision : {PrecisionKind::kBf16, PrecisionKind::kFp16}) {
-    const std::string whole = fmt::format("whole{}", static_cast<int>(precision));
-    const std::string stopped = fmt::format("stopped{}", static_cast<int>(precision));
-    train_until(kSteps, 1, precision, whole);
-    train_until(kStepsBeforeStop, 1, precision, stopped);
-    train_until(kSteps, world().size(), precision, stopped);
+  for (const StorageWay& way : kStorageWays) {
+    SCOPED_TRACE(way.name);
+    const std::string whole = fmt::format("{}, whole", way.name), stopped = fmt::format("{}, stopped", way.name);
+    train_until(kSteps, 1, way, whole);
+    train_until(kStepsBeforeStop, 1, way, stopped);
+    train_until(kSteps, world().size(), way, stopped);
     if (!is_root()) continue;
     expect_same_end(whole, stopped);
     const io::TrainingState state = read(whole, kSteps).state;
-    const bool scaled = precision == PrecisionKind::kFp16;
+    const bool scaled = way.precision == PrecisionKind::kFp16;
     EXPECT_EQ(state.loss_scale, scaled ? 65536 : 1);
     EXPECT_EQ(state.loss_scale_steps, scaled ? kSteps : 0);
   }
 }
 
 TEST_F(MixedPrecisionRun, GoesOnWithTheLossScaleOfItsCheckpoint) {
-  train_until(kStepsBeforeStop, 1, PrecisionKind::kFp16, "begin");
+  const StorageWay& fp16 = *std::ranges::find(kStorageWays, PrecisionKind::kFp16, &StorageWay::precision);
+  train_until(kStepsBeforeStop, 1, fp16, "begin");
   if (is_root()) {
     io::Checkpoint checkpoint = read("begin", kStepsBeforeStop);
     checkpoint.state.loss_scale = 0x1p21;
     for (const char* run : {"replicas", "stages"}) write(run, checkpoint);
   }
   world().barrier();
-  train_until(kSteps, 1, PrecisionKind::kFp16, "replicas");
-  train_until(kSteps, world().size(), PrecisionKind::kFp16, "stages");
+  train_until(kSteps, 1, fp16, "replicas");
+  train_until(kSteps, world().size(), fp16, "stages");
   if (!is_root()) return;
   expect_same_end("replicas", "stages");
   // With a mean loss above 1 there is a p below 1/e: the loss's gradient reaches scale / 8 * (1 - 1/e), above fp16's

@@ -1,5 +1,5 @@
-/// Whole training steps in 16-bit storage, by the CUDA device's kernels on the emulated GPU: the same bits on every
-/// grid, near float32's, and no step from gradients that overflowed.
+/// Whole training steps in 16-bit storage, on the CPU and on the emulated GPU: the same bits on every grid, near
+/// float32's, and no step from gradients that overflowed.
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -10,8 +10,8 @@
 #include "convoy/base/random.h"
 #include "convoy/ops/forwarding_library.h"
 
-#include "emulation/emulated_library.h"
 #include "parallel/mpi_main.h"
+#include "parallel/storage_ways.h"
 #include "reference/storage.h"
 #include "train/checkpointing.h"
 #include "train/metrics.h"
@@ -23,7 +23,6 @@ namespace {
 constexpr int kTag = 7;
 constexpr std::uint64_t kSeed = 5;
 constexpr double kLearningRate = 0.05;
-constexpr DataType kHalves[] = {DataType::kBfloat16, DataType::kFloat16};
 
 // The loss's gradient reaches scale / batch.global * (1 - p), with p about 1 / classes at the first step: beyond fp16's
 // 65504 at 2^20 / 8 * 0.9, whatever the network does. 2^10 leaves room for gradients a hundred times larger.
@@ -101,6 +100,7 @@ struct Recipe {
   EngineSpec spec;
   int steps = 1;
   double loss_scale = kSmallScale;  ///< fp16: at the first step
+  std::unique_ptr<ops::Library> (*make_library)() = nullptr;
 };
 
 struct Outcome {
@@ -122,7 +122,7 @@ struct Outcome {
 
 /// The root's outcome.
 Outcome train(const mpi::Communicator& ranks, std::int64_t stages, const Recipe& recipe) {
-  const auto library = emulation::make_emulated_library();
+  const auto library = recipe.make_library();
   Training training(ranks, stages, recipe.spec, *library);
   training.engine().loss_scale().restore({.scale = recipe.loss_scale});
   Outcome outcome{.losses = {}, .start = gather_checkpoint(training.engine()), .first = {}, .end = {}};
@@ -135,8 +135,8 @@ Outcome train(const mpi::Communicator& ranks, std::int64_t stages, const Recipe&
 }
 
 // Batch norm over 64 values and more: what it divides by is no matter of a single one.
-Outcome train_larger(std::int64_t stages, DataType type) {
-  Recipe recipe{.spec = spec_of(type), .steps = 4};
+Outcome train_larger(std::int64_t stages, DataType type, const StorageWay& way) {
+  Recipe recipe{.spec = spec_of(type), .steps = 4, .make_library = way.make_library};
   recipe.spec.network.image = {16, 16, 3};
   recipe.spec.network.micro_batch = recipe.spec.batch.micro = 4;
   recipe.spec.batch.global = 16;
@@ -250,15 +250,18 @@ class FindingLibrary final : public ops::ForwardingLibrary {
 }  // namespace
 
 TEST(MixedPrecision, EveryGridAndScheduleHasTheBitsOfOneRank) {
-  for (const DataType type : kHalves) {
+  for (const StorageWay& way : kStorageWays) {
     // In fp16 the first step is skipped.
     const auto recipe = [&](ScheduleKind schedule) {
-      return Recipe{.spec = spec_of(type, schedule), .steps = 4, .loss_scale = kOverflowingScale};
+      return Recipe{.spec = spec_of(way.type, schedule),
+                    .steps = 4,
+                    .loss_scale = kOverflowingScale,
+                    .make_library = way.make_library};
     };
     const auto one = train_on_one_rank(recipe(ScheduleKind::kGpipe));
     for (const std::int64_t stages : all_stages()) {
       for (const ScheduleKind schedule : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B}) {
-        SCOPED_TRACE(fmt::format("{}, {} stages, schedule {}", to_string(type), stages, static_cast<int>(schedule)));
+        SCOPED_TRACE(fmt::format("{}, {} stages, schedule {}", way.name, stages, static_cast<int>(schedule)));
         const Outcome many = train(world(), stages, recipe(schedule));
         if (one) expect_same_bits(many, *one);
       }
@@ -276,12 +279,11 @@ TEST(MixedPrecision, EveryGridAndScheduleHasTheBitsOfOneRank) {
 // The loss falls by what the update brings: of that fall the same share may be missing.
 TEST(MixedPrecision, LossesAndUpdatesAreNearFloat32s) {
   for (const std::int64_t stages : all_stages()) {
-    const Outcome f32 = train_larger(stages, DataType::kFloat32);
-    for (const DataType type : kHalves) {
-      SCOPED_TRACE(fmt::format("{}, {} stages", to_string(type), stages));
-      const Outcome half = train_larger(stages, type);
+    for (const StorageWay& way : kStorageWays) {
+      SCOPED_TRACE(fmt::format("{}, {} stages", way.name, stages));
+      const Outcome f32 = train_larger(stages, DataType::kFloat32, way), half = train_larger(stages, way.type, way);
       if (world().rank() != 0) continue;
-      const double r = type == DataType::kBfloat16 ? 0x1p-9 : 0x1p-12, e = std::sqrt(40) * r;
+      const double r = way.type == DataType::kBfloat16 ? 0x1p-9 : 0x1p-12, e = std::sqrt(40) * r;
       double sum = 0;
       for (int k = 1; k <= 19; ++k) sum += std::sqrt(2 * k) * r;
       const double d = std::sqrt(2.0 / 3 * sum);
@@ -295,10 +297,10 @@ TEST(MixedPrecision, LossesAndUpdatesAreNearFloat32s) {
 }
 
 TEST(MixedPrecision, CopiesOfTheWeightsAreTheMastersRoundedOnEveryReplica) {
-  for (const DataType type : kHalves) {
+  for (const StorageWay& way : kStorageWays) {
     for (const std::int64_t stages : all_stages()) {
-      const auto library = emulation::make_emulated_library();
-      Training training(world(), stages, spec_of(type), *library);
+      const auto library = way.make_library();
+      Training training(world(), stages, spec_of(way.type), *library);
       training.engine().loss_scale().restore({.scale = kSmallScale});
       for (int i = 0; i < 3; ++i) training.step();
       const ParameterArenas parameters = training.engine().stage().parameters();
@@ -307,8 +309,8 @@ TEST(MixedPrecision, CopiesOfTheWeightsAreTheMastersRoundedOnEveryReplica) {
         for (std::int64_t i = entry.offset; i < entry.offset + entry.spec.count(); ++i) {
           std::uint16_t copy = 0;
           std::memcpy(&copy, parameters.copy_at(i), sizeof(copy));
-          ASSERT_EQ(copy, reference::encoded(type, reference::rounded(type, double{parameters.masters[i]})))
-              << entry.spec.name << ", " << to_string(type) << ", " << stages << " stages";
+          ASSERT_EQ(copy, reference::encoded(way.type, reference::rounded(way.type, double{parameters.masters[i]})))
+              << entry.spec.name << ", " << way.name << ", " << stages << " stages";
         }
       }
       training.finish();

@@ -10,8 +10,8 @@
 #include "ops/cpu/batch_norm_backward.h"
 #include "ops/cpu/batch_norm_forward.h"
 #include "ops/cpu/batch_norm_rows.h"
-#include "ops/cpu/floats.h"
 #include "ops/cpu/operations.h"
+#include "ops/cpu/storage.h"
 #include "ops/cpu/workspace.h"
 
 namespace convoy::ops::cpu {
@@ -41,6 +41,7 @@ struct Scratch {
   }
 };
 
+template <typename T>
 class CpuBatchNorm final : public BatchNormOp {
  public:
   CpuBatchNorm(const BatchNormSpec& spec, Workspace& workspace) : spec_(spec), layout_(spec.x), workspace_(workspace) {
@@ -50,7 +51,7 @@ class CpuBatchNorm final : public BatchNormOp {
   void forward(const BatchNormInputs& in, const BatchNormOutputs& out) override {
     assert(in.sum == nullptr);  // our convolutions give none
     const Scratch scratch(workspace_.scratch(), layout_);
-    const float* x = floats(in.x);
+    const T* x = values_at<T>(in.x);
 #pragma omp parallel num_threads(workspace_.threads())
     {
       sum_my_blocks(x, layout_, scratch.sums);
@@ -67,7 +68,7 @@ class CpuBatchNorm final : public BatchNormOp {
         expand(c, {in.gamma[c], in.beta[c], out.mean[c], out.inv_std[c]}, layout_, scratch.affine);
       }
 #pragma omp barrier
-      normalise_mine({x, floats(in.residual), floats(out.y)}, scratch.affine);
+      normalise_mine({x, values_at<T>(in.residual), values_at<T>(out.y)}, scratch.affine);
     }
   }
 
@@ -81,7 +82,7 @@ class CpuBatchNorm final : public BatchNormOp {
         expand(c, {args.gamma[c], args.beta[c], args.running_mean[c], inv_std}, layout_, scratch.affine);
       }
 #pragma omp barrier
-      normalise_mine({floats(args.x), floats(args.residual), floats(args.y)}, scratch.affine);
+      normalise_mine({values_at<T>(args.x), values_at<T>(args.residual), values_at<T>(args.y)}, scratch.affine);
     }
   }
 
@@ -99,7 +100,8 @@ class CpuBatchNorm final : public BatchNormOp {
 
   void infer_backward(const BatchNormInferenceGrad& args) override {
     const Scratch scratch(workspace_.scratch(), layout_);
-    const InferenceGradientArgs rows{floats(args.dy), floats(args.y), floats(args.dresidual), floats(args.dx)};
+    const InferenceGradientArgs<T> rows{values_at<T>(args.dy), values_at<T>(args.y), values_at<T>(args.dresidual),
+                                        values_at<T>(args.dx)};
 #pragma omp parallel num_threads(workspace_.threads())
     {
       const Range channels = my_part_of(layout_.channels);
@@ -125,7 +127,7 @@ class CpuBatchNorm final : public BatchNormOp {
     return static_cast<float>(1.0 / std::sqrt(variance + static_cast<double>(spec_.epsilon)));
   }
 
-  void normalise_mine(const NormaliseArgs& args, const AffineRow& affine) const {
+  void normalise_mine(const NormaliseArgs<T>& args, const AffineRow& affine) const {
     if (spec_.relu && spec_.residual) {
       normalise_my_rows<true, true>(args, layout_, affine);
     } else if (spec_.relu) {
@@ -140,8 +142,8 @@ class CpuBatchNorm final : public BatchNormOp {
   template <Mask kMask, bool kResidual>
   void backward_as(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) {
     const Scratch scratch(workspace_.scratch(), layout_);
-    const float *dy = floats(in.dy), *x = floats(in.x), *y = floats(in.y);
-    float *dx = floats(out.dx), *dresidual = floats(out.dresidual);
+    const T *dy = values_at<T>(in.dy), *x = values_at<T>(in.x), *y = values_at<T>(in.y);
+    T *dx = values_at<T>(out.dx), *dresidual = values_at<T>(out.dresidual);
 #pragma omp parallel num_threads(workspace_.threads())
     {
       const Range channels = my_part_of(layout_.channels);
@@ -149,7 +151,7 @@ class CpuBatchNorm final : public BatchNormOp {
         expand(c, {in.gamma[c], in.beta[c], in.mean[c], in.inv_std[c]}, layout_, scratch.affine);
       }
 #pragma omp barrier
-      sum_my_gradients<kMask, kResidual>({dy, x, y, dresidual}, layout_, scratch.affine, scratch.sums);
+      sum_my_gradients<kMask, kResidual, T>({dy, x, y, dresidual}, layout_, scratch.affine, scratch.sums);
 #pragma omp barrier
       merge_my_gradients(layout_, scratch.sums, scratch.totals);
 #pragma omp barrier
@@ -160,8 +162,8 @@ class CpuBatchNorm final : public BatchNormOp {
       }
 #pragma omp barrier
       constexpr Mask kMaskOfG = kResidual ? Mask::kNone : kMask;  // dresidual is masked already
-      const float* g = kResidual ? dresidual : dy;
-      input_gradients_of_my_rows<kMaskOfG>({g, x, dx}, layout_, scratch.affine, scratch.slopes);
+      const T* g = kResidual ? dresidual : dy;
+      input_gradients_of_my_rows<kMaskOfG, T>({g, x, dx}, layout_, scratch.affine, scratch.slopes);
     }
   }
 
@@ -190,7 +192,7 @@ class CpuBatchNorm final : public BatchNormOp {
 }  // namespace
 
 std::unique_ptr<BatchNormOp> make_batch_norm(const BatchNormSpec& spec, Workspace& workspace) {
-  return std::make_unique<CpuBatchNorm>(spec, workspace);
+  return make_stored<CpuBatchNorm, BatchNormOp>(spec, workspace);
 }
 
 }  // namespace convoy::ops::cpu

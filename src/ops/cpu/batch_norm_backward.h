@@ -7,6 +7,7 @@
 #include "ops/cpu/batch_norm_rows.h"
 #include "ops/cpu/parallel.h"
 #include "ops/cpu/simd.h"
+#include "ops/cpu/storage.h"
 
 namespace convoy::ops::cpu {
 
@@ -15,41 +16,46 @@ namespace {
 /// Where the ReLU's mask comes from. Without a residual x tells it, bit for bit, and y need not be read.
 enum class Mask { kNone, kFromX, kFromY };
 
+/// v where what is stored of `condition` is positive.
+template <typename T>
 [[gnu::always_inline]] inline Vec where_positive(Vec condition, Vec v) {
-  return condition > 0.0f ? v : Vec{};
+  return condition > kStoredAsZero<T> ? v : Vec{};
 }
+template <typename T>
 [[gnu::always_inline]] inline float where_positive(float condition, float v) {
-  return condition > 0.0f ? v : 0.0f;
+  return condition > kStoredAsZero<T> ? v : 0.0f;
 }
 
 /// g = dy where the ReLU let through.
-template <Mask kMask, typename V>
+template <Mask kMask, typename T, typename V>
 [[gnu::always_inline]] inline V masked(V dy, V x, V y, V mean, V scale, V beta) {
-  if constexpr (kMask == Mask::kFromX) return where_positive(normalised(x, mean, scale, beta), dy);
-  if constexpr (kMask == Mask::kFromY) return where_positive(y, dy);
+  if constexpr (kMask == Mask::kFromX) return where_positive<T>(normalised(x, mean, scale, beta), dy);
+  if constexpr (kMask == Mask::kFromY) return where_positive<T>(y, dy);
   return dy;
 }
 
 // --- The pass of sums -------------------------------------------------------------------------------------------
 
+template <typename T>
 struct GradientArgs {
-  const float* dy;
-  const float* x;
-  const float* y;
-  float* dresidual;  ///< with a residual g is kept here, for the second pass too; may be dy
+  const T* dy;
+  const T* x;
+  const T* y;
+  T* dresidual;  ///< with a residual g is kept here, for the second pass too; may be dy
 };
 
 /// Adds g and g * (x - mean) over kRows rows; writes dresidual = g.
-template <Mask kMask, bool kResidual, int kRows>
-[[gnu::always_inline]] inline void add_gradient_rows(const GradientArgs& args, std::int64_t begin, std::int64_t width,
-                                                     const AffineRow& affine, float* sum, float* product_sum) {
+template <Mask kMask, bool kResidual, int kRows, typename T>
+[[gnu::always_inline]] inline void add_gradient_rows(const GradientArgs<T>& args, std::int64_t begin,
+                                                     std::int64_t width, const AffineRow& affine, float* sum,
+                                                     float* product_sum) {
   for (std::int64_t i = 0; i < width; i += kLanes) {
     const Vec mean = load(affine.mean + i), scale = load(affine.scale + i), beta = load(affine.beta + i);
     Vec g[kRows], products[kRows];
     for (int r = 0; r < kRows; ++r) {
       const std::int64_t at = begin + r * width + i;
       const Vec x = load(args.x + at), y = kMask == Mask::kFromY ? load(args.y + at) : Vec{};
-      g[r] = masked<kMask>(load(args.dy + at), x, y, mean, scale, beta);
+      g[r] = masked<kMask, T>(load(args.dy + at), x, y, mean, scale, beta);
       if constexpr (kResidual) store(args.dresidual + at, g[r]);
       products[r] = g[r] * (x - mean);
     }
@@ -59,24 +65,24 @@ template <Mask kMask, bool kResidual, int kRows>
 }
 
 /// The tail is a block whose columns hold one value each, or none.
-template <Mask kMask, bool kResidual>
-void sum_gradients_of_tail(const GradientArgs& args, const RowLayout& layout, const AffineRow& affine, float* sum,
+template <Mask kMask, bool kResidual, typename T>
+void sum_gradients_of_tail(const GradientArgs<T>& args, const RowLayout& layout, const AffineRow& affine, float* sum,
                            float* product_sum) {
   std::fill_n(sum, layout.width, 0.0f);
   std::fill_n(product_sum, layout.width, 0.0f);
   for (std::int64_t i = 0; i < layout.tail_count(); ++i) {
     const std::int64_t at = layout.tail_begin() + i;
-    const float x = args.x[at], y = kMask == Mask::kFromY ? args.y[at] : 0.0f;
-    const float g = masked<kMask>(args.dy[at], x, y, affine.mean[i], affine.scale[i], affine.beta[i]);
-    if constexpr (kResidual) args.dresidual[at] = g;
+    const float x = to_float(args.x[at]), y = kMask == Mask::kFromY ? to_float(args.y[at]) : 0.0f;
+    const float g = masked<kMask, T>(to_float(args.dy[at]), x, y, affine.mean[i], affine.scale[i], affine.beta[i]);
+    if constexpr (kResidual) args.dresidual[at] = rounded_to<T>(g);
     sum[i] = g;
     product_sum[i] = g * (x - affine.mean[i]);
   }
 }
 
 /// The calling thread's blocks.
-template <Mask kMask, bool kResidual>
-void sum_my_gradients(const GradientArgs& args, const RowLayout& layout, const AffineRow& affine,
+template <Mask kMask, bool kResidual, typename T>
+void sum_my_gradients(const GradientArgs<T>& args, const RowLayout& layout, const AffineRow& affine,
                       const ColumnSums& sums) {
   const std::int64_t width = layout.width;
   if (omp_get_thread_num() == 0) {
@@ -123,10 +129,11 @@ struct SlopeRow {
   float* slope;
 };
 
+template <typename T>
 struct InputGradientArgs {
-  const float* g;  ///< dy, or with a residual the masked dy
-  const float* x;
-  float* dx;  ///< may be g
+  const T* g;  ///< dy, or with a residual the masked dy
+  const T* x;
+  T* dx;  ///< may be g
 };
 
 /// dx = gamma * inv_std * (g - mean(g) - xhat * mean(g * xhat)).
@@ -135,8 +142,8 @@ template <typename V>
   return (g - mean_g - (x - mean) * slope) * scale;
 }
 
-template <Mask kMask, int kRows>
-[[gnu::always_inline]] inline void input_gradient_rows(const InputGradientArgs& args, std::int64_t begin,
+template <Mask kMask, int kRows, typename T>
+[[gnu::always_inline]] inline void input_gradient_rows(const InputGradientArgs<T>& args, std::int64_t begin,
                                                        std::int64_t width, const AffineRow& affine,
                                                        const SlopeRow& slopes) {
   for (std::int64_t i = 0; i < width; i += kLanes) {
@@ -144,26 +151,26 @@ template <Mask kMask, int kRows>
     const Vec mean_g = load(slopes.mean_g + i), slope = load(slopes.slope + i);
     for (int r = 0; r < kRows; ++r) {
       const std::int64_t at = begin + r * width + i;
-      const Vec x = load(args.x + at), g = masked<kMask>(load(args.g + at), x, Vec{}, mean, scale, beta);
+      const Vec x = load(args.x + at), g = masked<kMask, T>(load(args.g + at), x, Vec{}, mean, scale, beta);
       store(args.dx + at, input_gradient(g, x, mean, scale, mean_g, slope));
     }
   }
 }
 
-template <Mask kMask>
-void input_gradients_of_tail(const InputGradientArgs& args, const RowLayout& layout, const AffineRow& affine,
+template <Mask kMask, typename T>
+void input_gradients_of_tail(const InputGradientArgs<T>& args, const RowLayout& layout, const AffineRow& affine,
                              const SlopeRow& slopes) {
   for (std::int64_t i = 0; i < layout.tail_count(); ++i) {
     const std::int64_t at = layout.tail_begin() + i;
-    const float x = args.x[at], mean = affine.mean[i], scale = affine.scale[i];
-    const float g = masked<kMask>(args.g[at], x, 0.0f, mean, scale, affine.beta[i]);
-    args.dx[at] = input_gradient(g, x, mean, scale, slopes.mean_g[i], slopes.slope[i]);
+    const float x = to_float(args.x[at]), mean = affine.mean[i], scale = affine.scale[i];
+    const float g = masked<kMask, T>(to_float(args.g[at]), x, 0.0f, mean, scale, affine.beta[i]);
+    args.dx[at] = rounded_to<T>(input_gradient(g, x, mean, scale, slopes.mean_g[i], slopes.slope[i]));
   }
 }
 
 /// The calling thread's part of dx, from the end to the beginning as in forward.
-template <Mask kMask>
-void input_gradients_of_my_rows(const InputGradientArgs& args, const RowLayout& layout, const AffineRow& affine,
+template <Mask kMask, typename T>
+void input_gradients_of_my_rows(const InputGradientArgs<T>& args, const RowLayout& layout, const AffineRow& affine,
                                 const SlopeRow& slopes) {
   if (omp_get_thread_num() == 0) input_gradients_of_tail<kMask>(args, layout, affine, slopes);
   const Range blocks = my_part_of(layout.blocks);
@@ -179,42 +186,44 @@ void input_gradients_of_my_rows(const InputGradientArgs& args, const RowLayout& 
 
 // --- Backward of inference --------------------------------------------------------------------------------------
 
+template <typename T>
 struct InferenceGradientArgs {
-  const float* dy;
-  const float* y;
-  float* dresidual;  ///< with a residual; may be dy
-  float* dx;         ///< may be dy
+  const T* dy;
+  const T* y;
+  T* dresidual;  ///< with a residual; may be dy
+  T* dx;         ///< may be dy
 };
 
 /// dresidual = g, dx = g * scale, g = dy where the ReLU let through, over kRows rows.
-template <bool kRelu, bool kResidual, int kRows>
-[[gnu::always_inline]] inline void inference_gradient_rows(const InferenceGradientArgs& args, std::int64_t begin,
+template <bool kRelu, bool kResidual, int kRows, typename T>
+[[gnu::always_inline]] inline void inference_gradient_rows(const InferenceGradientArgs<T>& args, std::int64_t begin,
                                                            std::int64_t width, const float* scale_row) {
   for (std::int64_t i = 0; i < width; i += kLanes) {
     const Vec scale = load(scale_row + i);
     for (int r = 0; r < kRows; ++r) {
       const std::int64_t at = begin + r * width + i;
       Vec g = load(args.dy + at);
-      if constexpr (kRelu) g = where_positive(load(args.y + at), g);
+      if constexpr (kRelu) g = where_positive<T>(load(args.y + at), g);
       if constexpr (kResidual) store(args.dresidual + at, g);
       store(args.dx + at, g * scale);
     }
   }
 }
 
-template <bool kRelu, bool kResidual>
-void inference_gradients_of_tail(const InferenceGradientArgs& args, const RowLayout& layout, const float* scale_row) {
+template <bool kRelu, bool kResidual, typename T>
+void inference_gradients_of_tail(const InferenceGradientArgs<T>& args, const RowLayout& layout,
+                                 const float* scale_row) {
   for (std::int64_t i = 0; i < layout.tail_count(); ++i) {
     const std::int64_t at = layout.tail_begin() + i;
-    const float g = kRelu ? where_positive(args.y[at], args.dy[at]) : args.dy[at];
-    if constexpr (kResidual) args.dresidual[at] = g;
-    args.dx[at] = g * scale_row[i];
+    const float dy = to_float(args.dy[at]), g = kRelu ? where_positive<T>(to_float(args.y[at]), dy) : dy;
+    if constexpr (kResidual) args.dresidual[at] = rounded_to<T>(g);
+    args.dx[at] = rounded_to<T>(g * scale_row[i]);
   }
 }
 
 /// The calling thread's part.
-template <bool kRelu, bool kResidual>
-void inference_gradients_of_my_rows(const InferenceGradientArgs& args, const RowLayout& layout,
+template <bool kRelu, bool kResidual, typename T>
+void inference_gradients_of_my_rows(const InferenceGradientArgs<T>& args, const RowLayout& layout,
                                     const float* scale_row) {
   if (omp_get_thread_num() == 0) inference_gradients_of_tail<kRelu, kResidual>(args, layout, scale_row);
   const Range blocks = my_part_of(layout.blocks);

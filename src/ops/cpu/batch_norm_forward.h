@@ -6,6 +6,7 @@
 #include "ops/cpu/batch_norm_rows.h"
 #include "ops/cpu/parallel.h"
 #include "ops/cpu/simd.h"
+#include "ops/cpu/storage.h"
 
 namespace convoy::ops::cpu {
 
@@ -54,8 +55,8 @@ struct ColumnTotals {
 };
 
 /// Adds x - shift and its square over kRows rows.
-template <int kRows>
-[[gnu::always_inline]] inline void add_shifted_rows(const float* x, const float* shift, std::int64_t width,
+template <int kRows, typename T>
+[[gnu::always_inline]] inline void add_shifted_rows(const T* x, const T* shift, std::int64_t width,
                                                     float* __restrict sum, float* __restrict square_sum) {
   for (std::int64_t i = 0; i < width; i += kLanes) {
     const Vec base = load(shift + i);
@@ -70,7 +71,8 @@ template <int kRows>
 }
 
 /// The calling thread's blocks. A block's shift is its first row, so that a large mean cancels before it is squared.
-void sum_my_blocks(const float* x, const RowLayout& layout, const ColumnSums& sums) {
+template <typename T>
+void sum_my_blocks(const T* x, const RowLayout& layout, const ColumnSums& sums) {
   const std::int64_t width = layout.width;
   const Range blocks = my_part_of(layout.blocks);
   for (std::int64_t b = blocks.begin; b < blocks.end; ++b) {
@@ -78,7 +80,7 @@ void sum_my_blocks(const float* x, const RowLayout& layout, const ColumnSums& su
     std::fill_n(sum, width, 0.0f);
     std::fill_n(square_sum, width, 0.0f);
     const Range rows = layout.block(b);
-    const float* shift = x + rows.begin * width;
+    const T* shift = x + rows.begin * width;
     std::int64_t r = rows.begin;
     for (; r + kRowsAtOnce <= rows.end; r += kRowsAtOnce) {
       add_shifted_rows<kRowsAtOnce>(x + r * width, shift, width, sum, square_sum);
@@ -90,7 +92,8 @@ void sum_my_blocks(const float* x, const RowLayout& layout, const ColumnSums& su
 /// Mean (first) and sum of squared deviations (second) of each column over all rows, for the calling thread's columns.
 /// The blocks' own are merged as in Chan, Golub & LeVeque 1983, in double:
 ///   mean = sum_b n_b mean_b / n      m2 = sum_b m2_b + n_b (mean_b - mean)^2
-void merge_my_tiles(const float* x, const RowLayout& layout, const ColumnSums& sums, const ColumnTotals& totals) {
+template <typename T>
+void merge_my_tiles(const T* x, const RowLayout& layout, const ColumnSums& sums, const ColumnTotals& totals) {
   const std::int64_t width = layout.width;
   const Range tiles = my_part_of(layout.tiles());
   for (std::int64_t t = tiles.begin; t < tiles.end; ++t) {
@@ -98,18 +101,20 @@ void merge_my_tiles(const float* x, const RowLayout& layout, const ColumnSums& s
     double mean[kTile] = {}, m2[kTile] = {};
     for (std::int64_t b = 0; b < layout.blocks; ++b) {
       const Range rows = layout.block(b);
-      const float *shift = x + rows.begin * width + column, *sum = sums.first + b * width + column;
+      const T* shift = x + rows.begin * width + column;
+      const float* sum = sums.first + b * width + column;
       const auto n = static_cast<double>(rows.end - rows.begin);
-      for (std::int64_t i = 0; i < kTile; ++i) mean[i] += n * double{shift[i]} + double{sum[i]};
+      for (std::int64_t i = 0; i < kTile; ++i) mean[i] += n * double{to_float(shift[i])} + double{sum[i]};
     }
     for (double& value : mean) value /= std::max(1.0, static_cast<double>(layout.rows));
     for (std::int64_t b = 0; b < layout.blocks; ++b) {
       const Range rows = layout.block(b);
-      const float *shift = x + rows.begin * width + column, *sum = sums.first + b * width + column,
-                  *square_sum = sums.second + b * width + column;
+      const T* shift = x + rows.begin * width + column;
+      const float *sum = sums.first + b * width + column, *square_sum = sums.second + b * width + column;
       const auto n = static_cast<double>(rows.end - rows.begin), inverse_n = 1.0 / n;
       for (std::int64_t i = 0; i < kTile; ++i) {
-        const double shifted_mean = double{sum[i]} * inverse_n, offset = double{shift[i]} + shifted_mean - mean[i];
+        const double shifted_mean = double{sum[i]} * inverse_n,
+                     offset = double{to_float(shift[i])} + shifted_mean - mean[i];
         m2[i] += double{square_sum[i]} - double{sum[i]} * shifted_mean + n * offset * offset;
       }
     }
@@ -124,19 +129,20 @@ struct Moments {
 };
 
 /// Of a channel: its columns, merged by the same formula, and its values in the tail.
-Moments merge_columns(const float* x, const RowLayout& layout, std::int64_t channel, const ColumnTotals& totals) {
+template <typename T>
+Moments merge_columns(const T* x, const RowLayout& layout, std::int64_t channel, const ColumnTotals& totals) {
   const auto rows = static_cast<double>(layout.rows);
-  const float* tail = x + layout.tail_begin();
+  const T* tail = x + layout.tail_begin();
   Moments all;
   for (std::int64_t i = channel; i < layout.width; i += layout.channels) all.mean += rows * totals.first[i];
-  for (std::int64_t i = channel; i < layout.tail_count(); i += layout.channels) all.mean += double{tail[i]};
+  for (std::int64_t i = channel; i < layout.tail_count(); i += layout.channels) all.mean += double{to_float(tail[i])};
   all.mean /= static_cast<double>(layout.pixels);
   for (std::int64_t i = channel; i < layout.width; i += layout.channels) {
     const double offset = totals.first[i] - all.mean;
     all.m2 += totals.second[i] + rows * offset * offset;
   }
   for (std::int64_t i = channel; i < layout.tail_count(); i += layout.channels) {
-    const double offset = double{tail[i]} - all.mean;
+    const double offset = double{to_float(tail[i])} - all.mean;
     all.m2 += offset * offset;
   }
   if (all.m2 < 0) all.m2 = 0;  // rounding may leave a constant channel a hair below; NaN stays NaN
@@ -145,10 +151,11 @@ Moments merge_columns(const float* x, const RowLayout& layout, std::int64_t chan
 
 // --- The pass of results ----------------------------------------------------------------------------------------
 
+template <typename T>
 struct NormaliseArgs {
-  const float* x;
-  const float* residual;
-  float* y;
+  const T* x;
+  const T* residual;
+  T* y;
 };
 
 template <bool kRelu, bool kResidual, typename V>
@@ -158,8 +165,8 @@ template <bool kRelu, bool kResidual, typename V>
   return kRelu ? relu(v) : v;
 }
 
-template <bool kRelu, bool kResidual, int kRows>
-[[gnu::always_inline]] inline void normalise_rows(const NormaliseArgs& args, std::int64_t begin, std::int64_t width,
+template <bool kRelu, bool kResidual, int kRows, typename T>
+[[gnu::always_inline]] inline void normalise_rows(const NormaliseArgs<T>& args, std::int64_t begin, std::int64_t width,
                                                   const AffineRow& affine) {
   for (std::int64_t i = 0; i < width; i += kLanes) {
     const Vec mean = load(affine.mean + i), scale = load(affine.scale + i), beta = load(affine.beta + i);
@@ -171,18 +178,18 @@ template <bool kRelu, bool kResidual, int kRows>
   }
 }
 
-template <bool kRelu, bool kResidual>
-void normalise_tail(const NormaliseArgs& args, const RowLayout& layout, const AffineRow& affine) {
+template <bool kRelu, bool kResidual, typename T>
+void normalise_tail(const NormaliseArgs<T>& args, const RowLayout& layout, const AffineRow& affine) {
   for (std::int64_t i = 0; i < layout.tail_count(); ++i) {
     const std::int64_t at = layout.tail_begin() + i;
-    const float r = kResidual ? args.residual[at] : 0.0f;
-    args.y[at] = result<kRelu, kResidual>(args.x[at], r, affine.mean[i], affine.scale[i], affine.beta[i]);
+    const float x = to_float(args.x[at]), r = kResidual ? to_float(args.residual[at]) : 0.0f;
+    args.y[at] = rounded_to<T>(result<kRelu, kResidual>(x, r, affine.mean[i], affine.scale[i], affine.beta[i]));
   }
 }
 
 /// The calling thread's part of y, from the end to the beginning: what the pass of sums read last may still be cached.
-template <bool kRelu, bool kResidual>
-void normalise_my_rows(const NormaliseArgs& args, const RowLayout& layout, const AffineRow& affine) {
+template <bool kRelu, bool kResidual, typename T>
+void normalise_my_rows(const NormaliseArgs<T>& args, const RowLayout& layout, const AffineRow& affine) {
   if (omp_get_thread_num() == 0) normalise_tail<kRelu, kResidual>(args, layout, affine);
   const Range blocks = my_part_of(layout.blocks);
   for (std::int64_t b = blocks.end; b-- > blocks.begin;) {

@@ -16,8 +16,8 @@ inline constexpr std::int64_t kMaxRowsPerBlock = 128;  // so many values are add
 inline constexpr std::int64_t kMinRowsPerBlock = 32;
 inline constexpr std::int64_t kBlocksForThreads = 16;  // small activations, too, can be shared out evenly
 
-/// (N,H,W,C) is one array of N*H*W*C floats in which the channels repeat after C. Cut into rows of
-/// width = lcm(C, kTile) floats, every column belongs to one channel and every row starts on a vector:
+/// (N,H,W,C) is one array of N*H*W*C values in which the channels repeat after C. Cut into rows of
+/// width = lcm(C, kTile) values, every column belongs to one channel and every row starts on a vector:
 ///
 ///   C = 16:  | p0 p1 p2 p3 |          C = 3:  | p0 ... p63 |        C = 128:  | p0 |
 ///            | p4 p5 p6 p7 |                  | ...        |                  | p1 |
@@ -40,7 +40,7 @@ struct RowLayout {
   std::int64_t blocks;
 
   std::int64_t tiles() const { return width / kTile; }
-  std::int64_t tail_begin() const { return rows * width; }  ///< its first float
+  std::int64_t tail_begin() const { return rows * width; }  ///< its first value
   std::int64_t tail_count() const { return tail_pixels * channels; }
   Range block(std::int64_t index) const { return part_of(rows, index, blocks); }
 

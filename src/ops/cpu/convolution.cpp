@@ -8,6 +8,7 @@
 #include "ops/cpu/dnnl_call.h"
 #include "ops/cpu/dnnl_convolution.h"
 #include "ops/cpu/operations.h"
+#include "ops/cpu/widened_convolution.h"
 
 namespace convoy::ops::cpu {
 
@@ -29,7 +30,7 @@ class PackedWeights {
   }
 
   void load(const void* w) { pack_.run({w, buffer_.data()}); }
-  const float* data() const { return buffer_.floats(); }
+  const std::byte* data() const { return buffer_.data(); }
   const dnnl::memory::desc& layout() const { return layout_; }
 
  private:
@@ -96,10 +97,10 @@ class CpuConvolution final : public ConvolutionOp {
     backward_weight_ = DnnlCall::plan<ConvolutionBackwardWeight>(
         runtime_, description,
         {{DNNL_ARG_SRC, layouts_.x}, {DNNL_ARG_DIFF_DST, layouts_.y}, {DNNL_ARG_DIFF_WEIGHTS, packed}});
-    dw_is_plain_ = packed == layouts_.plain_weights;
+    dw_is_plain_ = packed == layouts_.plain_gradient;
     if (dw_is_plain_) return;
     // In scratch memory the packed gradient lies behind the scratchpads of both calls.
-    unpack_dw_ = PackedWeights::plan_reorder(runtime_, packed, layouts_.plain_weights);
+    unpack_dw_ = PackedWeights::plan_reorder(runtime_, packed, layouts_.plain_gradient);
     packed_dw_offset_ = round_up(std::max(backward_weight_.scratchpad_bytes(), unpack_dw_.scratchpad_bytes()), 64);
     runtime_.workspace().reserve(packed_dw_offset_ + static_cast<std::int64_t>(packed.get_size()));
   }
@@ -116,11 +117,17 @@ class CpuConvolution final : public ConvolutionOp {
 
 }  // namespace
 
-std::unique_ptr<ConvolutionOp> make_convolution(const ConvolutionSpec& spec, DnnlRuntime& runtime) {
+std::unique_ptr<ConvolutionOp> make_convolution(const ConvolutionSpec& spec, DnnlRuntime& runtime, Widening& widening) {
   const std::string what =
       fmt::format("a convolution of {} by {} filters of {}x{}, stride {}, padding {}", to_string(spec.x),
                   spec.num_filters, spec.kernel, spec.kernel, spec.stride, spec.padding);
-  return plan_with_dnnl(runtime, what, [&] { return std::make_unique<CpuConvolution>(spec, runtime); });
+  const auto with_dnnl = [&](const ConvolutionSpec& native) -> std::unique_ptr<ConvolutionOp> {
+    return std::make_unique<CpuConvolution>(native, runtime);
+  };
+  return plan_with_dnnl(runtime, what, [&] {
+    return has_convolution(spec, runtime.engine()) ? with_dnnl(spec)
+                                                   : make_widened_convolution(spec, widening, with_dnnl);
+  });
 }
 
 }  // namespace convoy::ops::cpu

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include "convoy/base/data_type.h"
 #include "convoy/base/error.h"
 
 #include "ops/cpu/workspace.h"
@@ -71,9 +73,23 @@ class DnnlCall {
   std::int64_t scratchpad_bytes_ = 0;
 };
 
-/// A tensor of float32 in a named layout, or `any` for oneDNN to choose.
-inline dnnl::memory::desc dnnl_layout(const dnnl::memory::dims& dims, dnnl::memory::format_tag tag) {
-  return {dims, dnnl::memory::data_type::f32, tag};
+/// A tensor in a named layout, or `any` for oneDNN to choose.
+inline dnnl::memory::desc dnnl_layout(const dnnl::memory::dims& dims, dnnl::memory::format_tag tag,
+                                      DataType type = DataType::kFloat32) {
+  using Type = dnnl::memory::data_type;
+  return {dims, type == DataType::kBfloat16 ? Type::bf16 : Type::f32, tag};
+}
+
+/// Whether oneDNN computes what `describe` describes by more than its reference loops. In bf16 that is the processor's
+/// choice: most lack it, some have it for some shapes.
+template <typename Describe>
+bool has_dnnl(Describe&& describe) {
+  try {
+    return !std::string_view(describe().impl_info_str()).starts_with("ref");
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_unimplemented) return false;
+    throw;
+  }
 }
 
 /// Runs `plan`; oneDNN's refusal becomes an Error that names `what`.

@@ -34,10 +34,20 @@ constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
 }  // namespace
 
 ConvolutionLayouts::ConvolutionLayouts(const ConvolutionSpec& spec)
-    : x(dnnl_layout({spec.x.n, spec.x.c, spec.x.h, spec.x.w}, Tag::nhwc)),
-      y(dnnl_layout({spec.y().n, spec.y().c, spec.y().h, spec.y().w}, Tag::nhwc)),
-      any_weights(dnnl_layout({spec.num_filters, spec.x.c, spec.kernel, spec.kernel}, Tag::any)),
-      plain_weights(dnnl_layout({spec.num_filters, spec.x.c, spec.kernel, spec.kernel}, Tag::ohwi)) {}
+    : x(dnnl_layout({spec.x.n, spec.x.c, spec.x.h, spec.x.w}, Tag::nhwc, spec.type)),
+      y(dnnl_layout({spec.y().n, spec.y().c, spec.y().h, spec.y().w}, Tag::nhwc, spec.type)),
+      any_weights(dnnl_layout({spec.num_filters, spec.x.c, spec.kernel, spec.kernel}, Tag::any, spec.type)),
+      plain_weights(dnnl_layout({spec.num_filters, spec.x.c, spec.kernel, spec.kernel}, Tag::ohwi, spec.type)),
+      any_gradient(dnnl_layout({spec.num_filters, spec.x.c, spec.kernel, spec.kernel}, Tag::any)),
+      plain_gradient(dnnl_layout({spec.num_filters, spec.x.c, spec.kernel, spec.kernel}, Tag::ohwi)) {}
+
+bool has_convolution(const ConvolutionSpec& spec, const dnnl::engine& engine) {
+  if (spec.type == DataType::kFloat32) return true;
+  if (!has_dnnl([&] { return describe_forward(spec, engine); })) return false;
+  const auto forward = describe_forward(spec, engine);
+  return (!spec.needs_dx || has_dnnl([&] { return describe_backward_input(spec, engine, forward); })) &&
+         has_dnnl([&] { return describe_backward_weight(spec, engine, forward); });
+}
 
 ConvolutionForward::primitive_desc describe_forward(const ConvolutionSpec& spec, const dnnl::engine& engine) {
   const ConvolutionLayouts layouts(spec);
@@ -59,7 +69,7 @@ ConvolutionBackwardWeight::primitive_desc describe_backward_weight(const Convolu
                                                                    const ConvolutionForward::primitive_desc& forward) {
   const ConvolutionLayouts layouts(spec);
   return describe<ConvolutionBackwardWeight>(
-      engine, spec, std::tuple(kAlgorithm, layouts.x, layouts.any_weights, layouts.y), forward);
+      engine, spec, std::tuple(kAlgorithm, layouts.x, layouts.any_gradient, layouts.y), forward);
 }
 
 }  // namespace convoy::ops::cpu

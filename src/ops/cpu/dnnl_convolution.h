@@ -16,8 +16,12 @@ struct ConvolutionLayouts {
   explicit ConvolutionLayouts(const ConvolutionSpec& spec);
 
   dnnl::memory::desc x, y, any_weights;
-  dnnl::memory::desc plain_weights;  ///< (K,R,S,C)
+  dnnl::memory::desc plain_weights;                 ///< (K,R,S,C)
+  dnnl::memory::desc any_gradient, plain_gradient;  ///< of the weights, float32
 };
+
+/// Whether it has all three in spec.type for this processor.
+bool has_convolution(const ConvolutionSpec& spec, const dnnl::engine& engine);
 
 /// oneDNN may choose among its direct algorithms (never Winograd, which rounds more).
 ConvolutionForward::primitive_desc describe_forward(const ConvolutionSpec& spec, const dnnl::engine& engine);

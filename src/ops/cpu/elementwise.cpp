@@ -9,9 +9,9 @@
 
 #include "convoy/base/error.h"
 
-#include "ops/cpu/floats.h"
 #include "ops/cpu/operations.h"
 #include "ops/cpu/parallel.h"
+#include "ops/cpu/simd.h"
 #include "ops/cpu/workspace.h"
 
 namespace convoy::ops::cpu {
@@ -20,17 +20,20 @@ namespace {
 
 constexpr std::int64_t kWorthThreads = 1 << 15;  // below, waking threads costs more than the loop
 constexpr std::int64_t kFoldCount = 1024;        // values folded at a time: a partial sum of them stays in the cache
+constexpr std::int64_t kUpdateCount = 1024;      // values updated at a time: the new weights stay in it to be rounded
 
 class CpuElementwise final : public ElementwiseOps {
  public:
   explicit CpuElementwise(const Workspace& workspace) : workspace_(workspace) {}
 
   void add(DataType type, const void* a_data, const void* b_data, void* sum_data, std::int64_t count) override {
-    check_float32("a sum", type);
-    const float *a = floats(a_data), *b = floats(b_data);
-    float* sum = floats(sum_data);
-    in_parts(count, [=](Range range) {
-      add_values(a + range.begin, b + range.begin, sum + range.begin, range.end - range.begin);
+    check_is_stored("a sum", type);
+    with_storage(type, [&]<typename T>() {
+      const T *a = values_at<T>(a_data), *b = values_at<T>(b_data);
+      T* sum = values_at<T>(sum_data);
+      in_parts(count, [=](Range range) {
+        add_values(a + range.begin, b + range.begin, sum + range.begin, range.end - range.begin);
+      });
     });
   }
 
@@ -42,8 +45,8 @@ class CpuElementwise final : public ElementwiseOps {
   }
 
   void round_to(DataType type, const float* from, void* to, std::int64_t count) override {
-    check_float32("rounding", type);
-    in_parts(count, [=](Range range) { std::copy(from + range.begin, from + range.end, floats(to) + range.begin); });
+    check_is_stored("rounding", type);
+    in_parts(count, [=](Range range) { round_values(type, from, to, range); });
   }
 
   // x - x is 0 for every finite x, and NaN for all others.
@@ -55,7 +58,6 @@ class CpuElementwise final : public ElementwiseOps {
   }
 
   void sgd(const SgdSpec& spec, const SgdArguments& args) override {
-    if (args.weight_copy != nullptr) check_float32("a copy of the weights", spec.copy_type);
     if (spec.nesterov) {
       sgd_as<true>(spec, args);
     } else {
@@ -64,21 +66,21 @@ class CpuElementwise final : public ElementwiseOps {
   }
 
   void adam(const AdamSpec& spec, const AdamArguments& args) override {
-    if (args.weight_copy != nullptr) check_float32("a copy of the weights", spec.copy_type);
-    in_parts(args.count, [&spec, gradient = args.gradient, mean = args.mean, square = args.square, weight = args.weight,
-                          copy = floats(args.weight_copy)](Range range) {
+    const WeightCopy copy{args.weight, args.weight_copy, spec.copy_type};
+    update(
+        copy, args.count,
+        [&spec, gradient = args.gradient, mean = args.mean, square = args.square, weight = args.weight](Range range) {
 #pragma omp simd
-      for (std::int64_t i = range.begin; i < range.end; ++i) {
-        const float w = spec.weight_factor * weight[i];
-        const float g = spec.gradient_factor * gradient[i] + spec.weight_decay * w;
-        const float m = spec.beta1 * mean[i] + spec.one_minus_beta1 * g;
-        const float v = spec.beta2 * square[i] + spec.one_minus_beta2 * (g * g);
-        mean[i] = m;
-        square[i] = v;
-        weight[i] = w - spec.step_size * m / (std::sqrt(v) / spec.root_correction + spec.epsilon);
-      }
-      if (copy != nullptr) std::copy(weight + range.begin, weight + range.end, copy + range.begin);
-    });
+          for (std::int64_t i = range.begin; i < range.end; ++i) {
+            const float w = spec.weight_factor * weight[i];
+            const float g = spec.gradient_factor * gradient[i] + spec.weight_decay * w;
+            const float m = spec.beta1 * mean[i] + spec.one_minus_beta1 * g;
+            const float v = spec.beta2 * square[i] + spec.one_minus_beta2 * (g * g);
+            mean[i] = m;
+            square[i] = v;
+            weight[i] = w - spec.step_size * m / (std::sqrt(v) / spec.root_correction + spec.epsilon);
+          }
+        });
   }
 
   void sum_squares(const float* values, const SumPiece* pieces, std::int64_t num_pieces, double* sums) override {
@@ -128,9 +130,39 @@ class CpuElementwise final : public ElementwiseOps {
     loop(my_part_of(count));
   }
 
-  static void add_values(const float* a, const float* b, float* sum, std::int64_t count) {
-#pragma omp simd
-    for (std::int64_t i = 0; i < count; ++i) sum[i] = a[i] + b[i];
+  struct WeightCopy {
+    const float* weight;
+    void* copy;  ///< or null
+    DataType type;
+  };
+
+  // new_weights(range), and their copy while they are in the cache.
+  template <typename Loop>
+  void update(const WeightCopy& copy, std::int64_t count, Loop&& new_weights) const {
+    if (copy.copy == nullptr) {
+      in_parts(count, new_weights);
+      return;
+    }
+    check_is_stored("a copy of the weights", copy.type);
+    in_parts(count, [&](Range range) {
+      for (std::int64_t begin = range.begin; begin < range.end; begin += kUpdateCount) {
+        const Range part{begin, std::min(begin + kUpdateCount, range.end)};
+        new_weights(part);
+        round_values(copy.type, copy.weight, copy.copy, part);
+      }
+    });
+  }
+
+  static void round_values(DataType type, const float* from, void* to_data, Range range) {
+    with_storage(type, [&]<typename T>() {
+      T* to = values_at<T>(to_data);
+      for_lanes(range.begin, range.end, [=]<typename V>(std::int64_t i, V) { write(to + i, read<V>(from + i)); });
+    });
+  }
+
+  template <typename T>
+  static void add_values(const T* a, const T* b, T* sum, std::int64_t count) {
+    for_lanes(0, count, [=]<typename V>(std::int64_t i, V) { write(sum + i, V(read<V>(a + i) + read<V>(b + i))); });
   }
 
   // Values [at, at + count) of all blocks: left and right half, split at the largest power of two below their number.
@@ -148,17 +180,17 @@ class CpuElementwise final : public ElementwiseOps {
 
   template <bool kNesterov>
   void sgd_as(const SgdSpec& spec, const SgdArguments& args) const {
-    in_parts(args.count, [&spec, gradient = args.gradient, momentum = args.momentum, weight = args.weight,
-                          copy = floats(args.weight_copy)](Range range) {
+    const WeightCopy copy{args.weight, args.weight_copy, spec.copy_type};
+    update(copy, args.count,
+           [&spec, gradient = args.gradient, momentum = args.momentum, weight = args.weight](Range range) {
 #pragma omp simd
-      for (std::int64_t i = range.begin; i < range.end; ++i) {
-        const float g = spec.gradient_factor * gradient[i] + spec.weight_decay * weight[i];
-        const float v = spec.momentum * momentum[i] + g;
-        momentum[i] = v;
-        weight[i] -= spec.lr * (kNesterov ? g + spec.momentum * v : v);
-      }
-      if (copy != nullptr) std::copy(weight + range.begin, weight + range.end, copy + range.begin);
-    });
+             for (std::int64_t i = range.begin; i < range.end; ++i) {
+               const float g = spec.gradient_factor * gradient[i] + spec.weight_decay * weight[i];
+               const float v = spec.momentum * momentum[i] + g;
+               momentum[i] = v;
+               weight[i] -= spec.lr * (kNesterov ? g + spec.momentum * v : v);
+             }
+           });
   }
 
   const Workspace& workspace_;

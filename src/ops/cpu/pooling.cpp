@@ -5,36 +5,21 @@
 #include <memory>
 #include <type_traits>
 
-#include "ops/cpu/floats.h"
 #include "ops/cpu/operations.h"
 #include "ops/cpu/parallel.h"
 #include "ops/cpu/simd.h"
+#include "ops/cpu/storage.h"
 #include "ops/cpu/workspace.h"
 
 namespace convoy::ops::cpu {
 
 namespace {
 
-template <typename V>
-[[gnu::always_inline]] inline V read(const float* p) {
-  if constexpr (std::is_same_v<V, float>) {
-    return *p;
-  } else {
-    return load_loose(p);
-  }
-}
-
-[[gnu::always_inline]] inline void write(float* p, float v) {
-  *p = v;
-}
-[[gnu::always_inline]] inline void write(float* p, Vec v) {
-  store_loose(p, v);
-}
-[[gnu::always_inline]] inline void write(std::uint8_t* p, std::int32_t v) {
+[[gnu::always_inline]] inline void write_byte(std::uint8_t* p, std::int32_t v) {
   *p = static_cast<std::uint8_t>(v);
 }
-[[gnu::always_inline]] inline void write(std::uint8_t* p, IntVec v) {
-  *reinterpret_cast<LooseBytesAt*>(p) = __builtin_convertvector(v, ByteVec);
+[[gnu::always_inline]] inline void write_byte(std::uint8_t* p, IntVec v) {
+  store_bytes(p, v);
 }
 
 template <typename V>
@@ -42,16 +27,8 @@ template <typename V>
   if constexpr (std::is_same_v<V, float>) {
     return std::int32_t{*p};
   } else {
-    return __builtin_convertvector(ByteVec(*reinterpret_cast<const LooseBytesAt*>(p)), IntVec);
+    return load_bytes(p);
   }
-}
-
-/// body(c, V{}) over the channels: vectors first, then single values.
-template <typename Body>
-[[gnu::always_inline]] inline void for_channels(std::int64_t channels, Body&& body) {
-  std::int64_t c = 0;
-  for (; c + kLanes <= channels; c += kLanes) body(c, Vec{});
-  for (; c < channels; ++c) body(c, 0.0f);
 }
 
 /// A window's pixels inside the image along one axis: begin, ..., end - 1, from `start`, which may lie outside.
@@ -95,18 +72,19 @@ void for_my_pixels(const Shape& grid, int threads, Body&& body) {
   }
 }
 
+template <typename T>
 class CpuMaxPool final : public MaxPoolOp {
  public:
   CpuMaxPool(const PoolingSpec& spec, const Workspace& workspace) : geometry_(spec), workspace_(workspace) {}
 
   void forward(const void* x_data, void* y_data, std::uint8_t* winner) override {
-    const float* x = floats(x_data);
-    float* y = floats(y_data);
+    const T* x = values_at<T>(x_data);
+    T* y = values_at<T>(y_data);
     for_my_pixels(geometry_.y, workspace_.threads(), [&](std::int64_t n, std::int64_t p, std::int64_t q) {
       const Geometry& g = geometry_;
       const Span rows = g.window(p, g.x.h), columns = g.window(q, g.x.w);
       const std::int64_t to = g.y_at(n, p, q);
-      for_channels(g.x.c, [&]<typename V>(std::int64_t c, V) {
+      for_lanes(0, g.x.c, [&]<typename V>(std::int64_t c, V) {
         V best = read<V>(x + g.x_at(n, rows.begin, columns.begin) + c);
         auto place = zeros(best) +
                      static_cast<std::int32_t>((rows.begin - rows.start) * g.kernel + columns.begin - columns.start);
@@ -120,18 +98,18 @@ class CpuMaxPool final : public MaxPoolOp {
           }
         }
         write(y + to + c, best);
-        write(winner + to + c, place);
+        write_byte(winner + to + c, place);
       });
     });
   }
 
   void backward(const void* dy_data, const std::uint8_t* winner, void* dx_data) override {
-    const float* dy = floats(dy_data);
-    float* dx = floats(dx_data);
+    const T* dy = values_at<T>(dy_data);
+    T* dx = values_at<T>(dx_data);
     for_my_pixels(geometry_.x, workspace_.threads(), [&](std::int64_t n, std::int64_t h, std::int64_t w) {
       const Geometry& g = geometry_;
       const Range rows = g.windows_over(h, g.y.h), columns = g.windows_over(w, g.y.w);
-      for_channels(g.x.c, [&]<typename V>(std::int64_t c, V) {
+      for_lanes(0, g.x.c, [&]<typename V>(std::int64_t c, V) {
         V sum{};
         for (std::int64_t p = rows.begin; p < rows.end; ++p) {
           for (std::int64_t q = columns.begin; q < columns.end; ++q) {
@@ -154,17 +132,18 @@ class CpuMaxPool final : public MaxPoolOp {
   const Workspace& workspace_;
 };
 
+template <typename T>
 class CpuAveragePool final : public AveragePoolOp {
  public:
   CpuAveragePool(const PoolingSpec& spec, const Workspace& workspace) : geometry_(spec), workspace_(workspace) {}
 
   void forward(const void* x_data, void* y_data) override {
-    const float* x = floats(x_data);
-    float* y = floats(y_data);
+    const T* x = values_at<T>(x_data);
+    T* y = values_at<T>(y_data);
     for_my_pixels(geometry_.y, workspace_.threads(), [&](std::int64_t n, std::int64_t p, std::int64_t q) {
       const Geometry& g = geometry_;
       const Span rows = g.window(p, g.x.h), columns = g.window(q, g.x.w);
-      for_channels(g.x.c, [&]<typename V>(std::int64_t c, V) {
+      for_lanes(0, g.x.c, [&]<typename V>(std::int64_t c, V) {
         V sum{};
         for (std::int64_t h = rows.begin; h < rows.end; ++h) {
           for (std::int64_t w = columns.begin; w < columns.end; ++w) sum += read<V>(x + g.x_at(n, h, w) + c);
@@ -175,12 +154,12 @@ class CpuAveragePool final : public AveragePoolOp {
   }
 
   void backward(const void* dy_data, void* dx_data) override {
-    const float* dy = floats(dy_data);
-    float* dx = floats(dx_data);
+    const T* dy = values_at<T>(dy_data);
+    T* dx = values_at<T>(dx_data);
     for_my_pixels(geometry_.x, workspace_.threads(), [&](std::int64_t n, std::int64_t h, std::int64_t w) {
       const Geometry& g = geometry_;
       const Range rows = g.windows_over(h, g.y.h), columns = g.windows_over(w, g.y.w);
-      for_channels(g.x.c, [&]<typename V>(std::int64_t c, V) {
+      for_lanes(0, g.x.c, [&]<typename V>(std::int64_t c, V) {
         V sum{};
         for (std::int64_t p = rows.begin; p < rows.end; ++p) {
           for (std::int64_t q = columns.begin; q < columns.end; ++q) {
@@ -201,16 +180,17 @@ class CpuAveragePool final : public AveragePoolOp {
   const Workspace& workspace_;
 };
 
+template <typename T>
 class CpuGlobalAveragePool final : public GlobalAveragePoolOp {
  public:
   CpuGlobalAveragePool(const GlobalPoolingSpec& spec, const Workspace& workspace) : x_(spec.x), workspace_(workspace) {}
 
   void forward(const void* x_data, void* y_data) override {
-    const float* x = floats(x_data);
-    float* y = floats(y_data);
+    const T* x = values_at<T>(x_data);
+    T* y = values_at<T>(y_data);
     for_my_pixels({x_.n, 1, 1, x_.c}, workspace_.threads(), [&](std::int64_t n, std::int64_t, std::int64_t) {
-      const float* image = x + n * x_.h * x_.w * x_.c;
-      for_channels(x_.c, [&]<typename V>(std::int64_t c, V) {
+      const T* image = x + n * x_.h * x_.w * x_.c;
+      for_lanes(0, x_.c, [&]<typename V>(std::int64_t c, V) {
         V sum{};
         for (std::int64_t i = 0; i < x_.h * x_.w; ++i) sum += read<V>(image + i * x_.c + c);
         write(y + n * x_.c + c, V(sum / static_cast<float>(x_.h * x_.w)));
@@ -219,11 +199,11 @@ class CpuGlobalAveragePool final : public GlobalAveragePoolOp {
   }
 
   void backward(const void* dy_data, void* dx_data) override {
-    const float* dy = floats(dy_data);
-    float* dx = floats(dx_data);
+    const T* dy = values_at<T>(dy_data);
+    T* dx = values_at<T>(dx_data);
     for_my_pixels({x_.n, x_.h, x_.w, x_.c}, workspace_.threads(), [&](std::int64_t n, std::int64_t h, std::int64_t w) {
-      float* to = dx + ((n * x_.h + h) * x_.w + w) * x_.c;
-      for_channels(x_.c, [&]<typename V>(std::int64_t c, V) {
+      T* to = dx + ((n * x_.h + h) * x_.w + w) * x_.c;
+      for_lanes(0, x_.c, [&]<typename V>(std::int64_t c, V) {
         write(to + c, V(read<V>(dy + n * x_.c + c) / static_cast<float>(x_.h * x_.w)));
       });
     });
@@ -237,16 +217,16 @@ class CpuGlobalAveragePool final : public GlobalAveragePoolOp {
 }  // namespace
 
 std::unique_ptr<MaxPoolOp> make_max_pool(const PoolingSpec& spec, const Workspace& workspace) {
-  return std::make_unique<CpuMaxPool>(spec, workspace);
+  return make_stored<CpuMaxPool, MaxPoolOp>(spec, workspace);
 }
 
 std::unique_ptr<AveragePoolOp> make_average_pool(const PoolingSpec& spec, const Workspace& workspace) {
-  return std::make_unique<CpuAveragePool>(spec, workspace);
+  return make_stored<CpuAveragePool, AveragePoolOp>(spec, workspace);
 }
 
 std::unique_ptr<GlobalAveragePoolOp> make_global_average_pool(const GlobalPoolingSpec& spec,
                                                               const Workspace& workspace) {
-  return std::make_unique<CpuGlobalAveragePool>(spec, workspace);
+  return make_stored<CpuGlobalAveragePool, GlobalAveragePoolOp>(spec, workspace);
 }
 
 }  // namespace convoy::ops::cpu

@@ -4,39 +4,39 @@
 #include <algorithm>
 #include <memory>
 
-#include "ops/cpu/floats.h"
 #include "ops/cpu/operations.h"
 #include "ops/cpu/parallel.h"
+#include "ops/cpu/simd.h"
 #include "ops/cpu/workspace.h"
 
 namespace convoy::ops::cpu {
 
 namespace {
 
+template <typename T>
 class CpuShortcut final : public ShortcutOp {
  public:
   CpuShortcut(const ShortcutSpec& spec, const Workspace& workspace)
       : x_(spec.x), y_(spec.y()), stride_(spec.stride), before_(spec.channels_before), workspace_(workspace) {}
 
   void forward(const void* x_data, void* y_data) override {
-    const float* x = floats(x_data);
-    float* y = floats(y_data);
+    const T* x = values_at<T>(x_data);
+    T* y = values_at<T>(y_data);
     const std::int64_t behind = y_.c - x_.c - before_;
     for_my_pixels([=, this](std::int64_t x_at, std::int64_t y_at) {
-      float* to = std::fill_n(y + y_at, before_, 0.0f);
+      T* to = std::fill_n(y + y_at, before_, T{});
       to = std::copy_n(x + x_at, x_.c, to);
-      std::fill_n(to, behind, 0.0f);
+      std::fill_n(to, behind, T{});
     });
   }
 
   void backward(const void* dy_data, void* dx_data) override {
-    const float* dy = floats(dy_data);
-    float* dx = floats(dx_data);
+    const T* dy = values_at<T>(dy_data);
+    T* dx = values_at<T>(dx_data);
     for_my_pixels([=, this](std::int64_t x_at, std::int64_t y_at) {
-      const float* from = dy + y_at + before_;
-      float* to = dx + x_at;
-#pragma omp simd
-      for (std::int64_t c = 0; c < x_.c; ++c) to[c] += from[c];
+      const T* from = dy + y_at + before_;
+      T* to = dx + x_at;
+      for_lanes(0, x_.c, [&]<typename V>(std::int64_t c, V) { write(to + c, V(read<V>(to + c) + read<V>(from + c))); });
     });
   }
 
@@ -63,7 +63,7 @@ class CpuShortcut final : public ShortcutOp {
 }  // namespace
 
 std::unique_ptr<ShortcutOp> make_shortcut(const ShortcutSpec& spec, const Workspace& workspace) {
-  return std::make_unique<CpuShortcut>(spec, workspace);
+  return make_stored<CpuShortcut, ShortcutOp>(spec, workspace);
 }
 
 }  // namespace convoy::ops::cpu

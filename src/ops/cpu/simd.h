@@ -1,24 +1,57 @@
-/// Vectors of 16 floats in the compiler's own notation, which it lowers to whatever the processor has.
+/// Vectors of floats in the compiler's own notation, as wide as the processor's, and how they are read from storage and
+/// written to it.
 /// Only for files compiled with -march=CONVOY_ARCH: everything is inlined, so that no other file's code runs on these
 /// instructions.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "ops/cpu/storage.h"
 
 namespace convoy::ops::cpu {
 
-inline constexpr std::int64_t kLanes = 16;
+/// Of the widest vectors that this file is compiled for. Wider ones the compiler cuts up for arithmetic, but GCC 12
+/// takes their comparisons one value at a time. No bit depends on it: a sum stays within its lane.
+inline constexpr std::int64_t kVectorBytes = __BIGGEST_ALIGNMENT__;
+inline constexpr std::int64_t kLanes = kVectorBytes / 4;
 
-using Vec = float __attribute__((vector_size(64)));
-using IntVec = std::int32_t __attribute__((vector_size(64)));
-using ByteVec = std::uint8_t __attribute__((vector_size(16)));
+using Vec = float __attribute__((vector_size(kVectorBytes)));
+using IntVec = std::int32_t __attribute__((vector_size(kVectorBytes)));
+using WordVec = std::uint32_t __attribute__((vector_size(kVectorBytes)));
+using HalfVec = std::uint16_t __attribute__((vector_size(kVectorBytes / 2)));
+using PairVec = std::uint16_t __attribute__((vector_size(kVectorBytes)));
+using ByteVec = std::uint8_t __attribute__((vector_size(kVectorBytes / 4)));
 
-// How floats and bytes in memory are read and written as vectors, aligned or not.
-using VecAt = float __attribute__((vector_size(64), may_alias));
-using LooseVecAt = float __attribute__((vector_size(64), may_alias, aligned(4)));
-using LooseBytesAt = std::uint8_t __attribute__((vector_size(16), may_alias, aligned(1)));
+// How values and bytes in memory are read and written as vectors, aligned or not.
+using VecAt = float __attribute__((vector_size(kVectorBytes), may_alias));
+using LooseVecAt = float __attribute__((vector_size(kVectorBytes), may_alias, aligned(4)));
+using HalfVecAt = std::uint16_t __attribute__((vector_size(kVectorBytes / 2), may_alias));
+using LooseHalfVecAt = std::uint16_t __attribute__((vector_size(kVectorBytes / 2), may_alias, aligned(2)));
+using LooseBytesAt = std::uint8_t __attribute__((vector_size(kVectorBytes / 4), may_alias, aligned(1)));
 
-/// 64-byte aligned.
+/// As to_float and rounded_to do with one value, by shuffles of 16 bits: GCC 12 converts in more steps.
+template <int... i>
+[[gnu::always_inline]] inline Vec widened(HalfVec halves, std::integer_sequence<int, i...> /*indices*/) {
+  return std::bit_cast<Vec>(__builtin_shufflevector(HalfVec{}, halves, (i % 2 == 0 ? 0 : int{kLanes} + i / 2)...));
+}
+[[gnu::always_inline]] inline Vec widened(HalfVec halves) {
+  return widened(halves, std::make_integer_sequence<int, 2 * kLanes>{});
+}
+template <int... i>
+[[gnu::always_inline]] inline HalfVec upper_halves(WordVec words, std::integer_sequence<int, i...> /*indices*/) {
+  const auto halves = std::bit_cast<PairVec>(words);
+  return __builtin_shufflevector(halves, halves, (2 * i + 1)...);
+}
+[[gnu::always_inline]] inline HalfVec rounded_to_bf16(Vec v) {
+  const auto bits = std::bit_cast<WordVec>(v);
+  const WordVec nearest = bits + 0x7fffu + (bits >> 16 & 1u), is_nan = std::bit_cast<WordVec>(v != v);
+  return upper_halves(nearest | is_nan, std::make_integer_sequence<int, kLanes>{});
+}
+
+/// Aligned to the vector's size in memory.
 [[gnu::always_inline]] inline Vec load(const float* p) {
   return *reinterpret_cast<const VecAt*>(p);
 }
@@ -26,12 +59,35 @@ using LooseBytesAt = std::uint8_t __attribute__((vector_size(16), may_alias, ali
   *reinterpret_cast<VecAt*>(p) = v;
 }
 
-/// Any float's alignment.
+[[gnu::always_inline]] inline Vec load(const Bf16* p) {
+  return widened(*reinterpret_cast<const HalfVecAt*>(p));
+}
+[[gnu::always_inline]] inline void store(Bf16* p, Vec v) {
+  *reinterpret_cast<HalfVecAt*>(p) = rounded_to_bf16(v);
+}
+
+/// Any value's alignment.
 [[gnu::always_inline]] inline Vec load_loose(const float* p) {
   return *reinterpret_cast<const LooseVecAt*>(p);
 }
 [[gnu::always_inline]] inline void store_loose(float* p, Vec v) {
   *reinterpret_cast<LooseVecAt*>(p) = v;
+}
+
+[[gnu::always_inline]] inline Vec load_loose(const Bf16* p) {
+  return widened(*reinterpret_cast<const LooseHalfVecAt*>(p));
+}
+[[gnu::always_inline]] inline void store_loose(Bf16* p, Vec v) {
+  *reinterpret_cast<LooseHalfVecAt*>(p) = rounded_to_bf16(v);
+}
+
+/// By way of 16 bits: GCC 12 takes the step of four one value at a time.
+[[gnu::always_inline]] inline IntVec load_bytes(const std::uint8_t* p) {
+  return __builtin_convertvector(__builtin_convertvector(ByteVec(*reinterpret_cast<const LooseBytesAt*>(p)), HalfVec),
+                                 IntVec);
+}
+[[gnu::always_inline]] inline void store_bytes(std::uint8_t* p, IntVec v) {
+  *reinterpret_cast<LooseBytesAt*>(p) = __builtin_convertvector(__builtin_convertvector(v, HalfVec), ByteVec);
 }
 
 /// max(0, v), and NaN where v is NaN.
@@ -50,6 +106,32 @@ template <int count>
   } else {
     return pairwise_sum<count / 2>(v) + pairwise_sum<count / 2>(v + count / 2);
   }
+}
+
+/// One value or a vector of them, of any value's alignment: for the bodies of for_lanes.
+template <typename V, typename T>
+[[gnu::always_inline]] inline V read(const T* p) {
+  if constexpr (std::is_same_v<V, float>) {
+    return to_float(*p);
+  } else {
+    return load_loose(p);
+  }
+}
+template <typename T>
+[[gnu::always_inline]] inline void write(T* p, float v) {
+  *p = rounded_to<T>(v);
+}
+template <typename T>
+[[gnu::always_inline]] inline void write(T* p, Vec v) {
+  store_loose(p, v);
+}
+
+/// body(i, V{}) over [begin, end): vectors first, then single values.
+template <typename Body>
+[[gnu::always_inline]] inline void for_lanes(std::int64_t begin, std::int64_t end, Body&& body) {
+  std::int64_t i = begin;
+  for (; i + kLanes <= end; i += kLanes) body(i, Vec{});
+  for (; i < end; ++i) body(i, 0.0f);
 }
 
 }  // namespace convoy::ops::cpu

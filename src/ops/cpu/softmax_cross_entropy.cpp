@@ -7,26 +7,27 @@
 
 #include "convoy/base/error.h"
 
-#include "ops/cpu/floats.h"
 #include "ops/cpu/operations.h"
+#include "ops/cpu/storage.h"
 
 namespace convoy::ops::cpu {
 
 namespace {
 
+template <typename T>
 class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
  public:
   explicit CpuSoftmaxCrossEntropy(const SoftmaxCrossEntropySpec& spec)
       : spec_(spec), smooth_(double{spec.label_smoothing} / static_cast<double>(spec.num_classes)) {}
 
   void run(const LossArguments& args) override {
-    float* dlogits = floats(args.dlogits);
+    T* dlogits = values_at<T>(args.dlogits);
     *args.sums = {};
     for (std::int64_t n = 0; n < spec_.n; ++n) {
       const std::int64_t offset = n * spec_.num_classes;
-      float* dz = dlogits == nullptr ? nullptr : dlogits + offset;
+      T* dz = dlogits == nullptr ? nullptr : dlogits + offset;
       if (args.labels[n] == kNoLabel) {
-        if (dz != nullptr) std::fill_n(dz, spec_.num_classes, 0.0f);
+        if (dz != nullptr) std::fill_n(dz, spec_.num_classes, T{});
       } else {
         run_sample(args, n, dz);
       }
@@ -44,7 +45,7 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
 
   /// With d = z - max z, log p = d - log sum exp d, and as the targets sum to 1:
   ///   loss = log sum exp d - (1 - s) d_label - s/classes sum d
-  void run_sample(const LossArguments& args, std::int64_t n, float* dz) const {
+  void run_sample(const LossArguments& args, std::int64_t n, T* dz) const {
     const std::int64_t classes = spec_.num_classes, label = checked_label(args.labels[n]);
     const float* z = args.logits + n * classes;
     const std::int64_t best = std::max_element(z, z + classes) - z;
@@ -64,7 +65,7 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
     const double scale = double{args.loss_scale} * double{spec_.gradient_scale};
     for (std::int64_t k = 0; k < classes; ++k) {
       const double p = std::exp(double{z[k]} - max - log_sum_exp), target = smooth_ + (k == label ? hit : 0.0);
-      dz[k] = static_cast<float>(scale * (p - target));
+      dz[k] = rounded_to<T>(static_cast<float>(scale * (p - target)));
     }
   }
 
@@ -75,7 +76,7 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
 }  // namespace
 
 std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(const SoftmaxCrossEntropySpec& spec) {
-  return std::make_unique<CpuSoftmaxCrossEntropy>(spec);
+  return make_stored<CpuSoftmaxCrossEntropy, SoftmaxCrossEntropyOp>(spec);
 }
 
 }  // namespace convoy::ops::cpu

@@ -440,6 +440,7 @@ TEST_P(EncodedLoaderTest, ABadImageIsBlackAndListedWhereThoseAreSkipped) {
 }
 
 const auto kWays = testing::Values(Way{"OnTheHost", make_cpu_library, DataType::kFloat32},
+                                   Way{"OnTheCpuAsBf16", make_cpu_library, DataType::kBfloat16},
                                    Way{"OnTheDeviceAsF32", emulation::make_emulated_library, DataType::kFloat32},
                                    Way{"OnTheDeviceAsBf16", emulation::make_emulated_library, DataType::kBfloat16},
                                    Way{"OnTheDeviceAsFp16", emulation::make_emulated_library, DataType::kFloat16});

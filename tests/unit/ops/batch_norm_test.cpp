@@ -365,16 +365,18 @@ TEST_P(BatchNormTest, GivesTheSameBitsInEveryRun) {
 
 // Blocks follow from the shape alone: more than the contract asks for.
 TEST(BatchNormOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
-  for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{5, 11, 13, 37}, Shape{2, 14, 14, 256}}) {
-    SCOPED_TRACE(to_string(shape));
-    const Values values(shape);
-    std::vector<std::vector<std::uint32_t>> first;
-    for (const std::int64_t threads : {1, 2, 3}) {
-      const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = threads});
-      Pass pass(*library, {shape, true, true}, values);
-      pass.backward();
-      if (first.empty()) first = pass.result_bits();
-      EXPECT_EQ(first, pass.result_bits()) << threads << " threads";
+  for (const DataType type : {DataType::kFloat32, DataType::kBfloat16}) {
+    for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{5, 11, 13, 37}, Shape{2, 14, 14, 256}}) {
+      SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
+      const Values values(shape, type);
+      std::vector<std::vector<std::uint32_t>> first;
+      for (const std::int64_t threads : {1, 2, 3}) {
+        const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = threads});
+        Pass pass(*library, {shape, true, true}, values);
+        pass.backward();
+        if (first.empty()) first = pass.result_bits();
+        EXPECT_EQ(first, pass.result_bits()) << threads << " threads";
+      }
     }
   }
 }

@@ -4,7 +4,7 @@
 namespace convoy {
 
 std::vector<LibraryKind> library_kinds() {
-  const std::vector<DataType> types = {DataType::kFloat32};
+  const std::vector<DataType> types = {DataType::kFloat32, DataType::kBfloat16};
   return {
       {"CpuWithOneThread", [] { return ops::make_library({.device = DeviceKind::kCpu, .threads = 1}); }, types},
       {"CpuWithTwoThreads", [] { return ops::make_library({.device = DeviceKind::kCpu, .threads = 2}); }, types},

@@ -59,16 +59,7 @@ Array run(ops::Library& library, ops::ImageBatchOp& op, const ImageBatchSpec& sp
   return x.doubles();
 }
 
-class ImageBatchTest : public OpTest {
- protected:
-  void SetUp() override {
-    OpTest::SetUp();
-    if (IsSkipped()) return;
-    if (library_->image_batch({{1, 1, 1, 1}, some_table(1)}) == nullptr) {
-      GTEST_SKIP() << "the loader's threads prepare the images of this device";
-    }
-  }
-};
+class ImageBatchTest : public OpTest {};
 
 TEST_P(ImageBatchTest, EqualsPlainLoopsForEveryCut) {
   // Places outside the image on every side, by more than the image, and none.
@@ -94,6 +85,10 @@ TEST_P(ImageBatchTest, EqualsPlainLoopsForEveryCut) {
       const ImageBatchSpec spec{shape, some_table(shape.c), type};
       const std::vector<std::uint8_t> images = some_bytes(shape.count());
       const auto op = library_->image_batch(spec);
+      if (op == nullptr) {  // the loader's threads prepare the images, which they do in float32 alone
+        EXPECT_EQ(type, DataType::kFloat32);
+        continue;
+      }
       EXPECT_EQ(run(*library_, *op, spec, images, cuts), plain_loops(spec, images, cuts));
     }
   }

@@ -75,17 +75,21 @@ TEST(Library, NamesTheSpecThatItCannotCompute) {
 TEST(Library, NamesTheTypeThatTheCpuDoesNotStore) {
   const auto library = make_library({.device = DeviceKind::kCpu});
   const Shape x{2, 5, 5, 3};
-  constexpr DataType kType = DataType::kBfloat16;
-  expect_message<Error>([&] { library->convolution({x, 8, 3, 1, 1, true, kType}); }, "bf16");
-  expect_message<Error>([&] { library->batch_norm({.x = x, .type = kType}); }, "bf16");
-  expect_message<Error>([&] { library->max_pool({x, 2, 2, 0, kType}); }, "bf16");
-  expect_message<Error>([&] { library->average_pool({x, 2, 2, 0, kType}); }, "bf16");
-  expect_message<Error>([&] { library->global_average_pool({x, kType}); }, "bf16");
-  expect_message<Error>([&] { library->linear({2, 3, 4, kType}); }, "bf16");
-  expect_message<Error>([&] { library->softmax_cross_entropy({.n = 4, .num_classes = 3, .type = kType}); }, "bf16");
-  expect_message<Error>([&] { library->shortcut({x, 2, 8, 0, kType}); }, "bf16");
-  expect_message<Error>([&] { library->elementwise().round_to(kType, nullptr, nullptr, 0); }, "bf16");
-  expect_message<Error>([&] { library->elementwise().add(kType, nullptr, nullptr, nullptr, 0); }, "bf16");
+  constexpr DataType kType = DataType::kFloat16;
+  expect_message<Error>([&] { library->convolution({x, 8, 3, 1, 1, true, kType}); }, "fp16");
+  expect_message<Error>([&] { library->batch_norm({.x = x, .type = kType}); }, "fp16");
+  expect_message<Error>([&] { library->max_pool({x, 2, 2, 0, kType}); }, "fp16");
+  expect_message<Error>([&] { library->average_pool({x, 2, 2, 0, kType}); }, "fp16");
+  expect_message<Error>([&] { library->global_average_pool({x, kType}); }, "fp16");
+  expect_message<Error>([&] { library->linear({2, 3, 4, kType}); }, "fp16");
+  expect_message<Error>([&] { library->softmax_cross_entropy({.n = 4, .num_classes = 3, .type = kType}); }, "fp16");
+  expect_message<Error>([&] { library->shortcut({x, 2, 8, 0, kType}); }, "fp16");
+  expect_message<Error>([&] { library->image_batch({x, std::vector<float>(3 * 256), kType}); }, "fp16");
+  expect_message<Error>([&] { library->elementwise().round_to(kType, nullptr, nullptr, 0); }, "fp16");
+  expect_message<Error>([&] { library->elementwise().add(kType, nullptr, nullptr, nullptr, 0); }, "fp16");
+  float weight = 0;
+  expect_message<Error>([&] { library->elementwise().sgd({.copy_type = kType}, {.weight_copy = &weight}); }, "fp16");
+  expect_message<Error>([&] { library->elementwise().adam({.copy_type = kType}, {.weight_copy = &weight}); }, "fp16");
 }
 
 }  // namespace

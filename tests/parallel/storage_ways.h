@@ -1,0 +1,29 @@
+/// The ways to train in 16-bit storage on any machine: on the CPU, and by the CUDA device's kernels on the emulated
+/// GPU.
+#pragma once
+
+#include <memory>
+
+#include "convoy/ops/library.h"
+
+#include "emulation/emulated_library.h"
+
+namespace convoy::test {
+
+inline std::unique_ptr<ops::Library> make_cpu_library() {
+  return ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+}
+
+struct StorageWay {
+  const char* name;
+  std::unique_ptr<ops::Library> (*make_library)();
+  PrecisionKind precision;
+  DataType type;
+};
+
+inline constexpr StorageWay kStorageWays[] = {
+    {"CPU in bf16", make_cpu_library, PrecisionKind::kBf16, DataType::kBfloat16},
+    {"emulated GPU in bf16", emulation::make_emulated_library, PrecisionKind::kBf16, DataType::kBfloat16},
+    {"emulated GPU in fp16", emulation::make_emulated_library, PrecisionKind::kFp16, DataType::kFloat16}};
+
+}  // namespace convoy::test

@@ -1,0 +1,195 @@
+/// Times the CPU's operations in f32 and in bf16, in turn: what half the bytes bring to loops bound by memory, and what
+/// products cost where the processor has none in bf16.
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/program_options.hpp>
+#include <fmt/format.h>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/error.h"
+#include "convoy/base/random.h"
+#include "convoy/ops/library.h"
+
+namespace convoy::bench {
+
+namespace {
+
+struct Options {
+  std::int64_t samples = 16, size = 56, channels = 64, threads = 1, rounds = 15;
+};
+
+/// Plans operations on tensors of one type and of one shape.
+class Bench {
+ public:
+  using Run = std::function<void()>;
+
+  Bench(ops::Library& library, const Shape& x, DataType type) : library_(library), x_(x), type_(type) {
+    std::vector<float> values(x.count());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(random_normal({.seed = 1}, i));
+    for (int i = 0; i < 5; ++i) {
+      tensors_.emplace_back(library.device(), x.count() * size_of(type));
+      library.elementwise().round_to(type, values.data(), tensors_.back().data(), x.count());
+    }
+    floats_ = Buffer(library.device(), x.count() * size_of(DataType::kFloat32));
+    for (int i = 0; i < 6; ++i) {
+      channels_.emplace_back(library.device(), x.c * size_of(DataType::kFloat32));
+      std::fill_n(channels_.back().floats(), x.c, 0.5f);
+    }
+    winner_ = Buffer(library.device(), x.count());
+  }
+
+  Run batch_norm_forward(bool residual) const {
+    return [this, op = batch_norm(residual)] {
+      op->forward({.x = tensor(0), .residual = tensor(1), .gamma = channel(0), .beta = channel(1)},
+                  {tensor(2), channel(2), channel(3), channel(4)});
+    };
+  }
+  Run batch_norm_backward(bool residual) const {
+    const ops::BatchNormGradOutputs out{tensor(3), tensor(4), channel(4), channel(5), channel(2), channel(3)};
+    return [this, out, op = batch_norm(residual)] {
+      op->backward({tensor(0), tensor(1), tensor(2), channel(0), channel(1), channel(0), channel(1), channel(1)}, out);
+    };
+  }
+  Run convolution(int direction) const {
+    const std::shared_ptr<ops::ConvolutionOp> op =
+        library_.convolution({.x = x_, .num_filters = x_.c, .kernel = 3, .padding = 1, .type = type_});
+    op->load_weights(tensor(1));
+    return [this, op, direction] {
+      if (direction == 0) op->forward(tensor(0), tensor(2));
+      if (direction == 1) op->backward_input(tensor(0), tensor(2));
+      if (direction == 2) op->backward_weight(tensor(0), tensor(1), floats_.floats());
+    };
+  }
+  Run max_pool(bool forward) const {
+    const std::shared_ptr<ops::MaxPoolOp> op = library_.max_pool({x_, 3, 2, 1, type_});
+    const auto winner = reinterpret_cast<std::uint8_t*>(winner_.data());
+    op->forward(tensor(0), tensor(1), winner);
+    return [this, op, forward, winner] {
+      if (forward) return op->forward(tensor(0), tensor(1), winner);
+      op->backward(tensor(1), winner, tensor(2));
+    };
+  }
+  Run global_average_pool(bool forward) const {
+    const std::shared_ptr<ops::GlobalAveragePoolOp> op = library_.global_average_pool({x_, type_});
+    return [this, op, forward] { forward ? op->forward(tensor(0), tensor(1)) : op->backward(tensor(1), tensor(2)); };
+  }
+  Run shortcut(bool forward) const {
+    const std::shared_ptr<ops::ShortcutOp> op =
+        library_.shortcut({.x = x_, .stride = 2, .num_channels = 2 * x_.c, .type = type_});
+    return [this, op, forward] { forward ? op->forward(tensor(0), tensor(1)) : op->backward(tensor(1), tensor(2)); };
+  }
+  Run add() const {
+    return [this] { library_.elementwise().add(type_, tensor(0), tensor(1), tensor(2), x_.count()); };
+  }
+  Run round_to() const {
+    return [this] { library_.elementwise().round_to(type_, floats_.floats(), tensor(0), x_.count()); };
+  }
+
+ private:
+  std::shared_ptr<ops::BatchNormOp> batch_norm(bool residual) const {
+    return library_.batch_norm({.x = x_, .relu = true, .residual = residual, .type = type_});
+  }
+  void* tensor(std::size_t i) const { return tensors_[i].data(); }
+  float* channel(std::size_t i) const { return channels_[i].floats(); }
+
+  ops::Library& library_;
+  Shape x_;
+  DataType type_;
+  std::vector<Buffer> tensors_, channels_;
+  Buffer floats_, winner_;
+};
+
+struct Measured {
+  const char* name;
+  Bench::Run (*plan)(const Bench&);
+};
+
+constexpr Measured kMeasured[] = {
+    {"batch norm forward", [](const Bench& b) { return b.batch_norm_forward(false); }},
+    {"batch norm forward, residual", [](const Bench& b) { return b.batch_norm_forward(true); }},
+    {"batch norm backward", [](const Bench& b) { return b.batch_norm_backward(false); }},
+    {"batch norm backward, residual", [](const Bench& b) { return b.batch_norm_backward(true); }},
+    {"max pool forward", [](const Bench& b) { return b.max_pool(true); }},
+    {"max pool backward", [](const Bench& b) { return b.max_pool(false); }},
+    {"global average pool forward", [](const Bench& b) { return b.global_average_pool(true); }},
+    {"global average pool backward", [](const Bench& b) { return b.global_average_pool(false); }},
+    {"shortcut forward", [](const Bench& b) { return b.shortcut(true); }},
+    {"shortcut backward", [](const Bench& b) { return b.shortcut(false); }},
+    {"add", [](const Bench& b) { return b.add(); }},
+    {"round", [](const Bench& b) { return b.round_to(); }},
+    {"convolution forward", [](const Bench& b) { return b.convolution(0); }},
+    {"convolution by input", [](const Bench& b) { return b.convolution(1); }},
+    {"convolution by weight", [](const Bench& b) { return b.convolution(2); }},
+};
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
+  return values[values.size() / 2];
+}
+
+double seconds_of(const Bench::Run& run) {
+  const double start = now_seconds();
+  run();
+  return now_seconds() - start;
+}
+
+void measure(const Options& options) {
+  const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = options.threads});
+  const Shape x{options.samples, options.size, options.size, options.channels};
+  const Bench f32(*library, x, DataType::kFloat32), bf16(*library, x, DataType::kBfloat16);
+  fmt::print("{}, {}, medians of {} rounds\n", to_string(x), library->device().description(), options.rounds);
+  fmt::print("  {:<32}{:>9}{:>10}{:>14}\n", "", "f32, ms", "bf16, ms", "bf16 / f32");
+  for (const Measured& measured : kMeasured) {
+    const Bench::Run in_f32 = measured.plan(f32), in_bf16 = measured.plan(bf16);
+    in_f32(), in_bf16();  // pages and caches
+    std::vector<double> f32_seconds, bf16_seconds, ratios;
+    for (std::int64_t round = 0; round < options.rounds; ++round) {
+      f32_seconds.push_back(seconds_of(in_f32));
+      bf16_seconds.push_back(seconds_of(in_bf16));
+      ratios.push_back(bf16_seconds.back() / f32_seconds.back());
+    }
+    fmt::print("  {:<32}{:>9.3f}{:>10.3f}{:>14.2f}\n", measured.name, 1e3 * median(f32_seconds),
+               1e3 * median(bf16_seconds), median(ratios));
+  }
+}
+
+Options parse(int argc, char** argv) {
+  namespace po = boost::program_options;
+  Options options;
+  po::options_description description("bench_ops");
+  const auto add = [&](const char* name, auto& value, const char* text) {
+    description.add_options()(name, po::value(&value)->default_value(value), text);
+  };
+  description.add_options()("help", "this text");
+  add("samples", options.samples, "N");
+  add("size", options.size, "H and W");
+  add("channels", options.channels, "C, and K of the convolution");
+  add("threads", options.threads, "that compute");
+  add("rounds", options.rounds, "timed, of each operation in both types");
+  po::variables_map map;
+  po::store(po::parse_command_line(argc, argv, description), map);
+  po::notify(map);
+  if (map.contains("help")) {
+    std::cout << description;
+    std::exit(0);
+  }
+  return options;
+}
+
+}  // namespace
+
+}  // namespace convoy::bench
+
+int main(int argc, char** argv) {
+  try {
+    convoy::bench::measure(convoy::bench::parse(argc, argv));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench_ops: {}\n", error.what());
+    return 1;
+  }
+}
