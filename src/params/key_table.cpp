@@ -92,7 +92,7 @@ std::vector<Key> make_keys() {
        "share of the target spread evenly over all classes"},
       {"train.precision", choice({&P::train, &TrainParams::precision}, kPrecisionKinds), "",
        "of activations and the products they enter; weights, sums and statistics stay f32. tf32 and fp16 need a GPU; "
-       "on a CPU bf16 halves the memory, and without AVX-512 costs time"},
+       "on a CPU bf16 halves the memory of activations, and saves time only where oneDNN multiplies in bf16"},
       {"train.freeze", texts({&P::train, &TrainParams::freeze}, "patterns of names, as in layer1.*, bn1.*"), "",
        "parameters that stay as they are; a cell with nothing left to train keeps its running statistics too"},
       {"train.clip_norm", number({&P::train, &TrainParams::clip_norm}, {.least = 0, .most = 1e9}), "",

@@ -318,6 +318,21 @@ TEST_P(ElementwiseTest, RoundToRoundsToNearestEvenWhereverASliceBegins) {
   }
 }
 
+// Of some NaN the upper half alone is an infinity's, and adding to others overflows into the sign.
+TEST_P(ElementwiseTest, RoundToKeepsNaN) {
+  for (const DataType type : types()) {
+    SCOPED_TRACE(to_string(type));
+    const DeviceArray from(*library_, a_), to(*library_, kCount, type);
+    for (const std::uint32_t nan : {0x7f800001u, 0x7f80ffffu, 0x7fc00000u, 0x7fffffffu, 0xff800001u, 0xffffffffu}) {
+      for (const std::int64_t place : {std::int64_t{0}, std::int64_t{9}, kCount - 1}) {
+        library_->device().copy_to_device(from.data() + place * 4, &nan, sizeof nan);
+        elementwise().round_to(type, from, to, kCount);
+        EXPECT_TRUE(std::isnan(to.doubles()[index(place)])) << fmt::format("{:x} at {}", nan, place);
+      }
+    }
+  }
+}
+
 TEST_P(ElementwiseTest, FindsInfinitiesAndNaNWhereverTheyAre) {
   const DeviceArray finite(*library_, a_);
   EXPECT_EQ(non_finite(finite, kCount), 0);
