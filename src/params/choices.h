@@ -11,8 +11,11 @@ struct Choice {
   T value;
 };
 
-inline constexpr Choice<ScheduleKind> kScheduleKinds[] = {
-    {"naive", ScheduleKind::kNaive}, {"gpipe", ScheduleKind::kGpipe}, {"1f1b", ScheduleKind::k1F1B}};
+inline constexpr Choice<ScheduleKind> kScheduleKinds[] = {{"naive", ScheduleKind::kNaive},
+                                                          {"gpipe", ScheduleKind::kGpipe},
+                                                          {"1f1b", ScheduleKind::k1F1B},
+                                                          {"interleaved", ScheduleKind::kInterleaved},
+                                                          {"zero_bubble", ScheduleKind::kZeroBubble}};
 
 inline constexpr Choice<OptimizerKind> kOptimizerKinds[] = {{"sgd", OptimizerKind::kSgd},
                                                             {"adam", OptimizerKind::kAdam},

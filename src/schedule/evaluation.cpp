@@ -5,14 +5,20 @@
 ///   stage 1  .  F0 F1 F2 F3 .
 ///   stage 2  .  .  F0 F1 F2 F3
 ///
-/// In flight: 1, until its activation is handed over or its loss is known.
+/// In flight: 1 a chunk, until its activation is handed over or its loss is known. With several chunks a stage, groups
+/// of p micro-batches go through all of them: the first is back at the stage when the last has left it.
+#include <algorithm>
+
 #include "schedule/stage_builder.h"
 
 namespace convoy {
 
 Schedule make_evaluation(const PipelineSpec& spec) {
-  return schedule::build(spec, [](schedule::StageBuilder& stage) {
-    for (std::int64_t m = 0; m < stage.micro_batches(); ++m) stage.forward(m);
+  return schedule::build(spec, [&spec](schedule::StageBuilder& stage) {
+    const std::int64_t num = stage.micro_batches(), group = spec.stages;
+    for (std::int64_t begin = 0; begin < num; begin += group)
+      for (std::int64_t chunk = 0; chunk < spec.chunks; ++chunk)
+        for (std::int64_t m = begin; m < std::min(begin + group, num); ++m) stage.forward(m, chunk);
   });
 }
 

@@ -25,6 +25,10 @@ const char* name_of(Op op) {
       return "RecvGradient";
     case Op::kBackward:
       return "Backward";
+    case Op::kBackwardInput:
+      return "BackwardInput";
+    case Op::kBackwardWeight:
+      return "BackwardWeight";
     case Op::kSendGradient:
       return "SendGradient";
     case Op::kReduceBucket:
@@ -44,11 +48,16 @@ const char* name_of(Op op) {
 }  // namespace
 
 std::string to_string(const Instruction& instruction) {
-  const char* name = name_of(instruction.op);
-  if (instruction.op == Op::kAgreeOnUpdate) return name;
-  if (instruction.micro_batch < 0) return fmt::format("{} {}", name, instruction.bucket);
-  if (instruction.bucket == kAllBuckets) return fmt::format("{} {}", name, instruction.micro_batch);
-  return fmt::format("{} {} bucket {}", name, instruction.micro_batch, instruction.bucket);
+  std::string text = name_of(instruction.op);
+  if (instruction.op == Op::kAgreeOnUpdate) return text;
+  if (instruction.micro_batch < 0) {
+    text += fmt::format(" {}", instruction.bucket);
+  } else {
+    text += fmt::format(" {}", instruction.micro_batch);
+    if (instruction.bucket != kAllBuckets) text += fmt::format(" bucket {}", instruction.bucket);
+  }
+  if (instruction.chunk != 0) text += fmt::format(" chunk {}", instruction.chunk);
+  return text;
 }
 
 }  // namespace convoy

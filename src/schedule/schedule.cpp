@@ -2,7 +2,6 @@
 #include "convoy/schedule/schedule.h"
 
 #include <algorithm>
-#include <map>
 
 #include "convoy/base/error.h"
 
@@ -16,28 +15,45 @@ Schedule make_schedule(ScheduleKind kind, const PipelineSpec& spec) {
       return make_gpipe(spec);
     case ScheduleKind::k1F1B:
       return make_1f1b(spec);
+    case ScheduleKind::kInterleaved:
+      return make_interleaved(spec);
+    case ScheduleKind::kZeroBubble:
+      return make_zero_bubble(spec);
   }
   fail("There is no schedule number {}.", static_cast<int>(kind));
 }
 
+std::int64_t num_chunks(const StageProgram& program) {
+  std::int64_t last = 0;
+  for (const Instruction& i : program) last = std::max(last, i.chunk);
+  return last + 1;
+}
+
 std::vector<SlotUse> slot_uses(const StageProgram& program) {
   std::vector<SlotUse> uses;
-  std::map<std::int64_t, std::size_t> use_of;  // by micro-batch
+  std::vector<std::vector<std::int64_t>> use_of(num_chunks(program));  // by chunk and micro-batch; -1: none
   for (std::size_t i = 0; i < program.size(); ++i) {
-    const auto [op, m, bucket] = program[i];
+    const auto& [op, m, bucket, chunk] = program[i];
+    auto& use_of_m = use_of[chunk];
     if (op == Op::kLoadInput || op == Op::kRecvActivation) {
-      use_of[m] = uses.size();
-      uses.push_back({.micro_batch = m, .taken_at = i, .released_at = i});
-    } else if (op == Op::kSendActivation || op == Op::kLoss || op == Op::kBackward) {
-      if (const auto use = use_of.find(m); use != use_of.end()) uses[use->second].released_at = i;
+      if (m >= std::ssize(use_of_m)) use_of_m.resize(m + 1, -1);
+      use_of_m[m] = std::ssize(uses);
+      uses.push_back({.chunk = chunk, .micro_batch = m, .taken_at = i, .released_at = i});
+    } else if (op == Op::kSendActivation || op == Op::kLoss || op == Op::kBackward || op == Op::kBackwardWeight) {
+      if (m < std::ssize(use_of_m) && use_of_m[m] >= 0) uses[use_of_m[m]].released_at = i;
     }
   }
   return uses;
 }
 
-std::int64_t max_in_flight(const StageProgram& program) {
+namespace {
+
+// Of the uses that count.
+template <typename Counts>
+std::int64_t most_at_once(const StageProgram& program, const Counts& counts) {
   std::vector<std::int64_t> change(program.size() + 1, 0);
   for (const SlotUse& use : slot_uses(program)) {
+    if (!counts(use)) continue;
     ++change[use.taken_at];
     --change[use.released_at + 1];
   }
@@ -47,6 +63,16 @@ std::int64_t max_in_flight(const StageProgram& program) {
     most = std::max(most, held);
   }
   return most;
+}
+
+}  // namespace
+
+std::int64_t max_in_flight(const StageProgram& program) {
+  return most_at_once(program, [](const SlotUse&) { return true; });
+}
+
+std::int64_t max_in_flight(const StageProgram& program, std::int64_t chunk) {
+  return most_at_once(program, [chunk](const SlotUse& use) { return use.chunk == chunk; });
 }
 
 }  // namespace convoy

@@ -1,299 +1,394 @@
-/// Simulated time for instruction lists. Each stage advances as soon as all that its next instruction waits for is
-/// known; where no stage can, the lists deadlock.
+/// Simulated time for instruction lists. An event is a stage that can go on; it goes as far as it can, which may let
+/// others go on. Where no event is left and stages are not through, the lists deadlock.
 #include "convoy/schedule/simulator.h"
 
 #include <algorithm>
-#include <map>
-#include <numeric>
-#include <optional>
+#include <functional>
+#include <queue>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "convoy/base/error.h"
 
+#include "schedule/simulated_network.h"
+
 namespace convoy {
 
 namespace {
 
-using Time = std::optional<double>;  ///< seconds; empty: not known yet, and never to be known where the lists deadlock
+using schedule::Channel;
+using schedule::kUnknown;
+using schedule::SimulatedMessage;
+using schedule::SimulatedNetwork;
 
-/// A time that needs both.
-Time later(Time a, Time b) {
-  return a && b ? Time(std::max(*a, *b)) : std::nullopt;
-}
-
-/// The k-th message of a kind that crosses a boundary; sends and receives are matched by that k, as MPI does.
-struct Message {
-  std::int64_t micro_batch = 0;
-  Time sent;     ///< the sender has reached the send
-  Time arrived;  ///< the data have left the sender and are with the receiver
+/// When a bucket's exchanges in the data group are through.
+struct Exchange {
+  double reduced = kUnknown, gathered = kUnknown;
 };
 
-/// One direction across one boundary. A message follows the one before it: two do not share the wire.
-struct Channel {
-  std::size_t sender = 0, receiver = 0;
-  Op send = Op::kSendActivation, receive = Op::kRecvActivation;
-  double transfer_seconds = 0;
-  std::vector<Message> messages;
+/// A chunk of a stage on its way through the list.
+struct Chunk {
+  const ChunkCost* cost = nullptr;
+  std::vector<double> shares;                                  ///< by bucket, of a backward
+  std::vector<Exchange> exchanges;                             ///< by bucket
+  std::vector<std::int64_t> sent_from_frame;                   ///< the last activation; -1: none
+  std::int64_t sent_from_buffer[kGradientBuffers] = {-1, -1};  ///< the last gradient
 };
 
-std::vector<std::int64_t> micro_batches_of(const StageProgram& program, Op op) {
-  std::vector<std::int64_t> micro_batches;
-  for (const Instruction& i : program) {
-    if (i.op == op) micro_batches.push_back(i.micro_batch);
-  }
-  return micro_batches;
-}
+/// What an instruction waits for. Before `ready_seconds` the wait is a bubble, after it communication.
+struct Wait {
+  double until_seconds = 0;
+  double ready_seconds = 0;
+};
 
-/// What each instruction of a list takes by itself.
-std::vector<double> seconds_of(const StageProgram& program, const StageCost& cost) {
-  std::map<std::int64_t, int> parts;  // of a micro-batch's backward
-  for (const std::int64_t m : micro_batches_of(program, Op::kBackward)) ++parts[m];
-  std::vector<double> seconds;
-  for (const Instruction& i : program) {
-    const bool backward = i.op == Op::kBackward;
-    seconds.push_back(backward               ? cost.backward_seconds / parts[i.micro_batch]
-                      : i.op == Op::kForward ? cost.forward_seconds
-                                             : 0);
-  }
-  return seconds;
-}
+/// The message for which a stage waits, not knowing yet how long; null where it waits for none.
+struct Awaited {
+  const Channel* channel = nullptr;
+  std::int64_t message = 0;
+};
 
-/// A stage on its way through its list.
 struct Stage {
-  Stage(const StageProgram& list, const StageCost& cost)
-      : program(list), seconds(seconds_of(list, cost)), slots(slot_uses(list)) {
-    num_slots = static_cast<std::size_t>(std::max<std::int64_t>(1, max_in_flight(list)));
-    std::map<Op, std::size_t> count;
-    for (const Instruction& i : program) ordinals.push_back(count[i.op]++);
-  }
+  BoundProgram* program = nullptr;
+  std::vector<Chunk> chunks;
+  std::size_t place = 0;     ///< the instruction it is at
+  bool has_begun = false;    ///< that instruction
+  bool is_working = false;   ///< its own work, after all waiting
+  double begin_seconds = 0;  ///< of the instruction
+  double ready_seconds = 0;  ///< its work began
+  Awaited awaited;
+  double end_seconds = 0;            ///< of the last instruction that is done
+  double exchange_free_seconds = 0;  ///< the data group is through with what it was given
+  StageTimes times;
 
-  bool done() const { return spans.size() == program.size(); }
-  const Instruction& next() const { return program[spans.size()]; }
-  std::size_t ordinal() const { return ordinals[spans.size()]; }  ///< of the next instruction among its kind
-  double clock() const { return spans.empty() ? 0 : spans.back().end_seconds; }
-  Time end_of(std::size_t place) const { return place < spans.size() ? Time(spans[place].end_seconds) : std::nullopt; }
-
-  const StageProgram& program;
-  std::vector<double> seconds;  ///< by place in the list
-  std::vector<SlotUse> slots;
-  std::size_t num_slots = 1;
-  std::vector<std::size_t> ordinals;
-  std::vector<Span> spans;
+  bool done() const { return place == program->actions.size(); }
+  const Action& next() const { return program->actions[place]; }
 };
 
-/// Sends without a receive, and receives of another micro-batch than the one sent, would go unnoticed in time.
-void check_messages(const Channel& channel, const StageProgram& receiver) {
-  const auto received = micro_batches_of(receiver, channel.receive);
-  for (std::size_t k = 0; k < channel.messages.size(); ++k) {
-    const Instruction send{channel.send, channel.messages[k].micro_batch};
-    if (k >= received.size()) {
-      fail("Stage {} never receives {} of stage {}.", channel.receiver, to_string(send), channel.sender);
-    }
-    if (received[k] != send.micro_batch) {
-      fail("Stage {} comes to {} where stage {} comes to {}: sends and receives must match in order.", channel.sender,
-           to_string(send), channel.receiver, to_string(Instruction{channel.receive, received[k]}));
-    }
-  }
+std::vector<BoundProgram> bind_all(const Schedule& schedule) {
+  std::vector<BoundProgram> programs;
+  for (const StageProgram& program : schedule) programs.push_back(bind_program(program));
+  return programs;
 }
 
-/// The first stage has none before it, the last none behind it.
-void check_ends(const Schedule& schedule) {
-  const auto refuse_in = [](const StageProgram& program, Op op) {
-    for (const Instruction& i : program) {
-      if (i.op == op) fail("{} needs a neighbour that the stage does not have.", to_string(i));
-    }
-  };
-  if (schedule.empty()) return;
-  for (const Op op : {Op::kRecvActivation, Op::kSendGradient}) refuse_in(schedule.front(), op);
-  for (const Op op : {Op::kSendActivation, Op::kRecvGradient}) refuse_in(schedule.back(), op);
-}
-
-/// The clocks. Times are asked for backwards: an arrival asks when its receive was posted, that when the slot before
-/// was free, and so on, down to instructions that have run. Those that have not yet answer "not known".
 class Simulator {
  public:
-  Simulator(const Schedule& schedule, const std::vector<StageCost>& costs, bool zero_buffering)
-      : zero_buffering_(zero_buffering) {
-    check_ends(schedule);
-    for (std::size_t s = 0; s < schedule.size(); ++s) stages_.emplace_back(schedule[s], costs[s]);
-    for (std::size_t s = 0; s + 1 < schedule.size(); ++s) {
-      open(behind_, {s, s + 1, Op::kSendActivation, Op::kRecvActivation, costs[s].transfer_seconds, {}});
-      open(before_, {s + 1, s, Op::kSendGradient, Op::kRecvGradient, costs[s].transfer_seconds, {}});
-    }
+  Simulator(const Schedule& schedule, const PipelineCosts& costs, const SimulationOptions& options)
+      : agree_seconds_(costs.agree_seconds),
+        keep_spans_(options.keep_spans),
+        programs_(bind_all(schedule)),
+        network_(programs_, costs, options.zero_buffering),
+        stages_(schedule.size()) {
+    simulation_.spans.resize(schedule.size());
+    for (std::size_t s = 0; s < stages_.size(); ++s) open_stage(s, costs);
   }
 
   Simulation run() {
-    while (!std::all_of(stages_.begin(), stages_.end(), [](const Stage& stage) { return stage.done(); })) {
-      bool advanced = false;
-      for (std::size_t s = 0; s < stages_.size(); ++s) {
-        while (!stages_[s].done() && advance(s)) advanced = true;
-      }
-      if (!advanced) report_deadlock();
+    for (std::size_t s = 0; s < stages_.size(); ++s) events_.push({0.0, s});
+    while (!events_.empty()) {
+      const auto [now, s] = events_.top();
+      events_.pop();
+      advance(s, now);
     }
+    if (!std::all_of(stages_.begin(), stages_.end(), [](const Stage& stage) { return stage.done(); }))
+      report_deadlock();
     return result();
   }
 
  private:
-  void open(std::vector<Channel>& channels, Channel channel) {
-    for (const std::int64_t m : micro_batches_of(stages_[channel.sender].program, channel.send)) {
-      channel.messages.push_back({.micro_batch = m, .sent = {}, .arrived = {}});
-    }
-    check_messages(channel, stages_[channel.receiver].program);
-    channels.push_back(std::move(channel));
-  }
+  using Event = std::pair<double, std::size_t>;  ///< when, stage. A stage has at most one
 
-  /// The channel that a send of stage s writes to, none for other instructions.
-  Channel* outgoing(std::size_t s, Op op) {
-    if (op == Op::kSendActivation && s < behind_.size()) return &behind_[s];
-    if (op == Op::kSendGradient && s > 0) return &before_[s - 1];
-    return nullptr;
-  }
-
-  /// The channel that a receive of stage s reads from, none for other instructions.
-  Channel* incoming(std::size_t s, Op op) {
-    if (op == Op::kRecvActivation) return &behind_[s - 1];
-    if (op == Op::kRecvGradient) return &before_[s];
-    return nullptr;
-  }
-
-  /// Runs the next instruction of stage s, if it is known when it ends.
-  bool advance(std::size_t s) {
+  void open_stage(std::size_t s, const PipelineCosts& costs) {
     Stage& stage = stages_[s];
-    if (Channel* channel = outgoing(s, stage.next().op)) channel->messages[stage.ordinal()].sent = stage.clock();
-    const Time end = end_of_next(s);
-    if (end) stage.spans.push_back({stage.next(), stage.clock(), *end});
-    return end.has_value();
-  }
-
-  Time end_of_next(std::size_t s) {
-    const Stage& stage = stages_[s];
-    const double now = stage.clock();
-    if (Channel* channel = incoming(s, stage.next().op)) return later(now, arrival(channel, stage.ordinal()));
-    if (stage.next().op == Op::kLoadInput && zero_buffering_) return later(now, slot_free(s, stage.ordinal()));
-    return now + stage.seconds[stage.spans.size()];
-  }
-
-  /// When the k-th message of a channel is with its receiver.
-  Time arrival(Channel* channel, std::size_t k) {
-    if (k >= channel->messages.size()) return std::nullopt;
-    Message& message = channel->messages[k];
-    if (!message.arrived) {
-      Time start = message.sent;
-      if (start && k > 0) start = later(start, arrival(channel, k - 1));
-      if (start && zero_buffering_) start = later(start, posted(*channel, k));
-      if (start) message.arrived = *start + channel->transfer_seconds;
+    stage.program = &programs_[s];
+    stage.chunks.resize(costs.chunks.size() / stages_.size());
+    std::vector<std::int64_t> num_buckets(stage.chunks.size(), 0);
+    for (const Action& action : stage.program->actions) {
+      const Instruction& i = action.instruction;
+      num_buckets[i.chunk] = std::max(num_buckets[i.chunk], i.bucket + 1);
     }
-    return message.arrived;
+    for (std::size_t c = 0; c < stage.chunks.size(); ++c) {
+      Chunk& chunk = stage.chunks[c];
+      chunk.cost = &costs.chunks[c * stages_.size() + s];
+      if (c < stage.program->num_frames.size()) chunk.sent_from_frame.assign(stage.program->num_frames[c], -1);
+      open_buckets(chunk, num_buckets[c]);
+    }
+    if (keep_spans_) simulation_.spans[s].reserve(stage.program->actions.size());
   }
 
-  /// When the k-th receive of a channel is posted: at the first instruction that its stage begins with the buffer free,
-  /// at the latest by the receive itself.
-  Time posted(const Channel& channel, std::size_t k) {
-    const std::size_t r = channel.receiver;
-    const Time free = channel.receive == Op::kRecvActivation ? slot_free(r, k) : gradient_buffer_free(r, k);
-    if (!free) return std::nullopt;
-    const Stage& stage = stages_[r];
-    const auto chance = std::lower_bound(stage.spans.begin(), stage.spans.end(), *free,
-                                         [](const Span& span, double time) { return span.begin_seconds < time; });
-    if (chance != stage.spans.end()) return chance->begin_seconds;
-    if (stage.done()) return std::nullopt;
-    if (stage.clock() >= *free) return stage.clock();
-    const bool reached = stage.next().op == channel.receive && stage.ordinal() == k;
-    return reached ? free : std::nullopt;
+  static void open_buckets(Chunk& chunk, std::int64_t num) {
+    const std::vector<BucketCost>& costs = chunk.cost->buckets;
+    if (!costs.empty() && num > 0 && std::ssize(costs) != num)
+      fail("A chunk of {} buckets was given the costs of {}.", num, costs.size());
+    chunk.exchanges.resize(num);
+    chunk.shares.assign(num, 1.0 / static_cast<double>(num));
+    double sum = 0;
+    for (const BucketCost& cost : costs) sum += cost.share;
+    for (std::int64_t b = 0; b < std::min(num, std::ssize(costs)); ++b) chunk.shares[b] = costs[b].share / sum;
   }
 
-  /// When the activation slot that the k-th micro-batch of stage s needs is free: whoever held it is released and has
-  /// nothing left to send.
-  Time slot_free(std::size_t s, std::size_t k) {
-    const Stage& stage = stages_[s];
-    if (k < stage.num_slots) return 0;
-    const SlotUse& before = stage.slots[k - stage.num_slots];
-    Time free = stage.end_of(before.released_at);
-    for (const Op send : {Op::kSendActivation, Op::kSendGradient}) {
-      if (const auto k_sent = message_of(s, send, before.micro_batch)) {
-        free = later(free, arrival(outgoing(s, send), *k_sent));
+  /// Takes stage s as far as it can go.
+  void advance(std::size_t s, double now) {
+    Stage& stage = stages_[s];
+    while (!stage.done()) {
+      if (!stage.is_working) {
+        if (!stage.has_begun) begin(s, now);
+        const Wait wait = wait_of(s);
+        if (wait.until_seconds == kUnknown) return;  // whoever makes it known sets the event
+        if (wait.until_seconds > now) {
+          if (!goes_next(wait.until_seconds, s)) return;
+          now = wait.until_seconds;
+        }
+        const double seconds = start_work(s, wait, now);
+        if (seconds > 0) {
+          if (!goes_next(now + seconds, s)) return;
+          now += seconds;
+        }
       }
+      finish(s, now);
     }
-    return free;
   }
 
-  /// When the buffer of the k-th gradient that stage s receives is free: the backward of the last but one is done.
-  Time gradient_buffer_free(std::size_t s, std::size_t k) {
-    constexpr std::size_t kBuffers = 2;
-    if (k < kBuffers) return 0;
-    const Stage& stage = stages_[s];
-    const std::int64_t before = incoming(s, Op::kRecvGradient)->messages[k - kBuffers].micro_batch;
-    const auto use = std::find_if(stage.slots.begin(), stage.slots.end(),
-                                  [before](const SlotUse& slot) { return slot.micro_batch == before; });
-    return use == stage.slots.end() ? Time(0) : stage.end_of(use->released_at);
+  /// Whether that is the next event of all, and can be done right away; else it is put down.
+  bool goes_next(double time, std::size_t s) {
+    const Event event{time, s};
+    if (events_.empty() || event < events_.top()) return true;
+    events_.push(event);
+    return false;
   }
 
-  /// The how-manieth message of that kind is of this micro-batch, if stage s sends it at all.
-  std::optional<std::size_t> message_of(std::size_t s, Op send, std::int64_t micro_batch) {
-    const Channel* channel = outgoing(s, send);
-    if (!channel) return std::nullopt;
-    for (std::size_t k = 0; k < channel->messages.size(); ++k) {
-      if (channel->messages[k].micro_batch == micro_batch) return k;
+  void begin(std::size_t s, double now) {
+    Stage& stage = stages_[s];
+    stage.has_begun = true;
+    stage.begin_seconds = now;
+    const Action& action = stage.next();
+    for (const EarlyReceive& receive : stage.program->receives_before(action)) {
+      Channel& channel = *network_.channel_of(static_cast<std::int64_t>(s), receive.op, receive.chunk);
+      wake(channel, network_.post(channel, now));
     }
-    return std::nullopt;
+    if (action.instruction.op == Op::kAgreeOnUpdate) come_to_agreement(s, now);
+  }
+
+  void come_to_agreement(std::size_t s, double now) {
+    agreeing_.push_back(s);
+    if (agreeing_.size() < stages_.size()) return;
+    agreement_ = {.until_seconds = now + agree_seconds_, .ready_seconds = now};
+    for (const std::size_t other : agreeing_)
+      if (other != s) events_.push({agreement_.until_seconds, other});
+  }
+
+  Wait wait_of(std::size_t s) {
+    Stage& stage = stages_[s];
+    const Action& action = stage.next();
+    const Instruction& i = action.instruction;
+    switch (i.op) {
+      case Op::kRecvActivation:
+      case Op::kRecvGradient: {
+        const Channel& channel = *channel_of(s, i.op, i.chunk);
+        return wait_for(stage, channel, channel.num_received, &SimulatedMessage::arrived);
+      }
+      case Op::kForward:
+        if (action.frame < 0 || stage.chunks[i.chunk].sent_from_frame[action.frame] < 0) return {};
+        return wait_for(stage, *channel_of(s, Op::kSendActivation, i.chunk),
+                        stage.chunks[i.chunk].sent_from_frame[action.frame], &SimulatedMessage::left);
+      case Op::kBackward:
+      case Op::kBackwardInput:
+        if (!action.first_piece || stage.chunks[i.chunk].sent_from_buffer[action.gradient_out] < 0) return {};
+        return wait_for(stage, *channel_of(s, Op::kSendGradient, i.chunk),
+                        stage.chunks[i.chunk].sent_from_buffer[action.gradient_out], &SimulatedMessage::left);
+      case Op::kFoldBucket:
+        return wait_for_exchange(i, stage.chunks[i.chunk].exchanges[i.bucket].reduced, "ReduceBucket");
+      case Op::kGatherBucket:
+        return wait_for_exchange(i, stage.chunks[i.chunk].exchanges[i.bucket].gathered, "UpdateBucket");
+      case Op::kAgreeOnUpdate:
+        return agreement_;
+      default:
+        return {};
+    }
+  }
+
+  static Wait wait_for(Stage& stage, const Channel& channel, std::int64_t k, double SimulatedMessage::*time) {
+    if (k < std::ssize(channel.messages) && channel.messages[k].*time != kUnknown)
+      return {.until_seconds = channel.messages[k].*time, .ready_seconds = channel.messages[k].ready};
+    stage.awaited = {.channel = &channel, .message = k};
+    return {.until_seconds = kUnknown};
+  }
+
+  static Wait wait_for_exchange(const Instruction& i, double through, const char* starter) {
+    if (through == kUnknown) fail("{} comes before its {}.", to_string(i), starter);
+    return {.until_seconds = through, .ready_seconds = 0};
+  }
+
+  /// That message, if any, has left: who waits for it knows now for how long.
+  void wake(const Channel& channel, std::int64_t message) {
+    if (message < 0) return;
+    const auto wake_stage = [&](std::int64_t s, double time) {
+      Awaited& awaited = stages_[s].awaited;
+      if (awaited.channel != &channel || awaited.message != message) return;
+      awaited.channel = nullptr;
+      events_.push({time, static_cast<std::size_t>(s)});
+    };
+    wake_stage(channel.receiver, channel.messages[message].arrived);
+    wake_stage(channel.sender, channel.messages[message].left);
+  }
+
+  /// Returns how long it takes.
+  double start_work(std::size_t s, const Wait& wait, double now) {
+    Stage& stage = stages_[s];
+    const double seconds = seconds_of(stage);
+    const double communication = now - std::max(stage.begin_seconds, std::min(now, wait.ready_seconds));
+    stage.times.communication_seconds += communication;
+    stage.times.bubble_seconds += now - stage.begin_seconds - communication;
+    stage.times.busy_seconds += seconds;
+    stage.ready_seconds = now;
+    stage.is_working = true;
+    return seconds;
+  }
+
+  static double seconds_of(const Stage& stage) {
+    const Instruction& i = stage.next().instruction;
+    const Chunk& chunk = stage.chunks[i.chunk];
+    const ChunkCost& cost = *chunk.cost;
+    const double share = is_backward(i.op) && i.bucket != kAllBuckets ? chunk.shares[i.bucket] : 1;
+    switch (i.op) {
+      case Op::kLoadInput:
+        return cost.load_input_seconds;
+      case Op::kForward:
+        return cost.forward_seconds;
+      case Op::kLoadLabels:
+        return cost.load_labels_seconds;
+      case Op::kLoss:
+        return cost.loss_seconds;
+      case Op::kBackward:
+        return cost.joint_backward_seconds() * share;
+      case Op::kBackwardInput:
+        return cost.backward_input_seconds * share;
+      case Op::kBackwardWeight:
+        return cost.backward_weight_seconds * share;
+      case Op::kFoldBucket:
+        return cost.buckets.empty() ? 0 : cost.buckets[i.bucket].fold_seconds;
+      case Op::kUpdateBucket:
+        return cost.buckets.empty() ? 0 : cost.buckets[i.bucket].update_seconds;
+      default:
+        return 0;
+    }
+  }
+
+  void finish(std::size_t s, double now) {
+    Stage& stage = stages_[s];
+    const Action& action = stage.next();
+    const Instruction& i = action.instruction;
+    Chunk& chunk = stage.chunks[i.chunk];
+    const bool is_free = chunk.cost->buckets.empty();
+    switch (i.op) {
+      case Op::kRecvActivation:
+      case Op::kRecvGradient:
+        ++channel_of(s, i.op, i.chunk)->num_received;
+        break;
+      case Op::kSendActivation:
+        if (action.frame >= 0) chunk.sent_from_frame[action.frame] = channel_of(s, i.op, i.chunk)->num_sent;
+        send(*channel_of(s, i.op, i.chunk), now);
+        break;
+      case Op::kSendGradient:
+        if (action.gradient_out >= 0)
+          chunk.sent_from_buffer[action.gradient_out] = channel_of(s, i.op, i.chunk)->num_sent;
+        send(*channel_of(s, i.op, i.chunk), now);
+        break;
+      case Op::kReduceBucket:
+        chunk.exchanges[i.bucket].reduced =
+            exchange(stage, now, is_free ? 0 : chunk.cost->buckets[i.bucket].reduce_seconds);
+        break;
+      case Op::kUpdateBucket:
+        chunk.exchanges[i.bucket].gathered =
+            exchange(stage, now, is_free ? 0 : chunk.cost->buckets[i.bucket].gather_seconds);
+        break;
+      default:
+        break;
+    }
+    if (keep_spans_) simulation_.spans[s].push_back({i, stage.begin_seconds, stage.ready_seconds, now});
+    stage.has_begun = stage.is_working = false;
+    ++stage.place;
+    stage.end_seconds = now;
+  }
+
+  void send(Channel& channel, double now) { wake(channel, network_.send(channel, now)); }
+
+  /// When the data group, which takes one exchange of a stage after the other, is through with this one.
+  static double exchange(Stage& stage, double now, double seconds) {
+    stage.exchange_free_seconds = std::max(now, stage.exchange_free_seconds) + seconds;
+    return stage.exchange_free_seconds;
+  }
+
+  Channel* channel_of(std::size_t s, Op op, std::int64_t chunk) {
+    return network_.channel_of(static_cast<std::int64_t>(s), op, chunk);
   }
 
   [[noreturn]] void report_deadlock() {
     std::string waits;
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       if (stages_[s].done()) continue;
-      waits += fmt::format("{}stage {} at {} waits for {}", waits.empty() ? "" : "; ", s, to_string(stages_[s].next()),
-                           awaited(s));
+      waits += fmt::format("{}stage {} at {} waits for {}", waits.empty() ? "" : "; ", s,
+                           to_string(stages_[s].next().instruction), awaited_by(stages_[s]));
     }
-    fail("The schedule deadlocks{}: {}.", zero_buffering_ ? " without buffering" : "", waits);
+    fail("The schedule deadlocks{}: {}.", network_.is_zero_buffering() ? " without buffering" : "", waits);
   }
 
-  /// What stage s waits for; it is stuck, so its next instruction is one that waits.
-  std::string awaited(std::size_t s) {
-    const Stage& stage = stages_[s];
-    const std::size_t k = stage.ordinal();
-    const Channel* channel = incoming(s, stage.next().op);
-    if (channel) {
-      const Instruction send{channel->send, stage.next().micro_batch};
-      if (k >= channel->messages.size()) {
-        return fmt::format("{} of stage {}, whose list has none", to_string(send), channel->sender);
-      }
-      if (!channel->messages[k].sent) return fmt::format("{} of stage {}", to_string(send), channel->sender);
-      if (channel->receive == Op::kRecvGradient) return "a gradient buffer, held until a later Backward";
+  /// What that stage waits for; it is stuck, so its next instruction is one that waits.
+  static std::string awaited_by(const Stage& stage) {
+    const auto& [channel, k] = stage.awaited;
+    const Instruction& i = stage.next().instruction;
+    if (channel == nullptr) return "the other stages";
+    if (k >= std::ssize(channel->messages)) {
+      const Instruction send{.op = channel->send.op, .micro_batch = i.micro_batch, .chunk = channel->send.chunk};
+      return fmt::format("{} of stage {}, whose list has none", to_string(send), channel->sender);
     }
-    const SlotUse& holder = stage.slots[k - stage.num_slots];
-    if (!stage.end_of(holder.released_at)) return fmt::format("the slot that micro-batch {} holds", holder.micro_batch);
-    return fmt::format("the slot of micro-batch {}, which is still being sent", holder.micro_batch);
+    if (i.op == channel->receive.op)
+      return fmt::format("{} of stage {}", to_string(channel->sending(k)), channel->sender);
+    return fmt::format("its {} to leave, for which stage {} has no buffer yet", to_string(channel->sending(k)),
+                       channel->receiver);
   }
 
-  Simulation result() const {
-    Simulation simulation;
-    double computed_seconds = 0;
-    for (const Stage& stage : stages_) {
-      computed_seconds = std::accumulate(stage.seconds.begin(), stage.seconds.end(), computed_seconds);
-      simulation.step_seconds = std::max(simulation.step_seconds, stage.clock());
-      simulation.stages.push_back(stage.spans);
+  Simulation result() {
+    double busy_seconds = 0, held_seconds = 0;
+    for (const Stage& stage : stages_) simulation_.step_seconds = std::max(simulation_.step_seconds, stage.end_seconds);
+    for (Stage& stage : stages_) {
+      stage.times.bubble_seconds += simulation_.step_seconds - stage.end_seconds;
+      simulation_.stages.push_back(stage.times);
+      busy_seconds += stage.times.busy_seconds;
+      held_seconds += simulation_.step_seconds;
     }
-    const double held_seconds = static_cast<double>(stages_.size()) * simulation.step_seconds;
-    if (held_seconds > 0) simulation.bubble = std::max(0.0, 1 - computed_seconds / held_seconds);
-    return simulation;
+    if (held_seconds > 0) simulation_.bubble = std::max(0.0, 1 - busy_seconds / held_seconds);
+    return std::move(simulation_);
   }
 
-  bool zero_buffering_;
+  double agree_seconds_;
+  bool keep_spans_;
+  std::vector<BoundProgram> programs_;
+  SimulatedNetwork network_;
   std::vector<Stage> stages_;
-  std::vector<Channel> behind_;  ///< by boundary: activations, from stage b to b + 1
-  std::vector<Channel> before_;  ///< by boundary: gradients, from stage b + 1 to b
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::vector<std::size_t> agreeing_;  ///< stages that have come to AgreeOnUpdate
+  Wait agreement_{.until_seconds = kUnknown};
+  Simulation simulation_;
 };
+
+void check(const Schedule& schedule, const PipelineCosts& costs) {
+  if (schedule.empty()) fail("A schedule without stages cannot be simulated.");
+  if (costs.chunks.empty() || costs.chunks.size() % schedule.size() != 0)
+    fail("A schedule of {} stages was given the costs of {} virtual stages.", schedule.size(), costs.chunks.size());
+  const std::int64_t num = std::ssize(costs.chunks) / std::ssize(schedule);
+  for (std::size_t s = 0; s < schedule.size(); ++s) {
+    if (num_chunks(schedule[s]) > num)
+      fail("Stage {} has {} chunks, and costs for {}.", s, num_chunks(schedule[s]), num);
+  }
+}
 
 }  // namespace
 
-Simulation simulate(const Schedule& schedule, const std::vector<StageCost>& costs, bool zero_buffering) {
-  if (costs.size() != schedule.size()) {
-    fail("A schedule of {} stages was given the costs of {}.", schedule.size(), costs.size());
-  }
-  return Simulator(schedule, costs, zero_buffering).run();
+Simulation simulate(const Schedule& schedule, const PipelineCosts& costs, const SimulationOptions& options) {
+  check(schedule, costs);
+  return Simulator(schedule, costs, options).run();
 }
 
 }  // namespace convoy

@@ -1,40 +1,49 @@
-/// What one micro-batch's passes through a stage consist of: the same in all schedules.
+/// What one micro-batch's passes through a chunk consist of: the same in all schedules.
 #include "schedule/stage_builder.h"
+
+#include <utility>
 
 #include "convoy/base/error.h"
 
 namespace convoy::schedule {
 
-StageBuilder::StageBuilder(const PipelineSpec& spec, std::int64_t stage)
-    : stage_(stage),
-      stages_(spec.stages),
-      micro_batches_(spec.micro_batches),
-      num_buckets_(spec.num_buckets[static_cast<std::size_t>(stage)]),
-      agrees_(spec.agree_on_update) {}
-
-void StageBuilder::forward(std::int64_t m) {
-  add(is_first() ? Op::kLoadInput : Op::kRecvActivation, m);
-  add(Op::kForward, m);
-  if (is_last()) {
-    add(Op::kLoadLabels, m);
-    add(Op::kLoss, m);
+void StageBuilder::forward(std::int64_t m, std::int64_t chunk) {
+  add(is_first(chunk) ? Op::kLoadInput : Op::kRecvActivation, m, chunk);
+  add(Op::kForward, m, chunk);
+  if (is_last(chunk)) {
+    add(Op::kLoadLabels, m, chunk);
+    add(Op::kLoss, m, chunk);
   } else {
-    add(Op::kSendActivation, m);
+    add(Op::kSendActivation, m, chunk);
   }
 }
 
-void StageBuilder::backward(std::int64_t m) {
-  if (!is_last()) add(Op::kRecvGradient, m);
-  if (m == micro_batches_ - 1) {
-    backward_by_bucket(m);
+void StageBuilder::backward(std::int64_t m, std::int64_t chunk) {
+  if (!is_last(chunk)) add(Op::kRecvGradient, m, chunk);
+  if (m == spec_.micro_batches - 1) {
+    by_bucket(Op::kBackward, m, chunk);
   } else {
-    add(Op::kBackward, m);
-    if (!is_first()) add(Op::kSendGradient, m);
+    add(Op::kBackward, m, chunk);
+    if (!is_first(chunk)) add(Op::kSendGradient, m, chunk);
   }
 }
 
-/// The tail of a training step: the last micro-batch completes the gradients, last bucket (nearest the loss) first. A
-/// bucket's exchange runs behind the backward of the next, so its fold and update come one bucket later:
+void StageBuilder::backward_input(std::int64_t m, std::int64_t chunk) {
+  if (!is_last(chunk)) add(Op::kRecvGradient, m, chunk);
+  add(Op::kBackwardInput, m, chunk);
+  if (!is_first(chunk)) add(Op::kSendGradient, m, chunk);
+}
+
+void StageBuilder::backward_weight(std::int64_t m, std::int64_t chunk) {
+  if (m == spec_.micro_batches - 1) {
+    by_bucket(Op::kBackwardWeight, m, chunk);
+  } else {
+    add(Op::kBackwardWeight, m, chunk);
+  }
+}
+
+/// The tail of a training step: the last micro-batch completes the gradients of a chunk, last bucket (nearest the loss)
+/// first. A bucket's exchange runs behind the backward of the next, so its fold and update come one bucket later:
 ///
 ///   B2 Reduce2  B1 Reduce1 Fold2 Update2  B0 SendGradient Reduce0 Fold1 Update1  Fold0 Update0  Gather2 Gather1
 ///   Gather0
@@ -43,43 +52,50 @@ void StageBuilder::backward(std::int64_t m) {
 ///
 ///   B2 Reduce2  B1 Reduce1 Fold2  B0 SendGradient Reduce0 Fold1  Fold0  Agree  Update2 Update1 Update0  Gather2 ...
 ///
-/// The gradient leaves before anything that waits, because the stage before has nothing else to do.
-void StageBuilder::backward_by_bucket(std::int64_t m) {
-  for (std::int64_t b = num_buckets_ - 1; b >= 0; --b) {
-    add(Op::kBackward, m, b);
-    if (b == 0 && !is_first()) add(Op::kSendGradient, m);
-    add_bucket(Op::kReduceBucket, b);
-    if (b + 1 < num_buckets_) complete(b + 1);
+/// The gradient leaves before anything that waits, because the stage before has nothing else to do. A chunk's first
+/// bucket waits likewise for the next chunk's last: what lies between them runs beside its exchange.
+void StageBuilder::by_bucket(Op op, std::int64_t m, std::int64_t chunk) {
+  for (std::int64_t b = num_buckets(chunk) - 1; b >= 0; --b) {
+    add(op, m, chunk, b);
+    if (op == Op::kBackward && b == 0 && !is_first(chunk)) add(Op::kSendGradient, m, chunk);
+    add(Op::kReduceBucket, -1, chunk, b);
+    if (!reduced_.empty()) complete(reduced_.back());
+    reduced_.push_back({.op = Op::kReduceBucket, .bucket = b, .chunk = chunk});
   }
-  complete(0);
-  if (agrees_) {
-    add(Op::kAgreeOnUpdate, -1);
-    for (std::int64_t b = num_buckets_ - 1; b >= 0; --b) add_bucket(Op::kUpdateBucket, b);
-  }
-  for (std::int64_t b = num_buckets_ - 1; b >= 0; --b) add_bucket(Op::kGatherBucket, b);
 }
 
-void StageBuilder::complete(std::int64_t bucket) {
-  add_bucket(Op::kFoldBucket, bucket);
-  if (!agrees_) add_bucket(Op::kUpdateBucket, bucket);
+void StageBuilder::complete(const Instruction& reduce) {
+  add_for(Op::kFoldBucket, reduce);
+  if (!spec_.agree_on_update) add_for(Op::kUpdateBucket, reduce);
 }
 
-namespace {
+StageProgram StageBuilder::finish() {
+  if (reduced_.empty()) return std::move(program_);  // evaluation
+  complete(reduced_.back());
+  if (spec_.agree_on_update) {
+    program_.push_back({.op = Op::kAgreeOnUpdate});
+    for (const Instruction& reduce : reduced_) add_for(Op::kUpdateBucket, reduce);
+  }
+  for (const Instruction& reduce : reduced_) add_for(Op::kGatherBucket, reduce);
+  return std::move(program_);
+}
 
 void check(const PipelineSpec& spec) {
-  if (spec.stages < 1 || spec.micro_batches < 1) {
-    fail("A pipeline of {} stages and {} micro-batches cannot be scheduled: at least 1 of each.", spec.stages,
-         spec.micro_batches);
+  if (spec.stages < 1 || spec.micro_batches < 1 || spec.chunks < 1) {
+    fail("A pipeline of {} stages with {} chunks and {} micro-batches cannot be scheduled: at least 1 of each.",
+         spec.stages, spec.chunks, spec.micro_batches);
   }
-  if (static_cast<std::int64_t>(spec.num_buckets.size()) != spec.stages) {
-    fail("A pipeline of {} stages was given the bucket counts of {}.", spec.stages, spec.num_buckets.size());
+  const std::int64_t num = spec.virtual_stages();
+  if (std::ssize(spec.num_buckets) != num) {
+    fail("A pipeline of {} virtual stages was given the bucket counts of {}.", num, spec.num_buckets.size());
   }
-  for (std::size_t s = 0; s < spec.num_buckets.size(); ++s) {
-    if (spec.num_buckets[s] < 1) fail("Stage {} has {} gradient buckets: at least 1.", s, spec.num_buckets[s]);
+  for (std::size_t x = 0; x < spec.num_buckets.size(); ++x) {
+    if (spec.num_buckets[x] < 1) fail("Virtual stage {} has {} gradient buckets: at least 1.", x, spec.num_buckets[x]);
+  }
+  if (!spec.costs.chunks.empty() && std::ssize(spec.costs.chunks) != num) {
+    fail("A pipeline of {} virtual stages was given the costs of {}.", num, spec.costs.chunks.size());
   }
 }
-
-}  // namespace
 
 Schedule build(const PipelineSpec& spec, const std::function<void(StageBuilder&)>& write) {
   check(spec);
@@ -87,9 +103,13 @@ Schedule build(const PipelineSpec& spec, const std::function<void(StageBuilder&)
   for (std::int64_t stage = 0; stage < spec.stages; ++stage) {
     StageBuilder builder(spec, stage);
     write(builder);
-    schedule.push_back(builder.take());
+    schedule.push_back(builder.finish());
   }
   return schedule;
+}
+
+void check_one_chunk(const PipelineSpec& spec, const char* name) {
+  if (spec.chunks != 1) fail("{} schedules one chunk a stage, not {}.", name, spec.chunks);
 }
 
 }  // namespace convoy::schedule

@@ -2,42 +2,56 @@
 #pragma once
 
 #include <functional>
-#include <utility>
 
 #include "convoy/schedule/schedule.h"
 
 namespace convoy::schedule {
 
-/// Appends whole passes of one micro-batch through one stage, with whatever it must load, receive, score and send.
+/// Appends whole passes of one micro-batch through one chunk, with whatever it must load, receive, score and send.
 class StageBuilder {
  public:
-  StageBuilder(const PipelineSpec& spec, std::int64_t stage);
+  StageBuilder(const PipelineSpec& spec, std::int64_t stage) : spec_(spec), stage_(stage) {}
 
   std::int64_t stage() const { return stage_; }
-  std::int64_t stages() const { return stages_; }
-  std::int64_t micro_batches() const { return micro_batches_; }
+  std::int64_t stages() const { return spec_.stages; }
+  std::int64_t micro_batches() const { return spec_.micro_batches; }
 
-  /// In from the loader or the stage before, forward, then out to the stage behind or into the loss.
-  void forward(std::int64_t m);
+  /// In from the loader or the virtual stage before, forward, then out to the one behind or into the loss.
+  void forward(std::int64_t m, std::int64_t chunk = 0);
   /// The gradient in, backward, the gradient out. The last micro-batch also hands over the buckets (see there).
-  void backward(std::int64_t m);
+  void backward(std::int64_t m, std::int64_t chunk = 0);
+  /// Likewise by input alone; no buckets.
+  void backward_input(std::int64_t m, std::int64_t chunk = 0);
+  /// By weight. The last micro-batch also hands over the buckets.
+  void backward_weight(std::int64_t m, std::int64_t chunk = 0);
 
-  StageProgram take() { return std::move(program_); }
+  /// The list, with the end of the step.
+  StageProgram finish();
 
  private:
-  void backward_by_bucket(std::int64_t m);
-  void complete(std::int64_t bucket);
-  void add(Op op, std::int64_t m, std::int64_t bucket = kAllBuckets) { program_.push_back({op, m, bucket}); }
-  void add_bucket(Op op, std::int64_t bucket) { program_.push_back({op, -1, bucket}); }
-  bool is_first() const { return stage_ == 0; }
-  bool is_last() const { return stage_ == stages_ - 1; }
+  void by_bucket(Op op, std::int64_t m, std::int64_t chunk);
+  void complete(const Instruction& reduce);
+  void add(Op op, std::int64_t m, std::int64_t chunk, std::int64_t bucket = kAllBuckets) {
+    program_.push_back({.op = op, .micro_batch = m, .bucket = bucket, .chunk = chunk});
+  }
+  void add_for(Op op, const Instruction& reduce) { add(op, -1, reduce.chunk, reduce.bucket); }
+  bool is_first(std::int64_t chunk) const { return stage_ == 0 && chunk == 0; }
+  bool is_last(std::int64_t chunk) const { return stage_ == spec_.stages - 1 && chunk == spec_.chunks - 1; }
+  std::int64_t num_buckets(std::int64_t chunk) const { return spec_.num_buckets[chunk * spec_.stages + stage_]; }
 
-  std::int64_t stage_, stages_, micro_batches_, num_buckets_;
-  bool agrees_;
+  const PipelineSpec& spec_;
+  std::int64_t stage_;
   StageProgram program_;
+  StageProgram reduced_;  ///< ReduceBucket of every bucket so far
 };
+
+/// Throws Error where the spec is no pipeline.
+void check(const PipelineSpec& spec);
 
 /// A list for each stage, written by `write`. Throws Error where the spec is no pipeline.
 Schedule build(const PipelineSpec& spec, const std::function<void(StageBuilder&)>& write);
+
+/// Throws Error where the schedule of that name is asked for more than one chunk a stage.
+void check_one_chunk(const PipelineSpec& spec, const char* name);
 
 }  // namespace convoy::schedule

@@ -16,13 +16,15 @@ constexpr std::int64_t kDrawnColumns = 116;
 
 // F forward, B backward (twice as long), . idle; a column is a forward.
 std::string draw(const Schedule& schedule) {
-  const std::vector<StageCost> costs(schedule.size(), {.forward_seconds = 1, .backward_seconds = 2});
+  const PipelineCosts costs{
+      .chunks = std::vector<ChunkCost>(
+          schedule.size(), {.forward_seconds = 1, .backward_input_seconds = 1, .backward_weight_seconds = 1})};
   const Simulation simulation = simulate(schedule, costs);
   std::string text = fmt::format("step: {:.0f} forward-times, bubble {:.1f} % (equal cells, free messages)\n",
                                  simulation.step_seconds, 100 * simulation.bubble);
-  for (std::size_t s = 0; s < simulation.stages.size(); ++s) {
+  for (std::size_t s = 0; s < simulation.spans.size(); ++s) {
     std::string line(static_cast<std::size_t>(std::llround(simulation.step_seconds)), '.');
-    for (const Span& span : simulation.stages[s]) {
+    for (const Span& span : simulation.spans[s]) {
       const char letter = span.instruction.op == Op::kForward ? 'F' : span.instruction.op == Op::kBackward ? 'B' : '\0';
       if (letter == '\0') continue;
       const auto begin = static_cast<std::size_t>(std::llround(span.begin_seconds));

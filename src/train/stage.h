@@ -9,8 +9,8 @@
 #include "convoy/model/arena_layout.h"
 #include "convoy/model/network.h"
 #include "convoy/ops/library.h"
+#include "convoy/schedule/bound_program.h"
 
-#include "train/bound_program.h"
 #include "train/sharded_update.h"
 
 namespace convoy {

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "convoy/base/clock.h"
+#include "convoy/base/error.h"
 
 namespace convoy {
 
@@ -38,7 +39,7 @@ void StepExecutor::plan_messages() {
     return MessageSpec{.group = parts_.grid.model(), .data = data, .size_bytes = size_bytes, .peer = peer, .tag = tag};
   };
   const std::int64_t x_bytes = stage.first_cell().x_bytes(), y_bytes = stage.last_cell().y_bytes();
-  for (std::int64_t frame = 0; frame < program_.num_frames; ++frame) {
+  for (std::int64_t frame = 0; frame < program_.num_frames.front(); ++frame) {
     if (!parts_.grid.is_first_stage())
       activation_receives_.push_back(transport.receive(spec_of(stage.input(frame), x_bytes, me - 1, kActivationTag)));
     if (!parts_.grid.is_last_stage())
@@ -78,7 +79,7 @@ void StepExecutor::run(BatchSource& source) {
   skips_update_ = false;
   for (std::size_t i = 0; i < program_.actions.size(); ++i) {
     const Action& action = program_.actions[i];
-    for (const EarlyReceive& receive : action.receives_before) receive_of(receive).start();
+    for (const EarlyReceive& receive : program_.receives_before(action)) receive_of(receive).start();
     execute(action, recording_of_[i], source);
     parts_.transport.progress();
   }
@@ -120,6 +121,9 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
     case Op::kBackward:
       backward(action, *recording);
       break;
+    case Op::kBackwardInput:
+    case Op::kBackwardWeight:
+      fail("{} has no execution yet.", to_string(action.instruction));
     case Op::kSendGradient:
       gradient_sends_[action.gradient_out]->start();
       break;

@@ -9,8 +9,8 @@
 #include "convoy/comm/transport.h"
 #include "convoy/data/batch_source.h"
 #include "convoy/ops/softmax_cross_entropy.h"
+#include "convoy/schedule/bound_program.h"
 
-#include "train/bound_program.h"
 #include "train/gradient_tree.h"
 #include "train/loss_scale.h"
 #include "train/sharded_update.h"

@@ -7,6 +7,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/params/names.h"
 
 #include "train/loss_scale.h"
 #include "train/optimizer.h"
@@ -68,6 +69,12 @@ void check_micro_batches(const BatchParams& batch, const GridShape& grid) {
         (batch.global + kMostMicroBatches - 1) / kMostMicroBatches);
 }
 
+// Until the executor has several chunks a stage, and the two halves of a backward.
+void check_schedule(ScheduleKind kind) {
+  if (kind == ScheduleKind::kInterleaved || kind == ScheduleKind::kZeroBubble)
+    refuse("schedule.kind = {} cannot be executed yet. Allowed here: naive, gpipe, 1f1b.", name_of(kind));
+}
+
 void check_message(const Network& network, const StagePlan& stage, std::int64_t batch_micro) {
   const std::int64_t bytes = std::max(stage.boundary_in_bytes, stage.boundary_out_bytes);
   if (bytes > kMostMessageBytes)
@@ -83,6 +90,7 @@ void check_message(const Network& network, const StagePlan& stage, std::int64_t 
 
 StepPlan::StepPlan(const EngineSpec& spec, const GridShape& grid)
     : spec_(spec), grid_(grid), network_(make_network(spec.network)) {
+  check_schedule(spec.schedule);
   check_micro_batches(spec.batch, grid);
   const auto bucket_floats = static_cast<std::int64_t>(spec.bucket_mib * 1024 * 1024 / sizeof(float));
   for (const CellRange& cells : partition(model_cell_seconds(network_), grid.stages))

@@ -56,6 +56,13 @@ TEST_F(BadInput, AGpuThatIsNotThereIsRefusedAndSoIsAPrecisionThatTheCpuLacks) {
   unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
+TEST_F(BadInput, SchedulesThatAreNotExecutedYetAreRefused) {
+  expect_refused({"--schedule.kind=interleaved"},
+                 "schedule.kind = interleaved cannot be executed yet. Allowed here: naive, gpipe, 1f1b.");
+  expect_refused({"--schedule.kind=zero_bubble"}, "schedule.kind = zero_bubble cannot be executed yet.");
+  expect_refused({"--schedule.chunks=1"}, "schedule.chunks = 1 is out of range. Allowed: 2 to 64.");
+}
+
 TEST_F(BadInput, BatchesThatDoNotDivideAreRefused) {
   expect_refused({"--batch.micro=7"}, "batch.micro = 7 does not divide batch.global = 64. Nearest that do: 4, 8.");
   expect_refused({"--batch.global=100000", "--batch.micro=10"}, "batch.global = 100000");

@@ -5,7 +5,7 @@
 
 namespace convoy {
 
-const char* name_of(ScheduleKind kind);      ///< "naive", "gpipe", "1f1b"
+const char* name_of(ScheduleKind kind);      ///< "naive", "gpipe", "1f1b", "interleaved", "zero_bubble"
 const char* name_of(OptimizerKind kind);     ///< "sgd", "adam", "adamw", "lars"
 const char* name_of(LearningRateKind kind);  ///< "constant", "step", "multistep", "cosine", "polynomial", "onecycle"
 const char* name_of(DeviceKind kind);        ///< "auto", "cpu", "cuda"

@@ -8,7 +8,7 @@
 
 namespace convoy {
 
-enum class ScheduleKind { kNaive, kGpipe, k1F1B };
+enum class ScheduleKind { kNaive, kGpipe, k1F1B, kInterleaved, kZeroBubble };
 enum class OptimizerKind { kSgd, kAdam, kAdamW, kLars };
 enum class LearningRateKind { kConstant, kStep, kMultistep, kCosine, kPolynomial, kOnecycle };
 enum class DeviceKind { kAuto, kCpu, kCuda };
@@ -47,6 +47,7 @@ struct GridParams {
 
 struct ScheduleParams {
   ScheduleKind kind = ScheduleKind::k1F1B;
+  std::int64_t chunks = 2;  ///< interleaved: runs of cells a stage
   bool operator==(const ScheduleParams&) const = default;
 };
 

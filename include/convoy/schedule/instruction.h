@@ -8,15 +8,17 @@
 namespace convoy {
 
 enum class Op {
-  kLoadInput,       ///< m: images of micro-batch m, first stage
-  kRecvActivation,  ///< m: from the stage before
+  kLoadInput,       ///< m: images of micro-batch m, first virtual stage
+  kRecvActivation,  ///< m: from the virtual stage before
   kForward,         ///< m
-  kSendActivation,  ///< m: to the stage behind
-  kLoadLabels,      ///< m: last stage
-  kLoss,            ///< m: loss, and its gradient when training; last stage
-  kRecvGradient,    ///< m: from the stage behind
+  kSendActivation,  ///< m: to the virtual stage behind
+  kLoadLabels,      ///< m: last virtual stage
+  kLoss,            ///< m: loss, and its gradient when training; last virtual stage
+  kRecvGradient,    ///< m: from the virtual stage behind
   kBackward,        ///< m, [bucket]: by input and by weight, layer by layer while dy is in the cache
-  kSendGradient,    ///< m: to the stage before
+  kBackwardInput,   ///< m: by input alone. Leaves in m's frame what BackwardWeight needs
+  kBackwardWeight,  ///< m, [bucket]: by weight, from m's frame alone, some time after BackwardInput
+  kSendGradient,    ///< m: to the virtual stage before
   kReduceBucket,    ///< bucket: its gradients are complete here; start their exchange in the data group
   kFoldBucket,      ///< bucket: wait for the other replicas' slices and fold them: the own slice's gradient is complete
   kAgreeOnUpdate,   ///< all ranks: whether any gradient overflowed (then this step's updates and gathers are skipped),
@@ -28,12 +30,16 @@ enum class Op {
 inline constexpr std::int64_t kAllBuckets = -1;
 
 /// One entry of a stage's list. `micro_batch` counts within the replica's step, from 0.
-/// kBackward covers all cells of the stage (bucket = kAllBuckets) or, for the last micro-batch of a step, the cells of
-/// one bucket, so that a bucket's reduction can start while earlier cells still run.
+/// A stage has one run of cells or, interleaved, several: chunk c of stage s of p is virtual stage c * p + s. Buckets
+/// are numbered within their chunk.
+/// kBackward and kBackwardWeight cover all cells of the chunk (bucket = kAllBuckets) or, for the last micro-batch of a
+/// step, the cells of one bucket, so that a bucket's reduction can start while earlier cells still run.
+/// Where activations are recomputed, that is part of the backward, cell by cell.
 struct Instruction {
   Op op = Op::kForward;
   std::int64_t micro_batch = -1;
   std::int64_t bucket = kAllBuckets;
+  std::int64_t chunk = 0;
 
   bool operator==(const Instruction&) const = default;
 };
@@ -41,7 +47,12 @@ struct Instruction {
 /// A stage's list.
 using StageProgram = std::vector<Instruction>;
 
-/// "Forward 3", "Backward 7 bucket 2", "ReduceBucket 0".
+/// "Forward 3", "Forward 3 chunk 1", "Backward 7 bucket 2", "ReduceBucket 0 chunk 1": chunk 0 is not named.
 std::string to_string(const Instruction& instruction);
+
+/// Whether it is the backward of a micro-batch, or a part of it.
+inline bool is_backward(Op op) {
+  return op == Op::kBackward || op == Op::kBackwardInput || op == Op::kBackwardWeight;
+}
 
 }  // namespace convoy

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "convoy/params/parameters.h"
+#include "convoy/schedule/costs.h"
 #include "convoy/schedule/instruction.h"
 
 namespace convoy {
@@ -14,41 +15,71 @@ namespace convoy {
 struct PipelineSpec {
   std::int64_t stages = 1;
   std::int64_t micro_batches = 1;         ///< of this replica
-  std::vector<std::int64_t> num_buckets;  ///< by stage; each at least 1. Bucket 0 holds the stage's first cells
+  std::int64_t chunks = 1;                ///< a stage: runs of cells; more than 1 only where interleaved
+  std::vector<std::int64_t> num_buckets;  ///< by virtual stage; each at least 1. Bucket 0 holds the first cells
   bool agree_on_update = false;           ///< no bucket is updated before all gradients of all stages are known
+  PipelineCosts costs = {};               ///< that interleaved and zero bubble follow; no chunks: all passes cost alike
+
+  std::int64_t virtual_stages() const { return stages * chunks; }
 };
 
 /// A list for each stage. Promises, tested for all:
-///   - each micro-batch is loaded or received, forwarded, and sent or scored once a stage; then backward once;
-///   - backward runs in ascending order of micro-batch (the gradient tree's binary counter needs it);
-///   - sends and receives between neighbours match in order; no list waits for itself, even when a send only leaves
-///     once the receiver has asked for it;
-///   - every bucket is reduced once, after its last backward; then folded, updated, gathered; with agree_on_update all
-///     are folded before the one AgreeOnUpdate, and updated after it.
+///   - each micro-batch is loaded or received, forwarded, and sent or scored once a chunk; then backward once, or
+///     backward by input once and later by weight once;
+///   - a chunk's forward, backward, backward by input and by weight run in ascending order of micro-batch (the gradient
+///     tree's binary counter needs it);
+///   - sends and receives of neighbouring virtual stages match in order; no list waits for itself, even when a send
+///     only leaves once the receiver has asked for it;
+///   - every bucket is reduced once, right after its last backward; folded and updated after the next reduction is
+///     started; gathered at the end; with agree_on_update all are folded before the one AgreeOnUpdate, and updated
+///     after it.
 using Schedule = std::vector<StageProgram>;
 
 Schedule make_naive(const PipelineSpec& spec);  ///< one micro-batch at a time through all stages; 1 in flight
 Schedule make_gpipe(const PipelineSpec& spec);  ///< fill, drain; all micro-batches in flight
 Schedule make_1f1b(const PipelineSpec& spec);   ///< stage s holds at most min(stages - s, micro_batches) in flight
 
-/// The schedule of that kind.
+/// Several chunks a stage: a v-th of 1F1B's bubble. Narayanan et al. 2021, for any number of micro-batches.
+/// Micro-batches go through the chunks in max(1, floor(m / p)) groups, of g at most: p where p divides m, else up to
+/// 2p - 1. Stage s holds at most min(2 (p - s - 1) + (v - 1) g + 1, v m) in flight, over all its chunks.
+/// With m >= p and equal costs, a stage's bubble is (p - 1) (forward + backward) of one chunk; where g > p + 2, up to
+/// g - p - 2 backwards of one chunk more, in which a gradient waits for a buffer.
+Schedule make_interleaved(const PipelineSpec& spec);
+
+/// Backward by input first, by weight where there is time: ZB-H1. Qi et al. 2023.
+/// In flight, until BackwardWeight is done: at most min(p, m) in every stage, which is what 1F1B's first stage holds.
+/// (Held to 1F1B's p - s in each stage, the last could delay no BackwardWeight, and the bubble would be
+/// (p - 1) (forward + backward by input).)
+/// With m >= p and stages of equal cost, weight no longer than forward and input, the step's bubble is at most
+/// (p - 1) (forward + by input - by weight): a third of 1F1B's where all three are equal. At any costs, where exchanges
+/// take no time and a joint Backward takes the sum of both, it simulates (without buffering) no slower than 1F1B.
+Schedule make_zero_bubble(const PipelineSpec& spec);
+
+/// The schedule of that kind. Throws Error where spec is no pipeline, or the kind has one chunk a stage and spec more.
 Schedule make_schedule(ScheduleKind kind, const PipelineSpec& spec);
 
-/// Forward only: evaluation and prediction. One micro-batch in flight a stage.
+/// Forward only: evaluation and prediction. One micro-batch in flight a chunk; with several chunks, micro-batches go
+/// through them in groups of p.
 Schedule make_evaluation(const PipelineSpec& spec);
 
-/// A micro-batch's stay in a stage: its saved activations live from taken_at to the end of released_at, both places in
+/// A micro-batch's stay in a chunk: its saved activations live from taken_at to the end of released_at, both places in
 /// the list.
 struct SlotUse {
+  std::int64_t chunk = 0;
   std::int64_t micro_batch = 0;
   std::size_t taken_at = 0;     ///< LoadInput or RecvActivation
-  std::size_t released_at = 0;  ///< its last Backward; in evaluation the Loss or the SendActivation
+  std::size_t released_at = 0;  ///< its last Backward or BackwardWeight; in evaluation the Loss or the SendActivation
 };
 
-/// One a micro-batch, in the order in which they are taken.
+/// One a chunk and micro-batch, in the order in which they are taken.
 std::vector<SlotUse> slot_uses(const StageProgram& program);
 
-/// Most micro-batches whose saved activations a stage holds at once.
+/// Most micro-batches whose saved activations a stage holds at once; one that is in two chunks counts twice.
 std::int64_t max_in_flight(const StageProgram& program);
+/// Most of that chunk: its frames. Chunks need not come to their most at once.
+std::int64_t max_in_flight(const StageProgram& program, std::int64_t chunk);
+
+/// 1 + the highest chunk in the list.
+std::int64_t num_chunks(const StageProgram& program);
 
 }  // namespace convoy

@@ -4,52 +4,58 @@
 #include <cstdint>
 #include <vector>
 
+#include "convoy/schedule/costs.h"
 #include "convoy/schedule/schedule.h"
 
 namespace convoy {
 
-/// Seconds of one stage's instructions, a micro-batch.
-struct StageCost {
-  double forward_seconds = 0;
-  double backward_seconds = 0;  ///< of all buckets together; the parts of a backward by bucket take equal shares
-  double transfer_seconds = 0;  ///< an activation or gradient across the boundary behind this stage
+struct SimulationOptions {
+  bool zero_buffering = false;  ///< the network stores nothing: as MPI and NCCL treat messages of this size
+  bool keep_spans = true;       ///< without them it is faster and takes less memory
 };
 
-/// When an instruction ran. A stage's spans follow each other without gaps: waiting lies inside the span that waits.
+/// When an instruction ran. A stage's spans follow each other without gaps.
 struct Span {
   Instruction instruction;
-  double begin_seconds = 0;
+  double begin_seconds = 0;  ///< the stage has come to it
+  double ready_seconds = 0;  ///< what it waits for is there: its own work begins
   double end_seconds = 0;
 };
 
-struct Simulation {
-  std::vector<std::vector<Span>> stages;  ///< by stage, in list order
-  double step_seconds = 0;                ///< when the last stage to finish has finished
-  double bubble = 0;                      ///< share of stages x step_seconds in which stages computed nothing
+/// Where a stage's time went: the three add up to the step's, within rounding.
+struct StageTimes {
+  double busy_seconds = 0;           ///< arithmetic, losses, loading
+  double bubble_seconds = 0;         ///< waiting for an instruction elsewhere that had not finished; idle at the end
+  double communication_seconds = 0;  ///< waiting for a message on its way, or for an exchange in the data group
 };
 
-/// Executes the lists with one clock a stage. Forward and Backward take their cost, all else takes no time of its own.
+struct Simulation {
+  std::vector<std::vector<Span>> spans;  ///< by stage, in list order; empty where they are not kept
+  std::vector<StageTimes> stages;        ///< by stage
+  double step_seconds = 0;               ///< when the last stage to finish has finished
+  double bubble = 0;                     ///< share of stages x step_seconds in which stages computed nothing
+};
+
+/// Executes the lists with one clock a stage, event by event, with the memory that bind_program gives them: what the
+/// executor does. Cost: a few tens of nanoseconds an instruction.
 ///
-/// A send never holds its stage up: the message leaves while the stage goes on, takes transfer_seconds, and follows the
-/// message before it in the same direction across the same boundary. A receive waits until its message has arrived. The
-/// k-th send matches the k-th receive.
+/// Loading, forward, loss, backward, fold and update take their cost and keep the stage busy; all else takes no time of
+/// its own.
 ///
-/// Without `zero_buffering` a message leaves as soon as it is sent. With it, the network stores nothing, as MPI's
-/// rendezvous protocol: a message leaves once it is sent *and* its receive is posted into a buffer of its own:
-///   - A stage has K = max_in_flight(its list) activation slots. The k-th micro-batch to enter takes slot k mod K. That
-///   is
-///     free once its holder, the (k-K)-th, is released (see SlotUse), and the messages sent from it, the holder's
-///     activation and gradient, have arrived.
-///   - A stage has 2 gradient buffers. The k-th gradient takes buffer k mod 2, free once the backward of the (k-2)-th
-///   is
-///     done.
-///   - A receive is posted when its buffer is free and its stage begins an instruction: not in the midst of computing
-///   or
-///     of waiting for something else. The receive itself, once reached, waits for the buffer and posts. LoadInput waits
-///     for its slot likewise.
+/// Messages. A send never holds its stage up. The k-th send across a virtual boundary matches the k-th receive. A
+/// message leaves once it is sent, `zero_buffering` once it is also posted: at the action that bind_program names. From
+/// one stage to another there is one wire in each direction, which messages take in the order in which they can leave.
+/// A receive waits until its message is there, latency_seconds after the wire. A Forward waits until the activation
+/// sent last from its frame has left; a Backward or BackwardInput likewise for its outgoing gradient buffer.
+///
+/// Exchanges. ReduceBucket starts one, FoldBucket waits for it; UpdateBucket starts one at its end, GatherBucket waits
+/// for it. Those of one stage follow each other. AgreeOnUpdate waits for all stages.
+///
+/// costs.chunks is by virtual stage: as many as stages x chunks.
 ///
 /// Throws Error where the k-th send and receive across a boundary are of different micro-batches, where a send has no
-/// receive, and where the lists deadlock, naming the stages and the instructions that wait for each other.
-Simulation simulate(const Schedule& schedule, const std::vector<StageCost>& costs, bool zero_buffering = false);
+/// receive, where a bucket is folded or gathered that was not reduced or updated, and where the lists deadlock, naming
+/// the stages and the instructions that wait for each other.
+Simulation simulate(const Schedule& schedule, const PipelineCosts& costs, const SimulationOptions& options = {});
 
 }  // namespace convoy

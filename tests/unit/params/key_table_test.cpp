@@ -109,7 +109,8 @@ TEST(KeyTable, NamesTypeRangeAndUnit) {
 
 TEST(KeyTable, NamesTheNearestChoice) {
   EXPECT_EQ(set("schedule.kind", "gpip"),
-            "command line: schedule.kind = gpip is none of its choices. Allowed: naive, gpipe, 1f1b. Nearest: gpipe.");
+            "command line: schedule.kind = gpip is none of its choices. Allowed: naive, gpipe, 1f1b, interleaved, "
+            "zero_bubble. Nearest: gpipe.");
   EXPECT_EQ(set("lr.schedule", "cosin"),
             "command line: lr.schedule = cosin is none of its choices. Allowed: constant, step, multistep, cosine, "
             "polynomial, onecycle. Nearest: cosine.");
@@ -130,6 +131,8 @@ TEST(KeyTable, ShowsLongValuesInPart) {
 TEST(KeyTable, TakesEveryChoiceInAnyCase) {
   EXPECT_EQ(request({"plan", "--schedule.kind=1F1B"}).params.schedule.kind, ScheduleKind::k1F1B);
   EXPECT_EQ(request({"plan", "--schedule.kind=naive"}).params.schedule.kind, ScheduleKind::kNaive);
+  EXPECT_EQ(request({"plan", "--schedule.kind=interleaved"}).params.schedule.kind, ScheduleKind::kInterleaved);
+  EXPECT_EQ(request({"plan", "--schedule.kind=Zero_Bubble"}).params.schedule.kind, ScheduleKind::kZeroBubble);
   EXPECT_EQ(request({"plan", "--run.device=CUDA"}).params.run.device, DeviceKind::kCuda);
   EXPECT_EQ(request({"plan", "--run.reduction=fast"}).params.run.reduction, ReductionKind::kFast);
   EXPECT_EQ(request({"plan", "--lr.schedule=onecycle"}).params.lr.schedule, LearningRateKind::kOnecycle);

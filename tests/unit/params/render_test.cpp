@@ -27,7 +27,8 @@ Parameters random_parameters(std::mt19937_64& engine) {
   p.batch.micro = count();
   p.batch.global = p.batch.micro * count();
   p.grid.stages = count();
-  p.schedule.kind = static_cast<ScheduleKind>(engine() % 3);
+  p.schedule = {.kind = static_cast<ScheduleKind>(engine() % 5),
+                .chunks = static_cast<std::int64_t>(engine() % 63) + 2};
   p.optimizer = {.kind = static_cast<OptimizerKind>(engine() % 4),
                  .lr = fraction() * 1000,
                  .momentum = tiny(),
@@ -137,6 +138,8 @@ TEST(Names, AreThoseOfTheParameterFiles) {
   EXPECT_STREQ(name_of(ScheduleKind::kNaive), "naive");
   EXPECT_STREQ(name_of(ScheduleKind::kGpipe), "gpipe");
   EXPECT_STREQ(name_of(ScheduleKind::k1F1B), "1f1b");
+  EXPECT_STREQ(name_of(ScheduleKind::kInterleaved), "interleaved");
+  EXPECT_STREQ(name_of(ScheduleKind::kZeroBubble), "zero_bubble");
   EXPECT_STREQ(name_of(OptimizerKind::kSgd), "sgd");
   EXPECT_STREQ(name_of(OptimizerKind::kAdam), "adam");
   EXPECT_STREQ(name_of(OptimizerKind::kAdamW), "adamw");

@@ -1,20 +1,38 @@
-/// A schedule as the picture in its comment, for tests and for the eye.
+/// A schedule as the picture in its comment, and pipelines to try schedules on.
 #pragma once
 
+#include <random>
 #include <string>
 
 #include "convoy/schedule/simulator.h"
 
 namespace convoy::testing {
 
-/// A line a stage, a column a unit of time: forward and backward take one each, transfers none.
+/// A line a stage, a column a unit of time: forward and each backward take one, transfers none.
 ///   "F0 F1 .  B0 .  B1"
-std::string draw(const Schedule& schedule);
+/// F forward, B backward or backward by input, W backward by weight; small letters in chunk 1.
+std::string draw(const Schedule& schedule, std::int64_t chunks = 1);
 
-/// A pipeline whose stages have `num_buckets` each.
-PipelineSpec pipeline(std::int64_t stages, std::int64_t micro_batches, std::int64_t num_buckets = 1);
+struct PipelineSize {
+  std::int64_t stages = 1, micro_batches = 1;
+  std::int64_t num_buckets = 1;  ///< of each virtual stage
+  std::int64_t chunks = 1;
+};
+PipelineSpec pipeline(const PipelineSize& size);
 
-/// The same cost in every stage.
-std::vector<StageCost> equal_costs(const Schedule& schedule, const StageCost& cost);
+/// The same cost in every virtual stage.
+PipelineCosts equal_costs(const Schedule& schedule, const ChunkCost& cost, std::int64_t chunks = 1);
+
+/// Costs that differ from virtual stage to virtual stage, transfers up to as long as the computing: whole numbers,
+/// whose sums are exact.
+PipelineCosts uneven_costs(std::int64_t virtual_stages, std::mt19937& engine);
+
+/// Whether a chunk of a stage is the first, or the last, virtual stage.
+inline bool is_first(std::int64_t stage, std::int64_t chunk) {
+  return stage == 0 && chunk == 0;
+}
+inline bool is_last(const PipelineSpec& spec, std::int64_t stage, std::int64_t chunk) {
+  return stage == spec.stages - 1 && chunk == spec.chunks - 1;
+}
 
 }  // namespace convoy::testing

@@ -1,0 +1,53 @@
+/// What a step's instructions take, in seconds: given by the planner, followed by schedules and the simulator.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace convoy {
+
+/// A message across a boundary. It holds the wire for size_bytes / bytes_per_second and is there latency_seconds after
+/// that. Hockney 1994.
+struct TransferCost {
+  double latency_seconds = 0;
+  std::int64_t size_bytes = 0;  ///< of an activation, and so of its gradient
+  double bytes_per_second = std::numeric_limits<double>::infinity();
+
+  double wire_seconds() const { return static_cast<double>(size_bytes) / bytes_per_second; }
+};
+
+/// A bucket at the end of a step. Exchanges run beside the arithmetic.
+struct BucketCost {
+  double share = 1;           ///< of its chunk's backward, relative to the shares of the chunk's other buckets
+  double reduce_seconds = 0;  ///< exchange: from the start until the other replicas' slices are here
+  double fold_seconds = 0;    ///< arithmetic
+  double update_seconds = 0;  ///< arithmetic
+  double gather_seconds = 0;  ///< exchange: from the end of the update until everyone's slices are here
+};
+
+/// A virtual stage's work on one micro-batch. Recomputed activations are part of the backward by input.
+struct ChunkCost {
+  double load_input_seconds = 0;   ///< first virtual stage
+  double forward_seconds = 0;      ///< all cells of the chunk
+  double load_labels_seconds = 0;  ///< last virtual stage
+  double loss_seconds = 0;         ///< last virtual stage
+  double backward_input_seconds = 0;
+  double backward_weight_seconds = 0;
+  std::optional<double> backward_seconds = {};  ///< of a joint Backward, where it is not the sum of the two
+  TransferCost behind = {};                     ///< the boundary behind this virtual stage
+  std::vector<BucketCost> buckets = {};         ///< by bucket; empty: equal shares, exchanges and updates free
+
+  double joint_backward_seconds() const {
+    return backward_seconds.value_or(backward_input_seconds + backward_weight_seconds);
+  }
+};
+
+/// Of one replica; all replicas are taken to be alike.
+struct PipelineCosts {
+  std::vector<ChunkCost> chunks = {};  ///< by virtual stage
+  double agree_seconds = 0;            ///< from when the last rank has come to AgreeOnUpdate
+};
+
+}  // namespace convoy

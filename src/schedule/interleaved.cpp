@@ -1,0 +1,55 @@
+/// Several chunks of cells a stage, so that the pipeline fills in a v-th of the time. Narayanan et al. 2021.
+///
+/// 3 stages with 2 chunks each, 6 micro-batches     F forward, B backward in chunk 0; f, b in chunk 1; . idle
+///   stage 0  F0 F1 F2 f0 f1 f2 F3 F4 b0 F5 b1 .  f3 b2 f4 B0 f5 B1 B2 .  b3 .  b4 .  b5 B3 B4 B5
+///   stage 1  .  F0 F1 F2 f0 f1 f2 b0 F3 b1 F4 b2 F5 B0 f3 B1 f4 B2 f5 b3 .  b4 .  b5 B3 B4 B5 .
+///   stage 2  .  .  F0 F1 F2 f0 b0 f1 b1 f2 b2 F3 B0 F4 B1 F5 B2 f3 b3 f4 b4 f5 b5 B3 B4 B5 .  .
+///
+/// Forward passes go through the chunks in groups: chunk 0 of the group's micro-batches, chunk 1 of them, and so on;
+/// backward passes likewise from the last chunk down. A group must have p micro-batches at least, because the first of
+/// them needs p passes to come back to the stage. So m micro-batches make floor(m / p) groups of sizes as equal as can
+/// be, where the paper wants m to be a multiple of p. Between the last stage's chunk and the first stage's behind it, g
+/// - p gradients wait for their turn; four have buffers, two at either end, and two of those are in use.
+///
+/// Stage s goes 2 (p - s - 1) + (v - 1) g + 1 passes forward before it waits for its first gradient, g being the
+/// largest group: a micro-batch's round through chunks (v - 1) g, and to the last stage and back 2 (p - s - 1).
+///
+/// Two orders are made and the faster taken: the paper's, strictly in turns; and by simulated time, where a stage whose
+/// next activation is late goes backward meanwhile.
+#include <algorithm>
+
+#include "schedule/list_scheduler.h"
+#include "schedule/stage_builder.h"
+
+namespace convoy {
+
+namespace {
+
+schedule::OrderRule rule_of(const PipelineSpec& spec) {
+  const std::int64_t p = spec.stages, m = spec.micro_batches, v = spec.chunks;
+  const std::int64_t num_groups = std::max<std::int64_t>(1, m / p);
+  const std::int64_t largest = (m + num_groups - 1) / num_groups;
+  schedule::OrderRule rule;
+  for (std::int64_t group = 0; group < num_groups; ++group) {
+    const std::int64_t begin = group * m / num_groups, end = (group + 1) * m / num_groups;
+    for (std::int64_t chunk = 0; chunk < v; ++chunk) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        rule.forward.push_back({chunk, i});
+        rule.backward.push_back({v - 1 - chunk, i});
+      }
+    }
+  }
+  for (std::int64_t s = 0; s < p; ++s)
+    rule.most_ahead.push_back(std::min(2 * (p - s - 1) + (v - 1) * largest + 1, v * m));
+  return rule;
+}
+
+}  // namespace
+
+Schedule make_interleaved(const PipelineSpec& spec) {
+  schedule::check(spec);
+  const schedule::OrderRule rule = rule_of(spec);
+  return schedule::build_fastest(spec, {schedule::orders_in_turns(rule, {}), schedule::list_schedule(spec, rule)});
+}
+
+}  // namespace convoy
