@@ -187,22 +187,29 @@ TEST(Bubble, NoCostsAreEqualCosts) {
   }
 }
 
-// Costs that are uneven, but not wildly, are what a good cut leaves.
-PipelineCosts nearly_even_costs(std::int64_t virtual_stages, std::mt19937& engine) {
-  std::uniform_int_distribution<int> seconds(60, 90);
+// Uneven from `least` to `most`, transfers free.
+PipelineCosts costs_between(int least, int most, std::int64_t virtual_stages, std::mt19937& engine) {
+  std::uniform_int_distribution<int> seconds(least, most);
   PipelineCosts costs;
   for (std::int64_t x = 0; x < virtual_stages; ++x)
     costs.chunks.push_back(Times{1.0 * seconds(engine), 1.0 * seconds(engine), 1.0 * seconds(engine)}.cost());
   return costs;
 }
 
+// Not wildly uneven: what a good cut leaves.
+PipelineCosts nearly_even_costs(std::int64_t virtual_stages, std::mt19937& engine) {
+  return costs_between(60, 90, virtual_stages, engine);
+}
+
 TEST(UnevenCosts, ZeroBubbleIsNeverSlowerThan1F1B) {
   std::mt19937 engine(11);
   double sum_zero_bubble = 0, sum_1f1b = 0;
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < 9; ++round) {
     for_each_size(1, [&](const PipelineSize& size) {
       PipelineSpec spec = pipeline(size);
-      spec.costs = round == 0 ? nearly_even_costs(size.stages, engine) : uneven_costs(size.stages, engine);
+      spec.costs = round % 3 == 0   ? nearly_even_costs(size.stages, engine)
+                   : round % 3 == 1 ? uneven_costs(size.stages, engine)
+                                    : costs_between(100, 2000, size.stages, engine);
       const double zero_bubble = simulate(make_zero_bubble(spec), spec.costs, kAsExecuted).step_seconds;
       const double one_f_one_b = simulate(make_1f1b(spec), spec.costs, kAsExecuted).step_seconds;
       // Thirds of a bucket round: m passes of at most 3 additions, each within half an epsilon of the sum.
