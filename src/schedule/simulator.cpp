@@ -31,7 +31,6 @@ struct Exchange {
 /// A chunk of a stage on its way through the list.
 struct Chunk {
   const ChunkCost* cost = nullptr;
-  std::vector<double> shares;                                  ///< by bucket, of a backward
   std::vector<Exchange> exchanges;                             ///< by bucket
   std::vector<std::int64_t> sent_from_frame;                   ///< the last activation; -1: none
   std::int64_t sent_from_buffer[kGradientBuffers] = {-1, -1};  ///< the last gradient
@@ -49,8 +48,15 @@ struct Awaited {
   std::int64_t message = 0;
 };
 
+/// All stages come to an AgreeOnUpdate.
+struct Agreement {
+  std::vector<std::size_t> stages;  ///< that have come
+  Wait wait{.until_seconds = kUnknown};
+};
+
 struct Stage {
   BoundProgram* program = nullptr;
+  WorkSeconds work;
   std::vector<Chunk> chunks;
   std::size_t place = 0;     ///< the instruction it is at
   bool has_begun = false;    ///< that instruction
@@ -58,7 +64,8 @@ struct Stage {
   double begin_seconds = 0;  ///< of the instruction
   double ready_seconds = 0;  ///< its work began
   Awaited awaited;
-  double end_seconds = 0;            ///< of the last instruction that is done
+  double end_seconds = 0;  ///< of the last instruction that is done
+  std::size_t num_agreed = 0;
   double exchange_free_seconds = 0;  ///< the data group is through with what it was given
   StageTimes times;
 
@@ -74,14 +81,18 @@ std::vector<BoundProgram> bind_all(const Schedule& schedule) {
 
 class Simulator {
  public:
-  Simulator(const Schedule& schedule, const PipelineCosts& costs, const SimulationOptions& options)
+  Simulator(const Schedule& schedule, std::vector<WorkSeconds> work, const PipelineCosts& costs,
+            const SimulationOptions& options)
       : agree_seconds_(costs.agree_seconds),
         keep_spans_(options.keep_spans),
         programs_(bind_all(schedule)),
         network_(programs_, costs, options.zero_buffering),
         stages_(schedule.size()) {
     simulation_.spans.resize(schedule.size());
-    for (std::size_t s = 0; s < stages_.size(); ++s) open_stage(s, costs);
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      open_stage(s, costs);
+      stages_[s].work = std::move(work[s]);
+    }
   }
 
   Simulation run() {
@@ -112,20 +123,9 @@ class Simulator {
       Chunk& chunk = stage.chunks[c];
       chunk.cost = &costs.chunks[c * stages_.size() + s];
       if (c < stage.program->num_frames.size()) chunk.sent_from_frame.assign(stage.program->num_frames[c], -1);
-      open_buckets(chunk, num_buckets[c]);
+      chunk.exchanges.resize(num_buckets[c]);
     }
     if (keep_spans_) simulation_.spans[s].reserve(stage.program->actions.size());
-  }
-
-  static void open_buckets(Chunk& chunk, std::int64_t num) {
-    const std::vector<BucketCost>& costs = chunk.cost->buckets;
-    if (!costs.empty() && num > 0 && std::ssize(costs) != num)
-      fail("A chunk of {} buckets was given the costs of {}.", num, costs.size());
-    chunk.exchanges.resize(num);
-    chunk.shares.assign(num, 1.0 / static_cast<double>(num));
-    double sum = 0;
-    for (const BucketCost& cost : costs) sum += cost.share;
-    for (std::int64_t b = 0; b < std::min(num, std::ssize(costs)); ++b) chunk.shares[b] = costs[b].share / sum;
   }
 
   /// Takes stage s as far as it can go.
@@ -171,11 +171,13 @@ class Simulator {
   }
 
   void come_to_agreement(std::size_t s, double now) {
-    agreeing_.push_back(s);
-    if (agreeing_.size() < stages_.size()) return;
-    agreement_ = {.until_seconds = now + agree_seconds_, .ready_seconds = now};
-    for (const std::size_t other : agreeing_)
-      if (other != s) events_.push({agreement_.until_seconds, other});
+    if (stages_[s].num_agreed == agreements_.size()) agreements_.emplace_back();
+    Agreement& agreement = agreements_[stages_[s].num_agreed];
+    agreement.stages.push_back(s);
+    if (agreement.stages.size() < stages_.size()) return;
+    agreement.wait = {.until_seconds = now + agree_seconds_, .ready_seconds = now};
+    for (const std::size_t other : agreement.stages)
+      if (other != s) events_.push({agreement.wait.until_seconds, other});
   }
 
   Wait wait_of(std::size_t s) {
@@ -202,7 +204,7 @@ class Simulator {
       case Op::kGatherBucket:
         return wait_for_exchange(i, stage.chunks[i.chunk].exchanges[i.bucket].gathered, "UpdateBucket");
       case Op::kAgreeOnUpdate:
-        return agreement_;
+        return agreements_[stage.num_agreed].wait;
       default:
         return {};
     }
@@ -236,7 +238,7 @@ class Simulator {
   /// Returns how long it takes.
   double start_work(std::size_t s, const Wait& wait, double now) {
     Stage& stage = stages_[s];
-    const double seconds = seconds_of(stage);
+    const double seconds = stage.work[stage.place];
     const double communication = now - std::max(stage.begin_seconds, std::min(now, wait.ready_seconds));
     stage.times.communication_seconds += communication;
     stage.times.bubble_seconds += now - stage.begin_seconds - communication;
@@ -244,35 +246,6 @@ class Simulator {
     stage.ready_seconds = now;
     stage.is_working = true;
     return seconds;
-  }
-
-  static double seconds_of(const Stage& stage) {
-    const Instruction& i = stage.next().instruction;
-    const Chunk& chunk = stage.chunks[i.chunk];
-    const ChunkCost& cost = *chunk.cost;
-    const double share = is_backward(i.op) && i.bucket != kAllBuckets ? chunk.shares[i.bucket] : 1;
-    switch (i.op) {
-      case Op::kLoadInput:
-        return cost.load_input_seconds;
-      case Op::kForward:
-        return cost.forward_seconds;
-      case Op::kLoadLabels:
-        return cost.load_labels_seconds;
-      case Op::kLoss:
-        return cost.loss_seconds;
-      case Op::kBackward:
-        return cost.joint_backward_seconds() * share;
-      case Op::kBackwardInput:
-        return cost.backward_input_seconds * share;
-      case Op::kBackwardWeight:
-        return cost.backward_weight_seconds * share;
-      case Op::kFoldBucket:
-        return cost.buckets.empty() ? 0 : cost.buckets[i.bucket].fold_seconds;
-      case Op::kUpdateBucket:
-        return cost.buckets.empty() ? 0 : cost.buckets[i.bucket].update_seconds;
-      default:
-        return 0;
-    }
   }
 
   void finish(std::size_t s, double now) {
@@ -302,6 +275,9 @@ class Simulator {
       case Op::kUpdateBucket:
         chunk.exchanges[i.bucket].gathered =
             exchange(stage, now, is_free ? 0 : chunk.cost->buckets[i.bucket].gather_seconds);
+        break;
+      case Op::kAgreeOnUpdate:
+        ++stage.num_agreed;
         break;
       default:
         break;
@@ -368,10 +344,16 @@ class Simulator {
   SimulatedNetwork network_;
   std::vector<Stage> stages_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::vector<std::size_t> agreeing_;  ///< stages that have come to AgreeOnUpdate
-  Wait agreement_{.until_seconds = kUnknown};
+  std::vector<Agreement> agreements_;  ///< a stage's k-th AgreeOnUpdate is the k-th of all
   Simulation simulation_;
 };
+
+/// Of stage s, whose chunks are every p-th virtual stage.
+std::vector<ChunkCost> chunks_of(const PipelineCosts& costs, std::size_t s, std::size_t num_stages) {
+  std::vector<ChunkCost> chunks;
+  for (std::size_t v = s; v < costs.chunks.size(); v += num_stages) chunks.push_back(costs.chunks[v]);
+  return chunks;
+}
 
 void check(const Schedule& schedule, const PipelineCosts& costs) {
   if (schedule.empty()) fail("A schedule without stages cannot be simulated.");
@@ -388,7 +370,23 @@ void check(const Schedule& schedule, const PipelineCosts& costs) {
 
 Simulation simulate(const Schedule& schedule, const PipelineCosts& costs, const SimulationOptions& options) {
   check(schedule, costs);
-  return Simulator(schedule, costs, options).run();
+  std::vector<WorkSeconds> work;
+  for (std::size_t s = 0; s < schedule.size(); ++s)
+    work.push_back(work_seconds(schedule[s], chunks_of(costs, s, schedule.size())));
+  return Simulator(schedule, std::move(work), costs, options).run();
+}
+
+Simulation simulate(const Schedule& schedule, const std::vector<WorkSeconds>& work) {
+  std::int64_t chunks = 1;
+  for (const StageProgram& program : schedule) chunks = std::max(chunks, num_chunks(program));
+  const PipelineCosts free{.chunks = std::vector<ChunkCost>(schedule.size() * static_cast<std::size_t>(chunks))};
+  check(schedule, free);
+  if (work.size() != schedule.size())
+    fail("A schedule of {} stages was given the work of {}.", schedule.size(), work.size());
+  for (std::size_t s = 0; s < work.size(); ++s)
+    if (work[s].size() != schedule[s].size())
+      fail("A list of {} instructions was given the work of {}.", schedule[s].size(), work[s].size());
+  return Simulator(schedule, work, free, {}).run();
 }
 
 }  // namespace convoy

@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "convoy/schedule/instruction.h"
+
 namespace convoy {
 
 /// A message across a boundary. It holds the wire for size_bytes / bytes_per_second and is there latency_seconds after
@@ -49,5 +51,12 @@ struct PipelineCosts {
   std::vector<ChunkCost> chunks = {};  ///< by virtual stage
   double agree_seconds = 0;            ///< from when the last rank has come to AgreeOnUpdate
 };
+
+/// What each instruction of a list takes by itself, seconds, in the list's order.
+using WorkSeconds = std::vector<double>;
+
+/// Of a stage's list, by the costs of its chunks; nothing for messages and exchanges. Throws Error where a chunk has
+/// other buckets than costs.
+WorkSeconds work_seconds(const StageProgram& program, const std::vector<ChunkCost>& chunks);
 
 }  // namespace convoy

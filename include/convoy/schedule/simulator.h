@@ -14,12 +14,15 @@ struct SimulationOptions {
   bool keep_spans = true;       ///< without them it is faster and takes less memory
 };
 
-/// When an instruction ran. A stage's spans follow each other without gaps.
+/// When an instruction ran: first it waits, then it works. A stage's spans follow each other without gaps.
 struct Span {
   Instruction instruction;
   double begin_seconds = 0;  ///< the stage has come to it
   double ready_seconds = 0;  ///< what it waits for is there: its own work begins
   double end_seconds = 0;
+
+  double wait_seconds() const { return ready_seconds - begin_seconds; }
+  double work_seconds() const { return end_seconds - ready_seconds; }
 };
 
 /// Where a stage's time went: the three add up to the step's, within rounding.
@@ -57,5 +60,8 @@ struct Simulation {
 /// receive, where a bucket is folded or gathered that was not reduced or updated, and where the lists deadlock, naming
 /// the stages and the instructions that wait for each other.
 Simulation simulate(const Schedule& schedule, const PipelineCosts& costs, const SimulationOptions& options = {});
+
+/// The same with the work of each instruction, by stage; messages and exchanges take no time and are always stored.
+Simulation simulate(const Schedule& schedule, const std::vector<WorkSeconds>& work);
 
 }  // namespace convoy

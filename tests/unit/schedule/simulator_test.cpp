@@ -90,6 +90,16 @@ TEST(Simulator, RunsEveryInstructionInOrderWithoutGaps) {
 // rounds by at most half an epsilon of a number of at most 1, so two epsilons bound the difference.
 constexpr double kBubbleTolerance = 2 * std::numeric_limits<double>::epsilon();
 
+TEST(Simulator, TakesTheWorkOfEachInstruction) {
+  const Schedule schedule = {{{Op::kLoadInput, 0}, {Op::kForward, 0}, {Op::kSendActivation, 0}},
+                             {{Op::kRecvActivation, 0}, {Op::kForward, 0}}};
+  const Simulation simulation = simulate(schedule, std::vector<WorkSeconds>{{1, 2, 4}, {8, 16}});
+  EXPECT_EQ(simulation.spans[0].back().end_seconds, 7);
+  EXPECT_EQ(simulation.spans[1].front().end_seconds, 15) << "has left at 7, is unpacked for 8";
+  EXPECT_EQ(simulation.step_seconds, 31);
+  EXPECT_THROW(simulate(schedule, std::vector<WorkSeconds>{{1, 2, 4}, {8}}), Error);
+}
+
 TEST(Simulator, BubbleOfGpipeAnd1F1BIsStagesLessOneOverAllSlots) {
   for_each_pipeline([](const PipelineSpec& spec) {
     const auto p = static_cast<double>(spec.stages), m = static_cast<double>(spec.micro_batches);
@@ -438,7 +448,7 @@ TEST(Simulator, ReportsSendsToNobody) {
 TEST(Simulator, RefusesCostsOfAnotherPipeline) {
   const Schedule two = make_naive(pipeline({.stages = 2, .micro_batches = 1}));
   EXPECT_THROW(simulate(two, {.chunks = {kUnit}}), Error);
-  EXPECT_THROW(simulate(two, {}), Error);
+  EXPECT_THROW(simulate(two, PipelineCosts{}), Error);
   EXPECT_THROW(simulate({}, {.chunks = {kUnit}}), Error);
   const PipelineSpec spec = pipeline({.stages = 2, .micro_batches = 2, .chunks = 2});
   EXPECT_THROW(simulate(make_interleaved(spec), {.chunks = {kUnit, kUnit}}), Error);

@@ -1,0 +1,342 @@
+/// SVG by hand: a path a colour and row, so that a step of thousands of instructions stays a small file.
+#include "convoy/schedule/drawing.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace convoy {
+
+namespace {
+
+// --- What there is to see ----------------------------------------------------------------------------------------
+
+enum class Look { kForward, kBackward, kBackwardWeight, kUpdate, kData, kCommunication, kBubble, kStraggler };
+
+struct Ink {
+  Look look;
+  const char* css_class;
+  const char* colour;
+  const char* name;
+  bool is_work;
+};
+
+// Okabe & Ito's palette; a bubble is what there is least to say about.
+constexpr std::array kInks = {
+    Ink{Look::kForward, "f", "#56b4e9", "forward", true},
+    Ink{Look::kBackward, "b", "#e69f00", "backward", true},
+    Ink{Look::kBackwardWeight, "bw", "#0072b2", "backward by weight", true},
+    Ink{Look::kUpdate, "u", "#009e73", "reduce and update", true},
+    Ink{Look::kCommunication, "c", "#cc79a7", "send; wait for message", false},
+    Ink{Look::kData, "d", "#f0e442", "load; wait for loader", false},
+    Ink{Look::kStraggler, "s", "#d55e00", "wait for straggler", false},
+    Ink{Look::kBubble, "w", "#c8ccd0", "bubble", false},
+};
+
+Look look_of(Op op) {
+  switch (op) {
+    case Op::kLoadInput:
+    case Op::kLoadLabels:
+      return Look::kData;
+    case Op::kForward:
+    case Op::kLoss:
+      return Look::kForward;
+    case Op::kBackward:
+    case Op::kBackwardInput:
+      return Look::kBackward;
+    case Op::kBackwardWeight:
+      return Look::kBackwardWeight;
+    case Op::kRecvActivation:
+    case Op::kSendActivation:
+    case Op::kRecvGradient:
+    case Op::kSendGradient:
+      return Look::kCommunication;
+    case Op::kReduceBucket:
+    case Op::kFoldBucket:
+    case Op::kAgreeOnUpdate:
+    case Op::kUpdateBucket:
+    case Op::kGatherBucket:
+      return Look::kUpdate;
+  }
+  return Look::kUpdate;
+}
+
+Look look_of(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::kBubble:
+      return Look::kBubble;
+    case IdleCause::kStraggler:
+      return Look::kStraggler;
+    case IdleCause::kCommunication:
+      return Look::kCommunication;
+    case IdleCause::kData:
+      return Look::kData;
+  }
+  return Look::kBubble;
+}
+
+/// A box, or the line of a wait; in pixels along the row.
+struct Piece {
+  Look look = Look::kBubble;
+  bool waits = false;
+  double begin = 0, end = 0;
+  std::int64_t micro_batch = -1;  ///< to be written in it; -1: nothing
+
+  double width() const { return end - begin; }
+};
+
+// --- Sizes, in pixels ----------------------------------------------------------------------------------------------
+
+constexpr double kLeft = 86, kPlotWidth = 1090, kRight = 24, kTop = 16;
+constexpr double kRowHeight = 26, kBoxHeight = 20, kLineHeight = 6;
+constexpr double kTitleHeight = 26, kPanelGap = 14, kAxisHeight = 44, kLegendHeight = 26;
+constexpr double kSeam = 0.7;        // between boxes
+constexpr double kLeastWidth = 1.6;  // what is narrower is drawn with its neighbours
+constexpr double kDigitWidth = 6.4, kDigitMargin = 3;
+constexpr std::size_t kMostRows = 32;
+
+// --- Rows ----------------------------------------------------------------------------------------------------------
+
+struct Scale {
+  double first_seconds = 0, pixels_a_second = 1;
+
+  double operator()(double seconds) const { return (seconds - first_seconds) * pixels_a_second; }
+};
+
+std::vector<Piece> pieces_of(const std::vector<Span>& rank, const std::vector<IdleSlice>& idle, const Scale& scale) {
+  std::vector<Piece> pieces;
+  auto slice = idle.begin();
+  for (std::size_t i = 0; i < rank.size(); ++i) {
+    for (; slice != idle.end() && slice->place == i; ++slice)
+      pieces.push_back({.look = look_of(slice->cause),
+                        .waits = true,
+                        .begin = scale(slice->begin_seconds),
+                        .end = scale(slice->end_seconds)});
+    const Op op = rank[i].instruction.op;
+    const Look look = look_of(op);
+    const bool numbered = is_backward(op) || op == Op::kForward;
+    pieces.push_back({.look = look,
+                      .begin = scale(rank[i].ready_seconds),
+                      .end = scale(rank[i].end_seconds),
+                      .micro_batch = numbered ? rank[i].instruction.micro_batch : -1});
+  }
+  return pieces;
+}
+
+/// Runs of pieces too narrow to be seen become one, which looks as most of the run does.
+class Merger {
+ public:
+  std::vector<Piece> merge(const std::vector<Piece>& pieces) {
+    for (const Piece& piece : pieces) {
+      if (piece.width() >= kLeastWidth) {
+        end_run();
+        merged_.push_back(piece);
+      } else {
+        if (run_.empty() || piece.end - run_.front().begin < kLeastWidth) {
+          run_.push_back(piece);
+        } else {
+          run_.push_back(piece);
+          end_run();
+        }
+      }
+    }
+    end_run();
+    return std::move(merged_);
+  }
+
+ private:
+  void end_run() {
+    if (run_.empty()) return;
+    Piece one = run_.front();
+    double most = -1;
+    for (const Piece& candidate : run_) {
+      double width = 0;
+      for (const Piece& piece : run_)
+        if (piece.look == candidate.look && piece.waits == candidate.waits) width += piece.width();
+      if (width > most) most = width, one.look = candidate.look, one.waits = candidate.waits;
+    }
+    one.end = run_.back().end;
+    one.micro_batch = -1;
+    run_.clear();
+    if (one.width() <= 0) return;
+    const bool goes_on = !merged_.empty() && merged_.back().look == one.look && merged_.back().waits == one.waits &&
+                         merged_.back().micro_batch < 0;
+    if (goes_on) {
+      merged_.back().end = one.end;
+    } else {
+      merged_.push_back(one);
+    }
+  }
+
+  std::vector<Piece> merged_, run_;
+};
+
+/// Tenths of a pixel, without a zero that says nothing.
+std::string number(double pixels) {
+  return fmt::format("{}", std::round(pixels * 10) / 10);
+}
+
+std::string draw_row(const std::vector<Piece>& pieces, double y) {
+  std::string text;
+  for (const Ink& ink : kInks) {
+    std::string path;
+    for (const Piece& piece : pieces) {
+      if (piece.look != ink.look) continue;
+      const double height = piece.waits ? kLineHeight : kBoxHeight;
+      const double width = std::max(0.5, piece.width() - kSeam);
+      path += fmt::format("M{} {}h{}v{}h-{}z", number(kLeft + piece.begin), number(y + kBoxHeight - height),
+                          number(width), number(height), number(width));
+    }
+    if (!path.empty()) text += fmt::format("<path class=\"{}\" d=\"{}\"/>\n", ink.css_class, path);
+  }
+  for (const Piece& piece : pieces) {
+    if (piece.micro_batch < 0) continue;
+    const std::string label = fmt::format("{}", piece.micro_batch);
+    if (piece.width() < kDigitWidth * static_cast<double>(label.size()) + kDigitMargin) continue;
+    text += fmt::format("<text class=\"n\" x=\"{}\" y=\"{}\">{}</text>\n",
+                        number(kLeft + (piece.begin + piece.end - kSeam) / 2), number(y + kBoxHeight / 2 + 4), label);
+  }
+  return text;
+}
+
+// --- Axis, legend, frame -----------------------------------------------------------------------------------------
+
+struct Unit {
+  const char* name;
+  double seconds;
+};
+
+/// The largest of which the picture shows one at least.
+Unit unit_for(double seconds) {
+  for (const Unit unit : {Unit{"s", 1}, Unit{"ms", 1e-3}})
+    if (seconds >= unit.seconds) return unit;
+  return {"µs", 1e-6};
+}
+
+/// 1, 2 or 5 times a power of ten: about ten of them in the picture.
+double tick_for(double length) {
+  const double rough = length / 10, power = std::pow(10, std::floor(std::log10(rough)));
+  for (const double factor : {1, 2, 5})
+    if (factor * power >= rough) return factor * power;
+  return 10 * power;
+}
+
+std::string draw_axis(double seconds, double top, double bottom) {
+  const Unit unit = unit_for(seconds);
+  const double length = seconds / unit.seconds, tick = tick_for(length);
+  std::string lines, numbers;
+  for (std::int64_t i = 0; static_cast<double>(i) * tick <= length * (1 + 1e-9); ++i) {
+    const double x = kLeft + static_cast<double>(i) * tick / length * kPlotWidth;
+    lines += fmt::format("M{} {}V{}", number(x), number(top), number(bottom));
+    numbers += fmt::format("<text class=\"m\" x=\"{}\" y=\"{}\">{:g}</text>\n", number(x), number(bottom + 15),
+                           static_cast<double>(i) * tick);
+  }
+  return fmt::format("<path class=\"g\" d=\"{}\"/>\n{}<text class=\"m\" x=\"{}\" y=\"{}\">{}</text>\n", lines, numbers,
+                     number(kLeft + kPlotWidth / 2), number(bottom + 32), "time, " + std::string(unit.name));
+}
+
+std::string draw_legend(double y) {
+  constexpr double kSwatch = 14, kLetterWidth = 6.3, kGap = 22;
+  std::string text;
+  double x = kLeft;
+  for (const Ink& ink : kInks) {
+    const double height = ink.look == Look::kBubble || ink.look == Look::kStraggler ? kLineHeight : kSwatch;
+    text += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n", ink.css_class, number(x),
+                        number(y + kSwatch - height), number(kSwatch), number(height));
+    text += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", number(x + kSwatch + 6), number(y + 12), ink.name);
+    x += kSwatch + 6 + kLetterWidth * static_cast<double>(std::string(ink.name).size()) + kGap;
+  }
+  return text;
+}
+
+/// As text between tags.
+std::string escaped(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '&') {
+      safe += "&amp;";
+    } else if (c == '<') {
+      safe += "&lt;";
+    } else if (c == '>') {
+      safe += "&gt;";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+std::string head(double height) {
+  const double width = kLeft + kPlotWidth + kRight;
+  std::string text = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\">\n"
+      "<title>A training step, rank by rank</title>\n<style>\n"
+      "text{{font:12px system-ui,'DejaVu Sans',Helvetica,Arial,sans-serif;fill:#24292f}}\n"
+      ".t{{font-weight:600;font-size:13px}}.n{{font-size:11px;text-anchor:middle;fill:#1b1f24}}\n"
+      ".m{{text-anchor:middle;fill:#57606a}}.r{{text-anchor:end;fill:#57606a}}\n"
+      ".g{{stroke:#d8dee4;fill:none}}\n",
+      number(width), number(height));
+  for (const Ink& ink : kInks) text += fmt::format(".{}{{fill:{}}}\n", ink.css_class, ink.colour);
+  return text + fmt::format("</style>\n<rect width=\"{}\" height=\"{}\" rx=\"6\" fill=\"#fff\"/>\n", number(width),
+                            number(height));
+}
+
+struct Extent {
+  double first_seconds = 0, seconds = 0;
+};
+
+Extent extent_of(const Timeline& step) {
+  double first = std::numeric_limits<double>::infinity(), last = -first;
+  for (const auto& rank : step.ranks) {
+    if (rank.empty()) continue;
+    first = std::min(first, rank.front().begin_seconds);
+    last = std::max(last, rank.back().end_seconds);
+  }
+  return last > first ? Extent{.first_seconds = first, .seconds = last - first} : Extent{};
+}
+
+std::size_t num_rows(const Panel& panel) {
+  return std::min(panel.step.num_ranks(), kMostRows);
+}
+
+double height_of(const Panel& panel) {
+  return kTitleHeight + static_cast<double>(num_rows(panel)) * kRowHeight + kPanelGap;
+}
+
+std::string draw_panel(const Panel& panel, double y, double pixels_a_second) {
+  const Scale scale{.first_seconds = extent_of(panel.step).first_seconds, .pixels_a_second = pixels_a_second};
+  const std::size_t hidden = panel.step.num_ranks() - num_rows(panel);
+  const std::string more = hidden > 0 ? fmt::format(" ({} more ranks not drawn)", hidden) : "";
+  std::string text = fmt::format("<text class=\"t\" x=\"{}\" y=\"{}\">{}</text>\n", number(kLeft), number(y + 14),
+                                 escaped(panel.title + more));
+  y += kTitleHeight;
+  for (std::size_t rank = 0; rank < num_rows(panel); ++rank, y += kRowHeight) {
+    text += fmt::format("<text class=\"r\" x=\"{}\" y=\"{}\">rank {}</text>\n", number(kLeft - 10),
+                        number(y + kBoxHeight / 2 + 4), rank);
+    text += draw_row(Merger().merge(pieces_of(panel.step.ranks[rank], panel.idle[rank], scale)), y);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string draw(const std::vector<Panel>& panels) {
+  double seconds = 1e-9, height = kTop + kLegendHeight;  // of an empty step
+  for (const Panel& panel : panels) {
+    seconds = std::max(seconds, extent_of(panel.step).seconds);
+    height += height_of(panel);
+  }
+  std::string text = head(height + kAxisHeight) + draw_legend(kTop) +
+                     draw_axis(seconds, kTop + kLegendHeight + kTitleHeight - 6, height - kPanelGap + 4);
+  double y = kTop + kLegendHeight;
+  for (const Panel& panel : panels) {
+    text += draw_panel(panel, y, kPlotWidth / seconds);
+    y += height_of(panel);
+  }
+  return text + "</svg>\n";
+}
+
+}  // namespace convoy

@@ -1,0 +1,149 @@
+/// Whose fault a wait is: cuts it where its cause changes.
+#include <algorithm>
+#include <iterator>
+#include <limits>
+
+#include "convoy/schedule/timeline.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+/// What every wait of a rank was for: the moment when the last other rank that it needs came.
+class Arrivals {
+ public:
+  explicit Arrivals(const Timeline& measured) : measured_(measured) {
+    for (const auto& rank : measured.ranks) latest_.emplace_back(rank.size(), kNever);
+    for (const Passage& passage : find_passages(measured))
+      latest_[passage.to_rank][passage.receive] = measured.ranks[passage.from_rank][passage.send].begin_seconds;
+    std::vector<std::size_t> all;
+    for (std::size_t rank = 0; rank < measured.num_ranks(); ++rank) all.push_back(rank);
+    note(all, Op::kAgreeOnUpdate, Op::kAgreeOnUpdate, &Span::begin_seconds);
+    for (std::size_t stage = 0; stage < static_cast<std::size_t>(measured.num_stages); ++stage) {
+      std::vector<std::size_t> replicas;
+      std::copy_if(all.begin(), all.end(), std::back_inserter(replicas),
+                   [&](std::size_t rank) { return measured.stage_of(rank) == stage; });
+      note(replicas, Op::kFoldBucket, Op::kReduceBucket, &Span::end_seconds);
+      note(replicas, Op::kGatherBucket, Op::kUpdateBucket, &Span::end_seconds);
+    }
+  }
+
+  double of(std::size_t rank, std::size_t place) const { return latest_[rank][place]; }
+
+ private:
+  /// The k-th `wait` of each rank of a group needs the k-th `arrival` of all: buckets go through both in one order. Its
+  /// own is before its wait, and so changes nothing.
+  void note(const std::vector<std::size_t>& group, Op wait, Op arrival, double Span::*moment) {
+    std::vector<double> last;  // by k
+    for (const std::size_t rank : group) {
+      std::size_t k = 0;
+      for (const Span& timed : measured_.ranks[rank]) {
+        if (timed.instruction.op != arrival) continue;
+        if (k == last.size()) last.push_back(kNever);
+        last[k] = std::max(last[k], timed.*moment);
+        ++k;
+      }
+    }
+    for (const std::size_t rank : group) {
+      std::size_t k = 0;
+      for (std::size_t i = 0; i < measured_.ranks[rank].size(); ++i)
+        if (measured_.ranks[rank][i].instruction.op == wait) latest_[rank][i] = last.at(k++);
+    }
+  }
+
+  const Timeline& measured_;
+  std::vector<std::vector<double>> latest_;  ///< by rank and place; kNever where a wait is for no other rank
+};
+
+/// Neighbouring slices of one wait, none of them empty.
+class Cutter {
+ public:
+  Cutter(std::size_t place, double begin, std::vector<IdleSlice>& slices)
+      : place_(place), begin_(begin), slices_(slices) {}
+
+  void until(double end, IdleCause cause) {
+    if (end <= begin_) return;
+    slices_.push_back({.place = place_, .cause = cause, .begin_seconds = begin_, .end_seconds = end});
+    begin_ = end;
+  }
+
+ private:
+  std::size_t place_;
+  double begin_;
+  std::vector<IdleSlice>& slices_;
+};
+
+void cut(const Span& timed, double latest_arrival, double planned_wait, Cutter cutter) {
+  const double ready = timed.ready_seconds, late = std::min(latest_arrival, ready);
+  switch (timed.instruction.op) {
+    case Op::kLoadInput:
+    case Op::kLoadLabels:
+      cutter.until(ready, IdleCause::kData);
+      return;
+    case Op::kRecvActivation:
+    case Op::kRecvGradient:
+    case Op::kAgreeOnUpdate:
+      cutter.until(std::min(late, timed.begin_seconds + planned_wait), IdleCause::kBubble);
+      cutter.until(late, IdleCause::kStraggler);
+      break;
+    case Op::kFoldBucket:
+    case Op::kGatherBucket:
+      cutter.until(late, IdleCause::kStraggler);
+      break;
+    default:
+      break;
+  }
+  cutter.until(ready, IdleCause::kCommunication);
+}
+
+}  // namespace
+
+const char* to_string(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::kBubble:
+      return "bubble";
+    case IdleCause::kStraggler:
+      return "straggler";
+    case IdleCause::kCommunication:
+      return "communication";
+    case IdleCause::kData:
+      return "data";
+  }
+  return "unknown cause";
+}
+
+std::vector<std::vector<IdleSlice>> divide_idle(const Timeline& measured, const Timeline& planned) {
+  const Arrivals arrivals(measured);
+  std::vector<std::vector<IdleSlice>> idle(measured.num_ranks());
+  for (std::size_t rank = 0; rank < measured.num_ranks(); ++rank) {
+    const auto& list = measured.ranks[rank];
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const Span& in_plan = planned.ranks[rank].at(i % measured.length_of(rank));
+      cut(list[i], arrivals.of(rank, i), in_plan.wait_seconds(), Cutter(i, list[i].begin_seconds, idle[rank]));
+    }
+  }
+  return idle;
+}
+
+TimeShares shares_of(const Timeline& timeline, const std::vector<std::vector<IdleSlice>>& idle) {
+  double total = 0;
+  for (const auto& rank : timeline.ranks)
+    for (const Span& i : rank) total += i.end_seconds - i.begin_seconds;
+  TimeShares shares;
+  if (total <= 0) return shares;
+  for (const auto& rank : idle) {
+    for (const IdleSlice& slice : rank) {
+      const double share = slice.seconds() / total;
+      shares.busy -= share;
+      (slice.cause == IdleCause::kBubble          ? shares.bubble
+       : slice.cause == IdleCause::kStraggler     ? shares.straggler
+       : slice.cause == IdleCause::kCommunication ? shares.communication
+                                                  : shares.data) += share;
+    }
+  }
+  return shares;
+}
+
+}  // namespace convoy

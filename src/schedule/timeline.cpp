@@ -1,0 +1,183 @@
+/// Mean and planned steps from measured ones.
+#include "convoy/schedule/timeline.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+namespace {
+
+double first_begin(const Timeline& step) {
+  double first = std::numeric_limits<double>::infinity();
+  for (const auto& rank : step.ranks)
+    if (!rank.empty()) first = std::min(first, rank.front().begin_seconds);
+  return first;
+}
+
+/// Instructions whose work is the same in the mean: micro-batches are alike.
+Instruction kind_of(Instruction instruction) {
+  instruction.micro_batch = instruction.micro_batch < 0 ? -1 : 0;
+  return instruction;
+}
+
+class Means {
+ public:
+  void add(const Instruction& kind, double seconds) {
+    Mean& mean = find(kind);
+    mean.seconds += seconds;
+    ++mean.count;
+  }
+  double of(const Instruction& kind) {
+    const Mean& mean = find(kind);
+    return mean.seconds / static_cast<double>(mean.count);
+  }
+
+ private:
+  struct Mean {
+    Instruction kind;
+    double seconds = 0;
+    std::int64_t count = 0;
+  };
+  Mean& find(const Instruction& kind) {
+    const auto found =
+        std::find_if(means_.begin(), means_.end(), [&kind](const Mean& mean) { return mean.kind == kind; });
+    return found != means_.end() ? *found : means_.emplace_back(Mean{.kind = kind});
+  }
+
+  std::vector<Mean> means_;  // as many as a stage has kinds and buckets
+};
+
+/// The list twice: a step and the next, whose micro-batches are counted on.
+StageProgram twice(const StageProgram& program) {
+  std::int64_t num_micro_batches = 0;
+  for (const Instruction& i : program) num_micro_batches = std::max(num_micro_batches, i.micro_batch + 1);
+  StageProgram list = program;
+  for (Instruction i : program) {
+    if (i.micro_batch >= 0) i.micro_batch += num_micro_batches;
+    list.push_back(i);
+  }
+  return list;
+}
+
+void shift(std::vector<Span>& rank, double seconds) {
+  for (Span& i : rank) {
+    i.begin_seconds += seconds;
+    i.ready_seconds += seconds;
+    i.end_seconds += seconds;
+  }
+}
+
+/// Where the instructions of one kind are in the list of a rank's chunk, in order.
+std::vector<std::size_t> places_of(const std::vector<Span>& rank, Op op, std::int64_t chunk) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < rank.size(); ++i)
+    if (rank[i].instruction.op == op && rank[i].instruction.chunk == chunk) places.push_back(i);
+  return places;
+}
+
+std::int64_t num_chunks(const std::vector<Span>& rank) {
+  std::int64_t num = 1;
+  for (const Span& i : rank) num = std::max(num, i.instruction.chunk + 1);
+  return num;
+}
+
+}  // namespace
+
+Timeline step_of(const Timeline& timeline, std::int64_t step) {
+  Timeline one{.num_stages = timeline.num_stages, .num_steps = 1, .ranks = {}};
+  for (std::size_t r = 0; r < timeline.num_ranks(); ++r) {
+    const auto length = static_cast<std::ptrdiff_t>(timeline.length_of(r));
+    const auto begin = timeline.ranks[r].begin() + step * length;
+    one.ranks.emplace_back(begin, begin + length);
+  }
+  return one;
+}
+
+double step_seconds(const Timeline& timeline, std::int64_t step) {
+  double longest = 0;
+  for (const auto& rank : step_of(timeline, step).ranks)
+    if (!rank.empty()) longest = std::max(longest, rank.back().end_seconds - rank.front().begin_seconds);
+  return longest;
+}
+
+std::int64_t median_step(const Timeline& timeline) {
+  std::vector<std::pair<double, std::int64_t>> lengths;
+  for (std::int64_t step = 0; step < timeline.num_steps; ++step)
+    lengths.emplace_back(step_seconds(timeline, step), step);
+  std::sort(lengths.begin(), lengths.end());
+  return lengths[(lengths.size() - 1) / 2].second;
+}
+
+std::vector<WorkSeconds> mean_work(const Timeline& measured) {
+  std::vector<Means> of_stage(static_cast<std::size_t>(measured.num_stages));
+  for (std::size_t r = 0; r < measured.num_ranks(); ++r)
+    for (const Span& i : measured.ranks[r])
+      of_stage[measured.stage_of(r)].add(kind_of(i.instruction), i.work_seconds());
+  std::vector<WorkSeconds> work(measured.num_ranks());
+  for (std::size_t r = 0; r < measured.num_ranks(); ++r)
+    for (std::size_t i = 0; i < measured.length_of(r); ++i)
+      work[r].push_back(of_stage[measured.stage_of(r)].of(kind_of(measured.ranks[r][i].instruction)));
+  return work;
+}
+
+Timeline planned_step(const std::vector<Schedule>& replicas, const std::vector<WorkSeconds>& work) {
+  Timeline planned{.num_stages = std::ssize(replicas.front()), .num_steps = 1, .ranks = {}};
+  for (const Schedule& schedule : replicas) {
+    Schedule two_steps;
+    std::vector<WorkSeconds> work_of_two;
+    const std::size_t first_rank = planned.num_ranks();
+    for (std::size_t s = 0; s < schedule.size(); ++s) {
+      two_steps.push_back(twice(schedule[s]));
+      work_of_two.push_back(work.at(first_rank + s));
+      work_of_two.back().insert(work_of_two.back().end(), work[first_rank + s].begin(), work[first_rank + s].end());
+    }
+    const Simulation simulation = simulate(two_steps, work_of_two);
+    Timeline step{.num_stages = planned.num_stages, .num_steps = 1, .ranks = {}};
+    for (const std::vector<Span>& spans : simulation.spans)
+      step.ranks.emplace_back(spans.begin() + std::ssize(spans) / 2, spans.end());
+    for (std::size_t s = 0; s < schedule.size(); ++s)  // whose micro-batches are those of the first step
+      for (std::size_t i = 0; i < schedule[s].size(); ++i) step.ranks[s][i].instruction = schedule[s][i];
+    const double first = first_begin(step);
+    for (auto& rank : step.ranks) {
+      shift(rank, -first);
+      planned.ranks.push_back(std::move(rank));
+    }
+  }
+  return planned;
+}
+
+std::vector<Passage> find_passages(const Timeline& timeline) {
+  struct End {
+    std::size_t rank = 0;
+    std::int64_t chunk = 0;
+  };
+  std::vector<Passage> passages;
+  const auto stages = static_cast<std::size_t>(timeline.num_stages);
+  const auto match = [&](const End& from, Op send, const End& to, Op receive) {
+    const auto sends = places_of(timeline.ranks[from.rank], send, from.chunk),
+               receives = places_of(timeline.ranks[to.rank], receive, to.chunk);
+    if (sends.size() != receives.size())
+      fail("Rank {} sends {} messages to rank {}, which receives {}.", from.rank, sends.size(), to.rank,
+           receives.size());
+    for (std::size_t k = 0; k < sends.size(); ++k)
+      passages.push_back({.from_rank = from.rank, .send = sends[k], .to_rank = to.rank, .receive = receives[k]});
+  };
+  for (std::size_t rank = 0; rank < timeline.num_ranks(); ++rank) {
+    const bool wraps = timeline.stage_of(rank) + 1 == stages;
+    const std::int64_t chunks = num_chunks(timeline.ranks[rank]);
+    for (std::int64_t c = 0; c < chunks; ++c) {
+      if (wraps && c + 1 == chunks) continue;  // the last virtual stage
+      const End here{rank, c}, behind = wraps ? End{rank + 1 - stages, c + 1} : End{rank + 1, c};
+      match(here, Op::kSendActivation, behind, Op::kRecvActivation);
+      match(behind, Op::kSendGradient, here, Op::kRecvGradient);
+    }
+  }
+  return passages;
+}
+
+}  // namespace convoy
