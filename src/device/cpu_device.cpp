@@ -9,6 +9,7 @@
 #include "convoy/base/error.h"
 #include "convoy/device/device.h"
 
+#include "device/host_stopwatch.h"
 #include "device/plain_recording.h"
 
 namespace convoy {
@@ -85,6 +86,9 @@ class CpuDevice final : public Device {
 
   std::unique_ptr<CopyLane> make_copy_lane() override { return std::make_unique<ImmediateLane>(); }
   std::unique_ptr<Recording> make_recording() override { return std::make_unique<PlainRecording>(); }
+  std::unique_ptr<Stopwatch> make_stopwatch(std::int64_t num_marks) override {
+    return std::make_unique<HostStopwatch>(num_marks);
+  }
   void synchronize() override {}
   bool idle() override { return true; }
 

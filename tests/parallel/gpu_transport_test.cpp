@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 
 #include "comm/nccl/nccl_transport.h"
@@ -80,6 +81,28 @@ TEST_P(OnTheGpu, EachRankReceivesItsPartOfTheSumOfEqualParts) {
 
 TEST_P(OnTheGpu, EachRankReceivesItsPartOfTheSumOfUnequalParts) {
   EXPECT_EQ(differences_in_reduce_scatter(rig_, Parts::kUnequal, 5), 0);
+}
+
+// The stand-in's streams run when they are pumped: long after the marks were set.
+TEST(Stopwatch, MarksWhenTheGpuHasDoneTheWorkBefore) {
+  cuda::CudaDevice device({});
+  const auto stopwatch = device.make_stopwatch(3);
+  double worked = 0;
+  stopwatch->mark(0);
+  streams::issue(device.stream(), [&worked] {
+    worked = now_seconds();
+    return true;
+  });
+  stopwatch->mark(1);
+  const double issued = now_seconds();
+  const std::vector<double> marks = stopwatch->read(2);
+  ASSERT_EQ(marks.size(), 2u);
+  // A float's share of the milliseconds between marks and anchor: 2^-24 of at most a minute; and half the shortest
+  // round trip to the anchor, which the thread may lose its core in: a hundred attempts do not all meet that.
+  constexpr double kTolerance = 1e-3;
+  EXPECT_GT(marks[0], issued - kTolerance);
+  EXPECT_NEAR(marks[1], worked, kTolerance);
+  EXPECT_LE(marks[0], marks[1]);
 }
 
 TEST(MakeTransport, NcclWhereEachRankHasAGpuOfItsOwnElseStaging) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 
 namespace convoy::test {
@@ -48,6 +49,24 @@ class QueuedLane final : public CopyLane {
   QueuedDevice& device_;
   std::shared_ptr<QueuedDevice::Copy> copy_;
   std::int64_t marked_ = 0;
+};
+
+class QueuedStopwatch final : public Stopwatch {
+ public:
+  QueuedStopwatch(QueuedDevice& device, std::int64_t num_marks)
+      : device_(device), seconds_(static_cast<std::size_t>(num_marks)) {}
+
+  void mark(std::int64_t number) override {
+    device_.issue([place = &seconds_[static_cast<std::size_t>(number)]] { *place = now_seconds(); });
+  }
+  std::vector<double> read(std::int64_t num_marks) override {
+    device_.synchronize();
+    return {seconds_.begin(), seconds_.begin() + num_marks};
+  }
+
+ private:
+  QueuedDevice& device_;
+  std::vector<double> seconds_;
 };
 
 void QueuedDevice::issue(std::function<void()> work) {
@@ -102,6 +121,10 @@ void QueuedDevice::copy_to_host(void* host, const void* device, std::int64_t siz
 
 std::unique_ptr<CopyLane> QueuedDevice::make_copy_lane() {
   return std::make_unique<QueuedLane>(*this);
+}
+
+std::unique_ptr<Stopwatch> QueuedDevice::make_stopwatch(std::int64_t num_marks) {
+  return std::make_unique<QueuedStopwatch>(*this, num_marks);
 }
 
 std::unique_ptr<Recording> QueuedDevice::make_recording() {

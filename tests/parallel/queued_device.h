@@ -44,6 +44,7 @@ class QueuedDevice final : public Device {
   void copy_to_host(void* host, const void* device, std::int64_t size_bytes) override;
   std::unique_ptr<CopyLane> make_copy_lane() override;
   std::unique_ptr<Recording> make_recording() override;
+  std::unique_ptr<Stopwatch> make_stopwatch(std::int64_t num_marks) override;
   void synchronize() override;
   bool idle() override { return work_.empty(); }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "convoy/base/shape.h"
 
@@ -74,6 +75,17 @@ class CopyLane {
   virtual void join() = 0;
 };
 
+/// When a device did what it was given. Made once, with room for so many marks.
+class Stopwatch {
+ public:
+  virtual ~Stopwatch() = default;
+  /// The mark gets the time at which the work issued up to here is done. Neither waits nor allocates. Marks are set in
+  /// the order of their numbers, from 0.
+  virtual void mark(std::int64_t number) = 0;
+  /// The first `num_marks` marks, all of them set, as now_seconds() counts. Waits for the device.
+  virtual std::vector<double> read(std::int64_t num_marks) = 0;
+};
+
 /// One rank's processor. Work is issued in order and may run later; synchronize() waits for it.
 class Device {
  public:
@@ -97,6 +109,7 @@ class Device {
 
   virtual std::unique_ptr<CopyLane> make_copy_lane() = 0;
   virtual std::unique_ptr<Recording> make_recording() = 0;
+  virtual std::unique_ptr<Stopwatch> make_stopwatch(std::int64_t num_marks) = 0;
   virtual void synchronize() = 0;
   /// Whether all work issued so far is done. Does not wait.
   virtual bool idle() = 0;

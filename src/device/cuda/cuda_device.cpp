@@ -9,6 +9,7 @@
 
 #include "device/cuda/check.h"
 #include "device/cuda/copy_lane.h"
+#include "device/cuda/event_stopwatch.h"
 #include "device/cuda/recording.h"
 #include "device/plain_recording.h"
 
@@ -154,6 +155,10 @@ std::unique_ptr<CopyLane> CudaDevice::make_copy_lane() {
 std::unique_ptr<Recording> CudaDevice::make_recording() {
   if (!records_) return std::make_unique<PlainRecording>();
   return std::make_unique<GraphRecording>(stream_);
+}
+
+std::unique_ptr<Stopwatch> CudaDevice::make_stopwatch(std::int64_t num_marks) {
+  return std::make_unique<EventStopwatch>(stream_, num_marks);
 }
 
 void CudaDevice::synchronize() {

@@ -40,6 +40,7 @@ class CudaDevice final : public Device {
 
   std::unique_ptr<CopyLane> make_copy_lane() override;
   std::unique_ptr<Recording> make_recording() override;
+  std::unique_ptr<Stopwatch> make_stopwatch(std::int64_t num_marks) override;
   void synchronize() override;
   bool idle() override;
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "convoy/base/clock.h"
 #include "convoy/comm/communicator.h"
 
 using convoy::test::streams::pump;
@@ -19,6 +20,7 @@ struct CUstream_st {
 
 struct CUevent_st {
   std::shared_ptr<bool> happened = std::make_shared<bool>(true);  ///< of the latest record
+  std::shared_ptr<double> seconds = std::make_shared<double>(0);  ///< when that was
 };
 
 namespace convoy::test::streams {
@@ -179,11 +181,28 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->happened = std::make_shared<bool>(false);
-  streams::issue(stream, [happened = event->happened] { return *happened = true; });
+  event->seconds = std::make_shared<double>(0);
+  streams::issue(stream, [happened = event->happened, seconds = event->seconds] {
+    *seconds = convoy::now_seconds();
+    return *happened = true;
+  });
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return *event->happened ? cudaSuccess : cudaErrorNotReady;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  convoy::mpi::wait_until([event] {
+    while (!*event->happened && pump()) {
+    }
+    return *event->happened;
+  });
+  return cudaSuccess;
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  if (!*start->happened || !*end->happened) return cudaErrorNotReady;
+  *milliseconds = static_cast<float>(1e3 * (*end->seconds - *start->seconds));
+  return cudaSuccess;
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {

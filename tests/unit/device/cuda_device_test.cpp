@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -11,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 
 #include "device/cuda/check.h"
@@ -148,6 +150,28 @@ TEST_F(CudaDeviceTest, WorkAfterTheJoinSeesWhatTheLaneBrought) {
     EXPECT_EQ(values_of(to), std::vector<std::int32_t>(kCount, value));
     EXPECT_TRUE(lane->done());
   }
+}
+
+TEST_F(CudaDeviceTest, StopwatchMarksWhenWorkIsDoneAndNotWhenItIsIssued) {
+  std::atomic<bool> go = false;
+  const auto wait = [](void* flag) {
+    while (!*static_cast<std::atomic<bool>*>(flag)) std::this_thread::yield();
+  };
+  const auto stopwatch = device().make_stopwatch(2);
+  const double before = now_seconds();
+  stopwatch->mark(0);
+  CONVOY_CHECK_CUDA(cudaLaunchHostFunc(device().stream(), wait, &go));
+  stopwatch->mark(1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const double released = now_seconds();
+  go = true;
+  const std::vector<double> marks = stopwatch->read(2);
+  const double after = now_seconds();
+  // Half a round trip between host and GPU, and an event's half microsecond.
+  constexpr double kTolerance = 1e-3;
+  EXPECT_GT(marks[0], before - kTolerance);
+  EXPECT_GT(marks[1], released - kTolerance);
+  EXPECT_LT(marks[1], after + kTolerance);
 }
 
 TEST_F(CudaDeviceTest, RecordingIsIssuedTwiceAndThenReplayed) {

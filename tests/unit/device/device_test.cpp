@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 
 namespace convoy {
@@ -132,6 +133,18 @@ TEST(CpuCopyLane, HasCopiedWhenStarted) {
   lane->start_to_host(back.data(), buffer.data(), 8);
   EXPECT_TRUE(lane->done());
   EXPECT_STREQ(reinterpret_cast<const char*>(back.data()), "forward");
+}
+
+TEST(CpuStopwatch, MarksTheHostsTime) {
+  const auto stopwatch = make_cpu_device(1)->make_stopwatch(3);
+  const double before = now_seconds();
+  for (std::int64_t i = 0; i < 2; ++i) stopwatch->mark(i);
+  const double after = now_seconds();
+  const std::vector<double> marks = stopwatch->read(2);
+  ASSERT_EQ(marks.size(), 2u);
+  EXPECT_LE(before, marks[0]);
+  EXPECT_LE(marks[0], marks[1]);
+  EXPECT_LE(marks[1], after);
 }
 
 TEST(CpuRecording, IssuesItsWorkAtEveryRun) {
