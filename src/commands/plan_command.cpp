@@ -9,8 +9,8 @@ namespace convoy::commands {
 
 ExitStatus plan(const Request& request, mpi::Session& session) {
   // Started alone it plans one replica: on a login node nobody has the ranks that the job will have.
-  const std::int64_t world = session.world().size();
-  const std::int64_t ranks = world > 1 ? world : request.params.grid.stages;
+  const std::int64_t world = session.world().size(), wanted = request.params.plan.ranks;
+  const std::int64_t ranks = wanted > 0 ? wanted : world > 1 ? world : request.params.grid.stages;
   if (session.world().rank() == 0) fmt::print("{}", describe_plan(request.params, ranks));
   return ExitStatus::kDone;
 }

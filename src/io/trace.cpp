@@ -96,7 +96,7 @@ class TraceWriter {
     }
   }
 
-  void add_instruction(std::size_t rank, const TimedInstruction& timed) {
+  void add_instruction(std::size_t rank, const Span& timed) {
     const Instruction& i = timed.instruction;
     Json args = Json::object();
     if (i.micro_batch >= 0) args["micro_batch"] = i.micro_batch;
@@ -109,8 +109,8 @@ class TraceWriter {
   void add_flows() {
     std::int64_t id = 0;
     for (const Passage& passage : find_passages(spec_.timeline)) {
-      const TimedInstruction& send = spec_.timeline.ranks[passage.from_rank][passage.send];
-      const TimedInstruction& receive = spec_.timeline.ranks[passage.to_rank][passage.receive];
+      const Span& send = spec_.timeline.ranks[passage.from_rank][passage.send];
+      const Span& receive = spec_.timeline.ranks[passage.to_rank][passage.receive];
       const char* name = send.instruction.op == Op::kSendActivation ? "activation" : "gradient";
       const auto end_of_flow = [&](const char* phase, std::size_t rank, double seconds) {
         Json flow = event(phase, rank);

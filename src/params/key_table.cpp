@@ -186,6 +186,14 @@ std::vector<Key> make_keys() {
        "how gradients are summed: invariant gives the same bits on every grid, fast may not"},
       {"run.bucket_mib", number({&P::run, &RunParams::bucket_mib}, {.least = 0, .most = 1024, .above_least = true}),
        "MiB", "gradients travel in buckets of about this size; never changes the result"},
+      {"run.trace", integer({&P::run, &RunParams::trace}, {.least = 0, .most = 1000}), "steps",
+       "records so many training steps, from this run's fourth on (of a short run the last ones, never the first): "
+       "trace.json for ui.perfetto.dev, trace.svg, and a line that says why ranks were idle; 0: none"},
+
+      {"plan.ranks", integer({&P::plan, &PlanParams::ranks}, {.least = 0, .most = 1'000'000}), "ranks",
+       "plans for so many; 0: those that it is started with, or, started alone, one replica"},
+      {"plan.draw", text_or_empty({&P::plan, &PlanParams::draw}, "a path"), "",
+       "an .svg file that takes a picture of the planned step, a row a rank"},
 
       {"import.format", choice({&P::import, &ImportParams::format}, kImportFormats), "",
        "of import.source: folder of images ([split/]class/image), CIFAR's binary files, MNIST's idx; auto looks"},

@@ -29,6 +29,10 @@ class Engine {
   MicroBatchRange micro_batches() const { return plan_.micro_batches_of(grid_.replica()); }
 
   void train_step(BatchSource& source, double learning_rate);
+  /// Of this rank, in a training step.
+  std::int64_t num_instructions() const { return training_->num_instructions(); }
+  /// From the next training step on, notes when each instruction ran; null: no more.
+  void record_in(StepRecorder* recorder) { training_->record_in(recorder); }
   /// Forward with running statistics, and the loss without label smoothing.
   void evaluate_step(BatchSource& source);
   /// Whether a moving average of the weights is kept.

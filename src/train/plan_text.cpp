@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "convoy/io/checkpoint.h"
 #include "convoy/schedule/simulator.h"
 #include "convoy/train/trainer.h"
 
 #include "train/model_card.h"
 #include "train/report.h"
+#include "train/step_trace.h"
 
 namespace convoy {
 
@@ -42,6 +44,10 @@ std::string draw(const Schedule& schedule) {
 std::string describe_plan(const Parameters& params, std::int64_t ranks) {
   const io::Dataset data(params.data.train, "data.train");
   const StepPlan plan(engine_spec(params, model_card(params, data.info())), grid_shape(params.grid.stages, ranks));
+  if (!params.plan.draw.empty()) {
+    const std::string picture = draw_plan(plan);
+    io::write_file_atomically(params.plan.draw, std::as_bytes(std::span(picture)));
+  }
   return describe_run(params, plan, data.info(), "planned, not started") +
          draw(plan.training_schedule(plan.busiest_replica()));
 }

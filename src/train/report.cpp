@@ -11,12 +11,6 @@ namespace convoy {
 
 namespace {
 
-std::string cell_names(const Network& network, const CellRange& cells) {
-  const std::string& first = network[cells.begin]->name();
-  const std::string& last = network[cells.end - 1]->name();
-  return cells.size() == 1 ? first : fmt::format("{} .. {}", first, last);
-}
-
 // "3", "0,2", "0,4 .. 28": a stage's ranks are as far apart as there are stages.
 std::string ranks_of(const GridShape& grid, std::int64_t stage) {
   if (grid.replicas == 1) return fmt::format("{}", stage);
@@ -65,6 +59,12 @@ std::string shown_loss(double loss) {
 }
 
 }  // namespace
+
+std::string cell_names(const Network& network, const CellRange& cells) {
+  const std::string& first = network[cells.begin]->name();
+  const std::string& last = network[cells.end - 1]->name();
+  return cells.size() == 1 ? first : fmt::format("{} .. {}", first, last);
+}
 
 std::string describe_run(const Parameters& params, const StepPlan& plan, const io::DatasetInfo& data,
                          const std::string& device) {

@@ -85,6 +85,9 @@ class ShardedUpdate {
   void update(std::int64_t bucket);
   /// Waits for the bucket's new parameters.
   void finish_gather(std::int64_t bucket);
+  /// Only the waiting of fold() and of finish_gather(), which then have none left.
+  void await_reduce(std::int64_t bucket) { wait_for(buckets_[bucket].reduce); }
+  void await_gather(std::int64_t bucket) { wait_for(buckets_[bucket].gather); }
 
   /// Seconds in which fold() and finish_gather() waited for messages.
   double wait_seconds() const { return wait_seconds_; }

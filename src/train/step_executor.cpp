@@ -7,6 +7,8 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 
+#include "train/step_recorder.h"
+
 namespace convoy {
 
 namespace {
@@ -77,11 +79,13 @@ void StepExecutor::finish() {
 
 void StepExecutor::run(BatchSource& source) {
   skips_update_ = false;
+  if (recorder_ != nullptr) recorder_->begin_step();
   for (std::size_t i = 0; i < program_.actions.size(); ++i) {
     const Action& action = program_.actions[i];
     for (const EarlyReceive& receive : program_.receives_before(action)) receive_of(receive).start();
     execute(action, recording_of_[i], source);
     parts_.transport.progress();
+    if (recorder_ != nullptr) recorder_->end_instruction();
   }
   wait_for_device();
   if (is_training()) parts_.training.loss_scale->end_step(skips_update_);
@@ -92,13 +96,12 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
   Stage& stage = parts_.stage;
   ShardedUpdate* update = parts_.training.update;
   switch (action.instruction.op) {
-    case Op::kLoadInput: {
-      const ScopedTimer timer(times_.load);
-      source.load_images(m, stage.input(action.frame));
+    case Op::kLoadInput:
+      load_images(action, source);
       break;
-    }
     case Op::kRecvActivation:
       wait_for(*activation_receives_[action.frame]);
+      note_ready();
       break;
     case Op::kForward:
       forward(action, *recording);
@@ -117,6 +120,7 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       break;
     case Op::kRecvGradient:
       wait_for(*gradient_receives_[action.gradient_in]);
+      note_ready();
       break;
     case Op::kBackward:
       backward(action, *recording);
@@ -134,22 +138,39 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       break;
     }
     case Op::kFoldBucket:
+      update->await_reduce(bucket);
+      note_ready();
       update->fold(bucket);
       if (parts_.training.loss_scale->is_dynamic())
         update->find_non_finite(bucket, reinterpret_cast<std::int32_t*>(found_.data()));
       break;
     case Op::kAgreeOnUpdate:
       agree_on_update();
+      note_ready();
       break;
     case Op::kUpdateBucket:
       if (!skips_update_) update->update(bucket);
       break;
     case Op::kGatherBucket:
       if (skips_update_) break;
+      update->await_gather(bucket);
+      note_ready();
       update->finish_gather(bucket);
       stage.load_weights(stage.plan().layout.buckets[bucket].cells);
       break;
   }
+}
+
+/// What the instruction waited for is there.
+void StepExecutor::note_ready() {
+  if (recorder_ != nullptr) recorder_->ready();
+}
+
+void StepExecutor::load_images(const Action& action, BatchSource& source) {
+  const ScopedTimer timer(times_.load);
+  const double waited = source.wait_seconds();
+  source.load_images(action.instruction.micro_batch, parts_.stage.input(action.frame));
+  if (recorder_ != nullptr) recorder_->waited(source.wait_seconds() - waited);
 }
 
 void StepExecutor::compute_loss(const Action& action) {
@@ -178,12 +199,18 @@ void StepExecutor::copy_logits(const Action& action) {
 
 void StepExecutor::forward(const Action& action, Recording& recording) {
   // What the frame's last output was sent for has long arrived.
-  if (!activation_sends_.empty()) wait_for(*activation_sends_[action.frame]);
+  if (!activation_sends_.empty()) {
+    wait_for(*activation_sends_[action.frame]);
+    note_ready();
+  }
   recording.run([this, &action] { parts_.stage.forward(action.frame, is_training(), poke_); });
 }
 
 void StepExecutor::backward(const Action& action, Recording& recording) {
-  if (action.first_piece && !gradient_sends_.empty()) wait_for(*gradient_sends_[action.gradient_out]);
+  if (action.first_piece && !gradient_sends_.empty()) {
+    wait_for(*gradient_sends_[action.gradient_out]);
+    note_ready();
+  }
   recording.run([this, &action] {
     Stage& stage = parts_.stage;
     GradientTree& tree = *parts_.training.tree;

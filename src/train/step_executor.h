@@ -42,6 +42,8 @@ struct ExecutorParts {
   TrainingParts training;
 };
 
+class StepRecorder;
+
 class StepExecutor {
  public:
   /// Plans its messages: before the transport connects.
@@ -49,6 +51,10 @@ class StepExecutor {
   StepExecutor(const StepExecutor&) = delete;
   StepExecutor& operator=(const StepExecutor&) = delete;
 
+  std::int64_t num_instructions() const { return std::ssize(program_.actions); }
+  /// From the next pass on, notes when each instruction ran; null: no more. The recorder has room for as many passes as
+  /// come.
+  void record_in(StepRecorder* recorder) { recorder_ = recorder; }
   /// One pass through the list.
   void run(BatchSource& source);
   /// Waits until the last messages have left: before another executor uses the stage, and before the end.
@@ -71,6 +77,8 @@ class StepExecutor {
   Message& receive_of(const EarlyReceive& receive) const;
   std::int32_t* labels_of(std::int64_t micro_batch) const;
   void execute(const Action& action, Recording* recording, BatchSource& source);
+  void note_ready();
+  void load_images(const Action& action, BatchSource& source);
   void compute_loss(const Action& action);
   void copy_logits(const Action& action);
   void forward(const Action& action, Recording& recording);
@@ -95,6 +103,7 @@ class StepExecutor {
   HostBuffer found_;                       ///< std::int32_t: whether a gradient is no finite number
   bool skips_update_ = false;              ///< all ranks alike
   ExecutorTimes times_;
+  StepRecorder* recorder_ = nullptr;
 };
 
 }  // namespace convoy

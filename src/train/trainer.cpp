@@ -23,6 +23,7 @@
 #include "train/run_lock.h"
 #include "train/run_record.h"
 #include "train/share_plans.h"
+#include "train/step_trace.h"
 #include "train/stop_request.h"
 
 namespace convoy {
@@ -90,6 +91,7 @@ class Trainer {
   void open_run_directory(const std::string& resumed_from);
   Loader open_loader() const;
   void step(Loader& loader);
+  void end_trace();
   void collect_until(std::int64_t step);
   bool row_is_due() const;
   bool evaluation_is_due() const;
@@ -118,6 +120,7 @@ class Trainer {
   std::int64_t saved_step_ = -1;
   std::int64_t collected_step_ = 0;  ///< rank 0: metrics are recorded up to here
   double epoch_wait_seconds_ = 0;    ///< of the loader, when the epoch began
+  std::optional<StepTrace> trace_;   ///< until it is written
   std::optional<RunLock> lock_;      ///< rank 0
   std::optional<RunRecord> record_;  ///< rank 0
 };
@@ -149,6 +152,7 @@ ExitStatus Trainer::run() {
 
   // 3. Always a checkpoint at the end
   collect_until(state_.step);
+  end_trace();
   if (saved_step_ != state_.step) save_checkpoint();
   metrics_.finish();
   engine_.finish();
@@ -179,6 +183,7 @@ void Trainer::begin() {
   state_.batch_micro = params_.batch.micro;
   state_.num_samples = data_.train.info().num_samples;
   collected_step_ = state_.step;
+  if (params_.run.trace > 0) trace_.emplace(engine_, trace_window(params_.run.trace, steps_.total - state_.step));
   mpi::on_root(grid_.world(), [&] {
     if (!lock_) lock_.emplace(params_.run.directory);
     open_run_directory(resumed ? resumed->path : "");
@@ -242,11 +247,25 @@ Loader Trainer::open_loader() const {
 }
 
 void Trainer::step(Loader& loader) {
+  if (trace_) trace_->begin_step(state_.step + 1);
   engine_.train_step(loader, learning_rate(learning_rate_, state_.step));
   metrics_.post();
   ++state_.step;
   state_.samples += params_.batch.global;
   collect_until(state_.step - 1);  // the metrics of the step before have arrived during this one
+  if (!trace_) return;
+  trace_->end_step();
+  if (trace_->is_complete()) end_trace();
+}
+
+void Trainer::end_trace() {
+  if (!trace_) return;
+  const double start = now_seconds();
+  const std::string line = trace_->write(params_.run.directory);
+  trace_.reset();
+  if (!record_ || line.empty()) return;
+  record_->say(line);
+  record_->exclude_seconds(now_seconds() - start);
 }
 
 void Trainer::collect_until(std::int64_t step) {

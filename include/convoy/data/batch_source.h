@@ -15,6 +15,8 @@ class BatchSource {
   virtual void load_images(std::int64_t micro_batch, void* x) = 0;
   /// Writes its labels (N) into host memory; called by the last stage only.
   virtual void load_labels(std::int64_t micro_batch, std::int32_t* labels) = 0;
+  /// Seconds that load_images has waited because nothing was ready.
+  virtual double wait_seconds() const { return 0; }
 };
 
 }  // namespace convoy

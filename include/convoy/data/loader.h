@@ -107,8 +107,7 @@ class Loader final : public BatchSource {
   /// The bad ones among what was loaded since the last call.
   std::vector<BadSample> take_bad();
 
-  /// Seconds that load_images has waited because nothing was ready.
-  double wait_seconds() const;
+  double wait_seconds() const override;
 
  private:
   struct Impl;

@@ -134,8 +134,15 @@ struct RunParams {
   DeviceKind device = DeviceKind::kAuto;
   std::string plans;  ///< the engines that a GPU's library uses; empty: plans.txt in `directory`
   ReductionKind reduction = ReductionKind::kInvariant;
-  double bucket_mib = 4;  ///< gradients travel in buckets of about this size; never changes a bit
+  double bucket_mib = 4;   ///< gradients travel in buckets of about this size; never changes a bit
+  std::int64_t trace = 0;  ///< training steps to record; 0: none
   bool operator==(const RunParams&) const = default;
+};
+
+struct PlanParams {
+  std::int64_t ranks = 0;  ///< 0: those of the job; of one rank, as many as stages
+  std::string draw;        ///< an .svg file
+  bool operator==(const PlanParams&) const = default;
 };
 
 struct ImportParams {
@@ -173,6 +180,7 @@ struct Parameters {
   PredictParams predict;
   InitParams init;
   RunParams run;
+  PlanParams plan;
   ImportParams import;
   ExportParams exporting;  // "export" is a word of C++
 

@@ -24,6 +24,7 @@ ExitStatus evaluate(const Parameters& params, const ProcessGrid& grid, ops::Libr
 ExitStatus predict(const Parameters& params, const ProcessGrid& grid, ops::Library& library);
 
 /// What train() would do on `ranks` ranks, without doing it: the grid, the stages and their memory, the step drawn.
+/// Draws it into plan.draw too, where that is a file.
 std::string describe_plan(const Parameters& params, std::int64_t ranks);
 
 }  // namespace convoy

@@ -24,7 +24,7 @@ Timeline made_up(const PipelineSpec& spec) {
   for (const auto& rank : one.ranks) {
     auto& both = two.ranks.emplace_back();
     for (const double later : {5.0, 5.0 + 1e-3 + rank.back().end_seconds - rank.front().begin_seconds})
-      for (TimedInstruction i : rank) {
+      for (Span i : rank) {
         i.begin_seconds += later;
         i.ready_seconds += later;
         i.end_seconds += later;
@@ -77,7 +77,7 @@ TEST_F(Trace, HasEveryInstructionWithItsCellsOneBehindTheOther) {
   std::map<int, std::size_t> number;
   for (const Json& slice : events("X", "instruction")) {
     const int rank = slice["tid"];
-    const TimedInstruction& timed = timeline_.ranks[rank].at(number[rank]++);
+    const Span& timed = timeline_.ranks[rank].at(number[rank]++);
     EXPECT_EQ(slice["name"], to_string(timed.instruction));
     EXPECT_EQ(slice["args"]["cells"], rank % 2 ? "b" : "\"a\"");
     if (timed.instruction.micro_batch >= 0) {

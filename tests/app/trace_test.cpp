@@ -1,0 +1,157 @@
+/// Pictures of steps: what run.trace and plan.draw leave on disk, on a real grid.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "app/program.h"
+#include "app/small_data.h"
+#include "unit/schedule/well_formed.h"
+
+namespace convoy::test {
+
+namespace {
+
+using Json = nlohmann::json;
+
+class Traces : public testing::Test {
+ protected:
+  Ending train(const std::vector<std::string>& more, int ranks) const {
+    return run_program(
+        {.arguments = arguments_ + std::vector<std::string>{"--run.directory=" + run_} + more, .ranks = ranks});
+  }
+
+  WorkingDirectory directory_;
+  std::vector<std::string> arguments_ = import_small_data(directory_ / "small");
+  std::string run_ = directory_ / "run";
+};
+
+std::int64_t nanoseconds(const Json& microseconds) {
+  return std::llround(microseconds.get<double>() * 1e3);
+}
+
+/// Sums of the lengths of slices by rank.
+using Lengths = std::map<int, std::int64_t>;
+
+Lengths lengths_of(const Json& trace, const std::string& category) {
+  Lengths lengths;
+  for (const Json& event : trace["traceEvents"])
+    if (event["ph"] == "X" && event["cat"] == category) lengths[event["tid"]] += nanoseconds(event["dur"]);
+  return lengths;
+}
+
+}  // namespace
+
+TEST_F(Traces, OfTwoStepsOnTwoStagesAndTwoReplicasTellWhoWorkedAndWhoWaited) {
+  const Ending ending = train({"--grid.stages=2", "--train.max_steps=6", "--run.trace=2", "--run.bucket_mib=0.05"}, 4);
+  ASSERT_EQ(ending.status, 0) << ending.output;
+  const std::size_t line = ending.output.find("trace of steps 4 to 5: busy ");
+  ASSERT_NE(line, std::string::npos) << ending.output;
+  for (const char* cause : {"; idle: bubble ", " %, straggler ", " %, communication ", " %, data "})
+    EXPECT_NE(ending.output.find(cause, line), std::string::npos) << ending.output;
+
+  const Json trace = Json::parse(read_text(run_ + "/trace.json"));
+  EXPECT_EQ(trace["otherData"]["ranks"], 4);
+  std::map<int, std::set<std::string>> steps;
+  std::map<int, std::map<std::string, int>> instructions;
+  std::map<std::string, int> flows;
+  for (const Json& event : trace["traceEvents"]) {
+    const std::string phase = event["ph"];
+    if (phase == "s" || phase == "f") ++flows[phase + std::to_string(event["id"].get<int>())];
+    if (phase != "X") continue;
+    const std::string name = event["name"];
+    if (event["cat"] == "step") steps[event["tid"]].insert(name);
+    if (event["cat"] == "instruction") ++instructions[event["tid"]][name.substr(0, name.find(' '))];
+  }
+  ASSERT_EQ(steps.size(), 4u);
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(steps[rank], (std::set<std::string>{"step 4", "step 5"})) << rank;
+    EXPECT_EQ(instructions[rank]["Forward"], 2 * 4) << "4 of 8 micro-batches, two steps";
+    EXPECT_EQ(instructions[rank]["SendActivation"], rank % 2 == 0 ? 8 : 0);
+    EXPECT_EQ(instructions[rank]["RecvActivation"], rank % 2 == 1 ? 8 : 0);
+    EXPECT_EQ(instructions[rank]["Loss"], rank % 2 == 1 ? 8 : 0);
+    EXPECT_GT(instructions[rank]["UpdateBucket"], 2) << "several buckets";
+  }
+  // A send and a receive for each of 2 replicas, 2 steps, 2 directions, 4 micro-batches; each once.
+  EXPECT_EQ(flows.size(), 2u * 2 * 2 * 2 * 4);
+  for (const auto& [flow, times] : flows) EXPECT_EQ(times, 1) << flow;
+  // Instructions fill their steps; waits are a part of them, and on stage 1 there must be some. Each of about 200
+  // lengths is rounded to a nanosecond.
+  const Lengths whole = lengths_of(trace, "step"), parts = lengths_of(trace, "instruction"),
+                idle = lengths_of(trace, "idle");
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_NEAR(static_cast<double>(parts.at(rank)), static_cast<double>(whole.at(rank)), 500) << rank;
+    if (idle.contains(rank)) {
+      EXPECT_LT(idle.at(rank), whole.at(rank));
+    }
+  }
+  EXPECT_TRUE(idle.contains(1) && idle.at(1) > 0);
+  // Arrows point forwards, but for what the clocks may differ by: here they are one.
+  std::map<int, std::int64_t> sent;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] == "s") sent[event["id"]] = nanoseconds(event["ts"]);
+    if (event["ph"] == "f") {
+      EXPECT_LE(sent.at(event["id"]), nanoseconds(event["ts"])) << event;
+    }
+  }
+
+  const std::string svg = read_text(run_ + "/trace.svg");
+  EXPECT_EQ(fault_in_xml(svg), "");
+  EXPECT_TRUE(contains(svg, ">planned: every instruction takes its mean time, messages none: ")) << svg;
+  EXPECT_TRUE(contains(svg, ">measured: step ")) << svg;
+  EXPECT_LT(svg.size(), 60u << 10);
+}
+
+TEST_F(Traces, ChangeNoBit) {
+  ASSERT_EQ(train({"--grid.stages=2", "--train.max_steps=5", "--run.trace=2"}, 4).status, 0);
+  const std::string traced = read_text(run_ + "/steps.csv");
+  ASSERT_EQ(train({"--grid.stages=2", "--train.max_steps=5", "--run.directory=" + (directory_ / "plain")}, 4).status,
+            0);
+  EXPECT_EQ(read_text(directory_ / "plain/steps.csv"), traced);
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "plain/trace.json"));
+}
+
+TEST_F(Traces, OfARunThatIsTooShortAreExplained) {
+  const Ending one = train({"--train.max_steps=1", "--run.trace=2"}, 2);
+  EXPECT_EQ(one.status, 0) << one.output;
+  EXPECT_TRUE(contains(one.output, "run.trace: this run ended before a step that could be recorded")) << one.output;
+  const Ending two = train({"--train.max_steps=4", "--run.trace=9"}, 2);
+  EXPECT_EQ(two.status, 0) << two.output;
+  EXPECT_TRUE(contains(two.output, "trace of steps 3 to 4: ")) << "all but the first of this run: " << two.output;
+}
+
+TEST_F(Traces, ThatTheDiskDoesNotTakeAreWarnedOfAndTheTrainingGoesOn) {
+  std::filesystem::create_directories(run_ + "/trace.json/in-the-way");
+  const Ending ending = train({"--train.max_steps=6", "--run.trace=2"}, 2);
+  EXPECT_EQ(ending.status, 0) << ending.output;
+  EXPECT_TRUE(contains(ending.output, "convoy: warning: run.trace: ")) << ending.output;
+  EXPECT_TRUE(contains(ending.output, "trace.json")) << ending.output;
+  EXPECT_TRUE(contains(ending.output, "trace of steps 4 to 5: "))
+      << "the line is there all the same: " << ending.output;
+  EXPECT_TRUE(std::filesystem::exists(run_ + "/checkpoints/step-00000006.h5"));
+}
+
+TEST_F(Traces, OfAPlanNeedNoRanks) {
+  const std::string svg_path = directory_ / "plan.svg";
+  std::vector<std::string> arguments = arguments_;
+  arguments.front() = "plan";
+  const Ending plan =
+      run_program({.arguments = arguments + std::vector<std::string>{"--grid.stages=2", "--plan.ranks=8",
+                                                                     "--plan.draw=" + svg_path}});
+  ASSERT_EQ(plan.status, 0) << plan.output;
+  EXPECT_TRUE(contains(plan.output, "2 stages x 4 replicas = 8 ranks")) << plan.output;
+  const std::string svg = read_text(svg_path);
+  EXPECT_EQ(fault_in_xml(svg), "");
+  EXPECT_TRUE(contains(svg, ">rank 7<")) << svg;
+  EXPECT_TRUE(contains(svg, ">planned step of resnet20: ")) << svg;
+  const Ending nowhere = run_program(
+      {.arguments = arguments + std::vector<std::string>{"--plan.draw=" + (directory_ / "absent/plan.svg")}});
+  EXPECT_EQ(nowhere.status, 1) << nowhere.output;
+  EXPECT_TRUE(contains(nowhere.output, "absent/plan.svg")) << nowhere.output;
+}
+
+}  // namespace convoy::test
