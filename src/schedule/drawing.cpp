@@ -21,19 +21,18 @@ struct Ink {
   const char* css_class;
   const char* colour;
   const char* name;
-  bool is_work;
 };
 
 // Okabe & Ito's palette; a bubble is what there is least to say about.
 constexpr std::array kInks = {
-    Ink{Look::kForward, "f", "#56b4e9", "forward", true},
-    Ink{Look::kBackward, "b", "#e69f00", "backward", true},
-    Ink{Look::kBackwardWeight, "bw", "#0072b2", "backward by weight", true},
-    Ink{Look::kUpdate, "u", "#009e73", "reduce and update", true},
-    Ink{Look::kCommunication, "c", "#cc79a7", "send; wait for message", false},
-    Ink{Look::kData, "d", "#f0e442", "load; wait for loader", false},
-    Ink{Look::kStraggler, "s", "#d55e00", "wait for straggler", false},
-    Ink{Look::kBubble, "w", "#c8ccd0", "bubble", false},
+    Ink{Look::kForward, "f", "#56b4e9", "forward"},
+    Ink{Look::kBackward, "b", "#e69f00", "backward"},
+    Ink{Look::kBackwardWeight, "bw", "#0072b2", "backward by weight"},
+    Ink{Look::kUpdate, "u", "#009e73", "reduce and update"},
+    Ink{Look::kCommunication, "c", "#cc79a7", "send; wait for message"},
+    Ink{Look::kData, "d", "#f0e442", "load; wait for loader"},
+    Ink{Look::kStraggler, "s", "#d55e00", "wait for straggler"},
+    Ink{Look::kBubble, "w", "#c8ccd0", "bubble"},
 };
 
 Look look_of(Op op) {
@@ -78,11 +77,11 @@ Look look_of(IdleCause cause) {
   return Look::kBubble;
 }
 
-/// A box, or the line of a wait; in pixels along the row.
+/// A part of a row: along it in pixels, across it in parts of its height, from above.
 struct Piece {
   Look look = Look::kBubble;
-  bool waits = false;
   double begin = 0, end = 0;
+  double top = 0, bottom = 1;
   std::int64_t micro_batch = -1;  ///< to be written in it; -1: nothing
 
   double width() const { return end - begin; }
@@ -91,10 +90,12 @@ struct Piece {
 // --- Sizes, in pixels ----------------------------------------------------------------------------------------------
 
 constexpr double kLeft = 86, kPlotWidth = 1090, kRight = 24, kTop = 16;
-constexpr double kRowHeight = 26, kBoxHeight = 20, kLineHeight = 6;
+constexpr double kRowHeight = 26, kBoxHeight = 20, kLineHeight = 6;  // a line: of a wait, at the foot of the row
 constexpr double kTitleHeight = 26, kPanelGap = 14, kAxisHeight = 44, kLegendHeight = 26;
 constexpr double kSeam = 0.7;        // between boxes
-constexpr double kLeastWidth = 1.6;  // what is narrower is drawn with its neighbours
+constexpr double kLeastWidth = 1.6;  // what is narrower is drawn with its neighbours,
+constexpr double kRunWidth = 6;      // on so much
+constexpr double kLeastShare = 0.1;  // of those
 constexpr double kDigitWidth = 6.4, kDigitMargin = 3;
 constexpr std::size_t kMostRows = 32;
 
@@ -112,9 +113,9 @@ std::vector<Piece> pieces_of(const std::vector<Span>& rank, const std::vector<Id
   for (std::size_t i = 0; i < rank.size(); ++i) {
     for (; slice != idle.end() && slice->place == i; ++slice)
       pieces.push_back({.look = look_of(slice->cause),
-                        .waits = true,
                         .begin = scale(slice->begin_seconds),
-                        .end = scale(slice->end_seconds)});
+                        .end = scale(slice->end_seconds),
+                        .top = 1 - kLineHeight / kBoxHeight});
     const Op op = rank[i].instruction.op;
     const Look look = look_of(op);
     const bool numbered = is_backward(op) || op == Op::kForward;
@@ -126,22 +127,14 @@ std::vector<Piece> pieces_of(const std::vector<Span>& rank, const std::vector<Id
   return pieces;
 }
 
-/// Runs of pieces too narrow to be seen become one, which looks as most of the run does.
+/// Runs of pieces too narrow to be seen become a stack: each look as high as its share of the run's time.
 class Merger {
  public:
   std::vector<Piece> merge(const std::vector<Piece>& pieces) {
     for (const Piece& piece : pieces) {
-      if (piece.width() >= kLeastWidth) {
-        end_run();
-        merged_.push_back(piece);
-      } else {
-        if (run_.empty() || piece.end - run_.front().begin < kLeastWidth) {
-          run_.push_back(piece);
-        } else {
-          run_.push_back(piece);
-          end_run();
-        }
-      }
+      const bool tiny = piece.width() < kLeastWidth;
+      if (!tiny || (!run_.empty() && piece.end - run_.front().begin > kRunWidth)) end_run();
+      (tiny ? run_ : merged_).push_back(piece);
     }
     end_run();
     return std::move(merged_);
@@ -150,25 +143,20 @@ class Merger {
  private:
   void end_run() {
     if (run_.empty()) return;
-    Piece one = run_.front();
-    double most = -1;
-    for (const Piece& candidate : run_) {
-      double width = 0;
+    const double begin = run_.front().begin, end = run_.back().end;
+    std::array<double, kInks.size()> shares{};
+    for (std::size_t i = 0; i < kInks.size(); ++i)
       for (const Piece& piece : run_)
-        if (piece.look == candidate.look && piece.waits == candidate.waits) width += piece.width();
-      if (width > most) most = width, one.look = candidate.look, one.waits = candidate.waits;
+        if (end > begin && piece.look == kInks[i].look) shares[i] += piece.width() / (end - begin);
+    double shown = 0;
+    for (double& share : shares) shown += share < kLeastShare ? share = 0 : share;
+    for (std::size_t i = 0, first = merged_.size(); i < kInks.size(); ++i) {
+      if (shares[i] <= 0) continue;
+      const double top = merged_.size() == first ? 0 : merged_.back().bottom;
+      merged_.push_back(
+          {.look = kInks[i].look, .begin = begin, .end = end, .top = top, .bottom = top + shares[i] / shown});
     }
-    one.end = run_.back().end;
-    one.micro_batch = -1;
     run_.clear();
-    if (one.width() <= 0) return;
-    const bool goes_on = !merged_.empty() && merged_.back().look == one.look && merged_.back().waits == one.waits &&
-                         merged_.back().micro_batch < 0;
-    if (goes_on) {
-      merged_.back().end = one.end;
-    } else {
-      merged_.push_back(one);
-    }
   }
 
   std::vector<Piece> merged_, run_;
@@ -185,10 +173,9 @@ std::string draw_row(const std::vector<Piece>& pieces, double y) {
     std::string path;
     for (const Piece& piece : pieces) {
       if (piece.look != ink.look) continue;
-      const double height = piece.waits ? kLineHeight : kBoxHeight;
       const double width = std::max(0.5, piece.width() - kSeam);
-      path += fmt::format("M{} {}h{}v{}h-{}z", number(kLeft + piece.begin), number(y + kBoxHeight - height),
-                          number(width), number(height), number(width));
+      path += fmt::format("M{} {}h{}v{}h-{}z", number(kLeft + piece.begin), number(y + kBoxHeight * piece.top),
+                          number(width), number(kBoxHeight * (piece.bottom - piece.top)), number(width));
     }
     if (!path.empty()) text += fmt::format("<path class=\"{}\" d=\"{}\"/>\n", ink.css_class, path);
   }

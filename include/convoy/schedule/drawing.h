@@ -17,8 +17,8 @@ struct Panel {
 
 /// An SVG without scripts: the panels one below the other on one scale of time, each from its own first begin; a row a
 /// rank (of large grids the first ones). Work is a box, waiting a line below it; boxes hold their micro-batch's number
-/// where there is room. What is too short to be seen is drawn together with its neighbours, in the colour of most of
-/// it. Colours: Okabe & Ito 2002, which people of all kinds of sight tell apart.
+/// where there is room. What is too short to be seen is drawn together with its neighbours: a stack, each kind as high
+/// as its share. Colours: Okabe & Ito 2002, which people of all kinds of sight tell apart.
 std::string draw(const std::vector<Panel>& panels);
 
 }  // namespace convoy
