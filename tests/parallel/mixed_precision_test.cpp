@@ -221,6 +221,7 @@ class FindingOps final : public ops::ElementwiseOps {
   void fold(std::span<const float* const> blocks, float* sum, std::int64_t count) override {
     inner_.fold(blocks, sum, count);
   }
+  void copy(const void* from, void* to, std::int64_t size_bytes) override { inner_.copy(from, to, size_bytes); }
   void round_to(DataType type, const float* from, void* to, std::int64_t count) override {
     inner_.round_to(type, from, to, count);
   }

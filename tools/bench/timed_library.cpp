@@ -64,6 +64,10 @@ class TimedBatchNorm final : public ops::BatchNormOp {
     const OpTimer timer(device_, seconds_.batch_norm_forward);
     inner_->forward(in, out);
   }
+  void forward_again(const ops::BatchNormInputs& in, const ops::BatchNormOutputs& out) override {
+    const OpTimer timer(device_, seconds_.batch_norm_forward);
+    inner_->forward_again(in, out);
+  }
   void infer(const ops::BatchNormInference& args) override {
     const OpTimer timer(device_, seconds_.batch_norm_forward);
     inner_->infer(args);
@@ -95,6 +99,10 @@ class TimedElementwise final : public ops::ElementwiseOps {
   void fold(std::span<const float* const> blocks, float* sum, std::int64_t count) override {
     const OpTimer timer(device_, seconds_.other);
     inner_.fold(blocks, sum, count);
+  }
+  void copy(const void* from, void* to, std::int64_t size_bytes) override {
+    const OpTimer timer(device_, seconds_.other);
+    inner_.copy(from, to, size_bytes);
   }
   void round_to(DataType type, const float* from, void* to, std::int64_t count) override {
     const OpTimer timer(device_, seconds_.other);

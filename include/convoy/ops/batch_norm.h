@@ -83,6 +83,8 @@ class BatchNormOp {
   virtual ~BatchNormOp() = default;
 
   virtual void forward(const BatchNormInputs& in, const BatchNormOutputs& out) = 0;
+  /// forward once more, from the mean and inv_std that it left in `out`: y alone is overwritten, with the same bits.
+  virtual void forward_again(const BatchNormInputs& in, const BatchNormOutputs& out) = 0;
   virtual void infer(const BatchNormInference& args) = 0;
   virtual void backward(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) = 0;
   /// Backward of infer(): dresidual = g, dx = g * gamma / sqrt(running_var + epsilon), g = dy where the ReLU let

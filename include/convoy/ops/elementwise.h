@@ -77,6 +77,9 @@ class ElementwiseOps {
   /// blocks; sum may be blocks[0]. At least one block.
   virtual void fold(std::span<const float* const> blocks, float* sum, std::int64_t count) = 0;
 
+  /// to = from, bit for bit; they do not overlap.
+  virtual void copy(const void* from, void* to, std::int64_t size_bytes) = 0;
+
   /// to = from, rounded to `type` (to nearest, ties to even).
   virtual void round_to(DataType type, const float* from, void* to, std::int64_t count) = 0;
 

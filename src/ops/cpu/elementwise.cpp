@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <memory>
 
 #include "convoy/base/error.h"
@@ -42,6 +43,10 @@ class CpuElementwise final : public ElementwiseOps {
       for (std::int64_t i = range.begin; i < range.end; i += kFoldCount)
         fold_tree(blocks, i, std::min(kFoldCount, range.end - i), sum + i);
     });
+  }
+
+  void copy(const void* from, void* to, std::int64_t size_bytes) override {
+    std::memcpy(to, from, static_cast<std::size_t>(size_bytes));
   }
 
   void round_to(DataType type, const float* from, void* to, std::int64_t count) override {

@@ -293,6 +293,11 @@ class CudaElementwise final : public ElementwiseOps {
     }
   }
 
+  void copy(const void* from, void* to, std::int64_t size_bytes) override {
+    CONVOY_CHECK_CUDA(
+        cudaMemcpyAsync(to, from, static_cast<std::size_t>(size_bytes), cudaMemcpyDeviceToDevice, stream_));
+  }
+
   void round_to(DataType type, const float* from, void* to, std::int64_t count) override {
     with_type(type, [&]<typename T>(T*) {
       const RoundTo<T> body{from, static_cast<T*>(to)};
