@@ -17,16 +17,10 @@ ParameterRef CellMemory::parameter(ParameterSpec spec) {
   return place;
 }
 
-Saved CellMemory::saved_bytes(std::int64_t size_bytes) {
-  const Saved place{saved_size_bytes_};
-  saved_size_bytes_ += round_up(size_bytes, kAlignmentBytes);
-  return place;
-}
-
-Scratch CellMemory::scratch_bytes(std::int64_t size_bytes) {
-  const Scratch place{scratch_size_bytes_};
-  scratch_size_bytes_ += round_up(size_bytes, kAlignmentBytes);
-  return place;
+std::int64_t CellMemory::reserve(std::int64_t& total_bytes, std::int64_t size_bytes) {
+  const std::int64_t offset = total_bytes;
+  total_bytes += round_up(size_bytes, kAlignmentBytes);
+  return offset;
 }
 
 void Cell::freeze(const std::function<bool(const std::string& name)>& wanted) {

@@ -32,9 +32,11 @@ BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, const ops::Bat
   beta_ = parameter(".bias", ParameterKind::kShift);
   running_mean_ = parameter(".running_mean", ParameterKind::kRunningMean);
   running_var_ = parameter(".running_var", ParameterKind::kRunningVariance);
-  mean_ = memory.saved_floats(spec.x.c);
-  inv_std_ = memory.saved_floats(spec.x.c);
-  var_unbiased_ = memory.saved_floats(spec.x.c);
+  mean_ = memory.noted_floats(spec.x.c);
+  inv_std_ = memory.noted_floats(spec.x.c);
+  var_unbiased_ = memory.noted_floats(spec.x.c);
+  num_gradients_ = running_var_.offset + spec.x.c - gamma_.offset;
+  gradients_ = memory.kept_floats(num_gradients_);
 }
 
 void BatchNorm::forward(const Frame& frame, const void* x, void* y, const void* residual,
@@ -61,6 +63,12 @@ void BatchNorm::forward(const Frame& frame, const void* x, void* y, const void* 
   }
 }
 
+void BatchNorm::recompute(const Frame& frame, const void* x, void* y) const {
+  if (!frame.training) return forward(frame, x, y);
+  op_->forward_again({.x = x, .gamma = frame[gamma_], .beta = frame[beta_]},
+                     {.y = y, .mean = frame.floats(mean_), .inv_std = frame.floats(inv_std_)});
+}
+
 void BatchNorm::backward(const Frame& frame, const void* x, const void* y, const void* dy, void* dx,
                          void* dresidual) const {
   if (!frame.training) {
@@ -82,33 +90,64 @@ void BatchNorm::backward(const Frame& frame, const void* x, const void* y, const
                  .var_unbiased = frame.floats(var_unbiased_)},
                 {.dx = dx,
                  .dresidual = dresidual,
-                 .dgamma = frame.gradient(gamma_),
-                 .dbeta = frame.gradient(beta_),
-                 .mean = frame.gradient(running_mean_),
-                 .var_unbiased = frame.gradient(running_var_)});
+                 .dgamma = gradient(frame, gamma_),
+                 .dbeta = gradient(frame, beta_),
+                 .mean = gradient(frame, running_mean_),
+                 .var_unbiased = gradient(frame, running_var_)});
+}
+
+// In the arena, or kept in the same order.
+float* BatchNorm::gradient(const Frame& frame, ParameterRef p) const {
+  return frame.kept == nullptr ? frame.gradient(p) : frame.floats(gradients_) + (p.offset - gamma_.offset);
+}
+
+void BatchNorm::backward_weight(const Frame& frame) const {
+  elementwise_->copy(frame[gradients_], frame.gradient(gamma_), num_gradients_ * size_of(DataType::kFloat32));
 }
 
 ConvBatchNorm::ConvBatchNorm(CellMemory& memory, const ConvBatchNormSpec& spec)
     : conv_(memory, spec.conv, spec.convolution),
       bn_(memory, spec.bn, {.x = conv_.y(), .relu = spec.relu, .residual = spec.residual}),
       a_(memory.saved(conv_.y())),
+      da_(memory.kept(conv_.y())),
       sum_(memory.scratch_floats(conv_.y().c)),
       square_sum_(memory.scratch_floats(conv_.y().c)) {}
 
-void ConvBatchNorm::forward(const Frame& frame, const void* x, void* y, const void* residual) const {
-  if (frame.training && conv_.gives_sums()) {
-    const ops::ChannelSums sums{.sum = frame.floats(sum_), .square_sum = frame.floats(square_sum_)};
-    conv_.forward_with_sums(x, frame[a_], sums);
-    bn_.forward(frame, frame[a_], y, residual, sums);
-  } else {
-    conv_.forward(x, frame[a_]);                 // a  (N,P,Q,K)
-    bn_.forward(frame, frame[a_], y, residual);  // y  (N,P,Q,K)
+// Recomputed by the engine that forward used, so with the same bits.
+ops::ChannelSums ConvBatchNorm::convolve(const Frame& frame, const void* x) const {
+  if (!frame.training || !conv_.gives_sums()) {
+    conv_.forward(x, frame[a_]);
+    return {};
   }
+  const ops::ChannelSums sums{.sum = frame.floats(sum_), .square_sum = frame.floats(square_sum_)};
+  conv_.forward_with_sums(x, frame[a_], sums);
+  return sums;
+}
+
+void ConvBatchNorm::forward(const Frame& frame, const void* x, void* y, const void* residual) const {
+  const ops::ChannelSums sums = convolve(frame, x);  // a  (N,P,Q,K)
+  bn_.forward(frame, frame[a_], y, residual, sums);  // y  (N,P,Q,K)
+}
+
+void ConvBatchNorm::recompute(const Frame& frame, const void* x, void* y) const {
+  convolve(frame, x);
+  bn_.recompute(frame, frame[a_], y);
+}
+
+// Batch norm's backward alone reads a, and with running statistics not even that.
+void ConvBatchNorm::recompute(const Frame& frame, const void* x) const {
+  if (frame.training && !frame.is_by_weight()) convolve(frame, x);
 }
 
 void ConvBatchNorm::backward(const Frame& frame, const void* x, const void* y, const Gradients& gradients) const {
-  bn_.backward(frame, frame[a_], y, gradients.dy, gradients.da, gradients.dresidual);
-  conv_.backward(frame, x, gradients.da, gradients.dx);
+  void* da = frame.kept == nullptr ? gradients.da : frame[da_];
+  bn_.backward(frame, frame[a_], y, gradients.dy, da, gradients.dresidual);
+  conv_.backward(frame, x, da, gradients.dx);
+}
+
+void ConvBatchNorm::backward_weight(const Frame& frame, const void* x) const {
+  conv_.backward_weight(frame, x, frame[da_]);
+  bn_.backward_weight(frame);
 }
 
 Linear::Linear(CellMemory& memory, const std::string& name, const ops::LinearSpec& spec)
@@ -120,8 +159,15 @@ Linear::Linear(CellMemory& memory, const std::string& name, const ops::LinearSpe
       bias_(memory.parameter({.name = name + ".bias",
                               .kind = ParameterKind::kLinearBias,
                               .dims = {spec.num_outputs},
-                              .fan_in = spec.num_inputs})) {
+                              .fan_in = spec.num_inputs})),
+      dy_(memory.kept({spec.n, 1, 1, spec.num_outputs})) {
   memory.add_flop(spec.forward_flop(), 2 * spec.forward_flop());
+}
+
+void Linear::backward(const Frame& frame, const void* x, const void* dy, void* dx) const {
+  op_->backward_input(dy, frame.weights[weight_], dx);
+  if (frame.gradients != nullptr) backward_weight(frame, x, dy);
+  if (frame.kept != nullptr) elementwise_->copy(dy, frame[dy_], spec_.n * spec_.num_outputs * size_of(spec_.type));
 }
 
 }  // namespace convoy

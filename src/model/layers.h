@@ -27,7 +27,10 @@ class Convolution {
   }
   void backward(const Frame& frame, const void* x, const void* dy, void* dx) const {
     if (dx != nullptr) op_->backward_input(dy, dx);
-    if (frame.gradients != nullptr) op_->backward_weight(x, dy, frame.gradient(weight_));
+    if (frame.gradients != nullptr) backward_weight(frame, x, dy);
+  }
+  void backward_weight(const Frame& frame, const void* x, const void* dy) const {
+    op_->backward_weight(x, dy, frame.gradient(weight_));
   }
 
  private:
@@ -40,25 +43,37 @@ class Convolution {
 /// The micro-batch's mean and unbiased variance go where the gradients of the running statistics are: the reducer sums
 /// them over the step's micro-batches, the update averages them (one update a step).
 /// In a frozen cell the running statistics stand for the micro-batch's, in backward too.
-/// saves: mean, inv_std, var (C); backward reads x and y
+/// notes: mean, inv_std, var (C); backward reads x and y
+/// keeps: the gradients, whose sums backward by input needs as well
 class BatchNorm {
  public:
   BatchNorm(CellMemory& memory, const std::string& name, const ops::BatchNormSpec& spec);
 
-  void plan(ops::Library& library) { op_ = library.batch_norm(spec_); }
+  void plan(ops::Library& library) {
+    op_ = library.batch_norm(spec_);
+    elementwise_ = &library.elementwise();
+  }
 
   /// `sums` of x where the convolution before has them.
   void forward(const Frame& frame, const void* x, void* y, const void* residual = nullptr,
                const ops::ChannelSums& sums = {}) const;
+  /// y once more, from what forward has noted.
+  void recompute(const Frame& frame, const void* x, void* y) const;
   /// dx may be dy, unless there is a residual: then dresidual may be dy, and dx is not.
   void backward(const Frame& frame, const void* x, const void* y, const void* dy, void* dx,
                 void* dresidual = nullptr) const;
+  void backward_weight(const Frame& frame) const;
 
  private:
+  float* gradient(const Frame& frame, ParameterRef p) const;
+
   ops::BatchNormSpec spec_;
-  ParameterRef gamma_, beta_, running_mean_, running_var_;
-  Saved mean_, inv_std_, var_unbiased_;
+  ParameterRef gamma_, beta_, running_mean_, running_var_;  ///< neighbours in the arena
+  std::int64_t num_gradients_ = 0;                          ///< from gamma's to the variance's last, floats
+  Noted mean_, inv_std_, var_unbiased_;
+  Kept gradients_;
   std::unique_ptr<ops::BatchNormOp> op_;
+  ops::ElementwiseOps* elementwise_ = nullptr;
 };
 
 struct ConvBatchNormSpec {
@@ -69,7 +84,8 @@ struct ConvBatchNormSpec {
 };
 
 /// a = conv(x)    y = relu(bn(a) [+ residual])
-/// saves: a, and what batch norm saves; backward reads x and y
+/// saves: a; notes what batch norm notes; backward reads x and y
+/// keeps: da, and what batch norm keeps; backward by weight reads x
 class ConvBatchNorm {
  public:
   ConvBatchNorm(CellMemory& memory, const ConvBatchNormSpec& spec);
@@ -79,42 +95,58 @@ class ConvBatchNorm {
   void load_weights(const Weights& weights) { conv_.load_weights(weights); }
 
   void forward(const Frame& frame, const void* x, void* y, const void* residual = nullptr) const;
+  /// a and y once more; without a residual.
+  void recompute(const Frame& frame, const void* x, void* y) const;
+  /// a alone, where y is the cell's output or not read by backward.
+  void recompute(const Frame& frame, const void* x) const;
 
   struct Gradients {
     const void* dy = nullptr;
-    void* da = nullptr;         ///< a place for it; may be dy, unless there is a residual
+    void* da = nullptr;         ///< a place for it, unless it is kept; may be dy, unless there is a residual
     void* dx = nullptr;         ///< null where nobody asks for it
     void* dresidual = nullptr;  ///< with a residual; may be dy
   };
   void backward(const Frame& frame, const void* x, const void* y, const Gradients& gradients) const;
+  void backward_weight(const Frame& frame, const void* x) const;
 
  private:
+  ops::ChannelSums convolve(const Frame& frame, const void* x) const;
+
   Convolution conv_;
   BatchNorm bn_;
   Saved a_;
+  Kept da_;
   Scratch sum_, square_sum_;
 };
 
 /// y = x w^T + b    x (N,C)   w (K,C)   b (K)   y (N,K)
 /// saves: nothing of its own; backward reads x
+/// keeps: dy
 class Linear {
  public:
   Linear(CellMemory& memory, const std::string& name, const ops::LinearSpec& spec);
 
-  void plan(ops::Library& library) { op_ = library.linear(spec_); }
+  void plan(ops::Library& library) {
+    op_ = library.linear(spec_);
+    elementwise_ = &library.elementwise();
+  }
 
   void forward(const Frame& frame, const void* x, float* y) const {
     op_->forward(x, frame.weights[weight_], frame[bias_], y);
   }
-  void backward(const Frame& frame, const void* x, const void* dy, void* dx) const {
-    op_->backward_input(dy, frame.weights[weight_], dx);
-    if (frame.gradients != nullptr) op_->backward_weight(x, dy, frame.gradient(weight_), frame.gradient(bias_));
-  }
+  void backward(const Frame& frame, const void* x, const void* dy, void* dx) const;
+  void backward_weight(const Frame& frame, const void* x) const { backward_weight(frame, x, frame[dy_]); }
 
  private:
+  void backward_weight(const Frame& frame, const void* x, const void* dy) const {
+    op_->backward_weight(x, dy, frame.gradient(weight_), frame.gradient(bias_));
+  }
+
   ops::LinearSpec spec_;
   ParameterRef weight_, bias_;
+  Kept dy_;
   std::unique_ptr<ops::LinearOp> op_;
+  ops::ElementwiseOps* elementwise_ = nullptr;
 };
 
 }  // namespace convoy

@@ -18,15 +18,34 @@ constexpr double kTripsPerSavedByte = 8.0;
 // And its parameters: read by forward and by input, their gradient written, reordered and summed.
 constexpr double kTripsPerParameterByte = 5.0;
 
+// Of what is computed again: written by the convolution, read and written by batch norm, read by the next convolution.
+constexpr double kTripsPerRecomputedByte = 4.0;
+
 }  // namespace
+
+std::vector<double> model_recompute_seconds(const Network& network, const DeviceRates& rates) {
+  std::vector<double> seconds;
+  for (const auto& cell : network) {
+    const CellMemory& memory = cell->memory();
+    if (memory.saved_size_bytes() == 0) {
+      seconds.push_back(0);
+      continue;
+    }
+    seconds.push_back(memory.forward_flop() / rates.flop_per_second +
+                      kTripsPerRecomputedByte * static_cast<double>(memory.saved_size_bytes()) /
+                          rates.bytes_per_second);
+  }
+  return seconds;
+}
 
 std::vector<double> model_cell_seconds(const Network& network, const DeviceRates& rates) {
   std::vector<double> seconds;
   for (const auto& cell : network) {
     const CellMemory& memory = cell->memory();
     const double flop = memory.forward_flop() + memory.backward_flop();
-    const double bytes = kTripsPerSavedByte * static_cast<double>(memory.saved_size_bytes()) +
-                         kTripsPerParameterByte * static_cast<double>(memory.arena_count() * sizeof(float));
+    const double bytes =
+        kTripsPerSavedByte * static_cast<double>(memory.saved_size_bytes() + memory.noted_size_bytes()) +
+        kTripsPerParameterByte * static_cast<double>(memory.arena_count() * sizeof(float));
     seconds.push_back(flop / rates.flop_per_second + bytes / rates.bytes_per_second);
   }
   return seconds;

@@ -49,12 +49,24 @@ void PyramidBlock::forward(const Frame& frame, const void* x, void* y) const {
   conv2_.forward(frame, frame[b_], y, s);       // y = bn(conv2(b)) + s        (N,P,Q,K)
 }
 
+void PyramidBlock::recompute(const Frame& frame, const void* x) const {
+  bn1_.recompute(frame, x, frame[a_]);
+  conv1_.recompute(frame, frame[a_], frame[b_]);
+  conv2_.recompute(frame, frame[b_]);  // the join is stored: y
+}
+
 void PyramidBlock::backward(const Frame& frame, const void* x, const void*, void* dy, void* dx) const {
   void* db = frame[db_];
   conv2_.backward(frame, frame[b_], nullptr, {.dy = dy, .da = frame[dc_], .dx = db, .dresidual = dy});  // db; ds is dy
   conv1_.backward(frame, frame[a_], frame[b_], {.dy = db, .da = db, .dx = dx});                         // da, in dx
   bn1_.backward(frame, x, nullptr, dx, dx);                                                             // dx
   backward_shortcut(frame, dy, dx);  // dx += shortcut's
+}
+
+void PyramidBlock::backward_weight(const Frame& frame, const void*) const {
+  conv2_.backward_weight(frame, frame[b_]);
+  conv1_.backward_weight(frame, frame[a_]);
+  bn1_.backward_weight(frame);
 }
 
 const void* PyramidBlock::forward_shortcut(const Frame& frame, const void* x) const {
@@ -79,7 +91,7 @@ PyramidHead::PyramidHead(const Shape& x, std::int64_t num_classes, DataType type
       bn_(memory_, "bn_final", {.x = x, .relu = true}),
       fc_(memory_, "fc", {.n = x.n, .num_inputs = x.c, .num_outputs = num_classes}),
       a_(memory_.saved(x)),
-      mean_(memory_.saved({x.n, 1, 1, x.c})),
+      mean_(memory_.noted({x.n, 1, 1, x.c})),
       da_(memory_.scratch(x)),
       dmean_(memory_.scratch({x.n, 1, 1, x.c})) {
   set_logits({x.n, 1, 1, num_classes});
@@ -97,10 +109,19 @@ void PyramidHead::forward(const Frame& frame, const void* x, void* y) const {
   fc_.forward(frame, frame[mean_], static_cast<float*>(y));  // (N,K)
 }
 
+void PyramidHead::recompute(const Frame& frame, const void* x) const {
+  bn_.recompute(frame, x, frame[a_]);
+}
+
 void PyramidHead::backward(const Frame& frame, const void* x, const void*, void* dy, void* dx) const {
   fc_.backward(frame, frame[mean_], dy, frame[dmean_]);
   pool_->backward(frame[dmean_], frame[da_]);
   bn_.backward(frame, x, frame[a_], frame[da_], dx);
+}
+
+void PyramidHead::backward_weight(const Frame& frame, const void*) const {
+  fc_.backward_weight(frame, frame[mean_]);
+  bn_.backward_weight(frame);
 }
 
 }  // namespace convoy

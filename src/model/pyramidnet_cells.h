@@ -28,7 +28,9 @@ class PyramidBlock final : public Cell {
   void plan(ops::Library& library) override;
   void load_weights(const Weights& weights) override;
   void forward(const Frame& frame, const void* x, void* y) const override;
+  void recompute(const Frame& frame, const void* x) const override;
   void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
+  void backward_weight(const Frame& frame, const void* x) const override;
 
  private:
   const void* forward_shortcut(const Frame& frame, const void* x) const;
@@ -52,12 +54,15 @@ class PyramidHead final : public Cell {
   void plan(ops::Library& library) override;
   void load_weights(const Weights&) override {}
   void forward(const Frame& frame, const void* x, void* y) const override;
+  void recompute(const Frame& frame, const void* x) const override;
   void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
+  void backward_weight(const Frame& frame, const void* x) const override;
 
  private:
   BatchNorm bn_;
   Linear fc_;
-  Saved a_, mean_;
+  Saved a_;
+  Noted mean_;
   Scratch da_, dmean_;
   std::unique_ptr<ops::GlobalAveragePoolOp> pool_;
 };

@@ -44,7 +44,7 @@ ImageNetStem::ImageNetStem(const Shape& x, std::int64_t num_filters, DataType ty
                            first_layer({.x = x, .num_filters = num_filters, .kernel = 7, .stride = 2, .padding = 3})}),
       pool_spec_{.x = conv1_.y(), .kernel = 3, .stride = 2, .padding = 1, .type = type},
       b_(memory_.saved(conv1_.y())),
-      winner_(memory_.saved_bytes(pool_spec_.y().count())),
+      winner_(memory_.noted_bytes(pool_spec_.y().count())),
       db_(memory_.scratch(conv1_.y())) {
   set_output(pool_spec_.y());
 }
@@ -59,10 +59,18 @@ void ImageNetStem::forward(const Frame& frame, const void* x, void* y) const {
   pool_->forward(frame[b_], y, frame.bytes(winner_));
 }
 
+void ImageNetStem::recompute(const Frame& frame, const void* x) const {
+  conv1_.recompute(frame, x, frame[b_]);
+}
+
 void ImageNetStem::backward(const Frame& frame, const void* x, const void*, void* dy, void* dx) const {
   void* db = frame[db_];
   pool_->backward(dy, frame.bytes(winner_), db);
   conv1_.backward(frame, x, frame[b_], {.dy = db, .da = db, .dx = dx});
+}
+
+void ImageNetStem::backward_weight(const Frame& frame, const void* x) const {
+  conv1_.backward_weight(frame, x);
 }
 
 // --- SmallImageStem --------------------------------------------------------------------------------------------------
@@ -84,8 +92,16 @@ void SmallImageStem::forward(const Frame& frame, const void* x, void* y) const {
   conv1_.forward(frame, x, y);
 }
 
+void SmallImageStem::recompute(const Frame& frame, const void* x) const {
+  conv1_.recompute(frame, x);  // y is stored
+}
+
 void SmallImageStem::backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const {
   conv1_.backward(frame, x, y, {.dy = dy, .da = dy, .dx = dx});
+}
+
+void SmallImageStem::backward_weight(const Frame& frame, const void* x) const {
+  conv1_.backward_weight(frame, x);
 }
 
 // --- BlockShortcut ---------------------------------------------------------------------------------------------------
@@ -131,6 +147,10 @@ const void* BlockShortcut::forward(const Frame& frame, const void* x) const {
   return x;
 }
 
+void BlockShortcut::recompute(const Frame& frame, const void* x) const {
+  if (projection_) projection_->conv.recompute(frame, x);  // without ReLU nobody asks for its y
+}
+
 void BlockShortcut::backward(const Frame& frame, const void* x, void* ds, void* dx) const {
   if (padding_) {
     padding_->backward(ds, dx);
@@ -141,6 +161,10 @@ void BlockShortcut::backward(const Frame& frame, const void* x, void* ds, void* 
   } else {
     elementwise_->add(type_, dx, ds, dx, x_.count());
   }
+}
+
+void BlockShortcut::backward_weight(const Frame& frame, const void* x) const {
+  if (projection_) projection_->conv.backward_weight(frame, x);
 }
 
 // --- BasicBlock ------------------------------------------------------------------------------------------------------
@@ -174,11 +198,23 @@ void BasicBlock::forward(const Frame& frame, const void* x, void* y) const {
   conv2_.forward(frame, frame[b_], y, s);       // y = relu(bn(conv2(b)) + s)  (N,P,Q,K)
 }
 
+void BasicBlock::recompute(const Frame& frame, const void* x) const {
+  conv1_.recompute(frame, x, frame[b_]);
+  shortcut_.recompute(frame, x);
+  conv2_.recompute(frame, frame[b_]);  // the join is stored: y
+}
+
 void BasicBlock::backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const {
   void* db = frame[db_];
   conv2_.backward(frame, frame[b_], y, {.dy = dy, .da = frame[dc_], .dx = db, .dresidual = dy});  // db; ds over dy
   conv1_.backward(frame, x, frame[b_], {.dy = db, .da = db, .dx = dx});                           // dx
   shortcut_.backward(frame, x, dy, dx);                                                           // dx += shortcut's
+}
+
+void BasicBlock::backward_weight(const Frame& frame, const void* x) const {
+  conv2_.backward_weight(frame, frame[b_]);
+  conv1_.backward_weight(frame, x);
+  shortcut_.backward_weight(frame, x);
 }
 
 // --- Bottleneck ------------------------------------------------------------------------------------------------------
@@ -218,6 +254,13 @@ void Bottleneck::forward(const Frame& frame, const void* x, void* y) const {
   conv3_.forward(frame, frame[d_], y, s);       // y = relu(bn(conv3(d)) + s)  (N,P,Q,4K)
 }
 
+void Bottleneck::recompute(const Frame& frame, const void* x) const {
+  conv1_.recompute(frame, x, frame[b_]);
+  conv2_.recompute(frame, frame[b_], frame[d_]);
+  shortcut_.recompute(frame, x);
+  conv3_.recompute(frame, frame[d_]);  // the join is stored: y
+}
+
 void Bottleneck::backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const {
   void* dd = frame[dd_];
   void* db = frame[db_];
@@ -227,12 +270,19 @@ void Bottleneck::backward(const Frame& frame, const void* x, const void* y, void
   shortcut_.backward(frame, x, dy, dx);                                                           // dx += shortcut's
 }
 
+void Bottleneck::backward_weight(const Frame& frame, const void* x) const {
+  conv3_.backward_weight(frame, frame[d_]);
+  conv2_.backward_weight(frame, frame[b_]);
+  conv1_.backward_weight(frame, x);
+  shortcut_.backward_weight(frame, x);
+}
+
 // --- ClassifierHead --------------------------------------------------------------------------------------------------
 
 ClassifierHead::ClassifierHead(const Shape& x, std::int64_t num_classes, DataType type)
     : Cell("head", x, type),
       fc_(memory_, "fc", {.n = x.n, .num_inputs = x.c, .num_outputs = num_classes}),
-      mean_(memory_.saved({x.n, 1, 1, x.c})),
+      mean_(memory_.noted({x.n, 1, 1, x.c})),
       dmean_(memory_.scratch({x.n, 1, 1, x.c})) {
   set_logits({x.n, 1, 1, num_classes});
 }
@@ -247,9 +297,15 @@ void ClassifierHead::forward(const Frame& frame, const void* x, void* y) const {
   fc_.forward(frame, frame[mean_], static_cast<float*>(y));  // (N,K)
 }
 
+void ClassifierHead::recompute(const Frame&, const void*) const {}
+
 void ClassifierHead::backward(const Frame& frame, const void*, const void*, void* dy, void* dx) const {
   fc_.backward(frame, frame[mean_], dy, frame[dmean_]);
   pool_->backward(frame[dmean_], dx);
+}
+
+void ClassifierHead::backward_weight(const Frame& frame, const void*) const {
+  fc_.backward_weight(frame, frame[mean_]);
 }
 
 }  // namespace convoy

@@ -23,12 +23,15 @@ class ImageNetStem final : public Cell {
   void plan(ops::Library& library) override;
   void load_weights(const Weights& weights) override { conv1_.load_weights(weights); }
   void forward(const Frame& frame, const void* x, void* y) const override;
+  void recompute(const Frame& frame, const void* x) const override;
   void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
+  void backward_weight(const Frame& frame, const void* x) const override;
 
  private:
   ConvBatchNorm conv1_;
   ops::PoolingSpec pool_spec_;
-  Saved b_, winner_;
+  Saved b_;
+  Noted winner_;
   Scratch db_;
   std::unique_ptr<ops::MaxPoolOp> pool_;
 };
@@ -48,7 +51,9 @@ class SmallImageStem final : public Cell {
   void plan(ops::Library& library) override;
   void load_weights(const Weights& weights) override { conv1_.load_weights(weights); }
   void forward(const Frame& frame, const void* x, void* y) const override;
+  void recompute(const Frame& frame, const void* x) const override;
   void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
+  void backward_weight(const Frame& frame, const void* x) const override;
 
  private:
   ConvBatchNorm conv1_;
@@ -79,8 +84,11 @@ class BlockShortcut {
 
   /// What is added to the block's other branch: x itself or a place in scratch.
   const void* forward(const Frame& frame, const void* x) const;
+  /// What its backward reads.
+  void recompute(const Frame& frame, const void* x) const;
   /// dx += shortcut's gradient. ds (the shape of y) is consumed.
   void backward(const Frame& frame, const void* x, void* ds, void* dx) const;
+  void backward_weight(const Frame& frame, const void* x) const;
 
  private:
   struct Projection {
@@ -104,7 +112,9 @@ class BasicBlock final : public Cell {
   void plan(ops::Library& library) override;
   void load_weights(const Weights& weights) override;
   void forward(const Frame& frame, const void* x, void* y) const override;
+  void recompute(const Frame& frame, const void* x) const override;
   void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
+  void backward_weight(const Frame& frame, const void* x) const override;
 
  private:
   ConvBatchNorm conv1_, conv2_;
@@ -123,7 +133,9 @@ class Bottleneck final : public Cell {
   void plan(ops::Library& library) override;
   void load_weights(const Weights& weights) override;
   void forward(const Frame& frame, const void* x, void* y) const override;
+  void recompute(const Frame& frame, const void* x) const override;
   void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
+  void backward_weight(const Frame& frame, const void* x) const override;
 
  private:
   ConvBatchNorm conv1_, conv2_, conv3_;
@@ -140,11 +152,13 @@ class ClassifierHead final : public Cell {
   void plan(ops::Library& library) override;
   void load_weights(const Weights&) override {}
   void forward(const Frame& frame, const void* x, void* y) const override;
+  void recompute(const Frame& frame, const void* x) const override;
   void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
+  void backward_weight(const Frame& frame, const void* x) const override;
 
  private:
   Linear fc_;
-  Saved mean_;
+  Noted mean_;
   Scratch dmean_;
   std::unique_ptr<ops::GlobalAveragePoolOp> pool_;
 };

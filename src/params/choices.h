@@ -39,6 +39,10 @@ inline constexpr Choice<ReductionKind> kReductionKinds[] = {{"invariant", Reduct
                                                             {"fast", ReductionKind::kFast}};
 
 inline constexpr Choice<WeightsKind> kWeightsKinds[] = {{"ema", WeightsKind::kEma}, {"trained", WeightsKind::kTrained}};
+
+inline constexpr Choice<RecomputeKind> kRecomputeKinds[] = {
+    {"none", RecomputeKind::kNone}, {"cell", RecomputeKind::kCell}, {"auto", RecomputeKind::kAuto}};
+
 inline constexpr Choice<ImportFormat> kImportFormats[] = {{"auto", ImportFormat::kAuto},
                                                           {"folder", ImportFormat::kFolder},
                                                           {"cifar", ImportFormat::kCifar},

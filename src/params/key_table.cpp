@@ -45,6 +45,14 @@ std::vector<Key> make_keys() {
       {"schedule.chunks", integer({&P::schedule, &ScheduleParams::chunks}, {.least = 2, .most = 64}), "",
        "interleaved: runs of cells a stage; the bubble is 1/chunks of 1f1b's, messages are chunks times as many"},
 
+      {"memory.recompute", choice({&P::memory, &MemoryParams::recompute}, kRecomputeKinds), "",
+       "backward computes again what cells would keep: cell: of all, for about a third more time; auto: of as few as "
+       "memory.limit_gib needs; never changes the result"},
+      {"memory.limit_gib", number({&P::memory, &MemoryParams::limit_gib}, {.least = 0, .most = 1 << 20}), "GiB",
+       "a rank refuses to start whose plan takes more (convoy plan shows it); a CPU needs room for the program, too; "
+       "0: "
+       "no limit"},
+
       // --- How it learns ------------------------------------------------------------------------------------------
       {"optimizer.kind", choice({&P::optimizer, &OptimizerParams::kind}, kOptimizerKinds), "",
        "sgd with momentum; adam and adamw as PyTorch's; lars: sgd with a rate for each tensor, for large batches"},

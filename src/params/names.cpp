@@ -38,5 +38,8 @@ const char* name_of(ReductionKind kind) {
 const char* name_of(WeightsKind kind) {
   return word_of(params::kWeightsKinds, kind);
 }
+const char* name_of(RecomputeKind kind) {
+  return word_of(params::kRecomputeKinds, kind);
+}
 
 }  // namespace convoy

@@ -143,6 +143,8 @@ std::vector<std::string> doubts_about(const Parameters& params) {
   if (!uses_steps && !lr.step_epochs.empty())
     doubts.push_back(fmt::format("lr.step_epochs = {} has no effect with lr.schedule = {}",
                                  fmt::join(lr.step_epochs, ", "), name_of(lr.schedule)));
+  if (params.memory.recompute == RecomputeKind::kAuto && params.memory.limit_gib == 0)
+    doubts.push_back("memory.recompute = auto has no effect without memory.limit_gib: everything fits");
   const TrainParams& train = params.train;
   if (train.patience_epochs > 0 && train.evaluate_every_epochs == 0)
     doubts.push_back(fmt::format(

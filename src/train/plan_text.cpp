@@ -6,6 +6,7 @@
 #include "convoy/schedule/simulator.h"
 #include "convoy/train/trainer.h"
 
+#include "train/memory_report.h"
 #include "train/model_card.h"
 #include "train/report.h"
 #include "train/step_trace.h"
@@ -48,7 +49,7 @@ std::string describe_plan(const Parameters& params, std::int64_t ranks) {
     const std::string picture = draw_plan(plan);
     io::write_file_atomically(params.plan.draw, std::as_bytes(std::span(picture)));
   }
-  return describe_run(params, plan, data.info(), "planned, not started") +
+  return describe_run(params, plan, data.info(), "planned, not started") + describe_memory(plan) +
          draw(plan.training_schedule(plan.busiest_replica()));
 }
 

@@ -95,6 +95,7 @@ void RunRecord::summarise(const RunEnd& end) {
   if (end.lost_patience && !end.stopped)
     say(fmt::format("train.patience_epochs: no better test top-1 for {} epochs",
                     epoch_of(state.step) - epoch_of(state.best_step)));
+  say(end.memory);
   say(fmt::format("checkpoint: {}", end.checkpoint));
   if (end.stopped) say(spec_.advice);
 }

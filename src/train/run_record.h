@@ -26,6 +26,7 @@ struct RunEnd {
   bool lost_patience = false;  ///< the test metric did not improve any more
   io::TrainingState state;
   std::string checkpoint;
+  std::string memory;  ///< as compare_memory() says it
 };
 
 class RunRecord {

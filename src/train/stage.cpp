@@ -2,6 +2,7 @@
 #include "train/stage.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "train/gradient_tree.h"
 
@@ -27,8 +28,16 @@ StagePlan plan_stage(const Network& network, const StagePlanSpec& spec) {
   };
   for (std::int64_t i = spec.cells.begin; i < spec.cells.end; ++i) {
     const Cell& cell = *network[i];
+    const std::int64_t saved_bytes = cell.memory().saved_size_bytes();
+    // Before the first cell that is trained there is no backward.
+    const bool shares = i < plan.first_trained || (!spec.recomputed.empty() && spec.recomputed[i]);
+    plan.shares_saved.push_back(shares);
+    if (shares) plan.shared_saved_bytes = std::max(plan.shared_saved_bytes, saved_bytes);
     plan.x_offsets.push_back(reserve(cell.x_bytes()));
-    plan.saved_offsets.push_back(reserve(cell.memory().saved_size_bytes()));
+    plan.saved_offsets.push_back(reserve(shares ? 0 : saved_bytes));
+    plan.noted_offsets.push_back(reserve(cell.memory().noted_size_bytes()));
+    if (spec.splits_backward)
+      plan.kept_offsets.push_back(reserve(cell.is_frozen() ? 0 : cell.memory().kept_size_bytes()));
     plan.scratch_bytes = std::max(plan.scratch_bytes, cell.memory().scratch_size_bytes());
     if (i > spec.cells.begin) plan.inner_gradient_bytes = std::max(plan.inner_gradient_bytes, cell.x_bytes());
   }
@@ -54,6 +63,7 @@ StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
           .gradients = GradientTree::num_levels(use.num_leaves) * arena_bytes + (use.num_replicas - 1) * shard_bytes,
           .optimizer_state = use.num_slots * shard_bytes,
           .frames = plan.num_frames * plan.frame_bytes,
+          .recomputed = plan.shared_saved_bytes,
           .working = plan.scratch_bytes + 2 * plan.inner_gradient_bytes +
                      kGradientBuffers * (plan.boundary_in_bytes + plan.boundary_out_bytes)};
 }
@@ -68,6 +78,7 @@ Stage::Stage(ops::Library& library, const Network& network, StagePlan plan)
   parameters_ = Buffer(device, plan_.layout.count * kFloatBytes);
   if (plan_.type != DataType::kFloat32) copies_ = Buffer(device, plan_.layout.count * size_of(plan_.type));
   frames_ = Buffer(device, plan_.num_frames * plan_.frame_bytes);
+  shared_saved_ = Buffer(device, plan_.shared_saved_bytes);
   scratch_ = Buffer(device, plan_.scratch_bytes);
   for (int i = 0; i < 2; ++i) inner_gradients_.emplace_back(device, plan_.inner_gradient_bytes);
   for (std::int64_t i = 0; i < kGradientBuffers; ++i) {
@@ -82,7 +93,8 @@ Weights Stage::weights_of(std::int64_t i) const {
 }
 
 Frame Stage::frame_of(std::int64_t frame, std::int64_t i) const {
-  return {.saved = frames_.data() + frame * plan_.frame_bytes + plan_.saved_offsets[i],
+  return {.saved = plan_.shares_saved[i] ? shared_saved_.data() : at(frame, plan_.saved_offsets[i]),
+          .noted = at(frame, plan_.noted_offsets[i]),
           .scratch = scratch_.data(),
           .parameters = parameters_.floats() + plan_.layout.cell_offsets[i],
           .weights = weights_of(i)};
@@ -108,23 +120,59 @@ void Stage::forward(std::int64_t frame, bool training, const Poke& poke) const {
   }
 }
 
-// The k-th cell from the stage's end writes its dx into inner buffer k mod 2, in whichever piece it is.
 void Stage::backward(const BackwardPiece& piece, const Poke& poke) const {
+  backward_to_input(piece, Part::kWhole, poke);
+}
+
+void Stage::backward_input(const BackwardPiece& piece, const Poke& poke) const {
+  assert(!plan_.kept_offsets.empty());
+  backward_to_input(piece, Part::kInput, poke);
+}
+
+// The k-th cell from the stage's end writes its dx into inner buffer k mod 2, in whichever piece it is.
+void Stage::backward_to_input(const BackwardPiece& piece, Part part, const Poke& poke) const {
   const std::int64_t first = plan_.layout.cells.begin;
   std::int64_t k = plan_.layout.cells.end - piece.cells.end;
   void* dy = k == 0 ? piece.dy : inner_gradients_[(k - 1) % 2].data();
   const std::int64_t begin = std::max(piece.cells.begin, plan_.first_trained);
   for (std::int64_t i = piece.cells.end - 1 - first; i >= begin - first; --i) {
-    const bool trained = !cells_[i]->is_frozen();
-    Frame cell_frame = frame_of(piece.frame, i);
-    cell_frame.training = trained;
-    if (trained) cell_frame.gradients = piece.gradients + plan_.layout.cell_offsets[i];
+    const Frame cell_frame = backward_frame(piece, i, part);
+    const void* x = x_for_backward(cell_frame, piece.frame, i, poke);
     void* dx = i > 0 ? inner_gradients_[k++ % 2].data() : piece.dx;
-    cells_[i]->backward(cell_frame, at(piece.frame, plan_.x_offsets[i]), at(piece.frame, plan_.x_offsets[i + 1]), dy,
-                        dx);
+    cells_[i]->backward(cell_frame, x, at(piece.frame, plan_.x_offsets[i + 1]), dy, dx);
     dy = dx;
     poke();
   }
+}
+
+void Stage::backward_weight(const BackwardPiece& piece, const Poke& poke) const {
+  assert(!plan_.kept_offsets.empty());
+  const std::int64_t first = plan_.layout.cells.begin;
+  for (std::int64_t i = piece.cells.end - 1 - first; i >= piece.cells.begin - first; --i) {
+    if (cells_[i]->is_frozen()) continue;
+    const Frame cell_frame = backward_frame(piece, i, Part::kWeight);
+    cells_[i]->backward_weight(cell_frame, x_for_backward(cell_frame, piece.frame, i, poke));
+    poke();
+  }
+}
+
+Frame Stage::backward_frame(const BackwardPiece& piece, std::int64_t i, Part part) const {
+  Frame cell_frame = frame_of(piece.frame, i);
+  cell_frame.training = !cells_[i]->is_frozen();
+  if (!cell_frame.training) return cell_frame;
+  if (part != Part::kWhole) cell_frame.kept = at(piece.frame, plan_.kept_offsets[i]);
+  if (part != Part::kInput) cell_frame.gradients = piece.gradients + plan_.layout.cell_offsets[i];
+  return cell_frame;
+}
+
+// The cell's input, and what it saved in its place.
+const void* Stage::x_for_backward(const Frame& cell_frame, std::int64_t frame, std::int64_t i, const Poke& poke) const {
+  const void* x = at(frame, plan_.x_offsets[i]);
+  if (plan_.shares_saved[i]) {
+    cells_[i]->recompute(cell_frame, x);
+    poke();
+  }
+  return x;
 }
 
 }  // namespace convoy

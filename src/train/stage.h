@@ -22,9 +22,12 @@ struct StageMemory {
   std::int64_t gradients = 0;        ///< the levels of the gradient tree, and what is received from other replicas
   std::int64_t optimizer_state = 0;  ///< this replica's shard
   std::int64_t frames = 0;           ///< activations of all micro-batches in flight
+  std::int64_t recomputed = 0;       ///< activations that are not kept: the place of one cell's
   std::int64_t working = 0;          ///< gradients of activations, scratch
 
-  std::int64_t total() const { return parameters + packed_weights + gradients + optimizer_state + frames + working; }
+  std::int64_t total() const {
+    return parameters + packed_weights + gradients + optimizer_state + frames + recomputed + working;
+  }
 };
 
 struct StagePlan {
@@ -35,9 +38,15 @@ struct StagePlan {
   std::int64_t first_trained = 0;  ///< cell of the network: nothing before it needs a gradient
   // Offsets in a frame, bytes.
   std::vector<std::int64_t> x_offsets;      ///< of each cell's input; one more: the stage's output
-  std::vector<std::int64_t> saved_offsets;  ///< of what each cell saves
+  std::vector<std::int64_t> saved_offsets;  ///< of what each cell saves, where it is kept
+  std::vector<std::int64_t> noted_offsets;  ///< of what each cell notes
+  std::vector<std::int64_t> kept_offsets;   ///< of what each cell keeps; empty where backward is one
   std::int64_t dlogits_offset = 0;          ///< last stage: the loss's gradient
   std::int64_t frame_bytes = 0;
+  /// By cell: what it saves is not kept but lies in a place that all such cells share, to be recomputed where backward
+  /// needs it.
+  std::vector<bool> shares_saved;
+  std::int64_t shared_saved_bytes = 0;  ///< the largest of theirs
   std::int64_t scratch_bytes = 0;
   std::int64_t inner_gradient_bytes = 0;  ///< the largest activation between two cells of the stage
   std::int64_t boundary_in_bytes = 0;     ///< gradient of the stage's input
@@ -48,6 +57,8 @@ struct StagePlanSpec {
   CellRange cells;
   std::int64_t bucket_floats = 1;
   std::int64_t num_frames = 1;
+  std::vector<bool> recomputed;  ///< by cell of the network; empty: none
+  bool splits_backward = false;  ///< backward_input and backward_weight can be called
 };
 
 StagePlan plan_stage(const Network& network, const StagePlanSpec& spec);
@@ -104,17 +115,28 @@ class Stage {
   };
   void backward(const BackwardPiece& piece, const Poke& poke) const;
 
+  /// The same in two parts, for a stage that is planned so: the gradients have the same bits. By input, in pieces as
+  /// above, without piece.gradients; then, at any time before the frame's next forward, by weight, in pieces of any
+  /// order, with neither dy nor dx. A recomputed cell is so twice: nothing of it stays between the two but what its
+  /// layers keep.
+  void backward_input(const BackwardPiece& piece, const Poke& poke) const;
+  void backward_weight(const BackwardPiece& piece, const Poke& poke) const;
+
  private:
-  void* at(std::int64_t frame, std::int64_t offset) const {
+  std::byte* at(std::int64_t frame, std::int64_t offset) const {
     return frames_.data() + frame * plan_.frame_bytes + offset;
   }
   Weights weights_of(std::int64_t i) const;
   Frame frame_of(std::int64_t frame, std::int64_t i) const;
+  enum class Part { kWhole, kInput, kWeight };
+  Frame backward_frame(const BackwardPiece& piece, std::int64_t i, Part part) const;
+  void backward_to_input(const BackwardPiece& piece, Part part, const Poke& poke) const;
+  const void* x_for_backward(const Frame& cell_frame, std::int64_t frame, std::int64_t i, const Poke& poke) const;
 
   StagePlan plan_;
   std::vector<Cell*> cells_;
   ops::Library& library_;
-  Buffer parameters_, copies_, frames_, scratch_;
+  Buffer parameters_, copies_, frames_, shared_saved_, scratch_;
   std::vector<Buffer> inner_gradients_, gradients_in_, gradients_out_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "train/loss_scale.h"
 #include "train/optimizer.h"
+#include "train/recompute.h"
 #include "train/share_plans.h"
 
 namespace convoy {
@@ -35,6 +36,7 @@ EngineSpec engine_spec(const Parameters& params, const io::ModelCard& card) {
                       .freeze = params.train.freeze},
           .batch = params.batch,
           .schedule = params.schedule.kind,
+          .memory = params.memory,
           .optimizer = params.optimizer,
           .reduction = params.run.reduction,
           .bucket_mib = params.run.bucket_mib,
@@ -101,6 +103,12 @@ StepPlan::StepPlan(const EngineSpec& spec, const GridShape& grid)
     for (std::size_t s = 0; s < stages_.size(); ++s)
       stages_[s].num_frames = std::max({stages_[s].num_frames, kEvaluationFrames, max_in_flight(schedule[s])});
   }
+  for (StagePlan& stage : stages_) {
+    StagePlanSpec within{
+        .cells = stage.layout.cells, .bucket_floats = bucket_floats, .num_frames = stage.num_frames, .recomputed = {}};
+    within.recomputed = choose_recomputed(network_, within, stage_use(), spec.memory);
+    stage = plan_stage(network_, within);
+  }
 }
 
 MicroBatchRange StepPlan::micro_batches_of(std::int64_t replica) const {
@@ -140,11 +148,29 @@ Schedule StepPlan::evaluation_schedule(std::int64_t replica) const {
   return make_evaluation(pipeline_of(replica));
 }
 
+std::int64_t StepPlan::num_slots() const {
+  return num_optimizer_slots(spec_.optimizer.kind) + (spec_.ema_decay > 0 ? 1 : 0);
+}
+
+StageUse StepPlan::stage_use() const {
+  return {.num_leaves = micro_batches_of(busiest_replica()).size(),
+          .num_replicas = grid_.replicas,
+          .num_slots = num_slots()};
+}
+
+std::int64_t StepPlan::num_recomputed(std::int64_t stage) const {
+  const StagePlan& plan = stages_[stage];
+  std::int64_t num = 0;
+  for (std::int64_t i = 0; i < plan.layout.cells.size(); ++i) {
+    const std::int64_t cell = plan.layout.cells.begin + i;
+    const bool computes = network_[cell]->memory().saved_size_bytes() > 0 && cell >= plan.first_trained;
+    if (plan.shares_saved[i] && computes) ++num;
+  }
+  return num;
+}
+
 StageMemory StepPlan::memory_of(std::int64_t stage) const {
-  const std::int64_t num_averages = spec_.ema_decay > 0 ? 1 : 0;
-  return stage_memory(stages_[stage], {.num_leaves = micro_batches_of(busiest_replica()).size(),
-                                       .num_replicas = grid_.replicas,
-                                       .num_slots = num_optimizer_slots(spec_.optimizer.kind) + num_averages});
+  return stage_memory(stages_[stage], stage_use());
 }
 
 }  // namespace convoy

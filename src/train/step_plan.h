@@ -20,6 +20,7 @@ struct EngineSpec {
   NetworkSpec network;  ///< micro_batch is batch.micro
   BatchParams batch;
   ScheduleKind schedule = ScheduleKind::k1F1B;
+  MemoryParams memory;
   OptimizerParams optimizer;
   ReductionKind reduction = ReductionKind::kInvariant;
   double bucket_mib = 4;
@@ -44,7 +45,7 @@ struct MicroBatchRange {
 
 class StepPlan {
  public:
-  /// Throws RequestError where the network, the stages or the batch do not fit the grid.
+  /// Throws RequestError where the network, the stages or the batch do not fit the grid, or a stage its memory.
   StepPlan(const EngineSpec& spec, const GridShape& grid);
 
   const EngineSpec& spec() const { return spec_; }
@@ -63,9 +64,14 @@ class StepPlan {
   Schedule evaluation_schedule(std::int64_t replica) const;
   /// Of one rank of the stage.
   StageMemory memory_of(std::int64_t stage) const;
+  /// Cells of the stage whose activations backward computes again.
+  std::int64_t num_recomputed(std::int64_t stage) const;
+  /// Of the optimizer, and the moving average.
+  std::int64_t num_slots() const;
 
  private:
   PipelineSpec pipeline_of(std::int64_t replica) const;
+  StageUse stage_use() const;
 
   EngineSpec spec_;
   GridShape grid_;

@@ -17,6 +17,7 @@
 #include "train/evaluation.h"
 #include "train/input.h"
 #include "train/learning_rate.h"
+#include "train/memory_report.h"
 #include "train/model_card.h"
 #include "train/report.h"
 #include "train/restart.h"
@@ -110,6 +111,7 @@ class Trainer {
   Data data_;
   StepCount steps_;
   Sampler sampler_;
+  std::int64_t resident_before_ = resident_bytes();
   Engine engine_;
   Augmenter augmenter_;
   MetricsChannel metrics_;
@@ -157,11 +159,13 @@ ExitStatus Trainer::run() {
   metrics_.finish();
   engine_.finish();
   stop.finish();
+  const std::string memory = compare_memory(engine_, resident_before_);
   if (record_)
     record_->summarise({.stopped = stopped,
                         .lost_patience = state_.step < steps_.total && lost_patience(),
                         .state = state_,
-                        .checkpoint = current_checkpoint()});
+                        .checkpoint = current_checkpoint(),
+                        .memory = memory});
   return stopped ? ExitStatus::kStoppedEarly : ExitStatus::kDone;
 }
 

@@ -42,6 +42,8 @@ TEST_F(BadInput, ParametersAreRefusedByNameWithTheNearestKey) {
   expect_refused({"--optimizer.lr=-1"}, "optimizer.lr = -1");
   expect_refused({"--optimizer.momentum=1.5"}, "optimizer.momentum = 1.5");
   expect_refused({"--schedule.kind=1f2b"}, "Nearest: 1f1b");
+  expect_refused({"--memory.recompute=cells"}, "Nearest: cell");
+  expect_refused({"--memory.limit_gib=0.001"}, "memory.limit_gib = 0.001: cells stem to head take", 1);
   expect_refused({"--model.name=resnet19"}, "model.name = resnet19 is not known. Known: resnet18, ");
   expect_refused({"--train.label_smoothing=nan"}, "train.label_smoothing = nan");
   expect_refused({"--run.device=tpu"}, "run.device = tpu");

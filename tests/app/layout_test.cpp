@@ -94,6 +94,12 @@ TEST_F(Layout, Bf16GivesTheSameBitsOnEveryGrid) {
   EXPECT_NEAR(first_loss("1x1") / first_loss("f32"), 1, std::sqrt(40) * 0x1p-9);
 }
 
+TEST_F(Layout, RecomputedCellsGiveTheSameBitsOnEveryGrid) {
+  train("kept", {1, 1}, 6);
+  expect_same_bits_everywhere({"--memory.recompute=cell"});
+  expect_same_run("kept", "1x1", 6);
+}
+
 TEST_F(Layout, AllAugmentationsGiveTheSameBitsOnEveryGrid) {
   const std::vector<std::string> all = {
       "--augment.size=16",        "--augment.crop=random_resized", "--augment.crop_padding=0", "--augment.scale=0.3",

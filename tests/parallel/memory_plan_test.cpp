@@ -10,12 +10,16 @@ namespace convoy::test {
 
 TEST(MemoryPlan, IsWhatTheDeviceGives) {
   for (const ScheduleKind schedule : {ScheduleKind::kGpipe, ScheduleKind::k1F1B}) {
-    for (const std::int64_t stages : {1, world().size()}) {
+    for (const auto& [stages, recompute] : {std::pair{1, RecomputeKind::kNone},
+                                            {1, RecomputeKind::kCell},
+                                            {world().size(), RecomputeKind::kNone},
+                                            {world().size(), RecomputeKind::kCell}}) {
       const ProcessGrid grid(world(), stages);
       const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
       Engine engine({.network = {.name = "resnet18", .image = {64, 64, 3}, .micro_batch = 8, .num_classes = 10},
                      .batch = {.global = 64, .micro = 8},
-                     .schedule = schedule},
+                     .schedule = schedule,
+                     .memory = {.recompute = recompute}},
                     grid, *library);
       const auto planned = static_cast<double>(engine.plan().memory_of(grid.stage()).total());
       const auto allocated = static_cast<double>(library->device().allocated_bytes());

@@ -16,6 +16,9 @@ struct DeviceRates {
 };
 std::vector<double> model_cell_seconds(const Network& network, const DeviceRates& rates = {});
 
+/// Likewise, of computing again what each cell saves.
+std::vector<double> model_recompute_seconds(const Network& network, const DeviceRates& rates = {});
+
 /// The contiguous partition into `stages` non-empty runs with the least maximal sum (dynamic programming; among equals
 /// the one whose earlier stages are smaller). Throws RequestError where there are more stages than cells.
 std::vector<CellRange> partition(const std::vector<double>& cell_seconds, std::int64_t stages);

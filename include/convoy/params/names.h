@@ -12,5 +12,6 @@ const char* name_of(DeviceKind kind);        ///< "auto", "cpu", "cuda"
 const char* name_of(PrecisionKind kind);     ///< "f32", "tf32", "bf16", "fp16"
 const char* name_of(ReductionKind kind);     ///< "invariant", "fast"
 const char* name_of(WeightsKind kind);       ///< "ema", "trained"
+const char* name_of(RecomputeKind kind);     ///< "none", "cell", "auto"
 
 }  // namespace convoy

@@ -15,6 +15,7 @@ enum class DeviceKind { kAuto, kCpu, kCuda };
 enum class PrecisionKind { kF32, kTf32, kBf16, kFp16 };
 enum class ReductionKind { kInvariant, kFast };
 enum class WeightsKind { kEma, kTrained };
+enum class RecomputeKind { kNone, kCell, kAuto };
 enum class ImportFormat { kAuto, kFolder, kCifar, kIdx };
 enum class StorageKind { kRaw, kEncoded };
 enum class ResizeKind { kCrop, kSquash };
@@ -49,6 +50,12 @@ struct ScheduleParams {
   ScheduleKind kind = ScheduleKind::k1F1B;
   std::int64_t chunks = 2;  ///< interleaved: runs of cells a stage
   bool operator==(const ScheduleParams&) const = default;
+};
+
+struct MemoryParams {
+  RecomputeKind recompute = RecomputeKind::kNone;  ///< cells whose activations backward computes again
+  double limit_gib = 0;                            ///< what a rank's plan may take; 0: none known
+  bool operator==(const MemoryParams&) const = default;
 };
 
 struct OptimizerParams {
@@ -171,6 +178,7 @@ struct Parameters {
   BatchParams batch;
   GridParams grid;
   ScheduleParams schedule;
+  MemoryParams memory;
   OptimizerParams optimizer;
   LearningRateParams lr;
   TrainParams train;

@@ -29,6 +29,7 @@ Parameters random_parameters(std::mt19937_64& engine) {
   p.grid.stages = count();
   p.schedule = {.kind = static_cast<ScheduleKind>(engine() % 5),
                 .chunks = static_cast<std::int64_t>(engine() % 63) + 2};
+  p.memory = {.recompute = static_cast<RecomputeKind>(engine() % 3), .limit_gib = fraction()};
   p.optimizer = {.kind = static_cast<OptimizerKind>(engine() % 4),
                  .lr = fraction() * 1000,
                  .momentum = tiny(),

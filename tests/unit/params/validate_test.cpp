@@ -86,6 +86,12 @@ TEST(Doubts, PatienceWithoutMeasurements) {
   EXPECT_TRUE(doubts({"--train.patience_epochs=3"}).empty());
 }
 
+TEST(Doubts, RecomputingAsMuchAsNoLimitNeeds) {
+  EXPECT_EQ(doubts({"--memory.recompute=auto"}).size(), 1u);
+  EXPECT_TRUE(doubts({"--memory.recompute=auto", "--memory.limit_gib=2"}).empty());
+  EXPECT_TRUE(doubts({"--memory.recompute=cell"}).empty());
+}
+
 TEST(Needs, TrainNeedsBothSplits) {
   EXPECT_EQ(complaint({"train"}),
             "convoy train needs data.train: what to train on: a shard, a folder of shards, or a prefix such as "

@@ -1,0 +1,94 @@
+/// Sums, tables, and /proc.
+#include "train/memory_report.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+#include "convoy/base/text.h"
+#include "convoy/data/loader.h"
+
+namespace convoy {
+
+namespace {
+
+// "VmHWM:   12345 kB"
+std::int64_t status_bytes(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  std::string line;
+  while (std::getline(status, line))
+    if (line.starts_with(key + ":")) return std::stoll(line.substr(key.size() + 1)) * 1024;
+  return 0;
+}
+
+std::int64_t count_values(const Network& network) {
+  std::int64_t count = 0;
+  for (const auto& cell : network)
+    for (const auto& entry : cell->memory().parameters()) count += entry.spec.count();
+  return count;
+}
+
+struct Comparison {
+  std::int64_t predicted = 0, measured = 0;
+};
+
+Comparison comparison_of(const Engine& engine, std::int64_t resident_before) {
+  const std::int64_t stage = engine.plan().memory_of(engine.grid().stage()).total();
+  if (!engine.device().is_host()) return {.predicted = stage, .measured = engine.device().allocated_bytes()};
+  const HostMemory host = host_memory(engine.plan(), engine.grid().stage(), engine.grid().is_root());
+  return {.predicted = resident_before + stage + host.total(), .measured = peak_resident_bytes()};
+}
+
+}  // namespace
+
+HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root) {
+  HostMemory host;
+  const std::int64_t input_bytes = plan.network().front()->x().count() * size_of(DataType::kFloat32);
+  if (stage == 0) host.images = 2 * LoaderSpec{}.read_ahead * input_bytes;
+  const std::int64_t tensors = 1 + plan.num_slots();
+  if (is_root) host.checkpoint = 2 * tensors * count_values(plan.network()) * size_of(DataType::kFloat32);
+  return host;
+}
+
+std::string describe_memory(const StepPlan& plan) {
+  std::string text = fmt::format(
+      "memory of a rank, predicted\n  {:<7}{:>12}{:>12}{:>12}{:>13}{:>12}{:>12}{:>12}{:>18}\n", "stage", "weights",
+      "gradients", "optimizer", "activations", "working", "recomputed", "total", "recomputed cells");
+  for (std::int64_t s = 0; s < plan.grid().stages; ++s) {
+    const StageMemory memory = plan.memory_of(s);
+    text += fmt::format("  {:<7}{:>12}{:>12}{:>12}{:>13}{:>12}{:>12}{:>12}{:>18}\n", s,
+                        human_bytes(memory.parameters + memory.packed_weights), human_bytes(memory.gradients),
+                        human_bytes(memory.optimizer_state), human_bytes(memory.frames), human_bytes(memory.working),
+                        human_bytes(memory.recomputed), human_bytes(memory.total()),
+                        fmt::format("{} of {}", plan.num_recomputed(s), plan.stages()[s].layout.cells.size()));
+  }
+  const HostMemory host = host_memory(plan, 0, true);
+  return text + fmt::format(
+                    "  beside it, on the host: images read ahead on stage 0, {}; while rank 0 writes a checkpoint, {}\n"
+                    "  not counted: the program, its libraries and their scratch memory, and what is resident of the "
+                    "data\n",
+                    human_bytes(host.images), human_bytes(host.checkpoint));
+}
+
+std::int64_t resident_bytes() {
+  return status_bytes("VmRSS");
+}
+
+std::int64_t peak_resident_bytes() {
+  return status_bytes("VmHWM");
+}
+
+std::string compare_memory(const Engine& engine, std::int64_t resident_before) {
+  const Comparison mine = comparison_of(engine, resident_before);
+  const auto bytes = engine.grid().world().gather(std::as_bytes(std::span(&mine, 1)), 0);
+  if (bytes.empty()) return "";
+  std::vector<Comparison> all(bytes.size() / sizeof(Comparison));
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  const auto most = std::max_element(all.begin(), all.end(),
+                                     [](const Comparison& a, const Comparison& b) { return a.measured < b.measured; });
+  return fmt::format("memory: at most {} on rank {}{}, predicted {}", human_bytes(most->measured), most - all.begin(),
+                     engine.device().is_host() ? "" : " in buffers of its GPU", human_bytes(most->predicted));
+}
+
+}  // namespace convoy

@@ -1,0 +1,34 @@
+/// What a rank takes of memory: predicted, as far as it can be known before, and measured.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "convoy/params/parameters.h"
+
+#include "train/engine.h"
+
+namespace convoy {
+
+/// Memory of the host that a rank takes beside its stage's, bytes.
+struct HostMemory {
+  std::int64_t images = 0;      ///< read ahead, for training and for an evaluation on the way; on the first stage
+  std::int64_t checkpoint = 0;  ///< the tensors and the file's image, on rank 0 while one is written
+
+  std::int64_t total() const { return images + checkpoint; }
+};
+HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root);
+
+/// A row a stage of what its ranks will take, and what that leaves out.
+std::string describe_memory(const StepPlan& plan);
+
+/// Of this process: resident now, and at its peak so far (Linux's VmRSS and VmHWM); 0 where /proc does not say.
+std::int64_t resident_bytes();
+std::int64_t peak_resident_bytes();
+
+/// What rank 0 says at the end of a run: the prediction for the rank that took most, and what it took. On a CPU the
+/// process: `resident_before` the engine was made, the stage's plan, and host_memory(). On a GPU the buffers there.
+/// All ranks of the world; empty elsewhere.
+std::string compare_memory(const Engine& engine, std::int64_t resident_before);
+
+}  // namespace convoy

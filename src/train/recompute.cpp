@@ -1,0 +1,99 @@
+/// Greedy by bytes a second.
+#include "train/recompute.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+#include "convoy/model/partition.h"
+#include "convoy/params/names.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
+
+class Chooser {
+ public:
+  Chooser(const Network& network, const StagePlanSpec& stage, const StageUse& use, const MemoryParams& memory)
+      : network_(network), stage_(stage), use_(use), memory_(memory) {
+    stage_.recomputed.assign(network.size(), false);
+  }
+
+  std::vector<bool> choose() {
+    if (memory_.recompute == RecomputeKind::kCell) take_all();
+    if (memory_.recompute == RecomputeKind::kAuto) take_as_few_as_fit();
+    if (!fits()) refuse_limit();
+    return std::move(stage_.recomputed);
+  }
+
+ private:
+  std::int64_t bytes() const { return stage_memory(plan_stage(network_, stage_), use_).total(); }
+  bool fits() const { return memory_.limit_gib == 0 || static_cast<double>(bytes()) <= memory_.limit_gib * kGibibyte; }
+
+  void take_all() {
+    std::fill(stage_.recomputed.begin() + stage_.cells.begin, stage_.recomputed.begin() + stage_.cells.end, true);
+  }
+
+  void take_as_few_as_fit() {
+    const std::vector<std::int64_t> order = worthwhile_first();
+    for (const std::int64_t cell : order) {
+      if (fits()) break;
+      stage_.recomputed[cell] = true;
+    }
+    if (!fits()) return;
+    // The place that they share is as large as the largest of them: a smaller one may have been taken in vain.
+    for (auto cell = order.rbegin(); cell != order.rend(); ++cell) {
+      if (!stage_.recomputed[*cell]) continue;
+      stage_.recomputed[*cell] = false;
+      if (!fits()) stage_.recomputed[*cell] = true;
+    }
+  }
+
+  // Of the cells that save anything.
+  std::vector<std::int64_t> worthwhile_first() const {
+    const std::vector<double> seconds = model_recompute_seconds(network_);
+    const auto bytes_a_second = [&](std::int64_t cell) {
+      return static_cast<double>(network_[cell]->memory().saved_size_bytes()) / seconds[cell];
+    };
+    std::vector<std::int64_t> order;
+    for (std::int64_t cell = stage_.cells.begin; cell < stage_.cells.end; ++cell)
+      if (network_[cell]->memory().saved_size_bytes() > 0) order.push_back(cell);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::int64_t a, std::int64_t b) { return bytes_a_second(a) > bytes_a_second(b); });
+    return order;
+  }
+
+  [[noreturn]] void refuse_limit() {
+    const std::int64_t taken = bytes();
+    take_all();
+    const std::int64_t least = bytes();
+    const auto limit_for = [](std::int64_t size) {
+      return std::ceil(static_cast<double>(size) / kGibibyte * 100) / 100;
+    };
+    const bool recomputing_helps = static_cast<double>(least) <= memory_.limit_gib * kGibibyte;
+    const std::string others = "a smaller batch.micro, more grid.stages";
+    refuse(
+        "memory.limit_gib = {}: cells {} to {} take {} a rank with memory.recompute = {}, at least {} with cell. "
+        "Allowed: memory.limit_gib = {:.2f} and more, {}{}.",
+        memory_.limit_gib, network_[stage_.cells.begin]->name(), network_[stage_.cells.end - 1]->name(),
+        human_bytes(taken), name_of(memory_.recompute), human_bytes(least),
+        limit_for(recomputing_helps ? taken : least), recomputing_helps ? "memory.recompute = auto, " : "", others);
+  }
+
+  const Network& network_;
+  StagePlanSpec stage_;
+  StageUse use_;
+  MemoryParams memory_;
+};
+
+}  // namespace
+
+std::vector<bool> choose_recomputed(const Network& network, const StagePlanSpec& stage, const StageUse& use,
+                                    const MemoryParams& memory) {
+  return Chooser(network, stage, use, memory).choose();
+}
+
+}  // namespace convoy

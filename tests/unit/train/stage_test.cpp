@@ -1,0 +1,152 @@
+/// A stage that recomputes, or takes its backward in two parts, has the gradients of one that does neither, bit for
+/// bit.
+#include "train/stage.h"
+
+#include <algorithm>
+
+#include "unit/ops/op_test.h"
+
+namespace convoy {
+namespace {
+
+const Poke kNoPoke = [] {};
+
+/// Cells of every kind: projections, bottlenecks, padded shortcuts, pyramids, both heads.
+struct TestNetwork {
+  std::string name;
+  ImageShape image;
+  std::vector<CellRange> ranges;
+  std::vector<std::string> frozen;  ///< before all cells that are trained, between them, and in part
+};
+const std::vector<TestNetwork> kNetworks = {
+    {"resnet18", {17, 15, 3}, {{0, 4}, {1, 4}}, {"layer1.1.*", "layer2.0.conv1.*"}},
+    {"resnet50", {16, 16, 3}, {{0, 5}, {2, 5}}, {"conv1.*", "bn1.*", "layer1.0.*", "layer1.2.*"}},
+    {"resnet20", {12, 12, 1}, {{0, 11}, {4, 11}}, {"conv1.*", "bn1.*", "layer1.0.*", "layer2.1.*"}},
+    {"pyramidnet20-a27", {12, 12, 3}, {{0, 11}, {4, 11}}, {"layer1.0.*", "layer2.0.*"}},
+};
+
+struct Way {
+  bool recomputes = false;
+  bool splits = false;
+};
+
+using Bits = std::vector<std::uint32_t>;
+
+class StageTest : public OpTest {
+ protected:
+  static constexpr std::int64_t kSamples = 3, kClasses = 5, kFrames = 2;
+
+  Network network(const TestNetwork& test, DataType type, bool frozen) const {
+    return make_network({.name = test.name,
+                         .image = test.image,
+                         .micro_batch = kSamples,
+                         .num_classes = kClasses,
+                         .type = type,
+                         .freeze = frozen ? test.frozen : std::vector<std::string>{}});
+  }
+
+  void fill(const std::string& name, DataType type, std::int64_t count, double half_width, void* to) const {
+    Array values = random_array(count, static_cast<int>(name.size()) + name.back(), 0, half_width);
+    std::vector<float> floats(values.begin(), values.end());
+    const Buffer buffer(library_->device(), count * static_cast<std::int64_t>(sizeof(float)));
+    library_->device().copy_to_device(buffer.data(), floats.data(), buffer.size_bytes());
+    library_->elementwise().round_to(type, buffer.floats(), to, count);
+    library_->device().synchronize();
+  }
+
+  /// Initial parameters, with batch norms and statistics that change something.
+  void fill_parameters(Stage& stage) const {
+    const ArenaLayout& layout = stage.plan().layout;
+    std::vector<float> arena(static_cast<std::size_t>(layout.count), 0.0f);
+    for (const ArenaEntry& entry : layout.entries) {
+      std::vector<float> values = initial_values(entry.spec, 7);
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] *= 1 + 0.01f * static_cast<float>(i % 13);
+      to_device_order(entry.spec, values, {arena.data() + entry.offset, values.size()});
+    }
+    library_->device().copy_to_device(stage.parameters().masters, arena.data(),
+                                      layout.count * static_cast<std::int64_t>(sizeof(float)));
+    stage.reload_weights();
+  }
+
+  Bits bits_of(const void* data, std::int64_t size_bytes) const {
+    Bits host(static_cast<std::size_t>(size_bytes / 4));
+    library_->device().synchronize();
+    library_->device().copy_to_host(host.data(), data, size_bytes);
+    return host;
+  }
+
+  /// Both micro-batches forward, an evaluation over the places that are shared, both backward: gradients of the arena
+  /// and of the input, micro-batch by micro-batch. In two pieces, as the last micro-batch's buckets are.
+  std::vector<Bits> gradients(const Network& cells, const CellRange& range, const Way& way) const {
+    const DataType type = cells.front()->memory().type();
+    Stage stage(*library_, cells,
+                plan_stage(cells, {.cells = range,
+                                   .num_frames = kFrames + 1,
+                                   .recomputed = std::vector<bool>(cells.size(), way.recomputes),
+                                   .splits_backward = way.splits}));
+    fill_parameters(stage);
+    for (std::int64_t m = 0; m <= kFrames; ++m) {
+      fill(fmt::format("x{}", m), type, stage.first_cell().x().count(), 1, stage.input(m));
+      stage.forward(m, m < kFrames, kNoPoke);
+    }
+    const std::int64_t arena_bytes = stage.plan().layout.count * static_cast<std::int64_t>(sizeof(float));
+    const Buffer dx(library_->device(), stage.first_cell().x_bytes()),
+        dy(library_->device(), stage.last_cell().dy_bytes());
+    std::vector<Buffer> arenas;
+    std::vector<Bits> all;
+    const CellRange tail{range.end - range.size() / 3, range.end}, head{range.begin, tail.begin};
+    for (std::int64_t m = 0; m < kFrames; ++m) {
+      arenas.emplace_back(library_->device(), arena_bytes);
+      fill(fmt::format("dy{}", m), type, stage.last_cell().y().count(), 0.1, dy.data());
+      for (const CellRange& piece : {tail, head}) {
+        const Stage::BackwardPiece args{.frame = m,
+                                        .cells = piece,
+                                        .dy = dy.data(),
+                                        .dx = range.begin == 0 ? nullptr : dx.data(),
+                                        .gradients = way.splits ? nullptr : arenas.back().floats()};
+        if (way.splits) {
+          stage.backward_input(args, kNoPoke);
+        } else {
+          stage.backward(args, kNoPoke);
+        }
+      }
+      all.push_back(bits_of(dx.data(), dx.size_bytes()));
+    }
+    for (std::int64_t m = 0; m < kFrames; ++m) {
+      if (way.splits)
+        for (const CellRange& piece : {head, tail})
+          stage.backward_weight({.frame = m, .cells = piece, .gradients = arenas[m].floats()}, kNoPoke);
+      all.push_back(bits_of(arenas[m].data(), arena_bytes));
+    }
+    return all;
+  }
+
+  static bool all_zero(const Bits& bits) {
+    return std::all_of(bits.begin(), bits.end(), [](std::uint32_t value) { return value == 0; });
+  }
+};
+
+TEST_P(StageTest, RecomputingAndSplittingGiveTheGradientsOfNeither) {
+  for (const TestNetwork& test : kNetworks) {
+    for (const DataType type : types()) {
+      for (const bool frozen : {false, true}) {
+        const Network cells = network(test, type, frozen);
+        for (const CellRange& range : test.ranges) {
+          SCOPED_TRACE(fmt::format("{} in {}, cells from {}, {}", test.name, to_string(type), range.begin,
+                                   frozen ? "partly frozen" : "all trained"));
+          const std::vector<Bits> expected = gradients(cells, range, {});
+          ASSERT_FALSE(all_zero(expected.back()));
+          ASSERT_NE(expected.back(), expected[expected.size() - 2]) << "both micro-batches have the same gradients";
+          EXPECT_EQ(gradients(cells, range, {.recomputes = true}), expected) << "recomputed";
+          EXPECT_EQ(gradients(cells, range, {.splits = true}), expected) << "in two parts";
+          EXPECT_EQ(gradients(cells, range, {.recomputes = true, .splits = true}), expected) << "both";
+        }
+      }
+    }
+  }
+}
+
+CONVOY_RUN_ON_ALL_LIBRARIES(StageTest);
+
+}  // namespace
+}  // namespace convoy
