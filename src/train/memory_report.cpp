@@ -34,7 +34,8 @@ struct Comparison {
 };
 
 Comparison comparison_of(const Engine& engine, std::int64_t resident_before) {
-  const std::int64_t stage = engine.plan().memory_of(engine.grid().stage()).total();
+  const std::int64_t stage =
+      engine.plan().memory_of(engine.grid().stage()).total() + engine.operations().scratch_bytes();
   if (!engine.device().is_host()) return {.predicted = stage, .measured = engine.device().allocated_bytes()};
   const HostMemory host = host_memory(engine.plan(), engine.grid().stage(), engine.grid().is_root());
   return {.predicted = resident_before + stage + host.total(), .measured = peak_resident_bytes()};

@@ -27,7 +27,8 @@ std::int64_t resident_bytes();
 std::int64_t peak_resident_bytes();
 
 /// What rank 0 says at the end of a run: the prediction for the rank that took most, and what it took. On a CPU the
-/// process: `resident_before` the engine was made, the stage's plan, and host_memory(). On a GPU the buffers there.
+/// process: `resident_before` the engine was made, the stage's plan with the scratch memory of its operations, and
+/// host_memory(). On a GPU the buffers there.
 /// All ranks of the world; empty elsewhere.
 std::string compare_memory(const Engine& engine, std::int64_t resident_before);
 

@@ -171,6 +171,16 @@ TEST_F(Training, MeasuringTheAverageLeavesTheTrainingAlone) {
 }
 
 // Photographs of three kinds as JPEG and PNG files of many sizes, kept as they are.
+TEST_F(Training, SaysWhatMemoryItWasPredictedToTakeAndTook) {
+  const Ending ending = train({"--train.max_steps=2", "--memory.recompute=cell"}, 2);
+  EXPECT_EQ(ending.status, 0) << ending.output;
+  EXPECT_NE(ending.output.find("memory: at most "), std::string::npos) << ending.output;
+  EXPECT_NE(ending.output.find("iB on rank "), std::string::npos) << ending.output;
+  const Ending plan = run_program({.arguments = std::vector<std::string>{"plan", run_ + "/params.cfg"}});
+  EXPECT_NE(plan.output.find("10 of 11\n"), std::string::npos) << "recomputed: all but the head, which saves nothing\n"
+                                                               << plan.output;
+}
+
 TEST_F(Training, LearnsFromEncodedImages) {
   write_image_folder(directory_ / "images");
   const Ending import =

@@ -165,6 +165,7 @@ class EmulatedLibrary final : public ops::Library {
     return ops::cuda::make_image_batch(spec, context_);
   }
   ops::ElementwiseOps& elementwise() override { return *elementwise_; }
+  std::int64_t scratch_bytes() const override { return cpu_->scratch_bytes() + context_.scratch_bytes(); }
 
  private:
   std::unique_ptr<ops::Library> cpu_ = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});

@@ -26,6 +26,7 @@ class ForwardingLibrary : public Library {
   std::unique_ptr<ShortcutOp> shortcut(const ShortcutSpec& spec) override { return inner_.shortcut(spec); }
   std::unique_ptr<ImageBatchOp> image_batch(const ImageBatchSpec& spec) override { return inner_.image_batch(spec); }
   ElementwiseOps& elementwise() override { return inner_.elementwise(); }
+  std::int64_t scratch_bytes() const override { return inner_.scratch_bytes(); }
   PlanCache* plans() override { return inner_.plans(); }
 
  protected:

@@ -36,6 +36,9 @@ class Library {
   virtual std::unique_ptr<ImageBatchOp> image_batch(const ImageBatchSpec& spec) = 0;
   virtual ElementwiseOps& elementwise() = 0;
 
+  /// Of the memory that operations share, for those that are planned so far.
+  virtual std::int64_t scratch_bytes() const = 0;
+
   /// What was measured while operations were planned, and is used rather than measured again; null where nothing is.
   virtual PlanCache* plans() { return nullptr; }
 };

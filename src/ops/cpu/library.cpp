@@ -83,6 +83,8 @@ class CpuLibrary final : public Library {
 
   ElementwiseOps& elementwise() override { return *elementwise_; }
 
+  std::int64_t scratch_bytes() const override { return workspace_.scratch_bytes(); }
+
  private:
   std::unique_ptr<Device> device_;
   Workspace workspace_;

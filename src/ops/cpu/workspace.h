@@ -21,6 +21,7 @@ class Workspace {
 
   /// 64-byte aligned. Ask at every call: planning another operation may have moved it.
   std::byte* scratch() const { return scratch_.data(); }
+  std::int64_t scratch_bytes() const { return scratch_.size_bytes(); }
   Device& device() const { return device_; }
   int threads() const { return threads_; }
 

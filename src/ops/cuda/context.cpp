@@ -12,4 +12,10 @@ void Context::reserve_scratch(std::int64_t size_bytes) {
   scratch_ = std::move(larger);
 }
 
+std::int64_t Context::scratch_bytes() const {
+  std::int64_t size_bytes = scratch_.size_bytes();
+  for (const Buffer& buffer : outgrown_) size_bytes += buffer.size_bytes();
+  return size_bytes;
+}
+
 }  // namespace convoy::ops::cuda

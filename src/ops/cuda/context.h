@@ -24,6 +24,8 @@ class Context {
   /// At planning. The memory before is kept until the end: a recording may refer to it.
   void reserve_scratch(std::int64_t size_bytes);
   std::byte* scratch() const { return scratch_.data(); }
+  /// With what it has outgrown.
+  std::int64_t scratch_bytes() const;
 
  private:
   Device& device_;

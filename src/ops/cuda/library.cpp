@@ -69,6 +69,7 @@ class CudaLibrary final : public Library {
   }
 
   ElementwiseOps& elementwise() override { return *elementwise_; }
+  std::int64_t scratch_bytes() const override { return context_.scratch_bytes(); }
   PlanCache* plans() override { return &plans_; }
 
  private:

@@ -1,0 +1,52 @@
+/// Seconds that each cell takes on the device at hand: what a planner cuts and schedules by.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convoy/comm/communicator.h"
+#include "convoy/model/network.h"
+#include "convoy/ops/library.h"
+
+namespace convoy {
+
+/// Of one micro-batch. Zero where there is nothing to do: frozen cells have no backward by weight.
+struct CellCost {
+  double forward_seconds = 0;
+  double backward_seconds = 0;  ///< both parts, layer by layer
+  double backward_input_seconds = 0;
+  double backward_weight_seconds = 0;
+  double recompute_seconds = 0;
+
+  bool operator==(const CellCost&) const = default;
+};
+
+struct CellCosts {
+  std::string key;              ///< of what was measured: costs_key(); empty where they are modelled
+  std::vector<CellCost> cells;  ///< of the network, in order
+
+  /// Lines of text, and back; nothing where the text is not such, or of another key.
+  std::string serialise() const;
+  static std::optional<CellCosts> parse(const std::string& text, const std::string& key);
+  bool operator==(const CellCosts&) const = default;
+};
+
+/// Network, shapes, micro-batch, type, what is frozen, the device with its threads, and how many ranks measure at once.
+std::string costs_key(const NetworkSpec& network, ops::Library& library, std::int64_t ranks);
+
+/// From the model of partition.h: where nothing can be measured.
+CellCosts model_cell_costs(const Network& network);
+
+/// Measures every cell by itself, equal ones once; all ranks at the same time, as they will compute, so that they share
+/// the memory's bandwidth. A cell's time is the least of a few repetitions, and that of the slowest rank: the same on
+/// all of them. The cells are planned with `library`: a stage plans its own anew. All ranks of world.
+CellCosts measure_cell_costs(const NetworkSpec& network, const mpi::Communicator& world, ops::Library& library);
+
+/// Those of `file`, read by rank 0, where it holds them for this key; else measured, for the caller to keep. All ranks
+/// of world.
+CellCosts find_cell_costs(const NetworkSpec& network, const mpi::Communicator& world, const std::string& file,
+                          ops::Library& library);
+
+}  // namespace convoy

@@ -1,0 +1,85 @@
+/// What cells cost is measured once, the same on all ranks, and found again.
+#include "train/cell_costs.h"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "convoy/io/checkpoint.h"
+
+#include "parallel/mpi_main.h"
+
+namespace convoy::test {
+
+namespace {
+
+const NetworkSpec kNetwork{
+    .name = "resnet20", .image = {16, 16, 3}, .micro_batch = 4, .num_classes = 10, .freeze = {"conv1.*", "bn1.*"}};
+
+std::unique_ptr<ops::Library> library() {
+  return ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+}
+
+}  // namespace
+
+TEST(CellCosts, AreMeasuredOnceForEqualCellsAndTheSameOnAllRanks) {
+  const auto ops = library();
+  const CellCosts costs = measure_cell_costs(kNetwork, world(), *ops);
+  ASSERT_EQ(costs.cells.size(), 11u);
+  EXPECT_EQ(costs.cells[1], costs.cells[2]) << "layer1.0 and layer1.1";
+  EXPECT_NE(costs.cells[3], costs.cells[4]) << "layer1.2 and layer2.0";
+  for (std::size_t i = 0; i < costs.cells.size(); ++i) {
+    const CellCost& c = costs.cells[i];
+    EXPECT_GT(c.forward_seconds, 0) << i;
+    EXPECT_GT(c.backward_seconds, 0) << i;
+    EXPECT_GT(c.backward_input_seconds, 0) << i;
+    EXPECT_EQ(c.backward_weight_seconds > 0, i > 0) << i << ": the stem is frozen";
+  }
+  const std::string mine = costs.serialise();
+  std::string of_root = mine;
+  of_root.resize(256, ' ');
+  world().broadcast(of_root.data(), 256, 0);
+  EXPECT_EQ(mine.substr(0, 256), of_root.substr(0, std::min<std::size_t>(256, mine.size())));
+}
+
+TEST(CellCosts, AreReadBackAsWritten) {
+  CellCosts costs{.key = "resnet20 on this", .cells = {{1e-3, 2.0 / 3, 0.1, 0.2, 1e-9}, {}}};
+  EXPECT_EQ(CellCosts::parse(costs.serialise(), costs.key), costs);
+  EXPECT_EQ(CellCosts::parse(costs.serialise(), "resnet20 on that"), std::nullopt);
+  EXPECT_EQ(CellCosts::parse("", costs.key), std::nullopt);
+  EXPECT_EQ(CellCosts::parse(costs.serialise() + "0.1 0.2 x\n", costs.key), std::nullopt);
+}
+
+TEST(CellCosts, OfTheSameKeyAreFoundInTheFile) {
+  const std::string file = std::filesystem::temp_directory_path() / fmt::format("convoy_costs_{}.txt", world().size());
+  const auto ops = library();
+  CellCosts kept{.key = costs_key(kNetwork, *ops, world().size()), .cells = std::vector<CellCost>(11)};
+  kept.cells[5].forward_seconds = 42;  // no measurement gives that
+  const auto keep = [&] {
+    const std::string text = kept.serialise();
+    if (world().rank() == 0) io::write_file_atomically(file, std::as_bytes(std::span(text)));
+    world().barrier();
+  };
+  keep();
+  EXPECT_EQ(find_cell_costs(kNetwork, world(), file, *ops), kept);
+  NetworkSpec other = kNetwork;
+  other.micro_batch = 5;
+  EXPECT_LT(find_cell_costs(other, world(), file, *ops).cells[5].forward_seconds, 42);
+  kept.cells.pop_back();  // a file that lost its end
+  keep();
+  EXPECT_LT(find_cell_costs(kNetwork, world(), file, *ops).cells[5].forward_seconds, 42);
+  world().barrier();
+  if (world().rank() == 0) std::filesystem::remove(file);
+}
+
+TEST(CellCosts, WhereNothingIsMeasuredFollowTheModel) {
+  const Network network = make_network(kNetwork);
+  const CellCosts costs = model_cell_costs(network);
+  ASSERT_EQ(costs.cells.size(), network.size());
+  for (const CellCost& c : costs.cells) {
+    EXPECT_DOUBLE_EQ(c.backward_seconds, c.backward_input_seconds + c.backward_weight_seconds);
+    EXPECT_LE(c.recompute_seconds, c.forward_seconds);
+  }
+}
+
+}  // namespace convoy::test
