@@ -115,10 +115,10 @@ TEST_F(Weights, AnExportsClassesAreThoseOfDataTrain) {
   ASSERT_EQ(train({.name = "run", .steps = 1}).status, 0);
   const std::string exported = directory_ / "exported.safetensors";
   ASSERT_EQ(export_to(exported, {"--run.directory=" + run_directory("run")}).status, 0);
-  std::vector<std::string> arguments =
-      arguments_ + std::vector<std::string>{"--init.weights=" + exported, "--data.train="};
-  arguments[0] = "evaluate";
-  const Ending ending = run_program({.arguments = arguments, .ranks = 2});
+  const Ending ending =
+      run_program({.arguments = {"evaluate", "--init.weights=" + exported,
+                                 "--data.test=" + (directory_ / "small/data/test"), "--run.device=cpu"},
+                   .ranks = 2});
   EXPECT_EQ(ending.status, 2) << ending.output;
   EXPECT_TRUE(contains(ending.output, "holds weights alone, neither classes nor mean and deviation: give data.train"))
       << ending.output;
