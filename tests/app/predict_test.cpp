@@ -1,5 +1,6 @@
 /// Predictions: the same files on any grid, and the numbers that an evaluation counts.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <sstream>
@@ -80,6 +81,17 @@ class FolderPrediction : public Prediction {
   std::string folder_;
   std::vector<std::string> images_;
 };
+
+// The same samples. Where one stands in its micro-batch may change the last bits of a product: of 6 digits the last
+// ones.
+void expect_same_but_for_rounding(const Rows& a, const Rows& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 1; i < a.size(); ++i) {
+    ASSERT_EQ(a[i].size(), b[i].size());
+    for (const std::size_t text : {0, 1, 2}) EXPECT_EQ(a[i][text], b[i][text]) << i;
+    for (std::size_t p = 3; p < a[i].size(); p += 2) EXPECT_NEAR(std::stod(a[i][p]), std::stod(b[i][p]), 1e-5) << i;
+  }
+}
 
 std::string percent(const char* name, int count) {
   char text[32];
@@ -175,15 +187,12 @@ TEST_F(FolderPrediction, OfFilesAsTheyLieGivesTheSameBytesOnEveryGrid) {
 TEST_F(FolderPrediction, GivesEachFileWhatItHasAlone) {
   ASSERT_EQ(predict("all.csv", {"--predict.data=" + folder_}).status, 0);
   ASSERT_EQ(predict("many.csv", {"--predict.data=" + folder_ + "/many"}).status, 0);
-  const Rows all = read_rows(directory_ / "all.csv"), many = read_rows(directory_ / "many.csv");
+  Rows all = read_rows(directory_ / "all.csv"), many = read_rows(directory_ / "many.csv");
   ASSERT_EQ(many.size(), 9u);
-  for (std::size_t i = 1; i < many.size(); ++i) {
-    const auto same =
-        std::find_if(all.begin(), all.end(), [&](const auto& row) { return row[0] == "many/" + many[i][0]; });
-    ASSERT_NE(same, all.end()) << many[i][0];
-    EXPECT_TRUE(std::equal(many[i].begin() + 2, many[i].end(), same->begin() + 2)) << many[i][0];
-  }
-  EXPECT_NE(many[1][3], many[8][3]) << "all images look alike: the test could tell nothing";
+  std::erase_if(all, [](const auto& row) { return row[0] != "name" && !contains(row[0], "many/"); });
+  for (std::size_t i = 1; i < many.size(); ++i) many[i][0] = "many/" + many[i][0], many[i][1] = "many";
+  expect_same_but_for_rounding(many, all);
+  EXPECT_GT(std::abs(std::stod(many[1][3]) - std::stod(many[8][3])), 1e-4) << "alike, the test could tell nothing";
 }
 
 TEST_F(FolderPrediction, LeavesBadFilesOutAndNamesThemOrStopsAtTheFirst) {
@@ -197,13 +206,15 @@ TEST_F(FolderPrediction, LeavesBadFilesOutAndNamesThemOrStopsAtTheFirst) {
     const std::string name = std::to_string(ranks) + "-bad.csv";
     const Ending ending = predict(name, used, ranks);
     ASSERT_EQ(ending.status, 0) << ending.output;
-    EXPECT_TRUE(contains(ending.output, "left out '3/cut.png': it is truncated")) << ending.output;
+    EXPECT_TRUE(contains(ending.output, "left out '3/cut.png': it is damaged: it ends too early")) << ending.output;
     EXPECT_TRUE(contains(ending.output, "left out 'notes.txt': it is neither a JPEG nor a PNG")) << ending.output;
     EXPECT_TRUE(contains(ending.output, "14 samples  top-1 ")) << ending.output;
     EXPECT_TRUE(contains(ending.output, "; left out 2 bad ones, named above")) << ending.output;
-    EXPECT_TRUE(read_text(directory_ / name) == read_text(directory_ / "good.csv")) << ranks;
-    const std::string h5 = name.substr(0, name.size() - 3) + "h5";
-    EXPECT_TRUE(read_text(directory_ / h5) == read_text(directory_ / "good.h5")) << ranks;
+    expect_same_but_for_rounding(read_rows(directory_ / name), read_rows(directory_ / "good.csv"));
+    EXPECT_TRUE(read_text(directory_ / name) == read_text(directory_ / "0-bad.csv")) << ranks;
+    const std::string h5 = read_text(directory_ / (name.substr(0, name.size() - 3) + "h5"));
+    EXPECT_TRUE(h5 == read_text(directory_ / "0-bad.h5")) << ranks;
+    EXPECT_EQ(h5.size(), read_text(directory_ / "good.h5").size()) << "there is a row that was left out";
 
     const Ending strict = predict("strict.csv", used + std::vector<std::string>{"--predict.strict=true"}, ranks);
     EXPECT_EQ(strict.status, 2) << strict.output;
