@@ -17,6 +17,31 @@ double to_unit(std::uint64_t bits) {
   return static_cast<double>(bits >> 11) * 0x1p-53;
 }
 
+// Standard normal (Box-Muller) of two words; 1 - u lies in (0, 1].
+double to_normal(std::uint64_t radius_bits, std::uint64_t angle_bits) {
+  const double radius = std::sqrt(-2.0 * std::log(1.0 - to_unit(radius_bits)));
+  return radius * std::cos(2.0 * std::numbers::pi * to_unit(angle_bits));
+}
+
+// Gamma(alpha) as the logarithms of two factors: Gamma(alpha + 1) and U^(1 / alpha), which alone would underflow.
+struct LogGamma {
+  double log_gamma = 0;  // of Gamma(alpha + 1)
+  double log_u = 0;
+};
+
+// `which` of two independent ones. An attempt takes one block: two words a normal number, one the test, one U.
+LogGamma draw_gamma(const RandomKey& key, double alpha, std::uint64_t which) {
+  const double d = alpha + 1 - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+  for (std::uint64_t attempt = 0;; ++attempt) {
+    const auto block = random_block(key, 2 * attempt + which);
+    const double x = to_normal(block[0], block[1]), root = 1 + c * x;
+    if (root <= 0) continue;
+    const double log_v = 3 * std::log(root), v = root * root * root;
+    if (std::log(1.0 - to_unit(block[2])) < 0.5 * x * x + d - d * v + d * log_v)
+      return {.log_gamma = std::log(d) + log_v, .log_u = std::log(1.0 - to_unit(block[3]))};
+  }
+}
+
 }  // namespace
 
 std::array<std::uint64_t, 4> random_block(const RandomKey& key, std::uint64_t index) {
@@ -32,8 +57,13 @@ double random_uniform(const RandomKey& key, std::uint64_t index) {
 
 double random_normal(const RandomKey& key, std::uint64_t index) {
   const auto block = random_block(key, index);
-  const double radius = std::sqrt(-2.0 * std::log(1.0 - to_unit(block[0])));  // 1 - u lies in (0, 1]
-  return radius * std::cos(2.0 * std::numbers::pi * to_unit(block[1]));
+  return to_normal(block[0], block[1]);
+}
+
+// X / (X + Y) = 1 / (1 + exp(log Y - log X))
+double random_beta(const RandomKey& key, double alpha) {
+  const LogGamma x = draw_gamma(key, alpha, 0), y = draw_gamma(key, alpha, 1);
+  return 1 / (1 + std::exp(y.log_gamma - x.log_gamma + (y.log_u - x.log_u) / alpha));
 }
 
 std::uint64_t random_below(const RandomKey& key, std::uint64_t index, std::uint64_t bound) {

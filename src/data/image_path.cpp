@@ -8,27 +8,41 @@ namespace convoy {
 
 namespace {
 
-/// The loader's threads do everything; the device takes the floats.
+/// The loader's threads do everything; the device takes the floats. Where images are mixed, a slot holds what becomes
+/// of them, then the images as they were.
 class HostPath final : public ImagePath {
  public:
   HostPath(const Augmenter& augmenter, std::int64_t batch_micro, Device& device)
       : augmenter_(augmenter), batch_micro_(batch_micro), device_(device) {}
 
-  std::int64_t slot_bytes() const override { return batch_micro_ * image_bytes(); }
+  std::int64_t slot_bytes() const override { return (mixes() ? 2 : 1) * batch_bytes(); }
 
   void prepare(std::byte* slot, std::int64_t i, const ImageOrder& order, ImagePreparer& preparer) const override {
-    auto* out = reinterpret_cast<float*>(slot + i * image_bytes());
+    auto* out = reinterpret_cast<float*>(slot + (mixes() ? batch_bytes() : 0) + i * image_bytes());
     if (order.black) return augmenter_.apply_black(out);
     const PreparedImage image = preparer.prepare(order);
     augmenter_.apply(image.pixels, image.cut, out);
   }
 
+  void mix(std::byte* slot, std::span<const ops::ImageMix> mixes) const override {
+    const std::int64_t count = augmenter_.image().count();
+    const auto* const images = reinterpret_cast<const float*>(slot + batch_bytes());
+    auto* out = reinterpret_cast<float*>(slot);
+    for (std::int64_t n = 0; n < batch_micro_; ++n, out += count) {
+      const auto [partner, share] = mixes[static_cast<std::size_t>(n)];
+      const float *own = images + n * count, *other = images + partner * count;
+      for (std::int64_t i = 0; i < count; ++i) out[i] = (1.0f - share) * own[i] + share * other[i];
+    }
+  }
+
   bool ready() const override { return true; }
   void start(const std::byte* slot) override { slot_ = slot; }
-  void finish(void* x) override { device_.copy_to_device(x, slot_, slot_bytes()); }
+  void finish(void* x) override { device_.copy_to_device(x, slot_, batch_bytes()); }
   bool has_left() const override { return true; }
 
  private:
+  bool mixes() const { return augmenter_.spec().mixup > 0; }
+  std::int64_t batch_bytes() const { return batch_micro_ * image_bytes(); }
   std::int64_t image_bytes() const { return augmenter_.image().count() * static_cast<std::int64_t>(sizeof(float)); }
 
   const Augmenter& augmenter_;
@@ -62,6 +76,11 @@ class DevicePath final : public ImagePath {
     *cut = image.cut;
     const std::int64_t size = augmenter_.image().count();
     std::memcpy(slot + images_offset() + i * size, image.pixels, static_cast<std::size_t>(size));
+  }
+
+  void mix(std::byte* slot, std::span<const ops::ImageMix> mixes) const override {
+    auto* const cuts = reinterpret_cast<ops::ImageCut*>(slot);
+    for (std::size_t n = 0; n < mixes.size(); ++n) cuts[n].mix = mixes[n];
   }
 
   bool ready() const override { return next().lane->done(); }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "convoy/data/loader.h"
 
@@ -20,6 +21,8 @@ class ImagePath {
   virtual std::int64_t slot_bytes() const = 0;
   /// Writes the i-th image of a micro-batch into its slot; `preparer` is the calling thread's.
   virtual void prepare(std::byte* slot, std::int64_t i, const ImageOrder& order, ImagePreparer& preparer) const = 0;
+  /// Where the augmentation mixes: once all images of the slot are there. mixes (N).
+  virtual void mix(std::byte* slot, std::span<const ops::ImageMix> mixes) const = 0;
   /// Whether start() would not wait.
   virtual bool ready() const = 0;
   virtual void start(const std::byte* slot) = 0;

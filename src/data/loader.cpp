@@ -13,6 +13,7 @@
 #include "convoy/ops/softmax_cross_entropy.h"
 
 #include "data/image_path.h"
+#include "data/mixup.h"
 
 namespace convoy {
 
@@ -35,6 +36,7 @@ struct Slot {
 struct Worker {
   ImagePreparer preparer;
   std::vector<std::byte> file = {};
+  std::vector<ops::ImageMix> mixes = {};  ///< by place
 };
 
 constexpr std::uint32_t kStop = 0xffffffff;  ///< odd, and a round that no run reaches
@@ -53,6 +55,9 @@ struct Loader::Impl {
     std::int64_t position = 0;
   };
   Place place(std::int64_t s, std::int64_t i) const;
+  /// What that place is mixed with; past the data nothing is.
+  ops::ImageMix mix(std::int64_t s, std::int64_t i) const;
+  bool mixes() const { return augmentation.mixup > 0; }
 
   void work(Worker& worker);
   void fill(std::int64_t s, Slot& mine, Worker& worker) const;
@@ -67,6 +72,7 @@ struct Loader::Impl {
 
   const io::SampleStore& samples;
   const Sampler& sampler;
+  const AugmentationSpec augmentation;
   const LoaderSpec spec;
   const std::int64_t num_micro_batches_in_all;
   const std::int64_t read_ahead;
@@ -90,6 +96,7 @@ Loader::Impl::Impl(const io::SampleStore& samples_in, const Sampler& sampler_in,
                    ops::Library& library, const LoaderSpec& spec_in)
     : samples(samples_in),
       sampler(sampler_in),
+      augmentation(augmenter.spec()),
       spec(spec_in),
       num_micro_batches_in_all(spec_in.num_steps * spec_in.num_micro_batches),
       read_ahead(std::max<std::int64_t>(1, spec_in.read_ahead)),
@@ -112,6 +119,8 @@ Loader::Impl::Impl(const io::SampleStore& samples_in, const Sampler& sampler_in,
   }
   const std::int64_t num_workers = std::clamp<std::int64_t>(spec.threads, 1, read_ahead);
   for (std::int64_t i = 0; i < num_workers; ++i) workers.push_back({.preparer = ImagePreparer(augmenter)});
+  if (mixes())
+    for (Worker& worker : workers) worker.mixes.resize(static_cast<std::size_t>(spec.batch_micro));
 }
 
 // Apart from the constructor, so that the destructor stops those that started where one cannot.
@@ -134,6 +143,18 @@ Loader::Impl::Place Loader::Impl::place(std::int64_t s, std::int64_t i) const {
   const std::int64_t micro_batch = spec.first_micro_batch + s % spec.num_micro_batches;
   return {step / spec.steps_per_epoch,
           step % spec.steps_per_epoch * spec.batch_global + micro_batch * spec.batch_micro + i};
+}
+
+ops::ImageMix Loader::Impl::mix(std::int64_t s, std::int64_t i) const {
+  const auto [epoch, position] = place(s, i);
+  if (position >= sampler.num_samples()) return {.partner = static_cast<std::int32_t>(i)};
+  const ops::ImageMix mix = draw_mix(augmentation, {.epoch = epoch,
+                                                    .micro_batch = position / spec.batch_micro,
+                                                    .num_places = spec.batch_micro,
+                                                    .place = i,
+                                                    .sample = sampler.sample(epoch, position)});
+  if (place(s, mix.partner).position >= sampler.num_samples()) return {.partner = static_cast<std::int32_t>(i)};
+  return mix;
 }
 
 void Loader::Impl::work(Worker& worker) {
@@ -174,6 +195,9 @@ void Loader::Impl::fill(std::int64_t s, Slot& mine, Worker& worker) const {
       path->prepare(mine.images.data(), i, {.black = true}, worker.preparer);
     }
   }
+  if (!mixes()) return;
+  for (std::int64_t i = 0; i < spec.batch_micro; ++i) worker.mixes[static_cast<std::size_t>(i)] = mix(s, i);
+  path->mix(mine.images.data(), worker.mixes);
 }
 
 void Loader::Impl::prepare(const ImageOrder& order, std::int64_t i, Slot& mine, Worker& worker) const {
@@ -258,13 +282,18 @@ void Loader::load_images(std::int64_t micro_batch, void* x) {
 }
 
 // Labels lie in memory: looking them up takes less time than handing them from thread to thread.
-void Loader::load_labels(std::int64_t micro_batch, std::int32_t* labels) {
+void Loader::load_labels(std::int64_t micro_batch, std::int32_t* labels, ops::SecondLabel* seconds) {
   if (!impl_->spec.labels) fail("loader: this rank does not read labels");
   const std::int64_t s = impl_->advance(impl_->next_labels, micro_batch, "labels");
   for (std::int64_t i = 0; i < impl_->spec.batch_micro; ++i) {
     const auto [epoch, position] = impl_->place(s, i);
     const bool padding = position >= impl_->sampler.num_samples();
     labels[i] = padding ? ops::kNoLabel : impl_->samples.label(impl_->sampler.sample(epoch, position));
+  }
+  if (impl_->mixes() != (seconds != nullptr)) fail("loader: mixed labels go with mixed images");
+  for (std::int64_t i = 0; i < impl_->spec.batch_micro && seconds != nullptr; ++i) {
+    const auto [partner, share] = impl_->mix(s, i);
+    seconds[i] = {.label = labels[partner], .share = share};
   }
 }
 

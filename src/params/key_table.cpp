@@ -139,6 +139,10 @@ std::vector<Key> make_keys() {
        "their distance to each pixel's grey, likewise"},
       {"augment.cutout", integer({&P::augment, &AugmentParams::cutout}, {.least = 0, .most = 4096}), "pixels",
        "side of a square at a random place that training images are left without; 0: none"},
+      {"augment.mixup", number({&P::augment, &AugmentParams::mixup}, {.least = 0, .most = 1000}), "",
+       "mixes each training image, and its label, with another of its micro-batch, whose share is drawn from "
+       "Beta(this, "
+       "this); training top-1 counts the label with the larger share; 0: not"},
       {"augment.normalize", flag({&P::augment, &AugmentParams::normalize}), "",
        "subtracts the training set's mean and divides by its deviation, channel by channel"},
 

@@ -96,6 +96,9 @@ void check_augment(const Draft& draft) {
   if (augment.crop == CropKind::kRandomResized && augment.crop_padding > 0)
     refuse("augment.crop_padding = {} goes with augment.crop = pad alone. Allowed with random_resized: 0.{}",
            augment.crop_padding, sources(draft, {"augment.crop_padding", "augment.crop"}));
+  if (augment.mixup > 0 && draft.values.batch.micro < 2)
+    refuse("augment.mixup = {} mixes images of one micro-batch, and batch.micro is 1. Allowed: 2 and more.{}",
+           augment.mixup, sources(draft, {"augment.mixup", "batch.micro"}));
   if (augment.eval_resize > 0 && augment.eval_resize < augment.size)
     refuse("augment.eval_resize = {} leaves less than augment.size = {} to cut out. Allowed: {} and more, or 0.{}",
            augment.eval_resize, augment.size, augment.size, sources(draft, {"augment.eval_resize", "augment.size"}));

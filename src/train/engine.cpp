@@ -35,7 +35,10 @@ Engine::Engine(const EngineSpec& spec, const ProcessGrid& grid, ops::Library& li
     evaluation_loss_ = make_loss(0);
   }
   training_ = make_executor(bind_program(plan_.training_schedule(grid.replica())[grid.stage()]), training_loss_.get(),
-                            {.tree = tree_.get(), .update = update_.get(), .loss_scale = loss_scale_.get()});
+                            {.tree = tree_.get(),
+                             .update = update_.get(),
+                             .loss_scale = loss_scale_.get(),
+                             .mixes_labels = spec.mixes_labels});
   evaluation_ = make_executor(bind_program(plan_.evaluation_schedule(grid.replica())[grid.stage()], kEvaluationFrames),
                               evaluation_loss_.get(), {});
   active_ = training_.get();

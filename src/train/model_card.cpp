@@ -89,6 +89,7 @@ AugmentationSpec training_augmentation(const io::ModelCard& card, const io::Data
   spec.contrast = params.augment.contrast;
   spec.saturation = params.augment.saturation;
   spec.cutout = params.augment.cutout;
+  spec.mixup = params.augment.mixup;
   return spec;
 }
 

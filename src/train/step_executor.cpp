@@ -27,6 +27,8 @@ StepExecutor::StepExecutor(const ExecutorParts& parts, BoundProgram program)
   if (parts.grid.is_last_stage()) {
     const std::int64_t num = program_.num_micro_batches, samples = parts.stage.last_cell().y().n;
     labels_ = HostBuffer(parts.device, num * samples * static_cast<std::int64_t>(sizeof(std::int32_t)));
+    if (parts.training.mixes_labels)
+      seconds_ = HostBuffer(parts.device, num * samples * static_cast<std::int64_t>(sizeof(ops::SecondLabel)));
     sums_ = HostBuffer(parts.device, num * static_cast<std::int64_t>(sizeof(ops::LossSums)));
   }
   plan_messages();
@@ -111,7 +113,7 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       break;
     case Op::kLoadLabels: {
       const ScopedTimer timer(times_.load);
-      source.load_labels(m, labels_of(m));
+      source.load_labels(m, labels_of(m), seconds_of(m));
       break;
     }
     case Op::kLoss:
@@ -178,6 +180,7 @@ void StepExecutor::compute_loss(const Action& action) {
   auto* sums = reinterpret_cast<ops::LossSums*>(sums_.data());
   parts_.loss->run({.logits = parts_.stage.logits(action.frame),
                     .labels = labels_of(m),
+                    .seconds = seconds_of(m),
                     .dlogits = is_training() ? parts_.stage.dlogits(action.frame) : nullptr,
                     .loss_scale = is_training() ? static_cast<float>(parts_.training.loss_scale->scale()) : 1.0f,
                     .sums = sums + m});
@@ -253,6 +256,11 @@ bool StepExecutor::any_rank_found_overflow() {
 
 std::int32_t* StepExecutor::labels_of(std::int64_t micro_batch) const {
   return reinterpret_cast<std::int32_t*>(labels_.data()) + micro_batch * parts_.stage.last_cell().y().n;
+}
+
+ops::SecondLabel* StepExecutor::seconds_of(std::int64_t micro_batch) const {
+  if (!parts_.training.mixes_labels) return nullptr;
+  return reinterpret_cast<ops::SecondLabel*>(seconds_.data()) + micro_batch * parts_.stage.last_cell().y().n;
 }
 
 Message& StepExecutor::receive_of(const EarlyReceive& receive) const {

@@ -30,6 +30,7 @@ struct TrainingParts {
   GradientTree* tree = nullptr;
   ShardedUpdate* update = nullptr;
   LossScale* loss_scale = nullptr;
+  bool mixes_labels = false;
 };
 
 /// What the executor works with; all outlive it. `loss` on the last stage only.
@@ -76,6 +77,7 @@ class StepExecutor {
   void plan_recordings();
   Message& receive_of(const EarlyReceive& receive) const;
   std::int32_t* labels_of(std::int64_t micro_batch) const;
+  ops::SecondLabel* seconds_of(std::int64_t micro_batch) const;
   void execute(const Action& action, Recording* recording, BatchSource& source);
   void note_ready();
   void load_images(const Action& action, BatchSource& source);
@@ -97,6 +99,7 @@ class StepExecutor {
   std::vector<std::unique_ptr<Recording>> recordings_;
   std::vector<Recording*> recording_of_;   ///< by action; null where there is nothing to record
   HostBuffer labels_;                      ///< by micro-batch
+  HostBuffer seconds_;                     ///< SecondLabel by micro-batch; empty where labels are not mixed
   HostBuffer sums_;                        ///< LossSums by micro-batch
   HostBuffer logits_;                      ///< float by micro-batch; empty where they are not kept
   std::unique_ptr<CopyLane> logits_lane_;  ///< likewise

@@ -25,9 +25,10 @@ struct EngineSpec {
   ReductionKind reduction = ReductionKind::kInvariant;
   double bucket_mib = 4;
   double label_smoothing = 0;
-  double clip_norm = 0;    ///< 0: gradients are not clipped
-  double ema_decay = 0;    ///< 0: no moving average of the weights
-  std::string plans_file;  ///< what was measured before on this device, if anything
+  bool mixes_labels = false;  ///< the batch source gives second labels in training
+  double clip_norm = 0;       ///< 0: gradients are not clipped
+  double ema_decay = 0;       ///< 0: no moving average of the weights
+  std::string plans_file;     ///< what was measured before on this device, if anything
 };
 
 /// How activations are stored at that precision.

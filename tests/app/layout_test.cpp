@@ -104,10 +104,10 @@ TEST_F(Layout, AllAugmentationsGiveTheSameBitsOnEveryGrid) {
   const std::vector<std::string> all = {
       "--augment.size=16",        "--augment.crop=random_resized", "--augment.crop_padding=0", "--augment.scale=0.3",
       "--augment.brightness=0.4", "--augment.contrast=0.4",        "--augment.saturation=0.4", "--augment.cutout=4",
-      "--data.loader_threads=2"};
+      "--augment.mixup=0.4",      "--train.label_smoothing=0.1",   "--data.loader_threads=2"};
   expect_same_bits_everywhere(all);
   // And each of these does something.
-  for (const std::string without : {"brightness", "contrast", "cutout"}) {
+  for (const std::string without : {"brightness", "contrast", "cutout", "mixup"}) {
     features_ = all + std::vector<std::string>{"--augment." + without + "=0"};
     train(without, {1, 1}, 6);
     EXPECT_NE(checkpoint(without, 6).model[0].values, checkpoint("1x1", 6).model[0].values) << without;

@@ -95,7 +95,7 @@ void GoldenSource::load_images(std::int64_t micro_batch, void* x) {
   elementwise_.round_to(type_, images_.floats() + (first_ + micro_batch) * count, x, count);
 }
 
-void GoldenSource::load_labels(std::int64_t micro_batch, std::int32_t* labels) {
+void GoldenSource::load_labels(std::int64_t micro_batch, std::int32_t* labels, ops::SecondLabel*) {
   std::copy_n(labels_.begin() + (first_ + micro_batch) * micro_, micro_, labels);
 }
 

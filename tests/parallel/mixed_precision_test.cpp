@@ -48,7 +48,7 @@ class FixedBatch final : public BatchSource {
       values.floats()[i] = static_cast<float>(random_normal(key_of(micro_batch), static_cast<std::uint64_t>(i)));
     engine_.operations().elementwise().round_to(spec_.network.type, values.floats(), x, count);
   }
-  void load_labels(std::int64_t micro_batch, std::int32_t* labels) override {
+  void load_labels(std::int64_t micro_batch, std::int32_t* labels, ops::SecondLabel*) override {
     const std::int64_t first = (engine_.micro_batches().begin + micro_batch) * spec_.batch.micro;
     for (std::int64_t i = 0; i < spec_.batch.micro; ++i)
       labels[i] = static_cast<std::int32_t>((first + i) * 7 % spec_.network.num_classes);

@@ -18,7 +18,8 @@ struct LossResult {
 };
 
 inline LossResult softmax_cross_entropy(const ops::SoftmaxCrossEntropySpec& spec, const Array& logits,
-                                        const std::vector<std::int32_t>& labels, double loss_scale = 1) {
+                                        const std::vector<std::int32_t>& labels, double loss_scale = 1,
+                                        const std::vector<ops::SecondLabel>& seconds = {}) {
   LossResult result{{}, Array(logits.size())};
   const std::int64_t classes = spec.num_classes;
   const long double smoothing = spec.label_smoothing;
@@ -26,17 +27,20 @@ inline LossResult softmax_cross_entropy(const ops::SoftmaxCrossEntropySpec& spec
     const std::int32_t label = labels[index(n)];
     if (label == ops::kNoLabel) continue;
     const double* z = logits.data() + n * classes;
+    const ops::SecondLabel second = seconds.empty() ? ops::SecondLabel{label, 0} : seconds[index(n)];
+    const long double share = second.share;
     const long double max = *std::max_element(z, z + classes);
     long double sum = 0;
     for (std::int64_t k = 0; k < classes; ++k) sum += std::exp(z[k] - max);
     for (std::int64_t k = 0; k < classes; ++k) {
       const long double log_p = z[k] - max - std::log(sum);
-      const long double target = smoothing / static_cast<long double>(classes) + (k == label ? 1 - smoothing : 0);
+      const long double hard = (k == label ? 1 - share : 0) + (k == second.label ? share : 0);
+      const long double target = smoothing / static_cast<long double>(classes) + (1 - smoothing) * hard;
       result.sums.loss -= static_cast<double>(target * log_p);
       result.dlogits[index(n * classes + k)] =
           loss_scale * static_cast<double>(spec.gradient_scale) * static_cast<double>(std::exp(log_p) - target);
     }
-    result.sums.num_correct += std::max_element(z, z + classes) - z == label ? 1 : 0;
+    result.sums.num_correct += std::max_element(z, z + classes) - z == (share > 0.5L ? second.label : label) ? 1 : 0;
     result.sums.num_samples += 1;
   }
   return result;

@@ -34,7 +34,9 @@ class OneBatch final : public BatchSource {
         labels_(read_values<std::int32_t>(folder + "/labels.i32")) {}
 
   void load_images(std::int64_t, void* x) override { std::memcpy(x, images_.data(), images_.size() * sizeof(float)); }
-  void load_labels(std::int64_t, std::int32_t* labels) override { std::copy(labels_.begin(), labels_.end(), labels); }
+  void load_labels(std::int64_t, std::int32_t* labels, ops::SecondLabel*) override {
+    std::copy(labels_.begin(), labels_.end(), labels);
+  }
 
  private:
   std::vector<float> images_;  ///< (N,H,W,C)

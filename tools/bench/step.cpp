@@ -47,7 +47,9 @@ class SyntheticSource final : public BatchSource {
   }
 
   void load_images(std::int64_t, void* x) override { elementwise_.round_to(type_, images_.floats(), x, count_); }
-  void load_labels(std::int64_t, std::int32_t* labels) override { std::copy(labels_.begin(), labels_.end(), labels); }
+  void load_labels(std::int64_t, std::int32_t* labels, ops::SecondLabel*) override {
+    std::copy(labels_.begin(), labels_.end(), labels);
+  }
 
  private:
   DataType type_;

@@ -18,6 +18,8 @@ enum class Purpose : std::uint64_t {
   kResizedCrop = 5,
   kColour = 6,
   kCutout = 7,
+  kMixupShare = 8,
+  kMixupPartner = 9,
   kValidationSplit = 16,
 };
 
@@ -37,6 +39,10 @@ double random_uniform(const RandomKey& key, std::uint64_t index);
 
 /// Standard normal (Box-Muller on one block).
 double random_normal(const RandomKey& key, std::uint64_t index);
+
+/// Beta(alpha, alpha) in [0, 1], alpha > 0: X / (X + Y) of two gamma variables by rejection (Marsaglia & Tsang 2000, "A
+/// simple method for generating gamma variables"), whose attempts are counted in the index. Uses all indices.
+double random_beta(const RandomKey& key, double alpha);
 
 /// Uniform in {0, ..., bound - 1}; bound > 0. Bias below bound / 2^64.
 std::uint64_t random_below(const RandomKey& key, std::uint64_t index, std::uint64_t bound);

@@ -27,6 +27,7 @@ struct AugmentationSpec {
   double least_share = 0.08;    ///< kRandomResized: of the image's area
   double brightness = 0, contrast = 0, saturation = 0;  ///< factors are uniform in 1 -+ this
   std::int64_t cutout = 0;                              ///< pixels: side of a square of zeros
+  double mixup = 0;  ///< alpha of Beta(alpha, alpha), of which another image's share is drawn; 0: nothing is mixed
 };
 
 /// Says how a sample is augmented, and makes the network's input of its bytes: crop, flip, then
@@ -99,7 +100,7 @@ class Loader final : public BatchSource {
   ~Loader() override;
 
   void load_images(std::int64_t micro_batch, void* x) override;
-  void load_labels(std::int64_t micro_batch, std::int32_t* labels) override;
+  void load_labels(std::int64_t micro_batch, std::int32_t* labels, ops::SecondLabel* seconds) override;
 
   /// Where bad images are skipped: 1 for each of this replica's samples of a step whose image was bad, as far as they
   /// have been loaded. Read between steps.

@@ -15,6 +15,12 @@ struct ImageBatchSpec {
   DataType type = DataType::kFloat32;
 };
 
+/// Another image of the micro-batch that is mixed in: (1 - share) * own + share * partner's, in the values that go out.
+struct ImageMix {
+  std::int32_t partner = 0;  ///< its place
+  float share = 0;           ///< of the partner, in [0, 1]; 0: nothing is mixed
+};
+
 /// How one image is cut: out(h, w) = image(h + dy, flip ? W - 1 - w + dx : w + dx), byte 0 outside the image; its
 /// values in the hole are 0.
 struct ImageCut {
@@ -22,9 +28,10 @@ struct ImageCut {
   std::int32_t flip = 0;
   std::int32_t black = 0;  ///< 1: byte 0 everywhere, for places behind the last sample
   std::int32_t hole_top = 0, hole_bottom = 0, hole_left = 0, hole_right = 0;  ///< rows [top, bottom) of what comes out
+  ImageMix mix;
 };
 
-/// x[n,h,w,c] = value_of[c, byte], rounded to spec.type.
+/// x[n,h,w,c] = value_of[c, byte], mixed in float32 as mix says, rounded to spec.type.
 class ImageBatchOp {
  public:
   virtual ~ImageBatchOp() = default;

@@ -17,16 +17,24 @@ struct SoftmaxCrossEntropySpec {
   DataType type = DataType::kFloat32;  ///< of dlogits; logits are float32
 };
 
+/// What a sample shows beside its label, where two samples were mixed.
+struct SecondLabel {
+  std::int32_t label = 0;  ///< 0..classes-1, wherever the first label is one
+  float share = 0;         ///< in [0, 1]: the target is 1 - share of the first label's and share of this one's
+};
+
 /// Of one micro-batch. The step's loss is their sum in the order of the micro-batches, divided by the samples.
 struct LossSums {
   double loss = 0;               ///< sum over samples
-  std::int64_t num_correct = 0;  ///< samples whose largest logit (the first among equals) is the label's
+  std::int64_t num_correct = 0;  ///< samples whose largest logit (the first among equals) is the label's; of two labels
+                                 ///< the one with the larger share, the first among equals
   std::int64_t num_samples = 0;  ///< with a label
 };
 
 struct LossArguments {
   const float* logits = nullptr;         ///< (N,classes)
   const std::int32_t* labels = nullptr;  ///< (N) in a HostBuffer, kNoLabel or 0..classes-1
+  const SecondLabel* seconds = nullptr;  ///< (N) in a HostBuffer; null: no sample has two labels
   void* dlogits = nullptr;               ///< (N,classes) overwritten, zeros for kNoLabel rows; null in evaluation
   float loss_scale = 1;                  ///< of the gradient, beside spec.gradient_scale: keeps 16-bit gradients normal
   LossSums* sums = nullptr;              ///< in a HostBuffer; valid after Device::synchronize()

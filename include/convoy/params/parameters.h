@@ -102,6 +102,7 @@ struct AugmentParams {
   bool flip = false;               ///< left-right with probability 1/2
   double brightness = 0, contrast = 0, saturation = 0;  ///< factors within 1 -+ this
   std::int64_t cutout = 0;                              ///< pixels: side of a square set to the mean
+  double mixup = 0;                                     ///< alpha of Beta(alpha, alpha); 0: not
   bool normalize = true;                                ///< (x - mean) / deviation of the training set, a channel
   bool operator==(const AugmentParams&) const = default;
 };

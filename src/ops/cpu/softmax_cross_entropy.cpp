@@ -44,9 +44,11 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
   }
 
   /// With d = z - max z, log p = d - log sum exp d, and as the targets sum to 1:
-  ///   loss = log sum exp d - (1 - s) d_label - s/classes sum d
+  ///   loss = log sum exp d - (1 - s) ((1 - share) d_label + share d_second) - s/classes sum d
   void run_sample(const LossArguments& args, std::int64_t n, T* dz) const {
     const std::int64_t classes = spec_.num_classes, label = checked_label(args.labels[n]);
+    const SecondLabel mixed = args.seconds == nullptr ? SecondLabel{args.labels[n], 0} : args.seconds[n];
+    const std::int64_t second = checked_label(mixed.label), answer = mixed.share > 0.5f ? second : label;
     const float* z = args.logits + n * classes;
     const std::int64_t best = std::max_element(z, z + classes) - z;
     const auto max = double{z[best]};
@@ -57,14 +59,17 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
       sum += d;
     }
     const double log_sum_exp = std::log(sum_exp), hit = 1.0 - double{spec_.label_smoothing};
-    const double loss = log_sum_exp - hit * (double{z[label]} - max) - smooth_ * sum;
+    const double second_hit = hit * double{mixed.share}, first_hit = hit - second_hit;
+    const double loss =
+        log_sum_exp - first_hit * (double{z[label]} - max) - second_hit * (double{z[second]} - max) - smooth_ * sum;
     args.sums->loss += loss;
-    args.sums->num_correct += std::isfinite(loss) && best == label ? 1 : 0;
+    args.sums->num_correct += std::isfinite(loss) && best == answer ? 1 : 0;
     args.sums->num_samples += 1;
     if (dz == nullptr) return;
     const double scale = double{args.loss_scale} * double{spec_.gradient_scale};
     for (std::int64_t k = 0; k < classes; ++k) {
-      const double p = std::exp(double{z[k]} - max - log_sum_exp), target = smooth_ + (k == label ? hit : 0.0);
+      const double p = std::exp(double{z[k]} - max - log_sum_exp);
+      const double target = smooth_ + (k == label ? first_hit : 0.0) + (k == second ? second_hit : 0.0);
       dz[k] = rounded_to<T>(static_cast<float>(scale * (p - target)));
     }
   }

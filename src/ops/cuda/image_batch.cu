@@ -55,8 +55,22 @@ __device__ inline bool in_hole(const ImageCut& cut, const Place& place) {
   return place.h >= cut.hole_top && place.h < cut.hole_bottom && place.w >= cut.hole_left && place.w < cut.hole_right;
 }
 
+/// One image before its values are rounded.
+struct CutImage {
+  ImageCut cut;
+  const std::uint8_t* bytes;
+
+  __device__ CutImage(const ImageBatchArgs& args, int n, int count)
+      : cut(args.cuts[n]), bytes(args.images + std::int64_t{n} * count) {}
+
+  __device__ float value(const ImageBatchArgs& args, const float* value_of, const Place& place) const {
+    return in_hole(cut, place) ? 0.0f : value_of[place.c * kNumBytes + byte_at(args, cut, bytes, place)];
+  }
+};
+
 /// Grid: blocks of kThreads * kPacks * kWidth neighbouring values of an image x images. Block: kThreads.
-/// Shared: 4 KiB with kStaged. Reads a byte and writes a T for every value; no arithmetic but the rounding to T.
+/// Shared: 4 KiB with kStaged. Reads a byte, of a mixed image two, and writes a T for every value; no arithmetic but
+/// the mixing and the rounding to T.
 template <typename T, int kWidth, bool kStaged>
 __global__ void __launch_bounds__(kThreads) cut_images(ImageBatchArgs args, T* x) {
   const int thread = static_cast<int>(threadIdx.x);
@@ -69,8 +83,9 @@ __global__ void __launch_bounds__(kThreads) cut_images(ImageBatchArgs args, T* x
   }
   const int count = args.h * args.w * args.c;
   for (int n = static_cast<int>(blockIdx.y); n < args.n; n += static_cast<int>(gridDim.y)) {
-    const ImageCut cut = args.cuts[n];
-    const std::uint8_t* image = args.images + std::int64_t{n} * count;
+    const CutImage own(args, n, count);
+    const float share = own.cut.mix.share;
+    const CutImage partner(args, share > 0 ? own.cut.mix.partner : n, count);
 #pragma unroll
     for (int pack = 0; pack < kPacks; ++pack) {
       const int at = ((static_cast<int>(blockIdx.x) * kPacks + pack) * kThreads + thread) * kWidth;
@@ -79,7 +94,8 @@ __global__ void __launch_bounds__(kThreads) cut_images(ImageBatchArgs args, T* x
       float v[kWidth];
 #pragma unroll
       for (int i = 0; i < kWidth; ++i) {
-        v[i] = in_hole(cut, place) ? 0.0f : value_of[place.c * kNumBytes + byte_at(args, cut, image, place)];
+        v[i] = own.value(args, value_of, place);
+        if (share > 0) v[i] = (1.0f - share) * v[i] + share * partner.value(args, value_of, place);
         place.advance(args);
       }
       store<kWidth>(v, x + std::int64_t{n} * count + at);

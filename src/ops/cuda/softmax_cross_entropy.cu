@@ -26,12 +26,13 @@ template <typename T>
 struct Arguments {
   const float* logits;
   const std::int32_t* labels;
+  const SecondLabel* seconds;  ///< null: none
   T* dlogits;
   RowResult* rows;        ///< (N) scratch
   unsigned* num_arrived;  ///< blocks that have written their row; 0 between calls
   LossSums* sums;
   std::int64_t n, classes;
-  double hit, smooth;  ///< the label's target is hit + smooth, all others' smooth
+  double hit, smooth;  ///< the target is hit on the label or shared by two, and smooth on all
   double scale;
 };
 
@@ -69,9 +70,9 @@ __device__ inline double sum_of_block(double mine, double (&shared)[kMaxWarps]) 
 }
 
 /// With d = z - max z, log p = d - log sum exp d, and as the targets sum to 1:
-///   loss = log sum exp d - (1 - s) d_label - s/classes sum d
+///   loss = log sum exp d - (1 - s) ((1 - share) d_label + share d_second) - s/classes sum d
 template <typename T>
-__device__ RowResult run_row(const Arguments<T>& args, std::int64_t n, std::int32_t label) {
+__device__ RowResult run_row(const Arguments<T>& args, std::int64_t n, std::int32_t label, const SecondLabel& second) {
   __shared__ Largest shared_largest[kMaxWarps];
   __shared__ double shared_exp[kMaxWarps], shared_d[kMaxWarps];
   const float* z = args.logits + n * args.classes;
@@ -90,26 +91,30 @@ __device__ RowResult run_row(const Arguments<T>& args, std::int64_t n, std::int3
     my_d += d;
   }
   const double log_sum_exp = log(sum_of_block(my_exp, shared_exp)), sum = sum_of_block(my_d, shared_d);
+  const double second_hit = args.hit * double{second.share}, first_hit = args.hit - second_hit;
   if (args.dlogits != nullptr) {
     for (std::int64_t k = threadIdx.x; k < args.classes; k += blockDim.x) {
-      const double p = exp(double{z[k]} - max - log_sum_exp), target = args.smooth + (k == label ? args.hit : 0.0);
+      const double p = exp(double{z[k]} - max - log_sum_exp);
+      const double target = args.smooth + (k == label ? first_hit : 0.0) + (k == second.label ? second_hit : 0.0);
       args.dlogits[n * args.classes + k] = from_float<T>(static_cast<float>(args.scale * (p - target)));
     }
   }
-  const double loss = log_sum_exp - args.hit * (double{z[label]} - max) - args.smooth * sum;
-  return {loss, isfinite(loss) && best.place == label ? 1 : 0, 1};
+  const double loss = log_sum_exp - first_hit * (double{z[label]} - max) -
+                      second_hit * (double{z[second.label]} - max) - args.smooth * sum;
+  const std::int32_t answer = second.share > 0.5f ? second.label : label;
+  return {loss, isfinite(loss) && best.place == answer ? 1 : 0, 1};
 }
 
 /// A row without a true answer: no label, or one that is no class, which a kernel can only tell by NaN.
 template <typename T>
-__device__ RowResult run_unlabelled(const Arguments<T>& args, std::int64_t n, std::int32_t label) {
-  const float value = label == kNoLabel ? 0.0f : NAN;
+__device__ RowResult run_unlabelled(const Arguments<T>& args, std::int64_t n, bool is_padding) {
+  const float value = is_padding ? 0.0f : NAN;
   if (args.dlogits != nullptr) {
     for (std::int64_t k = threadIdx.x; k < args.classes; k += blockDim.x) {
       args.dlogits[n * args.classes + k] = from_float<T>(value);
     }
   }
-  return {value, 0, label == kNoLabel ? 0 : 1};
+  return {value, 0, is_padding ? 0 : 1};
 }
 
 /// All rows have been written: each thread adds up every blockDim-th, then the block its threads.
@@ -138,8 +143,10 @@ __global__ void __launch_bounds__(kMaxThreads) softmax_cross_entropy(Arguments<T
   __shared__ bool is_last;
   const std::int64_t n = blockIdx.x;
   const std::int32_t label = args.labels[n];
-  const bool labelled = label >= 0 && label < args.classes;
-  const RowResult result = labelled ? run_row(args, n, label) : run_unlabelled(args, n, label);
+  const SecondLabel second = args.seconds != nullptr ? args.seconds[n] : SecondLabel{label, 0};
+  const bool labelled = label >= 0 && label < args.classes, both = second.label >= 0 && second.label < args.classes;
+  const RowResult result =
+      labelled && both ? run_row(args, n, label, second) : run_unlabelled(args, n, label == kNoLabel);
   if (threadIdx.x == 0) {
     args.rows[n] = result;
     __threadfence();
@@ -164,6 +171,7 @@ class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
     Arguments<T> arguments{};
     arguments.logits = args.logits;
     arguments.labels = args.labels;
+    arguments.seconds = args.seconds;
     arguments.dlogits = static_cast<T*>(args.dlogits);
     arguments.rows = reinterpret_cast<RowResult*>(context_.scratch());
     arguments.num_arrived = reinterpret_cast<unsigned*>(num_arrived_.data());

@@ -186,5 +186,48 @@ TEST(HashName, IsTheXxh3OfTheNameOnEveryMachine) {
   EXPECT_NE(hash_name("layer1.0.conv1.weight"), hash_name("layer1.0.conv2.weight"));
 }
 
+TEST(RandomBeta, HasTheMeanVarianceAndKurtosisOfItsDistribution) {
+  constexpr int kDraws = 200'000;
+  for (const double alpha : {0.05, 0.2, 0.5, 1.0, 2.0, 50.0}) {
+    double sum = 0, squares = 0, fourths = 0;
+    for (int i = 0; i < kDraws; ++i) {
+      const double value = random_beta({.seed = 3, .item = static_cast<std::uint64_t>(i)}, alpha);
+      ASSERT_TRUE(value >= 0 && value <= 1) << value;
+      const double d = value - 0.5;
+      sum += d, squares += d * d, fourths += d * d * d * d;
+    }
+    // Johnson, Kotz & Balakrishnan: variance 1 / (4 (2a + 1)), kurtosis 3 (2a + 1) / (2a + 3).
+    const double variance = 1 / (4 * (2 * alpha + 1)),
+                 fourth = 3 * (2 * alpha + 1) / (2 * alpha + 3) * variance * variance;
+    const double root = std::sqrt(kDraws);
+    // Five standard errors each; that of the fourth moment is below the fourth moment's own largest value, 1/16, a
+    // root.
+    EXPECT_NEAR(sum / kDraws, 0, 5 * std::sqrt(variance) / root) << alpha;
+    EXPECT_NEAR(squares / kDraws, variance, 5 * std::sqrt(std::max(0.0, fourth - variance * variance)) / root) << alpha;
+    EXPECT_NEAR(fourths / kDraws, fourth, 5 * std::sqrt(fourth / 16) / root) << alpha;
+  }
+}
+
+TEST(RandomBeta, OfOneIsUniform) {
+  constexpr int kDraws = 100'000, kBins = 20;
+  std::array<int, kBins> counts = {};
+  for (int i = 0; i < kDraws; ++i)
+    ++counts[static_cast<std::size_t>(random_beta({.seed = 4, .epoch = static_cast<std::uint64_t>(i)}, 1) * kBins)];
+  double chi_square = 0;
+  for (const int count : counts) chi_square += std::pow(count - kDraws / kBins, 2) / (kDraws / kBins);
+  EXPECT_LT(chi_square, 43.8);  // 19 degrees of freedom, 0.1 %
+}
+
+TEST(RandomBeta, IsItsKeysAloneAndANumberForEveryAlpha) {
+  const RandomKey key{.seed = 1, .purpose = Purpose::kMixupShare, .epoch = 2, .item = 3};
+  EXPECT_EQ(random_beta(key, 0.2), random_beta(key, 0.2));
+  EXPECT_NE(random_beta(key, 0.2),
+            random_beta({.seed = 1, .purpose = Purpose::kMixupShare, .epoch = 2, .item = 4}, 0.2));
+  for (const double alpha : {1e-308, 1e-9, 1e3}) {
+    const double value = random_beta(key, alpha);
+    EXPECT_TRUE(value >= 0 && value <= 1) << alpha;
+  }
+}
+
 }  // namespace
 }  // namespace convoy

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <set>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 #include "convoy/io/shard_writer.h"
 #include "convoy/ops/softmax_cross_entropy.h"
 
+#include "data/mixup.h"
 #include "data/prepare_image.h"
 #include "emulation/emulated_library.h"
 #include "reference/storage.h"
@@ -118,7 +120,7 @@ class LoaderTest : public testing::TestWithParam<Way> {
     }
     for (std::int64_t m = 0; m < spec.num_micro_batches && spec.labels; ++m) {
       batches[static_cast<std::size_t>(m)].labels.resize(static_cast<std::size_t>(spec.batch_micro));
-      loader.load_labels(m, batches[static_cast<std::size_t>(m)].labels.data());
+      loader.load_labels(m, batches[static_cast<std::size_t>(m)].labels.data(), nullptr);
     }
     return batches;
   }
@@ -224,7 +226,7 @@ TEST_P(LoaderTest, StagesReadOnlyWhatTheyNeed) {
   }
   float x = 0;
   std::int32_t label = 0;
-  EXPECT_THROW(first.load_labels(0, &label), Error);
+  EXPECT_THROW(first.load_labels(0, &label, nullptr), Error);
   EXPECT_THROW(last.load_images(0, &x), Error);
 }
 
@@ -296,6 +298,69 @@ TEST_P(LoaderTest, CountsTheSecondsItWaited) {
   for (int s = 0; s < 2000; ++s) loader.load_images(0, x.data());  // nothing to do but wait
   EXPECT_GT(loader.wait_seconds(), 0);
   EXPECT_LE(loader.wait_seconds(), now_seconds() - start);
+}
+
+TEST_P(LoaderTest, MixesImagesAndLabelsOfAMicroBatchByTheSamePairsWhoeverLoadsThem) {
+  constexpr std::int64_t kMicro = 8;
+  const AugmentationSpec augmentation{.crop_padding = 2, .flip = true, .seed = 9, .mixup = 0.6};
+  const Augmenter mixed(kImage, augmentation, {0.25, 0.25, 0.25}, {0.25, 0.25, 0.25});
+  LoaderSpec images_only = whole_batch(kMicro), labels_only = images_only;
+  images_only.labels = labels_only.images = false;
+  images_only.threads = 2;
+  Loader first_stage(*dataset_, sampler_, mixed, *library_, images_only);
+  Loader last_stage(*dataset_, sampler_, mixed, *library_, labels_only);
+  // |x| <= 3. Each image is rounded to the type here and there, once more when they are mixed; float32 has four
+  // operations.
+  const DataType type = GetParam().type;
+  const double unit = type == DataType::kFloat32 ? 4 * 0x1p-24 : type == DataType::kFloat16 ? 0x1p-11 : 0x1p-8;
+  const double tolerance = 3 * 2 * unit;
+  std::set<float> shares;
+  for (std::int64_t s = 0; s < 2 * kStepsPerEpoch; ++s) {
+    for (std::int64_t m = 0; m < kBatch / kMicro; ++m) {
+      const MicroBatch plain = direct(s, m, kMicro);
+      const Buffer x = make_x(kMicro);
+      first_stage.load_images(m, x.data());
+      const std::vector<float> images = values_of(x);
+      std::vector<std::int32_t> labels(kMicro);
+      std::vector<ops::SecondLabel> seconds(kMicro);
+      last_stage.load_labels(m, labels.data(), seconds.data());
+      EXPECT_EQ(labels, plain.labels);
+      std::set<std::int32_t> partners;
+      for (std::int64_t i = 0; i < kMicro; ++i) {
+        const std::int64_t position = s % kStepsPerEpoch * kBatch + m * kMicro + i;
+        if (labels[static_cast<std::size_t>(i)] == ops::kNoLabel) continue;
+        ops::ImageMix mix = draw_mix(augmentation, {.epoch = s / kStepsPerEpoch,
+                                                    .micro_batch = position / kMicro,
+                                                    .num_places = kMicro,
+                                                    .place = i,
+                                                    .sample = sampler_.sample(s / kStepsPerEpoch, position)});
+        EXPECT_NE(mix.partner, i);
+        EXPECT_TRUE(partners.insert(mix.partner).second) << "a partner twice";
+        shares.insert(mix.share);
+        if (plain.labels[static_cast<std::size_t>(mix.partner)] == ops::kNoLabel)
+          mix = {.partner = static_cast<std::int32_t>(i), .share = 0};
+        const ops::SecondLabel second = seconds[static_cast<std::size_t>(i)];
+        EXPECT_EQ(second.label, plain.labels[static_cast<std::size_t>(mix.partner)]);
+        EXPECT_EQ(second.share, mix.share);
+        for (std::int64_t k = 0; k < kImage.count(); ++k) {
+          const double own = plain.images[static_cast<std::size_t>(i * kImage.count() + k)];
+          const double other = plain.images[static_cast<std::size_t>(mix.partner * kImage.count() + k)];
+          const double share = mix.share;
+          ASSERT_NEAR(images[static_cast<std::size_t>(i * kImage.count() + k)], (1 - share) * own + share * other,
+                      tolerance)
+              << "step " << s << ", place " << i;
+        }
+      }
+    }
+  }
+  EXPECT_GT(shares.size(), 90u) << "each sample has a share of its own, in each epoch another";
+}
+
+TEST_P(LoaderTest, MixedLabelsGoWithMixedImages) {
+  Loader plain(*dataset_, sampler_, augmenter_, *library_, whole_batch(4));
+  std::vector<std::int32_t> labels(4);
+  std::vector<ops::SecondLabel> seconds(4);
+  EXPECT_THROW(plain.load_labels(0, labels.data(), seconds.data()), Error);
 }
 
 /// Files of different sizes, and all there is to do to them.

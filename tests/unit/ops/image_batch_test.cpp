@@ -1,6 +1,8 @@
 /// ImageBatchOp against plain loops.
 #include "convoy/ops/image_batch.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "unit/ops/op_test.h"
@@ -24,6 +26,7 @@ std::vector<float> some_table(std::int64_t channels) {
   return {values.begin(), values.end()};
 }
 
+/// Before rounding.
 Array plain_loops(const ImageBatchSpec& spec, const std::vector<std::uint8_t>& images,
                   const std::vector<ImageCut>& cuts) {
   const Shape s = spec.x;
@@ -43,7 +46,16 @@ Array plain_loops(const ImageBatchSpec& spec, const std::vector<std::uint8_t>& i
       }
     }
   }
-  return rounded(spec.type, x);
+  // Mixed with what the partner is without its own.
+  const std::int64_t count = s.h * s.w * s.c;
+  const Array plain = x;
+  for (std::int64_t n = 0; n < s.n; ++n) {
+    const ops::ImageMix mix = cuts[index(n)].mix;
+    const double share = mix.share;
+    for (std::int64_t i = 0; i < count && share > 0; ++i)
+      x[index(n * count + i)] = (1 - share) * x[index(n * count + i)] + share * plain[index(mix.partner * count + i)];
+  }
+  return x;
 }
 
 /// What the operation makes of the same, on the device.
@@ -89,7 +101,35 @@ TEST_P(ImageBatchTest, EqualsPlainLoopsForEveryCut) {
         EXPECT_EQ(type, DataType::kFloat32);
         continue;
       }
-      EXPECT_EQ(run(*library_, *op, spec, images, cuts), plain_loops(spec, images, cuts));
+      EXPECT_EQ(run(*library_, *op, spec, images, cuts), rounded(type, plain_loops(spec, images, cuts)));
+    }
+  }
+}
+
+TEST_P(ImageBatchTest, MixesImagesAsTheyAreCut) {
+  std::vector<ImageCut> cuts = {{0, 0, 0, 0}, {2, -3, 1, 0}, {0, 0, 1, 0, 1, 4, 2, 5}, {-1, 1, 0, 0}, {1, 0, 0, 0}};
+  cuts[0].mix = {2, 0.25f};  // a partner with a hole
+  cuts[1].mix = {0, 0.5f};   // one that is mixed itself: it comes as it was
+  cuts[2].mix = {1, 0.9f};
+  cuts[3].mix = {4, 1};
+  cuts[4].mix = {3, 0};  // nothing
+  for (const Shape& shape : {Shape{5, 32, 32, 3}, Shape{5, 5, 7, 3}, Shape{5, 9, 8, 7}}) {
+    for (const DataType type : types()) {
+      SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
+      const ImageBatchSpec spec{shape, some_table(shape.c), type};
+      const std::vector<std::uint8_t> images = some_bytes(shape.count());
+      const auto op = library_->image_batch(spec);
+      if (op == nullptr) {  // the loader's threads prepare the images, which they do in float32 alone
+        EXPECT_EQ(type, DataType::kFloat32);
+        continue;
+      }
+      const Array got = run(*library_, *op, spec, images, cuts), want = plain_loops(spec, images, cuts);
+      const auto largest = *std::max_element(spec.value_of.begin(), spec.value_of.end(),
+                                             [](float a, float b) { return std::abs(a) < std::abs(b); });
+      // Four float32 operations, then a rounding to the type, whose unit is half its spacing at 1.
+      const double unit = type == DataType::kFloat32 ? 0x1p-24 : type == DataType::kFloat16 ? 0x1p-11 : 0x1p-8;
+      const double tolerance = (4 * 0x1p-24 + unit) * std::abs(double{largest});
+      for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance) << i;
     }
   }
 }

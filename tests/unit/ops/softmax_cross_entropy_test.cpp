@@ -20,14 +20,18 @@ class SoftmaxCrossEntropyTest : public OpTest {
   }
 
   LossSums run(ops::SoftmaxCrossEntropyOp& op, const Array& logits, const std::vector<std::int32_t>& labels,
-               void* dlogits, float loss_scale = 1) {
+               void* dlogits, float loss_scale = 1, const std::vector<ops::SecondLabel>& seconds = {}) {
     const DeviceArray z(*library_, logits);
     const auto bytes = static_cast<std::int64_t>(labels.size() * sizeof(std::int32_t));
     const Buffer device_labels(library_->device(), bytes);
     library_->device().copy_to_device(device_labels.data(), labels.data(), bytes);
+    const auto seconds_bytes = static_cast<std::int64_t>(seconds.size() * sizeof(ops::SecondLabel));
+    const Buffer device_seconds(library_->device(), seconds_bytes);
+    library_->device().copy_to_device(device_seconds.data(), seconds.data(), seconds_bytes);
     const HostBuffer sums(library_->device(), sizeof(LossSums));
     op.run({.logits = z,
             .labels = reinterpret_cast<const std::int32_t*>(device_labels.data()),
+            .seconds = seconds.empty() ? nullptr : reinterpret_cast<const ops::SecondLabel*>(device_seconds.data()),
             .dlogits = dlogits,
             .loss_scale = loss_scale,
             .sums = reinterpret_cast<LossSums*>(sums.data())});
@@ -63,6 +67,54 @@ TEST_P(SoftmaxCrossEntropyTest, EqualsItsDefinition) {
       expect_close("dlogits", dlogits, want.dlogits, Array(want.dlogits.size(), 1.01 * kRounding * largest));
     }
   }
+}
+
+TEST_P(SoftmaxCrossEntropyTest, OfTwoLabelsEqualsItsDefinition) {
+  const float loss_scale = 8;
+  for (const DataType type : types()) {
+    for (const auto& [n, classes, smoothing] :
+         {std::tuple{1, 2, 0.0f}, {6, 10, 0.0f}, {300, 10, 0.1f}, {5, 1000, 0.1f}}) {
+      SCOPED_TRACE(fmt::format("{} samples, {} classes, smoothing {}, {}", n, classes, smoothing, to_string(type)));
+      const SoftmaxCrossEntropySpec spec{n, classes, smoothing, 1.0f / 64, type};
+      const Array logits = random_array(std::int64_t{n} * classes, 1, 0, 10);
+      std::vector<std::int32_t> labels(index(n));
+      std::vector<ops::SecondLabel> seconds(index(n));
+      const float shares[] = {0, 1, 0.5f, 0.25f, 0.75f};  // of one label twice, too
+      for (int i = 0; i < n; ++i) {
+        labels[index(i)] = i * 7 % classes;
+        seconds[index(i)] = {i % 3 == 2 ? labels[index(i)] : i * 5 % classes, shares[i % 5]};
+      }
+      const DeviceArray dlogits(*library_, std::int64_t{n} * classes, type);
+      const LossSums sums = run(*library_->softmax_cross_entropy(spec), logits, labels, dlogits, loss_scale, seconds);
+      const auto want = reference::softmax_cross_entropy(spec, logits, labels, loss_scale, seconds);
+      EXPECT_NEAR(sums.loss, want.sums.loss, n * 27.0 * 1000 * 0x1p-53);  // as above
+      EXPECT_EQ(sums.num_correct, want.sums.num_correct);
+      EXPECT_EQ(sums.num_samples, n);
+      const double largest = double{loss_scale} / 64;
+      expect_close("dlogits", dlogits, want.dlogits, Array(want.dlogits.size(), 1.01 * kRounding * largest));
+    }
+  }
+}
+
+TEST_P(SoftmaxCrossEntropyTest, TheLabelWithTheLargerShareIsTheAnswerTheFirstAmongEquals) {
+  const auto op = library_->softmax_cross_entropy({1, 3, 0, 1});
+  const auto correct = [&](float share) { return run(*op, {1, 5, 3}, {0}, nullptr, 1, {{1, share}}).num_correct; };
+  EXPECT_EQ(correct(0.75f), 1);
+  EXPECT_EQ(correct(0.5f), 0);
+  EXPECT_EQ(correct(0.25f), 0);
+}
+
+TEST_P(SoftmaxCrossEntropyTest, SecondLabelsOfShareZeroChangeNoBit) {
+  const Array logits = random_array(40, 1, 0, 10);
+  const std::vector<std::int32_t> labels = {1, 9, kNoLabel, 0};
+  const auto op = library_->softmax_cross_entropy({4, 10, 0.1f, 1});
+  const DeviceArray alone(*library_, 40), both(*library_, 40);
+  const LossSums a = run(*op, logits, labels, alone);
+  const LossSums b = run(*op, logits, labels, both, 1, {{5, 0}, {9, 0}, {0, 0}, {3, 0}});
+  EXPECT_EQ(a.loss, b.loss);
+  EXPECT_EQ(a.num_correct, b.num_correct);
+  EXPECT_EQ(b.num_samples, 3);
+  EXPECT_EQ(bits(alone), bits(both));
 }
 
 TEST_P(SoftmaxCrossEntropyTest, SamplesWithoutLabelCountForNothingAndGetZeroGradient) {
@@ -128,6 +180,12 @@ TEST_P(SoftmaxCrossEntropyTest, LabelsThatAreNoClassAreNeverTakenForOne) {
   for (const std::int32_t label : {3, -2}) {
     try {
       EXPECT_TRUE(std::isnan(run({1, 3, 0, 1}, {1, 2, 3}, {label}).loss)) << label;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(fmt::format("label {}", label)), std::string::npos) << error.what();
+    }
+    try {
+      const auto op = library_->softmax_cross_entropy({1, 3, 0, 1});
+      EXPECT_TRUE(std::isnan(run(*op, {1, 2, 3}, {1}, nullptr, 1, {{label, 0.5f}}).loss)) << label;
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find(fmt::format("label {}", label)), std::string::npos) << error.what();
     }
