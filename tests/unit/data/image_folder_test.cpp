@@ -36,19 +36,19 @@ std::vector<File> list(const TemporaryDirectory& directory, const std::vector<st
   return files;
 }
 
-TEST(ImageFolder, FlatInTheOrderOfTheNamesBytes) {
+TEST(FilesAsTheyLie, FlatInTheOrderOfTheNamesBytes) {
   const TemporaryDirectory directory;
   const std::vector<File> want = {{"10.jpg", ""}, {"9.jpg", ""}, {"B.png", ""}, {"a.png", ""}};
   EXPECT_EQ(list(directory, {"a.png", "9.jpg", "B.png", ".hidden", ".git/x.png", "10.jpg"}), want);
 }
 
-TEST(ImageFolder, OfClassesWithFoldersOfTheirOwnAndFilesBeside) {
+TEST(FilesAsTheyLie, OfClassesWithFoldersOfTheirOwnAndFilesBeside) {
   const TemporaryDirectory directory;
   const std::vector<File> want = {{"bee/1.png", "bee"}, {"cat/old/2.png", "cat"}, {"cat/z.png", "cat"}, {"x.png", ""}};
   EXPECT_EQ(list(directory, {"x.png", "cat/z.png", "cat/old/2.png", "bee/1.png"}), want);
 }
 
-TEST(ImageFolder, OfSplitsOfClasses) {
+TEST(FilesAsTheyLie, OfSplitsOfClasses) {
   const TemporaryDirectory directory;
   const std::vector<File> want = {
       {"test/bee/1.png", "bee"}, {"train/ant/2.png", "ant"}, {"train/stray.png", ""}, {"training/3.png", "training"}};
@@ -56,7 +56,7 @@ TEST(ImageFolder, OfSplitsOfClasses) {
   EXPECT_EQ(list(directory, {"train/ant/2.png", "test/bee/1.png", "train/stray.png", "training/3.png"}), want);
 }
 
-TEST(ImageFolder, ReadsAFileIntoTheCallersMemoryAndSaysWhatIsWrongWithIt) {
+TEST(FilesAsTheyLie, ReadsAFileIntoTheCallersMemoryAndSaysWhatIsWrongWithIt) {
   const TemporaryDirectory directory;
   list(directory, {"a", "b"});
   const ImageFolder folder(directory.path(), list_any_images(directory.path(), "predict.data"), 1);
@@ -70,7 +70,7 @@ TEST(ImageFolder, ReadsAFileIntoTheCallersMemoryAndSaysWhatIsWrongWithIt) {
   EXPECT_NE(message_of<Error>([&] { folder.read(0, memory); }).find("No such file"), std::string::npos);
 }
 
-TEST(ImageFolder, WithoutAnyFileIsRefusedByKey) {
+TEST(FilesAsTheyLie, WithoutAnyFileIsRefusedByKey) {
   const TemporaryDirectory directory;
   std::filesystem::create_directories(directory / "empty/one");
   const std::string message = message_of<RequestError>([&] { list_any_images(directory.path(), "predict.data"); });
