@@ -80,7 +80,7 @@ class CpuBatchNorm final : public BatchNormOp {
       for (std::int64_t c = channels.begin; c < channels.end; ++c)
         expand(c, {in.gamma[c], in.beta[c], out.mean[c], out.inv_std[c]}, layout_, scratch.affine);
 #pragma omp barrier
-      normalise_mine({floats(in.x), floats(in.residual), floats(out.y)}, scratch.affine);
+      normalise_mine({values_at<T>(in.x), values_at<T>(in.residual), values_at<T>(out.y)}, scratch.affine);
     }
   }
 
