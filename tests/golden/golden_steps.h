@@ -3,22 +3,24 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "convoy/params/parameters.h"
 
 namespace convoy::test {
 
-/// Deviations of one kind: the largest, where it is, and their root mean square.
+/// Deviations of one kind: the largest, where it is, their root mean square and their median.
 class Deviation {
  public:
   void add(double value, const std::string& at);
   void expect_within(double tolerance, const char* kind) const;
   void expect_mean_within(double tolerance, const char* kind) const;
+  void expect_median_within(double tolerance, const char* kind) const;
 
  private:
-  double largest_ = 0, sum_of_squares_ = 0;
+  double largest_ = 0;
   std::string where_ = "nowhere";
-  std::int64_t count_ = 0;
+  std::vector<double> values_;
 };
 
 /// All relative: of norms, and of single gradient values to the root mean square of their tensor.

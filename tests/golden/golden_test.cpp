@@ -11,19 +11,11 @@ namespace {
 
 /// README.md beside this file gives the reasons.
 struct Tolerances {
-  double first_loss = 1e-4, logits = 1e-4, gradient_norms = 5e-4, gradient_values = 1e-2, statistics = 1e-4;
+  double first_loss = 1e-4, logits = 1e-4, statistics = 1e-4;
+  double gradient_norms = 1e-2, gradient_values = 1e-1;              // of the tensor that deviates most
+  double median_gradient_norm = 5e-4, median_gradient_value = 5e-3;  // which a flip moves little
   double later_losses = 1e-3, parameters = 1e-2, evaluation_logits = 1e-2;
 };
-
-/// Where no activation is within the CPU's rounding of zero.
-Tolerances without_flips() {
-  Tolerances tolerances;
-  if (make_library(PrecisionKind::kF32)->device().is_host()) {
-    tolerances.gradient_norms = 1e-4;
-    tolerances.gradient_values = 1e-3;
-  }
-  return tolerances;
-}
 
 class Golden : public testing::Test {
  protected:
@@ -38,7 +30,9 @@ class Golden : public testing::Test {
     found.first_loss.expect_within(tolerances.first_loss, "first loss");
     found.logits.expect_within(tolerances.logits, "logits");
     found.gradient_norms.expect_within(tolerances.gradient_norms, "gradient norms");
+    found.gradient_norms.expect_median_within(tolerances.median_gradient_norm, "gradient norms");
     found.gradient_values.expect_within(tolerances.gradient_values, "gradient values");
+    found.gradient_values.expect_median_within(tolerances.median_gradient_value, "gradient values");
     found.statistics.expect_within(tolerances.statistics, "running statistics");
     found.later_losses.expect_within(tolerances.later_losses, "later losses");
     found.parameters.expect_within(tolerances.parameters, "parameters");
@@ -50,17 +44,17 @@ class Golden : public testing::Test {
 
 TEST_F(Golden, Resnet20OnOneMicroBatchEqualsPyTorch) {
   if (world().size() > 2) GTEST_SKIP() << "one micro-batch cannot be shared by two replicas";
-  expect_golden("resnet20-b8-m8", ScheduleKind::kNaive, without_flips());
+  expect_golden("resnet20-b8-m8", ScheduleKind::kNaive);
 }
 
 TEST_F(Golden, Resnet20OnFourMicroBatchesEqualsPyTorch) {
   for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B})
-    expect_golden("resnet20-b8-m2", kind, without_flips());
+    expect_golden("resnet20-b8-m2", kind);
 }
 
 TEST_F(Golden, PyramidnetOnTwoMicroBatchesEqualsPyTorch) {
   for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B})
-    expect_golden("pyramidnet20-a27-b6-m3", kind, without_flips());
+    expect_golden("pyramidnet20-a27-b6-m3", kind);
 }
 
 TEST_F(Golden, Resnet18OnOneMicroBatchEqualsPyTorch) {
@@ -71,8 +65,8 @@ TEST_F(Golden, Resnet18OnOneMicroBatchEqualsPyTorch) {
 TEST_F(Golden, Resnet50OnTwoMicroBatchesIsAsNearAsPyTorchsFloat32) {
   // Batch norm over 16 values in its last layer: PyTorch's own float32 leaves its float64 by up to half of these.
   Tolerances tolerances;
-  tolerances.gradient_norms = 1.5e-2;
-  tolerances.gradient_values = 0.25;
+  tolerances.gradient_norms = tolerances.median_gradient_norm = 1.5e-2;
+  tolerances.gradient_values = tolerances.median_gradient_value = 0.25;
   tolerances.later_losses = 0.33;
   tolerances.parameters = 2.5e-2;
   tolerances.evaluation_logits = 0.55;
