@@ -1,0 +1,84 @@
+/// The same bits from BatchNormOp in every run, on any number of threads, and where results replace what they are made
+/// of.
+#include "unit/ops/batch_norm_pass.h"
+
+namespace convoy {
+namespace {
+
+class BatchNormBits : public OpTest {};
+
+TEST_P(BatchNormBits, GradientsMayBeWrittenOverTheIncomingOne) {
+  for (const DataType type : types()) {
+    for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{4, 16, 16, 32}}) {
+      const BatchNormValues values(shape, type);
+      for (const bool relu : {false, true}) {
+        BatchNormPass plain(*library_, {shape, relu, false}, values), in_place(*library_, {shape, relu, false}, values);
+        plain.backward();
+        in_place.backward_to(in_place.dy, nullptr);
+        EXPECT_EQ(bits(plain.dx), bits(in_place.dy));
+        EXPECT_EQ(bits(plain.dgamma), bits(in_place.dgamma));
+
+        const BatchNormSpec joining{shape, relu, true};
+        BatchNormPass joined(*library_, joining, values), dx_in_place(*library_, joining, values),
+            dresidual_in_place(*library_, joining, values);
+        joined.backward();
+        dx_in_place.backward_to(dx_in_place.dy, dx_in_place.dresidual);
+        EXPECT_EQ(bits(joined.dx), bits(dx_in_place.dy));
+        EXPECT_EQ(bits(joined.dresidual), bits(dx_in_place.dresidual));
+        EXPECT_EQ(bits(joined.dgamma), bits(dx_in_place.dgamma));
+        dresidual_in_place.backward_to(dresidual_in_place.dx, dresidual_in_place.dy);
+        EXPECT_EQ(bits(joined.dx), bits(dresidual_in_place.dx));
+        EXPECT_EQ(bits(joined.dresidual), bits(dresidual_in_place.dy));
+        EXPECT_EQ(bits(joined.dgamma), bits(dresidual_in_place.dgamma));
+      }
+    }
+  }
+}
+
+// Run after run of one operation, as others of the library come in between, and of a new one.
+TEST_P(BatchNormBits, GivesTheSameBitsInEveryRun) {
+  for (const DataType type : types()) {
+    for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{5, 11, 13, 37}, Shape{2, 14, 14, 256}}) {
+      SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
+      const BatchNormValues values(shape, type);
+      const BatchNormSpec spec{shape, true, true};
+      BatchNormPass first(*library_, spec, values);
+      first.backward();
+      const auto results = first.result_bits();
+      const auto library = another_library();
+      BatchNormPass second(*library, spec, values);
+      second.backward();
+      EXPECT_EQ(results, second.result_bits());
+      BatchNormPass other(*library, {{1, 4, 4, 2048}}, BatchNormValues({1, 4, 4, 2048}));
+      for (int run = 0; run < 2; ++run) {
+        second.forward();
+        second.forward();
+        second.backward();
+        EXPECT_EQ(results, second.result_bits()) << run;
+      }
+    }
+  }
+}
+
+// Blocks follow from the shape alone: more than the contract asks for.
+TEST(BatchNormOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
+  for (const DataType type : {DataType::kFloat32, DataType::kBfloat16}) {
+    for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{5, 11, 13, 37}, Shape{2, 14, 14, 256}}) {
+      SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
+      const BatchNormValues values(shape, type);
+      std::vector<std::vector<std::uint32_t>> first;
+      for (const std::int64_t threads : {1, 2, 3}) {
+        const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = threads});
+        BatchNormPass pass(*library, {shape, true, true}, values);
+        pass.backward();
+        if (first.empty()) first = pass.result_bits();
+        EXPECT_EQ(first, pass.result_bits()) << threads << " threads";
+      }
+    }
+  }
+}
+
+CONVOY_RUN_ON_ALL_LIBRARIES(BatchNormBits);
+
+}  // namespace
+}  // namespace convoy

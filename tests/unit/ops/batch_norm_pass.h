@@ -1,0 +1,144 @@
+/// Forward and backward of one batch norm on values of a test's choice, and how near to double loops they must come.
+#pragma once
+
+#include <cmath>
+
+#include "reference/batch_norm.h"
+#include "unit/ops/op_test.h"
+
+namespace convoy {
+
+using ops::BatchNormGradInputs;
+using ops::BatchNormSpec;
+
+/// x in [center - radius, center + radius], stored in `type`.
+struct BatchNormValues {
+  explicit BatchNormValues(const Shape& shape, DataType storage = DataType::kFloat32, double center = 0.5,
+                           double half_width = 1)
+      : type(storage),
+        radius(half_width + reference::rounding_error(type, std::abs(center) + half_width)),
+        x(rounded(type, random_array(shape.count(), 1, center, half_width))),
+        residual(rounded(type, random_array(shape.count(), 2))),
+        gamma(random_array(shape.c, 3, 1, 0.5)),
+        beta(random_array(shape.c, 4, 0, 0.5)),
+        dy(rounded(type, random_array(shape.count(), 5))) {}
+
+  DataType type;
+  double radius;
+  Array x, residual, gamma, beta, dy;
+};
+
+/// A value passes through at most so many float32 additions. On the CPU 3 of a group of 8 rows, 128 / 8 groups of a
+/// block, one for good measure; on a GPU those of a thread, at most 12 rows at these sizes. All others are made in
+/// double.
+inline constexpr double kAdditions = 20;
+
+/// |float32 mean - mean|: values less their shift are at most 2 radius; then the mean is rounded, on a GPU first those
+/// of the blocks, which are a radius from it.
+inline double mean_tolerance(const BatchNormValues& values, double mean) {
+  return kRounding * (kAdditions * 2 * values.radius + 2 * std::abs(mean) + values.radius);
+}
+
+/// Relative, of inv_std: half of the variance's, which sums squares of at most (2 radius)^2 + var, and the roundings of
+/// subtraction, square and result.
+inline double inv_std_tolerance(const BatchNormValues& values, double inv_std) {
+  return kRounding * (0.5 * (kAdditions + 3) * (1 + std::pow(2 * values.radius * inv_std, 2)) + 1);
+}
+
+inline void expect_forward(const BatchNormSpec& spec, const BatchNormValues& values, const DeviceArray& y,
+                           const DeviceArray& mean, const DeviceArray& inv_std, const DeviceArray& var_unbiased) {
+  const auto want = reference::batch_norm(spec, values.x, values.residual, values.gamma, values.beta);
+  const std::size_t channels = want.mean.size();
+  Array mean_bound(channels), inv_std_bound(channels), var_bound(channels), y_bound(values.x.size());
+  for (std::size_t c = 0; c < channels; ++c) {
+    mean_bound[c] = mean_tolerance(values, want.mean[c]);
+    inv_std_bound[c] = inv_std_tolerance(values, want.inv_std[c]) * want.inv_std[c];
+    // The bound of the variance, relative to var + epsilon, which 1 / inv_std^2 is.
+    var_bound[c] =
+        2 * inv_std_tolerance(values, want.inv_std[c]) * (want.var_unbiased[c] + 1 / std::pow(want.inv_std[c], 2));
+  }
+  for (std::size_t i = 0; i < values.x.size(); ++i) {
+    const std::size_t c = i % channels;
+    const double slope = std::abs(values.gamma[c]) * want.inv_std[c],
+                 scaled = slope * std::abs(values.x[i] - want.mean[c]);
+    // y = (x - mean) * (gamma * inv_std) + beta + residual: errors of mean and inv_std, and a rounding an operation
+    y_bound[i] = slope * mean_bound[c] + scaled * (inv_std_tolerance(values, want.inv_std[c]) + 5 * kRounding) +
+                 2 * kRounding * (std::abs(values.beta[c]) + std::abs(values.residual[i]));
+  }
+  expect_close("mean", mean, want.mean, mean_bound);
+  expect_close("inv_std", inv_std, want.inv_std, inv_std_bound);
+  expect_close("var_unbiased", var_unbiased, want.var_unbiased, var_bound);
+  expect_close("y", y, want.y, y_bound);
+}
+
+/// Against the reference fed with the device's own mean, inv_std and y: one ULP of the mean may otherwise move a value
+/// across the ReLU's kink.
+inline void expect_backward(const BatchNormSpec& spec, const BatchNormValues& values, const Array& y, const Array& mean,
+                            const Array& inv_std, const DeviceArray& dx, const DeviceArray* dresidual,
+                            const DeviceArray& dgamma, const DeviceArray& dbeta) {
+  const auto want = reference::batch_norm_gradient(spec, values.x, values.gamma, {{}, mean, inv_std, {}, y}, values.dy);
+  const auto count = static_cast<double>(spec.x.pixels());
+  const std::size_t channels = mean.size();
+  // Of g * (x - mean) and inv_std: 4 roundings beside the additions.
+  const Array dgamma_bound = rounding_bound(want.scale_of_dgamma, static_cast<std::int64_t>(kAdditions) + 4);
+  const Array dbeta_bound = rounding_bound(want.scale_of_dbeta, static_cast<std::int64_t>(kAdditions) + 1);
+  Array dx_bound(values.x.size());
+  for (std::size_t i = 0; i < values.x.size(); ++i) {
+    const std::size_t c = i % channels;
+    const double xhat = std::abs((values.x[i] - mean[c]) * inv_std[c]);
+    const double terms =
+        std::abs(want.dresidual[i]) + std::abs(want.dbeta[c]) / count + xhat * std::abs(want.dgamma[c]) / count;
+    dx_bound[i] = std::abs(values.gamma[c]) * inv_std[c] *
+                  (8 * kRounding * terms + (dbeta_bound[c] + xhat * dgamma_bound[c]) / count);
+  }
+  expect_close("dgamma", dgamma, want.dgamma, dgamma_bound);
+  expect_close("dbeta", dbeta, want.dbeta, dbeta_bound);
+  expect_close("dx", dx, want.dx, dx_bound);
+  if (dresidual != nullptr) expect_close("dresidual", *dresidual, want.dresidual, Array(values.x.size()));  // copied
+}
+
+/// Forward and backward of one operation on fresh, poisoned memory.
+struct BatchNormPass {
+  BatchNormPass(ops::Library& library, BatchNormSpec spec, const BatchNormValues& values)
+      : x(library, values.x, values.type),
+        residual(library, values.residual, values.type),
+        gamma(library, values.gamma),
+        beta(library, values.beta),
+        dy(library, values.dy, values.type),
+        y(library, spec.x.count(), values.type),
+        mean(library, spec.x.c),
+        inv_std(library, spec.x.c),
+        var_unbiased(library, spec.x.c),
+        dx(library, spec.x.count(), values.type),
+        dresidual(library, spec.x.count(), values.type),
+        dgamma(library, spec.x.c),
+        dbeta(library, spec.x.c),
+        mean_copy(library, spec.x.c),
+        var_copy(library, spec.x.c),
+        joins(spec.residual) {
+    spec.type = values.type;
+    op = library.batch_norm(spec);
+    forward();
+  }
+
+  BatchNormGradInputs gradient_inputs() const { return {dy, x, y, gamma, beta, mean, inv_std, var_unbiased}; }
+
+  void forward() { op->forward({x, joins ? residual.data() : nullptr, gamma, beta}, {y, mean, inv_std, var_unbiased}); }
+  void backward() { backward_to(dx, joins ? dresidual.data() : nullptr); }
+  void backward_to(void* to_dx, void* to_dresidual) {
+    op->backward(gradient_inputs(), {to_dx, to_dresidual, dgamma, dbeta, mean_copy, var_copy});
+  }
+
+  std::vector<std::vector<std::uint32_t>> result_bits() const {
+    return {bits(y),  bits(mean),      bits(inv_std), bits(var_unbiased),
+            bits(dx), bits(dresidual), bits(dgamma),  bits(dbeta)};
+  }
+
+  DeviceArray x, residual, gamma, beta, dy;
+  DeviceArray y, mean, inv_std, var_unbiased;
+  DeviceArray dx, dresidual, dgamma, dbeta, mean_copy, var_copy;
+  bool joins;
+  std::unique_ptr<ops::BatchNormOp> op;
+};
+
+}  // namespace convoy
