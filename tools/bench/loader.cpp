@@ -1,17 +1,17 @@
 /// Times what the loader's threads do to images, in processor time, so that other work on the machine does not count.
 /// Started by tools/bench/loader with a folder for the data.
+#include "convoy/data/loader.h"
+
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 
-// jpeglib.h needs what <cstdio> declares.
 #include <fmt/format.h>
-#include <jpeglib.h>
 
 #include "convoy/base/random.h"
-#include "convoy/data/loader.h"
 #include "convoy/io/shard_writer.h"
+
+#include "unit/data/image_files.h"
 
 namespace convoy::bench {
 
@@ -42,34 +42,6 @@ std::vector<std::uint8_t> make_pixels(const ImageShape& shape, std::uint64_t see
   return pixels;
 }
 
-std::vector<std::byte> make_jpeg(const ImageShape& shape, std::uint64_t seed) {
-  std::vector<std::uint8_t> pixels = make_pixels(shape, seed);
-  jpeg_compress_struct jpeg = {};
-  jpeg_error_mgr errors = {};
-  jpeg.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&jpeg);
-  unsigned char* bytes = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&jpeg, &bytes, &size);
-  jpeg.image_height = static_cast<JDIMENSION>(shape.h);
-  jpeg.image_width = static_cast<JDIMENSION>(shape.w);
-  jpeg.input_components = 3;
-  jpeg.in_color_space = JCS_RGB;
-  jpeg_set_defaults(&jpeg);
-  jpeg_set_quality(&jpeg, 90, TRUE);
-  jpeg_start_compress(&jpeg, TRUE);
-  while (jpeg.next_scanline < jpeg.image_height) {
-    JSAMPROW row = pixels.data() + static_cast<std::int64_t>(jpeg.next_scanline) * shape.w * shape.c;
-    jpeg_write_scanlines(&jpeg, &row, 1);
-  }
-  jpeg_finish_compress(&jpeg);
-  jpeg_destroy_compress(&jpeg);
-  const auto* const begin = reinterpret_cast<const std::byte*>(bytes);
-  std::vector<std::byte> file(begin, begin + size);
-  std::free(bytes);
-  return file;
-}
-
 void write_shard(const std::string& path, io::DatasetInfo info, const std::vector<std::vector<std::byte>>& samples) {
   info.num_samples = kNumSamples;
   info.class_names = {"any"};
@@ -89,7 +61,8 @@ void write_jpegs(const std::string& folder) {
   std::vector<std::vector<std::byte>> files;
   std::size_t num_bytes = 0;
   for (std::int64_t i = 0; i < kNumSamples; ++i) {
-    files.push_back(make_jpeg({400, 500, 3}, static_cast<std::uint64_t>(i)));
+    files.push_back(test::make_jpeg({.h = 400, .w = 500, .half_chroma = true, .quality = 90},
+                                    make_pixels({400, 500, 3}, static_cast<std::uint64_t>(i))));
     num_bytes += files.back().size();
   }
   write_shard(folder + "/jpeg.h5", info, files);

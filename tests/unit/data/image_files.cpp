@@ -1,6 +1,7 @@
 /// Written with the libraries that read them.
 #include "unit/data/image_files.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -16,7 +17,7 @@ std::uint8_t smooth_byte(int y, int x, int channel) {
   return static_cast<std::uint8_t>(30 + 60 * channel % 200 + 2 * y + x);
 }
 
-std::vector<std::byte> make_jpeg(const JpegSpec& spec) {
+std::vector<std::byte> make_jpeg(const JpegSpec& spec, std::span<const std::uint8_t> pixels) {
   jpeg_compress_struct jpeg = {};
   jpeg_error_mgr errors = {};
   jpeg.err = jpeg_std_error(&errors);
@@ -31,7 +32,8 @@ std::vector<std::byte> make_jpeg(const JpegSpec& spec) {
   jpeg_set_defaults(&jpeg);
   if (spec.channels == 4) jpeg_set_colorspace(&jpeg, spec.ycck ? JCS_YCCK : JCS_CMYK);
   jpeg.write_Adobe_marker = spec.channels == 4 && spec.adobe ? TRUE : FALSE;
-  for (int c = 0; c < jpeg.num_components; ++c) jpeg.comp_info[c].h_samp_factor = jpeg.comp_info[c].v_samp_factor = 1;
+  for (int c = 0; c < jpeg.num_components; ++c)
+    jpeg.comp_info[c].h_samp_factor = jpeg.comp_info[c].v_samp_factor = c == 0 && spec.half_chroma ? 2 : 1;
   jpeg_set_quality(&jpeg, spec.quality, TRUE);
   jpeg.arith_code = spec.arithmetic ? TRUE : FALSE;
   if (spec.progressive) jpeg_simple_progression(&jpeg);
@@ -42,12 +44,10 @@ std::vector<std::byte> make_jpeg(const JpegSpec& spec) {
     jpeg.num_scans = static_cast<int>(scans.size());
   }
   jpeg_start_compress(&jpeg, TRUE);
-  std::vector<std::uint8_t> row;
-  for (int y = 0; y < spec.h; ++y) {
-    row.clear();
-    for (int x = 0; x < spec.w; ++x) {
-      for (int c = 0; c < spec.channels; ++c) row.push_back(smooth_byte(y, x, c));
-    }
+  std::vector<std::uint8_t> row(static_cast<std::size_t>(spec.w * spec.channels));  // libjpeg takes none that is const
+  for (std::size_t y = 0; y < static_cast<std::size_t>(spec.h); ++y) {
+    const auto from = pixels.subspan(y * row.size(), row.size());
+    std::copy(from.begin(), from.end(), row.begin());
     JSAMPROW rows = row.data();
     jpeg_write_scanlines(&jpeg, &rows, 1);
   }
@@ -57,6 +57,16 @@ std::vector<std::byte> make_jpeg(const JpegSpec& spec) {
   std::vector<std::byte> bytes(begin, begin + size);
   std::free(memory);
   return bytes;
+}
+
+std::vector<std::byte> make_jpeg(const JpegSpec& spec) {
+  std::vector<std::uint8_t> pixels;
+  for (int y = 0; y < spec.h; ++y) {
+    for (int x = 0; x < spec.w; ++x) {
+      for (int c = 0; c < spec.channels; ++c) pixels.push_back(smooth_byte(y, x, c));
+    }
+  }
+  return make_jpeg(spec, pixels);
 }
 
 namespace {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,12 @@ struct JpegSpec {
   bool progressive = false;
   bool arithmetic = false;
   bool separate_scans = false;  ///< one for each channel
+  bool half_chroma = false;     ///< stored at half of both resolutions, as cameras do
   int quality = 100;            ///< 100: each coefficient to the next integer
 };
-/// smooth_byte in every channel; chroma at full resolution.
+/// `pixels`: (H,W,C).
+std::vector<std::byte> make_jpeg(const JpegSpec& spec, std::span<const std::uint8_t> pixels);
+/// smooth_byte in every channel.
 std::vector<std::byte> make_jpeg(const JpegSpec& spec = {});
 
 struct PngSpec {

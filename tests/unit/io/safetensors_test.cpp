@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
@@ -31,17 +32,24 @@ Bytes file_of(const std::string& header, std::size_t data_bytes) {
   return bytes;
 }
 
-Bytes file_of_values(const std::string& header, const std::vector<std::uint64_t>& values, std::size_t value_bytes) {
-  Bytes bytes = file_of(header, values.size() * value_bytes);
-  std::size_t at = 8 + header.size();
-  for (const std::uint64_t value : values)
-    for (std::size_t i = 0; i < value_bytes; ++i) bytes[at++] = static_cast<std::byte>(value >> (8 * i));
-  return bytes;
-}
-
 std::string entry(const std::string& name, const std::string& type, const std::string& shape,
                   const std::string& offsets) {
   return "\"" + name + R"(":{"dtype":")" + type + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}";
+}
+
+// The header of one tensor, called a.
+std::string header_of(const std::string& type, const std::string& shape, const std::string& offsets) {
+  return "{" + entry("a", type, shape, offsets) + "}";
+}
+
+// What the tensor of one dimension holds whose values have these bits.
+std::vector<float> values_of(const std::string& type, std::size_t value_bytes, const std::vector<std::uint64_t>& bits) {
+  const std::size_t size = bits.size() * value_bytes;
+  Bytes bytes = file_of(header_of(type, fmt::format("[{}]", bits.size()), fmt::format("[0,{}]", size)), size);
+  std::size_t at = bytes.size() - size;
+  for (const std::uint64_t value : bits)
+    for (std::size_t i = 0; i < value_bytes; ++i) bytes[at++] = static_cast<std::byte>(value >> (8 * i));
+  return decode_safetensors(bytes, "x").tensors.at(0).values;
 }
 
 std::string complaint(const Bytes& bytes) {
@@ -104,8 +112,7 @@ TEST(Safetensors, HalfPrecisionBecomesFloat32Exactly) {
   // Every half, against its definition: (-1)^s * 2^(e - 15) * 1.m, or 2^-14 * 0.m where e = 0.
   std::vector<std::uint64_t> halves(65536);
   for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = i;
-  const Bytes bytes = file_of_values("{" + entry("a", "F16", "[65536]", "[0,131072]") + "}", halves, 2);
-  const std::vector<float> values = decode_safetensors(bytes, "x").tensors.at(0).values;
+  const std::vector<float> values = values_of("F16", 2, halves);
   for (int i = 0; i < 65536; ++i) {
     const int exponent = i >> 10 & 0x1f, mantissa = i & 0x3ff;
     const float got = values[static_cast<std::size_t>(i)];
@@ -121,21 +128,15 @@ TEST(Safetensors, HalfPrecisionBecomesFloat32Exactly) {
 }
 
 TEST(Safetensors, OtherPrecisionsBecomeFloat32) {
-  const auto values_of = [](const char* type, const std::string& offsets, const std::vector<std::uint64_t>& values,
-                            std::size_t value_bytes) {
-    const Bytes bytes = file_of_values("{" + entry("a", type, "[2]", offsets) + "}", values, value_bytes);
-    return decode_safetensors(bytes, "x").tensors.at(0).values;
-  };
   const std::vector<float> want = {1.5f, -0.25f};
-  EXPECT_EQ(values_of("BF16", "[0,4]", {0x3fc0, 0xbe80}, 2), want);
-  EXPECT_EQ(values_of("F32", "[0,8]", {0x3fc00000, 0xbe800000}, 4), want);
-  EXPECT_EQ(values_of("F64", "[0,16]", {std::bit_cast<std::uint64_t>(1.5), std::bit_cast<std::uint64_t>(-0.25)}, 8),
-            want);
+  EXPECT_EQ(values_of("BF16", 2, {0x3fc0, 0xbe80}), want);
+  EXPECT_EQ(values_of("F32", 4, {0x3fc00000, 0xbe800000}), want);
+  EXPECT_EQ(values_of("F64", 8, {std::bit_cast<std::uint64_t>(1.5), std::bit_cast<std::uint64_t>(-0.25)}), want);
 }
 
 TEST(Safetensors, OtherTypesAreRefusedByName) {
   for (const std::string type : {"U8", "I32", "I64", "BOOL", "F8_E4M3", "f32", ""})
-    EXPECT_NE(complaint("{" + entry("a", type, "[]", "[0,8]") + "}", 8).find("tensor 'a' is of type " + type + "."),
+    EXPECT_NE(complaint(header_of(type, "[]", "[0,8]"), 8).find("tensor 'a' is of type " + type + "."),
               std::string::npos)
         << type;
   const std::string counter = "{" + entry("bn.num_batches_tracked", "I64", "[]", "[0,8]") + "}";
@@ -173,19 +174,19 @@ TEST(Safetensors, EveryWayToBeWrongIsNamed) {
       {R"({"a":{"dtype":"F32","shape":[2],"offsets":[0,8]}})", 8, "has no data_offsets"},
       {R"({"a":{"dtype":1,"shape":[2],"data_offsets":[0,8]}})", 8, "a dtype that is no text"},
       {R"({"a":{"dtype":"F32","shape":2,"data_offsets":[0,8]}})", 8, "a shape that is no list"},
-      {"{" + entry("a", "F32", "[2]", "[0,8,8]") + "}", 8, "no two data_offsets"},
-      {"{" + entry("a", "F32", "[-2]", "[0,8]") + "}", 8, "a dimension that is no whole number"},
-      {"{" + entry("a", "F32", "[2.0]", "[0,8]") + "}", 8, "a dimension that is no whole number"},
-      {"{" + entry("a", "F32", "[99999999999999999999]", "[0,8]") + "}", 8, "a dimension that is no whole number"},
-      {"{" + entry("a", "F32", "[9223372036854775808]", "[0,8]") + "}", 8, "a dimension that is no whole number"},
-      {"{" + entry("a", "F32", "[2147483648,2147483648,2147483648]", "[0,8]") + "}", 8, "larger than any file"},
-      {"{" + entry("a", "F32", "[4611686018427387904]", "[0,0]") + "}", 0, "larger than any file"},
-      {"{" + entry("a", "F32", "[2]", "[8,0]") + "}", 8, "before its begin"},
-      {"{" + entry("a", "F32", "[3]", "[0,8]") + "}", 8, "its type and shape 12"},
-      {"{" + entry("a", "F32", "[2]", "[0,8]") + "}", 7, "truncated or damaged"},
-      {"{" + entry("a", "F32", "[1000000000000]", "[0,4000000000000]") + "}", 8, "truncated or damaged"},
-      {"{" + entry("a", "F32", "[2]", "[0,8]") + "}", 9, "1 bytes behind the last tensor"},
-      {"{" + entry("a", "F32", "[2]", "[4,12]") + "}", 12, "a hole of 4 bytes"},
+      {header_of("F32", "[2]", "[0,8,8]"), 8, "no two data_offsets"},
+      {header_of("F32", "[-2]", "[0,8]"), 8, "a dimension that is no whole number"},
+      {header_of("F32", "[2.0]", "[0,8]"), 8, "a dimension that is no whole number"},
+      {header_of("F32", "[99999999999999999999]", "[0,8]"), 8, "a dimension that is no whole number"},
+      {header_of("F32", "[9223372036854775808]", "[0,8]"), 8, "a dimension that is no whole number"},
+      {header_of("F32", "[2147483648,2147483648,2147483648]", "[0,8]"), 8, "larger than any file"},
+      {header_of("F32", "[4611686018427387904]", "[0,0]"), 0, "larger than any file"},
+      {header_of("F32", "[2]", "[8,0]"), 8, "before its begin"},
+      {header_of("F32", "[3]", "[0,8]"), 8, "its type and shape 12"},
+      {header_of("F32", "[2]", "[0,8]"), 7, "truncated or damaged"},
+      {header_of("F32", "[1000000000000]", "[0,4000000000000]"), 8, "truncated or damaged"},
+      {header_of("F32", "[2]", "[0,8]"), 9, "1 bytes behind the last tensor"},
+      {header_of("F32", "[2]", "[4,12]"), 12, "a hole of 4 bytes"},
       {"{" + good + "," + entry("b", "F32", "[2]", "[4,12]") + "}", 12, "begins within another"},
       {"{" + good + "," + entry("b", "F32", "[1]", "[0,4]") + "}", 8, "begins within another"},
       {"{" + entry("bn.num_batches_tracked", "I64", "[2]", "[0,16]") + "}", 16, "is not one number"},

@@ -1,0 +1,158 @@
+/// Of files the loader gives what decoding, cropping and colouring each by itself gives; a bad one is named.
+#include "convoy/base/error.h"
+#include "convoy/io/shard_writer.h"
+
+#include "data/prepare_image.h"
+#include "unit/data/image_files.h"
+#include "unit/data/loader_fixture.h"
+
+namespace convoy {
+namespace {
+
+using test::message_of;
+
+/// Files of different sizes, and all there is to do to them.
+class EncodedLoaderTest : public LoaderFixture {
+ protected:
+  EncodedLoaderTest() : files_(write_files(kNumSamples)) {}
+
+  io::Dataset write_files(std::int64_t bad_sample) const {
+    io::DatasetInfo info;
+    info.encoded = true;
+    info.image = {0, 0, 3};
+    info.class_names = {"any"};
+    info.class_counts = {kNumSamples};
+    info.channel_mean = info.channel_deviation = {0.5, 0.5, 0.5};
+    info.num_samples = kNumSamples;
+    info.source = "photos";
+    const std::string path = directory_ / ("files" + std::to_string(bad_sample) + ".h5");
+    io::ShardWriter writer({path, 0, 1}, info);
+    for (int i = 0; i < kNumSamples; ++i) {
+      auto file = i % 2 == 0 ? test::make_jpeg({.h = 10 + i, .w = 40 - i / 2}) : test::make_png({.h = 30, .w = 5 + i});
+      if (i == bad_sample) file.resize(file.size() / 2);
+      writer.append(file, 0, fmt::format("ant/{}", i));
+    }
+    writer.end_samples();
+    writer.finish(info);
+    writer.commit();
+    return {path, "data.train"};
+  }
+
+  std::vector<std::vector<float>> all_images(const LoaderSpec& spec) const {
+    Loader loader(files_, sampler_, all_, *library_, spec);
+    std::vector<std::vector<float>> images;
+    const Buffer x(library_->device(), spec.batch_micro * all_.image().count() * size_of(GetParam().type));
+    for (std::int64_t s = 0; s < spec.num_steps * spec.num_micro_batches; ++s) {
+      loader.load_images(s % spec.num_micro_batches, x.data());
+      const std::vector<float> values = values_of(x);
+      for (auto at = values.begin(); at != values.end(); at += all_.image().count())
+        images.emplace_back(at, at + all_.image().count());
+    }
+    return images;
+  }
+
+  io::Dataset files_;
+  const std::vector<double> half_ = {0.5, 0.5, 0.5};
+  Augmenter all_{{0, 0, 3},
+                 {.flip = true,
+                  .seed = 9,
+                  .crop = CropKind::kRandomResized,
+                  .size = 12,
+                  .brightness = 0.3,
+                  .contrast = 0.3,
+                  .saturation = 0.3,
+                  .cutout = 4},
+                 half_,
+                 half_};
+};
+
+TEST_P(EncodedLoaderTest, GivesWhatDirectComputationGivesForAnyThreadsReadAheadAndMicroBatch) {
+  LoaderSpec spec = whole_batch(4);
+  std::vector<std::vector<float>> want;
+  ImagePreparer preparer(all_);
+  for (std::int64_t i = 0; i < spec.num_steps * kBatch; ++i) {
+    std::vector<float> image(static_cast<std::size_t>(all_.image().count()));
+    const std::int64_t epoch = i / (kStepsPerEpoch * kBatch), position = i % (kStepsPerEpoch * kBatch);
+    if (position < kNumSamples) {
+      const std::int64_t sample = sampler_.sample(epoch, position);
+      const PreparedImage prepared =
+          preparer.prepare({.file = files_.encoded(sample), .epoch = epoch, .sample = sample});
+      all_.apply(prepared.pixels, prepared.cut, image.data());
+    } else {
+      all_.apply_black(image.data());
+    }
+    for (float& value : image) value = static_cast<float>(reference::rounded(GetParam().type, double{value}));
+    want.push_back(image);
+  }
+  for (const std::int64_t threads : {1, 3}) {
+    for (const std::int64_t read_ahead : {1, 5}) {
+      for (const std::int64_t micro : {4, 16}) {
+        spec = whole_batch(micro);
+        spec.threads = threads;
+        spec.read_ahead = read_ahead;
+        EXPECT_TRUE(all_images(spec) == want) << threads << " threads, " << read_ahead << " ahead, micro " << micro;
+      }
+    }
+  }
+}
+
+TEST_P(EncodedLoaderTest, ReplicasTogetherReadWhatOneRankReads) {
+  const LoaderSpec whole = whole_batch(4);
+  const auto want = all_images(whole);
+  LoaderSpec spec = whole;
+  spec.num_micro_batches = 2;
+  for (spec.first_micro_batch = 0; spec.first_micro_batch < 4; spec.first_micro_batch += 2) {
+    const auto part = all_images(spec);
+    for (std::size_t i = 0; i < part.size(); ++i)
+      ASSERT_EQ(part[i], want[i / 8 * 16 + static_cast<std::size_t>(spec.first_micro_batch) * 4 + i % 8]) << i;
+  }
+}
+
+TEST_P(EncodedLoaderTest, ABadImageIsAnErrorThatNamesIt) {
+  const io::Dataset files = write_files(6);
+  const Sampler in_order({.num_samples = kNumSamples, .seed = 1, .shuffle = false});
+  Loader loader(files, in_order, all_, *library_, whole_batch(4));
+  const Buffer x(library_->device(), 4 * all_.image().count() * size_of(GetParam().type));
+  loader.load_images(0, x.data());
+  const std::string message = message_of<Error>([&] { loader.load_images(1, x.data()); });
+  EXPECT_EQ(message.find("sample 6 ('ant/6') of the images from photos cannot be used: it is "), 0u) << message;
+  EXPECT_NO_THROW(loader.load_images(2, x.data()));
+}
+
+TEST_P(EncodedLoaderTest, ABadImageIsBlackAndListedWhereThoseAreSkipped) {
+  const io::Dataset files = write_files(6);
+  const Sampler in_order({.num_samples = kNumSamples, .seed = 1, .shuffle = false});
+  const auto value_of_black = all_.value_of()[0];
+  for (const std::int64_t threads : {1, 3}) {
+    LoaderSpec spec = whole_batch(4);
+    spec.skips_bad = true;
+    spec.threads = threads;
+    Loader loader(files, in_order, all_, *library_, spec);
+    const Buffer x(library_->device(), 4 * all_.image().count() * size_of(GetParam().type));
+    std::vector<std::uint8_t> want(kBatch);
+    for (std::int64_t m = 0; m < 4; ++m) {
+      loader.load_images(m, x.data());
+      const std::vector<float> values = values_of(x);
+      if (m != 1) continue;
+      want[6] = 1;
+      const auto third = values.begin() + 2 * all_.image().count();
+      for (auto value = third; value != third + all_.image().count(); value += 3)
+        ASSERT_EQ(*value, static_cast<float>(reference::rounded(GetParam().type, double{value_of_black})));
+    }
+    const auto places = loader.bad_places();
+    EXPECT_EQ(std::vector<std::uint8_t>(places.begin(), places.end()), want);
+    const std::vector<BadSample> bad = loader.take_bad();
+    ASSERT_EQ(bad.size(), 1u);
+    EXPECT_EQ(bad[0].sample, 6);
+    EXPECT_EQ(bad[0].reason.find("it is "), 0u) << bad[0].reason;
+    EXPECT_TRUE(loader.take_bad().empty());
+    loader.load_images(0, x.data());  // the next step's places are its own
+    loader.load_images(1, x.data());
+    EXPECT_EQ(loader.bad_places()[6], 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, EncodedLoaderTest, kWays, kNameOf);
+
+}  // namespace
+}  // namespace convoy

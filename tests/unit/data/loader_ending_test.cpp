@@ -1,0 +1,90 @@
+/// How a loader ends: when told to, at its last step, and where something is wrong, which it says where it is met.
+#include <chrono>
+#include <thread>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/error.h"
+
+#include "unit/data/loader_fixture.h"
+
+namespace convoy {
+namespace {
+
+using test::message_of;
+
+class LoaderEnding : public LoaderFixture {};
+
+TEST_P(LoaderEnding, ErrorInAThreadIsThrownByTheLoadOfItsMicroBatchAndOthersGoOn) {
+  // More samples than the data set has: some micro-batches meet one that is not there.
+  const Sampler too_many({.num_samples = 60, .seed = 9, .shuffle = false});
+  for (const std::int64_t read_ahead : {1, 2, 7}) {
+    LoaderSpec spec = whole_batch(4);
+    spec.threads = 2;
+    spec.read_ahead = read_ahead;
+    Loader loader(*dataset_, too_many, augmenter_, *library_, spec);
+    const Buffer x = make_x(4);
+    for (std::int64_t s = 0; s < 40; ++s) {
+      const std::int64_t first = s / 4 % kStepsPerEpoch * kBatch + s % 4 * 4;
+      const bool meets_absent = first + 3 >= kNumSamples && first < 60;
+      const std::string message = message_of<Error>([&] { loader.load_images(s % 4, x.data()); });
+      EXPECT_EQ(message.find("of a data set of 50") != std::string::npos, meets_absent)
+          << "read_ahead " << read_ahead << ", " << s << ": " << message;
+      EXPECT_EQ(message == "(nothing was thrown)", !meets_absent) << message;
+    }
+  }
+}
+
+TEST_P(LoaderEnding, WrongOrderAndTooManyStepsAreRefused) {
+  LoaderSpec spec = whole_batch(4);
+  spec.num_steps = 1;
+  Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
+  const Buffer x = make_x(4);
+  EXPECT_NE(message_of<Error>([&] { loader.load_images(1, x.data()); }).find("0 comes next"), std::string::npos);
+  for (std::int64_t m = 0; m < 4; ++m) loader.load_images(m, x.data());
+  EXPECT_NE(message_of<Error>([&] { loader.load_images(0, x.data()); }).find("all 1 steps"), std::string::npos);
+}
+
+TEST_P(LoaderEnding, SpecThatDoesNotFitTheBatchIsRefused) {
+  LoaderSpec spec = whole_batch(4);
+  spec.first_micro_batch = 1;
+  EXPECT_THROW(Loader(*dataset_, sampler_, augmenter_, *library_, spec), Error);
+  const Augmenter other({5, 5, 3}, {}, {0, 0, 0}, {1, 1, 1});
+  EXPECT_THROW(Loader(*dataset_, sampler_, other, *library_, whole_batch(4)), Error);
+}
+
+TEST_P(LoaderEnding, EndsInTheMiddleWhereverItStands) {
+  const Buffer x = make_x(4);
+  for (int round = 0; round < 300; ++round) {
+    LoaderSpec spec = whole_batch(4);
+    spec.num_steps = 1000000;
+    spec.threads = 1 + round % 4;
+    spec.read_ahead = 1 + round % 5;
+    Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
+    for (int s = 0; s < round % 11; ++s) loader.load_images(s % 4, x.data());
+    if (round % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the ring is full, threads sleep
+  }
+}
+
+TEST_P(LoaderEnding, WithNoStepsEndsAtOnce) {
+  LoaderSpec spec = whole_batch(4);
+  spec.num_steps = 0;
+  const Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
+  EXPECT_EQ(loader.wait_seconds(), 0);
+}
+
+TEST_P(LoaderEnding, CountsTheSecondsItWaited) {
+  LoaderSpec spec = whole_batch(16);
+  spec.num_steps = 2000;
+  spec.read_ahead = 1;
+  Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
+  const Buffer x = make_x(16);
+  const double start = now_seconds();
+  for (int s = 0; s < 2000; ++s) loader.load_images(0, x.data());  // nothing to do but wait
+  EXPECT_GT(loader.wait_seconds(), 0);
+  EXPECT_LE(loader.wait_seconds(), now_seconds() - start);
+}
+
+INSTANTIATE_TEST_SUITE_P(, LoaderEnding, kWays, kNameOf);
+
+}  // namespace
+}  // namespace convoy

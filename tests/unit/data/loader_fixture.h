@@ -1,0 +1,135 @@
+/// A small data set, every way on which its images reach a network, and what a loader must give, computed directly.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "convoy/data/loader.h"
+#include "convoy/ops/softmax_cross_entropy.h"
+
+#include "emulation/emulated_library.h"
+#include "reference/storage.h"
+#include "unit/io/dataset_samples.h"
+#include "unit/io/temporary_directory.h"
+
+namespace convoy {
+
+inline constexpr std::int64_t kNumSamples = 50;
+inline constexpr ImageShape kImage{6, 5, 3};
+inline constexpr std::int64_t kBatch = 16;  // 4 steps an epoch, 14 places behind the last sample
+inline constexpr std::int64_t kStepsPerEpoch = 4;
+
+/// On which way images reach the network, and as what.
+struct Way {
+  std::string name;
+  std::unique_ptr<ops::Library> (*make_library)();
+  DataType type;
+};
+
+inline std::unique_ptr<ops::Library> make_cpu_library() {
+  return ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+}
+
+// gtest prints it where a test fails.
+inline void PrintTo(const Way& way, std::ostream* out) {
+  *out << way.name;
+}
+
+struct MicroBatch {
+  std::vector<float> images;
+  std::vector<std::int32_t> labels;
+  bool operator==(const MicroBatch&) const = default;
+};
+
+/// 50 known images in three shards, and what a loader must make of them.
+class LoaderFixture : public testing::TestWithParam<Way> {
+ protected:
+  LoaderFixture() {
+    test::DatasetContent content = test::make_content({kImage, kNumSamples, 4});
+    test::write_dataset(directory_.path(), "train", 3, content);
+    dataset_ = std::make_unique<io::Dataset>(directory_ / "train", "data.train");
+  }
+
+  static LoaderSpec whole_batch(std::int64_t micro) {
+    LoaderSpec spec;
+    spec.type = GetParam().type;
+    spec.batch_global = kBatch;
+    spec.batch_micro = micro;
+    spec.num_micro_batches = kBatch / micro;
+    spec.num_steps = 10;
+    spec.steps_per_epoch = kStepsPerEpoch;
+    return spec;
+  }
+
+  MicroBatch direct(std::int64_t step, std::int64_t micro_batch, std::int64_t micro) const {
+    MicroBatch batch;
+    batch.images.resize(static_cast<std::size_t>(micro * kImage.count()));
+    for (std::int64_t i = 0; i < micro; ++i) {
+      const std::int64_t epoch = step / kStepsPerEpoch;
+      const std::int64_t position = step % kStepsPerEpoch * kBatch + micro_batch * micro + i;
+      float* const out = batch.images.data() + i * kImage.count();
+      if (position >= kNumSamples) {
+        for (std::int64_t k = 0; k < kImage.count(); ++k) out[k] = -1.0f;  // (0 / 255 - 0.25) / 0.25, in any type
+        batch.labels.push_back(ops::kNoLabel);
+        continue;
+      }
+      const std::int64_t sample = sampler_.sample(epoch, position);
+      augmenter_.apply(dataset_->image(sample), augmenter_.cut(epoch, sample), out);
+      for (std::int64_t k = 0; k < kImage.count(); ++k)
+        out[k] = static_cast<float>(reference::rounded(GetParam().type, double{out[k]}));
+      batch.labels.push_back(test::known_label(sample, 4));
+    }
+    return batch;
+  }
+
+  Buffer make_x(std::int64_t micro) const {
+    return {library_->device(), micro * kImage.count() * size_of(GetParam().type)};
+  }
+
+  static std::vector<float> values_of(const Buffer& x) {
+    const std::int64_t size = size_of(GetParam().type);
+    std::vector<float> values(static_cast<std::size_t>(x.size_bytes() / size));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      std::uint32_t bits = 0;
+      std::memcpy(&bits, x.data() + static_cast<std::int64_t>(i) * size, static_cast<std::size_t>(size));
+      values[i] = static_cast<float>(reference::decoded(GetParam().type, bits));
+    }
+    return values;
+  }
+
+  /// Loads on, first all images of a step, then its labels, as a pipeline of one stage may.
+  std::vector<MicroBatch> load_step(Loader& loader, const LoaderSpec& spec) const {
+    std::vector<MicroBatch> batches(static_cast<std::size_t>(spec.num_micro_batches));
+    for (std::int64_t m = 0; m < spec.num_micro_batches && spec.images; ++m) {
+      const Buffer x = make_x(spec.batch_micro);
+      loader.load_images(m, x.data());
+      batches[static_cast<std::size_t>(m)].images = values_of(x);
+    }
+    for (std::int64_t m = 0; m < spec.num_micro_batches && spec.labels; ++m) {
+      batches[static_cast<std::size_t>(m)].labels.resize(static_cast<std::size_t>(spec.batch_micro));
+      loader.load_labels(m, batches[static_cast<std::size_t>(m)].labels.data(), nullptr);
+    }
+    return batches;
+  }
+
+  test::TemporaryDirectory directory_;
+  std::unique_ptr<io::Dataset> dataset_;
+  Sampler sampler_{{.num_samples = kNumSamples, .seed = 9}};
+  Augmenter augmenter_{kImage, {2, true, 9}, {0.25, 0.25, 0.25}, {0.25, 0.25, 0.25}};
+  std::unique_ptr<ops::Library> library_ = GetParam().make_library();
+};
+
+inline const auto kWays =
+    testing::Values(Way{"OnTheHost", make_cpu_library, DataType::kFloat32},
+                    Way{"OnTheCpuAsBf16", make_cpu_library, DataType::kBfloat16},
+                    Way{"OnTheDeviceAsF32", emulation::make_emulated_library, DataType::kFloat32},
+                    Way{"OnTheDeviceAsBf16", emulation::make_emulated_library, DataType::kBfloat16},
+                    Way{"OnTheDeviceAsFp16", emulation::make_emulated_library, DataType::kFloat16});
+inline const auto kNameOf = [](const auto& instance) { return instance.param.name; };
+
+}  // namespace convoy
