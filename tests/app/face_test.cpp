@@ -101,6 +101,27 @@ TEST(Face, AnImportNamesWhatItSkipsAndEveryRankWorks) {
   EXPECT_TRUE(std::filesystem::is_empty(directory / "s"));
 }
 
+// The sizes of the paper and of a public comparison; unit/model/network_test has them to the last parameter.
+TEST(Face, APlanOfThePyramidNetExampleHasItsSize) {
+  const WorkingDirectory directory;
+  std::string records;
+  for (int i = 0; i < 128; ++i) records += static_cast<char>(i % 10) + std::string(3072, '\x40');
+  std::filesystem::create_directories(directory / "cifar");
+  write_text(directory / "cifar/data_batch_1.bin", records);
+  write_text(directory / "cifar/test_batch.bin", records);
+  const Ending import = run_program(
+      {.arguments = {"import", "--import.source=" + (directory / "cifar"), "--import.output=" + (directory / "data")}});
+  ASSERT_EQ(import.status, 0) << import.output;
+  const std::vector<std::string> plan = {"plan", CONVOY_INPUT "/cifar10_pyramidnet.cfg",
+                                         "--data.train=" + (directory / "data/train"),
+                                         "--data.test=" + (directory / "data/test")};
+  const Ending example = run_program({.arguments = plan});
+  EXPECT_EQ(example.status, 0) << example.output;
+  EXPECT_TRUE(contains(example.output, "pyramidnet110-a270: 28.5 M parameters")) << example.output;
+  const Ending other = run_program({.arguments = plan + std::vector<std::string>{"--model.name=pyramidnet104-a255"}});
+  EXPECT_TRUE(contains(other.output, "pyramidnet104-a255: 24.3 M parameters")) << other.output;
+}
+
 TEST(Face, APlanShowsTheStepWithoutDoingIt) {
   const WorkingDirectory directory;
   auto arguments = import_small_data(directory / "small");

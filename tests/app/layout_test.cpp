@@ -1,6 +1,8 @@
 /// The layout never changes the answer: checkpoints and losses have the same bits on every grid, with every schedule,
 /// and after a restart onto another grid.
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <gtest/gtest.h>
 
@@ -98,6 +100,16 @@ TEST_F(Layout, RecomputedCellsGiveTheSameBitsOnEveryGrid) {
   train("kept", {1, 1}, 6);
   expect_same_bits_everywhere({"--memory.recompute=cell"});
   expect_same_run("kept", "1x1", 6);
+}
+
+// Channels that no vector divides, shortcuts padded with zeros.
+TEST_F(Layout, APyramidNetGivesTheSameBitsOnEveryGrid) {
+  std::replace(arguments_.begin(), arguments_.end(), std::string("--model.name=resnet20"),
+               std::string("--model.name=pyramidnet20-a26"));
+  expect_same_bits_everywhere({});
+  std::map<std::string, std::vector<std::int64_t>> dims;
+  for (const io::NamedTensor& tensor : checkpoint("1x1", 6).model) dims[tensor.name] = tensor.dims;
+  EXPECT_EQ(dims.at("fc.weight"), (std::vector<std::int64_t>{4, 16 + 26}));
 }
 
 TEST_F(Layout, AllAugmentationsGiveTheSameBitsOnEveryGrid) {

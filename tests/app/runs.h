@@ -18,6 +18,9 @@ struct Grid {
 
 std::string name_of(const Grid& grid);  ///< "2x1"
 
+/// Names and values.
+bool same_bits(const io::NamedTensor& a, const io::NamedTensor& b);
+
 class Runs : public testing::Test {
  protected:
   Runs();

@@ -1,5 +1,4 @@
 /// Weights in and out: exported, taken up again, fine-tuned, frozen.
-#include <cstring>
 #include <filesystem>
 #include <regex>
 
@@ -8,7 +7,7 @@
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/safetensors.h"
 
-#include "app/program.h"
+#include "app/runs.h"
 #include "app/small_data.h"
 
 namespace convoy::test {
@@ -57,11 +56,6 @@ class Weights : public testing::Test {
   WorkingDirectory directory_;
   std::vector<std::string> arguments_;
 };
-
-bool same_bits(const io::NamedTensor& a, const io::NamedTensor& b) {
-  return a.name == b.name && a.values.size() == b.values.size() &&
-         std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(float)) == 0;
-}
 
 const io::NamedTensor& find(const Tensors& tensors, const std::string& name) {
   for (const io::NamedTensor& tensor : tensors)
