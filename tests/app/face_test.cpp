@@ -112,7 +112,7 @@ TEST(Face, APlanOfThePyramidNetExampleHasItsSize) {
   const Ending import = run_program(
       {.arguments = {"import", "--import.source=" + (directory / "cifar"), "--import.output=" + (directory / "data")}});
   ASSERT_EQ(import.status, 0) << import.output;
-  const std::vector<std::string> plan = {"plan", CONVOY_INPUT "/cifar10_pyramidnet.cfg",
+  const std::vector<std::string> plan = {"plan", std::string(CONVOY_INPUT) + "/cifar10_pyramidnet.cfg",
                                          "--data.train=" + (directory / "data/train"),
                                          "--data.test=" + (directory / "data/test")};
   const Ending example = run_program({.arguments = plan});

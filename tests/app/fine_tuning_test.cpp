@@ -55,11 +55,11 @@ class FineTuning : public testing::Test {
   // A quarter of an epoch: the one cycle of the learning rate is as long.
   io::Checkpoint train(const std::string& name, const std::string& data, const std::vector<std::string>& more) const {
     const Ending ending = run_program(
-        {.arguments =
-             std::vector<std::string>{"train", CONVOY_INPUT "/fashion_resnet20.cfg", "--data.train=" + data + "/train",
-                                      "--data.test=" + data + "/test", "--train.epochs=0.25", "--run.device=cpu",
-                                      "--run.threads=1", "--run.directory=" + (directory_ / name)} +
-             more,
+        {.arguments = std::vector<std::string>{"train", std::string(CONVOY_INPUT) + "/fashion_resnet20.cfg",
+                                               "--data.train=" + data + "/train", "--data.test=" + data + "/test",
+                                               "--train.epochs=0.25", "--run.device=cpu", "--run.threads=1",
+                                               "--run.directory=" + (directory_ / name)} +
+                      more,
          .ranks = 2,
          .patience_seconds = 3000});
     EXPECT_EQ(ending.status, 0) << ending.output;

@@ -45,9 +45,9 @@ class OneBatch final : public BatchSource {
 
 // PyTorch's names of what its optimizers take.
 OptimizerParams optimizer_of(const nlohmann::json& job) {
-  static const std::map<std::string, OptimizerKind> kinds = {
+  static const std::map<std::string, OptimizerKind> kKinds = {
       {"sgd", OptimizerKind::kSgd}, {"adam", OptimizerKind::kAdam}, {"adamw", OptimizerKind::kAdamW}};
-  OptimizerParams params{.kind = kinds.at(job["optimizer"]), .weight_decay = job["weight_decay"]};
+  OptimizerParams params{.kind = kKinds.at(job["optimizer"]), .weight_decay = job["weight_decay"]};
   if (params.kind == OptimizerKind::kSgd) {
     params.momentum = job["momentum"];
   } else {

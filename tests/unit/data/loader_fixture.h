@@ -35,8 +35,7 @@ inline std::unique_ptr<ops::Library> make_cpu_library() {
   return ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
 }
 
-// gtest prints it where a test fails.
-inline void PrintTo(const Way& way, std::ostream* out) {
+inline void PrintTo(const Way& way, std::ostream* out) {  // NOLINT: GoogleTest looks for this name
   *out << way.name;
 }
 

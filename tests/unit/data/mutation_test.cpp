@@ -25,7 +25,6 @@ namespace {
 using test::Bytes;
 using test::judge_mutations;
 using test::LengthField;
-using test::Mutator;
 using test::TemporaryDirectory;
 using test::Verdicts;
 using test::write_bytes;
