@@ -17,7 +17,13 @@ namespace {
 
 constexpr std::int64_t kDrawnColumns = 116;
 
-// F forward, B backward (twice as long), . idle; a column is a forward.
+char letter_of(Op op) {
+  if (op == Op::kForward) return 'F';
+  if (op == Op::kBackwardWeight) return 'W';
+  return is_backward(op) ? 'B' : '\0';
+}
+
+// F forward, B backward (twice as long; where it is apart, B by input and W by weight), . idle; a column is a forward.
 std::string draw(const Schedule& schedule) {
   const PipelineCosts costs{
       .chunks = std::vector<ChunkCost>(
@@ -28,7 +34,7 @@ std::string draw(const Schedule& schedule) {
   for (std::size_t s = 0; s < simulation.spans.size(); ++s) {
     std::string line(static_cast<std::size_t>(std::llround(simulation.step_seconds)), '.');
     for (const Span& span : simulation.spans[s]) {
-      const char letter = span.instruction.op == Op::kForward ? 'F' : span.instruction.op == Op::kBackward ? 'B' : '\0';
+      const char letter = letter_of(span.instruction.op);
       if (letter == '\0') continue;
       const auto begin = static_cast<std::size_t>(std::llround(span.begin_seconds));
       const auto end = static_cast<std::size_t>(std::llround(span.end_seconds));

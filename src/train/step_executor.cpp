@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "convoy/base/clock.h"
-#include "convoy/base/error.h"
 
 #include "train/step_recorder.h"
 
@@ -66,8 +65,9 @@ void StepExecutor::plan_recordings() {
   for (const Action& action : program_.actions) {
     const Instruction& i = action.instruction;
     Recording*& recording = recording_of_.emplace_back(nullptr);
-    if (i.op != Op::kForward && i.op != Op::kBackward) continue;
-    const float* leaf = i.op == Op::kBackward ? parts_.training.tree->leaf(i.micro_batch) : nullptr;
+    if (i.op != Op::kForward && !is_backward(i.op)) continue;
+    const bool has_gradients = i.op == Op::kBackward || i.op == Op::kBackwardWeight;
+    const float* leaf = has_gradients ? parts_.training.tree->leaf(i.micro_batch) : nullptr;
     Recording*& same = known[{i.op, action.frame, action.gradient_in, action.gradient_out, leaf, i.bucket}];
     if (same == nullptr) same = recordings_.emplace_back(parts_.device.make_recording()).get();
     recording = same;
@@ -125,11 +125,12 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       note_ready();
       break;
     case Op::kBackward:
+    case Op::kBackwardInput:
       backward(action, *recording);
       break;
-    case Op::kBackwardInput:
     case Op::kBackwardWeight:
-      fail("{} has no execution yet.", to_string(action.instruction));
+      backward_weight(action, *recording);
+      break;
     case Op::kSendGradient:
       gradient_sends_[action.gradient_out]->start();
       break;
@@ -209,6 +210,7 @@ void StepExecutor::forward(const Action& action, Recording& recording) {
   recording.run([this, &action] { parts_.stage.forward(action.frame, is_training(), poke_); });
 }
 
+// Joint, or by input alone.
 void StepExecutor::backward(const Action& action, Recording& recording) {
   if (action.first_piece && !gradient_sends_.empty()) {
     wait_for(*gradient_sends_[action.gradient_out]);
@@ -216,21 +218,38 @@ void StepExecutor::backward(const Action& action, Recording& recording) {
   }
   recording.run([this, &action] {
     Stage& stage = parts_.stage;
+    const Instruction& i = action.instruction;
+    const Bucket range = piece_of(i);
+    Stage::BackwardPiece piece{
+        .frame = action.frame,
+        .cells = range.cells,
+        .dy = parts_.grid.is_last_stage() ? stage.dlogits(action.frame) : stage.gradient_in(action.gradient_in),
+        .dx = parts_.grid.is_first_stage() ? nullptr : stage.gradient_out(action.gradient_out)};
+    if (i.op == Op::kBackwardInput) {
+      stage.backward_input(piece, poke_);
+      return;
+    }
+    piece.gradients = parts_.training.tree->leaf(i.micro_batch);
+    stage.backward(piece, poke_);
+    parts_.training.tree->merge(i.micro_batch, range.begin, range.end);
+  });
+}
+
+void StepExecutor::backward_weight(const Action& action, Recording& recording) {
+  recording.run([this, &action] {
     GradientTree& tree = *parts_.training.tree;
     const std::int64_t m = action.instruction.micro_batch;
-    const ArenaLayout& layout = stage.plan().layout;
-    const bool whole = action.instruction.bucket == kAllBuckets;
-    const Bucket piece = whole ? Bucket{.cells = layout.cells, .begin = 0, .end = layout.count}
-                               : layout.buckets[action.instruction.bucket];
-    void* dy = parts_.grid.is_last_stage() ? stage.dlogits(action.frame) : stage.gradient_in(action.gradient_in);
-    stage.backward({.frame = action.frame,
-                    .cells = piece.cells,
-                    .dy = dy,
-                    .dx = parts_.grid.is_first_stage() ? nullptr : stage.gradient_out(action.gradient_out),
-                    .gradients = tree.leaf(m)},
-                   poke_);
-    tree.merge(m, piece.begin, piece.end);
+    const Bucket range = piece_of(action.instruction);
+    parts_.stage.backward_weight({.frame = action.frame, .cells = range.cells, .gradients = tree.leaf(m)}, poke_);
+    tree.merge(m, range.begin, range.end);
   });
+}
+
+/// The cells of a backward, and their part of the arena.
+Bucket StepExecutor::piece_of(const Instruction& instruction) const {
+  const ArenaLayout& layout = parts_.stage.plan().layout;
+  if (instruction.bucket != kAllBuckets) return layout.buckets[instruction.bucket];
+  return {.cells = layout.cells, .begin = 0, .end = layout.count};
 }
 
 void StepExecutor::agree_on_update() {

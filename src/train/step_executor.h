@@ -85,6 +85,8 @@ class StepExecutor {
   void copy_logits(const Action& action);
   void forward(const Action& action, Recording& recording);
   void backward(const Action& action, Recording& recording);
+  void backward_weight(const Action& action, Recording& recording);
+  Bucket piece_of(const Instruction& instruction) const;
   void agree_on_update();
   bool any_rank_found_overflow();
   void wait_for(Message& message);

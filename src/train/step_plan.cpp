@@ -72,10 +72,10 @@ void check_micro_batches(const BatchParams& batch, const GridShape& grid) {
         (batch.global + kMostMicroBatches - 1) / kMostMicroBatches);
 }
 
-// Until the executor has several chunks a stage, and the two halves of a backward.
+// Until the executor has several chunks a stage.
 void check_schedule(ScheduleKind kind) {
-  if (kind == ScheduleKind::kInterleaved || kind == ScheduleKind::kZeroBubble)
-    refuse("schedule.kind = {} cannot be executed yet. Allowed here: naive, gpipe, 1f1b.", name_of(kind));
+  if (kind == ScheduleKind::kInterleaved)
+    refuse("schedule.kind = {} cannot be executed yet. Allowed here: naive, gpipe, 1f1b, zero_bubble.", name_of(kind));
 }
 
 void check_message(const Network& network, const StagePlan& stage, std::int64_t batch_micro) {
@@ -95,9 +95,11 @@ StepPlan::StepPlan(const EngineSpec& spec, const GridShape& grid)
     : spec_(spec), grid_(grid), network_(make_network(spec.network)) {
   check_schedule(spec.schedule);
   check_micro_batches(spec.batch, grid);
+  const bool splits_backward = spec.schedule == ScheduleKind::kZeroBubble;
   const auto bucket_floats = static_cast<std::int64_t>(spec.bucket_mib * 1024 * 1024 / sizeof(float));
   for (const CellRange& cells : partition(model_cell_seconds(network_), grid.stages))
-    stages_.push_back(plan_stage(network_, {.cells = cells, .bucket_floats = bucket_floats}));
+    stages_.push_back(
+        plan_stage(network_, {.cells = cells, .bucket_floats = bucket_floats, .splits_backward = splits_backward}));
   for (const StagePlan& stage : stages_) check_message(network_, stage, spec.batch.micro);
   for (std::int64_t replica = 0; replica < grid.replicas; ++replica) {
     const Schedule schedule = training_schedule(replica);
@@ -105,8 +107,11 @@ StepPlan::StepPlan(const EngineSpec& spec, const GridShape& grid)
       stages_[s].num_frames = std::max({stages_[s].num_frames, kEvaluationFrames, max_in_flight(schedule[s])});
   }
   for (StagePlan& stage : stages_) {
-    StagePlanSpec within{
-        .cells = stage.layout.cells, .bucket_floats = bucket_floats, .num_frames = stage.num_frames, .recomputed = {}};
+    StagePlanSpec within{.cells = stage.layout.cells,
+                         .bucket_floats = bucket_floats,
+                         .num_frames = stage.num_frames,
+                         .recomputed = {},
+                         .splits_backward = splits_backward};
     within.recomputed = choose_recomputed(network_, within, stage_use(), spec.memory);
     stage = plan_stage(network_, within);
   }

@@ -154,7 +154,9 @@ std::string draw_plan(const StepPlan& plan) {
       const CellRange& cells = plan.stages()[s].layout.cells;
       double seconds = 0;
       for (std::int64_t i = cells.begin; i < cells.end; ++i) seconds += cell_seconds[i];
-      work.push_back(work_seconds(replica[s], {{.forward_seconds = seconds / 3, .backward_seconds = seconds * 2 / 3}}));
+      work.push_back(work_seconds(replica[s], {{.forward_seconds = seconds / 3,
+                                                .backward_input_seconds = seconds / 3,
+                                                .backward_weight_seconds = seconds / 3}}));
     }
   }
   Panel panel{.title = "", .step = planned_step(replicas, work), .idle = {}};

@@ -261,7 +261,8 @@ TEST(MixedPrecision, EveryGridAndScheduleHasTheBitsOfOneRank) {
     };
     const auto one = train_on_one_rank(recipe(ScheduleKind::kGpipe));
     for (const std::int64_t stages : all_stages()) {
-      for (const ScheduleKind schedule : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B}) {
+      for (const ScheduleKind schedule :
+           {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B, ScheduleKind::kZeroBubble}) {
         SCOPED_TRACE(fmt::format("{}, {} stages, schedule {}", way.name, stages, static_cast<int>(schedule)));
         const Outcome many = train(world(), stages, recipe(schedule));
         if (one) expect_same_bits(many, *one);

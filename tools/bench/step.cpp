@@ -76,7 +76,7 @@ Options parse(int argc, char** argv) {
   add("stages", options.stages, "stages; replicas = ranks / stages");
   add("threads", options.threads, "threads a rank");
   add("steps", options.steps, "timed steps");
-  add("schedule", options.schedule, "naive, gpipe or 1f1b");
+  add("schedule", options.schedule, "naive, gpipe, 1f1b or zero_bubble");
   add("device", options.device, "cpu or cuda");
   add("precision", options.precision, "f32, tf32, bf16 or fp16");
   description.add_options()("yardstick", po::bool_switch(&options.yardstick), "time oneDNN's convolutions in turn");
@@ -105,7 +105,8 @@ Kind kind_named(const char* option, const std::string& name, std::initializer_li
 }
 
 ScheduleKind schedule_of(const Options& options) {
-  return kind_named("schedule", options.schedule, {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B});
+  return kind_named("schedule", options.schedule,
+                    {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B, ScheduleKind::kZeroBubble});
 }
 
 DeviceKind device_of(const Options& options) {
