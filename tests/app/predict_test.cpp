@@ -10,6 +10,7 @@
 #include "app/program.h"
 #include "app/small_data.h"
 #include "unit/data/image_files.h"
+#include "unit/io/temporary_directory.h"
 
 namespace convoy::test {
 
