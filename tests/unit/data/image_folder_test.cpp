@@ -25,7 +25,7 @@ std::vector<File> list(const TemporaryDirectory& directory, const std::vector<st
   for (const std::string& name : names) {
     const std::filesystem::path path = directory / name;
     std::filesystem::create_directories(path.parent_path());
-    test::write_bytes(path.string(), {std::byte{'x'}});
+    test::write_bytes(path.string(), std::vector{std::byte{'x'}});
   }
   const ImageFolder folder(directory.path(), list_any_images(directory.path(), "predict.data"), 3);
   std::vector<File> files;

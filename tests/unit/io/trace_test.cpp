@@ -18,7 +18,7 @@ Timeline made_up(const PipelineSpec& spec) {
   const Schedule schedule = make_1f1b(spec);
   std::vector<WorkSeconds> work;
   for (const StageProgram& program : schedule)
-    work.push_back(work_seconds(program, {.forward_seconds = 1.1e-3, .backward_seconds = 2.3e-3}));
+    work.push_back(work_seconds(program, {{.forward_seconds = 1.1e-3, .backward_seconds = 2.3e-3}}));
   const Timeline one = planned_step({schedule, schedule}, {work[0], work[1], work[0], work[1]});
   Timeline two{.num_stages = one.num_stages, .num_steps = 2, .ranks = {}};
   for (const auto& rank : one.ranks) {
