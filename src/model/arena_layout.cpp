@@ -3,14 +3,15 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace convoy {
 
 namespace {
-constexpr std::int64_t kSliceAlignmentFloats = 16;  // a cache line: no two owners write one line
-}
 
-ArenaLayout make_arena_layout(const Network& network, const CellRange& cells, std::int64_t bucket_floats) {
-  ArenaLayout layout{.cells = cells};
+constexpr std::int64_t kSliceAlignmentFloats = 16;  // a cache line: no two owners write one line
+
+void append_cells(const Network& network, const CellRange& cells, ArenaLayout& layout) {
   for (std::int64_t i = cells.begin; i < cells.end; ++i) {
     const CellMemory& memory = network[i]->memory();
     layout.cell_offsets.push_back(layout.count);
@@ -18,17 +19,57 @@ ArenaLayout make_arena_layout(const Network& network, const CellRange& cells, st
       layout.entries.push_back({.spec = entry.spec, .offset = layout.count + entry.place.offset});
     layout.count += memory.arena_count();
   }
-  Bucket bucket{.cells = {cells.end, cells.end}, .begin = layout.count, .end = layout.count};
+}
+
+void append_buckets(const ArenaRun& run, std::int64_t bucket_floats, ArenaLayout& layout) {
+  const CellRange& cells = run.cells;
+  Bucket bucket{.cells = {cells.end, cells.end}, .begin = run.end, .end = run.end};
   for (std::int64_t i = cells.end - 1; i >= cells.begin; --i) {
     bucket.cells.begin = i;
-    bucket.begin = layout.cell_offsets[i - cells.begin];
+    bucket.begin = layout.cell_offsets[run.first_cell + i - cells.begin];
     if (bucket.count() >= bucket_floats || i == cells.begin) {
       layout.buckets.push_back(bucket);
       bucket = {.cells = {i, i}, .begin = bucket.begin, .end = bucket.begin};
     }
   }
-  std::reverse(layout.buckets.begin(), layout.buckets.end());
+  std::reverse(layout.buckets.begin() + run.first_bucket, layout.buckets.end());
+}
+
+}  // namespace
+
+std::vector<CellRange> ArenaLayout::cells() const {
+  std::vector<CellRange> cells;
+  for (const ArenaRun& run : runs) cells.push_back(run.cells);
+  return cells;
+}
+
+ArenaLayout make_arena_layout(const Network& network, const std::vector<CellRange>& runs, std::int64_t bucket_floats) {
+  ArenaLayout layout;
+  for (const CellRange& cells : runs) {
+    ArenaRun run{.cells = cells,
+                 .begin = layout.count,
+                 .first_cell = layout.num_cells(),
+                 .first_entry = std::ssize(layout.entries),
+                 .first_bucket = std::ssize(layout.buckets)};
+    append_cells(network, cells, layout);
+    run.end = layout.count;
+    run.num_entries = std::ssize(layout.entries) - run.first_entry;
+    append_buckets(run, bucket_floats, layout);
+    run.num_buckets = std::ssize(layout.buckets) - run.first_bucket;
+    layout.runs.push_back(run);
+  }
   return layout;
+}
+
+std::string cell_names(const Network& network, const std::vector<CellRange>& runs) {
+  std::string names;
+  for (const CellRange& cells : runs) {
+    const std::string& first = network[cells.begin]->name();
+    const std::string& last = network[cells.end - 1]->name();
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", first);
+    if (cells.size() > 1) names += fmt::format(" .. {}", last);
+  }
+  return names;
 }
 
 Slice slice_of(const Bucket& bucket, std::int64_t owner, std::int64_t num_owners) {

@@ -2,6 +2,7 @@
 #include "train/checkpointing.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "convoy/base/error.h"
 
@@ -42,6 +43,15 @@ void append_tensors(const ArenaLayout& layout, const std::vector<float>& arena, 
     tensor.values.resize(entry.spec.count());
     to_file_order(entry.spec, {arena.data() + entry.offset, tensor.values.size()}, tensor.values);
   }
+}
+
+// A file does not tell how the network was cut.
+void sort_as_network(const Network& network, std::vector<io::NamedTensor>& tensors) {
+  std::unordered_map<std::string, std::int64_t> places;
+  for (const auto& cell : network)
+    for (const auto& entry : cell->memory().parameters()) places.emplace(entry.spec.name, std::ssize(places));
+  std::sort(tensors.begin(), tensors.end(),
+            [&](const io::NamedTensor& a, const io::NamedTensor& b) { return places.at(a.name) < places.at(b.name); });
 }
 
 std::int64_t shard_count(const ArenaLayout& layout, std::int64_t replica, std::int64_t replicas) {
@@ -168,6 +178,9 @@ io::Checkpoint gather_checkpoint(const Engine& engine) {
     const auto average = gather_slot(engine, s, engine.update().ema());
     if (grid.is_root()) append_tensors(layout, average, true, checkpoint.ema);
   }
+  const Network& network = engine.plan().network();
+  for (auto* tensors : {&checkpoint.model, &checkpoint.ema}) sort_as_network(network, *tensors);
+  for (auto& [slot, tensors] : checkpoint.optimizer) sort_as_network(network, tensors);
   return checkpoint;
 }
 

@@ -47,9 +47,21 @@ Engine::Engine(const EngineSpec& spec, const ProcessGrid& grid, ops::Library& li
 
 std::optional<ClipSpec> Engine::clip() const {
   if (plan_.spec().clip_norm == 0) return std::nullopt;
-  ClipSpec clip{.norm = plan_.spec().clip_norm, .model = &grid_.model(), .tensors_of_stages = {}};
-  for (const StagePlan& stage : plan_.stages())
+  ClipSpec clip{.norm = plan_.spec().clip_norm, .model = &grid_.model(), .tensors_of_stages = {}, .in_order = {}};
+  std::vector<std::int64_t> first_of_stages;
+  std::int64_t num_tensors = 0;
+  for (const StagePlan& stage : plan_.stages()) {
     clip.tensors_of_stages.push_back(static_cast<int>(stage.layout.entries.size()));
+    first_of_stages.push_back(num_tensors);
+    num_tensors += std::ssize(stage.layout.entries);
+  }
+  for (std::int64_t c = 0; c < plan_.num_chunks(); ++c) {
+    for (std::int64_t s = 0; s < plan_.grid().stages; ++s) {
+      const ArenaRun& run = plan_.stages()[s].layout.runs[c];
+      for (std::int64_t e = 0; e < run.num_entries; ++e)
+        clip.in_order.push_back(first_of_stages[s] + run.first_entry + e);
+    }
+  }
   return clip;
 }
 

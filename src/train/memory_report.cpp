@@ -62,7 +62,7 @@ std::string describe_memory(const StepPlan& plan) {
                         human_bytes(memory.parameters + memory.packed_weights), human_bytes(memory.gradients),
                         human_bytes(memory.optimizer_state), human_bytes(memory.frames), human_bytes(memory.working),
                         human_bytes(memory.recomputed), human_bytes(memory.total()),
-                        fmt::format("{} of {}", plan.num_recomputed(s), plan.stages()[s].layout.cells.size()));
+                        fmt::format("{} of {}", plan.num_recomputed(s), plan.stages()[s].layout.num_cells()));
   }
   const HostMemory host = host_memory(plan, 0, true);
   return text + fmt::format(

@@ -23,11 +23,12 @@ char letter_of(Op op) {
   return is_backward(op) ? 'B' : '\0';
 }
 
-// F forward, B backward (twice as long; where it is apart, B by input and W by weight), . idle; a column is a forward.
+// F forward, B backward (twice as long; where it is apart, B by input and W by weight), . idle; a column is a forward
+// of one chunk.
 std::string draw(const Schedule& schedule) {
-  const PipelineCosts costs{
-      .chunks = std::vector<ChunkCost>(
-          schedule.size(), {.forward_seconds = 1, .backward_input_seconds = 1, .backward_weight_seconds = 1})};
+  const PipelineCosts costs{.chunks = std::vector<ChunkCost>(
+                                schedule.size() * static_cast<std::size_t>(num_chunks(schedule.front())),
+                                {.forward_seconds = 1, .backward_input_seconds = 1, .backward_weight_seconds = 1})};
   const Simulation simulation = simulate(schedule, costs);
   std::string text = fmt::format("step: {:.0f} forward-times, bubble {:.1f} % (equal cells, free messages)\n",
                                  simulation.step_seconds, 100 * simulation.bubble);

@@ -34,7 +34,8 @@ class Chooser {
   bool fits() const { return memory_.limit_gib == 0 || static_cast<double>(bytes()) <= memory_.limit_gib * kGibibyte; }
 
   void take_all() {
-    std::fill(stage_.recomputed.begin() + stage_.cells.begin, stage_.recomputed.begin() + stage_.cells.end, true);
+    for (const CellRange& run : stage_.runs)
+      std::fill(stage_.recomputed.begin() + run.begin, stage_.recomputed.begin() + run.end, true);
   }
 
   void take_as_few_as_fit() {
@@ -59,8 +60,9 @@ class Chooser {
       return static_cast<double>(network_[cell]->memory().saved_size_bytes()) / seconds[cell];
     };
     std::vector<std::int64_t> order;
-    for (std::int64_t cell = stage_.cells.begin; cell < stage_.cells.end; ++cell)
-      if (network_[cell]->memory().saved_size_bytes() > 0) order.push_back(cell);
+    for (const CellRange& run : stage_.runs)
+      for (std::int64_t cell = run.begin; cell < run.end; ++cell)
+        if (network_[cell]->memory().saved_size_bytes() > 0) order.push_back(cell);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::int64_t a, std::int64_t b) { return bytes_a_second(a) > bytes_a_second(b); });
     return order;
@@ -76,11 +78,11 @@ class Chooser {
     const bool recomputing_helps = static_cast<double>(least) <= memory_.limit_gib * kGibibyte;
     const std::string others = "a smaller batch.micro, more grid.stages";
     refuse(
-        "memory.limit_gib = {}: cells {} to {} take {} a rank with memory.recompute = {}, at least {} with cell. "
+        "memory.limit_gib = {}: cells {} take {} a rank with memory.recompute = {}, at least {} with cell. "
         "Allowed: memory.limit_gib = {:.2f} and more, {}{}.",
-        memory_.limit_gib, network_[stage_.cells.begin]->name(), network_[stage_.cells.end - 1]->name(),
-        human_bytes(taken), name_of(memory_.recompute), human_bytes(least),
-        limit_for(recomputing_helps ? taken : least), recomputing_helps ? "memory.recompute = auto, " : "", others);
+        memory_.limit_gib, cell_names(network_, stage_.runs), human_bytes(taken), name_of(memory_.recompute),
+        human_bytes(least), limit_for(recomputing_helps ? taken : least),
+        recomputing_helps ? "memory.recompute = auto, " : "", others);
   }
 
   const Network& network_;

@@ -20,24 +20,32 @@ std::string ranks_of(const GridShape& grid, std::int64_t stage) {
 }
 
 // Forward and backward.
-double gigaflop_a_sample(const Network& network, const CellRange& cells) {
+double gigaflop_a_sample(const Network& network, const std::vector<CellRange>& runs) {
   double flop = 0;
-  for (std::int64_t i = cells.begin; i < cells.end; ++i)
-    flop += network[i]->memory().forward_flop() + network[i]->memory().backward_flop();
+  for (const CellRange& cells : runs)
+    for (std::int64_t i = cells.begin; i < cells.end; ++i)
+      flop += network[i]->memory().forward_flop() + network[i]->memory().backward_flop();
   return flop / static_cast<double>(network.front()->x().n) / 1e9;
 }
 
 std::string describe_stages(const StepPlan& plan) {
-  std::string text = fmt::format("  {:<7}{:<16}{:<22}{:>12}{:>16}{:>15}\n", "stage", "ranks", "cells", "parameters",
-                                 "GFLOP a sample", "memory a rank");
+  std::vector<std::string> cells;
+  std::size_t width = 20;
+  for (const StagePlan& stage : plan.stages()) {
+    cells.push_back(cell_names(plan.network(), stage.layout.cells()));
+    width = std::max(width, cells.back().size());
+  }
+  constexpr const char* kRow = "  {:<7}{:<16}{:<{}}{:>14}{:>16}{:>15}\n";
+  std::string text =
+      fmt::format(kRow, "stage", "ranks", "cells", width, "parameters", "GFLOP a sample", "memory a rank");
   for (std::int64_t s = 0; s < plan.grid().stages; ++s) {
     const ArenaLayout& layout = plan.stages()[s].layout;
     std::int64_t parameters = 0;
     for (const ArenaEntry& entry : layout.entries)
       if (!entry.spec.is_statistic()) parameters += entry.spec.count();
-    text += fmt::format("  {:<7}{:<16}{:<22}{:>12}{:>16.3g}{:>15}\n", s, ranks_of(plan.grid(), s),
-                        cell_names(plan.network(), layout.cells), human_count(parameters),
-                        gigaflop_a_sample(plan.network(), layout.cells), human_bytes(plan.memory_of(s).total()));
+    text += fmt::format(kRow, s, ranks_of(plan.grid(), s), cells[s], width, human_count(parameters),
+                        fmt::format("{:.3g}", gigaflop_a_sample(plan.network(), layout.cells())),
+                        human_bytes(plan.memory_of(s).total()));
   }
   return text;
 }
@@ -53,18 +61,18 @@ std::string shares(const StepPlan& plan) {
   return least == most ? fmt::format("{}", most) : fmt::format("{} or {}", least, most);
 }
 
+// "1f1b", "interleaved, 2 chunks a stage".
+std::string schedule_name(const StepPlan& plan) {
+  const std::string name = name_of(plan.spec().schedule);
+  return plan.num_chunks() == 1 ? name : fmt::format("{}, {} chunks a stage", name, plan.num_chunks());
+}
+
 // Losses that blow up do so by many digits.
 std::string shown_loss(double loss) {
   return loss < 1e4 ? fmt::format("{:.4f}", loss) : fmt::format("{:.3e}", loss);
 }
 
 }  // namespace
-
-std::string cell_names(const Network& network, const CellRange& cells) {
-  const std::string& first = network[cells.begin]->name();
-  const std::string& last = network[cells.end - 1]->name();
-  return cells.size() == 1 ? first : fmt::format("{} .. {}", first, last);
-}
 
 std::string describe_run(const Parameters& params, const StepPlan& plan, const io::DatasetInfo& data,
                          const std::string& device) {
@@ -78,7 +86,7 @@ std::string describe_run(const Parameters& params, const StepPlan& plan, const i
                       counted(grid.replicas, "replica", "replicas"), counted(grid.ranks(), "rank", "ranks"), device);
   text += fmt::format("step: {} samples = {} of {}, {} on each replica; schedule {}\n", params.batch.global,
                       counted(plan.micro_batches_a_step(), "micro-batch", "micro-batches"), params.batch.micro,
-                      shares(plan), name_of(params.schedule.kind));
+                      shares(plan), schedule_name(plan));
   const std::int64_t steps = data.num_samples / params.batch.global;
   text +=
       fmt::format("epoch: {}{}\n", counted(steps, "step", "steps"),

@@ -16,9 +16,6 @@ namespace convoy {
 std::string describe_run(const Parameters& params, const StepPlan& plan, const io::DatasetInfo& data,
                          const std::string& device);
 
-/// "layer1.0 .. layer2.1".
-std::string cell_names(const Network& network, const CellRange& cells);
-
 struct ProgressPoint {
   std::int64_t epoch = 0, num_epochs = 0;
   std::int64_t step = 0, num_steps = 0;  ///< of this epoch

@@ -175,7 +175,9 @@ double ShardedUpdate::total_gradient_square_sum() {
     tools_.transport.progress();
     return request.test();
   });
-  return std::accumulate(all.begin(), all.end(), 0.0);
+  double sum = 0;
+  for (const std::int64_t tensor : spec_.clip->in_order) sum += all[tensor];
+  return sum;
 }
 
 void ShardedUpdate::update(std::int64_t bucket) {

@@ -37,6 +37,7 @@ struct ClipSpec {
   double norm = 0;
   const mpi::Communicator* model = nullptr;  ///< the stages of this replica
   std::vector<int> tensors_of_stages;        ///< entries of each stage's layout
+  std::vector<std::int64_t> in_order;        ///< those, counted through all stages, in the order of the network
 };
 
 struct ShardedUpdateSpec {

@@ -13,39 +13,50 @@ namespace {
 constexpr std::int64_t kAlignmentBytes = 64;
 constexpr std::int64_t kFloatBytes = size_of(DataType::kFloat32);
 
-}  // namespace
-
-StagePlan plan_stage(const Network& network, const StagePlanSpec& spec) {
-  StagePlan plan{.layout = make_arena_layout(network, spec.cells, spec.bucket_floats), .num_frames = spec.num_frames};
-  plan.type = network.front()->memory().type();
-  plan.is_first = spec.cells.begin == 0;
-  plan.is_last = spec.cells.end == std::ssize(network);
-  while (network[plan.first_trained]->is_frozen()) ++plan.first_trained;
+// Also what it needs of the places that chunks share.
+ChunkPlan plan_chunk(const Network& network, const StagePlanSpec& spec, const ArenaRun& run, StagePlan& stage) {
+  const CellRange& cells = run.cells;
+  ChunkPlan plan{.cells = cells, .first_cell = run.first_cell};
+  plan.is_first = cells.begin == 0;
+  plan.is_last = cells.end == std::ssize(network);
   const auto reserve = [&](std::int64_t bytes) {
     const std::int64_t offset = plan.frame_bytes;
     plan.frame_bytes += round_up(bytes, kAlignmentBytes);
     return offset;
   };
-  for (std::int64_t i = spec.cells.begin; i < spec.cells.end; ++i) {
+  for (std::int64_t i = cells.begin; i < cells.end; ++i) {
     const Cell& cell = *network[i];
     const std::int64_t saved_bytes = cell.memory().saved_size_bytes();
     // Before the first cell that is trained there is no backward.
-    const bool shares = i < plan.first_trained || (!spec.recomputed.empty() && spec.recomputed[i]);
+    const bool shares = i < stage.first_trained || (!spec.recomputed.empty() && spec.recomputed[i]);
     plan.shares_saved.push_back(shares);
-    if (shares) plan.shared_saved_bytes = std::max(plan.shared_saved_bytes, saved_bytes);
+    if (shares) stage.shared_saved_bytes = std::max(stage.shared_saved_bytes, saved_bytes);
     plan.x_offsets.push_back(reserve(cell.x_bytes()));
     plan.saved_offsets.push_back(reserve(shares ? 0 : saved_bytes));
     plan.noted_offsets.push_back(reserve(cell.memory().noted_size_bytes()));
     if (spec.splits_backward)
       plan.kept_offsets.push_back(reserve(cell.is_frozen() ? 0 : cell.memory().kept_size_bytes()));
-    plan.scratch_bytes = std::max(plan.scratch_bytes, cell.memory().scratch_size_bytes());
-    if (i > spec.cells.begin) plan.inner_gradient_bytes = std::max(plan.inner_gradient_bytes, cell.x_bytes());
+    stage.scratch_bytes = std::max(stage.scratch_bytes, cell.memory().scratch_size_bytes());
+    if (i > cells.begin) stage.inner_gradient_bytes = std::max(stage.inner_gradient_bytes, cell.x_bytes());
   }
-  const Cell& last = *network[spec.cells.end - 1];
+  const Cell& last = *network[cells.end - 1];
   plan.x_offsets.push_back(reserve(last.y_bytes()));
   if (plan.is_last) plan.dlogits_offset = reserve(last.dy_bytes());
-  if (!plan.is_first) plan.boundary_in_bytes = network[spec.cells.begin]->x_bytes();
+  if (!plan.is_first) plan.boundary_in_bytes = network[cells.begin]->x_bytes();
   if (!plan.is_last) plan.boundary_out_bytes = last.y_bytes();
+  return plan;
+}
+
+}  // namespace
+
+StagePlan plan_stage(const Network& network, const StagePlanSpec& spec) {
+  StagePlan plan{.layout = make_arena_layout(network, spec.runs, spec.bucket_floats),
+                 .type = network.front()->memory().type()};
+  while (network[plan.first_trained]->is_frozen()) ++plan.first_trained;
+  for (std::size_t c = 0; c < spec.runs.size(); ++c) {
+    plan.chunks.push_back(plan_chunk(network, spec, plan.layout.runs[c], plan));
+    plan.chunks.back().num_frames = spec.num_frames.at(c);
+  }
   return plan;
 }
 
@@ -57,65 +68,77 @@ StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
   std::int64_t convolution_bytes = 0;
   for (const ArenaEntry& entry : plan.layout.entries)
     if (entry.spec.kind == ParameterKind::kConvolutionWeight) convolution_bytes += entry.spec.count() * kFloatBytes;
+  std::int64_t frame_bytes = 0, boundary_bytes = 0;
+  for (const ChunkPlan& chunk : plan.chunks) {
+    frame_bytes += chunk.num_frames * chunk.frame_bytes;
+    boundary_bytes += chunk.boundary_in_bytes + chunk.boundary_out_bytes;
+  }
   const bool has_copies = plan.type != DataType::kFloat32;
   return {.parameters = arena_bytes + (has_copies ? plan.layout.count * size_of(plan.type) : 0),
           .packed_weights = 2 * convolution_bytes,
           .gradients = GradientTree::num_levels(use.num_leaves) * arena_bytes + (use.num_replicas - 1) * shard_bytes,
           .optimizer_state = use.num_slots * shard_bytes,
-          .frames = plan.num_frames * plan.frame_bytes,
+          .frames = frame_bytes,
           .recomputed = plan.shared_saved_bytes,
-          .working = plan.scratch_bytes + 2 * plan.inner_gradient_bytes +
-                     kGradientBuffers * (plan.boundary_in_bytes + plan.boundary_out_bytes)};
+          .working = plan.scratch_bytes + 2 * plan.inner_gradient_bytes + kGradientBuffers * boundary_bytes};
 }
 
 Stage::Stage(ops::Library& library, const Network& network, StagePlan plan)
     : plan_(std::move(plan)), library_(library) {
   Device& device = library.device();
-  for (std::int64_t i = plan_.layout.cells.begin; i < plan_.layout.cells.end; ++i) {
-    network[i]->plan(library);
-    cells_.push_back(network[i].get());
+  for (const ChunkPlan& chunk : plan_.chunks) {
+    for (std::int64_t i = chunk.cells.begin; i < chunk.cells.end; ++i) {
+      network[i]->plan(library);
+      cells_.push_back(network[i].get());
+    }
+    ChunkMemory& memory = memory_.emplace_back();
+    memory.frames = Buffer(device, chunk.num_frames * chunk.frame_bytes);
+    for (std::int64_t i = 0; i < kGradientBuffers; ++i) {
+      memory.gradients_in.emplace_back(device, chunk.boundary_out_bytes);
+      memory.gradients_out.emplace_back(device, chunk.boundary_in_bytes);
+    }
   }
   parameters_ = Buffer(device, plan_.layout.count * kFloatBytes);
   if (plan_.type != DataType::kFloat32) copies_ = Buffer(device, plan_.layout.count * size_of(plan_.type));
-  frames_ = Buffer(device, plan_.num_frames * plan_.frame_bytes);
   shared_saved_ = Buffer(device, plan_.shared_saved_bytes);
   scratch_ = Buffer(device, plan_.scratch_bytes);
   for (int i = 0; i < 2; ++i) inner_gradients_.emplace_back(device, plan_.inner_gradient_bytes);
-  for (std::int64_t i = 0; i < kGradientBuffers; ++i) {
-    gradients_in_.emplace_back(device, plan_.boundary_out_bytes);
-    gradients_out_.emplace_back(device, plan_.boundary_in_bytes);
-  }
 }
 
-Weights Stage::weights_of(std::int64_t i) const {
+Weights Stage::weights_of(std::int64_t chunk, std::int64_t i) const {
   const std::byte* arena = plan_.type == DataType::kFloat32 ? parameters_.data() : copies_.data();
-  return {.data = arena + plan_.layout.cell_offsets[i] * size_of(plan_.type), .type = plan_.type};
+  return {.data = arena + arena_offset(chunk, i) * size_of(plan_.type), .type = plan_.type};
 }
 
-Frame Stage::frame_of(std::int64_t frame, std::int64_t i) const {
-  return {.saved = plan_.shares_saved[i] ? shared_saved_.data() : at(frame, plan_.saved_offsets[i]),
-          .noted = at(frame, plan_.noted_offsets[i]),
+Frame Stage::frame_of(const FramePlace& place, std::int64_t i) const {
+  const ChunkPlan& chunk = plan_.chunks[place.chunk];
+  return {.saved = chunk.shares_saved[i] ? shared_saved_.data() : at(place, chunk.saved_offsets[i]),
+          .noted = at(place, chunk.noted_offsets[i]),
           .scratch = scratch_.data(),
-          .parameters = parameters_.floats() + plan_.layout.cell_offsets[i],
-          .weights = weights_of(i)};
+          .parameters = parameters_.floats() + arena_offset(place.chunk, i),
+          .weights = weights_of(place.chunk, i)};
 }
 
 void Stage::reload_weights() {
   if (plan_.type != DataType::kFloat32)
     library_.elementwise().round_to(plan_.type, parameters_.floats(), copies_.data(), plan_.layout.count);
-  load_weights(plan_.layout.cells);
+  for (std::int64_t chunk = 0; chunk < std::ssize(plan_.chunks); ++chunk)
+    load_weights(chunk, plan_.chunks[chunk].cells);
 }
 
-void Stage::load_weights(const CellRange& cells) {
-  for (std::int64_t i = cells.begin - plan_.layout.cells.begin; i < cells.end - plan_.layout.cells.begin; ++i)
-    cells_[i]->load_weights(weights_of(i));
+void Stage::load_weights(std::int64_t chunk, const CellRange& cells) {
+  const std::int64_t first = plan_.chunks[chunk].cells.begin;
+  for (std::int64_t i = cells.begin - first; i < cells.end - first; ++i)
+    cell(chunk, i).load_weights(weights_of(chunk, i));
 }
 
-void Stage::forward(std::int64_t frame, bool training, const Poke& poke) const {
-  for (std::int64_t i = 0; i < std::ssize(cells_); ++i) {
-    Frame cell_frame = frame_of(frame, i);
-    cell_frame.training = training && !cells_[i]->is_frozen();
-    cells_[i]->forward(cell_frame, at(frame, plan_.x_offsets[i]), at(frame, plan_.x_offsets[i + 1]));
+void Stage::forward(const FramePlace& place, bool training, const Poke& poke) const {
+  const ChunkPlan& chunk = plan_.chunks[place.chunk];
+  for (std::int64_t i = 0; i < chunk.cells.size(); ++i) {
+    Cell& own = cell(place.chunk, i);
+    Frame cell_frame = frame_of(place, i);
+    cell_frame.training = training && !own.is_frozen();
+    own.forward(cell_frame, at(place, chunk.x_offsets[i]), at(place, chunk.x_offsets[i + 1]));
     poke();
   }
 }
@@ -125,51 +148,56 @@ void Stage::backward(const BackwardPiece& piece, const Poke& poke) const {
 }
 
 void Stage::backward_input(const BackwardPiece& piece, const Poke& poke) const {
-  assert(!plan_.kept_offsets.empty());
+  assert(!plan_.chunks[piece.place.chunk].kept_offsets.empty());
   backward_to_input(piece, Part::kInput, poke);
 }
 
-// The k-th cell from the stage's end writes its dx into inner buffer k mod 2, in whichever piece it is.
+// The k-th cell from the chunk's end writes its dx into inner buffer k mod 2, in whichever piece it is.
 void Stage::backward_to_input(const BackwardPiece& piece, Part part, const Poke& poke) const {
-  const std::int64_t first = plan_.layout.cells.begin;
-  std::int64_t k = plan_.layout.cells.end - piece.cells.end;
+  const ChunkPlan& chunk = plan_.chunks[piece.place.chunk];
+  const std::int64_t first = chunk.cells.begin;
+  std::int64_t k = chunk.cells.end - piece.cells.end;
   void* dy = k == 0 ? piece.dy : inner_gradients_[(k - 1) % 2].data();
   const std::int64_t begin = std::max(piece.cells.begin, plan_.first_trained);
   for (std::int64_t i = piece.cells.end - 1 - first; i >= begin - first; --i) {
     const Frame cell_frame = backward_frame(piece, i, part);
-    const void* x = x_for_backward(cell_frame, piece.frame, i, poke);
+    const void* x = x_for_backward(cell_frame, piece.place, i, poke);
     void* dx = i > 0 ? inner_gradients_[k++ % 2].data() : piece.dx;
-    cells_[i]->backward(cell_frame, x, at(piece.frame, plan_.x_offsets[i + 1]), dy, dx);
+    cell(piece.place.chunk, i).backward(cell_frame, x, at(piece.place, chunk.x_offsets[i + 1]), dy, dx);
     dy = dx;
     poke();
   }
 }
 
 void Stage::backward_weight(const BackwardPiece& piece, const Poke& poke) const {
-  assert(!plan_.kept_offsets.empty());
-  const std::int64_t first = plan_.layout.cells.begin;
-  for (std::int64_t i = piece.cells.end - 1 - first; i >= piece.cells.begin - first; --i) {
-    if (cells_[i]->is_frozen()) continue;
+  const ChunkPlan& chunk = plan_.chunks[piece.place.chunk];
+  assert(!chunk.kept_offsets.empty());
+  for (std::int64_t i = piece.cells.end - 1 - chunk.cells.begin; i >= piece.cells.begin - chunk.cells.begin; --i) {
+    const Cell& own = cell(piece.place.chunk, i);
+    if (own.is_frozen()) continue;
     const Frame cell_frame = backward_frame(piece, i, Part::kWeight);
-    cells_[i]->backward_weight(cell_frame, x_for_backward(cell_frame, piece.frame, i, poke));
+    own.backward_weight(cell_frame, x_for_backward(cell_frame, piece.place, i, poke));
     poke();
   }
 }
 
 Frame Stage::backward_frame(const BackwardPiece& piece, std::int64_t i, Part part) const {
-  Frame cell_frame = frame_of(piece.frame, i);
-  cell_frame.training = !cells_[i]->is_frozen();
+  const FramePlace& place = piece.place;
+  Frame cell_frame = frame_of(place, i);
+  cell_frame.training = !cell(place.chunk, i).is_frozen();
   if (!cell_frame.training) return cell_frame;
-  if (part != Part::kWhole) cell_frame.kept = at(piece.frame, plan_.kept_offsets[i]);
-  if (part != Part::kInput) cell_frame.gradients = piece.gradients + plan_.layout.cell_offsets[i];
+  if (part != Part::kWhole) cell_frame.kept = at(place, plan_.chunks[place.chunk].kept_offsets[i]);
+  if (part != Part::kInput) cell_frame.gradients = piece.gradients + arena_offset(place.chunk, i);
   return cell_frame;
 }
 
 // The cell's input, and what it saved in its place.
-const void* Stage::x_for_backward(const Frame& cell_frame, std::int64_t frame, std::int64_t i, const Poke& poke) const {
-  const void* x = at(frame, plan_.x_offsets[i]);
-  if (plan_.shares_saved[i]) {
-    cells_[i]->recompute(cell_frame, x);
+const void* Stage::x_for_backward(const Frame& cell_frame, const FramePlace& place, std::int64_t i,
+                                  const Poke& poke) const {
+  const ChunkPlan& chunk = plan_.chunks[place.chunk];
+  const void* x = at(place, chunk.x_offsets[i]);
+  if (chunk.shares_saved[i]) {
+    cell(place.chunk, i).recompute(cell_frame, x);
     poke();
   }
   return x;

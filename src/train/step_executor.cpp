@@ -12,8 +12,14 @@ namespace convoy {
 
 namespace {
 
-// Both ends list their micro-batches in the same order, and messages of one tag do not overtake each other.
-constexpr int kActivationTag = 0, kGradientTag = 1;
+// A tag for each boundary between virtual stages that the same two ranks share, and each kind. Both ends list their
+// micro-batches in the same order, and messages of one tag do not overtake each other.
+int activation_tag(std::int64_t chunk_before) {
+  return static_cast<int>(2 * chunk_before);
+}
+int gradient_tag(std::int64_t chunk_before) {
+  return static_cast<int>(2 * chunk_before + 1);
+}
 
 }  // namespace
 
@@ -34,33 +40,55 @@ StepExecutor::StepExecutor(const ExecutorParts& parts, BoundProgram program)
   plan_recordings();
 }
 
+// Virtual stages follow each other round the stages: behind the last one's chunk c comes the first one's chunk c + 1.
 void StepExecutor::plan_messages() {
-  Stage& stage = parts_.stage;
-  Transport& transport = parts_.transport;
-  const int me = static_cast<int>(parts_.grid.stage());
-  const auto spec_of = [&](void* data, std::int64_t size_bytes, int peer, int tag) {
-    return MessageSpec{.group = parts_.grid.model(), .data = data, .size_bytes = size_bytes, .peer = peer, .tag = tag};
-  };
-  const std::int64_t x_bytes = stage.first_cell().x_bytes(), y_bytes = stage.last_cell().y_bytes();
-  for (std::int64_t frame = 0; frame < program_.num_frames.front(); ++frame) {
-    if (!parts_.grid.is_first_stage())
-      activation_receives_.push_back(transport.receive(spec_of(stage.input(frame), x_bytes, me - 1, kActivationTag)));
-    if (!parts_.grid.is_last_stage())
-      activation_sends_.push_back(transport.send(spec_of(stage.output(frame), y_bytes, me + 1, kActivationTag)));
+  for (std::int64_t c = 0; c < std::ssize(program_.num_frames); ++c) {
+    ChunkMessages& messages = messages_.emplace_back();
+    const ChunkPlan& chunk = parts_.stage.plan().chunks[c];
+    if (!chunk.is_first) plan_messages_before(c, messages);
+    if (!chunk.is_last) plan_messages_behind(c, messages);
+  }
+}
+
+void StepExecutor::plan_messages_before(std::int64_t chunk, ChunkMessages& messages) {
+  const std::int64_t stages = parts_.grid.num_stages(), me = parts_.grid.stage();
+  const std::int64_t chunk_before = parts_.grid.is_first_stage() ? chunk - 1 : chunk;
+  MessageSpec spec{.group = parts_.grid.model(),
+                   .size_bytes = parts_.stage.plan().chunks[chunk].boundary_in_bytes,
+                   .peer = static_cast<int>((me + stages - 1) % stages),
+                   .tag = activation_tag(chunk_before)};
+  for (std::int64_t frame = 0; frame < program_.num_frames[chunk]; ++frame) {
+    spec.data = parts_.stage.input({chunk, frame});
+    messages.activation_receives.push_back(parts_.transport.receive(spec));
   }
   if (!is_training()) return;
+  spec.tag = gradient_tag(chunk_before);
   for (std::int64_t buffer = 0; buffer < kGradientBuffers; ++buffer) {
-    if (!parts_.grid.is_first_stage())
-      gradient_sends_.push_back(transport.send(spec_of(stage.gradient_out(buffer), x_bytes, me - 1, kGradientTag)));
-    if (!parts_.grid.is_last_stage())
-      gradient_receives_.push_back(
-          transport.receive(spec_of(stage.gradient_in(buffer), y_bytes, me + 1, kGradientTag)));
+    spec.data = parts_.stage.gradient_out(chunk, buffer);
+    messages.gradient_sends.push_back(parts_.transport.send(spec));
+  }
+}
+
+void StepExecutor::plan_messages_behind(std::int64_t chunk, ChunkMessages& messages) {
+  MessageSpec spec{.group = parts_.grid.model(),
+                   .size_bytes = parts_.stage.plan().chunks[chunk].boundary_out_bytes,
+                   .peer = static_cast<int>((parts_.grid.stage() + 1) % parts_.grid.num_stages()),
+                   .tag = activation_tag(chunk)};
+  for (std::int64_t frame = 0; frame < program_.num_frames[chunk]; ++frame) {
+    spec.data = parts_.stage.output({chunk, frame});
+    messages.activation_sends.push_back(parts_.transport.send(spec));
+  }
+  if (!is_training()) return;
+  spec.tag = gradient_tag(chunk);
+  for (std::int64_t buffer = 0; buffer < kGradientBuffers; ++buffer) {
+    spec.data = parts_.stage.gradient_in(chunk, buffer);
+    messages.gradient_receives.push_back(parts_.transport.receive(spec));
   }
 }
 
 // Actions that do the same work on the same memory share a recording.
 void StepExecutor::plan_recordings() {
-  using Memory = std::tuple<Op, std::int64_t, std::int64_t, std::int64_t, const float*, std::int64_t>;
+  using Memory = std::tuple<Op, std::int64_t, std::int64_t, std::int64_t, std::int64_t, const float*, std::int64_t>;
   std::map<Memory, Recording*> known;
   for (const Action& action : program_.actions) {
     const Instruction& i = action.instruction;
@@ -68,15 +96,16 @@ void StepExecutor::plan_recordings() {
     if (i.op != Op::kForward && !is_backward(i.op)) continue;
     const bool has_gradients = i.op == Op::kBackward || i.op == Op::kBackwardWeight;
     const float* leaf = has_gradients ? parts_.training.tree->leaf(i.micro_batch) : nullptr;
-    Recording*& same = known[{i.op, action.frame, action.gradient_in, action.gradient_out, leaf, i.bucket}];
+    Recording*& same = known[{i.op, i.chunk, action.frame, action.gradient_in, action.gradient_out, leaf, i.bucket}];
     if (same == nullptr) same = recordings_.emplace_back(parts_.device.make_recording()).get();
     recording = same;
   }
 }
 
 void StepExecutor::finish() {
-  for (const Messages* messages : {&activation_sends_, &gradient_sends_})
-    for (const auto& message : *messages) wait_for(*message);
+  for (const ChunkMessages& messages : messages_)
+    for (const Messages* sends : {&messages.activation_sends, &messages.gradient_sends})
+      for (const auto& message : *sends) wait_for(*message);
 }
 
 void StepExecutor::run(BatchSource& source) {
@@ -94,7 +123,8 @@ void StepExecutor::run(BatchSource& source) {
 }
 
 void StepExecutor::execute(const Action& action, Recording* recording, BatchSource& source) {
-  const std::int64_t m = action.instruction.micro_batch, bucket = action.instruction.bucket;
+  const std::int64_t m = action.instruction.micro_batch, chunk = action.instruction.chunk;
+  const std::int64_t bucket = bucket_of(action.instruction);
   Stage& stage = parts_.stage;
   ShardedUpdate* update = parts_.training.update;
   switch (action.instruction.op) {
@@ -102,14 +132,14 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       load_images(action, source);
       break;
     case Op::kRecvActivation:
-      wait_for(*activation_receives_[action.frame]);
+      wait_for(*messages_of(action).activation_receives[action.frame]);
       note_ready();
       break;
     case Op::kForward:
       forward(action, *recording);
       break;
     case Op::kSendActivation:
-      activation_sends_[action.frame]->start();
+      messages_of(action).activation_sends[action.frame]->start();
       break;
     case Op::kLoadLabels: {
       const ScopedTimer timer(times_.load);
@@ -121,7 +151,7 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       if (logits_lane_) copy_logits(action);
       break;
     case Op::kRecvGradient:
-      wait_for(*gradient_receives_[action.gradient_in]);
+      wait_for(*messages_of(action).gradient_receives[action.gradient_in]);
       note_ready();
       break;
     case Op::kBackward:
@@ -132,7 +162,7 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       backward_weight(action, *recording);
       break;
     case Op::kSendGradient:
-      gradient_sends_[action.gradient_out]->start();
+      messages_of(action).gradient_sends[action.gradient_out]->start();
       break;
     case Op::kReduceBucket: {
       const Bucket& range = stage.plan().layout.buckets[bucket];
@@ -159,7 +189,7 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       update->await_gather(bucket);
       note_ready();
       update->finish_gather(bucket);
-      stage.load_weights(stage.plan().layout.buckets[bucket].cells);
+      stage.load_weights(chunk, stage.plan().layout.buckets[bucket].cells);
       break;
   }
 }
@@ -172,17 +202,17 @@ void StepExecutor::note_ready() {
 void StepExecutor::load_images(const Action& action, BatchSource& source) {
   const ScopedTimer timer(times_.load);
   const double waited = source.wait_seconds();
-  source.load_images(action.instruction.micro_batch, parts_.stage.input(action.frame));
+  source.load_images(action.instruction.micro_batch, parts_.stage.input(place_of(action)));
   if (recorder_ != nullptr) recorder_->waited(source.wait_seconds() - waited);
 }
 
 void StepExecutor::compute_loss(const Action& action) {
   const std::int64_t m = action.instruction.micro_batch;
   auto* sums = reinterpret_cast<ops::LossSums*>(sums_.data());
-  parts_.loss->run({.logits = parts_.stage.logits(action.frame),
+  parts_.loss->run({.logits = parts_.stage.logits(place_of(action)),
                     .labels = labels_of(m),
                     .seconds = seconds_of(m),
-                    .dlogits = is_training() ? parts_.stage.dlogits(action.frame) : nullptr,
+                    .dlogits = is_training() ? parts_.stage.dlogits(place_of(action)) : nullptr,
                     .loss_scale = is_training() ? static_cast<float>(parts_.training.loss_scale->scale()) : 1.0f,
                     .sums = sums + m});
 }
@@ -197,23 +227,23 @@ void StepExecutor::copy_logits(const Action& action) {
   const std::int64_t size_bytes = parts_.stage.last_cell().y_bytes();
   logits_lane_->mark();
   logits_lane_->start_to_host(logits_.data() + action.instruction.micro_batch * size_bytes,
-                              parts_.stage.logits(action.frame), size_bytes);
+                              parts_.stage.logits(place_of(action)), size_bytes);
   logits_lane_->join();
 }
 
 void StepExecutor::forward(const Action& action, Recording& recording) {
   // What the frame's last output was sent for has long arrived.
-  if (!activation_sends_.empty()) {
-    wait_for(*activation_sends_[action.frame]);
+  if (!chunk_of(action).is_last) {
+    wait_for(*messages_of(action).activation_sends[action.frame]);
     note_ready();
   }
-  recording.run([this, &action] { parts_.stage.forward(action.frame, is_training(), poke_); });
+  recording.run([this, &action] { parts_.stage.forward(place_of(action), is_training(), poke_); });
 }
 
 // Joint, or by input alone.
 void StepExecutor::backward(const Action& action, Recording& recording) {
-  if (action.first_piece && !gradient_sends_.empty()) {
-    wait_for(*gradient_sends_[action.gradient_out]);
+  if (action.first_piece && !chunk_of(action).is_first) {
+    wait_for(*messages_of(action).gradient_sends[action.gradient_out]);
     note_ready();
   }
   recording.run([this, &action] {
@@ -221,10 +251,11 @@ void StepExecutor::backward(const Action& action, Recording& recording) {
     const Instruction& i = action.instruction;
     const Bucket range = piece_of(i);
     Stage::BackwardPiece piece{
-        .frame = action.frame,
+        .place = place_of(action),
         .cells = range.cells,
-        .dy = parts_.grid.is_last_stage() ? stage.dlogits(action.frame) : stage.gradient_in(action.gradient_in),
-        .dx = parts_.grid.is_first_stage() ? nullptr : stage.gradient_out(action.gradient_out)};
+        .dy =
+            chunk_of(action).is_last ? stage.dlogits(place_of(action)) : stage.gradient_in(i.chunk, action.gradient_in),
+        .dx = chunk_of(action).is_first ? nullptr : stage.gradient_out(i.chunk, action.gradient_out)};
     if (i.op == Op::kBackwardInput) {
       stage.backward_input(piece, poke_);
       return;
@@ -240,16 +271,21 @@ void StepExecutor::backward_weight(const Action& action, Recording& recording) {
     GradientTree& tree = *parts_.training.tree;
     const std::int64_t m = action.instruction.micro_batch;
     const Bucket range = piece_of(action.instruction);
-    parts_.stage.backward_weight({.frame = action.frame, .cells = range.cells, .gradients = tree.leaf(m)}, poke_);
+    parts_.stage.backward_weight({.place = place_of(action), .cells = range.cells, .gradients = tree.leaf(m)}, poke_);
     tree.merge(m, range.begin, range.end);
   });
+}
+
+/// Of the layout; the instruction's is its chunk's.
+std::int64_t StepExecutor::bucket_of(const Instruction& instruction) const {
+  return parts_.stage.plan().layout.runs[instruction.chunk].first_bucket + instruction.bucket;
 }
 
 /// The cells of a backward, and their part of the arena.
 Bucket StepExecutor::piece_of(const Instruction& instruction) const {
   const ArenaLayout& layout = parts_.stage.plan().layout;
-  if (instruction.bucket != kAllBuckets) return layout.buckets[instruction.bucket];
-  return {.cells = layout.cells, .begin = 0, .end = layout.count};
+  if (instruction.bucket == kAllBuckets) return layout.runs[instruction.chunk].whole();
+  return layout.buckets[bucket_of(instruction)];
 }
 
 void StepExecutor::agree_on_update() {
@@ -283,8 +319,9 @@ ops::SecondLabel* StepExecutor::seconds_of(std::int64_t micro_batch) const {
 }
 
 Message& StepExecutor::receive_of(const EarlyReceive& receive) const {
-  return receive.op == Op::kRecvActivation ? *activation_receives_[receive.buffer]
-                                           : *gradient_receives_[receive.buffer];
+  const ChunkMessages& messages = messages_[receive.chunk];
+  return receive.op == Op::kRecvActivation ? *messages.activation_receives[receive.buffer]
+                                           : *messages.gradient_receives[receive.buffer];
 }
 
 void StepExecutor::wait_for(Message& message) {

@@ -33,7 +33,7 @@ struct TrainingParts {
   bool mixes_labels = false;
 };
 
-/// What the executor works with; all outlive it. `loss` on the last stage only.
+/// What the executor works with; all outlive it. `loss` on the last stage only. The stage has the program's chunks.
 struct ExecutorParts {
   Stage& stage;
   const ProcessGrid& grid;
@@ -72,9 +72,22 @@ class StepExecutor {
   bool skipped_update() const { return skips_update_; }
 
  private:
+  /// Of a chunk, with the virtual stages before and behind it; empty where there is none.
+  struct ChunkMessages {
+    Messages activation_sends, activation_receives;  ///< by frame
+    Messages gradient_sends, gradient_receives;      ///< by buffer
+  };
+
+  static FramePlace place_of(const Action& action) {
+    return {.chunk = action.instruction.chunk, .frame = action.frame};
+  }
+  const ChunkPlan& chunk_of(const Action& action) const { return parts_.stage.plan().chunks[action.instruction.chunk]; }
   bool is_training() const { return parts_.training.update != nullptr; }
   void plan_messages();
+  void plan_messages_before(std::int64_t chunk, ChunkMessages& messages);
+  void plan_messages_behind(std::int64_t chunk, ChunkMessages& messages);
   void plan_recordings();
+  ChunkMessages& messages_of(const Action& action) { return messages_[action.instruction.chunk]; }
   Message& receive_of(const EarlyReceive& receive) const;
   std::int32_t* labels_of(std::int64_t micro_batch) const;
   ops::SecondLabel* seconds_of(std::int64_t micro_batch) const;
@@ -86,6 +99,7 @@ class StepExecutor {
   void forward(const Action& action, Recording& recording);
   void backward(const Action& action, Recording& recording);
   void backward_weight(const Action& action, Recording& recording);
+  std::int64_t bucket_of(const Instruction& instruction) const;
   Bucket piece_of(const Instruction& instruction) const;
   void agree_on_update();
   bool any_rank_found_overflow();
@@ -96,8 +110,7 @@ class StepExecutor {
   BoundProgram program_;
   Poke poke_;
 
-  Messages activation_sends_, activation_receives_;  ///< by frame; empty where there is no such neighbour
-  Messages gradient_sends_, gradient_receives_;      ///< by buffer; likewise
+  std::vector<ChunkMessages> messages_;
   std::vector<std::unique_ptr<Recording>> recordings_;
   std::vector<Recording*> recording_of_;   ///< by action; null where there is nothing to record
   HostBuffer labels_;                      ///< by micro-batch

@@ -36,6 +36,7 @@ EngineSpec engine_spec(const Parameters& params, const io::ModelCard& card) {
                       .freeze = params.train.freeze},
           .batch = params.batch,
           .schedule = params.schedule.kind,
+          .chunks = params.schedule.kind == ScheduleKind::kInterleaved ? params.schedule.chunks : 1,
           .memory = params.memory,
           .optimizer = params.optimizer,
           .reduction = params.run.reduction,
@@ -72,48 +73,68 @@ void check_micro_batches(const BatchParams& batch, const GridShape& grid) {
         (batch.global + kMostMicroBatches - 1) / kMostMicroBatches);
 }
 
-// Until the executor has several chunks a stage.
-void check_schedule(ScheduleKind kind) {
-  if (kind == ScheduleKind::kInterleaved)
-    refuse("schedule.kind = {} cannot be executed yet. Allowed here: naive, gpipe, 1f1b, zero_bubble.", name_of(kind));
+void check_chunks(const Network& network, std::int64_t chunks, std::int64_t stages) {
+  const std::int64_t cells = std::ssize(network), most = cells / stages;
+  if (chunks == 1 || chunks <= most) return;  // too many stages for any chunk are refused by partition()
+  refuse(
+      "schedule.chunks = {} on grid.stages = {} cuts the network into {} runs of cells, but it has {} cells. Allowed: "
+      "{}",
+      chunks, stages, chunks * stages, cells,
+      most >= 2 ? fmt::format("schedule.chunks = 2 to {}, or fewer grid.stages.", most)
+                : std::string("fewer grid.stages, or another schedule.kind."));
 }
 
-void check_message(const Network& network, const StagePlan& stage, std::int64_t batch_micro) {
-  const std::int64_t bytes = std::max(stage.boundary_in_bytes, stage.boundary_out_bytes);
-  if (bytes > kMostMessageBytes)
-    refuse(
-        "batch.micro = {} makes activations of {} between stages, at {}. A message holds at most 2 GiB: use "
-        "batch.micro = "
-        "{} or less.",
-        batch_micro, human_bytes(bytes), network[stage.layout.cells.begin]->name(),
-        batch_micro * kMostMessageBytes / bytes);
+void check_messages(const Network& network, const StagePlan& stage, std::int64_t batch_micro) {
+  for (const ChunkPlan& chunk : stage.chunks) {
+    const std::int64_t bytes = std::max(chunk.boundary_in_bytes, chunk.boundary_out_bytes);
+    if (bytes > kMostMessageBytes)
+      refuse(
+          "batch.micro = {} makes activations of {} between stages, at {}. A message holds at most 2 GiB: use "
+          "batch.micro = {} or less.",
+          batch_micro, human_bytes(bytes), network[chunk.cells.begin]->name(), batch_micro * kMostMessageBytes / bytes);
+  }
 }
 
 }  // namespace
 
 StepPlan::StepPlan(const EngineSpec& spec, const GridShape& grid)
     : spec_(spec), grid_(grid), network_(make_network(spec.network)) {
-  check_schedule(spec.schedule);
   check_micro_batches(spec.batch, grid);
-  const bool splits_backward = spec.schedule == ScheduleKind::kZeroBubble;
-  const auto bucket_floats = static_cast<std::int64_t>(spec.bucket_mib * 1024 * 1024 / sizeof(float));
-  for (const CellRange& cells : partition(model_cell_seconds(network_), grid.stages))
-    stages_.push_back(
-        plan_stage(network_, {.cells = cells, .bucket_floats = bucket_floats, .splits_backward = splits_backward}));
-  for (const StagePlan& stage : stages_) check_message(network_, stage, spec.batch.micro);
-  for (std::int64_t replica = 0; replica < grid.replicas; ++replica) {
-    const Schedule schedule = training_schedule(replica);
-    for (std::size_t s = 0; s < stages_.size(); ++s)
-      stages_[s].num_frames = std::max({stages_[s].num_frames, kEvaluationFrames, max_in_flight(schedule[s])});
+  std::vector<StagePlanSpec> specs = cut();
+  for (const StagePlanSpec& stage : specs) {
+    stages_.push_back(plan_stage(network_, stage));
+    check_messages(network_, stages_.back(), spec.batch.micro);
   }
-  for (StagePlan& stage : stages_) {
-    StagePlanSpec within{.cells = stage.layout.cells,
-                         .bucket_floats = bucket_floats,
-                         .num_frames = stage.num_frames,
-                         .recomputed = {},
-                         .splits_backward = splits_backward};
-    within.recomputed = choose_recomputed(network_, within, stage_use(), spec.memory);
-    stage = plan_stage(network_, within);
+  make_schedules();
+  for (std::size_t s = 0; s < specs.size(); ++s) {
+    for (std::int64_t c = 0; c < num_chunks(); ++c)
+      for (const auto& [micro_batches, schedule] : schedules_)
+        specs[s].num_frames[c] = std::max(specs[s].num_frames[c], max_in_flight(schedule[s], c));
+    specs[s].recomputed = choose_recomputed(network_, specs[s], stage_use(), spec.memory);
+    stages_[s] = plan_stage(network_, specs[s]);
+  }
+}
+
+// Each run of cells is a virtual stage: as even as they can be, which stages then are, too, but for what could be
+// gained by pairing long runs with short ones.
+std::vector<StagePlanSpec> StepPlan::cut() const {
+  check_chunks(network_, num_chunks(), grid_.stages);
+  const auto runs = partition(model_cell_seconds(network_), grid_.stages * num_chunks());
+  std::vector<StagePlanSpec> specs(
+      grid_.stages, {.runs = {},
+                     .bucket_floats = static_cast<std::int64_t>(spec_.bucket_mib * 1024 * 1024 / sizeof(float)),
+                     .num_frames = std::vector<std::int64_t>(num_chunks(), kEvaluationFrames),
+                     .recomputed = {},
+                     .splits_backward = spec_.schedule == ScheduleKind::kZeroBubble});
+  for (std::size_t x = 0; x < runs.size(); ++x) specs[x % specs.size()].runs.push_back(runs[x]);
+  return specs;
+}
+
+void StepPlan::make_schedules() {
+  for (std::int64_t replica = 0; replica < grid_.replicas; ++replica) {
+    const std::int64_t micro_batches = micro_batches_of(replica).size();
+    if (!schedules_.contains(micro_batches))
+      schedules_[micro_batches] = make_schedule(spec_.schedule, pipeline_of(replica));
   }
 }
 
@@ -139,15 +160,17 @@ bool StepPlan::is_invariant() const {
 PipelineSpec StepPlan::pipeline_of(std::int64_t replica) const {
   PipelineSpec pipeline{.stages = grid_.stages,
                         .micro_batches = micro_batches_of(replica).size(),
+                        .chunks = num_chunks(),
                         .num_buckets = {},
                         .agree_on_update = LossScale(spec_.network.type).is_dynamic() || spec_.clip_norm > 0 ||
                                            needs_tensor_norms(spec_.optimizer.kind)};
-  for (const StagePlan& stage : stages_) pipeline.num_buckets.push_back(std::ssize(stage.layout.buckets));
+  for (std::int64_t c = 0; c < num_chunks(); ++c)
+    for (const StagePlan& stage : stages_) pipeline.num_buckets.push_back(stage.layout.runs[c].num_buckets);
   return pipeline;
 }
 
-Schedule StepPlan::training_schedule(std::int64_t replica) const {
-  return make_schedule(spec_.schedule, pipeline_of(replica));
+const Schedule& StepPlan::training_schedule(std::int64_t replica) const {
+  return schedules_.at(micro_batches_of(replica).size());
 }
 
 Schedule StepPlan::evaluation_schedule(std::int64_t replica) const {
@@ -167,10 +190,12 @@ StageUse StepPlan::stage_use() const {
 std::int64_t StepPlan::num_recomputed(std::int64_t stage) const {
   const StagePlan& plan = stages_[stage];
   std::int64_t num = 0;
-  for (std::int64_t i = 0; i < plan.layout.cells.size(); ++i) {
-    const std::int64_t cell = plan.layout.cells.begin + i;
-    const bool computes = network_[cell]->memory().saved_size_bytes() > 0 && cell >= plan.first_trained;
-    if (plan.shares_saved[i] && computes) ++num;
+  for (const ChunkPlan& chunk : plan.chunks) {
+    for (std::int64_t i = 0; i < chunk.cells.size(); ++i) {
+      const std::int64_t cell = chunk.cells.begin + i;
+      const bool computes = network_[cell]->memory().saved_size_bytes() > 0 && cell >= plan.first_trained;
+      if (chunk.shares_saved[i] && computes) ++num;
+    }
   }
   return num;
 }

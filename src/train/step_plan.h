@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "convoy/comm/process_grid.h"
@@ -20,6 +21,7 @@ struct EngineSpec {
   NetworkSpec network;  ///< micro_batch is batch.micro
   BatchParams batch;
   ScheduleKind schedule = ScheduleKind::k1F1B;
+  std::int64_t chunks = 1;  ///< a stage; more than 1 only where interleaved
   MemoryParams memory;
   OptimizerParams optimizer;
   ReductionKind reduction = ReductionKind::kInvariant;
@@ -53,6 +55,8 @@ class StepPlan {
   const GridShape& grid() const { return grid_; }
   const Network& network() const { return network_; }
   const std::vector<StagePlan>& stages() const { return stages_; }
+  /// Runs of cells of each stage: spec().chunks, or 1 where one stage has all cells.
+  std::int64_t num_chunks() const { return grid_.stages == 1 ? 1 : spec_.chunks; }
 
   std::int64_t micro_batches_a_step() const { return spec_.batch.global / spec_.batch.micro; }
   MicroBatchRange micro_batches_of(std::int64_t replica) const;
@@ -61,7 +65,7 @@ class StepPlan {
   /// Whether the bits are the same as on one replica: every replica's share is a whole subtree of the gradient tree.
   bool is_invariant() const;
 
-  Schedule training_schedule(std::int64_t replica) const;
+  const Schedule& training_schedule(std::int64_t replica) const;
   Schedule evaluation_schedule(std::int64_t replica) const;
   /// Of one rank of the stage.
   StageMemory memory_of(std::int64_t stage) const;
@@ -71,13 +75,16 @@ class StepPlan {
   std::int64_t num_slots() const;
 
  private:
+  std::vector<StagePlanSpec> cut() const;
   PipelineSpec pipeline_of(std::int64_t replica) const;
+  void make_schedules();
   StageUse stage_use() const;
 
   EngineSpec spec_;
   GridShape grid_;
   Network network_;
   std::vector<StagePlan> stages_;
+  std::map<std::int64_t, Schedule> schedules_;  ///< of training, by the replica's micro-batches: two numbers at most
 };
 
 /// Frames that evaluation needs: one computes while the next one's input arrives.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
@@ -39,8 +40,10 @@ std::string shown(const TimeShares& shares) {
 
 std::string cells_of(const StepPlan& plan, std::size_t stage, const Instruction& instruction) {
   const ArenaLayout& layout = plan.stages()[stage].layout;
-  return cell_names(plan.network(),
-                    instruction.bucket == kAllBuckets ? layout.cells : layout.buckets[instruction.bucket].cells);
+  if (instruction.op == Op::kAgreeOnUpdate) return cell_names(plan.network(), layout.cells());
+  return cell_names(plan.network(), {instruction.bucket == kAllBuckets
+                                         ? layout.runs[instruction.chunk].cells
+                                         : layout.bucket_of(instruction.chunk, instruction.bucket).cells});
 }
 
 void write_text(const std::string& path, const std::string& text) {
@@ -151,12 +154,15 @@ std::string draw_plan(const StepPlan& plan) {
   std::vector<WorkSeconds> work;
   for (const Schedule& replica : replicas) {
     for (std::size_t s = 0; s < replica.size(); ++s) {
-      const CellRange& cells = plan.stages()[s].layout.cells;
-      double seconds = 0;
-      for (std::int64_t i = cells.begin; i < cells.end; ++i) seconds += cell_seconds[i];
-      work.push_back(work_seconds(replica[s], {{.forward_seconds = seconds / 3,
-                                                .backward_input_seconds = seconds / 3,
-                                                .backward_weight_seconds = seconds / 3}}));
+      std::vector<ChunkCost> costs;
+      for (const ArenaRun& run : plan.stages()[s].layout.runs) {
+        const double seconds =
+            std::accumulate(cell_seconds.begin() + run.cells.begin, cell_seconds.begin() + run.cells.end, 0.0);
+        costs.push_back({.forward_seconds = seconds / 3,
+                         .backward_input_seconds = seconds / 3,
+                         .backward_weight_seconds = seconds / 3});
+      }
+      work.push_back(work_seconds(replica[s], costs));
     }
   }
   Panel panel{.title = "", .step = planned_step(replicas, work), .idle = {}};

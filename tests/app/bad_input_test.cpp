@@ -43,7 +43,7 @@ TEST_F(BadInput, ParametersAreRefusedByNameWithTheNearestKey) {
   expect_refused({"--optimizer.momentum=1.5"}, "optimizer.momentum = 1.5");
   expect_refused({"--schedule.kind=1f2b"}, "Nearest: 1f1b");
   expect_refused({"--memory.recompute=cells"}, "Nearest: cell");
-  expect_refused({"--memory.limit_gib=0.001"}, "memory.limit_gib = 0.001: cells stem to head take", 1);
+  expect_refused({"--memory.limit_gib=0.001"}, "memory.limit_gib = 0.001: cells stem .. head take", 1);
   expect_refused({"--model.name=resnet19"}, "model.name = resnet19 is not known. Known: resnet18, ");
   expect_refused({"--train.label_smoothing=nan"}, "train.label_smoothing = nan");
   expect_refused({"--run.device=tpu"}, "run.device = tpu");
@@ -58,9 +58,13 @@ TEST_F(BadInput, AGpuThatIsNotThereIsRefusedAndSoIsAPrecisionThatTheCpuLacks) {
   unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
-TEST_F(BadInput, SchedulesThatAreNotExecutedYetAreRefused) {
-  expect_refused({"--schedule.kind=interleaved"},
-                 "schedule.kind = interleaved cannot be executed yet. Allowed here: naive, gpipe, 1f1b, zero_bubble.");
+TEST_F(BadInput, MoreChunksThanCellsAreRefused) {  // resnet20 has 11 cells
+  const std::string interleaved = "--schedule.kind=interleaved";
+  expect_refused({interleaved, "--grid.stages=2", "--schedule.chunks=6"},
+                 "schedule.chunks = 6 on grid.stages = 2 cuts the network into 12 runs of cells, but it has 11 cells. "
+                 "Allowed: schedule.chunks = 2 to 5, or fewer grid.stages.",
+                 2);
+  expect_refused({interleaved, "--grid.stages=6"}, "Allowed: fewer grid.stages, or another schedule.kind.", 6);
   expect_refused({"--schedule.chunks=1"}, "schedule.chunks = 1 is out of range. Allowed: 2 to 64.");
 }
 

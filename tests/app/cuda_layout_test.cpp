@@ -56,7 +56,7 @@ TEST_P(CudaLayout, EveryGridAndScheduleGivesTheSameBits) {
     train(name_of(grid), grid, 12);
     expect_same_run("1x1", name_of(grid));
   }
-  for (const std::string schedule : {"naive", "gpipe", "zero_bubble"}) {
+  for (const std::string schedule : {"naive", "gpipe", "zero_bubble", "interleaved"}) {
     train(schedule, {2, 2}, 12, schedule);
     expect_same_run("1x1", schedule);
   }

@@ -29,7 +29,8 @@ class Layout : public Runs {
   }
 
   // The schedule on every grid against 1f1b on one rank, with all that changes what a backward has to do.
-  void expect_same_bits_as_1f1b(const std::string& schedule) {
+  void expect_same_bits_as_1f1b(const std::string& schedule, const std::vector<Grid>& grids,
+                                const std::string& chunks = "2") {
     const std::vector<std::vector<std::string>> features = {
         {},
         {"--memory.recompute=cell", "--train.clip_norm=0.5"},
@@ -38,7 +39,8 @@ class Layout : public Runs {
       features_ = features[k];
       const std::string expected = "1f1b, features " + std::to_string(k);
       train(expected, {1, 1}, 6);
-      for (const Grid& grid : {Grid{1, 1}, Grid{2, 1}, Grid{2, 2}, Grid{4, 1}}) {
+      features_.push_back("--schedule.chunks=" + chunks);
+      for (const Grid& grid : grids) {
         const std::string name = schedule + " " + name_of(grid) + ", features " + std::to_string(k);
         train(name, grid, 6, schedule);
         expect_same_run(expected, name, 6);
@@ -63,14 +65,33 @@ TEST_F(Layout, EveryGridGivesTheSameBits) {
 
 TEST_F(Layout, EveryScheduleGivesTheSameBits) {
   train("1f1b", {2, 2}, 12);
-  for (const std::string schedule : {"naive", "gpipe", "zero_bubble"}) {
+  for (const std::string schedule : {"naive", "gpipe", "zero_bubble", "interleaved"}) {
     train(schedule, {2, 2}, 12, schedule);
     expect_same_run("1f1b", schedule);
   }
 }
 
 TEST_F(Layout, ZeroBubbleGivesTheSameBitsOnEveryGridWhateverABackwardHasToDo) {
-  expect_same_bits_as_1f1b("zero_bubble");
+  expect_same_bits_as_1f1b("zero_bubble", {{1, 1}, {2, 1}, {2, 2}, {4, 1}});
+}
+
+TEST_F(Layout, InterleavedChunksGiveTheSameBitsOnEveryGrid) {
+  expect_same_bits_as_1f1b("interleaved", {{1, 1}, {2, 1}, {2, 2}, {4, 1}});
+  EXPECT_NE(output_.find("schedule interleaved, 2 chunks a stage"), std::string::npos) << output_;
+}
+
+TEST_F(Layout, ThreeInterleavedChunksGiveTheSameBits) {
+  expect_same_bits_as_1f1b("interleaved", {{2, 1}, {2, 2}, {3, 1}}, "3");
+}
+
+TEST_F(Layout, ARestartFromAndOntoChunksGivesTheSameBits) {
+  features_ = {"--optimizer.kind=adam", "--optimizer.lr=0.002", "--train.ema_decay=0.9"};
+  train("whole", {1, 1}, 12);
+  features_.push_back("--schedule.chunks=3");
+  train("pieces", {2, 2}, 5, "interleaved");
+  train("pieces", {1, 2}, 7);
+  train("pieces", {3, 1}, 12, "interleaved", "4");
+  expect_same_run("whole", "pieces");
 }
 
 TEST_F(Layout, ARestartOntoAnotherGridInMidEpochGivesTheSameBits) {

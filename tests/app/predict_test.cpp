@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <sstream>
+#include <tuple>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "app/program.h"
@@ -113,6 +115,27 @@ TEST_F(Prediction, WritesTheSameBytesOnEveryGrid) {
     ASSERT_EQ(ending.status, 0) << ending.output;
     EXPECT_TRUE(read_text(directory_ / (name + ".csv")) == csv) << name;
     EXPECT_TRUE(read_text(directory_ / (name + ".h5")) == h5) << name;
+  }
+}
+
+TEST_F(Prediction, WritesTheSameBytesFromChunksAndAnEvaluationCountsTheSame) {
+  ASSERT_EQ(predict("one.csv", {}).status, 0);
+  const Ending one = start("evaluate", {"--evaluate.confusion=true"});
+  const std::string confusion = read_text(run_ + "/confusion.csv");
+  for (const auto& [stages, replicas, chunks] : {std::tuple{2, 1, 2}, {2, 2, 3}, {3, 1, 3}}) {
+    const std::string name = fmt::format("{}x{}, {} chunks", stages, replicas, chunks);
+    const std::vector<std::string> more = {fmt::format("--grid.stages={}", stages), "--schedule.kind=interleaved",
+                                           fmt::format("--schedule.chunks={}", chunks)};
+    const Ending predicted = predict(name + ".csv", more, stages * replicas);
+    ASSERT_EQ(predicted.status, 0) << predicted.output;
+    for (const std::string extension : {".csv", ".h5"})
+      EXPECT_TRUE(read_text(directory_ / (name + extension)) == read_text(directory_ / ("one" + extension))) << name;
+    const Ending evaluated =
+        start("evaluate", more + std::vector<std::string>{"--evaluate.confusion=true"}, stages * replicas);
+    ASSERT_EQ(evaluated.status, 0) << evaluated.output;
+    EXPECT_EQ(evaluated.output.substr(evaluated.output.find("loss "), 30),
+              one.output.substr(one.output.find("loss "), 30));
+    EXPECT_EQ(read_text(run_ + "/confusion.csv"), confusion) << name;
   }
 }
 

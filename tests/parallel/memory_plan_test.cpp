@@ -9,7 +9,8 @@
 namespace convoy::test {
 
 TEST(MemoryPlan, IsWhatTheDeviceGives) {
-  for (const ScheduleKind schedule : {ScheduleKind::kGpipe, ScheduleKind::k1F1B}) {
+  for (const ScheduleKind schedule :
+       {ScheduleKind::kGpipe, ScheduleKind::k1F1B, ScheduleKind::kInterleaved, ScheduleKind::kZeroBubble}) {
     for (const auto& [stages, recompute] : {std::pair{1, RecomputeKind::kNone},
                                             {1, RecomputeKind::kCell},
                                             {world().size(), RecomputeKind::kNone},
@@ -19,6 +20,7 @@ TEST(MemoryPlan, IsWhatTheDeviceGives) {
       Engine engine({.network = {.name = "resnet18", .image = {64, 64, 3}, .micro_batch = 8, .num_classes = 10},
                      .batch = {.global = 64, .micro = 8},
                      .schedule = schedule,
+                     .chunks = schedule == ScheduleKind::kInterleaved ? 2 : 1,
                      .memory = {.recompute = recompute}},
                     grid, *library);
       const auto planned = static_cast<double>(engine.plan().memory_of(grid.stage()).total());

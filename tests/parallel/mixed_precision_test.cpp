@@ -33,6 +33,7 @@ EngineSpec spec_of(DataType type, ScheduleKind schedule = ScheduleKind::k1F1B) {
   return {.network = {.name = "resnet20", .image = {8, 8, 3}, .micro_batch = 2, .num_classes = 10, .type = type},
           .batch = {.global = 8, .micro = 2},
           .schedule = schedule,
+          .chunks = schedule == ScheduleKind::kInterleaved ? 2 : 1,
           .bucket_mib = 0.125};  // several a stage
 }
 
@@ -261,8 +262,8 @@ TEST(MixedPrecision, EveryGridAndScheduleHasTheBitsOfOneRank) {
     };
     const auto one = train_on_one_rank(recipe(ScheduleKind::kGpipe));
     for (const std::int64_t stages : all_stages()) {
-      for (const ScheduleKind schedule :
-           {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B, ScheduleKind::kZeroBubble}) {
+      for (const ScheduleKind schedule : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B,
+                                          ScheduleKind::kZeroBubble, ScheduleKind::kInterleaved}) {
         SCOPED_TRACE(fmt::format("{}, {} stages, schedule {}", way.name, stages, static_cast<int>(schedule)));
         const Outcome many = train(world(), stages, recipe(schedule));
         if (one) expect_same_bits(many, *one);

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct Small {
                                   .micro_batch = 1,
                                   .num_classes = 10,
                                   .freeze = {"bn1.*", "layer1.*", "layer3.1.conv2.weight", "fc.bias"}});
-  ArenaLayout layout = make_arena_layout(network, {0, std::ssize(network)}, 1);
+  ArenaLayout layout = make_arena_layout(network, {{0, std::ssize(network)}}, 1);
 };
 
 float value_of(int what, std::int64_t i) {
@@ -135,9 +136,13 @@ Result two_steps(const Case& c, const mpi::Communicator& data, SumOf&& sum_of) {
   const auto optimizer = make_optimizer(c.optimizer, DataType::kFloat32, library->elementwise());
   const mpi::Communicator alone = world().split(world().rank(), 0);
   std::optional<ClipSpec> clip;
-  if (c.clip_norm > 0)
-    clip =
-        ClipSpec{.norm = c.clip_norm, .model = &alone, .tensors_of_stages = {static_cast<int>(layout.entries.size())}};
+  if (c.clip_norm > 0) {
+    clip = {.norm = c.clip_norm,
+            .model = &alone,
+            .tensors_of_stages = {static_cast<int>(layout.entries.size())},
+            .in_order = std::vector<std::int64_t>(layout.entries.size())};
+    std::iota(clip->in_order.begin(), clip->in_order.end(), 0);
+  }
   std::vector<float> parameters = values_of(1000, layout.count), sum(layout.count);
   const auto transport = make_host_transport();
   ShardedUpdate update({.layout = layout,

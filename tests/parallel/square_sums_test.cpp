@@ -19,7 +19,7 @@ namespace {
 // Tensors up to 36,864 values, most of them cut by slices; buckets of one cell and of several.
 struct Small {
   explicit Small(std::int64_t bucket_floats)
-      : layout(make_arena_layout(network, {0, std::ssize(network)}, bucket_floats)) {}
+      : layout(make_arena_layout(network, {{0, std::ssize(network)}}, bucket_floats)) {}
 
   Network network = make_network({.name = "resnet20", .image = {8, 8, 1}, .micro_batch = 1, .num_classes = 10});
   ArenaLayout layout;

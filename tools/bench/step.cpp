@@ -24,7 +24,8 @@ namespace {
 
 struct Options {
   std::string model = "resnet20";
-  std::int64_t size = 32, micro = 16, global = 128, stages = 1, threads = 1, steps = 20, channels = 3, classes = 10;
+  std::int64_t size = 32, micro = 16, global = 128, stages = 1, chunks = 2, threads = 1, steps = 20, channels = 3,
+               classes = 10;
   std::string schedule = "1f1b", device = "cpu", precision = "f32";
   bool yardstick = false;
   bool terse = false;
@@ -76,7 +77,8 @@ Options parse(int argc, char** argv) {
   add("stages", options.stages, "stages; replicas = ranks / stages");
   add("threads", options.threads, "threads a rank");
   add("steps", options.steps, "timed steps");
-  add("schedule", options.schedule, "naive, gpipe, 1f1b or zero_bubble");
+  add("schedule", options.schedule, "naive, gpipe, 1f1b, interleaved or zero_bubble");
+  add("chunks", options.chunks, "interleaved: runs of cells a stage");
   add("device", options.device, "cpu or cuda");
   add("precision", options.precision, "f32, tf32, bf16 or fp16");
   description.add_options()("yardstick", po::bool_switch(&options.yardstick), "time oneDNN's convolutions in turn");
@@ -106,7 +108,8 @@ Kind kind_named(const char* option, const std::string& name, std::initializer_li
 
 ScheduleKind schedule_of(const Options& options) {
   return kind_named("schedule", options.schedule,
-                    {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B, ScheduleKind::kZeroBubble});
+                    {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B, ScheduleKind::kInterleaved,
+                     ScheduleKind::kZeroBubble});
 }
 
 DeviceKind device_of(const Options& options) {
@@ -125,7 +128,8 @@ EngineSpec engine_spec_of(const Options& options) {
                       .num_classes = options.classes,
                       .type = storage_type(precision_of(options))},
           .batch = {.global = options.global, .micro = options.micro},
-          .schedule = schedule_of(options)};
+          .schedule = schedule_of(options),
+          .chunks = schedule_of(options) == ScheduleKind::kInterleaved ? options.chunks : 1};
 }
 
 constexpr int kWarmSteps = 3;  // a device with graphs issues the first, captures the second and replays from there on

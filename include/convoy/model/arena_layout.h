@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "convoy/model/network.h"
@@ -30,17 +31,39 @@ struct Bucket {
   std::int64_t count() const { return end - begin; }
 };
 
-struct ArenaLayout {
+/// Neighbouring cells in an arena, and where what belongs to them begins in the layout's lists.
+struct ArenaRun {
   CellRange cells;
-  std::vector<std::int64_t> cell_offsets;  ///< of each cell of the range, floats
-  std::vector<ArenaEntry> entries;         ///< in arena order
-  std::vector<Bucket> buckets;             ///< bucket 0 holds the first cells
-  std::int64_t count = 0;                  ///< floats, padding included
+  std::int64_t begin = 0, end = 0;  ///< floats in the arena
+  std::int64_t first_cell = 0;      ///< in cell_offsets
+  std::int64_t first_entry = 0, num_entries = 0;
+  std::int64_t first_bucket = 0, num_buckets = 0;
+
+  /// All of it, as one bucket.
+  Bucket whole() const { return {.cells = cells, .begin = begin, .end = end}; }
 };
 
-/// Cells are gathered into buckets from the last to the first (the order in which backward completes them) until one
-/// holds at least bucket_floats.
-ArenaLayout make_arena_layout(const Network& network, const CellRange& cells, std::int64_t bucket_floats);
+/// A stage's cells are one run or, with several chunks, a run each, one after the other.
+struct ArenaLayout {
+  std::vector<ArenaRun> runs;
+  std::vector<std::int64_t> cell_offsets;  ///< of each cell, run after run; floats
+  std::vector<ArenaEntry> entries;         ///< in arena order
+  std::vector<Bucket> buckets;             ///< run after run; a run's first one holds its first cells
+  std::int64_t count = 0;                  ///< floats, padding included
+
+  std::vector<CellRange> cells() const;  ///< of each run
+  std::int64_t num_cells() const { return std::ssize(cell_offsets); }
+  const Bucket& bucket_of(std::int64_t run, std::int64_t bucket) const {
+    return buckets[runs[run].first_bucket + bucket];
+  }
+};
+
+/// A run's cells are gathered into buckets from the last to the first (the order in which backward completes them)
+/// until one holds at least bucket_floats. No bucket spans two runs.
+ArenaLayout make_arena_layout(const Network& network, const std::vector<CellRange>& runs, std::int64_t bucket_floats);
+
+/// "stem", "layer1.0 .. layer2.1", "stem .. layer1.1, layer2.2 .. layer3.0".
+std::string cell_names(const Network& network, const std::vector<CellRange>& runs);
 
 /// The part of `bucket` that replica `owner` of `num_owners` reduces, updates and keeps optimizer state for. Boundaries
 /// are multiples of 16 floats; the last ones may be empty.

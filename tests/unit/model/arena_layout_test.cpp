@@ -15,7 +15,7 @@ Network resnet20() {
 
 TEST(ArenaLayout, EntriesAreAlignedAndDoNotOverlap) {
   const Network network = resnet20();
-  const ArenaLayout layout = make_arena_layout(network, {2, 7}, 4096);
+  const ArenaLayout layout = make_arena_layout(network, {{2, 7}}, 4096);
   std::int64_t end = 0;
   for (const ArenaEntry& entry : layout.entries) {
     EXPECT_EQ(entry.offset % 16, 0) << entry.spec.name;
@@ -30,7 +30,7 @@ TEST(ArenaLayout, EntriesAreAlignedAndDoNotOverlap) {
 TEST(ArenaLayout, BucketsTileTheArenaAtCells) {
   const Network network = resnet20();
   for (const std::int64_t bucket_floats : {1, 5000, 20000, 10'000'000}) {
-    const ArenaLayout layout = make_arena_layout(network, {0, std::ssize(network)}, bucket_floats);
+    const ArenaLayout layout = make_arena_layout(network, {{0, std::ssize(network)}}, bucket_floats);
     std::int64_t at = 0, cell = 0;
     for (std::size_t b = 0; b < layout.buckets.size(); ++b) {
       const Bucket& bucket = layout.buckets[b];
@@ -44,8 +44,51 @@ TEST(ArenaLayout, BucketsTileTheArenaAtCells) {
     EXPECT_EQ(at, layout.count);
     EXPECT_EQ(cell, std::ssize(network));
   }
-  EXPECT_EQ(make_arena_layout(network, {0, 11}, 1).buckets.size(), 11u);
-  EXPECT_EQ(make_arena_layout(network, {0, 11}, 10'000'000).buckets.size(), 1u);
+  EXPECT_EQ(make_arena_layout(network, {{0, 11}}, 1).buckets.size(), 11u);
+  EXPECT_EQ(make_arena_layout(network, {{0, 11}}, 10'000'000).buckets.size(), 1u);
+}
+
+TEST(ArenaLayout, RunsLieOneAfterTheOtherAndAreCutIntoBucketsAsIfTheyWereAlone) {
+  const Network network = resnet20();
+  const std::vector<CellRange> runs = {{1, 3}, {5, 6}, {8, 11}};
+  for (const std::int64_t bucket_floats : {1, 20000, 10'000'000}) {
+    const ArenaLayout layout = make_arena_layout(network, runs, bucket_floats);
+    ASSERT_EQ(layout.cells(), runs);
+    EXPECT_EQ(layout.num_cells(), 6);
+    std::int64_t begin = 0, first_cell = 0, first_entry = 0, first_bucket = 0;
+    for (const ArenaRun& run : layout.runs) {
+      const ArenaLayout alone = make_arena_layout(network, {run.cells}, bucket_floats);
+      EXPECT_EQ(run.begin, begin);
+      EXPECT_EQ(run.end - run.begin, alone.count);
+      EXPECT_EQ(run.first_cell, first_cell);
+      EXPECT_EQ(run.first_entry, first_entry);
+      EXPECT_EQ(run.num_entries, std::ssize(alone.entries));
+      EXPECT_EQ(run.first_bucket, first_bucket);
+      ASSERT_EQ(run.num_buckets, std::ssize(alone.buckets));
+      for (std::int64_t i = 0; i < run.cells.size(); ++i)
+        EXPECT_EQ(layout.cell_offsets[first_cell + i], begin + alone.cell_offsets[i]);
+      for (std::int64_t e = 0; e < run.num_entries; ++e) {
+        EXPECT_EQ(layout.entries[first_entry + e].spec.name, alone.entries[e].spec.name);
+        EXPECT_EQ(layout.entries[first_entry + e].offset, begin + alone.entries[e].offset);
+      }
+      for (std::int64_t b = 0; b < run.num_buckets; ++b) {
+        const Bucket& bucket = layout.buckets[first_bucket + b];
+        EXPECT_EQ(bucket.cells, alone.buckets[b].cells);
+        EXPECT_EQ(bucket.begin, begin + alone.buckets[b].begin);
+        EXPECT_EQ(bucket.end, begin + alone.buckets[b].end);
+      }
+      begin = run.end, first_cell += run.cells.size();
+      first_entry += run.num_entries, first_bucket += run.num_buckets;
+    }
+    EXPECT_EQ(layout.count, begin);
+    EXPECT_EQ(std::ssize(layout.buckets), first_bucket);
+  }
+}
+
+TEST(ArenaLayout, NamesOfCellsAreThoseOfEachRunsEnds) {
+  const Network network = resnet20();
+  EXPECT_EQ(cell_names(network, {{0, 11}}), "stem .. head");
+  EXPECT_EQ(cell_names(network, {{0, 1}, {3, 5}, {10, 11}}), "stem, layer1.2 .. layer2.0, head");
 }
 
 TEST(ArenaLayout, SlicesTileABucket) {

@@ -39,7 +39,7 @@ class Recompute : public testing::Test {
   }
 
   Network network_ = make_network({.name = "resnet50", .image = {224, 224, 3}, .micro_batch = 8, .num_classes = 1000});
-  StagePlanSpec stage_{.cells = {0, std::ssize(network_)}, .num_frames = 3};
+  StagePlanSpec stage_{.runs = {{0, std::ssize(network_)}}, .num_frames = {3}};
   StageUse use_{.num_leaves = 4};
   const std::vector<bool> none_ = std::vector<bool>(network_.size(), false);
   const std::vector<bool> all_ = std::vector<bool>(network_.size(), true);
@@ -52,9 +52,11 @@ TEST_F(Recompute, WithoutALimitIsWhatIsAskedFor) {
 }
 
 TEST_F(Recompute, OfAStageTakesItsOwnCellsAlone) {
-  stage_.cells = {3, 7};
+  stage_.runs = {{3, 7}, {10, 12}};
+  stage_.num_frames = {3, 2};
   const std::vector<bool> chosen = choose(RecomputeKind::kCell, 0);
-  for (std::int64_t i = 0; i < std::ssize(chosen); ++i) EXPECT_EQ(chosen[i], i >= 3 && i < 7) << i;
+  for (std::int64_t i = 0; i < std::ssize(chosen); ++i)
+    EXPECT_EQ(chosen[i], (i >= 3 && i < 7) || (i >= 10 && i < 12)) << i;
 }
 
 TEST_F(Recompute, TakesLessThanHalfOfTheFrames) {
@@ -89,7 +91,7 @@ TEST_F(Recompute, AutoTakesNoCellTooMany) {
 TEST_F(Recompute, RefusesWhatDoesNotFit) {
   const double most = bytes_with(none_), least = bytes_with(all_);
   const std::string with_none = refusal(RecomputeKind::kNone, 0.5 * (most + least));
-  EXPECT_NE(with_none.find("cells stem to head take"), std::string::npos) << with_none;
+  EXPECT_NE(with_none.find("cells stem .. head take"), std::string::npos) << with_none;
   EXPECT_NE(with_none.find("memory.recompute = auto"), std::string::npos) << with_none;
   for (const RecomputeKind kind : {RecomputeKind::kNone, RecomputeKind::kCell, RecomputeKind::kAuto}) {
     const std::string told = refusal(kind, least - 1e6);
@@ -112,7 +114,7 @@ TEST_F(Recompute, KeepsNothingOfWhatIsFrozenBeforeAllThatIsTrained) {
     std::fill_n(shares.begin(), 4, true);  // the stem and layer1
     return shares;
   }();
-  EXPECT_EQ(plan.shares_saved, expected);
+  EXPECT_EQ(plan.chunks.front().shares_saved, expected);
 }
 
 }  // namespace

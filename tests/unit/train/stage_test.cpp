@@ -75,50 +75,66 @@ class StageTest : public OpTest {
     return host;
   }
 
-  /// Both micro-batches forward, an evaluation over the places that are shared, both backward: gradients of the arena
-  /// and of the input, micro-batch by micro-batch. In two pieces, as the last micro-batch's buckets are.
-  std::vector<Bits> gradients(const Network& cells, const CellRange& range, const Way& way) const {
+  /// Both micro-batches forward, an evaluation over the places that are shared, both backward: gradients of the input
+  /// and of the arena, micro-batch by micro-batch. A chunk in two pieces, as the last micro-batch's buckets are; chunk
+  /// by chunk, as if they were other stages. The runs follow each other.
+  std::vector<Bits> gradients(const Network& cells, const std::vector<CellRange>& runs, const Way& way) const {
     const DataType type = cells.front()->memory().type();
+    const std::int64_t num_chunks = std::ssize(runs);
     Stage stage(*library_, cells,
-                plan_stage(cells, {.cells = range,
-                                   .num_frames = kFrames + 1,
+                plan_stage(cells, {.runs = runs,
+                                   .num_frames = std::vector<std::int64_t>(runs.size(), kFrames + 1),
                                    .recomputed = std::vector<bool>(cells.size(), way.recomputes),
                                    .splits_backward = way.splits}));
     fill_parameters(stage);
     for (std::int64_t m = 0; m <= kFrames; ++m) {
-      fill(fmt::format("x{}", m), type, stage.first_cell().x().count(), 1, stage.input(m));
-      stage.forward(m, m < kFrames, kNoPoke);
+      fill(fmt::format("x{}", m), type, stage.first_cell().x().count(), 1, stage.input({0, m}));
+      for (std::int64_t c = 0; c < num_chunks; ++c) {
+        if (c > 0)
+          library_->elementwise().copy(stage.output({c - 1, m}), stage.input({c, m}), cells[runs[c].begin]->x_bytes());
+        stage.forward({c, m}, m < kFrames, kNoPoke);
+      }
     }
     const std::int64_t arena_bytes = stage.plan().layout.count * static_cast<std::int64_t>(sizeof(float));
-    const Buffer dx(library_->device(), stage.first_cell().x_bytes()),
-        dy(library_->device(), stage.last_cell().dy_bytes());
-    std::vector<Buffer> arenas;
-    std::vector<Bits> all;
-    const CellRange tail{range.end - range.size() / 3, range.end}, head{range.begin, tail.begin};
+    std::vector<Buffer> dys, arenas;
     for (std::int64_t m = 0; m < kFrames; ++m) {
+      dys.emplace_back(library_->device(), stage.last_cell().dy_bytes());
+      fill(fmt::format("dy{}", m), type, stage.last_cell().y().count(), 0.1, dys.back().data());
       arenas.emplace_back(library_->device(), arena_bytes);
-      fill(fmt::format("dy{}", m), type, stage.last_cell().y().count(), 0.1, dy.data());
-      for (const CellRange& piece : {tail, head}) {
-        const Stage::BackwardPiece args{.frame = m,
-                                        .cells = piece,
-                                        .dy = dy.data(),
-                                        .dx = range.begin == 0 ? nullptr : dx.data(),
-                                        .gradients = way.splits ? nullptr : arenas.back().floats()};
-        if (way.splits) {
-          stage.backward_input(args, kNoPoke);
-        } else {
-          stage.backward(args, kNoPoke);
-        }
-      }
-      all.push_back(bits_of(dx.data(), dx.size_bytes()));
     }
+    for (std::int64_t c = num_chunks - 1; c >= 0; --c) {
+      for (std::int64_t m = 0; m < kFrames; ++m) {
+        Buffer dx(library_->device(), cells[runs[c].begin]->x_bytes());
+        for (const CellRange& piece : pieces_of(runs[c])) {
+          const Stage::BackwardPiece args{.place = {c, m},
+                                          .cells = piece,
+                                          .dy = dys[m].data(),
+                                          .dx = runs[c].begin == 0 ? nullptr : dx.data(),
+                                          .gradients = way.splits ? nullptr : arenas[m].floats()};
+          if (way.splits) {
+            stage.backward_input(args, kNoPoke);
+          } else {
+            stage.backward(args, kNoPoke);
+          }
+        }
+        dys[m] = std::move(dx);
+      }
+    }
+    std::vector<Bits> all;
+    for (const Buffer& dx : dys) all.push_back(bits_of(dx.data(), dx.size_bytes()));
     for (std::int64_t m = 0; m < kFrames; ++m) {
       if (way.splits)
-        for (const CellRange& piece : {head, tail})
-          stage.backward_weight({.frame = m, .cells = piece, .gradients = arenas[m].floats()}, kNoPoke);
+        for (std::int64_t c = 0; c < num_chunks; ++c)
+          for (const CellRange& piece : pieces_of(runs[c]))
+            stage.backward_weight({.place = {c, m}, .cells = piece, .gradients = arenas[m].floats()}, kNoPoke);
       all.push_back(bits_of(arenas[m].data(), arena_bytes));
     }
     return all;
+  }
+
+  static std::vector<CellRange> pieces_of(const CellRange& cells) {
+    const std::int64_t cut = cells.end - cells.size() / 3;
+    return {{cut, cells.end}, {cells.begin, cut}};
   }
 
   static bool all_zero(const Bits& bits) {
@@ -134,13 +150,30 @@ TEST_P(StageTest, RecomputingAndSplittingGiveTheGradientsOfNeither) {
         for (const CellRange& range : test.ranges) {
           SCOPED_TRACE(fmt::format("{} in {}, cells from {}, {}", test.name, to_string(type), range.begin,
                                    frozen ? "partly frozen" : "all trained"));
-          const std::vector<Bits> expected = gradients(cells, range, {});
+          const std::vector<Bits> expected = gradients(cells, {range}, {});
           ASSERT_FALSE(all_zero(expected.back()));
           ASSERT_NE(expected.back(), expected[expected.size() - 2]) << "both micro-batches have the same gradients";
-          EXPECT_EQ(gradients(cells, range, {.recomputes = true}), expected) << "recomputed";
-          EXPECT_EQ(gradients(cells, range, {.splits = true}), expected) << "in two parts";
-          EXPECT_EQ(gradients(cells, range, {.recomputes = true, .splits = true}), expected) << "both";
+          EXPECT_EQ(gradients(cells, {range}, {.recomputes = true}), expected) << "recomputed";
+          EXPECT_EQ(gradients(cells, {range}, {.splits = true}), expected) << "in two parts";
+          EXPECT_EQ(gradients(cells, {range}, {.recomputes = true, .splits = true}), expected) << "both";
         }
+      }
+    }
+  }
+}
+
+TEST_P(StageTest, CutIntoChunksHasTheGradientsOfOneRun) {
+  for (const TestNetwork& test : kNetworks) {
+    for (const DataType type : types()) {
+      for (const bool frozen : {false, true}) {
+        const Network cells = network(test, type, frozen);
+        const CellRange all = test.ranges.front();
+        const std::vector<CellRange> two = {{0, 3}, {3, all.end}}, three = {{0, 1}, {1, 3}, {3, all.end}};
+        SCOPED_TRACE(fmt::format("{} in {}, {}", test.name, to_string(type), frozen ? "partly frozen" : "all trained"));
+        const std::vector<Bits> expected = gradients(cells, {all}, {});
+        ASSERT_FALSE(all_zero(expected.back()));
+        EXPECT_EQ(gradients(cells, two, {}), expected);
+        EXPECT_EQ(gradients(cells, three, {.recomputes = true}), expected) << "recomputed";
       }
     }
   }
