@@ -1,4 +1,7 @@
-/// convoy train, convoy evaluate, convoy predict: on the grid of all ranks.
+/// convoy train, convoy plan, convoy evaluate, convoy predict: on the grid of all ranks.
+#include <algorithm>
+#include <memory>
+
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/stop_signals.h"
 #include "convoy/comm/topology.h"
@@ -19,33 +22,50 @@ void check_same_device(const mpi::Communicator& world, const Device& device) {
            world.size());
 }
 
-template <typename Work>
-ExitStatus on_grid(const Request& request, mpi::Session& session, Work&& work) {
-  // 1. Who takes part
-  const ProcessGrid grid(session.world(), request.params.grid.stages);
-  // 2. On which device
+std::unique_ptr<ops::Library> make_library(const Request& request, mpi::Session& session) {
   const std::int64_t threads =
       request.params.run.threads > 0 ? request.params.run.threads : fair_threads(session.world());
   const PrecisionKind precision = request.params.train.precision;
-  const auto library = ops::make_library({.device = request.params.run.device,
-                                          .threads = threads,
-                                          .local_rank = find_topology(session.world()).local_rank,
-                                          .tf32 = precision == PrecisionKind::kTf32});
+  auto library = ops::make_library({.device = request.params.run.device,
+                                    .threads = threads,
+                                    .local_rank = find_topology(session.world()).local_rank,
+                                    .tf32 = precision == PrecisionKind::kTf32});
   check_same_device(session.world(), library->device());
   if (library->device().is_host() && precision != PrecisionKind::kF32 && precision != PrecisionKind::kBf16)
     refuse(
         "train.precision = {} needs a GPU; the CPU has f32 and bf16. Use train.precision = f32 or bf16, or run.device "
         "= cuda.",
         name_of(precision));
+  return library;
+}
+
+// grid.cuts and auto are a training's: where there is no backward, replicas have no bubble.
+template <typename Work>
+ExitStatus on_grid(const Request& request, mpi::Session& session, Work&& work) {
+  // 1. Who takes part
+  Parameters params = request.params;
+  params.grid = {.stages = std::max<std::int64_t>(1, params.grid.stages)};
+  const ProcessGrid grid(session.world(), params.grid.stages);
+  // 2. On which device
+  const auto library = make_library(request, session);
   // 3. Do it
-  return work(request.params, grid, *library);
+  return work(params, grid, *library);
 }
 
 }  // namespace
 
 ExitStatus train(const Request& request, mpi::Session& session) {
   catch_stop_signals();  // before anything is opened, as that may take long: the first step then ends the run
-  return on_grid(request, session, convoy::train);
+  if (request.params.grid.stages > 0) grid_shape(request.params.grid.stages, session.world().size());
+  return convoy::train(request.params, session.world(), *make_library(request, session));
+}
+
+ExitStatus plan(const Request& request, mpi::Session& session) {
+  const bool measures = !request.params.plan.ranks.empty() && request.params.plan.measure;
+  const auto library = measures ? make_library(request, session) : nullptr;
+  const std::string text = describe_plan(request.params, session.world(), library.get());
+  if (session.world().rank() == 0) fmt::print("{}", text);
+  return ExitStatus::kDone;
 }
 
 ExitStatus evaluate(const Request& request, mpi::Session& session) {

@@ -21,6 +21,12 @@ constexpr double kTripsPerParameterByte = 5.0;
 // Of what is computed again: written by the convolution, read and written by batch norm, read by the next convolution.
 constexpr double kTripsPerRecomputedByte = 4.0;
 
+void check_stages(std::int64_t stages, std::int64_t num_cells) {
+  if (stages >= 1 && stages <= num_cells) return;
+  refuse("grid.stages = {}: the network has {} cells, and a stage needs at least one. Allowed: 1 to {}.", stages,
+         num_cells, num_cells);
+}
+
 }  // namespace
 
 std::vector<double> model_recompute_seconds(const Network& network, const DeviceRates& rates) {
@@ -51,11 +57,9 @@ std::vector<double> model_cell_seconds(const Network& network, const DeviceRates
   return seconds;
 }
 
-std::vector<CellRange> partition(const std::vector<double>& cell_seconds, std::int64_t stages) {
+std::vector<CellRange> partition(const std::vector<double>& cell_seconds, std::int64_t stages, const StageFits& fits) {
   const std::int64_t n = std::ssize(cell_seconds);
-  if (stages < 1 || stages > n)
-    refuse("grid.stages = {}: the network has {} cells, and a stage needs at least one. Allowed: 1 to {}.", stages, n,
-           n);
+  check_stages(stages, n);
   std::vector<double> prefix(n + 1, 0.0);
   for (std::int64_t i = 0; i < n; ++i) prefix[i + 1] = prefix[i] + cell_seconds[i];
 
@@ -68,15 +72,36 @@ std::vector<CellRange> partition(const std::vector<double>& cell_seconds, std::i
     for (std::int64_t i = s; i <= n; ++i) {
       for (std::int64_t j = s - 1; j < i; ++j) {
         const double candidate = std::max(slowest[s - 1][j], prefix[i] - prefix[j]);
-        if (candidate < slowest[s][i]) slowest[s][i] = candidate, cut[s][i] = j;
+        if (candidate >= slowest[s][i] || (fits && !fits(s - 1, {.begin = j, .end = i}))) continue;
+        slowest[s][i] = candidate, cut[s][i] = j;
       }
     }
   }
+  if (slowest[stages][n] == infinity) return {};
   std::vector<CellRange> ranges(stages);
   for (std::int64_t s = stages, end = n; s > 0; --s) {
     ranges[s - 1] = {.begin = cut[s][end], .end = end};
     end = cut[s][end];
   }
+  return ranges;
+}
+
+std::vector<CellRange> partition_at(const std::vector<std::int64_t>& cuts, std::int64_t num_cells,
+                                    std::int64_t stages) {
+  check_stages(stages, num_cells);
+  if (std::ssize(cuts) != stages - 1)
+    refuse("grid.cuts = {} has {} number{}, and grid.stages = {} needs {}: the first cell of each stage but the first.",
+           fmt::join(cuts, ", "), cuts.size(), cuts.size() == 1 ? "" : "s", stages, stages - 1);
+  std::vector<CellRange> ranges;
+  std::int64_t begin = 0;
+  for (const std::int64_t cut : cuts) {
+    if (cut <= begin || cut >= num_cells)
+      refuse("grid.cuts = {} does not ascend within the network. Allowed: ascending numbers of its cells, 1 to {}.",
+             fmt::join(cuts, ", "), num_cells - 1);
+    ranges.push_back({.begin = begin, .end = cut});
+    begin = cut;
+  }
+  ranges.push_back({.begin = begin, .end = num_cells});
   return ranges;
 }
 

@@ -37,8 +37,12 @@ std::vector<Key> make_keys() {
       {"batch.micro", integer({&P::batch, &BatchParams::micro}, {.least = 1, .most = kMostSamples}), "samples",
        "samples a micro-batch: what batch norm averages over; divides batch.global"},
 
-      {"grid.stages", integer({&P::grid, &GridParams::stages}, {.least = 1, .most = 4096}), "ranks",
-       "ranks that share one network, layer after layer; replicas = ranks / stages"},
+      {"grid.stages", integer_or_auto({&P::grid, &GridParams::stages}, {.least = 1, .most = 4096}), "ranks",
+       "ranks that share one network, layer after layer; replicas = ranks / stages; auto: those that convoy train "
+       "predicts the shortest step for"},
+      {"grid.cuts", integers({&P::grid, &GridParams::cuts}, {.least = 1, .most = 4096}, "auto"), "cells",
+       "the number of the cell, from 0, that each stage but the first begins with; auto: where the slowest stage is "
+       "fastest, of the cuts whose stages fit memory.limit_gib; never changes the result"},
 
       {"schedule.kind", choice({&P::schedule, &ScheduleParams::kind}, kScheduleKinds), "",
        "the order of micro-batches in the pipeline; never changes the result"},
@@ -202,8 +206,18 @@ std::vector<Key> make_keys() {
        "records so many training steps, from this run's fourth on (of a short run the last ones, never the first): "
        "trace.json for ui.perfetto.dev, trace.svg, and a line that says why ranks were idle; 0: none"},
 
-      {"plan.ranks", integer({&P::plan, &PlanParams::ranks}, {.least = 0, .most = 1'000'000}), "ranks",
-       "plans for so many; 0: those that it is started with, or, started alone, one replica"},
+      {"plan.ranks", integers({&P::plan, &PlanParams::ranks}, {.least = 1, .most = 1'000'000}), "ranks",
+       "plans for the first of them, and compares all layouts on each; empty: plans for those that it is started with, "
+       "or, started alone, for one replica"},
+      {"plan.micro", integers({&P::plan, &PlanParams::micro}, {.least = 1, .most = kMostSamples}), "samples",
+       "the micro-batches that layouts are compared with; empty: batch.micro"},
+      {"plan.measure", flag({&P::plan, &PlanParams::measure}), "",
+       "layouts are compared by what cells, memory and messages take here (kept in costs.txt of run.directory); false: "
+       "by a model of a processor core and a network"},
+      {"plan.latency_us", number({&P::plan, &PlanParams::latency_us}, {.least = 0, .most = 1e6}), "us",
+       "of a message between two ranks of the cluster that is planned for; 0: as measured"},
+      {"plan.bandwidth_gb_s", number({&P::plan, &PlanParams::bandwidth_gb_s}, {.least = 0, .most = 1e6}), "GB/s",
+       "of messages between them, likewise"},
       {"plan.draw", text_or_empty({&P::plan, &PlanParams::draw}, "a path"), "",
        "an .svg file that takes a picture of the planned step, a row a rank"},
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
@@ -44,12 +45,12 @@ Parsed parse(std::string_view text, T& value) {
 }
 
 template <typename T>
-T read_integer(const Given& given, T least, T most, const std::string& allowed) {
+T read_integer(const Given& given, std::string_view text, T least, T most, const std::string& allowed) {
   T value = 0;
-  const Parsed parsed = parse(given.value, value);
+  const Parsed parsed = parse(text, value);
   // An unsigned integer does not parse "-1", which is an integer nevertheless.
   std::int64_t negative = 0;
-  if (!parsed.is_number && !parse(given.value, negative).is_number) refuse_value(given, "is not an integer", allowed);
+  if (!parsed.is_number && !parse(text, negative).is_number) refuse_value(given, "is not an integer", allowed);
   if (!parsed.is_number || !parsed.fits || value < least || value > most) {
     refuse_value(given, "is out of range", allowed);
   }
@@ -105,21 +106,55 @@ void check_text(const Given& given, const std::string& allowed) {
 
 Value integer(const Field<std::int64_t>& field, IntegerRange range) {
   const std::string allowed = fmt::format("{} to {}", range.least, range.most);
+  return {
+      .type = "integer",
+      .allowed = allowed,
+      .read = [=](const Given& given,
+                  Parameters& p) { field.set(p, read_integer(given, given.value, range.least, range.most, allowed)); },
+      .write = [=](const Parameters& p) { return fmt::format("{}", field.get(p)); }};
+}
+
+Value integer_or_auto(const Field<std::int64_t>& field, IntegerRange range) {
+  const std::string allowed = fmt::format("auto, {} to {}", range.least, range.most);
   return {.type = "integer",
           .allowed = allowed,
-          .read = [=](const Given& given,
-                      Parameters& p) { field.set(p, read_integer(given, range.least, range.most, allowed)); },
-          .write = [=](const Parameters& p) { return fmt::format("{}", field.get(p)); }};
+          .read =
+              [=](const Given& given, Parameters& p) {
+                const bool is_auto = lower(given.value) == "auto";
+                field.set(p, is_auto ? 0 : read_integer(given, given.value, range.least, range.most, allowed));
+              },
+          .write = [=](const Parameters& p) { return field.get(p) == 0 ? "auto" : fmt::format("{}", field.get(p)); }};
+}
+
+Value integers(const Field<std::vector<std::int64_t>>& field, IntegerRange range, const std::string& none) {
+  const std::string allowed =
+      fmt::format("{}a, b, ..., each {} to {}", none.empty() ? "" : none + "; ", range.least, range.most);
+  return {.type = "integers",
+          .allowed = allowed,
+          .read =
+              [=](const Given& given, Parameters& p) {
+                std::vector<std::int64_t> values;
+                if (lower(given.value) != none) {
+                  for (const std::string& part : split_at_commas(given.value))
+                    values.push_back(read_integer(given, part, range.least, range.most, allowed));
+                }
+                field.set(p, std::move(values));
+              },
+          .write =
+              [=](const Parameters& p) {
+                return field.get(p).empty() ? none : fmt::format("{}", fmt::join(field.get(p), ", "));
+              }};
 }
 
 Value any_uint64(const Field<std::uint64_t>& field) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   const std::string allowed = fmt::format("0 to {}", kMost);
-  return {.type = "integer",
-          .allowed = allowed,
-          .read = [=](const Given& given,
-                      Parameters& p) { field.set(p, read_integer<std::uint64_t>(given, 0, kMost, allowed)); },
-          .write = [=](const Parameters& p) { return fmt::format("{}", field.get(p)); }};
+  return {
+      .type = "integer",
+      .allowed = allowed,
+      .read = [=](const Given& given,
+                  Parameters& p) { field.set(p, read_integer<std::uint64_t>(given, given.value, 0, kMost, allowed)); },
+      .write = [=](const Parameters& p) { return fmt::format("{}", field.get(p)); }};
 }
 
 Value number(const Field<double>& field, Range range) {

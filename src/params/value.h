@@ -57,6 +57,10 @@ struct IntegerRange {
 };
 
 Value integer(const Field<std::int64_t>& field, IntegerRange range);
+/// The word is 0.
+Value integer_or_auto(const Field<std::int64_t>& field, IntegerRange range);
+/// "3, 7"; may be empty, which is written as `none`.
+Value integers(const Field<std::vector<std::int64_t>>& field, IntegerRange range, const std::string& none = "");
 Value any_uint64(const Field<std::uint64_t>& field);
 Value number(const Field<double>& field, Range range);
 Value numbers(const Field<std::vector<double>>& field, Range range);  ///< "30, 60, 80"; may be empty

@@ -40,13 +40,8 @@ std::string costs_key(const NetworkSpec& network, ops::Library& library, std::in
 CellCosts model_cell_costs(const Network& network);
 
 /// Measures every cell by itself, equal ones once; all ranks at the same time, as they will compute, so that they share
-/// the memory's bandwidth. A cell's time is the least of a few repetitions, and that of the slowest rank: the same on
+/// the memory's bandwidth. A cell's time is the least of a few rounds, and that of the slowest rank: the same on
 /// all of them. The cells are planned with `library`: a stage plans its own anew. All ranks of world.
 CellCosts measure_cell_costs(const NetworkSpec& network, const mpi::Communicator& world, ops::Library& library);
-
-/// Those of `file`, read by rank 0, where it holds them for this key; else measured, for the caller to keep. All ranks
-/// of world.
-CellCosts find_cell_costs(const NetworkSpec& network, const mpi::Communicator& world, const std::string& file,
-                          ops::Library& library);
 
 }  // namespace convoy

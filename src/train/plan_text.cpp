@@ -1,13 +1,20 @@
 /// A planned step as text: its stages, and its schedule in equal units of time.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
+#include "convoy/base/error.h"
+#include "convoy/base/log.h"
+#include "convoy/comm/on_root.h"
 #include "convoy/io/checkpoint.h"
+#include "convoy/io/shard_writer.h"
 #include "convoy/schedule/simulator.h"
 #include "convoy/train/trainer.h"
 
+#include "train/calibration.h"
 #include "train/memory_report.h"
 #include "train/model_card.h"
+#include "train/planner.h"
 #include "train/report.h"
 #include "train/step_trace.h"
 
@@ -47,17 +54,111 @@ std::string draw(const Schedule& schedule) {
   return text;
 }
 
-}  // namespace
+constexpr std::int64_t kShownLayouts = 12;
 
-std::string describe_plan(const Parameters& params, std::int64_t ranks) {
-  const io::Dataset data(params.data.train, "data.train");
-  const StepPlan plan(engine_spec(params, model_card(params, data.info())), grid_shape(params.grid.stages, ranks));
+using Machines = std::map<std::int64_t, MachineCosts>;  // by micro-batch
+
+// Of a cluster that is not here.
+void override_network(const PlanParams& plan, MachineRates& rates) {
+  if (plan.latency_us > 0) rates.latency_seconds = plan.latency_us * 1e-6;
+  if (plan.bandwidth_gb_s > 0) rates.bytes_per_second = plan.bandwidth_gb_s * 1e9;
+}
+
+// On rank 0. That the costs are measured again next time is no reason not to plan.
+void try_to_keep(const RunParams& run, const MachineCosts& costs) {
+  try {
+    io::make_directory(run.directory);
+    keep_costs(costs_path(run), costs);
+  } catch (const Error& error) {
+    log_warning(fmt::format("what was measured is not kept: {}", error.what()));
+  }
+}
+
+// For each micro-batch that is to be tried.
+Machines find_machines(const Parameters& params, const io::ModelCard& card, const mpi::Communicator& world,
+                       ops::Library* library) {
+  Machines machines;
+  std::vector<std::int64_t> sizes = params.plan.micro;
+  if (sizes.empty()) sizes = {params.batch.micro};
+  for (const std::int64_t micro : sizes) {
+    if (params.batch.global % micro != 0)
+      refuse("plan.micro = {} does not divide batch.global = {}.", micro, params.batch.global);
+    NetworkSpec network = engine_spec(params, card).network;
+    network.micro_batch = micro;
+    MachineCosts& costs = machines[micro];
+    if (library == nullptr) {
+      costs = model_machine_costs(make_network(network));
+    } else {
+      costs = find_machine_costs(
+          {.network = network, .bucket_mib = params.run.bucket_mib, .file = costs_path(params.run)}, world, *library);
+      mpi::on_root(world, [&] { try_to_keep(params.run, costs); });
+    }
+    override_network(params.plan, costs.rates);
+  }
+  return machines;
+}
+
+std::string compare(const Parameters& params, const io::ModelCard& card, const Machines& machines) {
+  const bool is_measured = !machines.begin()->second.cells.key.empty();
+  const MachineRates& rates = machines.begin()->second.rates;
+  std::string text = fmt::format("layouts: cells {}; messages {:.3g} us + {:.3g} GB/s; memory {:.3g} GB/s a rank\n",
+                                 is_measured ? "measured" : "from a model", 1e6 * rates.latency_seconds,
+                                 1e-9 * rates.bytes_per_second, 1e-9 * rates.memory_bytes_per_second);
+  for (const std::int64_t ranks : params.plan.ranks)
+    text += describe(compare_layouts({.engine = engine_spec(params, card),
+                                      .ranks = ranks,
+                                      .machines = machines,
+                                      .schedules = {kAllSchedules.begin(), kAllSchedules.end()},
+                                      .chunks = params.schedule.chunks,
+                                      .recomputes = {RecomputeKind::kNone, RecomputeKind::kCell}}),
+                     kShownLayouts);
+  return text;
+}
+
+// Started alone it plans one replica: on a login node nobody has the ranks that the job will have.
+GridShape asked_for(const Parameters& params, const mpi::Communicator& world) {
+  const std::int64_t stages = std::max<std::int64_t>(1, params.grid.stages);
+  if (!params.plan.ranks.empty()) return grid_shape(stages, params.plan.ranks.front());
+  return grid_shape(stages, world.size() > 1 ? world.size() : stages);
+}
+
+std::string describe_one(const Parameters& params, const StepPlan& plan, const io::DatasetInfo& data) {
   if (!params.plan.draw.empty()) {
     const std::string picture = draw_plan(plan);
     io::write_file_atomically(params.plan.draw, std::as_bytes(std::span(picture)));
   }
-  return describe_run(params, plan, data.info(), "planned, not started") + describe_memory(plan) +
+  return describe_run(params, plan, data, "planned, not started") + describe_memory(plan) +
          draw(plan.training_schedule(plan.busiest_replica()));
+}
+
+// With a table, a layout that cannot be is no reason not to compare others.
+std::string describe_asked_for(const Parameters& params, const io::Dataset& data, const EngineSpec& engine,
+                               const mpi::Communicator& world) {
+  try {
+    return describe_one(params, StepPlan(engine, asked_for(params, world)), data.info());
+  } catch (const RequestError& error) {
+    if (params.plan.ranks.empty() || !params.plan.draw.empty()) throw;
+    return fmt::format("as asked for: {}\n", error.what());
+  }
+}
+
+}  // namespace
+
+std::string describe_plan(const Parameters& params, const mpi::Communicator& world, ops::Library* library) {
+  const io::Dataset data(params.data.train, "data.train");
+  const io::ModelCard card = model_card(params, data.info());
+  EngineSpec engine = engine_spec(params, card);
+  Machines machines;
+  if (!params.plan.ranks.empty()) {
+    machines = find_machines(params, card, world, library);
+    if (machines.contains(params.batch.micro)) engine.machine = machines.at(params.batch.micro);
+  }
+  std::string text;
+  mpi::on_root(world, [&] {
+    text = describe_asked_for(params, data, engine, world);
+    if (!machines.empty()) text += compare(params, card, machines);
+  });
+  return text;
 }
 
 }  // namespace convoy

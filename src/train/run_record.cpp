@@ -96,6 +96,7 @@ void RunRecord::summarise(const RunEnd& end) {
     say(fmt::format("train.patience_epochs: no better test top-1 for {} epochs",
                     epoch_of(state.step) - epoch_of(state.best_step)));
   say(end.memory);
+  if (!end.step.empty()) say(end.step);
   say(fmt::format("checkpoint: {}", end.checkpoint));
   if (end.stopped) say(spec_.advice);
 }

@@ -27,6 +27,7 @@ struct RunEnd {
   io::TrainingState state;
   std::string checkpoint;
   std::string memory;  ///< as compare_memory() says it
+  std::string step;    ///< as compare_step() does; empty: nothing was predicted
 };
 
 class RunRecord {

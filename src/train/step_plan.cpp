@@ -45,7 +45,8 @@ EngineSpec engine_spec(const Parameters& params, const io::ModelCard& card) {
           .mixes_labels = params.augment.mixup > 0,
           .clip_norm = params.train.clip_norm,
           .ema_decay = params.train.ema_decay,
-          .plans_file = plans_path(params.run)};
+          .plans_file = plans_path(params.run),
+          .cuts = params.grid.cuts};
 }
 
 namespace {
@@ -95,16 +96,24 @@ void check_messages(const Network& network, const StagePlan& stage, std::int64_t
   }
 }
 
+bool fits(std::int64_t bytes, const MemoryParams& memory) {
+  return static_cast<double>(bytes) <= memory.limit_gib * 1024 * 1024 * 1024;
+}
+
 }  // namespace
 
 StepPlan::StepPlan(const EngineSpec& spec, const GridShape& grid)
-    : spec_(spec), grid_(grid), network_(make_network(spec.network)) {
+    : spec_(spec),
+      grid_(grid),
+      network_(make_network(spec.network)),
+      machine_(spec.machine ? *spec.machine : model_machine_costs(network_)) {
   check_micro_batches(spec.batch, grid);
   std::vector<StagePlanSpec> specs = cut();
   for (const StagePlanSpec& stage : specs) {
     stages_.push_back(plan_stage(network_, stage));
     check_messages(network_, stages_.back(), spec.batch.micro);
   }
+  schedule_costs_ = costs();
   make_schedules();
   for (std::size_t s = 0; s < specs.size(); ++s) {
     for (std::int64_t c = 0; c < num_chunks(); ++c)
@@ -115,17 +124,15 @@ StepPlan::StepPlan(const EngineSpec& spec, const GridShape& grid)
   }
 }
 
-// Each run of cells is a virtual stage: as even as they can be, which stages then are, too, but for what could be
-// gained by pairing long runs with short ones.
 std::vector<StagePlanSpec> StepPlan::cut() const {
   check_chunks(network_, num_chunks(), grid_.stages);
-  const auto runs = partition(model_cell_seconds(network_), grid_.stages * num_chunks());
   std::vector<StagePlanSpec> specs(
       grid_.stages, {.runs = {},
-                     .bucket_floats = static_cast<std::int64_t>(spec_.bucket_mib * 1024 * 1024 / sizeof(float)),
+                     .bucket_floats = bucket_floats(),
                      .num_frames = std::vector<std::int64_t>(num_chunks(), kEvaluationFrames),
-                     .recomputed = {},
-                     .splits_backward = spec_.schedule == ScheduleKind::kZeroBubble});
+                     .recomputed = std::vector<bool>(network_.size(), spec_.memory.recompute == RecomputeKind::kCell),
+                     .splits_backward = splits_backward()});
+  const std::vector<CellRange> runs = cut_network();
   for (std::size_t x = 0; x < runs.size(); ++x) specs[x % specs.size()].runs.push_back(runs[x]);
   return specs;
 }
@@ -136,6 +143,44 @@ void StepPlan::make_schedules() {
     if (!schedules_.contains(micro_batches))
       schedules_[micro_batches] = make_schedule(spec_.schedule, pipeline_of(replica));
   }
+}
+
+// By hand, or where the slowest run is fastest: each is a virtual stage. Stages of several are then about even too, but
+// for what could be gained by pairing long runs with short ones. Where no cut fits the memory, choose_recomputed() says
+// so; it does alone where a stage has several runs.
+std::vector<CellRange> StepPlan::cut_network() const {
+  const std::int64_t num_runs = grid_.stages * num_chunks();
+  if (!spec_.cuts.empty()) return partition_at(spec_.cuts, std::ssize(network_), num_runs);
+  std::vector<double> seconds;
+  for (const CellCost& cell : machine_.cells.cells)
+    seconds.push_back(cell.forward_seconds + cell.backward_seconds +
+                      (spec_.memory.recompute == RecomputeKind::kCell ? cell.recompute_seconds : 0));
+  if (spec_.memory.limit_gib == 0 || num_chunks() > 1) return partition(seconds, num_runs);
+  const std::vector<std::int64_t> frames = frames_of_stages();
+  StagePlanSpec tried{.runs = {},
+                      .bucket_floats = bucket_floats(),
+                      .recomputed = std::vector<bool>(network_.size(), spec_.memory.recompute != RecomputeKind::kNone),
+                      .splits_backward = splits_backward()};
+  const auto runs = partition(seconds, num_runs, [&](std::int64_t stage, const CellRange& cells) {
+    tried.runs = {cells};
+    tried.num_frames = {frames[stage]};
+    return fits(stage_memory(plan_stage(network_, tried), stage_use()).total(), spec_.memory);
+  });
+  return runs.empty() ? partition(seconds, num_runs) : runs;
+}
+
+// Before there are stages, of equal ones; a schedule that follows costs may hold a micro-batch more or less.
+std::vector<std::int64_t> StepPlan::frames_of_stages() const {
+  const Schedule schedule = make_schedule(spec_.schedule, {.stages = grid_.stages,
+                                                           .micro_batches = micro_batches_of(busiest_replica()).size(),
+                                                           .num_buckets = std::vector<std::int64_t>(grid_.stages, 1)});
+  std::vector<std::int64_t> frames;
+  for (const StageProgram& program : schedule) frames.push_back(std::max(kEvaluationFrames, max_in_flight(program)));
+  return frames;
+}
+
+PipelineCosts StepPlan::costs() const {
+  return step_costs(network_, stages_, stage_use(), machine_);
 }
 
 MicroBatchRange StepPlan::micro_batches_of(std::int64_t replica) const {
@@ -166,6 +211,7 @@ PipelineSpec StepPlan::pipeline_of(std::int64_t replica) const {
                                            needs_tensor_norms(spec_.optimizer.kind)};
   for (std::int64_t c = 0; c < num_chunks(); ++c)
     for (const StagePlan& stage : stages_) pipeline.num_buckets.push_back(stage.layout.runs[c].num_buckets);
+  pipeline.costs = schedule_costs_;
   return pipeline;
 }
 

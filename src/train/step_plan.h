@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "convoy/comm/process_grid.h"
@@ -14,6 +15,7 @@
 #include "convoy/schedule/schedule.h"
 
 #include "train/stage.h"
+#include "train/step_costs.h"
 
 namespace convoy {
 
@@ -27,10 +29,12 @@ struct EngineSpec {
   ReductionKind reduction = ReductionKind::kInvariant;
   double bucket_mib = 4;
   double label_smoothing = 0;
-  bool mixes_labels = false;  ///< the batch source gives second labels in training
-  double clip_norm = 0;       ///< 0: gradients are not clipped
-  double ema_decay = 0;       ///< 0: no moving average of the weights
-  std::string plans_file;     ///< what was measured before on this device, if anything
+  bool mixes_labels = false;                 ///< the batch source gives second labels in training
+  double clip_norm = 0;                      ///< 0: gradients are not clipped
+  double ema_decay = 0;                      ///< 0: no moving average of the weights
+  std::string plans_file;                    ///< what was measured before on this device, if anything
+  std::vector<std::int64_t> cuts = {};       ///< as GridParams has them
+  std::optional<MachineCosts> machine = {};  ///< what cut and schedules follow; none: a model of it
 };
 
 /// How activations are stored at that precision.
@@ -67,6 +71,8 @@ class StepPlan {
 
   const Schedule& training_schedule(std::int64_t replica) const;
   Schedule evaluation_schedule(std::int64_t replica) const;
+  /// What the instructions of the busiest replica take.
+  PipelineCosts costs() const;
   /// Of one rank of the stage.
   StageMemory memory_of(std::int64_t stage) const;
   /// Cells of the stage whose activations backward computes again.
@@ -75,7 +81,13 @@ class StepPlan {
   std::int64_t num_slots() const;
 
  private:
+  bool splits_backward() const { return spec_.schedule == ScheduleKind::kZeroBubble; }
+  std::int64_t bucket_floats() const {
+    return static_cast<std::int64_t>(spec_.bucket_mib * 1024 * 1024 / sizeof(float));
+  }
   std::vector<StagePlanSpec> cut() const;
+  std::vector<CellRange> cut_network() const;
+  std::vector<std::int64_t> frames_of_stages() const;
   PipelineSpec pipeline_of(std::int64_t replica) const;
   void make_schedules();
   StageUse stage_use() const;
@@ -83,8 +95,10 @@ class StepPlan {
   EngineSpec spec_;
   GridShape grid_;
   Network network_;
+  MachineCosts machine_;
   std::vector<StagePlan> stages_;
   std::map<std::int64_t, Schedule> schedules_;  ///< of training, by the replica's micro-batches: two numbers at most
+  PipelineCosts schedule_costs_;  ///< costs() before memory.recompute = auto chose any cells; of all replicas
 };
 
 /// Frames that evaluation needs: one computes while the next one's input arrives.

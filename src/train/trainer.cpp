@@ -13,17 +13,21 @@
 #include "convoy/io/checkpoint.h"
 #include "convoy/params/parse.h"
 
+#include "train/calibration.h"
 #include "train/checkpointing.h"
 #include "train/evaluation.h"
 #include "train/input.h"
 #include "train/learning_rate.h"
 #include "train/memory_report.h"
 #include "train/model_card.h"
+#include "train/planner.h"
 #include "train/report.h"
 #include "train/restart.h"
+#include "train/run_layout.h"
 #include "train/run_lock.h"
 #include "train/run_record.h"
 #include "train/share_plans.h"
+#include "train/step_clock.h"
 #include "train/step_trace.h"
 #include "train/stop_request.h"
 
@@ -80,9 +84,15 @@ void check_finite(const std::vector<io::NamedTensor>& tensors) {
           tensor.name);
 }
 
+EngineSpec engine_spec(const Parameters& params, const io::ModelCard& card, const RunLayout& layout) {
+  EngineSpec spec = engine_spec(params, card);
+  spec.machine = layout.machine;
+  return spec;
+}
+
 class Trainer {
  public:
-  Trainer(const Parameters& params, const ProcessGrid& grid, ops::Library& library);
+  Trainer(const Parameters& params, Data data, const RunLayout& layout, const ProcessGrid& grid, ops::Library& library);
 
   ExitStatus run();
 
@@ -107,6 +117,7 @@ class Trainer {
   std::string current_checkpoint() const { return io::checkpoint_path(checkpoint_directory(params_), state_.step); }
 
   const Parameters& params_;
+  const RunLayout& layout_;
   const ProcessGrid& grid_;
   Data data_;
   StepCount steps_;
@@ -122,19 +133,22 @@ class Trainer {
   std::int64_t saved_step_ = -1;
   std::int64_t collected_step_ = 0;  ///< rank 0: metrics are recorded up to here
   double epoch_wait_seconds_ = 0;    ///< of the loader, when the epoch began
+  StepClock clock_;
   std::optional<StepTrace> trace_;   ///< until it is written
   std::optional<RunLock> lock_;      ///< rank 0
   std::optional<RunRecord> record_;  ///< rank 0
 };
 
-Trainer::Trainer(const Parameters& params, const ProcessGrid& grid, ops::Library& library)
+Trainer::Trainer(const Parameters& params, Data data, const RunLayout& layout, const ProcessGrid& grid,
+                 ops::Library& library)
     : params_(params),
+      layout_(layout),
       grid_(grid),
-      data_(params),
+      data_(std::move(data)),
       steps_(count_steps(params, data_.train.info())),
       sampler_(
           {.num_samples = data_.train.info().num_samples, .seed = params.train.seed, .shuffle = params.data.shuffle}),
-      engine_(engine_spec(params, data_.card), grid, library),
+      engine_(engine_spec(params, data_.card, layout), grid, library),
       augmenter_(make_augmenter(data_.card, data_.train.info(),
                                 training_augmentation(data_.card, data_.train.info(), params))),
       metrics_(engine_, kTrainingTag),
@@ -161,11 +175,13 @@ ExitStatus Trainer::run() {
   stop.finish();
   const std::string memory = compare_memory(engine_, resident_before_);
   if (record_)
-    record_->summarise({.stopped = stopped,
-                        .lost_patience = state_.step < steps_.total && lost_patience(),
-                        .state = state_,
-                        .checkpoint = current_checkpoint(),
-                        .memory = memory});
+    record_->summarise(
+        {.stopped = stopped,
+         .lost_patience = state_.step < steps_.total && lost_patience(),
+         .state = state_,
+         .checkpoint = current_checkpoint(),
+         .memory = memory,
+         .step = layout_.machine ? compare_step(predict_step(engine_.plan()).step_seconds, clock_) : ""});
   return stopped ? ExitStatus::kStoppedEarly : ExitStatus::kDone;
 }
 
@@ -219,6 +235,7 @@ void Trainer::open_run_directory(const std::string& resumed_from) {
     const std::string text = plans->serialise();
     io::write_file_atomically(plans_path(params_.run), std::as_bytes(std::span(text)));
   }
+  if (layout_.machine) keep_costs(costs_path(params_.run), *layout_.machine);
   record_.emplace(RunRecordSpec{.directory = params_.run.directory,
                                 .steps_per_epoch = steps_.an_epoch,
                                 .total_steps = steps_.total,
@@ -227,6 +244,7 @@ void Trainer::open_run_directory(const std::string& resumed_from) {
                                               ? "run it again with checkpoint.resume = auto to go on from there"
                                               : "run the same command again to go on from there"},
                   state_);
+  if (!layout_.reason.empty()) record_->say(layout_.reason);
   record_->say(
       describe_run(params_, engine_.plan(), data_.train.info(),
                    fmt::format("{}; {}; messages by {}", hosts_, engine_.device().description(), engine_.transport())));
@@ -252,7 +270,9 @@ Loader Trainer::open_loader() const {
 
 void Trainer::step(Loader& loader) {
   if (trace_) trace_->begin_step(state_.step + 1);
+  const double start = now_seconds();
   engine_.train_step(loader, learning_rate(learning_rate_, state_.step));
+  clock_.add(now_seconds() - start);
   metrics_.post();
   ++state_.step;
   state_.samples += params_.batch.global;
@@ -379,8 +399,14 @@ void Trainer::save_to(const std::string& path) {
 
 }  // namespace
 
-ExitStatus train(const Parameters& params, const ProcessGrid& grid, ops::Library& library) {
-  return Trainer(params, grid, library).run();
+ExitStatus train(const Parameters& params, const mpi::Communicator& world, ops::Library& library) {
+  // 1. What on
+  Data data(params);
+  // 2. Who does what
+  const RunLayout layout = choose_layout(params, data.card, world, library);
+  const ProcessGrid grid(world, layout.stages);
+  // 3. Do it
+  return Trainer(params, std::move(data), layout, grid, library).run();
 }
 
 }  // namespace convoy

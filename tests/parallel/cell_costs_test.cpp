@@ -8,6 +8,7 @@
 #include "convoy/io/checkpoint.h"
 
 #include "parallel/mpi_main.h"
+#include "train/calibration.h"
 
 namespace convoy::test {
 
@@ -50,26 +51,48 @@ TEST(CellCosts, AreReadBackAsWritten) {
   EXPECT_EQ(CellCosts::parse(costs.serialise() + "0.1 0.2 x\n", costs.key), std::nullopt);
 }
 
-TEST(CellCosts, OfTheSameKeyAreFoundInTheFile) {
+TEST(Calibration, OfTheSameKeyIsFoundInTheFile) {
   const std::string file = std::filesystem::temp_directory_path() / fmt::format("convoy_costs_{}.txt", world().size());
   const auto ops = library();
-  CellCosts kept{.key = costs_key(kNetwork, *ops, world().size()), .cells = std::vector<CellCost>(11)};
-  kept.cells[5].forward_seconds = 42;  // no measurement gives that
-  const auto keep = [&] {
-    const std::string text = kept.serialise();
+  const auto find = [&](const NetworkSpec& network) {
+    return find_machine_costs({.network = network, .bucket_mib = 0.5, .file = file}, world(), *ops);
+  };
+  const auto keep = [&](const std::string& text) {
     if (world().rank() == 0) io::write_file_atomically(file, std::as_bytes(std::span(text)));
     world().barrier();
   };
-  keep();
-  EXPECT_EQ(find_cell_costs(kNetwork, world(), file, *ops), kept);
+  MachineCosts kept = find(kNetwork);
+  EXPECT_EQ(kept.cells.key, costs_key(kNetwork, *ops, world().size()));
+  EXPECT_GT(kept.rates.memory_bytes_per_second, 0);
+  kept.cells.cells[5].forward_seconds = 42;  // no measurement gives that
+  kept.rates.latency_seconds = 43;
+  keep(with_costs("", kept));
+  EXPECT_EQ(find(kNetwork), kept);
   NetworkSpec other = kNetwork;
   other.micro_batch = 5;
-  EXPECT_LT(find_cell_costs(other, world(), file, *ops).cells[5].forward_seconds, 42);
-  kept.cells.pop_back();  // a file that lost its end
-  keep();
-  EXPECT_LT(find_cell_costs(kNetwork, world(), file, *ops).cells[5].forward_seconds, 42);
+  const MachineCosts of_other = find(other);
+  EXPECT_LT(of_other.cells.cells[5].forward_seconds, 42);
+  EXPECT_LT(of_other.rates.latency_seconds, 43) << "other messages";
+  keep(with_costs(with_costs("", kept), of_other));
+  EXPECT_EQ(find(kNetwork), kept) << "beside another's";
+  EXPECT_EQ(find(other), of_other);
+  const std::string whole = with_costs("", kept);
+  keep(whole.substr(0, whole.size() / 4));  // lost its end
+  EXPECT_LT(find(kNetwork).cells.cells[5].forward_seconds, 42);
+  keep(std::string(5000, '\0') + "\n\n\n\n");
+  EXPECT_LT(find(kNetwork).cells.cells[5].forward_seconds, 42);
   world().barrier();
   if (world().rank() == 0) std::filesystem::remove(file);
+}
+
+TEST(Calibration, IsTheSameOnAllRanks) {
+  const auto ops = library();
+  const RatesSpec spec{.message_bytes = 1 << 16, .bucket_bytes = 1 << 20};
+  const std::string mine = measure_rates(spec, world(), *ops).serialise();
+  std::string of_root = mine;
+  of_root.resize(1024, ' ');
+  world().broadcast(of_root.data(), 1024, 0);
+  EXPECT_EQ(mine, of_root.substr(0, mine.size()));
 }
 
 TEST(CellCosts, WhereNothingIsMeasuredFollowTheModel) {

@@ -50,7 +50,7 @@ class MixedPrecisionRun : public testing::Test {
     params.run.directory = path_ + "/" + run;
     params.run.bucket_mib = 0.125;
     const auto library = way.make_library();
-    EXPECT_EQ(train(params, ProcessGrid(world(), stages), *library), ExitStatus::kDone);
+    EXPECT_EQ(train(params, world(), *library), ExitStatus::kDone);
   }
 
   std::string checkpoint_directory(const std::string& run) const { return path_ + "/" + run + "/checkpoints"; }

@@ -7,12 +7,12 @@
 #include <boost/program_options.hpp>
 
 #include "convoy/base/clock.h"
-#include "convoy/base/random.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/session.h"
 #include "convoy/comm/topology.h"
 #include "convoy/params/names.h"
 
+#include "synthetic_source.h"
 #include "timed_library.h"
 #include "train/checkpointing.h"
 #include "train/engine.h"
@@ -30,34 +30,6 @@ struct Options {
   bool yardstick = false;
   bool terse = false;
   bool json = false;
-};
-
-// One batch, given again and again.
-class SyntheticSource final : public BatchSource {
- public:
-  SyntheticSource(const Options& options, const Engine& engine)
-      : type_(engine.plan().spec().network.type),
-        elementwise_(engine.operations().elementwise()),
-        count_(options.micro * options.size * options.size * options.channels),
-        images_(engine.device(), count_ * size_of(DataType::kFloat32)),
-        labels_(options.micro) {
-    std::vector<float> images(count_);
-    for (std::size_t i = 0; i < images.size(); ++i) images[i] = static_cast<float>(random_normal({.seed = 1}, i));
-    engine.device().copy_to_device(images_.data(), images.data(), images_.size_bytes());
-    for (std::size_t i = 0; i < labels_.size(); ++i) labels_[i] = static_cast<std::int32_t>(i) % options.classes;
-  }
-
-  void load_images(std::int64_t, void* x) override { elementwise_.round_to(type_, images_.floats(), x, count_); }
-  void load_labels(std::int64_t, std::int32_t* labels, ops::SecondLabel*) override {
-    std::copy(labels_.begin(), labels_.end(), labels);
-  }
-
- private:
-  DataType type_;
-  ops::ElementwiseOps& elementwise_;
-  std::int64_t count_;
-  Buffer images_;  ///< float32, on the device
-  std::vector<std::int32_t> labels_;
 };
 
 Options parse(int argc, char** argv) {
@@ -148,7 +120,7 @@ ExecutorTimes difference(const ExecutorTimes& a, const ExecutorTimes& b) {
 
 // Steps and yardstick in turn: the machine's speed drifts, their ratio less.
 Result measure(const Options& options, const ProcessGrid& grid, Engine& engine, TimedLibrary* library) {
-  SyntheticSource source(options, engine);
+  SyntheticSource source(engine);
   std::unique_ptr<Yardstick> yardstick;
   if (options.yardstick) yardstick = std::make_unique<Yardstick>(library->convolutions());
   const std::int64_t passes = engine.micro_batches().size();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "convoy/model/arena_layout.h"
@@ -19,8 +20,17 @@ std::vector<double> model_cell_seconds(const Network& network, const DeviceRates
 /// Likewise, of computing again what each cell saves.
 std::vector<double> model_recompute_seconds(const Network& network, const DeviceRates& rates = {});
 
-/// The contiguous partition into `stages` non-empty runs with the least maximal sum (dynamic programming; among equals
-/// the one whose earlier stages are smaller). Throws RequestError where there are more stages than cells.
-std::vector<CellRange> partition(const std::vector<double>& cell_seconds, std::int64_t stages);
+/// Whether a stage of these cells can be.
+using StageFits = std::function<bool(std::int64_t stage, const CellRange& cells)>;
+
+/// The contiguous partition into `stages` non-empty runs with the least maximal sum, of those whose stages all fit
+/// (dynamic programming; among equals the one whose earlier stages are smaller). Empty where none fits; without `fits`
+/// all do. Throws RequestError where there are more stages than cells.
+std::vector<CellRange> partition(const std::vector<double>& cell_seconds, std::int64_t stages,
+                                 const StageFits& fits = {});
+
+/// The partition in which each stage but the first begins with the cell of that number. Throws RequestError where cuts
+/// are not stages - 1 ascending numbers of cells.
+std::vector<CellRange> partition_at(const std::vector<std::int64_t>& cuts, std::int64_t num_cells, std::int64_t stages);
 
 }  // namespace convoy

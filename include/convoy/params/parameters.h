@@ -42,7 +42,8 @@ struct BatchParams {
 };
 
 struct GridParams {
-  std::int64_t stages = 1;  ///< replicas = world size / stages
+  std::int64_t stages = 1;         ///< replicas = world size / stages; 0: auto
+  std::vector<std::int64_t> cuts;  ///< by hand: the cell that each stage but the first begins with; empty: auto
   bool operator==(const GridParams&) const = default;
 };
 
@@ -148,8 +149,12 @@ struct RunParams {
 };
 
 struct PlanParams {
-  std::int64_t ranks = 0;  ///< 0: those of the job; of one rank, as many as stages
-  std::string draw;        ///< an .svg file
+  std::vector<std::int64_t> ranks;  ///< a table of layouts for each; empty: none
+  std::vector<std::int64_t> micro;  ///< to try; empty: batch.micro
+  bool measure = true;              ///< cells, memory and network; false: from a model
+  double latency_us = 0;            ///< of a message between ranks; 0: as measured
+  double bandwidth_gb_s = 0;        ///< likewise, 10^9 bytes a second
+  std::string draw;                 ///< an .svg file
   bool operator==(const PlanParams&) const = default;
 };
 

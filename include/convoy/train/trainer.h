@@ -12,9 +12,9 @@
 namespace convoy {
 
 /// Trains until train.epochs or train.max_steps, or until one of the stop signals, which the caller has caught from
-/// early on, has come to any rank (kStoppedEarly, with a checkpoint, after a step at least). All ranks of the grid's
-/// world.
-ExitStatus train(const Parameters& params, const ProcessGrid& grid, ops::Library& library);
+/// early on, has come to any rank (kStoppedEarly, with a checkpoint, after a step at least). All ranks of world, on
+/// grid.stages stages or, where that is auto, on those that promise the shortest step.
+ExitStatus train(const Parameters& params, const mpi::Communicator& world, ops::Library& library);
 
 /// Loss, top-1 and top-5 of data.test: of init.weights if it names a checkpoint, else of the newest in run.directory.
 ExitStatus evaluate(const Parameters& params, const ProcessGrid& grid, ops::Library& library);
@@ -23,8 +23,10 @@ ExitStatus evaluate(const Parameters& params, const ProcessGrid& grid, ops::Libr
 /// The same bytes on any grid.
 ExitStatus predict(const Parameters& params, const ProcessGrid& grid, ops::Library& library);
 
-/// What train() would do on `ranks` ranks, without doing it: the grid, the stages and their memory, the step drawn.
-/// Draws it into plan.draw too, where that is a file.
-std::string describe_plan(const Parameters& params, std::int64_t ranks);
+/// What train() would do on plan.ranks ranks (of several the first; none: on those of world, and alone on one replica),
+/// without doing it: the grid, the stages and their memory, the step drawn. Draws it into plan.draw too, where that is
+/// a file. Then, with plan.ranks, a table of layouts for each, by costs that are measured with `library` on the ranks
+/// of world and kept in run.directory, or, without a library, by a model. All ranks of world; empty but on rank 0.
+std::string describe_plan(const Parameters& params, const mpi::Communicator& world, ops::Library* library);
 
 }  // namespace convoy

@@ -24,13 +24,15 @@ double slowest(const std::vector<double>& seconds, const std::vector<CellRange>&
 }
 
 // The best of all ways to cut, tried one by one.
-double best_by_trying(const std::vector<double>& seconds, std::int64_t stages) {
+double best_by_trying(const std::vector<double>& seconds, std::int64_t stages, const StageFits& fits = {}) {
   double best = 1e300;
   std::vector<CellRange> ranges;
   const std::function<void(std::int64_t)> extend = [&](std::int64_t begin) {
     if (std::ssize(ranges) == stages - 1) {
       ranges.push_back({begin, std::ssize(seconds)});
-      best = std::min(best, slowest(seconds, ranges));
+      bool all_fit = true;
+      for (std::int64_t s = 0; fits && s < stages; ++s) all_fit = all_fit && fits(s, ranges[s]);
+      if (all_fit) best = std::min(best, slowest(seconds, ranges));
       ranges.pop_back();
       return;
     }
@@ -64,6 +66,63 @@ TEST(Partition, EqualsTheBestOfAllCuts) {
       EXPECT_NEAR(slowest(seconds, ranges), best_by_trying(seconds, stages), 1e-12);
     }
   }
+}
+
+// Early stages hold more micro-batches: what fits depends on the stage, as in a pipeline.
+TEST(Partition, EqualsTheBestOfThoseCutsWhoseStagesFit) {
+  int num_bound = 0, num_impossible = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const std::int64_t n = 2 + static_cast<std::int64_t>(seed % 7);
+    std::vector<double> seconds(n), bytes(n);
+    for (std::int64_t i = 0; i < n; ++i) {
+      seconds[i] = random_uniform({.seed = seed}, i);
+      bytes[i] = random_uniform({.seed = seed}, 100 + i);
+    }
+    for (std::int64_t stages = 1; stages <= n; ++stages) {
+      const StageFits fits = [&](std::int64_t stage, const CellRange& cells) {
+        double sum = 0;
+        for (std::int64_t i = cells.begin; i < cells.end; ++i) sum += bytes[i];
+        return sum * static_cast<double>(stages - stage) <= 0.4 * static_cast<double>(n);
+      };
+      const auto ranges = partition(seconds, stages, fits);
+      const double best = best_by_trying(seconds, stages, fits);
+      if (best == 1e300) {
+        EXPECT_TRUE(ranges.empty());
+        ++num_impossible;
+        continue;
+      }
+      ASSERT_EQ(std::ssize(ranges), stages);
+      for (std::int64_t s = 0; s < stages; ++s) EXPECT_TRUE(fits(s, ranges[s]));
+      EXPECT_NEAR(slowest(seconds, ranges), best, 1e-12);  // a few roundings, as above
+      if (best > best_by_trying(seconds, stages) + 1e-9) ++num_bound;
+    }
+  }
+  EXPECT_GT(num_bound, 20) << "the limit changes the cut";
+  EXPECT_GT(num_impossible, 20);
+}
+
+TEST(Partition, ByHandIsAsGiven) {
+  EXPECT_EQ(partition_at({3, 7}, 11, 3), (std::vector<CellRange>{{0, 3}, {3, 7}, {7, 11}}));
+  EXPECT_EQ(partition_at({}, 11, 1), (std::vector<CellRange>{{0, 11}}));
+}
+
+TEST(Partition, ByHandIsRefusedWhereItIsNone) {
+  const auto refusal = [](const std::vector<std::int64_t>& cuts, std::int64_t stages) -> std::string {
+    try {
+      partition_at(cuts, 11, stages);
+    } catch (const RequestError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(refusal({3}, 3),
+            "grid.cuts = 3 has 1 number, and grid.stages = 3 needs 2: the first cell of each stage but the first.");
+  for (const std::vector<std::int64_t>& cuts : std::vector<std::vector<std::int64_t>>{{7, 3}, {3, 3}, {3, 11}, {0, 3}})
+    EXPECT_EQ(refusal(cuts, 3),
+              fmt::format("grid.cuts = {}, {} does not ascend within the network. Allowed: ascending numbers of its "
+                          "cells, 1 to 10.",
+                          cuts[0], cuts[1]));
+  EXPECT_NE(refusal(std::vector<std::int64_t>(11, 1), 12).find("grid.stages = 12"), std::string::npos);
 }
 
 TEST(Partition, MoreStagesThanCellsAreRefused) {

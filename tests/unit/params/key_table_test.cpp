@@ -50,7 +50,7 @@ TEST(KeyTable, SetsTheFieldItIsNamedAfter) {
     std::string value = type.starts_with("text") ? "some/path"
                         : type == "flag"         ? (key.default_text() == "true" ? "off" : "on")
                                                  : "";
-    if (type == "integer") value = "17";
+    if (type == "integer" || type == "integers") value = "17";
     if (type == "number" || type == "numbers") value = "0.625";
     if (type == "choice") value = key.value.allowed.substr(key.value.allowed.rfind(' ') + 1);
     key.value.read({.key = key.name, .value = value, .where = "test", .unit = ""}, read);
@@ -90,6 +90,17 @@ TEST(KeyTable, TakesListsOfTexts) {
             std::string::npos);
 }
 
+TEST(KeyTable, TakesListsOfIntegers) {
+  EXPECT_EQ(request({"plan", "--plan.ranks=8, 16,64"}).params.plan.ranks, (std::vector<std::int64_t>{8, 16, 64}));
+  EXPECT_EQ(request({"plan", "--grid.cuts=3,7"}).params.grid.cuts, (std::vector<std::int64_t>{3, 7}));
+  EXPECT_TRUE(request({"plan", "--grid.cuts=3", "--grid.cuts=auto"}).params.grid.cuts.empty());
+  EXPECT_EQ(request({"plan", "--grid.stages=auto"}).params.grid.stages, 0);
+  EXPECT_EQ(set("grid.cuts", "3,x"),
+            "command line: grid.cuts = 3,x is not an integer. Allowed: auto; a, b, ..., each 1 to 4096 cells.");
+  EXPECT_EQ(set("plan.ranks", "8,0"),
+            "command line: plan.ranks = 8,0 is out of range. Allowed: a, b, ..., each 1 to 1000000 ranks.");
+}
+
 TEST(KeyTable, NamesTypeRangeAndUnit) {
   EXPECT_EQ(set("batch.global", "12x"),
             "command line: batch.global = 12x is not an integer. Allowed: 1 to 16777216 samples.");
@@ -98,7 +109,7 @@ TEST(KeyTable, NamesTypeRangeAndUnit) {
   EXPECT_EQ(set("batch.global", "0"),
             "command line: batch.global = 0 is out of range. Allowed: 1 to 16777216 samples.");
   EXPECT_EQ(set("grid.stages", "99999999999999999999"),
-            "command line: grid.stages = 99999999999999999999 is out of range. Allowed: 1 to 4096 ranks.");
+            "command line: grid.stages = 99999999999999999999 is out of range. Allowed: auto, 1 to 4096 ranks.");
   EXPECT_EQ(set("optimizer.momentum", "1"),
             "command line: optimizer.momentum = 1 is out of range. Allowed: 0 to below 1.");
   EXPECT_EQ(set("train.epochs", "0"),

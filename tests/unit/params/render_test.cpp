@@ -26,7 +26,8 @@ Parameters random_parameters(std::mt19937_64& engine) {
       .train = "a b=c/[x]; \"q\"", .test = "d\xC3\xA9/e", .shuffle = engine() % 2 == 0, .loader_threads = count()};
   p.batch.micro = count();
   p.batch.global = p.batch.micro * count();
-  p.grid.stages = count();
+  p.grid.stages = static_cast<std::int64_t>(engine() % 4);  // 0: auto
+  for (std::uint64_t cut = engine() % 3; cut > 0; --cut) p.grid.cuts.push_back(count());
   p.schedule = {.kind = static_cast<ScheduleKind>(engine() % 5),
                 .chunks = static_cast<std::int64_t>(engine() % 63) + 2};
   p.memory = {.recompute = static_cast<RecomputeKind>(engine() % 3), .limit_gib = fraction()};
@@ -74,6 +75,10 @@ Parameters random_parameters(std::mt19937_64& engine) {
            .device = DeviceKind::kCpu,
            .reduction = ReductionKind::kFast,
            .bucket_mib = tiny()};
+  for (std::uint64_t i = engine() % 3; i > 0; --i) p.plan.ranks.push_back(count()), p.plan.micro.push_back(count());
+  p.plan.measure = engine() % 2 == 0;
+  p.plan.latency_us = fraction();
+  p.plan.bandwidth_gb_s = tiny();
   p.import = {.format = static_cast<ImportFormat>(engine() % 4),
               .source = "s",
               .output = "o",

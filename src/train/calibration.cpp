@@ -1,0 +1,96 @@
+/// The file is blocks of lines with an empty line between them; a block's second line is the key of what was measured.
+#include "train/calibration.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <vector>
+
+#include "convoy/io/checkpoint.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::size_t kMostBlocks = 64;  // of the latest measurements
+
+std::string read_text(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::vector<std::string> blocks_of(const std::string& text) {
+  std::vector<std::string> blocks;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t gap = text.find("\n\n", begin);
+    const std::size_t end = gap == std::string::npos ? text.size() : gap + 1;
+    if (end > begin + 1) blocks.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return blocks;
+}
+
+// Title and key.
+std::string head_of(const std::string& block) {
+  const std::size_t title_end = block.find('\n');
+  return block.substr(0, title_end == std::string::npos ? title_end : block.find('\n', title_end + 1));
+}
+
+// The root's text, on all ranks.
+std::string share(const std::string& text, const mpi::Communicator& world) {
+  const auto mine = std::as_bytes(std::span(text));
+  const auto bytes = world.broadcast(std::vector<std::byte>(mine.begin(), mine.end()), 0);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+template <typename Costs>
+std::optional<Costs> find(const std::string& text, const std::string& key) {
+  for (const std::string& block : blocks_of(text))
+    if (auto found = Costs::parse(block, key)) return found;
+  return std::nullopt;
+}
+
+std::int64_t largest_boundary(const Network& network) {
+  std::int64_t bytes = 0;
+  for (std::size_t i = 1; i < network.size(); ++i) bytes = std::max(bytes, network[i]->x_bytes());
+  return bytes;
+}
+
+}  // namespace
+
+std::string costs_path(const RunParams& run) {
+  return run.directory + "/costs.txt";
+}
+
+MachineCosts find_machine_costs(const CalibrationSpec& spec, const mpi::Communicator& world, ops::Library& library) {
+  const std::string text = share(world.rank() == 0 ? read_text(spec.file) : "", world);
+  const Network network = make_network(spec.network);
+  const RatesSpec rates{.message_bytes = largest_boundary(network),
+                        .bucket_bytes = static_cast<std::int64_t>(spec.bucket_mib * 1024 * 1024)};
+  const auto cells_found = find<CellCosts>(text, costs_key(spec.network, library, world.size()));
+  const auto rates_found = find<MachineRates>(text, rates_key(rates, library, world.size()));
+  const bool has_cells = cells_found && cells_found->cells.size() == network.size();
+  return {.cells = has_cells ? *cells_found : measure_cell_costs(spec.network, world, library),
+          .rates = rates_found ? *rates_found : measure_rates(rates, world, library)};
+}
+
+std::string with_costs(const std::string& text, const MachineCosts& costs) {
+  std::vector<std::string> kept = blocks_of(text);
+  const auto put = [&](const std::string& key, const std::string& block) {
+    if (key.empty()) return;
+    std::erase_if(kept, [&](const std::string& other) { return head_of(other) == head_of(block); });
+    kept.push_back(block);
+  };
+  put(costs.cells.key, costs.cells.serialise());
+  put(costs.rates.key, costs.rates.serialise());
+  if (kept.size() > kMostBlocks) kept.erase(kept.begin(), kept.end() - kMostBlocks);
+  return fmt::format("{}", fmt::join(kept, "\n"));
+}
+
+void keep_costs(const std::string& file, const MachineCosts& costs) {
+  const std::string before = read_text(file), after = with_costs(before, costs);
+  if (after != before) io::write_file_atomically(file, std::as_bytes(std::span(after)));
+}
+
+}  // namespace convoy

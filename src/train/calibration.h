@@ -1,0 +1,29 @@
+/// What a plan is made with: costs measured here, or found in the file that an earlier run left.
+#pragma once
+
+#include <string>
+
+#include "train/step_costs.h"
+
+namespace convoy {
+
+struct CalibrationSpec {
+  NetworkSpec network;
+  double bucket_mib = 4;
+  std::string file;  ///< costs.txt
+};
+
+/// Where a run keeps its costs.
+std::string costs_path(const RunParams& run);
+
+/// Those of the file, read by rank 0, where it holds them for this network, device and number of ranks; else measured.
+/// A file that cannot be used costs the time to measure again. The same on all ranks of world, which all call it.
+MachineCosts find_machine_costs(const CalibrationSpec& spec, const mpi::Communicator& world, ops::Library& library);
+
+/// The file's text with these costs in it, beside those of other networks and machines. Modelled ones are not kept.
+std::string with_costs(const std::string& text, const MachineCosts& costs);
+
+/// Puts them into the file. Throws Error where it cannot be written.
+void keep_costs(const std::string& file, const MachineCosts& costs);
+
+}  // namespace convoy

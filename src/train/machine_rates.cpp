@@ -1,0 +1,140 @@
+/// A ping, and a sum, against the clock.
+#include "train/machine_rates.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <sstream>
+#include <vector>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/error.h"
+#include "convoy/comm/process_grid.h"
+#include "convoy/comm/transport.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr const char* kTitle = "convoy rates 1";
+constexpr std::int64_t kShortBytes = 4096;
+constexpr int kWarmUps = 2, kRepetitions = 9;
+
+double median_seconds(const std::function<void()>& work) {
+  for (int i = 0; i < kWarmUps; ++i) work();
+  std::vector<double> seconds;
+  for (int i = 0; i < kRepetitions; ++i) {
+    const double begin = now_seconds();
+    work();
+    seconds.push_back(now_seconds() - begin);
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + kRepetitions / 2, seconds.end());
+  return seconds[kRepetitions / 2];
+}
+
+// Of all ranks: in whole nanoseconds, at least one.
+double slowest(const mpi::Communicator& world, double seconds) {
+  return static_cast<double>(world.max(std::max<std::int64_t>(1, std::llround(seconds * 1e9)))) * 1e-9;
+}
+
+/// Messages of one size between this rank and its neighbour; a last rank without one has none.
+class Ping {
+ public:
+  Ping(const ProcessGrid& chain, std::int64_t bytes, int tag, Transport& transport, Device& device)
+      : transport_(transport), there_(device, bytes), back_(device, bytes) {
+    const int me = chain.model().rank(), peer = me ^ 1;
+    begins_ = me % 2 == 0;
+    if (peer >= chain.model().size()) return;
+    const auto spec = [&](const Buffer& buffer) {
+      return MessageSpec{.group = chain.model(), .data = buffer.data(), .size_bytes = bytes, .peer = peer, .tag = tag};
+    };
+    send_ = transport.send(spec(there_));
+    receive_ = transport.receive(spec(back_));
+  }
+
+  void run() {
+    if (send_ == nullptr) return;
+    receive_->start();
+    if (begins_) send_->start();
+    wait_for(*receive_);
+    if (!begins_) send_->start();
+    wait_for(*send_);
+  }
+
+ private:
+  void wait_for(Message& message) {
+    mpi::wait_until([&] {
+      transport_.progress();
+      return message.test();
+    });
+  }
+
+  Transport& transport_;
+  Buffer there_, back_;
+  bool begins_ = false;
+  std::unique_ptr<Message> send_, receive_;
+};
+
+void measure_messages(const RatesSpec& spec, const mpi::Communicator& world, Device& device, MachineRates& rates) {
+  const ProcessGrid chain(world, world.size());
+  const auto transport = make_transport(chain, device);
+  const std::int64_t long_bytes = std::max(spec.message_bytes, 16 * kShortBytes);
+  Ping brief(chain, kShortBytes, 0, *transport, device), large(chain, long_bytes, 1, *transport, device);
+  transport->connect();
+  // There and back.
+  const auto one_way = [&](Ping& ping) {
+    world.barrier();
+    return slowest(world, median_seconds([&] { ping.run(); }) / 2);
+  };
+  const double brief_seconds = one_way(brief), large_seconds = one_way(large);
+  // A large one that seems to be no slower is a measurement of nothing but latency.
+  const double more_seconds = std::max(large_seconds - brief_seconds, 1e-3 * large_seconds);
+  rates.bytes_per_second = static_cast<double>(long_bytes - kShortBytes) / more_seconds;
+  rates.latency_seconds = brief_seconds;
+}
+
+double add_seconds(std::int64_t bytes, ops::Library& library) {
+  Device& device = library.device();
+  const std::int64_t count = bytes / size_of(DataType::kFloat32);
+  const Buffer a(device, bytes), b(device, bytes);
+  return median_seconds([&] {
+    library.elementwise().add(DataType::kFloat32, a.data(), b.data(), b.data(), count);
+    device.synchronize();
+  });
+}
+
+}  // namespace
+
+std::string MachineRates::serialise() const {
+  return fmt::format("{}\n{}\n# message: seconds, bytes a second; memory: bytes a second\n{} {} {}\n", kTitle, key,
+                     latency_seconds, bytes_per_second, memory_bytes_per_second);
+}
+
+std::optional<MachineRates> MachineRates::parse(const std::string& text, const std::string& key) {
+  std::istringstream stream(text);
+  std::string title, found_key, units;
+  std::getline(stream, title), std::getline(stream, found_key), std::getline(stream, units);
+  if (title != kTitle || found_key != key) return std::nullopt;
+  MachineRates rates{.key = key};
+  stream >> rates.latency_seconds >> rates.bytes_per_second >> rates.memory_bytes_per_second;
+  if (stream.fail()) return std::nullopt;
+  const double least = std::min({rates.latency_seconds, rates.bytes_per_second, rates.memory_bytes_per_second});
+  return least > 0 ? std::optional(rates) : std::nullopt;
+}
+
+std::string rates_key(const RatesSpec& spec, ops::Library& library, std::int64_t ranks) {
+  return fmt::format("messages of {} bytes, buckets of {}; {}; {} ranks at once", spec.message_bytes, spec.bucket_bytes,
+                     library.device().description(), ranks);
+}
+
+MachineRates measure_rates(const RatesSpec& spec, const mpi::Communicator& world, ops::Library& library) {
+  MachineRates rates{.key = rates_key(spec, library, world.size())};
+  if (world.size() > 1) measure_messages(spec, world, library.device(), rates);
+  const std::int64_t bytes = std::max(spec.bucket_bytes, kShortBytes);
+  world.barrier();
+  constexpr double kTrips = 3;  // a, b, their sum
+  rates.memory_bytes_per_second = kTrips * static_cast<double>(bytes) / slowest(world, add_seconds(bytes, library));
+  return rates;
+}
+
+}  // namespace convoy

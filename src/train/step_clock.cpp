@@ -1,0 +1,45 @@
+/// A ring of the latest steps.
+#include "train/step_clock.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace convoy {
+
+namespace {
+
+constexpr std::int64_t kWarmUpSteps = 3;  // caches, and GPU graphs
+
+}  // namespace
+
+StepClock::StepClock(std::int64_t most) : most_(static_cast<std::size_t>(most)) {
+  seconds_.reserve(most_);
+}
+
+void StepClock::add(double seconds) {
+  const std::int64_t place = num_added_++ - kWarmUpSteps;
+  if (place < 0) return;
+  if (seconds_.size() < most_) {
+    seconds_.push_back(seconds);
+  } else {
+    seconds_[static_cast<std::size_t>(place) % most_] = seconds;
+  }
+}
+
+double StepClock::median_seconds() const {
+  if (seconds_.empty()) return 0;
+  std::vector<double> sorted = seconds_;
+  const auto middle = sorted.begin() + (std::ssize(sorted) - 1) / 2;
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return *middle;
+}
+
+std::string compare_step(double predicted_seconds, const StepClock& clock) {
+  if (clock.num_steps() == 0) return "";
+  const double measured = clock.median_seconds();
+  return fmt::format("step: predicted {:.4g} ms, measured {:.4g} ms (median of {}): ratio {:.2f}",
+                     1e3 * predicted_seconds, 1e3 * measured, clock.num_steps(), predicted_seconds / measured);
+}
+
+}  // namespace convoy

@@ -1,0 +1,38 @@
+/// From what cells, memory and messages take to what a step's instructions take: what schedules follow, and what the
+/// planner simulates.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "convoy/schedule/costs.h"
+
+#include "train/cell_costs.h"
+#include "train/machine_rates.h"
+#include "train/stage.h"
+
+namespace convoy {
+
+/// All that a step's costs follow from; measured, or modelled.
+struct MachineCosts {
+  CellCosts cells;
+  MachineRates rates;
+
+  bool operator==(const MachineCosts&) const = default;
+};
+
+MachineCosts model_machine_costs(const Network& network);
+
+/// Of one replica.
+///   forward, backward   sums over a chunk's cells. A cell that is recomputed is so in backward, and where that is
+///                       split in both parts. Backward has its share of the gradient tree: n leaves are n - 1 sums
+///   image, loss         what they move at the memory's rate
+///   message             latency + bytes / bandwidth (Hockney 1994)
+///   reduce, gather      R replicas exchange slices of b bytes in all: (R - 1) latency + (R - 1) / R b / bandwidth, as
+///                       the pairwise exchange and the ring do (Thakur, Rabenseifner, Gropp 2005, sections 4.1, 4.3)
+///   fold, update        what they move at the memory's rate; with an update goes the packing of convolutions' weights
+///   agreement           2 log2(ranks) latencies (recursive doubling, there and back, section 4.4)
+PipelineCosts step_costs(const Network& network, const std::vector<StagePlan>& stages, const StageUse& use,
+                         const MachineCosts& machine);
+
+}  // namespace convoy

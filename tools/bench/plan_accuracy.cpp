@@ -1,0 +1,128 @@
+/// How true the planner's predictions are: steps of many layouts, predicted and measured in turn.
+/// Started by tools/bench/plan_accuracy, with as many ranks as cores.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "convoy/base/clock.h"
+#include "convoy/comm/process_grid.h"
+#include "convoy/comm/session.h"
+#include "convoy/params/names.h"
+
+#include "synthetic_source.h"
+#include "train/calibration.h"
+#include "train/checkpointing.h"
+#include "train/planner.h"
+
+namespace convoy::bench {
+
+namespace {
+
+constexpr int kWarmSteps = 2, kTimedSteps = 3;
+
+struct Case {
+  NetworkSpec network;
+  std::int64_t stages = 1;
+  std::int64_t micro_batches = 1;  ///< a replica
+  ScheduleKind schedule = ScheduleKind::k1F1B;
+  std::vector<double> predicted = {}, measured = {};  ///< seconds a step, by round
+
+  double ratio() const;
+};
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
+  return values[values.size() / 2];
+}
+
+// The machine's speed drifts from round to round, the ratio of what is done in one round less.
+double Case::ratio() const {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < predicted.size(); ++i) ratios.push_back(predicted[i] / measured[i]);
+  return median(ratios);
+}
+
+std::vector<Case> cases_of(std::int64_t ranks) {
+  const NetworkSpec resnet20{.name = "resnet20", .image = {32, 32, 3}, .micro_batch = 8, .num_classes = 10};
+  const NetworkSpec resnet18{.name = "resnet18", .image = {64, 64, 3}, .micro_batch = 4, .num_classes = 100};
+  std::vector<Case> cases;
+  for (const NetworkSpec& network : {resnet20, resnet18}) {
+    const std::vector<std::int64_t> steps =
+        network.image.h <= 32 ? std::vector<std::int64_t>{1, 4, 16} : std::vector<std::int64_t>{1, 4};
+    for (const std::int64_t micro_batches : steps)
+      cases.push_back({.network = network, .micro_batches = micro_batches});
+    for (std::int64_t stages = 2; stages <= ranks; stages *= 2) {
+      if (ranks % stages != 0) continue;
+      for (const ScheduleKind schedule : kAllSchedules)
+        for (const std::int64_t micro_batches : steps)
+          cases.push_back({.network = network, .stages = stages, .micro_batches = micro_batches, .schedule = schedule});
+    }
+  }
+  return cases;
+}
+
+void measure(Case& one, const MachineCosts& machine, const mpi::Communicator& world, ops::Library& library) {
+  const ProcessGrid grid(world, one.stages);
+  const std::int64_t micro = one.network.micro_batch;
+  Engine engine({.network = one.network,
+                 .batch = {.global = micro * one.micro_batches * grid.num_replicas(), .micro = micro},
+                 .schedule = one.schedule,
+                 .chunks = one.schedule == ScheduleKind::kInterleaved ? 2 : 1,
+                 .machine = machine},
+                grid, library);
+  initialise_parameters(1, engine);
+  SyntheticSource source(engine);
+  std::vector<double> seconds;
+  for (int step = 0; step < kWarmSteps + kTimedSteps; ++step) {
+    world.barrier();
+    const double start = now_seconds();
+    engine.train_step(source, 0.01);
+    engine.finish();
+    world.barrier();
+    if (step >= kWarmSteps) seconds.push_back(now_seconds() - start);
+  }
+  one.measured.push_back(median(seconds));
+  one.predicted.push_back(predict_step(engine.plan()).step_seconds);
+}
+
+void print(const std::vector<Case>& cases) {
+  std::vector<double> errors;
+  fmt::print("{:<10}{:>8}{:>15}  {:<12}{:>12}{:>12}{:>8}\n", "network", "stages", "micro-batches", "schedule",
+             "predicted", "measured", "ratio");
+  for (const Case& one : cases) {
+    const double ratio = one.ratio();
+    errors.push_back(std::abs(ratio - 1));
+    fmt::print("{:<10}{:>8}{:>15}  {:<12}{:>9.4g} ms{:>9.4g} ms{:>8.2f}\n", one.network.name, one.stages,
+               one.micro_batches, one.stages == 1 ? "-" : name_of(one.schedule), 1e3 * median(one.predicted),
+               1e3 * median(one.measured), ratio);
+  }
+  fmt::print("median error of {} layouts: {:.1f} %\n", cases.size(), 100 * median(errors));
+}
+
+ExitStatus run(std::int64_t rounds, mpi::Session& session) {
+  const mpi::Communicator& world = session.world();
+  const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+  std::vector<Case> cases = cases_of(world.size());
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    MachineCosts machine;
+    std::string measured_for;
+    for (Case& one : cases) {
+      if (one.network.name != measured_for) machine = find_machine_costs({.network = one.network}, world, *library);
+      measured_for = one.network.name;
+      measure(one, machine, world, *library);
+    }
+  }
+  if (world.rank() == 0) print(cases);
+  return ExitStatus::kDone;
+}
+
+}  // namespace
+
+}  // namespace convoy::bench
+
+int main(int argc, char** argv) {
+  return convoy::mpi::run_guarded(argc, argv, [&](convoy::mpi::Session& session) {
+    return convoy::bench::run(argc > 1 ? std::stoll(argv[1]) : 3, session);
+  });
+}

@@ -1,0 +1,44 @@
+/// One batch of random images, given again and again: what benchmarks train on.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "convoy/base/random.h"
+
+#include "train/engine.h"
+
+namespace convoy::bench {
+
+class SyntheticSource final : public BatchSource {
+ public:
+  /// Images and classes of the engine's network.
+  explicit SyntheticSource(const Engine& engine)
+      : network_(engine.plan().spec().network),
+        elementwise_(engine.operations().elementwise()),
+        count_(network_.micro_batch * network_.image.h * network_.image.w * network_.image.c),
+        images_(engine.device(), count_ * size_of(DataType::kFloat32)),
+        labels_(network_.micro_batch) {
+    std::vector<float> images(count_);
+    for (std::size_t i = 0; i < images.size(); ++i) images[i] = static_cast<float>(random_normal({.seed = 1}, i));
+    engine.device().copy_to_device(images_.data(), images.data(), images_.size_bytes());
+    for (std::size_t i = 0; i < labels_.size(); ++i)
+      labels_[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(i) % network_.num_classes);
+  }
+
+  void load_images(std::int64_t, void* x) override {
+    elementwise_.round_to(network_.type, images_.floats(), x, count_);
+  }
+  void load_labels(std::int64_t, std::int32_t* labels, ops::SecondLabel*) override {
+    std::copy(labels_.begin(), labels_.end(), labels);
+  }
+
+ private:
+  NetworkSpec network_;
+  ops::ElementwiseOps& elementwise_;
+  std::int64_t count_;
+  Buffer images_;  ///< float32, on the device
+  std::vector<std::int32_t> labels_;
+};
+
+}  // namespace convoy::bench
