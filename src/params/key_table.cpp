@@ -47,7 +47,8 @@ std::vector<Key> make_keys() {
       {"schedule.kind", choice({&P::schedule, &ScheduleParams::kind}, kScheduleKinds), "",
        "the order of micro-batches in the pipeline; never changes the result"},
       {"schedule.chunks", integer({&P::schedule, &ScheduleParams::chunks}, {.least = 2, .most = 64}), "",
-       "interleaved: runs of cells a stage; the bubble is 1/chunks of 1f1b's, messages are chunks times as many"},
+       "interleaved: runs of cells a stage (one stage has one); the bubble is 1/chunks of 1f1b's, messages are chunks "
+       "times as many"},
 
       {"memory.recompute", choice({&P::memory, &MemoryParams::recompute}, kRecomputeKinds), "",
        "backward computes again what cells would keep: cell: of all, for about a third more time; auto: of as few as "

@@ -106,6 +106,41 @@ TEST_F(Traces, OfTwoStepsOnTwoStagesAndTwoReplicasTellWhoWorkedAndWhoWaited) {
   EXPECT_LT(svg.size(), 60u << 10);
 }
 
+TEST_F(Traces, OfChunksNameTheirCellsAndFollowMessagesRoundTheStages) {
+  const Ending ending = train({"--grid.stages=2", "--schedule.kind=interleaved", "--train.max_steps=5", "--run.trace=1",
+                               "--run.bucket_mib=0.05", "--train.clip_norm=1"},
+                              2);
+  ASSERT_EQ(ending.status, 0) << ending.output;
+  const Json trace = Json::parse(read_text(run_ + "/trace.json"));
+  std::map<std::pair<int, std::string>, std::set<std::string>> cells;  // by rank, and operation with its chunk
+  std::set<std::string> flows;
+  for (const Json& event : trace["traceEvents"]) {
+    const std::string phase = event["ph"];
+    if (phase == "s" || phase == "f") flows.insert(phase + std::to_string(event["id"].get<int>()));
+    if (phase != "X" || event["cat"] != "instruction") continue;
+    const std::string name = event["name"], chunk = name.ends_with(" chunk 1") ? " chunk 1" : "";
+    cells[{event["tid"], name.substr(0, name.find(' ')) + chunk}].insert(event["args"]["cells"]);
+  }
+  // Two stages of two chunks have three boundaries: a send and a receive for each, 2 directions, 8 micro-batches.
+  EXPECT_EQ(flows.size(), 3u * 2 * 2 * 8);
+  std::set<std::string> runs;
+  for (const int rank : {0, 1}) {
+    std::vector<std::string> mine;
+    for (const std::string chunk : {"", " chunk 1"}) {
+      const std::set<std::string>& named = cells[{rank, "Forward" + chunk}];
+      ASSERT_EQ(named.size(), 1u) << rank << chunk;
+      mine.push_back(*named.begin());
+      EXPECT_TRUE((cells[{rank, "Backward" + chunk}].contains(mine.back()))) << rank << chunk;
+    }
+    EXPECT_EQ((cells[{rank, "AgreeOnUpdate"}]), std::set<std::string>{mine[0] + ", " + mine[1]});
+    runs.insert(mine.begin(), mine.end());
+  }
+  EXPECT_EQ(runs.size(), 4u);
+  EXPECT_TRUE((cells[{0, "Forward"}].begin()->starts_with("stem")));
+  EXPECT_TRUE((cells[{1, "Forward chunk 1"}].begin()->ends_with("head")));
+  EXPECT_GT((cells[{1, "Backward chunk 1"}].size()), 1u) << "whole, and by bucket";
+}
+
 TEST_F(Traces, ChangeNoBit) {
   ASSERT_EQ(train({"--grid.stages=2", "--train.max_steps=5", "--run.trace=2"}, 4).status, 0);
   const std::string traced = read_text(run_ + "/steps.csv");
