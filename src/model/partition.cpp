@@ -90,7 +90,7 @@ std::vector<CellRange> partition_at(const std::vector<std::int64_t>& cuts, std::
                                     std::int64_t stages) {
   check_stages(stages, num_cells);
   if (std::ssize(cuts) != stages - 1)
-    refuse("grid.cuts = {} has {} number{}, and grid.stages = {} needs {}: the first cell of each stage but the first.",
+    refuse("grid.cuts = {} has {} number{}, and {} runs of cells need {}: the first cell of each run but the first.",
            fmt::join(cuts, ", "), cuts.size(), cuts.size() == 1 ? "" : "s", stages, stages - 1);
   std::vector<CellRange> ranges;
   std::int64_t begin = 0;

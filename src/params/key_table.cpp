@@ -41,7 +41,8 @@ std::vector<Key> make_keys() {
        "ranks that share one network, layer after layer; replicas = ranks / stages; auto: those that convoy train "
        "predicts the shortest step for"},
       {"grid.cuts", integers({&P::grid, &GridParams::cuts}, {.least = 1, .most = 4096}, "auto"), "cells",
-       "the number of the cell, from 0, that each stage but the first begins with; auto: where the slowest stage is "
+       "the number of the cell, from 0, that each stage (interleaved: each run) but the first begins with; auto: where "
+       "the slowest is "
        "fastest, of the cuts whose stages fit memory.limit_gib; never changes the result"},
 
       {"schedule.kind", choice({&P::schedule, &ScheduleParams::kind}, kScheduleKinds), "",

@@ -116,7 +116,7 @@ TEST(Partition, ByHandIsRefusedWhereItIsNone) {
     return "none";
   };
   EXPECT_EQ(refusal({3}, 3),
-            "grid.cuts = 3 has 1 number, and grid.stages = 3 needs 2: the first cell of each stage but the first.");
+            "grid.cuts = 3 has 1 number, and 3 runs of cells need 2: the first cell of each run but the first.");
   for (const std::vector<std::int64_t>& cuts : std::vector<std::vector<std::int64_t>>{{7, 3}, {3, 3}, {3, 11}, {0, 3}})
     EXPECT_EQ(refusal(cuts, 3),
               fmt::format("grid.cuts = {}, {} does not ascend within the network. Allowed: ascending numbers of its "
