@@ -69,8 +69,7 @@ TEST(Drawing, NumbersTheMicroBatchesInEveryRow) {
 TEST(Drawing, OfPanelsOfDifferentLengthHasOneScale) {
   // 12 ms above 24 ms: the axis ends with the longer one, and the shorter one's boxes are half as wide.
   const Panel fast = panel_of(pipeline({1, 4}), kCost),
-              slow = panel_of(pipeline({1, 4}),
-                              {.forward_seconds = 2e-3, .backward_seconds = 4e-3});
+              slow = panel_of(pipeline({1, 4}), {.forward_seconds = 2e-3, .backward_seconds = 4e-3});
   const std::string svg = draw({fast, slow});
   EXPECT_NE(svg.find(">20<"), std::string::npos);
   EXPECT_EQ(svg.find(">30<"), std::string::npos);
