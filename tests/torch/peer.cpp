@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "convoy/comm/session.h"
@@ -70,6 +71,18 @@ EngineSpec engine_spec_of(const nlohmann::json& job) {
   return spec;
 }
 
+// Images come as the network's input, and classes have no names.
+io::ModelCard card_of(const NetworkSpec& network) {
+  const auto channels = static_cast<std::size_t>(network.image.c);
+  io::ModelCard card{.name = network.name,
+                     .image = network.image,
+                     .normalizes = false,
+                     .channel_mean = std::vector<double>(channels, 0.0),
+                     .channel_deviation = std::vector<double>(channels, 1.0)};
+  for (std::int64_t k = 0; k < network.num_classes; ++k) card.class_names.push_back(fmt::format("{}", k));
+  return card;
+}
+
 void run(const std::string& folder, const mpi::Communicator& world) {
   const std::vector<char> text = read_values<char>(folder + "/job.json");
   const nlohmann::json job = nlohmann::json::parse(text.begin(), text.end());
@@ -93,6 +106,7 @@ void run(const std::string& folder, const mpi::Communicator& world) {
   engine.finish();
   io::Checkpoint checkpoint = gather_checkpoint(engine);
   checkpoint.state.step = steps;
+  checkpoint.card = card_of(engine.plan().spec().network);
   io::write_file_atomically(folder + "/trained.h5", io::encode_checkpoint(checkpoint));
 }
 
