@@ -23,6 +23,7 @@
 #include "train/planner.h"
 #include "train/report.h"
 #include "train/restart.h"
+#include "train/run_data.h"
 #include "train/run_layout.h"
 #include "train/run_lock.h"
 #include "train/run_record.h"
@@ -37,50 +38,13 @@ namespace {
 
 constexpr int kTrainingTag = 9003;
 
-// Epochs as steps: at least one; 0 for none.
-std::int64_t steps_in(double epochs, std::int64_t steps_per_epoch) {
-  if (epochs <= 0) return 0;
-  return std::max<std::int64_t>(1, std::llround(epochs * static_cast<double>(steps_per_epoch)));
-}
-
-struct StepCount {
-  std::int64_t an_epoch = 0;
-  std::int64_t total = 0;
-};
-
-StepCount count_steps(const Parameters& params, const io::DatasetInfo& data) {
-  // What is left over of an epoch waits for another epoch's shuffle.
-  StepCount steps{.an_epoch = data.num_samples / params.batch.global};
-  if (steps.an_epoch == 0)
-    refuse("batch.global = {} is more than the {} samples of data.train. Allowed: up to {}.", params.batch.global,
-           data.num_samples, data.num_samples);
-  steps.total = steps_in(params.train.epochs, steps.an_epoch);
-  if (params.train.max_steps > 0) steps.total = std::min(steps.total, params.train.max_steps);
-  return steps;
-}
-
-// Both splits, opened and compared before anything large is allocated.
-struct Data {
-  explicit Data(const Parameters& params)
-      : train(params.data.train, "data.train"),
-        test(params.data.test, "data.test"),
-        card(model_card(params, train.info())) {
-    check_images(card, test.info(), "data.test", "data.train");
-    check_classes(card, test.info(), "data.test", "data.train");
-  }
-
-  io::Dataset train, test;
-  io::ModelCard card;
-};
-
 // A checkpoint with numbers that are none would be resumed for ever.
 void check_finite(const std::vector<io::NamedTensor>& tensors) {
   for (const io::NamedTensor& tensor : tensors)
     if (!std::all_of(tensor.values.begin(), tensor.values.end(), [](float value) { return std::isfinite(value); }))
       fail(
           "'{}' holds values that are no finite numbers: this step is not saved. Go on from an earlier checkpoint with "
-          "a "
-          "smaller optimizer.lr",
+          "a smaller optimizer.lr",
           tensor.name);
 }
 
@@ -92,7 +56,8 @@ EngineSpec engine_spec(const Parameters& params, const io::ModelCard& card, cons
 
 class Trainer {
  public:
-  Trainer(const Parameters& params, Data data, const RunLayout& layout, const ProcessGrid& grid, ops::Library& library);
+  Trainer(const Parameters& params, RunData data, const RunLayout& layout, const ProcessGrid& grid,
+          ops::Library& library);
 
   ExitStatus run();
 
@@ -119,7 +84,7 @@ class Trainer {
   const Parameters& params_;
   const RunLayout& layout_;
   const ProcessGrid& grid_;
-  Data data_;
+  RunData data_;
   StepCount steps_;
   Sampler sampler_;
   std::int64_t resident_before_ = resident_bytes();
@@ -139,7 +104,7 @@ class Trainer {
   std::optional<RunRecord> record_;  ///< rank 0
 };
 
-Trainer::Trainer(const Parameters& params, Data data, const RunLayout& layout, const ProcessGrid& grid,
+Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout, const ProcessGrid& grid,
                  ops::Library& library)
     : params_(params),
       layout_(layout),
@@ -401,7 +366,7 @@ void Trainer::save_to(const std::string& path) {
 
 ExitStatus train(const Parameters& params, const mpi::Communicator& world, ops::Library& library) {
   // 1. What on
-  Data data(params);
+  RunData data(params);
   // 2. Who does what
   const RunLayout layout = choose_layout(params, data.card, world, library);
   const ProcessGrid grid(world, layout.stages);

@@ -1,0 +1,41 @@
+/// Two splits, one card; epochs as steps.
+#include "train/run_data.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoy/base/error.h"
+
+#include "train/model_card.h"
+
+namespace convoy {
+
+namespace {
+
+// At least one; 0 for none.
+std::int64_t steps_in(double epochs, std::int64_t steps_per_epoch) {
+  if (epochs <= 0) return 0;
+  return std::max<std::int64_t>(1, std::llround(epochs * static_cast<double>(steps_per_epoch)));
+}
+
+}  // namespace
+
+RunData::RunData(const Parameters& params)
+    : train(params.data.train, "data.train"),
+      test(params.data.test, "data.test"),
+      card(model_card(params, train.info())) {
+  check_images(card, test.info(), "data.test", "data.train");
+  check_classes(card, test.info(), "data.test", "data.train");
+}
+
+StepCount count_steps(const Parameters& params, const io::DatasetInfo& data) {
+  StepCount steps{.an_epoch = data.num_samples / params.batch.global};
+  if (steps.an_epoch == 0)
+    refuse("batch.global = {} is more than the {} samples of data.train. Allowed: up to {}.", params.batch.global,
+           data.num_samples, data.num_samples);
+  steps.total = steps_in(params.train.epochs, steps.an_epoch);
+  if (params.train.max_steps > 0) steps.total = std::min(steps.total, params.train.max_steps);
+  return steps;
+}
+
+}  // namespace convoy
