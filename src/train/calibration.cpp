@@ -9,6 +9,8 @@
 
 #include "convoy/io/checkpoint.h"
 
+#include "train/share_plans.h"
+
 namespace convoy {
 
 namespace {
@@ -57,6 +59,12 @@ std::int64_t largest_boundary(const Network& network) {
   return bytes;
 }
 
+std::int64_t arena_bytes(const Network& network) {
+  std::int64_t count = 0;
+  for (const auto& cell : network) count += cell->memory().arena_count();
+  return count * size_of(DataType::kFloat32);
+}
+
 }  // namespace
 
 std::string costs_path(const RunParams& run) {
@@ -66,13 +74,18 @@ std::string costs_path(const RunParams& run) {
 MachineCosts find_machine_costs(const CalibrationSpec& spec, const mpi::Communicator& world, ops::Library& library) {
   const std::string text = share(world.rank() == 0 ? read_text(spec.file) : "", world);
   const Network network = make_network(spec.network);
-  const RatesSpec rates{.message_bytes = largest_boundary(network),
-                        .bucket_bytes = static_cast<std::int64_t>(spec.bucket_mib * 1024 * 1024)};
+  const RatesSpec rates{.message_bytes = largest_boundary(network), .arena_bytes = arena_bytes(network)};
   const auto cells_found = find<CellCosts>(text, costs_key(spec.network, library, world.size()));
   const auto rates_found = find<MachineRates>(text, rates_key(rates, library, world.size()));
-  const bool has_cells = cells_found && cells_found->cells.size() == network.size();
-  return {.cells = has_cells ? *cells_found : measure_cell_costs(spec.network, world, library),
-          .rates = rates_found ? *rates_found : measure_rates(rates, world, library)};
+  MachineCosts costs;
+  if (cells_found && cells_found->cells.size() == network.size()) {
+    costs.cells = *cells_found;
+  } else {
+    share_plans(network, world, spec.plans_file, library);
+    costs.cells = measure_cell_costs(spec.network, world, library);
+  }
+  costs.rates = rates_found ? *rates_found : measure_rates(rates, world, library);
+  return costs;
 }
 
 std::string with_costs(const std::string& text, const MachineCosts& costs) {

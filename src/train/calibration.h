@@ -9,8 +9,8 @@ namespace convoy {
 
 struct CalibrationSpec {
   NetworkSpec network;
-  double bucket_mib = 4;
-  std::string file;  ///< costs.txt
+  std::string file;        ///< costs.txt
+  std::string plans_file;  ///< EngineSpec has it
 };
 
 /// Where a run keeps its costs.

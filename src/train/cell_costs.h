@@ -12,7 +12,8 @@
 
 namespace convoy {
 
-/// Of one micro-batch. Zero where there is nothing to do: frozen cells have no backward by weight.
+/// Of one micro-batch. Zero where there is nothing to do: frozen cells have no backward by weight, and those before the
+/// first that is trained none at all.
 struct CellCost {
   double forward_seconds = 0;
   double backward_seconds = 0;  ///< both parts, layer by layer
@@ -22,6 +23,11 @@ struct CellCost {
 
   bool operator==(const CellCost&) const = default;
 };
+
+/// As they stand in a line of text.
+inline constexpr double CellCost::*kCellCostParts[] = {
+    &CellCost::forward_seconds, &CellCost::backward_seconds, &CellCost::backward_input_seconds,
+    &CellCost::backward_weight_seconds, &CellCost::recompute_seconds};
 
 struct CellCosts {
   std::string key;              ///< of what was measured: costs_key(); empty where they are modelled
@@ -39,9 +45,9 @@ std::string costs_key(const NetworkSpec& network, ops::Library& library, std::in
 /// From the model of partition.h: where nothing can be measured.
 CellCosts model_cell_costs(const Network& network);
 
-/// Measures every cell by itself, equal ones once; all ranks at the same time, as they will compute, so that they share
-/// the memory's bandwidth. A cell's time is the least of a few rounds, and that of the slowest rank: the same on
-/// all of them. The cells are planned with `library`: a stage plans its own anew. All ranks of world.
+/// Measures cells one after the other as a step runs them, with one micro-batch in flight; all ranks at the same time,
+/// so that they share the memory's bandwidth. A cell's time is the median of several rounds and of all cells equal to
+/// it, and that of the slowest rank: the same on all of them. All ranks of world.
 CellCosts measure_cell_costs(const NetworkSpec& network, const mpi::Communicator& world, ops::Library& library);
 
 }  // namespace convoy

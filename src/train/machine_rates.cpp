@@ -18,6 +18,8 @@ namespace {
 
 constexpr const char* kTitle = "convoy rates 1";
 constexpr std::int64_t kShortBytes = 4096;
+constexpr std::int64_t kMostArenaBytes = std::int64_t{1} << 28;
+constexpr double kLeastSeconds = 1e-9;  // of what is too short for the clock
 constexpr int kWarmUps = 2, kRepetitions = 9;
 
 double median_seconds(const std::function<void()>& work) {
@@ -30,11 +32,6 @@ double median_seconds(const std::function<void()>& work) {
   }
   std::nth_element(seconds.begin(), seconds.begin() + kRepetitions / 2, seconds.end());
   return seconds[kRepetitions / 2];
-}
-
-// Of all ranks: in whole nanoseconds, at least one.
-double slowest(const mpi::Communicator& world, double seconds) {
-  return static_cast<double>(world.max(std::max<std::int64_t>(1, std::llround(seconds * 1e9)))) * 1e-9;
 }
 
 /// Messages of one size between this rank and its neighbour; a last rank without one has none.
@@ -84,7 +81,7 @@ void measure_messages(const RatesSpec& spec, const mpi::Communicator& world, Dev
   // There and back.
   const auto one_way = [&](Ping& ping) {
     world.barrier();
-    return slowest(world, median_seconds([&] { ping.run(); }) / 2);
+    return std::max(kLeastSeconds, slowest(world, median_seconds([&] { ping.run(); }) / 2));
   };
   const double brief_seconds = one_way(brief), large_seconds = one_way(large);
   // A large one that seems to be no slower is a measurement of nothing but latency.
@@ -105,6 +102,10 @@ double add_seconds(std::int64_t bytes, ops::Library& library) {
 
 }  // namespace
 
+double slowest(const mpi::Communicator& world, double seconds) {
+  return static_cast<double>(world.max(std::llround(seconds * 1e9))) * 1e-9;
+}
+
 std::string MachineRates::serialise() const {
   return fmt::format("{}\n{}\n# message: seconds, bytes a second; memory: bytes a second\n{} {} {}\n", kTitle, key,
                      latency_seconds, bytes_per_second, memory_bytes_per_second);
@@ -123,17 +124,18 @@ std::optional<MachineRates> MachineRates::parse(const std::string& text, const s
 }
 
 std::string rates_key(const RatesSpec& spec, ops::Library& library, std::int64_t ranks) {
-  return fmt::format("messages of {} bytes, buckets of {}; {}; {} ranks at once", spec.message_bytes, spec.bucket_bytes,
+  return fmt::format("messages of {} bytes, arenas of {}; {}; {} ranks at once", spec.message_bytes, spec.arena_bytes,
                      library.device().description(), ranks);
 }
 
 MachineRates measure_rates(const RatesSpec& spec, const mpi::Communicator& world, ops::Library& library) {
   MachineRates rates{.key = rates_key(spec, library, world.size())};
   if (world.size() > 1) measure_messages(spec, world, library.device(), rates);
-  const std::int64_t bytes = std::max(spec.bucket_bytes, kShortBytes);
+  const std::int64_t bytes = std::clamp(spec.arena_bytes, kShortBytes, kMostArenaBytes);
   world.barrier();
   constexpr double kTrips = 3;  // a, b, their sum
-  rates.memory_bytes_per_second = kTrips * static_cast<double>(bytes) / slowest(world, add_seconds(bytes, library));
+  const double seconds = std::max(kLeastSeconds, slowest(world, add_seconds(bytes, library)));
+  rates.memory_bytes_per_second = kTrips * static_cast<double>(bytes) / seconds;
   return rates;
 }
 

@@ -23,17 +23,20 @@ struct MachineRates {
   bool operator==(const MachineRates&) const = default;
 };
 
+/// That of all ranks of world that took longest, in whole nanoseconds: the same on all of them.
+double slowest(const mpi::Communicator& world, double seconds);
+
 struct RatesSpec {
   std::int64_t message_bytes = 0;  ///< between stages, the largest there is
-  std::int64_t bucket_bytes = 0;
+  std::int64_t arena_bytes = 0;    ///< of all parameters
 };
 
 /// Device with its threads, ranks, and sizes.
 std::string rates_key(const RatesSpec& spec, ops::Library& library, std::int64_t ranks);
 
 /// Messages of 4 KiB and of message_bytes go to and fro between neighbours, all pairs at the same time; memory adds
-/// buckets, on all ranks at the same time. The median of several; of the slowest pair, and rank: the same on all ranks
-/// of world. One rank alone has no messages: they are modelled.
+/// arenas, on all ranks at the same time: large ones are not in caches, in a step either. The median of several; of the
+/// slowest pair, and rank: the same on all ranks of world. One rank alone has no messages: they are modelled.
 MachineRates measure_rates(const RatesSpec& spec, const mpi::Communicator& world, ops::Library& library);
 
 }  // namespace convoy

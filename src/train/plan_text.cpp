@@ -16,6 +16,7 @@
 #include "train/model_card.h"
 #include "train/planner.h"
 #include "train/report.h"
+#include "train/share_plans.h"
 #include "train/step_trace.h"
 
 namespace convoy {
@@ -90,7 +91,7 @@ Machines find_machines(const Parameters& params, const io::ModelCard& card, cons
       costs = model_machine_costs(make_network(network));
     } else {
       costs = find_machine_costs(
-          {.network = network, .bucket_mib = params.run.bucket_mib, .file = costs_path(params.run)}, world, *library);
+          {.network = network, .file = costs_path(params.run), .plans_file = plans_path(params.run)}, world, *library);
       mpi::on_root(world, [&] { try_to_keep(params.run, costs); });
     }
     override_network(params.plan, costs.rates);

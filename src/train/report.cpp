@@ -63,7 +63,7 @@ std::string shares(const StepPlan& plan) {
 
 // "1f1b", "interleaved, 2 chunks a stage".
 std::string schedule_name(const StepPlan& plan) {
-  const std::string name = name_of(plan.spec().schedule);
+  const std::string name = name_of(plan.schedule_kind());
   return plan.num_chunks() == 1 ? name : fmt::format("{}, {} chunks a stage", name, plan.num_chunks());
 }
 

@@ -55,7 +55,7 @@ RunLayout choose_layout(const Parameters& params, const io::ModelCard& card, con
   const EngineSpec engine = engine_spec(params, card);
   if (layout.stages > 0) StepPlan(engine, grid_shape(layout.stages, world.size()));  // refused before it is measured
   layout.machine = find_machine_costs(
-      {.network = engine.network, .bucket_mib = engine.bucket_mib, .file = costs_path(params.run)}, world, library);
+      {.network = engine.network, .file = costs_path(params.run), .plans_file = engine.plans_file}, world, library);
   if (layout.stages == 0) take_best(compare_stages(engine, *layout.machine, world.size()), layout);
   world.broadcast(&layout.stages, sizeof layout.stages, 0);  // whose rounding decides where two are equal
   return layout;

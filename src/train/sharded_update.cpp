@@ -51,6 +51,11 @@ ShardedUpdate::ShardedUpdate(const ShardedUpdateSpec& spec, const UpdateTools& t
   if (spec.ema_decay > 0) ema_ = Buffer(tools.device, shard_count_ * kFloatBytes);
   if (spec.tensor_norms || spec.clip)
     norms_.emplace(spec.layout, spec.data, spec.tensor_norms ? 2 : 1, tools.device, tools.elementwise);
+  if (!spec.clip) return;
+  const std::vector<int>& counts = spec.clip->tensors_of_stages;
+  stage_sums_.offsets.resize(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), stage_sums_.offsets.begin(), 0);
+  stage_sums_.all.resize(static_cast<std::size_t>(stage_sums_.offsets.back() + counts.back()));
 }
 
 void ShardedUpdate::begin_step(const UpdateStep& step) {
@@ -166,17 +171,14 @@ void ShardedUpdate::agree_on_norms() {
 // Over the tensors of all stages, in the order of the network.
 double ShardedUpdate::total_gradient_square_sum() {
   const std::vector<int>& counts = spec_.clip->tensors_of_stages;
-  std::vector<int> offsets(counts.size());
-  std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
-  std::vector<double> all(static_cast<std::size_t>(offsets.back() + counts.back()));
-  mpi::Request request =
-      spec_.clip->model->start_all_gather(norms_->of_all(kGradients).data(), all.data(), counts, offsets);
+  mpi::Request request = spec_.clip->model->start_all_gather(norms_->of_all(kGradients).data(), stage_sums_.all.data(),
+                                                             counts, stage_sums_.offsets);
   mpi::wait_until([&] {
     tools_.transport.progress();
     return request.test();
   });
   double sum = 0;
-  for (const std::int64_t tensor : spec_.clip->in_order) sum += all[tensor];
+  for (const std::int64_t tensor : spec_.clip->in_order) sum += stage_sums_.all[tensor];
   return sum;
 }
 

@@ -135,6 +135,11 @@ class ShardedUpdate {
   void plan_gather(BucketState& state, std::int64_t bucket);
   void wait_for(const Messages& messages);
   double total_gradient_square_sum();
+  /// What the stages of a replica exchange to clip: the sums of all tensors, stage after stage.
+  struct StageSums {
+    std::vector<int> offsets;  ///< of each stage's
+    std::vector<double> all;
+  };
   void average(const BucketState& state) const;
   void copy(const float* from, float* to, std::int64_t count) const;
 
@@ -146,6 +151,7 @@ class ShardedUpdate {
   std::vector<float*> state_pointers_;
   Buffer ema_;
   std::optional<SquareSums> norms_;
+  StageSums stage_sums_;
   UpdateStep step_;
   std::int64_t shard_count_ = 0;
   double wait_seconds_ = 0;

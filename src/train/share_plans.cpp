@@ -34,7 +34,7 @@ void share_plans(const Network& network, const mpi::Communicator& world, const s
   ops::PlanCache* plans = library.plans();
   if (plans == nullptr) return;
   mpi::on_root(world, [&] {
-    *plans = read_plans(file);
+    if (*plans == ops::PlanCache()) *plans = read_plans(file);
     for (const auto& cell : network) cell->plan(library);
   });
   const std::string mine = plans->serialise();

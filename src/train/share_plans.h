@@ -16,8 +16,9 @@ inline std::string plans_path(const RunParams& run) {
   return run.plans.empty() ? run.directory + "/plans.txt" : run.plans;
 }
 
-/// Rank 0 takes what `file` holds (nothing where there is none), plans the whole network, which measures the rest, and
-/// all ranks take the result. Nothing where the library measures nothing. All ranks of world.
+/// Rank 0 takes what the library has, or else what `file` holds (nothing where there is none), plans the whole network,
+/// which measures the rest, and all ranks take the result. Nothing where the library measures nothing. All ranks of
+/// world.
 void share_plans(const Network& network, const mpi::Communicator& world, const std::string& file,
                  ops::Library& library);
 

@@ -141,7 +141,7 @@ void StepPlan::make_schedules() {
   for (std::int64_t replica = 0; replica < grid_.replicas; ++replica) {
     const std::int64_t micro_batches = micro_batches_of(replica).size();
     if (!schedules_.contains(micro_batches))
-      schedules_[micro_batches] = make_schedule(spec_.schedule, pipeline_of(replica));
+      schedules_[micro_batches] = make_schedule(schedule_kind(), pipeline_of(replica));
   }
 }
 
@@ -171,7 +171,7 @@ std::vector<CellRange> StepPlan::cut_network() const {
 
 // Before there are stages, of equal ones; a schedule that follows costs may hold a micro-batch more or less.
 std::vector<std::int64_t> StepPlan::frames_of_stages() const {
-  const Schedule schedule = make_schedule(spec_.schedule, {.stages = grid_.stages,
+  const Schedule schedule = make_schedule(schedule_kind(), {.stages = grid_.stages,
                                                            .micro_batches = micro_batches_of(busiest_replica()).size(),
                                                            .num_buckets = std::vector<std::int64_t>(grid_.stages, 1)});
   std::vector<std::int64_t> frames;

@@ -59,6 +59,8 @@ class StepPlan {
   const GridShape& grid() const { return grid_; }
   const Network& network() const { return network_; }
   const std::vector<StagePlan>& stages() const { return stages_; }
+  /// One stage has nobody to wait for: whatever is asked for, a micro-batch's backward follows its forward.
+  ScheduleKind schedule_kind() const { return grid_.stages == 1 ? ScheduleKind::k1F1B : spec_.schedule; }
   /// Runs of cells of each stage: spec().chunks, or 1 where one stage has all cells.
   std::int64_t num_chunks() const { return grid_.stages == 1 ? 1 : spec_.chunks; }
 
@@ -81,7 +83,7 @@ class StepPlan {
   std::int64_t num_slots() const;
 
  private:
-  bool splits_backward() const { return spec_.schedule == ScheduleKind::kZeroBubble; }
+  bool splits_backward() const { return schedule_kind() == ScheduleKind::kZeroBubble; }
   std::int64_t bucket_floats() const {
     return static_cast<std::int64_t>(spec_.bucket_mib * 1024 * 1024 / sizeof(float));
   }

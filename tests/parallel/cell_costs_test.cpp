@@ -32,9 +32,8 @@ TEST(CellCosts, AreMeasuredOnceForEqualCellsAndTheSameOnAllRanks) {
   for (std::size_t i = 0; i < costs.cells.size(); ++i) {
     const CellCost& c = costs.cells[i];
     EXPECT_GT(c.forward_seconds, 0) << i;
-    EXPECT_GT(c.backward_seconds, 0) << i;
-    EXPECT_GT(c.backward_input_seconds, 0) << i;
-    EXPECT_EQ(c.backward_weight_seconds > 0, i > 0) << i << ": the stem is frozen";
+    for (const double backward : {c.backward_seconds, c.backward_input_seconds, c.backward_weight_seconds})
+      EXPECT_EQ(backward > 0, i > 0) << i << ": the stem is frozen";
   }
   const std::string mine = costs.serialise();
   std::string of_root = mine;
@@ -55,7 +54,7 @@ TEST(Calibration, OfTheSameKeyIsFoundInTheFile) {
   const std::string file = std::filesystem::temp_directory_path() / fmt::format("convoy_costs_{}.txt", world().size());
   const auto ops = library();
   const auto find = [&](const NetworkSpec& network) {
-    return find_machine_costs({.network = network, .bucket_mib = 0.5, .file = file}, world(), *ops);
+    return find_machine_costs({.network = network, .file = file}, world(), *ops);
   };
   const auto keep = [&](const std::string& text) {
     if (world().rank() == 0) io::write_file_atomically(file, std::as_bytes(std::span(text)));
@@ -87,7 +86,7 @@ TEST(Calibration, OfTheSameKeyIsFoundInTheFile) {
 
 TEST(Calibration, IsTheSameOnAllRanks) {
   const auto ops = library();
-  const RatesSpec spec{.message_bytes = 1 << 16, .bucket_bytes = 1 << 20};
+  const RatesSpec spec{.message_bytes = 1 << 16, .arena_bytes = 1 << 20};
   const std::string mine = measure_rates(spec, world(), *ops).serialise();
   std::string of_root = mine;
   of_root.resize(1024, ' ');

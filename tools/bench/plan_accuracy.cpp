@@ -1,16 +1,14 @@
 /// How true the planner's predictions are: steps of many layouts, predicted and measured in turn.
 /// Started by tools/bench/plan_accuracy, with as many ranks as cores.
-#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "convoy/base/clock.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/session.h"
 #include "convoy/params/names.h"
 
-#include "synthetic_source.h"
+#include "timing.h"
 #include "train/calibration.h"
 #include "train/checkpointing.h"
 #include "train/planner.h"
@@ -30,11 +28,6 @@ struct Case {
 
   double ratio() const;
 };
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
-  return values[values.size() / 2];
-}
 
 // The machine's speed drifts from round to round, the ratio of what is done in one round less.
 double Case::ratio() const {
@@ -72,17 +65,7 @@ void measure(Case& one, const MachineCosts& machine, const mpi::Communicator& wo
                  .machine = machine},
                 grid, library);
   initialise_parameters(1, engine);
-  SyntheticSource source(engine);
-  std::vector<double> seconds;
-  for (int step = 0; step < kWarmSteps + kTimedSteps; ++step) {
-    world.barrier();
-    const double start = now_seconds();
-    engine.train_step(source, 0.01);
-    engine.finish();
-    world.barrier();
-    if (step >= kWarmSteps) seconds.push_back(now_seconds() - start);
-  }
-  one.measured.push_back(median(seconds));
+  one.measured.push_back(seconds_a_step(engine, world, kWarmSteps, kTimedSteps));
   one.predicted.push_back(predict_step(engine.plan()).step_seconds);
 }
 

@@ -6,14 +6,13 @@
 
 #include <boost/program_options.hpp>
 
-#include "convoy/base/clock.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/session.h"
 #include "convoy/comm/topology.h"
 #include "convoy/params/names.h"
 
-#include "synthetic_source.h"
 #include "timed_library.h"
+#include "timing.h"
 #include "train/checkpointing.h"
 #include "train/engine.h"
 #include "yardstick.h"
@@ -64,11 +63,6 @@ Options parse(int argc, char** argv) {
     std::exit(0);
   }
   return options;
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
-  return values[values.size() / 2];
 }
 
 template <typename Kind>
@@ -132,12 +126,7 @@ Result measure(const Options& options, const ProcessGrid& grid, Engine& engine, 
   if (library != nullptr) library->reset();
   const ExecutorTimes before = engine.times();
   for (std::int64_t step = 0; step < options.steps; ++step) {
-    grid.world().barrier();
-    const double start = now_seconds();
-    engine.train_step(source, 0.01);
-    engine.finish();
-    grid.world().barrier();
-    result.step_seconds.push_back(now_seconds() - start);
+    result.step_seconds.push_back(seconds_of_step(engine, source, grid.world()));
     result.seconds += result.step_seconds.back();
     if (!yardstick) continue;
     double seconds = 0;

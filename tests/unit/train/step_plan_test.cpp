@@ -64,6 +64,15 @@ TEST(StepPlan, OneStageHasOneChunk) {
   EXPECT_EQ(plan.stages().front().chunks.front().cells, (CellRange{0, 11}));
 }
 
+TEST(StepPlan, OneStageHoldsOneMicroBatchByAnySchedule) {
+  for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B,
+                                  ScheduleKind::kInterleaved, ScheduleKind::kZeroBubble}) {
+    const StepPlan plan(spec_of(kind, 1), {.stages = 1, .replicas = 2});
+    EXPECT_EQ(max_in_flight(plan.training_schedule(0).front(), 0), 1);
+    EXPECT_TRUE(plan.stages().front().chunks.front().kept_offsets.empty());
+  }
+}
+
 TEST(StepPlan, ReplicasOfOneShareShareASchedule) {
   const StepPlan plan(spec_of(ScheduleKind::kInterleaved, 2, 8), {.stages = 2, .replicas = 3});  // 2, 3 and 3
   EXPECT_EQ(&plan.training_schedule(1), &plan.training_schedule(2));

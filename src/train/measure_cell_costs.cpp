@@ -1,0 +1,223 @@
+/// A micro-batch goes through a stage of its own, and the device's stopwatch is marked between cells: each finds the
+/// memory as warm or as cold as in a step.
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <span>
+
+#include "convoy/base/clock.h"
+#include "convoy/model/partition.h"
+
+#include "train/cell_costs.h"
+#include "train/machine_rates.h"
+#include "train/stage.h"
+
+namespace convoy {
+
+namespace {
+
+// Neighbouring cells are measured together up to so many bytes: far more than caches hold, less than memory does.
+constexpr std::int64_t kWindowBytes = std::int64_t{1} << 30;
+
+constexpr std::int64_t kFloatBytes = size_of(DataType::kFloat32);
+constexpr FramePlace kPlace{};
+
+constexpr int kMostRounds = 15;
+constexpr double kEnoughSeconds = 1;  // of a window: after so long no more rounds are made
+
+// What decides how long a cell takes.
+std::string signature(const Cell& cell) {
+  std::string text = fmt::format("{} {} {} {}", to_string(cell.x()), to_string(cell.y()),
+                                 cell.memory().saved_size_bytes(), cell.is_frozen());
+  for (const CellMemory::Entry& entry : cell.memory().parameters())
+    text += fmt::format(" {}:{}", static_cast<int>(entry.spec.kind), fmt::join(entry.spec.dims, "x"));
+  return text;
+}
+
+// Weights with their gradients, and one micro-batch's activations with theirs.
+std::int64_t bytes_of(const Cell& cell) {
+  const CellMemory& memory = cell.memory();
+  return 4 * memory.arena_count() * kFloatBytes + memory.saved_size_bytes() + memory.kept_size_bytes() +
+         memory.noted_size_bytes() + 2 * cell.x_bytes();
+}
+
+std::vector<CellRange> windows_of(const Network& network) {
+  std::vector<CellRange> windows;
+  std::int64_t bytes = 0;
+  for (std::int64_t i = 0; i < std::ssize(network); ++i) {
+    bytes += bytes_of(*network[i]);
+    if (windows.empty() || bytes > kWindowBytes) {
+      windows.push_back({i, i});
+      bytes = bytes_of(*network[i]);
+    }
+    windows.back().end = i + 1;
+  }
+  return windows;
+}
+
+/// Any values, as a step has them in size: what is no ordinary number is slower.
+void fill(ops::Library& library, DataType type, void* to, std::int64_t count) {
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.01f * static_cast<float>(i * 37 % 101);
+  const Buffer floats(library.device(), count * kFloatBytes);
+  library.device().copy_to_device(floats.data(), values.data(), count * kFloatBytes);
+  library.elementwise().round_to(type, floats.floats(), to, count);
+  library.device().synchronize();
+}
+
+/// A stage of a window of cells, with one micro-batch.
+class Lap {
+ public:
+  Lap(const NetworkSpec& spec, const CellRange& cells, bool recomputes, ops::Library& library)
+      : network_(make_network(spec)),
+        cells_(cells),
+        library_(library),
+        stage_(library, network_,
+               plan_stage(network_, {.runs = {cells},
+                                     .recomputed = std::vector<bool>(network_.size(), recomputes),
+                                     .splits_backward = true})),
+        gradients_(library.device(), stage_.plan().layout.count * kFloatBytes),
+        dy_(library.device(), stage_.last_cell().dy_bytes()),
+        stopwatch_(library.device().make_stopwatch(2 * cells.size() + 1)) {
+    std::vector<float> values(static_cast<std::size_t>(stage_.plan().layout.count));
+    for (const ArenaEntry& entry : stage_.plan().layout.entries)
+      std::ranges::copy(initial_values(entry.spec, 1), values.begin() + entry.offset);
+    library.device().copy_to_device(stage_.parameters().masters, values.data(), std::ssize(values) * kFloatBytes);
+    stage_.reload_weights();
+    fill(library, spec.type, stage_.input(kPlace), stage_.first_cell().x().count());
+    fill(library, spec.type, dy_.data(), stage_.last_cell().y().count());
+  }
+
+  // All in seconds by cell, those of backward from the last to the first that is trained.
+  std::vector<double> forward() {
+    return timed([&](const Poke& mark) { stage_.forward(kPlace, true, mark); });
+  }
+  // Two for each cell that is recomputed.
+  std::vector<double> backward() {
+    const Stage::BackwardPiece piece = all();
+    return timed([&](const Poke& mark) { stage_.backward(piece, mark); });
+  }
+  std::vector<double> backward_input() {
+    const Stage::BackwardPiece piece = all();
+    return timed([&](const Poke& mark) { stage_.backward_input(piece, mark); });
+  }
+  // Without frozen cells.
+  std::vector<double> backward_weight() {
+    const Stage::BackwardPiece piece = all();
+    return timed([&](const Poke& mark) { stage_.backward_weight(piece, mark); });
+  }
+
+ private:
+  // Its gradient arrives anew: the last backward has consumed it.
+  Stage::BackwardPiece all() const {
+    const ChunkPlan& chunk = stage_.plan().chunks.front();
+    const Stage::BackwardPiece piece{.place = kPlace,
+                                     .cells = cells_,
+                                     .dy = chunk.is_last ? stage_.dlogits(kPlace) : stage_.gradient_in(0, 0),
+                                     .dx = chunk.is_first ? nullptr : stage_.gradient_out(0, 0),
+                                     .gradients = gradients_.floats()};
+    library_.elementwise().add(stage_.plan().type, dy_.data(), dy_.data(), piece.dy, stage_.last_cell().y().count());
+    return piece;
+  }
+
+  std::vector<double> timed(const std::function<void(const Poke& mark)>& work) {
+    std::int64_t num_marks = 0;
+    const auto mark = [&] { stopwatch_->mark(num_marks++); };
+    mark();
+    work(mark);
+    std::vector<double> seconds = stopwatch_->read(num_marks);
+    for (std::size_t i = 0; i + 1 < seconds.size(); ++i) seconds[i] = seconds[i + 1] - seconds[i];
+    seconds.pop_back();
+    return seconds;
+  }
+
+  Network network_;
+  CellRange cells_;
+  ops::Library& library_;
+  Stage stage_;
+  Buffer gradients_, dy_;
+  std::unique_ptr<Stopwatch> stopwatch_;
+};
+
+/// The same cells twice, once to be recomputed.
+class Window {
+ public:
+  Window(const NetworkSpec& spec, const Network& network, const CellRange& cells, ops::Library& library)
+      : network_(network),
+        cells_(cells),
+        plain_(spec, cells, /*recomputes=*/false, library),
+        recomputing_(spec, cells, /*recomputes=*/true, library) {}
+
+  /// By cell.
+  std::vector<CellCost> measure_once() {
+    std::vector<CellCost> costs(static_cast<std::size_t>(cells_.size()));
+    const std::vector<double> forward = plain_.forward(), backward = plain_.backward();
+    plain_.forward();
+    const std::vector<double> by_input = plain_.backward_input(), by_weight = plain_.backward_weight();
+    recomputing_.forward();
+    const std::vector<double> again = recomputing_.backward();
+    for (std::size_t i = 0; i < forward.size(); ++i) costs[i].forward_seconds = forward[i];
+    std::size_t num_frozen = 0;
+    for (std::size_t k = 0; k < backward.size(); ++k) {
+      const std::size_t i = costs.size() - 1 - k;
+      costs[i].backward_seconds = backward[k];
+      costs[i].backward_input_seconds = by_input[k];
+      costs[i].recompute_seconds = again[2 * k];
+      if (network_[cells_.begin + static_cast<std::int64_t>(i)]->is_frozen()) {
+        ++num_frozen;
+      } else {
+        costs[i].backward_weight_seconds = by_weight[k - num_frozen];
+      }
+    }
+    return costs;
+  }
+
+ private:
+  const Network& network_;
+  CellRange cells_;
+  Lap plain_, recomputing_;
+};
+
+using Samples = std::vector<CellCost>;
+
+// The first round meets code and memory anew: it counts only where it is so long that it is the only one.
+void measure_window(Window& window, std::span<Samples* const> samples_of_cells) {
+  double all_seconds = 0;
+  for (int round = 0; round < kMostRounds && all_seconds < kEnoughSeconds; ++round) {
+    const double begin = now_seconds();
+    const std::vector<CellCost> costs = window.measure_once();
+    all_seconds += now_seconds() - begin;
+    if (round == 0 && all_seconds < kEnoughSeconds) continue;
+    for (std::size_t i = 0; i < costs.size(); ++i) samples_of_cells[i]->push_back(costs[i]);
+  }
+}
+
+double median(const Samples& samples, double CellCost::*part) {
+  std::vector<double> seconds;
+  for (const CellCost& sample : samples) seconds.push_back(sample.*part);
+  const auto middle = seconds.begin() + std::ssize(seconds) / 2;
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  return *middle;
+}
+
+}  // namespace
+
+CellCosts measure_cell_costs(const NetworkSpec& spec, const mpi::Communicator& world, ops::Library& library) {
+  const Network network = make_network(spec);
+  std::map<std::string, Samples> samples;
+  std::vector<Samples*> samples_of_cells;
+  for (const auto& cell : network) samples_of_cells.push_back(&samples[signature(*cell)]);
+  for (const CellRange& cells : windows_of(network)) {
+    Window window(spec, network, cells, library);
+    world.barrier();
+    measure_window(window, std::span(samples_of_cells).subspan(cells.begin, cells.size()));
+  }
+  std::map<const Samples*, CellCost> medians;
+  for (const auto& [cell, of_cell] : samples)
+    for (double CellCost::*part : kCellCostParts) medians[&of_cell].*part = slowest(world, median(of_cell, part));
+  CellCosts costs{.key = costs_key(spec, library, world.size()), .cells = {}};
+  for (const Samples* of_cell : samples_of_cells) costs.cells.push_back(medians.at(of_cell));
+  return costs;
+}
+
+}  // namespace convoy

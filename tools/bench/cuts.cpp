@@ -1,0 +1,103 @@
+/// Whether the automatic cut is the best one: resnet50 on as many stages as ranks, cut at every place in turn, beside
+/// one rank, the automatic cut and every schedule with it. Started by tools/bench/cuts.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "convoy/comm/process_grid.h"
+#include "convoy/comm/session.h"
+#include "convoy/params/names.h"
+
+#include "timing.h"
+#include "train/calibration.h"
+#include "train/checkpointing.h"
+#include "train/planner.h"
+
+namespace convoy::bench {
+
+namespace {
+
+constexpr int kWarmSteps = 1, kTimedSteps = 1;
+constexpr std::int64_t kMicro = 2, kMicroBatches = 16;
+
+const NetworkSpec kNetwork{.name = "resnet50", .image = {128, 128, 3}, .micro_batch = kMicro, .num_classes = 1000};
+
+struct Case {
+  std::string what;
+  ScheduleKind schedule = ScheduleKind::k1F1B;
+  std::vector<std::int64_t> cuts = {};                ///< empty: the automatic one
+  std::vector<double> measured = {}, speed_ups = {};  ///< by round
+  double predicted = 0;
+};
+
+// Stages of two: every cut there is. Of more, the automatic one alone.
+std::vector<Case> cases_of(std::int64_t ranks) {
+  std::vector<Case> cases;
+  for (const ScheduleKind schedule : kAllSchedules)
+    cases.push_back({.what = fmt::format("auto, {}", name_of(schedule)), .schedule = schedule});
+  const Network network = make_network(kNetwork);
+  for (std::int64_t cut = 1; ranks == 2 && cut < std::ssize(network); ++cut)
+    cases.push_back({.what = fmt::format("before {}, 1f1b", network[cut]->name()), .cuts = {cut}});
+  return cases;
+}
+
+EngineSpec engine_spec_of(const Case& one, const MachineCosts& machine) {
+  return {.network = kNetwork,
+          .batch = {.global = kMicro * kMicroBatches, .micro = kMicro},
+          .schedule = one.schedule,
+          .chunks = one.schedule == ScheduleKind::kInterleaved ? 2 : 1,
+          .cuts = one.cuts,
+          .machine = machine};
+}
+
+double measure(const EngineSpec& spec, const ProcessGrid& grid, ops::Library& library, double& predicted) {
+  Engine engine(spec, grid, library);
+  initialise_parameters(1, engine);
+  predicted = predict_step(engine.plan()).step_seconds;
+  return seconds_a_step(engine, grid.world(), kWarmSteps, kTimedSteps);
+}
+
+// The other ranks wait meanwhile.
+double measure_alone(const MachineCosts& machine, const mpi::Communicator& world, ops::Library& library) {
+  const mpi::Communicator alone = world.split(world.rank(), 0);
+  double predicted = 0, seconds = 0;
+  if (world.rank() == 0) seconds = measure(engine_spec_of({}, machine), ProcessGrid(alone, 1), library, predicted);
+  world.broadcast(&seconds, sizeof seconds, 0);
+  return seconds;
+}
+
+void print(std::vector<Case> cases) {
+  std::sort(cases.begin(), cases.end(),
+            [](const Case& a, const Case& b) { return median(a.measured) < median(b.measured); });
+  fmt::print("{:<28}{:>12}{:>12}{:>20}\n", "cut, schedule", "predicted", "measured", "times one rank");
+  for (const Case& one : cases)
+    fmt::print("{:<28}{:>9.4g} ms{:>9.4g} ms{:>20.2f}\n", one.what, 1e3 * one.predicted, 1e3 * median(one.measured),
+               median(one.speed_ups));
+}
+
+ExitStatus run(std::int64_t rounds, mpi::Session& session) {
+  const mpi::Communicator& world = session.world();
+  const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+  const MachineCosts machine = find_machine_costs({.network = kNetwork}, world, *library);
+  const ProcessGrid grid(world, world.size());
+  std::vector<Case> cases = cases_of(world.size());
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    const double alone = measure_alone(machine, world, *library);
+    for (Case& one : cases) {
+      one.measured.push_back(measure(engine_spec_of(one, machine), grid, *library, one.predicted));
+      one.speed_ups.push_back(alone / one.measured.back());
+    }
+  }
+  if (world.rank() == 0) print(cases);
+  return ExitStatus::kDone;
+}
+
+}  // namespace
+
+}  // namespace convoy::bench
+
+int main(int argc, char** argv) {
+  return convoy::mpi::run_guarded(argc, argv, [&](convoy::mpi::Session& session) {
+    return convoy::bench::run(argc > 1 ? std::stoll(argv[1]) : 3, session);
+  });
+}
