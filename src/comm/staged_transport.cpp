@@ -15,6 +15,7 @@
 #include <tuple>
 #include <utility>
 
+#include "convoy/base/data_type.h"
 #include "convoy/comm/transport.h"
 
 #include "comm/mpi_limits.h"
@@ -137,7 +138,6 @@ class StagedTransport final : public Transport {
 
   // All ranks of the group.
   std::unique_ptr<Message> reduce_scatter(const ReduceScatterSpec& spec) override {
-    constexpr std::int64_t kFloatBytes = sizeof(float);
     std::vector<int> counts = reduction_counts(spec.counts);
     const std::int64_t total = std::accumulate(spec.counts.begin(), spec.counts.end(), std::int64_t{0});
     return plan({spec.group.handle(), Kind::kReduceScatter, 0, 0},

@@ -78,4 +78,14 @@ Slice slice_of(const Bucket& bucket, std::int64_t owner, std::int64_t num_owners
   return {.begin = begin, .end = std::min(begin + size, bucket.end)};
 }
 
+Shard shard_of(const ArenaLayout& layout, std::int64_t owner, std::int64_t num_owners) {
+  Shard shard;
+  for (const Bucket& bucket : layout.buckets) {
+    shard.slices.push_back(slice_of(bucket, owner, num_owners));
+    shard.offsets.push_back(shard.count);
+    shard.count += shard.slices.back().count();
+  }
+  return shard;
+}
+
 }  // namespace convoy

@@ -102,7 +102,7 @@ float* BatchNorm::gradient(const Frame& frame, ParameterRef p) const {
 }
 
 void BatchNorm::backward_weight(const Frame& frame) const {
-  elementwise_->copy(frame[gradients_], frame.gradient(gamma_), num_gradients_ * size_of(DataType::kFloat32));
+  elementwise_->copy(frame[gradients_], frame.gradient(gamma_), num_gradients_ * kFloatBytes);
 }
 
 ConvBatchNorm::ConvBatchNorm(CellMemory& memory, const ConvBatchNormSpec& spec)

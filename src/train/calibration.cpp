@@ -62,7 +62,7 @@ std::int64_t largest_boundary(const Network& network) {
 std::int64_t arena_bytes(const Network& network) {
   std::int64_t count = 0;
   for (const auto& cell : network) count += cell->memory().arena_count();
-  return count * size_of(DataType::kFloat32);
+  return count * kFloatBytes;
 }
 
 }  // namespace

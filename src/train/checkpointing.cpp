@@ -11,7 +11,6 @@ namespace convoy {
 namespace {
 
 constexpr int kParametersTag = 9001, kShardTag = 9002;
-constexpr std::int64_t kFloatBytes = sizeof(float);
 
 std::vector<float> to_host(Device& device, const float* data, std::int64_t count) {
   std::vector<float> host(count);
@@ -52,23 +51,6 @@ void sort_as_network(const Network& network, std::vector<io::NamedTensor>& tenso
     for (const auto& entry : cell->memory().parameters()) places.emplace(entry.spec.name, std::ssize(places));
   std::sort(tensors.begin(), tensors.end(),
             [&](const io::NamedTensor& a, const io::NamedTensor& b) { return places.at(a.name) < places.at(b.name); });
-}
-
-std::int64_t shard_count(const ArenaLayout& layout, std::int64_t replica, std::int64_t replicas) {
-  std::int64_t count = 0;
-  for (const Bucket& bucket : layout.buckets) count += slice_of(bucket, replica, replicas).count();
-  return count;
-}
-
-// Calls visit(slice in the arena, offset in the shard) for each bucket.
-template <typename Visit>
-void for_each_slice(const ArenaLayout& layout, std::int64_t replica, std::int64_t replicas, Visit&& visit) {
-  std::int64_t offset = 0;
-  for (const Bucket& bucket : layout.buckets) {
-    const Slice slice = slice_of(bucket, replica, replicas);
-    visit(slice, offset);
-    offset += slice.count();
-  }
 }
 
 // Fills an arena (host) from tensors; entries without a tensor stay zero.
@@ -118,14 +100,13 @@ std::vector<float> gather_slot(const Engine& engine, std::int64_t stage, const f
   std::vector<float> arena(grid.is_root() ? layout.count : 0);
   for (std::int64_t r = 0; r < grid.num_replicas(); ++r) {
     const int owner = grid.world_rank(r, stage);
-    const std::int64_t count = shard_count(layout, r, grid.num_replicas());
-    std::vector<float> my_shard;
-    if (grid.world().rank() == owner) my_shard = to_host(engine.device(), mine, count);
-    const auto shard = bring_to_root(grid, owner, kShardTag, std::move(my_shard), count);
+    const Shard shard = shard_of(layout, r, grid.num_replicas());
+    std::vector<float> my_values;
+    if (grid.world().rank() == owner) my_values = to_host(engine.device(), mine, shard.count);
+    const auto values = bring_to_root(grid, owner, kShardTag, std::move(my_values), shard.count);
     if (!grid.is_root()) continue;
-    for_each_slice(layout, r, grid.num_replicas(), [&](const Slice& slice, std::int64_t offset) {
-      std::copy_n(shard.data() + offset, slice.count(), arena.data() + slice.begin);
-    });
+    for (std::size_t b = 0; b < shard.slices.size(); ++b)
+      std::copy_n(values.data() + shard.offsets[b], shard.slices[b].count(), arena.data() + shard.slices[b].begin);
   }
   return arena;
 }
@@ -135,9 +116,10 @@ void restore_slot(const TensorsByName& tensors, float* mine, Engine& engine) {
   const ProcessGrid& grid = engine.grid();
   const ArenaLayout& layout = engine.stage().plan().layout;
   const std::vector<float> arena = fill_arena(layout, tensors);
-  for_each_slice(layout, grid.replica(), grid.num_replicas(), [&](const Slice& slice, std::int64_t offset) {
-    engine.device().copy_to_device(mine + offset, arena.data() + slice.begin, slice.count() * kFloatBytes);
-  });
+  const Shard shard = shard_of(layout, grid.replica(), grid.num_replicas());
+  for (std::size_t b = 0; b < shard.slices.size(); ++b)
+    engine.device().copy_to_device(mine + shard.offsets[b], arena.data() + shard.slices[b].begin,
+                                   shard.slices[b].count() * kFloatBytes);
   engine.device().synchronize();  // the host's copy goes at the end of this scope
 }
 

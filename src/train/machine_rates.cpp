@@ -92,7 +92,7 @@ void measure_messages(const RatesSpec& spec, const mpi::Communicator& world, Dev
 
 double add_seconds(std::int64_t bytes, ops::Library& library) {
   Device& device = library.device();
-  const std::int64_t count = bytes / size_of(DataType::kFloat32);
+  const std::int64_t count = bytes / kFloatBytes;
   const Buffer a(device, bytes), b(device, bytes);
   return median_seconds([&] {
     library.elementwise().add(DataType::kFloat32, a.data(), b.data(), b.data(), count);

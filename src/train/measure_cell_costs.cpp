@@ -19,7 +19,6 @@ namespace {
 // Neighbouring cells are measured together up to so many bytes: far more than caches hold, less than memory does.
 constexpr std::int64_t kWindowBytes = std::int64_t{1} << 30;
 
-constexpr std::int64_t kFloatBytes = size_of(DataType::kFloat32);
 constexpr FramePlace kPlace{};
 
 constexpr int kMostRounds = 15;

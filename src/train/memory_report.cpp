@@ -45,10 +45,10 @@ Comparison comparison_of(const Engine& engine, std::int64_t resident_before) {
 
 HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root) {
   HostMemory host;
-  const std::int64_t input_bytes = plan.network().front()->x().count() * size_of(DataType::kFloat32);
+  const std::int64_t input_bytes = plan.network().front()->x().count() * kFloatBytes;
   if (stage == 0) host.images = 2 * LoaderSpec{}.read_ahead * input_bytes;
   const std::int64_t tensors = 1 + plan.num_slots();
-  if (is_root) host.checkpoint = 2 * tensors * count_values(plan.network()) * size_of(DataType::kFloat32);
+  if (is_root) host.checkpoint = 2 * tensors * count_values(plan.network()) * kFloatBytes;
   return host;
 }
 

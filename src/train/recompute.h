@@ -6,7 +6,7 @@
 
 #include "convoy/params/parameters.h"
 
-#include "train/stage.h"
+#include "train/stage_plan.h"
 
 namespace convoy {
 

@@ -12,7 +12,6 @@ namespace convoy {
 namespace {
 
 constexpr std::int64_t kGradients = 0, kWeights = 1;  // kinds of norms
-constexpr std::int64_t kFloatBytes = size_of(DataType::kFloat32);
 
 int reduce_tag(std::int64_t bucket) {
   return static_cast<int>(2 * bucket);
@@ -29,13 +28,14 @@ bool is_norm_or_bias(ParameterKind kind) {
 
 ShardedUpdate::ShardedUpdate(const ShardedUpdateSpec& spec, const UpdateTools& tools) : spec_(spec), tools_(tools) {
   const std::int64_t me = spec.data.rank(), replicas = spec.data.size();
-  for (const Bucket& bucket : spec.layout.buckets) {
+  const Shard shard = shard_of(spec.layout, me, replicas);
+  shard_count_ = shard.count;
+  for (std::size_t b = 0; b < shard.slices.size(); ++b) {
     BucketState& state = buckets_.emplace_back();
-    state.own = slice_of(bucket, me, replicas);
+    state.own = shard.slices[b];
+    state.shard_offset = shard.offsets[b];
     for (std::int64_t r = 0; r < replicas; ++r)
-      if (r != me) state.others.push_back(slice_of(bucket, r, replicas));
-    state.shard_offset = shard_count_;
-    shard_count_ += state.own.count();
+      if (r != me) state.others.push_back(slice_of(spec.layout.buckets[b], r, replicas));
     find_runs(state);
   }
   received_ = Buffer(tools.device, (replicas - 1) * shard_count_ * kFloatBytes);

@@ -1,87 +1,10 @@
-/// The memory plan of a stage, and its cells' forward and backward in order.
+/// The cells' forward and backward in order, on the memory of the plan.
 #include "train/stage.h"
 
 #include <algorithm>
 #include <cassert>
 
-#include "train/gradient_tree.h"
-
 namespace convoy {
-
-namespace {
-
-constexpr std::int64_t kAlignmentBytes = 64;
-constexpr std::int64_t kFloatBytes = size_of(DataType::kFloat32);
-
-// Also what it needs of the places that chunks share.
-ChunkPlan plan_chunk(const Network& network, const StagePlanSpec& spec, const ArenaRun& run, StagePlan& stage) {
-  const CellRange& cells = run.cells;
-  ChunkPlan plan{.cells = cells, .first_cell = run.first_cell};
-  plan.is_first = cells.begin == 0;
-  plan.is_last = cells.end == std::ssize(network);
-  const auto reserve = [&](std::int64_t bytes) {
-    const std::int64_t offset = plan.frame_bytes;
-    plan.frame_bytes += round_up(bytes, kAlignmentBytes);
-    return offset;
-  };
-  for (std::int64_t i = cells.begin; i < cells.end; ++i) {
-    const Cell& cell = *network[i];
-    const std::int64_t saved_bytes = cell.memory().saved_size_bytes();
-    // Before the first cell that is trained there is no backward.
-    const bool shares = i < stage.first_trained || (!spec.recomputed.empty() && spec.recomputed[i]);
-    plan.shares_saved.push_back(shares);
-    if (shares) stage.shared_saved_bytes = std::max(stage.shared_saved_bytes, saved_bytes);
-    plan.x_offsets.push_back(reserve(cell.x_bytes()));
-    plan.saved_offsets.push_back(reserve(shares ? 0 : saved_bytes));
-    plan.noted_offsets.push_back(reserve(cell.memory().noted_size_bytes()));
-    if (spec.splits_backward)
-      plan.kept_offsets.push_back(reserve(cell.is_frozen() ? 0 : cell.memory().kept_size_bytes()));
-    stage.scratch_bytes = std::max(stage.scratch_bytes, cell.memory().scratch_size_bytes());
-    if (i > cells.begin) stage.inner_gradient_bytes = std::max(stage.inner_gradient_bytes, cell.x_bytes());
-  }
-  const Cell& last = *network[cells.end - 1];
-  plan.x_offsets.push_back(reserve(last.y_bytes()));
-  if (plan.is_last) plan.dlogits_offset = reserve(last.dy_bytes());
-  if (!plan.is_first) plan.boundary_in_bytes = network[cells.begin]->x_bytes();
-  if (!plan.is_last) plan.boundary_out_bytes = last.y_bytes();
-  return plan;
-}
-
-}  // namespace
-
-StagePlan plan_stage(const Network& network, const StagePlanSpec& spec) {
-  StagePlan plan{.layout = make_arena_layout(network, spec.runs, spec.bucket_floats),
-                 .type = network.front()->memory().type()};
-  while (network[plan.first_trained]->is_frozen()) ++plan.first_trained;
-  for (std::size_t c = 0; c < spec.runs.size(); ++c) {
-    plan.chunks.push_back(plan_chunk(network, spec, plan.layout.runs[c], plan));
-    plan.chunks.back().num_frames = spec.num_frames.at(c);
-  }
-  return plan;
-}
-
-StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
-  const std::int64_t arena_bytes = plan.layout.count * kFloatBytes;
-  std::int64_t shard_bytes = 0;
-  for (const Bucket& bucket : plan.layout.buckets)
-    shard_bytes += slice_of(bucket, 0, use.num_replicas).count() * kFloatBytes;
-  std::int64_t convolution_bytes = 0;
-  for (const ArenaEntry& entry : plan.layout.entries)
-    if (entry.spec.kind == ParameterKind::kConvolutionWeight) convolution_bytes += entry.spec.count() * kFloatBytes;
-  std::int64_t frame_bytes = 0, boundary_bytes = 0;
-  for (const ChunkPlan& chunk : plan.chunks) {
-    frame_bytes += chunk.num_frames * chunk.frame_bytes;
-    boundary_bytes += chunk.boundary_in_bytes + chunk.boundary_out_bytes;
-  }
-  const bool has_copies = plan.type != DataType::kFloat32;
-  return {.parameters = arena_bytes + (has_copies ? plan.layout.count * size_of(plan.type) : 0),
-          .packed_weights = 2 * convolution_bytes,
-          .gradients = GradientTree::num_levels(use.num_leaves) * arena_bytes + (use.num_replicas - 1) * shard_bytes,
-          .optimizer_state = use.num_slots * shard_bytes,
-          .frames = frame_bytes,
-          .recomputed = plan.shared_saved_bytes,
-          .working = plan.scratch_bytes + 2 * plan.inner_gradient_bytes + kGradientBuffers * boundary_bytes};
-}
 
 Stage::Stage(ops::Library& library, const Network& network, StagePlan plan)
     : plan_(std::move(plan)), library_(library) {

@@ -7,8 +7,6 @@ namespace convoy {
 
 namespace {
 
-constexpr std::int64_t kFloatBytes = size_of(DataType::kFloat32);
-
 // A frozen stage's buckets have no cost; their shares must not all be nothing.
 constexpr double kLeastShare = 1e-12;
 

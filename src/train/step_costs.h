@@ -9,7 +9,7 @@
 
 #include "train/cell_costs.h"
 #include "train/machine_rates.h"
-#include "train/stage.h"
+#include "train/stage_plan.h"
 
 namespace convoy {
 

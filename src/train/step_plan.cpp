@@ -172,8 +172,8 @@ std::vector<CellRange> StepPlan::cut_network() const {
 // Before there are stages, of equal ones; a schedule that follows costs may hold a micro-batch more or less.
 std::vector<std::int64_t> StepPlan::frames_of_stages() const {
   const Schedule schedule = make_schedule(schedule_kind(), {.stages = grid_.stages,
-                                                           .micro_batches = micro_batches_of(busiest_replica()).size(),
-                                                           .num_buckets = std::vector<std::int64_t>(grid_.stages, 1)});
+                                                            .micro_batches = micro_batches_of(busiest_replica()).size(),
+                                                            .num_buckets = std::vector<std::int64_t>(grid_.stages, 1)});
   std::vector<std::int64_t> frames;
   for (const StageProgram& program : schedule) frames.push_back(std::max(kEvaluationFrames, max_in_flight(program)));
   return frames;

@@ -14,7 +14,7 @@
 #include "convoy/params/parameters.h"
 #include "convoy/schedule/schedule.h"
 
-#include "train/stage.h"
+#include "train/stage_plan.h"
 #include "train/step_costs.h"
 
 namespace convoy {

@@ -86,7 +86,7 @@ GoldenSource::GoldenSource(const nlohmann::json& golden, const Engine& engine)
     for (std::int64_t c = 0; c < 3; ++c)
       for (std::int64_t p = 0; p < area; ++p)
         nhwc[i * image_count_ + p * 3 + c] = nchw[i * image_count_ + c * area + p];
-  images_ = Buffer(engine.device(), n * image_count_ * size_of(DataType::kFloat32));
+  images_ = Buffer(engine.device(), n * image_count_ * kFloatBytes);
   engine.device().copy_to_device(images_.data(), nhwc.data(), images_.size_bytes());
 }
 

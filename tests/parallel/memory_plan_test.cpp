@@ -26,8 +26,10 @@ TEST(MemoryPlan, IsWhatTheDeviceGives) {
       const auto planned = static_cast<double>(engine.plan().memory_of(grid.stage()).total());
       const auto scratch = static_cast<double>(library->scratch_bytes());
       const auto allocated = static_cast<double>(library->device().allocated_bytes());
-      // Planned too high: weights that are packed in one form only.
-      EXPECT_LE(allocated, planned + scratch) << stages << " stages, stage " << grid.stage();
+      // Planned too high: weights that are packed in one form only. Too low: oneDNN pads a few packed forms (with
+      // AVX-512 those of 1 x 1 convolutions of stride 2, by a 32nd).
+      const double padding = static_cast<double>(engine.plan().memory_of(grid.stage()).packed_weights) / 32;
+      EXPECT_LE(allocated, planned + scratch + padding) << stages << " stages, stage " << grid.stage();
       EXPECT_GE(allocated, 0.8 * (planned + scratch)) << stages << " stages, stage " << grid.stage();
     }
   }

@@ -44,7 +44,7 @@ class FixedBatch final : public BatchSource {
 
   void load_images(std::int64_t micro_batch, void* x) override {
     const std::int64_t count = spec_.batch.micro * spec_.network.image.count();
-    const Buffer values(engine_.device(), count * size_of(DataType::kFloat32));
+    const Buffer values(engine_.device(), count * kFloatBytes);
     for (std::int64_t i = 0; i < count; ++i)
       values.floats()[i] = static_cast<float>(random_normal(key_of(micro_batch), static_cast<std::uint64_t>(i)));
     engine_.operations().elementwise().round_to(spec_.network.type, values.floats(), x, count);
@@ -198,10 +198,10 @@ std::vector<std::byte> memory_of(const Engine& engine) {
     engine.device().copy_to_host(bytes.data(), data, size_bytes);
     all.insert(all.end(), bytes.begin(), bytes.end());
   };
-  append(parameters.masters, count * size_of(DataType::kFloat32));
+  append(parameters.masters, count * kFloatBytes);
   append(parameters.copies, count * size_of(parameters.type));
   for (const float* slot : engine.update().slots())
-    append(slot, engine.update().shard_count() * size_of(DataType::kFloat32));
+    append(slot, engine.update().shard_count() * kFloatBytes);
   return all;
 }
 

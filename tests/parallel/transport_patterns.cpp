@@ -7,13 +7,14 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/base/data_type.h"
+
 #include "parallel/mpi_main.h"
 
 namespace convoy::test {
 
 namespace {
 
-constexpr std::int64_t kFloatBytes = sizeof(float);
 constexpr std::int64_t kFrameCount = 1500;  // floats of a message of the pipeline
 
 // Whole numbers below 2^23, exact in float32; they differ by sender, message and place.

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/base/data_type.h"
 #include "convoy/base/error.h"
 
 #include "parallel/mpi_main.h"
@@ -17,7 +18,6 @@ namespace convoy::test {
 
 namespace {
 
-constexpr std::int64_t kFloatBytes = sizeof(float);
 
 Rig on_cpu(std::unique_ptr<Device> device, std::unique_ptr<Transport> transport) {
   return Rig({.device = std::move(device),

@@ -96,7 +96,7 @@ void measure(const Case& c, ops::Library& library) {
   spec.batch_global = spec.batch_micro = kBatch;
   spec.num_micro_batches = 1;
   spec.steps_per_epoch = kNumSamples / kBatch;
-  const Buffer x(library.device(), kBatch * augmenter.image().count() * size_of(DataType::kFloat32));
+  const Buffer x(library.device(), kBatch * augmenter.image().count() * kFloatBytes);
   const auto seconds_of = [&](std::int64_t num_steps) {
     spec.num_steps = num_steps;
     const double start = processor_seconds();

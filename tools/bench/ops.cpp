@@ -35,9 +35,9 @@ class Bench {
       tensors_.emplace_back(library.device(), x.count() * size_of(type));
       library.elementwise().round_to(type, values.data(), tensors_.back().data(), x.count());
     }
-    floats_ = Buffer(library.device(), x.count() * size_of(DataType::kFloat32));
+    floats_ = Buffer(library.device(), x.count() * kFloatBytes);
     for (int i = 0; i < 6; ++i) {
-      channels_.emplace_back(library.device(), x.c * size_of(DataType::kFloat32));
+      channels_.emplace_back(library.device(), x.c * kFloatBytes);
       std::fill_n(channels_.back().floats(), x.c, 0.5f);
     }
     winner_ = Buffer(library.device(), x.count());

@@ -25,7 +25,7 @@ struct Options {
   std::string model = "resnet20";
   std::int64_t size = 32, micro = 16, global = 128, stages = 1, chunks = 2, threads = 1, steps = 20, channels = 3,
                classes = 10;
-  std::string schedule = "1f1b", device = "cpu", precision = "f32";
+  std::string schedule = "1f1b", device = "cpu", precision = "f32", recompute = "none";
   bool yardstick = false;
   bool terse = false;
   bool json = false;
@@ -52,6 +52,7 @@ Options parse(int argc, char** argv) {
   add("chunks", options.chunks, "interleaved: runs of cells a stage");
   add("device", options.device, "cpu or cuda");
   add("precision", options.precision, "f32, tf32, bf16 or fp16");
+  add("recompute", options.recompute, "none or cell");
   description.add_options()("yardstick", po::bool_switch(&options.yardstick), "time oneDNN's convolutions in turn");
   description.add_options()("terse", po::bool_switch(&options.terse), "one line: seconds a step, median");
   description.add_options()("json", po::bool_switch(&options.json), "one line for tools/bench/gpu");
@@ -87,6 +88,10 @@ PrecisionKind precision_of(const Options& options) {
                     {PrecisionKind::kF32, PrecisionKind::kTf32, PrecisionKind::kBf16, PrecisionKind::kFp16});
 }
 
+RecomputeKind recompute_of(const Options& options) {
+  return kind_named("recompute", options.recompute, {RecomputeKind::kNone, RecomputeKind::kCell});
+}
+
 EngineSpec engine_spec_of(const Options& options) {
   return {.network = {.name = options.model,
                       .image = {options.size, options.size, options.channels},
@@ -95,7 +100,8 @@ EngineSpec engine_spec_of(const Options& options) {
                       .type = storage_type(precision_of(options))},
           .batch = {.global = options.global, .micro = options.micro},
           .schedule = schedule_of(options),
-          .chunks = schedule_of(options) == ScheduleKind::kInterleaved ? options.chunks : 1};
+          .chunks = schedule_of(options) == ScheduleKind::kInterleaved ? options.chunks : 1,
+          .memory = {.recompute = recompute_of(options)}};
 }
 
 constexpr int kWarmSteps = 3;  // a device with graphs issues the first, captures the second and replays from there on

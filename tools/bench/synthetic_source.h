@@ -17,7 +17,7 @@ class SyntheticSource final : public BatchSource {
       : network_(engine.plan().spec().network),
         elementwise_(engine.operations().elementwise()),
         count_(network_.micro_batch * network_.image.h * network_.image.w * network_.image.c),
-        images_(engine.device(), count_ * size_of(DataType::kFloat32)),
+        images_(engine.device(), count_ * kFloatBytes),
         labels_(network_.micro_batch) {
     std::vector<float> images(count_);
     for (std::size_t i = 0; i < images.size(); ++i) images[i] = static_cast<float>(random_normal({.seed = 1}, i));

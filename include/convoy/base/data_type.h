@@ -15,6 +15,8 @@ constexpr std::int64_t size_of(DataType type) {
   return type == DataType::kFloat32 ? 4 : 2;
 }
 
+inline constexpr std::int64_t kFloatBytes = size_of(DataType::kFloat32);
+
 constexpr const char* to_string(DataType type) {
   switch (type) {
     case DataType::kBfloat16:

@@ -74,4 +74,12 @@ struct Slice {
 };
 Slice slice_of(const Bucket& bucket, std::int64_t owner, std::int64_t num_owners);
 
+/// What a replica keeps one after the other: its slices of all buckets.
+struct Shard {
+  std::vector<Slice> slices;          ///< by bucket
+  std::vector<std::int64_t> offsets;  ///< of each slice in the shard, floats
+  std::int64_t count = 0;             ///< floats
+};
+Shard shard_of(const ArenaLayout& layout, std::int64_t owner, std::int64_t num_owners);
+
 }  // namespace convoy

@@ -86,14 +86,12 @@ class CellMemory {
   ParameterRef parameter(ParameterSpec spec);
   Saved saved(const Shape& shape) { return {reserve(saved_size_bytes_, shape.count() * size_of(type_))}; }
   Noted noted(const Shape& shape) { return noted_bytes(shape.count() * size_of(type_)); }
-  Noted noted_floats(std::int64_t count) { return noted_bytes(count * size_of(DataType::kFloat32)); }
+  Noted noted_floats(std::int64_t count) { return noted_bytes(count * kFloatBytes); }
   Noted noted_bytes(std::int64_t size_bytes) { return {reserve(noted_size_bytes_, size_bytes)}; }
   Kept kept(const Shape& shape) { return {reserve(kept_size_bytes_, shape.count() * size_of(type_))}; }
-  Kept kept_floats(std::int64_t count) { return {reserve(kept_size_bytes_, count * size_of(DataType::kFloat32))}; }
+  Kept kept_floats(std::int64_t count) { return {reserve(kept_size_bytes_, count * kFloatBytes)}; }
   Scratch scratch(const Shape& shape) { return {reserve(scratch_size_bytes_, shape.count() * size_of(type_))}; }
-  Scratch scratch_floats(std::int64_t count) {
-    return {reserve(scratch_size_bytes_, count * size_of(DataType::kFloat32))};
-  }
+  Scratch scratch_floats(std::int64_t count) { return {reserve(scratch_size_bytes_, count * kFloatBytes)}; }
   void add_flop(double forward, double backward) { forward_flop_ += forward, backward_flop_ += backward; }
 
   struct Entry {

@@ -125,7 +125,7 @@ class WidenedLinear final : public LinearOp {
   }
 
  private:
-  static std::int64_t padded(std::int64_t count) { return round_up(count, 64 / size_of(DataType::kFloat32)); }
+  static std::int64_t padded(std::int64_t count) { return round_up(count, 64 / kFloatBytes); }
 
   float* wide_x() const { return widening_.operands(); }
   float* wide_w() const { return wide_x() + padded(x_count_); }

@@ -66,7 +66,7 @@ class WidenedConvolution final : public ConvolutionOp {
   }
 
  private:
-  static std::int64_t padded(std::int64_t count) { return round_up(count, 64 / size_of(DataType::kFloat32)); }
+  static std::int64_t padded(std::int64_t count) { return round_up(count, 64 / kFloatBytes); }
 
   float* wide_x() const { return widening_.operands(); }
   float* wide_y() const { return wide_x() + padded(x_count_); }

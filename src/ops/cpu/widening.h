@@ -17,7 +17,7 @@ class Widening {
       : memory_(device, threads), elementwise_(elementwise) {}
 
   /// Makes room for so many floats.
-  void reserve(std::int64_t count) { memory_.reserve(count * size_of(DataType::kFloat32)); }
+  void reserve(std::int64_t count) { memory_.reserve(count * kFloatBytes); }
   /// The first of them, 64-byte aligned. Ask at every call, as with Workspace::scratch().
   float* operands() const { return reinterpret_cast<float*>(memory_.scratch()); }
 

@@ -252,7 +252,7 @@ class CudnnGraph::Impl {
     const Buffer x = make_tensor(context, extents.x, spec_.convolution.type);
     const Buffer w = make_tensor(context, extents.w, spec_.weight_type);
     const Buffer y = make_tensor(context, extents.y, spec_.convolution.type);
-    const Buffer sums(context.device(), 2 * spec_.convolution.num_filters * size_of(DataType::kFloat32));
+    const Buffer sums(context.device(), 2 * spec_.convolution.num_filters * kFloatBytes);
     const Buffer workspace(context.device(), most_workspace);
     const ConvolutionTensors tensors = {
         .x = x.data(),
