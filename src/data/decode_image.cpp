@@ -31,6 +31,29 @@ void check_dimensions(std::int64_t h, std::int64_t w, std::size_t file_bytes, st
   }
 }
 
+void check_window(const ImageHeader& header, const DecodeRequest& request) {
+  if (!request.window) return;
+  const ImageShape all = decoded_shape(header, request);
+  const Window& w = *request.window;
+  if (w.top < 0 || w.left < 0 || w.top >= w.bottom || w.left >= w.right || w.bottom > all.h || w.right > all.w) {
+    fail("rows {} to {}, columns {} to {} are asked of its {} x {} pixels", w.top, w.bottom, w.left, w.right, all.h,
+         all.w);
+  }
+}
+
+std::int64_t shrink_of(const ImageHeader& header, const DecodeRequest& request) {
+  if (request.at_least_h < 1 || request.at_least_w < 1) return 1;
+  std::int64_t shrink = header.most_shrink;
+  const auto shrunk = [&](std::int64_t size) { return (size + shrink - 1) / shrink; };
+  while (shrink > 1 && (shrunk(header.h) < request.at_least_h || shrunk(header.w) < request.at_least_w)) shrink /= 2;
+  return shrink;
+}
+
+ImageShape decoded_shape(const ImageHeader& header, const DecodeRequest& request) {
+  const std::int64_t shrink = shrink_of(header, request);
+  return {(header.h + shrink - 1) / shrink, (header.w + shrink - 1) / shrink, request.channels};
+}
+
 ImageDecoder::ImageDecoder() : jpeg_(make_jpeg_codec()), png_(make_png_codec()) {}
 
 ImageCodec& ImageDecoder::codec_of(std::span<const std::byte> file) {
@@ -47,8 +70,7 @@ ImageHeader ImageDecoder::read_header(std::span<const std::byte> file) {
 ImageView ImageDecoder::decode(std::span<const std::byte> file, const DecodeRequest& request) {
   if (request.channels != 1 && request.channels != 3)
     fail("an image cannot be decoded as {} channels", request.channels);
-  const ImageShape shape = codec_of(file).decode(file, request, pixels_);
-  return {shape, pixels_.data()};
+  return codec_of(file).decode(file, request, pixels_);
 }
 
 }  // namespace convoy

@@ -23,6 +23,13 @@ constexpr int kMostScans = 100;
 constexpr long kMostWarnings = 100;
 // A block of 64 pixels takes a bit at the least; four times that for the arithmetic coder, which can do with less.
 constexpr std::int64_t kMostPixelsAByte = 4 * 8 * 64;
+constexpr std::int64_t kMostShrink = 8;
+
+// Chroma at half the resolution is interpolated between two values, which cover two pixels each; at the edge of what is
+// decoded there is only one. And a part one value wide would be interpolated another way.
+constexpr std::int64_t kMargin = 2;
+// Before version 3.0 the library may miscount the columns of a part where chroma is at a quarter of the resolution.
+constexpr int kMostSampling = 2;
 
 /// libjpeg's error handler, with the place to return to.
 struct ErrorHandler {
@@ -60,18 +67,6 @@ void count_scans(j_common_ptr jpeg) {
   leave(jpeg);
 }
 
-/// The largest of 1, 1/2, 1/4, 1/8 that leaves what is asked for, as its denominator.
-unsigned scale_denominator(const ImageHeader& header, const DecodeRequest& request) {
-  if (request.at_least_h < 1 || request.at_least_w < 1) return 1;
-  for (const std::int64_t denominator : {8, 4, 2}) {
-    const auto scaled = [&](std::int64_t size) { return (size + denominator - 1) / denominator; };
-    if (scaled(header.h) >= request.at_least_h && scaled(header.w) >= request.at_least_w) {
-      return static_cast<unsigned>(denominator);
-    }
-  }
-  return 1;
-}
-
 /// Four bytes a pixel to one or three. Adobe's programs, who alone write such files, store them inverted.
 void convert_cmyk(std::span<const std::uint8_t> cmyk, bool inverted, std::int64_t channels, std::uint8_t* out) {
   const int flip = inverted ? 0 : 255;
@@ -107,30 +102,44 @@ class JpegCodec final : public ImageCodec {
     return header;
   }
 
-  ImageShape decode(std::span<const std::byte> file, const DecodeRequest& request,
-                    std::vector<std::uint8_t>& pixels) override {
+  ImageView decode(std::span<const std::byte> file, const DecodeRequest& request,
+                   std::vector<std::uint8_t>& pixels) override {
+    // 1. The whole picture
     const ImageHeader header = begin(file);
+    check_window(header, request);
     const bool cmyk = jpeg_.num_components == 4;
     jpeg_.scale_num = 1;
-    jpeg_.scale_denom = scale_denominator(header, request);
+    jpeg_.scale_denom = static_cast<unsigned>(shrink_of(header, request));
     jpeg_.out_color_space = cmyk ? JCS_CMYK : request.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    require(run([this] { jpeg_calc_output_dimensions(&jpeg_); }));
+    require(run([this] { jpeg_start_decompress(&jpeg_); }));
 
-    const ImageShape shape{jpeg_.output_height, jpeg_.output_width, request.channels};
-    pixels.resize(static_cast<std::size_t>(shape.count()));
+    // 2. What of it is decoded
+    const Window window = decodable(request);
+    JDIMENSION left = static_cast<JDIMENSION>(window.left), width = static_cast<JDIMENSION>(window.right) - left;
+    require(run([&] {
+      jpeg_crop_scanline(&jpeg_, &left, &width);  // moves left to where a block begins
+      jpeg_skip_scanlines(&jpeg_, static_cast<JDIMENSION>(window.top));
+    }));
+
+    // 3. Row by row
+    const ImageShape shape{window.bottom - window.top, width, request.channels};
+    pixels.resize(std::max(pixels.size(), static_cast<std::size_t>(shape.count())));
     cmyk_row_.resize(cmyk ? static_cast<std::size_t>(shape.w) * 4 : 0);
     const std::int64_t row_bytes = shape.w * shape.c;
-    require(run([this] { jpeg_start_decompress(&jpeg_); }));
     require(run([&] {
-      while (jpeg_.output_scanline < jpeg_.output_height) {
-        std::uint8_t* const out = pixels.data() + jpeg_.output_scanline * row_bytes;
+      while (jpeg_.output_scanline < window.bottom) {
+        std::uint8_t* const out = pixels.data() + (jpeg_.output_scanline - window.top) * row_bytes;
         JSAMPROW row = cmyk ? cmyk_row_.data() : out;
         if (jpeg_read_scanlines(&jpeg_, &row, 1) != 1) continue;
         if (cmyk) convert_cmyk(cmyk_row_, jpeg_.saw_Adobe_marker != 0, shape.c, out);
       }
-      jpeg_finish_decompress(&jpeg_);
+      if (window.bottom == jpeg_.output_height) {
+        jpeg_finish_decompress(&jpeg_);  // up to the mark of the file's end
+      } else {
+        jpeg_abort_decompress(&jpeg_);
+      }
     }));
-    return shape;
+    return {shape, pixels.data(), window.top, left};
   }
 
  private:
@@ -148,20 +157,29 @@ class JpegCodec final : public ImageCodec {
     fail("it is damaged: {}", errors_.message.data());
   }
 
+  /// The window asked for and what its pixels depend on; all where the library may give other pixels for a part.
+  Window decodable(const DecodeRequest& request) {
+    const std::int64_t h = jpeg_.output_height, w = jpeg_.output_width;
+    if (!request.window) return {0, 0, h, w};
+    if (jpeg_.max_h_samp_factor > kMostSampling || jpeg_.max_v_samp_factor > kMostSampling) return {0, 0, h, w};
+    // Where scans are missing blocks are smoothed, with their neighbours' help. All scans are read by now anyway.
+    if (jpeg_has_multiple_scans(&jpeg_) != 0) return {0, 0, h, w};
+    const Window& needed = *request.window;
+    return {std::max<std::int64_t>(needed.top - kMargin, 0), std::max<std::int64_t>(needed.left - kMargin, 0),
+            std::min(needed.bottom + kMargin, h), std::min(needed.right + kMargin, w)};
+  }
+
   ImageHeader begin(std::span<const std::byte> file) {
+    jpeg_abort_decompress(&jpeg_);  // where the last one ended with an exception
     errors_.base.num_warnings = 0;
     require(run([&] {
       jpeg_mem_src(&jpeg_, reinterpret_cast<const unsigned char*>(file.data()), file.size());
       jpeg_read_header(&jpeg_, TRUE);
     }));
-    const ImageHeader header{jpeg_.image_height, jpeg_.image_width, jpeg_.jpeg_color_space == JCS_GRAYSCALE};
-    try {
-      check_dimensions(header.h, header.w, file.size(), kMostPixelsAByte);
-      if (jpeg_.jpeg_color_space == JCS_UNKNOWN) fail("it has {} channels of unknown meaning", jpeg_.num_components);
-    } catch (...) {
-      jpeg_abort_decompress(&jpeg_);
-      throw;
-    }
+    const ImageHeader header{jpeg_.image_height, jpeg_.image_width, jpeg_.jpeg_color_space == JCS_GRAYSCALE,
+                             kMostShrink};
+    check_dimensions(header.h, header.w, file.size(), kMostPixelsAByte);
+    if (jpeg_.jpeg_color_space == JCS_UNKNOWN) fail("it has {} channels of unknown meaning", jpeg_.num_components);
     return header;
   }
 

@@ -141,10 +141,12 @@ class PngCodec final : public ImageCodec {
  public:
   ImageHeader read_header(std::span<const std::byte> file) override { return Reading(file).begin(); }
 
-  ImageShape decode(std::span<const std::byte> file, const DecodeRequest& request,
-                    std::vector<std::uint8_t>& pixels) override {
+  /// Always the whole picture: deflate has no place to begin or end in.
+  ImageView decode(std::span<const std::byte> file, const DecodeRequest& request,
+                   std::vector<std::uint8_t>& pixels) override {
     Reading reading(file);
     const ImageHeader header = reading.begin();
+    check_window(header, request);
     const std::size_t row_bytes = reading.convert(static_cast<int>(request.channels));
     const auto pixels_a_row = static_cast<std::size_t>(header.w);
     if (row_bytes != pixels_a_row && row_bytes != pixels_a_row * 3) fail("its rows have {} bytes", row_bytes);
@@ -160,7 +162,7 @@ class PngCodec final : public ImageCodec {
       }
       pixels.resize(pixels.size() / 3);
     }
-    return shape;
+    return {shape, pixels.data()};
   }
 
  private:

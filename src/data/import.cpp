@@ -182,8 +182,8 @@ class Import {
     if (params_.size == 0) fail("it has {} pixels, the others {}", to_string(view.shape), to_string(image_));
     resized_.resize(static_cast<std::size_t>(image_.count()));
     const bool crop = params_.resize == ResizeKind::kCrop;
-    resampler_.resample(view, crop ? centre_square(view.shape) : whole(view.shape), image_.h, image_.w,
-                        resized_.data());
+    resampler_.plan(view.shape, crop ? centre_square(view.shape) : whole(view.shape), image_.h, image_.w);
+    resampler_.resample(view, resized_.data());
     return {image_, resized_.data()};
   }
 

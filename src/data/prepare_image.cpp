@@ -16,6 +16,13 @@ std::int64_t scaled_side(std::int64_t side, std::int64_t size, double part) {
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(side * size) / part));
 }
 
+/// The same part of the picture at another size.
+Region scaled(const Region& region, const ImageShape& from, const ImageShape& to) {
+  const double down = static_cast<double>(to.h) / static_cast<double>(from.h);
+  const double across = static_cast<double>(to.w) / static_cast<double>(from.w);
+  return {region.top * down, region.left * across, region.height * down, region.width * across};
+}
+
 /// image and out (H,W,C) of one shape; see ImageCut.
 void cut_bytes(const std::uint8_t* image, const ImageShape& shape, const ops::ImageCut& cut, std::uint8_t* out) {
   for (std::int64_t y = 0; y < shape.h; ++y) {
@@ -47,37 +54,39 @@ Region ImagePreparer::seen(const ImageShape& image, const ImageOrder& order) con
 }
 
 // Scaled down while it is decoded, as long as the region keeps the pixels that it is resized to.
-ImageView ImagePreparer::decode(std::span<const std::byte> file, const ImageShape& full, const Region& region) {
+DecodeRequest ImagePreparer::request_for(const ImageShape& full, const Region& region) const {
   const std::int64_t size = augmenter_->spec().size;
-  return decoder_.decode(file, {.channels = full.c,
-                                .at_least_h = scaled_side(full.h, size, region.height),
-                                .at_least_w = scaled_side(full.w, size, region.width)});
+  return {.channels = full.c,
+          .at_least_h = scaled_side(full.h, size, region.height),
+          .at_least_w = scaled_side(full.w, size, region.width)};
 }
 
 PreparedImage ImagePreparer::prepare(const ImageOrder& order) {
-  // 1. What is stored, and the part of it that is seen
+  // 1. The picture's size when it is read, and the part of it that is seen
   const ImageShape& wanted = augmenter_->image();
-  ImageView image{augmenter_->stored(), order.image};
+  const bool raw = order.image != nullptr;
+  ImageShape shape = augmenter_->stored();
   Region region;
-  if (order.image == nullptr) {
+  DecodeRequest request;
+  if (raw) {
+    region = seen(shape, order);
+  } else {
     const ImageHeader header = decoder_.read_header(order.file);
     const ImageShape full{header.h, header.w, wanted.c};
     region = seen(full, order);
-    image = decode(order.file, full, region);
-    const double down = static_cast<double>(image.shape.h) / static_cast<double>(full.h);
-    const double across = static_cast<double>(image.shape.w) / static_cast<double>(full.w);
-    region = {region.top * down, region.left * across, region.height * down, region.width * across};
-  } else {
-    region = seen(image.shape, order);
+    request = request_for(full, region);
+    shape = decoded_shape(header, request);
+    region = scaled(region, full, shape);
   }
 
-  // 2. At the network's size
+  // 2. At the network's size: of a file only what that takes is decoded
+  const bool as_it_is = shape == wanted && region == whole(shape);
+  if (!as_it_is) request.window = resampler_.plan(shape, region, wanted.h, wanted.w);
+  const ImageView image = raw ? ImageView{shape, order.image} : decoder_.decode(order.file, request);
   PreparedImage prepared{image.pixels, augmenter_->cut(order.epoch, order.sample)};
-  const bool is_whole =
-      region.height == static_cast<double>(image.shape.h) && region.width == static_cast<double>(image.shape.w);
-  if (image.shape != wanted || !is_whole) {
+  if (!as_it_is) {
     resized_.resize(static_cast<std::size_t>(wanted.count()));
-    resampler_.resample(image, region, wanted.h, wanted.w, resized_.data());
+    resampler_.resample(image, resized_.data());
     prepared.pixels = resized_.data();
   }
 

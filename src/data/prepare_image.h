@@ -1,5 +1,6 @@
 /// From what a data set stores of a sample to bytes of the network's size: decoded, cropped and resized, colours
-/// changed.
+/// changed. Of a JPEG only what is seen is decoded, so that damage elsewhere in a file may go unnoticed; an import
+/// reads whole files.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +39,7 @@ class ImagePreparer {
 
  private:
   Region seen(const ImageShape& image, const ImageOrder& order) const;
-  ImageView decode(std::span<const std::byte> file, const ImageShape& full, const Region& region);
+  DecodeRequest request_for(const ImageShape& full, const Region& region) const;
   const std::uint8_t* change_colours(const std::uint8_t* pixels, const ops::ImageCut& cut, const ImageOrder& order);
 
   const Augmenter* augmenter_;

@@ -1,6 +1,7 @@
 /// An image at another size, with what is between the pixels averaged: no aliases when it shrinks.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -11,6 +12,7 @@ namespace convoy {
 /// A rectangle of an image, in its pixels; edges may fall between them.
 struct Region {
   double top = 0, left = 0, height = 0, width = 0;
+  bool operator==(const Region&) const = default;
 };
 
 Region whole(const ImageShape& image);
@@ -21,25 +23,39 @@ Region centre_square(const ImageShape& image);
 /// everywhere. Keeps its memory. One a thread.
 class Resampler {
  public:
-  /// `out` takes h * w * image.shape.c bytes.
-  void resample(const ImageView& image, const Region& region, std::int64_t h, std::int64_t w, std::uint8_t* out);
+  /// The region of a picture is to become h x w pixels. Returns what of the picture that depends on.
+  Window plan(const ImageShape& picture, const Region& region, std::int64_t h, std::int64_t w);
+  /// As planned, from a view of at least that window. `out` takes h * w * image.shape.c bytes.
+  void resample(const ImageView& image, std::uint8_t* out);
 
  private:
   /// out[i] = sum over t of weight[i * taps + t] * in[first[i] + t]
   struct Axis {
     std::int64_t taps = 0;
     std::vector<std::int64_t> first;
-    std::vector<std::int32_t> weight;
-    std::int64_t begin = 0, end = 0;  ///< what of the input is used
-    std::vector<double> exact;        ///< weights of one output, before rounding
+    std::vector<float> weight;  ///< whole numbers: see kWeightBits
+    std::vector<double> exact;  ///< weights of one output, before rounding
+
+    std::int64_t size() const { return static_cast<std::int64_t>(first.size()); }
+    std::int64_t begin() const { return first.front(); }
+    std::int64_t end() const { return first.back() + taps; }
   };
-  template <int kChannels>
-  static void resample_row(const std::uint8_t* row, const Axis& columns, std::int64_t channels, std::uint16_t* to);
   static void plan(Axis& axis, std::int64_t in_size, double begin, double length, std::int64_t out_size);
 
+  void load_rows(const ImageView& image, std::int64_t y);
+  template <int kChannels>
+  void add_columns(std::int64_t channels);
+  void store_rows(std::int64_t y);
+
   Axis rows_, columns_;
+  /// A value of each of four rows: what a vector unit adds at once.
+  struct alignas(16) FourRows {
+    std::array<float, 4> of;
+  };
+  std::vector<std::uint8_t> bytes_;
+  std::vector<FourRows> in_, out_;
   std::vector<std::uint16_t> between_;
-  std::vector<std::int32_t> sums_;
+  std::vector<std::uint32_t> sums_;
 };
 
 }  // namespace convoy

@@ -61,7 +61,7 @@ void write_jpegs(const std::string& folder) {
   std::vector<std::vector<std::byte>> files;
   std::size_t num_bytes = 0;
   for (std::int64_t i = 0; i < kNumSamples; ++i) {
-    files.push_back(test::make_jpeg({.h = 400, .w = 500, .half_chroma = true, .quality = 90},
+    files.push_back(test::make_jpeg({.h = 400, .w = 500, .across = 2, .down = 2, .quality = 90},
                                     make_pixels({400, 500, 3}, static_cast<std::uint64_t>(i))));
     num_bytes += files.back().size();
   }

@@ -32,8 +32,11 @@ std::vector<std::byte> make_jpeg(const JpegSpec& spec, std::span<const std::uint
   jpeg_set_defaults(&jpeg);
   if (spec.channels == 4) jpeg_set_colorspace(&jpeg, spec.ycck ? JCS_YCCK : JCS_CMYK);
   jpeg.write_Adobe_marker = spec.channels == 4 && spec.adobe ? TRUE : FALSE;
-  for (int c = 0; c < jpeg.num_components; ++c)
-    jpeg.comp_info[c].h_samp_factor = jpeg.comp_info[c].v_samp_factor = c == 0 && spec.half_chroma ? 2 : 1;
+  for (int c = 0; c < jpeg.num_components; ++c) {
+    jpeg.comp_info[c].h_samp_factor = c == 0 ? spec.across : 1;
+    jpeg.comp_info[c].v_samp_factor = c == 0 ? spec.down : 1;
+  }
+  jpeg.restart_in_rows = spec.restart_rows;
   jpeg_set_quality(&jpeg, spec.quality, TRUE);
   jpeg.arith_code = spec.arithmetic ? TRUE : FALSE;
   if (spec.progressive) jpeg_simple_progression(&jpeg);

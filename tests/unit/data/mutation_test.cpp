@@ -62,15 +62,21 @@ std::vector<LengthField> lengths_in_jpeg(const Bytes& file) {
 
 TEST(Mutation, JpegsAreDecodedOrRefused) {
   ImageDecoder decoder;
-  for (const test::JpegSpec& spec : {test::JpegSpec{.quality = 75}, test::JpegSpec{.progressive = true, .quality = 75},
-                                     test::JpegSpec{.arithmetic = true, .quality = 75},
-                                     test::JpegSpec{.channels = 4, .ycck = true, .quality = 75}}) {
+  for (const test::JpegSpec& spec :
+       {test::JpegSpec{.quality = 75}, test::JpegSpec{.progressive = true, .quality = 75},
+        test::JpegSpec{.arithmetic = true, .quality = 75}, test::JpegSpec{.across = 2, .down = 2, .quality = 75},
+        test::JpegSpec{.channels = 4, .ycck = true, .quality = 75}}) {
     const Bytes file = make_jpeg(spec);
     int number = 0;
     const Verdicts verdicts = judge_mutations(
         {.file = file, .lengths = lengths_in_jpeg(file)}, {.count = 2000, .names = "it is "}, [&](const Bytes& bytes) {
-          const ImageView image =
-              decoder.decode(bytes, {.channels = ++number % 2 == 0 ? 1 : 3, .at_least_h = number % 32});
+          DecodeRequest request{
+              .channels = ++number % 2 == 0 ? 1 : 3, .at_least_h = number % 32, .at_least_w = number % 32};
+          if (number % 3 == 0) {  // the lower right quarter or more
+            const ImageShape shape = decoded_shape(decoder.read_header(bytes), request);
+            request.window = {number % 5 == 0 ? 0 : shape.h / 2, shape.w / 2, shape.h - shape.h / 4, shape.w};
+          }
+          const ImageView image = decoder.decode(bytes, request);
           EXPECT_LE(image.shape.h, kMostImageSide);
         });
     EXPECT_GT(verdicts.num_refused, 500);

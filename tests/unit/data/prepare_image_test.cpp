@@ -37,7 +37,9 @@ Bytes copy_of(const PreparedImage& image, const Augmenter& augmenter) {
 
 Bytes resampled(const Bytes& pixels, const ImageShape& shape, const Region& region, std::int64_t size) {
   Bytes out(static_cast<std::size_t>(size * size * shape.c));
-  Resampler().resample({shape, pixels.data()}, region, size, size, out.data());
+  Resampler resampler;
+  resampler.plan(shape, region, size, size);
+  resampler.resample({shape, pixels.data()}, out.data());
   return out;
 }
 
@@ -115,6 +117,30 @@ TEST(PrepareImage, FilesGiveWhatTheirPixelsGive) {
       EXPECT_EQ(copy_of(a.prepare({.file = file, .sample = sample}), of_files),
                 copy_of(b.prepare({.image = view.pixels, .sample = sample}), of_pixels));
   }
+}
+
+TEST(PrepareImage, WhatACropDoesNotSeeOfAFileIsNotDecoded) {
+  const ImageShape shape{160, 160, 3};
+  auto file = test::make_jpeg({.h = 160, .w = 160, .across = 2, .down = 2, .quality = 90}, some_pixels(shape));
+  const Augmenter augmenter = augmenter_of({0, 0, 3}, {.seed = 9, .crop = CropKind::kRandomResized, .size = 64});
+  ImagePreparer preparer(augmenter);
+  std::vector<Bytes> whole;
+  for (std::int64_t sample = 0; sample < 40; ++sample)
+    whole.push_back(copy_of(preparer.prepare({.file = file, .sample = sample}), augmenter));
+
+  file.resize(file.size() * 3 / 4);
+  int num_seen = 0, num_refused = 0;
+  for (std::int64_t sample = 0; sample < 40; ++sample) {
+    try {
+      EXPECT_EQ(copy_of(preparer.prepare({.file = file, .sample = sample}), augmenter),
+                whole[static_cast<std::size_t>(sample)]);
+      ++num_seen;
+    } catch (const Error&) {
+      ++num_refused;
+    }
+  }
+  EXPECT_GT(num_seen, 2);
+  EXPECT_GT(num_refused, 10);
 }
 
 TEST(PrepareImage, LargeFilesAreScaledWhileTheyAreDecodedAndLookTheSame) {

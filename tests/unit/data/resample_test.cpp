@@ -27,7 +27,8 @@ Picture make(const ImageShape& shape, const Value& value) {
 Picture resampled(const Picture& in, const Region& region, std::int64_t h, std::int64_t w) {
   Resampler resampler;
   Picture out{{h, w, in.shape.c}, std::vector<std::uint8_t>(static_cast<std::size_t>(h * w * in.shape.c))};
-  resampler.resample(in.view(), region, h, w, out.pixels.data());
+  resampler.plan(in.shape, region, h, w);
+  resampler.resample(in.view(), out.pixels.data());
   return out;
 }
 
@@ -80,6 +81,52 @@ TEST(Resample, CentreSquareIsTheMiddle) {
   const Picture tall = make({10, 4, 1}, [](auto y, auto, auto) { return 20 * y; });
   EXPECT_EQ(resampled(tall, centre_square(tall.shape), 4, 4).pixels,
             make({4, 4, 1}, [](auto y, auto, auto) { return 20 * (y + 3); }).pixels);
+}
+
+/// The rows and columns of the window, alone.
+Picture part_of(const Picture& in, const Window& window) {
+  return make({window.bottom - window.top, window.right - window.left, in.shape.c}, [&](auto y, auto x, auto c) {
+    const std::int64_t at = ((window.top + y) * in.shape.w + window.left + x) * in.shape.c + c;
+    return in.pixels[static_cast<std::size_t>(at)];
+  });
+}
+
+TEST(Resample, DependsOnNothingButThePlannedWindow) {
+  for (const std::int64_t channels : {1, 3}) {
+    const Picture in =
+        make({60, 70, channels}, [](auto y, auto x, auto c) { return (y * y * 71 + x * 37 + c * 101) % 256; });
+    for (const Region& region : {Region{0, 0, 60, 70}, Region{20.5, 10.25, 13, 40}, Region{59, 69, 1, 1}}) {
+      for (const std::int64_t size : {1, 9, 40}) {
+        Resampler resampler;
+        const Window window = resampler.plan(in.shape, region, size, size);
+        const Picture part = part_of(in, window);
+        std::vector<std::uint8_t> out(static_cast<std::size_t>(size * size * channels));
+        resampler.resample({part.shape, part.pixels.data(), window.top, window.left}, out.data());
+        EXPECT_EQ(out, resampled(in, region, size, size).pixels) << region.top << " to " << size;
+      }
+    }
+  }
+}
+
+TEST(Resample, IsTheTriangleFilterAtAnyStep) {
+  const Picture in = make({1, 50, 3}, [](auto, auto x, auto c) { return (x * x * 37 + c * 101) % 256; });
+  for (const std::int64_t size : {5, 20, 49, 120}) {
+    const Region region{0, 3.5, 1, 40};
+    const Picture out = resampled(in, region, 1, size);
+    const double step = region.width / static_cast<double>(size), reach = std::max(1.0, step);
+    for (std::int64_t x = 0; x < size; ++x) {
+      const double centre = region.left + (static_cast<double>(x) + 0.5) * step;
+      for (std::int64_t c = 0; c < 3; ++c) {
+        double sum = 0, weights = 0;
+        for (std::int64_t j = 0; j < 50; ++j) {
+          const double weight = std::max(0.0, 1 - std::abs(static_cast<double>(j) + 0.5 - centre) / reach);
+          sum += weight * in.pixels[static_cast<std::size_t>(3 * j + c)], weights += weight;
+        }
+        // At most 22 weights, each off by 2^-14 of 255, one by as much as all others; both passes round by half a unit.
+        EXPECT_NEAR(out.pixels[static_cast<std::size_t>(3 * x + c)], sum / weights, 44 * 255.0 / 16384 + 0.51) << size;
+      }
+    }
+  }
 }
 
 TEST(Resample, OnePixelServesAnySize) {
