@@ -28,7 +28,8 @@ BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, const ops::Bat
   const auto parameter = [&](const char* suffix, ParameterKind kind) {
     return memory.parameter({.name = name + suffix, .kind = kind, .dims = {spec.x.c}});
   };
-  gamma_ = parameter(".weight", ParameterKind::kScale);
+  gamma_ = memory.parameter(
+      {.name = name + ".weight", .kind = ParameterKind::kScale, .dims = {spec.x.c}, .joins_shortcut = spec.residual});
   beta_ = parameter(".bias", ParameterKind::kShift);
   running_mean_ = parameter(".running_mean", ParameterKind::kRunningMean);
   running_var_ = parameter(".running_var", ParameterKind::kRunningVariance);

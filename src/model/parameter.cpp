@@ -41,9 +41,10 @@ void to_device_order(const ParameterSpec& spec, std::span<const float> file, std
   for_each_place(spec, [&](std::int64_t f, std::int64_t d) { device[d] = file[f]; });
 }
 
-std::vector<float> initial_values(const ParameterSpec& spec, std::uint64_t seed) {
+std::vector<float> initial_values(const ParameterSpec& spec, const InitialSpec& initial) {
   std::vector<float> values(spec.count(), 0.0f);
-  const RandomKey key{.seed = seed, .purpose = Purpose::kInitialWeight, .epoch = 0, .item = hash_name(spec.name)};
+  const RandomKey key{
+      .seed = initial.seed, .purpose = Purpose::kInitialWeight, .epoch = 0, .item = hash_name(spec.name)};
   const auto uniform_within = [&](double bound) {
     for (std::size_t i = 0; i < values.size(); ++i)
       values[i] = static_cast<float>((2.0 * random_uniform(key, i) - 1.0) * bound);
@@ -59,6 +60,8 @@ std::vector<float> initial_values(const ParameterSpec& spec, std::uint64_t seed)
       uniform_within(1.0 / std::sqrt(static_cast<double>(spec.fan_in)));
       break;
     case ParameterKind::kScale:
+      values.assign(values.size(), initial.zero_residual && spec.joins_shortcut ? 0.0f : 1.0f);
+      break;
     case ParameterKind::kRunningVariance:
       values.assign(values.size(), 1.0f);
       break;

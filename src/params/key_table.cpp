@@ -188,6 +188,8 @@ std::vector<Key> make_keys() {
        "weights to begin with, where no checkpoint is resumed: a checkpoint or a .safetensors file"},
       {"init.strict", flag({&P::init, &InitParams::strict}), "",
        "refuses weights that are not exactly this model's; false takes those that fit and draws the others"},
+      {"init.zero_residual", flag({&P::init, &InitParams::zero_residual}), "",
+       "what is drawn: the last batch norm of a block starts at 0, and so the block as its shortcut"},
 
       // --- Where it runs ------------------------------------------------------------------------------------------
       {"run.directory", text({&P::run, &RunParams::directory}, "a path"), "",

@@ -187,19 +187,19 @@ void restore_weights(const std::vector<io::NamedTensor>& tensors, const std::str
   write_parameters(engine, [&](const ParameterSpec& spec) { return found.at(spec.name)->values; });
 }
 
-Fit restore_what_fits(const std::vector<io::NamedTensor>& tensors, const std::string& where, std::uint64_t seed,
+Fit restore_what_fits(const std::vector<io::NamedTensor>& tensors, const std::string& where, const InitialSpec& initial,
                       Engine& engine) {
   Fit fit = fit_weights(engine.plan().network(), tensors);
   if (fit.fitting.empty()) refuse("{}: none of its tensors fits this model: {}", where, fit.differences());
   const TensorsByName found = by_name(tensors);
   write_parameters(engine, [&](const ParameterSpec& spec) {
-    return fit.fitting.contains(spec.name) ? found.at(spec.name)->values : initial_values(spec, seed);
+    return fit.fitting.contains(spec.name) ? found.at(spec.name)->values : initial_values(spec, initial);
   });
   return fit;
 }
 
-void initialise_parameters(std::uint64_t seed, Engine& engine) {
-  write_parameters(engine, [seed](const ParameterSpec& spec) { return initial_values(spec, seed); });
+void initialise_parameters(const InitialSpec& initial, Engine& engine) {
+  write_parameters(engine, [&](const ParameterSpec& spec) { return initial_values(spec, initial); });
 }
 
 }  // namespace convoy

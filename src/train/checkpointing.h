@@ -24,10 +24,10 @@ void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& whe
 void restore_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where, Engine& engine);
 
 /// Every rank takes its part of those that fit, and initial values for the others. Throws RequestError where none fits.
-Fit restore_what_fits(const std::vector<io::NamedTensor>& tensors, const std::string& where, std::uint64_t seed,
+Fit restore_what_fits(const std::vector<io::NamedTensor>& tensors, const std::string& where, const InitialSpec& initial,
                       Engine& engine);
 
 /// Fills every parameter with its initial values.
-void initialise_parameters(std::uint64_t seed, Engine& engine);
+void initialise_parameters(const InitialSpec& initial, Engine& engine);
 
 }  // namespace convoy

@@ -21,8 +21,8 @@ constexpr std::int64_t kWindowBytes = std::int64_t{1} << 30;
 
 constexpr FramePlace kPlace{};
 
-constexpr int kMostRounds = 15;
-constexpr double kEnoughSeconds = 1;  // of a window: after so long no more rounds are made
+constexpr int kMostRounds = 9;
+constexpr double kEnoughSeconds = 0.5;  // of a window: after so long no more rounds are made
 
 // What decides how long a cell takes.
 std::string signature(const Cell& cell) {
@@ -80,7 +80,7 @@ class Lap {
         stopwatch_(library.device().make_stopwatch(2 * cells.size() + 1)) {
     std::vector<float> values(static_cast<std::size_t>(stage_.plan().layout.count));
     for (const ArenaEntry& entry : stage_.plan().layout.entries)
-      std::ranges::copy(initial_values(entry.spec, 1), values.begin() + entry.offset);
+      std::ranges::copy(initial_values(entry.spec, {.seed = 1}), values.begin() + entry.offset);
     library.device().copy_to_device(stage_.parameters().masters, values.data(), std::ssize(values) * kFloatBytes);
     stage_.reload_weights();
     fill(library, spec.type, stage_.input(kPlace), stage_.first_cell().x().count());

@@ -149,6 +149,10 @@ void warn_of_own_checkpoints(const Parameters& params) {
                     params.init.weights, params.run.directory));
 }
 
+InitialSpec initial_spec(const Parameters& params) {
+  return {.seed = params.train.seed, .zero_residual = params.init.zero_residual};
+}
+
 void begin_from_weights(const Parameters& params, Engine& engine) {
   const mpi::Communicator& world = engine.grid().world();
   const FoundFile file = look_on_root(world, [&] { return read_weights(params.init.weights); });
@@ -156,7 +160,7 @@ void begin_from_weights(const Parameters& params, Engine& engine) {
       decode_weights(file.bytes, file.path, WeightsKind::kTrained).dict.tensors;
   const std::string where = "init.weights = " + file.path;
   if (params.init.strict) return restore_weights(tensors, where, engine);
-  const Fit fit = restore_what_fits(tensors, where, params.train.seed, engine);
+  const Fit fit = restore_what_fits(tensors, where, initial_spec(params), engine);
   if (world.rank() == 0 && !fit.is_exact())
     log_warning(fmt::format("{}: {} tensors fit; {}. What the file does not give is drawn from train.seed", where,
                             fit.fitting.size(), fit.differences()));
@@ -176,7 +180,7 @@ std::optional<Resumed> start_parameters(const Parameters& params, const io::Data
     return resumed;
   }
   if (params.init.weights == "random") {
-    initialise_parameters(params.train.seed, engine);
+    initialise_parameters(initial_spec(params), engine);
     return std::nullopt;
   }
   begin_from_weights(params, engine);

@@ -51,7 +51,7 @@ RunLayout choose_layout(const Parameters& params, const io::ModelCard& card, con
   const bool chooses = params.grid.stages == 0;
   if (chooses) layout.stages = params.grid.cuts.empty() && world.size() > 1 ? 0 : std::ssize(params.grid.cuts) + 1;
   if (layout.stages > 0) grid_shape(layout.stages, world.size());
-  if (layout.stages == 1) return layout;
+  if (world.size() == 1) return layout;
   const EngineSpec engine = engine_spec(params, card);
   if (layout.stages > 0) StepPlan(engine, grid_shape(layout.stages, world.size()));  // refused before it is measured
   layout.machine = find_machine_costs(

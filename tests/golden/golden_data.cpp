@@ -63,7 +63,7 @@ io::Checkpoint golden_start(const Network& network) {
           break;
         case ParameterKind::kRunningMean:
         case ParameterKind::kRunningVariance:
-          tensor.values = initial_values(spec, 0);
+          tensor.values = initial_values(spec, {.seed = 0});
           break;
       }
       checkpoint.model.push_back(std::move(tensor));

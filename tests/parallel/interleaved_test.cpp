@@ -63,7 +63,7 @@ Outcome train(const mpi::Communicator& ranks, std::int64_t stages, const EngineS
   const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
   Engine engine(spec, grid, *library);
   EXPECT_EQ(engine.stage().plan().chunks.size(), static_cast<std::size_t>(spec.chunks));
-  initialise_parameters(kSeed, engine);
+  initialise_parameters({.seed = kSeed}, engine);
   engine.keep_logits();
   FixedBatch batch(engine);
   for (std::int64_t step = 0; step < kSteps; ++step) {

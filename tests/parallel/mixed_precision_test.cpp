@@ -69,7 +69,7 @@ class Training {
  public:
   Training(const mpi::Communicator& ranks, std::int64_t stages, const EngineSpec& spec, ops::Library& library)
       : grid_(ranks, stages), engine_(spec, grid_, library), batch_(engine_), metrics_(engine_, kTag) {
-    initialise_parameters(kSeed, engine_);
+    initialise_parameters({.seed = kSeed}, engine_);
   }
 
   Engine& engine() { return engine_; }
@@ -200,8 +200,7 @@ std::vector<std::byte> memory_of(const Engine& engine) {
   };
   append(parameters.masters, count * kFloatBytes);
   append(parameters.copies, count * size_of(parameters.type));
-  for (const float* slot : engine.update().slots())
-    append(slot, engine.update().shard_count() * kFloatBytes);
+  for (const float* slot : engine.update().slots()) append(slot, engine.update().shard_count() * kFloatBytes);
   return all;
 }
 

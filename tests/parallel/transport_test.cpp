@@ -18,7 +18,6 @@ namespace convoy::test {
 
 namespace {
 
-
 Rig on_cpu(std::unique_ptr<Device> device, std::unique_ptr<Transport> transport) {
   return Rig({.device = std::move(device),
               .transport = std::move(transport),

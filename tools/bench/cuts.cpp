@@ -52,7 +52,7 @@ EngineSpec engine_spec_of(const Case& one, const MachineCosts& machine) {
 
 double measure(const EngineSpec& spec, const ProcessGrid& grid, ops::Library& library, double& predicted) {
   Engine engine(spec, grid, library);
-  initialise_parameters(1, engine);
+  initialise_parameters({.seed = 1}, engine);
   predicted = predict_step(engine.plan()).step_seconds;
   return seconds_a_step(engine, grid.world(), kWarmSteps, kTimedSteps);
 }

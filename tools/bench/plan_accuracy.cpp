@@ -64,7 +64,7 @@ void measure(Case& one, const MachineCosts& machine, const mpi::Communicator& wo
                  .chunks = one.schedule == ScheduleKind::kInterleaved ? 2 : 1,
                  .machine = machine},
                 grid, library);
-  initialise_parameters(1, engine);
+  initialise_parameters({.seed = 1}, engine);
   one.measured.push_back(seconds_a_step(engine, world, kWarmSteps, kTimedSteps));
   one.predicted.push_back(predict_step(engine.plan()).step_seconds);
 }

@@ -188,7 +188,7 @@ void print_json(const Options& options, const ProcessGrid& grid) {
     const auto library = ops::make_library(spec);
     device = library->device().description();
     Engine engine(engine_spec_of(options), grid, *library);
-    initialise_parameters(1, engine);
+    initialise_parameters({.seed = 1}, engine);
     whole = measure(options, grid, engine, nullptr);
     for (const auto& cell : engine.plan().network())
       flop += cell->memory().forward_flop() + cell->memory().backward_flop();
@@ -197,7 +197,7 @@ void print_json(const Options& options, const ProcessGrid& grid) {
   const auto library = ops::make_library(spec);
   TimedLibrary timed(*library);
   Engine engine(engine_spec_of(options), grid, timed);
-  initialise_parameters(1, engine);
+  initialise_parameters({.seed = 1}, engine);
   const Result parts = measure(options, grid, engine, &timed);
   if (!grid.is_root()) return;
   const double step = median(whole.step_seconds);
@@ -222,7 +222,7 @@ ExitStatus run(const Options& options, mpi::Session& session) {
   const auto inner = ops::make_library(library_spec_of(options, grid));
   TimedLibrary library(*inner);
   Engine engine(engine_spec_of(options), grid, library);
-  initialise_parameters(1, engine);
+  initialise_parameters({.seed = 1}, engine);
   const Result result = measure(options, grid, engine, &library);
   if (!grid.is_root()) return ExitStatus::kDone;
   if (options.terse) {

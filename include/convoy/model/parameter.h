@@ -24,6 +24,7 @@ struct ParameterSpec {
   std::vector<std::int64_t> dims;  ///< as in files
   std::int64_t fan_in = 0;         ///< inputs of one output; bounds the initial values of linear layers
   bool frozen = false;             ///< no update ever changes it
+  bool joins_shortcut = false;     ///< of the batch norm behind which a block's shortcut is added
 
   std::int64_t count() const;
   bool is_trained() const { return !is_statistic() && !frozen; }
@@ -34,9 +35,16 @@ struct ParameterSpec {
 void to_file_order(const ParameterSpec& spec, std::span<const float> device, std::span<float> file);
 void to_device_order(const ParameterSpec& spec, std::span<const float> file, std::span<float> device);
 
+/// Where training starts.
+struct InitialSpec {
+  std::uint64_t seed = 0;
+  /// Scales that join a shortcut start at 0: every block begins as its shortcut (Goyal et al. 2017, section 5.1).
+  bool zero_residual = false;
+};
+
 /// Initial values in file order: convolutions normal with variance 2 / (O H W) (He et al. 2015, "Delving deep",
 /// fan-out), linear layers uniform within 1 / sqrt(fan-in), scales 1, shifts 0, statistics 0 and 1. A value depends on
 /// (seed, name, place).
-std::vector<float> initial_values(const ParameterSpec& spec, std::uint64_t seed);
+std::vector<float> initial_values(const ParameterSpec& spec, const InitialSpec& initial);
 
 }  // namespace convoy

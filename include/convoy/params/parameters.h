@@ -134,6 +134,7 @@ struct PredictParams {
 struct InitParams {
   std::string weights = "random";  ///< random, or the path of a checkpoint or a .safetensors file
   bool strict = true;              ///< refuse weights that are not this model's; false: take those that fit
+  bool zero_residual = false;      ///< what starts at random: every block begins as its shortcut
   bool operator==(const InitParams&) const = default;
 };
 

@@ -30,15 +30,15 @@ TEST(Parameter, FileOrderIsOihwDeviceOrderIsOhwi) {
 TEST(Parameter, InitialValuesDependOnSeedAndNameAlone) {
   ParameterSpec other = kConv;
   other.name = "conv2.weight";
-  EXPECT_EQ(initial_values(kConv, 1), initial_values(kConv, 1));
-  EXPECT_NE(initial_values(kConv, 1), initial_values(kConv, 2));
-  EXPECT_NE(initial_values(kConv, 1), initial_values(other, 1));
+  EXPECT_EQ(initial_values(kConv, {.seed = 1}), initial_values(kConv, {.seed = 1}));
+  EXPECT_NE(initial_values(kConv, {.seed = 1}), initial_values(kConv, {.seed = 2}));
+  EXPECT_NE(initial_values(kConv, {.seed = 1}), initial_values(other, {.seed = 1}));
 }
 
 TEST(Parameter, ConvolutionsStartWithHeVariance) {
   const ParameterSpec spec{
       .name = "w", .kind = ParameterKind::kConvolutionWeight, .dims = {64, 64, 3, 3}, .fan_in = 576};
-  const std::vector<float> values = initial_values(spec, 3);
+  const std::vector<float> values = initial_values(spec, {.seed = 3});
   double sum = 0, squares = 0;
   for (const float value : values) sum += value, squares += static_cast<double>(value) * value;
   const auto n = static_cast<double>(values.size());
@@ -51,15 +51,23 @@ TEST(Parameter, ConvolutionsStartWithHeVariance) {
 TEST(Parameter, LinearLayersStartWithinTheirBound) {
   const ParameterSpec spec{.name = "fc.bias", .kind = ParameterKind::kLinearBias, .dims = {1000}, .fan_in = 64};
   float largest = 0;
-  for (const float value : initial_values(spec, 3)) largest = std::max(largest, std::abs(value));
+  for (const float value : initial_values(spec, {.seed = 3})) largest = std::max(largest, std::abs(value));
   EXPECT_LE(largest, 1.0f / 8);
   EXPECT_GT(largest, 0.98f / 8);  // all 1000 below 0.98 of the bound: probability 0.98^1000 = 2e-9
 }
 
 TEST(Parameter, VariancesStartAtOne) {
   const ParameterSpec spec{.name = "bn1.running_var", .kind = ParameterKind::kRunningVariance, .dims = {4}};
-  EXPECT_EQ(initial_values(spec, 1), std::vector<float>(4, 1.0f));
+  EXPECT_EQ(initial_values(spec, {.seed = 1}), std::vector<float>(4, 1.0f));
   EXPECT_TRUE(spec.is_statistic());
+}
+
+TEST(Parameter, ScalesThatJoinAShortcutStartAtZeroWhereAsked) {
+  ParameterSpec spec{.name = "layer1.0.bn2.weight", .kind = ParameterKind::kScale, .dims = {4}, .joins_shortcut = true};
+  EXPECT_EQ(initial_values(spec, {.seed = 1}), std::vector<float>(4, 1.0f));
+  EXPECT_EQ(initial_values(spec, {.seed = 1, .zero_residual = true}), std::vector<float>(4, 0.0f));
+  spec.joins_shortcut = false;
+  EXPECT_EQ(initial_values(spec, {.seed = 1, .zero_residual = true}), std::vector<float>(4, 1.0f));
 }
 
 }  // namespace convoy

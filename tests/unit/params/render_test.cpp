@@ -69,7 +69,7 @@ Parameters random_parameters(std::mt19937_64& engine) {
                   .keep = count(),
                   .best = engine() % 2 == 0,
                   .resume = "runs/a.h5"};
-  p.init.weights = "./w";
+  p.init = {.weights = "./w", .strict = engine() % 2 == 0, .zero_residual = engine() % 2 == 0};
   p.run = {.directory = "runs/long/" + std::string(100, 'x'),
            .threads = count(),
            .device = DeviceKind::kCpu,

@@ -59,7 +59,7 @@ class StageTest : public OpTest {
     const ArenaLayout& layout = stage.plan().layout;
     std::vector<float> arena(static_cast<std::size_t>(layout.count), 0.0f);
     for (const ArenaEntry& entry : layout.entries) {
-      std::vector<float> values = initial_values(entry.spec, 7);
+      std::vector<float> values = initial_values(entry.spec, {.seed = 7});
       for (std::size_t i = 0; i < values.size(); ++i) values[i] *= 1 + 0.01f * static_cast<float>(i % 13);
       to_device_order(entry.spec, values, {arena.data() + entry.offset, values.size()});
     }
