@@ -10,6 +10,7 @@
 #include "app/runs.h"
 #include "app/small_data.h"
 #include "unit/data/idx_files.h"
+#include "unit/io/same_bits.h"
 
 namespace convoy::test {
 

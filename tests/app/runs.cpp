@@ -1,26 +1,14 @@
 /// Starts runs and compares what they leave behind.
 #include "app/runs.h"
 
-#include <cstring>
-
 #include "app/small_data.h"
+#include "unit/io/same_bits.h"
 
 namespace convoy::test {
 
-bool same_bits(const io::NamedTensor& a, const io::NamedTensor& b) {
-  return a.name == b.name && a.values.size() == b.values.size() &&
-         std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(float)) == 0;
+io::Checkpoint read_checkpoint(const std::string& path) {
+  return io::decode_checkpoint(io::read_file(path), path);
 }
-
-namespace {
-
-void expect_same_tensors(const std::vector<io::NamedTensor>& a, const std::vector<io::NamedTensor>& b) {
-  ASSERT_EQ(a.size(), b.size());
-  ASSERT_FALSE(a.empty());
-  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(same_bits(a[i], b[i])) << a[i].name << ", " << b[i].name;
-}
-
-}  // namespace
 
 std::string name_of(const Grid& grid) {
   return std::to_string(grid.stages) + "x" + std::to_string(grid.replicas);
@@ -39,19 +27,21 @@ void Runs::train(const std::string& name, const Grid& grid, int steps, const std
 }
 
 io::Checkpoint Runs::checkpoint(const std::string& name, int step) const {
-  const std::string path = io::checkpoint_path((directory_ / name) + "/checkpoints", step);
-  return io::decode_checkpoint(io::read_file(path), path);
+  return read_checkpoint(io::checkpoint_path((directory_ / name) + "/checkpoints", step));
 }
 
 void Runs::expect_same_run(const std::string& a, const std::string& b, int step) const {
   SCOPED_TRACE(a + " against " + b);
   const io::Checkpoint first = checkpoint(a, step), second = checkpoint(b, step);
-  expect_same_tensors(first.model, second.model);
+  ASSERT_FALSE(first.model.empty());
+  expect_same_bits(first.model, second.model);
   ASSERT_FALSE(first.optimizer.empty());
   ASSERT_EQ(first.optimizer.size(), second.optimizer.size());
-  for (const auto& [slot, tensors] : first.optimizer) expect_same_tensors(tensors, second.optimizer.at(slot));
-  ASSERT_EQ(first.ema.size(), second.ema.size());
-  if (!first.ema.empty()) expect_same_tensors(first.ema, second.ema);
+  for (const auto& [slot, tensors] : first.optimizer) {
+    ASSERT_FALSE(tensors.empty()) << slot;
+    expect_same_bits(tensors, second.optimizer.at(slot));
+  }
+  expect_same_bits(first.ema, second.ema);
   EXPECT_EQ(read_text((directory_ / a) + "/steps.csv"), read_text((directory_ / b) + "/steps.csv"));
 }
 

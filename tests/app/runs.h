@@ -18,8 +18,7 @@ struct Grid {
 
 std::string name_of(const Grid& grid);  ///< "2x1"
 
-/// Names and values.
-bool same_bits(const io::NamedTensor& a, const io::NamedTensor& b);
+io::Checkpoint read_checkpoint(const std::string& path);
 
 class Runs : public testing::Test {
  protected:

@@ -5,9 +5,10 @@
 
 #include "convoy/io/checkpoint.h"
 
-#include "app/program.h"
+#include "app/runs.h"
 #include "app/small_data.h"
 #include "unit/data/image_files.h"
+#include "unit/io/same_bits.h"
 
 namespace convoy::test {
 
@@ -25,10 +26,7 @@ class Training : public testing::Test {
     return run_program(
         {.arguments = std::vector<std::string>{"evaluate", run_ + "/params.cfg"} + more, .ranks = ranks});
   }
-  io::Checkpoint read(const std::string& name) const {
-    const std::string path = run_ + "/checkpoints/" + name;
-    return io::decode_checkpoint(io::read_file(path), path);
-  }
+  io::Checkpoint read(const std::string& name) const { return read_checkpoint(run_ + "/checkpoints/" + name); }
   // The fields of log.csv's row of that epoch.
   std::vector<std::string> row(int epoch) const {
     const std::string text = read_text(run_ + "/log.csv");
@@ -163,14 +161,11 @@ TEST_F(Training, MeasuringTheAverageLeavesTheTrainingAlone) {
   ASSERT_EQ(train({"--train.max_steps=15", "--train.ema_decay=0.8"}, 2).status, 0);
   const io::Checkpoint measured = read("step-00000015.h5");
   ASSERT_EQ(train({"--train.max_steps=15", "--run.directory=" + (directory_ / "plain")}, 2).status, 0);
-  const std::string path = directory_ / "plain/checkpoints/step-00000015.h5";
-  const io::Checkpoint plain = io::decode_checkpoint(io::read_file(path), path);
-  for (std::size_t i = 0; i < plain.model.size(); ++i)
-    EXPECT_EQ(plain.model[i].values, measured.model[i].values) << plain.model[i].name;
+  const io::Checkpoint plain = read_checkpoint(directory_ / "plain/checkpoints/step-00000015.h5");
+  expect_same_bits(measured.model, plain.model);
   EXPECT_TRUE(plain.ema.empty());
 }
 
-// Photographs of three kinds as JPEG and PNG files of many sizes, kept as they are.
 TEST_F(Training, SaysWhatMemoryItWasPredictedToTakeAndTook) {
   const Ending ending = train({"--train.max_steps=2", "--memory.recompute=cell"}, 2);
   EXPECT_EQ(ending.status, 0) << ending.output;
@@ -181,6 +176,7 @@ TEST_F(Training, SaysWhatMemoryItWasPredictedToTakeAndTook) {
                                                                << plan.output;
 }
 
+// Photographs of three kinds as JPEG and PNG files of many sizes, kept as they are.
 TEST_F(Training, LearnsFromEncodedImages) {
   write_image_folder(directory_ / "images");
   const Ending import =

@@ -9,6 +9,7 @@
 
 #include "app/runs.h"
 #include "app/small_data.h"
+#include "unit/io/same_bits.h"
 
 namespace convoy::test {
 
@@ -37,8 +38,7 @@ class Weights : public testing::Test {
     return io::checkpoint_path(run_directory(name) + "/checkpoints", step);
   }
   Tensors model(const std::string& name, int step = 3) const {
-    const std::string path = checkpoint_path(name, step);
-    return io::decode_checkpoint(io::read_file(path), path).model;
+    return read_checkpoint(checkpoint_path(name, step)).model;
   }
   Ending export_to(const std::string& path, const std::vector<std::string>& more) const {
     return run_program({.arguments = std::vector<std::string>{"export", "--export.output=" + path} + more});
@@ -72,8 +72,7 @@ TEST_F(Weights, AnExportHasTheCheckpointsBitsAndItsScores) {
   ASSERT_EQ(ending.status, 0) << ending.output;
   const io::StateDict dict = io::decode_safetensors(io::read_file(exported), exported);
   const Tensors trained = model("run");
-  ASSERT_EQ(dict.tensors.size(), trained.size());
-  for (std::size_t i = 0; i < trained.size(); ++i) EXPECT_TRUE(same_bits(dict.tensors[i], trained[i]));
+  expect_same_bits(dict.tensors, trained);
   ASSERT_EQ(dict.counters.size(), 19u) << "one a batch norm";
   for (const auto& [name, count] : dict.counters) EXPECT_EQ(count, 3) << name;
   EXPECT_EQ(scores(exported), scores(checkpoint_path("run")));
@@ -87,10 +86,8 @@ TEST_F(Weights, TrainingGoesOnAlikeFromAnExportAndFromTheCheckpoint) {
   ASSERT_EQ(train({.name = "a", .more = {"--init.weights=" + checkpoint_path("run")}}).status, 0);
   ASSERT_EQ(train({.name = "b", .more = {"--init.weights=" + exported, "--grid.stages=2"}, .ranks = 4}).status, 0);
   const Tensors a = model("a"), b = model("b"), before = model("run");
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    EXPECT_TRUE(same_bits(a[i], b[i])) << a[i].name;
-    EXPECT_FALSE(same_bits(a[i], before[i])) << a[i].name;
-  }
+  expect_same_bits(b, a);
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_FALSE(same_bits(a[i], before[i])) << a[i].name;
 }
 
 TEST_F(Weights, TheWeightsThatATunedRunBeganFromAreNotTakenForItsOwnUnsaid) {
@@ -192,8 +189,8 @@ TEST_F(Weights, FrozenParametersKeepTheirBitsOnEveryGrid) {
   ASSERT_EQ(train({.name = "4x2", .more = on_stages(4), .ranks = 8}).status, 0);
   const Tensors start = model("start"), one = model("1x1");
   for (const std::string grid : {"2x1", "1x2", "4x2"}) {
-    const Tensors other = model(grid);
-    for (std::size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(same_bits(one[i], other[i])) << grid << one[i].name;
+    SCOPED_TRACE(grid);
+    expect_same_bits(model(grid), one);
   }
   for (std::size_t i = 0; i < one.size(); ++i) {
     const std::string& name = one[i].name;
@@ -209,10 +206,10 @@ TEST_F(Weights, AFrozenBeginningIsSkippedAndKeepsItsBits) {
   ASSERT_EQ(train({.name = "1x1", .more = frozen}).status, 0);
   // The first stage of two has little left to do, that of three nothing.
   ASSERT_EQ(train({.name = "3x2", .more = frozen + std::vector<std::string>{"--grid.stages=3"}, .ranks = 6}).status, 0);
-  const Tensors start = model("start"), one = model("1x1"), other = model("3x2");
+  const Tensors start = model("start"), one = model("1x1");
+  expect_same_bits(model("3x2"), one);
   for (std::size_t i = 0; i < one.size(); ++i) {
     const std::string& name = one[i].name;
-    EXPECT_TRUE(same_bits(one[i], other[i])) << name;
     EXPECT_EQ(same_bits(one[i], start[i]), !name.starts_with("layer3.") && !name.starts_with("fc.")) << name;
   }
 }
@@ -222,8 +219,7 @@ TEST_F(Weights, FrozenRunsGoOnAlikeAfterARestart) {
   ASSERT_EQ(train({.name = "whole", .more = frozen, .steps = 6}).status, 0);
   ASSERT_EQ(train({.name = "parts", .more = frozen, .steps = 3}).status, 0);
   ASSERT_EQ(train({.name = "parts", .more = frozen, .ranks = 2, .steps = 6}).status, 0);
-  const Tensors whole = model("whole", 6), parts = model("parts", 6);
-  for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_TRUE(same_bits(whole[i], parts[i])) << whole[i].name;
+  expect_same_bits(model("parts", 6), model("whole", 6));
 }
 
 TEST_F(Weights, APatternThatMatchesNothingIsRefused) {

@@ -9,6 +9,8 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include "unit/messages.h"
+
 namespace convoy {
 namespace {
 
@@ -20,18 +22,11 @@ cudaError_t start(void (*kernel)(Parameters...), dim3 grid, dim3 block, Argument
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-/// What a kernel's failure says, or "".
+/// What a kernel's failure says.
 template <typename... Parameters, typename... Arguments>
 std::string failure_of(void (*kernel)(Parameters...), dim3 block, Arguments... arguments) {
-  try {
-    start(kernel, {1}, block, arguments...);
-  } catch (const emulation::Failure& failure) {
-    return failure.what();
-  }
-  return "";
+  return test::message_of<emulation::Failure>([&] { start(kernel, {1}, block, arguments...); });
 }
-
-#define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 // --- What kernels may rely on --------------------------------------------------------------------------------
 
@@ -190,24 +185,24 @@ __global__ void from_outside_mask(int* out) {
 
 TEST(Emulation, ABarrierThatNotAllLiveThreadsReachIsAFailure) {
   const std::string text = failure_of(three_quarters_at_barrier, {64});
-  EXPECT_SAYS(text, "is stuck: of 64 threads");
-  EXPECT_SAYS(text, "48 wait in a barrier");
-  EXPECT_SAYS(text, "emulation_test.cpp");
-  EXPECT_SAYS(failure_of(two_barriers, {64}), "two barriers");
+  EXPECT_CONTAINS(text, "is stuck: of 64 threads");
+  EXPECT_CONTAINS(text, "48 wait in a barrier");
+  EXPECT_CONTAINS(text, "emulation_test.cpp");
+  EXPECT_CONTAINS(failure_of(two_barriers, {64}), "two barriers");
 }
 
 TEST(Emulation, AShuffleWhoseLanesDoNotAllComeIsAFailure) {
   float value = 0;
   int number = 0;
-  EXPECT_SAYS(failure_of(half_a_warp, {32}, &value), "is stuck");
-  EXPECT_SAYS(failure_of(half_a_warp, {16}, &value), "has ended or never was");
-  EXPECT_SAYS(failure_of(ended_lanes, {32}, &value), "has ended or never was");
-  EXPECT_SAYS(failure_of(outside_mask, {32}, &number), "without being in its mask");
-  EXPECT_SAYS(failure_of(from_outside_mask, {32}, &number), "not in the mask");
+  EXPECT_CONTAINS(failure_of(half_a_warp, {32}, &value), "is stuck");
+  EXPECT_CONTAINS(failure_of(half_a_warp, {16}, &value), "has ended or never was");
+  EXPECT_CONTAINS(failure_of(ended_lanes, {32}, &value), "has ended or never was");
+  EXPECT_CONTAINS(failure_of(outside_mask, {32}, &number), "without being in its mask");
+  EXPECT_CONTAINS(failure_of(from_outside_mask, {32}, &number), "not in the mask");
 }
 
 TEST(Emulation, GoesOnAfterAFailure) {
-  EXPECT_SAYS(failure_of(two_barriers, {64}), "two barriers");
+  EXPECT_CONTAINS(failure_of(two_barriers, {64}), "two barriers");
   std::vector<int> values(256, 1), sums(1);
   ASSERT_EQ(start(sum_blocks, {1}, {256}, values.data(), sums.data()), cudaSuccess);
   EXPECT_EQ(sums[0], 256);

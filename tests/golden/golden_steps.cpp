@@ -18,6 +18,7 @@
 #include "golden/golden_library.h"
 #include "golden/recording_library.h"
 #include "parallel/mpi_main.h"
+#include "reference/array.h"
 #include "train/checkpointing.h"
 #include "train/metrics.h"
 
@@ -31,26 +32,14 @@ constexpr int kTag = 7;
 // 529.
 constexpr double kLossScale = 64;
 
+using reference::norm;
+using reference::relative_distance;
 using Tensors = std::map<std::string, std::vector<double>>;
 
 Tensors by_name(const std::vector<io::NamedTensor>& tensors) {
   Tensors map;
   for (const io::NamedTensor& tensor : tensors) map[tensor.name] = {tensor.values.begin(), tensor.values.end()};
   return map;
-}
-
-double norm(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value * value;
-  return std::sqrt(sum);
-}
-
-// |actual - expected| / |expected| of whole vectors.
-double relative_distance(const std::vector<double>& actual, const std::vector<double>& expected) {
-  EXPECT_EQ(actual.size(), expected.size());
-  std::vector<double> difference(expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) difference[i] = actual[i] - expected[i];
-  return norm(difference) / norm(expected);
 }
 
 std::vector<double> flatten(const nlohmann::json& rows) {

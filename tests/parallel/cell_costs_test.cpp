@@ -1,13 +1,12 @@
 /// What cells cost is measured once, the same on all ranks, and found again.
 #include "train/cell_costs.h"
 
-#include <filesystem>
-
 #include <gtest/gtest.h>
 
 #include "convoy/io/checkpoint.h"
 
 #include "parallel/mpi_main.h"
+#include "parallel/shared_directory.h"
 #include "train/calibration.h"
 
 namespace convoy::test {
@@ -51,7 +50,8 @@ TEST(CellCosts, AreReadBackAsWritten) {
 }
 
 TEST(Calibration, OfTheSameKeyIsFoundInTheFile) {
-  const std::string file = std::filesystem::temp_directory_path() / fmt::format("convoy_costs_{}.txt", world().size());
+  const SharedDirectory directory;
+  const std::string file = directory / "costs.txt";
   const auto ops = library();
   const auto find = [&](const NetworkSpec& network) {
     return find_machine_costs({.network = network, .file = file}, world(), *ops);
@@ -80,8 +80,6 @@ TEST(Calibration, OfTheSameKeyIsFoundInTheFile) {
   EXPECT_LT(find(kNetwork).cells.cells[5].forward_seconds, 42);
   keep(std::string(5000, '\0') + "\n\n\n\n");
   EXPECT_LT(find(kNetwork).cells.cells[5].forward_seconds, 42);
-  world().barrier();
-  if (world().rank() == 0) std::filesystem::remove(file);
 }
 
 TEST(Calibration, IsTheSameOnAllRanks) {

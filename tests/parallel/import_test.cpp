@@ -14,8 +14,9 @@
 #include "convoy/io/inspect.h"
 
 #include "parallel/mpi_main.h"
+#include "parallel/shared_directory.h"
 #include "unit/data/image_files.h"
-#include "unit/io/temporary_directory.h"
+#include "unit/messages.h"
 
 namespace convoy {
 namespace {
@@ -24,24 +25,18 @@ namespace fs = std::filesystem;
 using test::message_of;
 using test::world;
 
-#define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
-
 void ignore(const ImportProgress&) {}
 
 /// A directory of all ranks, with images; what each rank does alone goes to a group of itself.
 class ParallelImport : public testing::Test {
  protected:
   ParallelImport() : alone_(world().split(world().rank(), 0)) {
-    const auto raw = std::as_bytes(std::span(own_.path()));
-    const std::vector<std::byte> path = world().broadcast(std::vector<std::byte>(raw.begin(), raw.end()), 0);
-    root_.assign(reinterpret_cast<const char*>(path.data()), path.size());
     if (world().rank() == 0) test::write_image_folder(root_ + "/images");
     world().barrier();
     params_.source = root_ + "/images";
     params_.output = root_ + "/out";
     params_.size = 16;
   }
-  void TearDown() override { world().barrier(); }
 
   ImportSummary import() const { return import_images(params_, 3, world(), ignore); }
 
@@ -75,8 +70,8 @@ class ParallelImport : public testing::Test {
     world().barrier();
   }
 
-  test::TemporaryDirectory own_;
-  std::string root_;
+  test::SharedDirectory directory_;
+  std::string root_ = directory_.path();
   mpi::Communicator alone_;
   ImportParams params_;
 };

@@ -1,7 +1,6 @@
 /// Whole runs in 16-bit storage, images and evaluation included: stopped, and gone on with.
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 
 #include <gtest/gtest.h>
 
@@ -9,9 +8,9 @@
 #include "convoy/train/trainer.h"
 
 #include "parallel/mpi_main.h"
+#include "parallel/shared_directory.h"
 #include "parallel/storage_ways.h"
 #include "unit/io/dataset_samples.h"
-#include "unit/io/temporary_directory.h"
 
 namespace convoy::test {
 
@@ -22,24 +21,19 @@ constexpr std::int64_t kSteps = 6, kStepsBeforeStop = 3;  // 2 an epoch: the sto
 class MixedPrecisionRun : public testing::Test {
  protected:
   MixedPrecisionRun() {
-    std::vector<std::byte> path;
     if (is_root()) {
-      directory_.emplace();
-      for (const char c : directory_->path()) path.push_back(static_cast<std::byte>(c));
       write_data("train", 16);
       write_data("test", 6);  // and 2 black places
     }
-    path = world().broadcast(std::move(path), 0);
-    path_.assign(reinterpret_cast<const char*>(path.data()), path.size());
+    world().barrier();
   }
-  ~MixedPrecisionRun() override { world().barrier(); }  // before rank 0 removes the directory
 
   static bool is_root() { return world().rank() == 0; }
 
   void train_until(std::int64_t step, std::int64_t stages, const StorageWay& way, const std::string& run) const {
     Parameters params;
-    params.data.train = path_ + "/train";
-    params.data.test = path_ + "/test";
+    params.data.train = directory_ / "train";
+    params.data.test = directory_ / "test";
     params.batch = {.global = 8, .micro = 2};
     params.grid.stages = stages;
     params.optimizer.lr = 0.05;
@@ -47,13 +41,13 @@ class MixedPrecisionRun : public testing::Test {
     params.train.max_steps = step;
     params.train.precision = way.precision;
     params.augment = {.crop_padding = 1, .flip = true};
-    params.run.directory = path_ + "/" + run;
+    params.run.directory = directory_ / run;
     params.run.bucket_mib = 0.125;
     const auto library = way.make_library();
     EXPECT_EQ(train(params, world(), *library), ExitStatus::kDone);
   }
 
-  std::string checkpoint_directory(const std::string& run) const { return path_ + "/" + run + "/checkpoints"; }
+  std::string checkpoint_directory(const std::string& run) const { return (directory_ / run) + "/checkpoints"; }
   io::Checkpoint read(const std::string& run, std::int64_t step) const {
     const std::string path = io::checkpoint_path(checkpoint_directory(run), step);
     return io::decode_checkpoint(io::read_file(path), path);
@@ -73,11 +67,10 @@ class MixedPrecisionRun : public testing::Test {
  private:
   void write_data(const std::string& split, std::int64_t num_samples) const {
     DatasetContent content = make_content({.image = {8, 8, 3}, .num_samples = num_samples, .num_classes = 4});
-    write_dataset(directory_->path(), split, 1, content);
+    write_dataset(directory_.path(), split, 1, content);
   }
 
-  std::optional<TemporaryDirectory> directory_;  ///< rank 0
-  std::string path_;
+  SharedDirectory directory_;
 };
 
 TEST_F(MixedPrecisionRun, StoppedAndGoneOnWithOnAnotherGridEndsAsIfNeverStopped) {

@@ -2,19 +2,20 @@
 /// float32's, and no step from gradients that overflowed.
 #include <cmath>
 #include <cstring>
-#include <optional>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "convoy/base/random.h"
 #include "convoy/ops/forwarding_library.h"
 
+#include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
 #include "parallel/storage_ways.h"
+#include "reference/array.h"
 #include "reference/storage.h"
 #include "train/checkpointing.h"
 #include "train/metrics.h"
+#include "unit/io/same_bits.h"
 
 namespace convoy::test {
 
@@ -37,38 +38,11 @@ EngineSpec spec_of(DataType type, ScheduleKind schedule = ScheduleKind::k1F1B) {
           .bucket_mib = 0.125};  // several a stage
 }
 
-/// The same images and labels at every step: the loss falls fast.
-class FixedBatch final : public BatchSource {
- public:
-  explicit FixedBatch(Engine& engine) : engine_(engine), spec_(engine.plan().spec()) {}
-
-  void load_images(std::int64_t micro_batch, void* x) override {
-    const std::int64_t count = spec_.batch.micro * spec_.network.image.count();
-    const Buffer values(engine_.device(), count * kFloatBytes);
-    for (std::int64_t i = 0; i < count; ++i)
-      values.floats()[i] = static_cast<float>(random_normal(key_of(micro_batch), static_cast<std::uint64_t>(i)));
-    engine_.operations().elementwise().round_to(spec_.network.type, values.floats(), x, count);
-  }
-  void load_labels(std::int64_t micro_batch, std::int32_t* labels, ops::SecondLabel*) override {
-    const std::int64_t first = (engine_.micro_batches().begin + micro_batch) * spec_.batch.micro;
-    for (std::int64_t i = 0; i < spec_.batch.micro; ++i)
-      labels[i] = static_cast<std::int32_t>((first + i) * 7 % spec_.network.num_classes);
-  }
-
- private:
-  RandomKey key_of(std::int64_t micro_batch) const {
-    return {.seed = kSeed, .item = static_cast<std::uint64_t>(engine_.micro_batches().begin + micro_batch)};
-  }
-
-  Engine& engine_;
-  EngineSpec spec_;
-};
-
 /// An engine on some ranks and all that it needs.
 class Training {
  public:
   Training(const mpi::Communicator& ranks, std::int64_t stages, const EngineSpec& spec, ops::Library& library)
-      : grid_(ranks, stages), engine_(spec, grid_, library), batch_(engine_), metrics_(engine_, kTag) {
+      : grid_(ranks, stages), engine_(spec, grid_, library), batch_(engine_, kSeed), metrics_(engine_, kTag) {
     initialise_parameters({.seed = kSeed}, engine_);
   }
 
@@ -144,48 +118,18 @@ Outcome train_larger(std::int64_t stages, DataType type, const StorageWay& way) 
   return train(world(), stages, recipe);
 }
 
-// Every rank by itself could; one is enough.
-std::optional<Outcome> train_on_one_rank(const Recipe& recipe) {
-  const mpi::Communicator alone = world().split(world().rank(), 0);  // all ranks of the world
-  if (world().rank() != 0) return std::nullopt;
-  return train(alone, 1, recipe);
-}
-
 std::vector<std::int64_t> all_stages() {
   std::vector<std::int64_t> stages;
   for (std::int64_t s = 1; s <= world().size(); s *= 2) stages.push_back(s);
   return stages;
 }
 
-void expect_same_bits(const std::vector<io::NamedTensor>& got, const std::vector<io::NamedTensor>& want) {
-  ASSERT_EQ(got.size(), want.size());
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    ASSERT_EQ(got[i].name, want[i].name);
-    ASSERT_EQ(got[i].values.size(), want[i].values.size());
-    EXPECT_EQ(std::memcmp(got[i].values.data(), want[i].values.data(), want[i].values.size() * sizeof(float)), 0)
-        << want[i].name;
-  }
-}
-
-void expect_same_bits(const Outcome& got, const Outcome& want) {
+void expect_same_outcome(const Outcome& got, const Outcome& want) {
   EXPECT_EQ(got.losses, want.losses);
   expect_same_bits(got.end.model, want.end.model);
   expect_same_bits(got.end.optimizer.at("momentum"), want.end.optimizer.at("momentum"));
   EXPECT_EQ(got.end.state.loss_scale, want.end.state.loss_scale);
   EXPECT_EQ(got.end.state.loss_scale_steps, want.end.state.loss_scale_steps);
-}
-
-double norm(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value * value;
-  return std::sqrt(sum);
-}
-
-// |got - want| / |want| of whole vectors.
-double relative_distance(const std::vector<double>& got, const std::vector<double>& want) {
-  std::vector<double> difference(want.size());
-  for (std::size_t i = 0; i < want.size(); ++i) difference[i] = got.at(i) - want[i];
-  return norm(difference) / norm(want);
 }
 
 // What an update may change on this rank: masters with running statistics, their copies, the optimizer's shard.
@@ -259,13 +203,14 @@ TEST(MixedPrecision, EveryGridAndScheduleHasTheBitsOfOneRank) {
                     .loss_scale = kOverflowingScale,
                     .make_library = way.make_library};
     };
-    const auto one = train_on_one_rank(recipe(ScheduleKind::kGpipe));
+    const auto one =
+        on_rank_0_alone([&](const mpi::Communicator& alone) { return train(alone, 1, recipe(ScheduleKind::kGpipe)); });
     for (const std::int64_t stages : all_stages()) {
       for (const ScheduleKind schedule : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B,
                                           ScheduleKind::kZeroBubble, ScheduleKind::kInterleaved}) {
         SCOPED_TRACE(fmt::format("{}, {} stages, schedule {}", way.name, stages, static_cast<int>(schedule)));
         const Outcome many = train(world(), stages, recipe(schedule));
-        if (one) expect_same_bits(many, *one);
+        if (one) expect_same_outcome(many, *one);
       }
     }
   }
@@ -289,8 +234,8 @@ TEST(MixedPrecision, LossesAndUpdatesAreNearFloat32s) {
       double sum = 0;
       for (int k = 1; k <= 19; ++k) sum += std::sqrt(2 * k) * r;
       const double d = std::sqrt(2.0 / 3 * sum);
-      EXPECT_LE(relative_distance(half.change(false), f32.change(false)), d);
-      EXPECT_LE(relative_distance(half.change(true), f32.change(true)), e);
+      EXPECT_LE(reference::relative_distance(half.change(false), f32.change(false)), d);
+      EXPECT_LE(reference::relative_distance(half.change(true), f32.change(true)), e);
       for (std::size_t k = 0; k < f32.losses.size(); ++k)
         EXPECT_NEAR(half.losses[k], f32.losses[k], e + d * (f32.losses[0] - f32.losses[k])) << "step " << k;
       EXPECT_LT(f32.losses.back(), 0.6 * f32.losses[0]);  // or there was no fall to compare

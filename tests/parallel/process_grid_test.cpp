@@ -12,6 +12,7 @@
 
 #include "comm/processors.h"
 #include "parallel/mpi_main.h"
+#include "unit/messages.h"
 
 namespace convoy {
 namespace {
@@ -19,12 +20,7 @@ namespace {
 using test::world;
 
 std::string refusal_of(std::int64_t stages) {
-  try {
-    ProcessGrid(world(), stages);
-  } catch (const RequestError& error) {
-    return error.what();
-  }
-  return "";
+  return test::message_of<RequestError>([&] { ProcessGrid(world(), stages); });
 }
 
 TEST(ProcessGrid, NeighboursInRankAreNeighboursInThePipelineForEveryDivisor) {
@@ -71,7 +67,7 @@ TEST(ProcessGrid, StagesThatDoNotDivideTheRanksAreRefusedWithThoseThatDo) {
   for (const std::int64_t nonsense : {std::int64_t{0}, std::int64_t{-2}, std::int64_t{1} << 40}) {
     EXPECT_NE(refusal_of(nonsense).find("grid.stages = " + std::to_string(nonsense)), std::string::npos) << nonsense;
   }
-  EXPECT_EQ(refusal_of(1), "");
+  EXPECT_EQ(refusal_of(1), test::kNothingThrown);
 }
 
 TEST(Topology, OfRanksStartedOnOneMachineIsOneNode) {

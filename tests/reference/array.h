@@ -37,6 +37,18 @@ inline double dot(const Array& a, const Array& b) {
   return sum;
 }
 
+inline double norm(const Array& values) {
+  return std::sqrt(dot(values, values));
+}
+
+/// |got - want| / |want|; infinite where one has more values than the other.
+inline double relative_distance(const Array& got, const Array& want) {
+  if (got.size() != want.size()) return HUGE_VAL;
+  Array difference(want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) difference[i] = got[i] - want[i];
+  return norm(difference) / norm(want);
+}
+
 /// d f / d at, by central differences.
 inline Array numeric_gradient(const std::function<double(const Array&)>& f, Array at, double step) {
   Array gradient(at.size());

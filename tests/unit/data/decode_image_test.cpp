@@ -11,7 +11,7 @@
 #include "convoy/base/error.h"
 
 #include "unit/data/image_files.h"
-#include "unit/io/temporary_directory.h"
+#include "unit/messages.h"
 #include "unit/mutations.h"
 
 namespace convoy {
@@ -27,8 +27,6 @@ using Bytes = std::vector<std::byte>;
 // JPEG at quality 100: 64 coefficients, each off by at most 1/2; the transform keeps lengths, so a pixel is off by at
 // most sqrt(64) / 2 = 4, as R = Y + 1.4 (Cr - 128) by 4 + 1.4 * 4 and roundings. Channels differ by 60.
 constexpr int kJpegTolerance = 11;
-
-#define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 using Expected = std::function<int(int y, int x, int c)>;
 

@@ -5,6 +5,7 @@
 #include "data/prepare_image.h"
 #include "unit/data/image_files.h"
 #include "unit/data/loader_fixture.h"
+#include "unit/messages.h"
 
 namespace convoy {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "unit/data/image_files.h"
 #include "unit/io/temporary_directory.h"
+#include "unit/messages.h"
 
 namespace convoy {
 namespace {

@@ -15,6 +15,7 @@
 #include "data/folder_source.h"
 #include "unit/data/image_files.h"
 #include "unit/io/temporary_directory.h"
+#include "unit/messages.h"
 
 namespace convoy {
 namespace {
@@ -22,8 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 using test::message_of;
 using test::TemporaryDirectory;
-
-#define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 void put(const std::string& path, const std::string& text = "x") {
   fs::create_directories(fs::path(path).parent_path());

@@ -10,6 +10,7 @@
 
 #include "unit/data/idx_files.h"
 #include "unit/io/temporary_directory.h"
+#include "unit/messages.h"
 
 namespace convoy {
 namespace {
@@ -47,8 +48,6 @@ class ImportIdx : public testing::Test {
 
   TemporaryDirectory directory_;
 };
-
-#define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 void expect_known(const IdxSplit& content) {
   EXPECT_EQ(content.info.image, (ImageShape{4, 3, 1}));

@@ -6,6 +6,7 @@
 #include "convoy/base/error.h"
 
 #include "unit/data/loader_fixture.h"
+#include "unit/messages.h"
 
 namespace convoy {
 namespace {

@@ -16,6 +16,7 @@
 #include "convoy/base/error.h"
 
 #include "device/cuda/check.h"
+#include "unit/messages.h"
 
 namespace convoy {
 namespace {
@@ -84,14 +85,8 @@ TEST_F(CudaDeviceTest, GivesZeroedAlignedMemoryAndCountsIt) {
 }
 
 TEST_F(CudaDeviceTest, SaysWhatToDoWhenMemoryDoesNotSuffice) {
-  try {
-    const Buffer buffer(device(), std::int64_t{1} << 50);
-    FAIL() << "2^50 bytes allocated";
-  } catch (const Error& error) {
-    for (const char* part : {"1.0 PiB", "free", "batch.micro"}) {
-      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-    }
-  }
+  const std::string message = test::message_of<Error>([&] { Buffer(device(), std::int64_t{1} << 50); });
+  for (const char* part : {"1.0 PiB", "free", "batch.micro"}) EXPECT_CONTAINS(message, part);
   EXPECT_EQ(device().allocated_bytes(), 0);
   const Buffer after(device(), kBytes);  // the failure is not met again
 }

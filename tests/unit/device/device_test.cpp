@@ -12,6 +12,8 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 
+#include "unit/messages.h"
+
 namespace convoy {
 namespace {
 
@@ -161,12 +163,7 @@ TEST(CpuDevice, SaysWhatToDoWhenMemoryDoesNotSuffice) {
   GTEST_SKIP() << "AddressSanitizer ends the program at such a request";
 #endif
   const auto device = make_cpu_device(1);
-  try {
-    const Buffer buffer(*device, std::int64_t{1} << 60);
-    FAIL() << "2^60 bytes allocated";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("batch.micro"), std::string::npos) << error.what();
-  }
+  EXPECT_CONTAINS(test::message_of<Error>([&] { Buffer(*device, std::int64_t{1} << 60); }), "batch.micro");
   EXPECT_EQ(device->allocated_bytes(), 0);
 }
 

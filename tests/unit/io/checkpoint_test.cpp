@@ -18,29 +18,20 @@
 #include "io/little_endian.h"
 #include "io/memory_driver.h"
 #include "unit/io/checkpoint_samples.h"
+#include "unit/io/same_bits.h"
 #include "unit/io/temporary_directory.h"
+#include "unit/messages.h"
 
 namespace convoy::io {
 namespace {
 
+using test::expect_same_bits;
 using test::make_checkpoint;
 using test::make_tensor;
 using test::message_of;
 using test::TemporaryDirectory;
 
 constexpr std::size_t kTrailerBytes = 32;
-
-void expect_same_bits(const std::vector<NamedTensor>& a, const std::vector<NamedTensor>& b) {
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    EXPECT_EQ(a[i].name, b[i].name);
-    EXPECT_EQ(a[i].dims, b[i].dims);
-    ASSERT_EQ(a[i].values.size(), b[i].values.size());
-    EXPECT_TRUE(std::equal(a[i].values.begin(), a[i].values.end(), b[i].values.begin(), [](float x, float y) {
-      return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y);
-    })) << a[i].name;
-  }
-}
 
 void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.state.step, b.state.step);

@@ -15,6 +15,7 @@
 #include "io/shard.h"
 #include "unit/io/dataset_samples.h"
 #include "unit/io/temporary_directory.h"
+#include "unit/messages.h"
 
 namespace convoy::io {
 namespace {
@@ -46,8 +47,6 @@ void expect_known(const Dataset& dataset, const ContentSpec& spec) {
 std::string refusal(const std::string& path, const std::string& key = "data.train") {
   return message_of<RequestError>([&] { Dataset(path, key); });
 }
-
-#define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 TEST(Dataset, ComesBackFromAnyNumberOfShards) {
   for (const int num_shards : {1, 2, 3, 7, 20}) {

@@ -11,6 +11,7 @@
 
 #include "unit/io/dataset_samples.h"
 #include "unit/io/temporary_directory.h"
+#include "unit/messages.h"
 
 namespace convoy::io {
 namespace {

@@ -12,6 +12,7 @@
 #include "unit/io/checkpoint_samples.h"
 #include "unit/io/dataset_samples.h"
 #include "unit/io/temporary_directory.h"
+#include "unit/messages.h"
 
 namespace convoy::io {
 namespace {

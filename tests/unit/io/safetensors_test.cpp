@@ -14,7 +14,7 @@
 
 #include "io/little_endian.h"
 #include "unit/io/checkpoint_samples.h"
-#include "unit/io/temporary_directory.h"
+#include "unit/messages.h"
 
 namespace convoy::io {
 namespace {

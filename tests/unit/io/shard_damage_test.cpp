@@ -9,6 +9,7 @@
 #include "io/shard.h"
 #include "unit/io/dataset_samples.h"
 #include "unit/io/temporary_directory.h"
+#include "unit/messages.h"
 
 namespace convoy::io {
 namespace {

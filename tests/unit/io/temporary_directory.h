@@ -44,15 +44,4 @@ inline void write_bytes(const std::string& path, std::span<const std::byte> byte
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// What a call of `action` says when it throws an Exception; a note that it did not, otherwise.
-template <typename Exception, typename Action>
-std::string message_of(const Action& action) {
-  try {
-    action();
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  return "(nothing was thrown)";
-}
-
 }  // namespace convoy::test

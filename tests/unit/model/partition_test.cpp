@@ -9,6 +9,8 @@
 #include "convoy/base/error.h"
 #include "convoy/base/random.h"
 
+#include "unit/messages.h"
+
 namespace convoy {
 
 namespace {
@@ -107,13 +109,8 @@ TEST(Partition, ByHandIsAsGiven) {
 }
 
 TEST(Partition, ByHandIsRefusedWhereItIsNone) {
-  const auto refusal = [](const std::vector<std::int64_t>& cuts, std::int64_t stages) -> std::string {
-    try {
-      partition_at(cuts, 11, stages);
-    } catch (const RequestError& error) {
-      return error.what();
-    }
-    return "none";
+  const auto refusal = [](const std::vector<std::int64_t>& cuts, std::int64_t stages) {
+    return test::message_of<RequestError>([&] { partition_at(cuts, 11, stages); });
   };
   EXPECT_EQ(refusal({3}, 3),
             "grid.cuts = 3 has 1 number, and 3 runs of cells need 2: the first cell of each run but the first.");

@@ -7,6 +7,7 @@
 
 #include "ops/cuda/library.h"
 #include "ops/processor.h"
+#include "unit/messages.h"
 
 namespace convoy {
 namespace {
@@ -14,13 +15,8 @@ namespace {
 using ops::make_library;
 
 template <typename Failure, typename Action>
-void expect_message(Action&& action, const std::string& part) {
-  try {
-    action();
-    FAIL() << "nothing thrown; expected a message with '" << part << "'";
-  } catch (const Failure& failure) {
-    EXPECT_NE(std::string(failure.what()).find(part), std::string::npos) << failure.what();
-  }
+void expect_message(const Action& action, const std::string& part) {
+  EXPECT_CONTAINS(test::message_of<Failure>(action), part);
 }
 
 TEST(MakeLibrary, AutoTakesTheCpuWhereThereIsNoGpu) {

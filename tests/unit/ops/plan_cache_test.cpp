@@ -5,6 +5,8 @@
 
 #include "convoy/base/error.h"
 
+#include "unit/messages.h"
+
 namespace convoy::ops {
 namespace {
 
@@ -39,12 +41,7 @@ TEST(PlanCache, RefusesTextOfOthersNamingTheLine) {
   for (const auto& [text, line] :
        {std::pair{"", "line 1"}, std::pair{"plans\n", "line 1"}, std::pair{"convoy plans 1", "line 1"},
         std::pair{"convoy plans 1\nkey\n", "line 2"}, std::pair{"convoy plans 1\nkey\tvalue\nkey\tcut", "line 3"}}) {
-    try {
-      PlanCache::parse(text);
-      FAIL() << "taken: '" << text << "'";
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find(line), std::string::npos) << error.what();
-    }
+    EXPECT_CONTAINS(test::message_of<Error>([&, text = text] { PlanCache::parse(text); }), line);
   }
 }
 

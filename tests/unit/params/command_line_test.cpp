@@ -100,10 +100,10 @@ TEST(CommandLine, RefusesArgumentsThatAreNoParameterFiles) {
             "command line: batch.global=64: a key begins with two dashes. Nearest: --batch.global=64.");
   EXPECT_EQ(complaint({"train", "-batch.global=64"}),
             "command line: -batch.global=64: a key begins with two dashes. Nearest: --batch.global=64.");
-  EXPECT_NE(complaint({"train", "-x"}), "(no complaint)");
-  EXPECT_NE(complaint({"info", "-x"}), "(no complaint)");
-  EXPECT_NE(complaint({"version", "x"}), "(no complaint)");
-  EXPECT_NE(complaint({"train", ""}), "(no complaint)");
+  EXPECT_NE(complaint({"train", "-x"}), test::kNothingThrown);
+  EXPECT_NE(complaint({"info", "-x"}), test::kNothingThrown);
+  EXPECT_NE(complaint({"version", "x"}), test::kNothingThrown);
+  EXPECT_NE(complaint({"train", ""}), test::kNothingThrown);
 }
 
 TEST(CommandLine, TakesANegativeNumberForAValue) {

@@ -7,6 +7,8 @@
 #include "convoy/base/error.h"
 #include "convoy/params/parse.h"
 
+#include "unit/messages.h"
+
 namespace convoy::testing {
 
 /// parse_command_line of "convoy" and these.
@@ -17,24 +19,14 @@ inline Request request(std::vector<std::string> arguments) {
   return parse_command_line(static_cast<int>(argv.size()), argv.data());
 }
 
-/// The RequestError that `attempt` throws; "(no complaint)" if none. Anything else that is thrown fails the test.
-template <typename Attempt>
-std::string complaint_of(const Attempt& attempt) {
-  try {
-    attempt();
-  } catch (const RequestError& error) {
-    return error.what();
-  }
-  return "(no complaint)";
-}
-
+/// What is said against this command line; test::kNothingThrown where nothing is.
 inline std::string complaint(const std::vector<std::string>& arguments) {
-  return complaint_of([&] { request(arguments); });
+  return test::message_of<RequestError>([&] { request(arguments); });
 }
 
 /// The complaint about a parameter file with this text, called a.cfg.
 inline std::string file_complaint(const std::string& text) {
-  return complaint_of([&] { parse_parameters(text, "a.cfg"); });
+  return test::message_of<RequestError>([&] { parse_parameters(text, "a.cfg"); });
 }
 
 }  // namespace convoy::testing

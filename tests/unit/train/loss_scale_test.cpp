@@ -5,7 +5,7 @@
 
 #include "convoy/base/error.h"
 
-#include "unit/io/temporary_directory.h"
+#include "unit/messages.h"
 
 namespace convoy {
 namespace {

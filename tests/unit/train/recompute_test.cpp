@@ -8,6 +8,8 @@
 #include "convoy/base/error.h"
 #include "convoy/model/partition.h"
 
+#include "unit/messages.h"
+
 namespace convoy {
 namespace {
 
@@ -30,12 +32,7 @@ class Recompute : public testing::Test {
     return sum;
   }
   std::string refusal(RecomputeKind kind, double limit_bytes) const {
-    try {
-      choose(kind, limit_bytes);
-    } catch (const RequestError& error) {
-      return error.what();
-    }
-    return "";
+    return test::message_of<RequestError>([&] { choose(kind, limit_bytes); });
   }
 
   Network network_ = make_network({.name = "resnet50", .image = {224, 224, 3}, .micro_batch = 8, .num_classes = 1000});
@@ -99,7 +96,7 @@ TEST_F(Recompute, RefusesWhatDoesNotFit) {
     EXPECT_NE(told.find("a smaller batch.micro"), std::string::npos) << told;
     EXPECT_EQ(told.find("memory.recompute = auto, a smaller"), std::string::npos) << "would not help: " << told;
   }
-  EXPECT_EQ(refusal(RecomputeKind::kCell, least), "");
+  EXPECT_EQ(refusal(RecomputeKind::kCell, least), test::kNothingThrown);
 }
 
 TEST_F(Recompute, KeepsNothingOfWhatIsFrozenBeforeAllThatIsTrained) {

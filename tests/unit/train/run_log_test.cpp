@@ -10,6 +10,8 @@
 
 #include "convoy/base/error.h"
 
+#include "unit/messages.h"
+
 namespace convoy {
 
 namespace {
@@ -71,12 +73,8 @@ TEST_F(RunLogTest, LossesKeepAllTheirDigits) {
 }
 
 TEST_F(RunLogTest, AnUnwritableDirectoryIsNamed) {
-  try {
-    RunLog log((directory_ / "absent").string(), {});
-    FAIL() << "a log was opened in no directory";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("absent/log.csv"), std::string::npos) << error.what();
-  }
+  const std::string absent = (directory_ / "absent").string();
+  EXPECT_CONTAINS(test::message_of<Error>([&] { RunLog(absent, {}); }), "absent/log.csv");
 }
 
 TEST_F(RunLogTest, AnEpochWithoutATestLeavesItsColumnsEmpty) {

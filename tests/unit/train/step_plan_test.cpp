@@ -7,6 +7,8 @@
 
 #include "convoy/base/error.h"
 
+#include "unit/messages.h"
+
 namespace convoy {
 namespace {
 
@@ -19,12 +21,7 @@ EngineSpec spec_of(ScheduleKind schedule, std::int64_t chunks, std::int64_t micr
 }
 
 std::string refusal_of(const EngineSpec& spec, const GridShape& grid) {
-  try {
-    StepPlan plan(spec, grid);
-  } catch (const RequestError& error) {
-    return error.what();
-  }
-  return "";
+  return test::message_of<RequestError>([&] { StepPlan(spec, grid); });
 }
 
 TEST(StepPlan, ChunksAreRunsOfCellsRoundTheStages) {
@@ -85,7 +82,7 @@ TEST(StepPlan, MoreChunksThanCellsAreRefused) {
   EXPECT_EQ(six,
             "schedule.chunks = 6 on grid.stages = 2 cuts the network into 12 runs of cells, but it has 11 cells. "
             "Allowed: schedule.chunks = 2 to 5, or fewer grid.stages.");
-  EXPECT_EQ(refusal_of(spec_of(ScheduleKind::kInterleaved, 5), {.stages = 2}), "");
+  EXPECT_EQ(refusal_of(spec_of(ScheduleKind::kInterleaved, 5), {.stages = 2}), test::kNothingThrown);
   for (const std::int64_t stages : {6, 12})
     EXPECT_NE(refusal_of(spec_of(ScheduleKind::kInterleaved, 2), {.stages = stages})
                   .find("Allowed: fewer grid.stages, or another schedule.kind."),
