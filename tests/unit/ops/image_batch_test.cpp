@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "reference/image_batch.h"
 #include "unit/ops/op_test.h"
 
 namespace convoy {
@@ -26,38 +27,6 @@ std::vector<float> some_table(std::int64_t channels) {
   return {values.begin(), values.end()};
 }
 
-/// Before rounding.
-Array plain_loops(const ImageBatchSpec& spec, const std::vector<std::uint8_t>& images,
-                  const std::vector<ImageCut>& cuts) {
-  const Shape s = spec.x;
-  Array x;
-  for (std::int64_t n = 0; n < s.n; ++n) {
-    const ImageCut& cut = cuts[index(n)];
-    for (std::int64_t h = 0; h < s.h; ++h) {
-      for (std::int64_t w = 0; w < s.w; ++w) {
-        const std::int64_t row = h + cut.dy, column = (cut.flip != 0 ? s.w - 1 - w : w) + cut.dx;
-        const bool inside = row >= 0 && row < s.h && column >= 0 && column < s.w;
-        for (std::int64_t c = 0; c < s.c; ++c) {
-          const std::uint8_t byte =
-              inside && cut.black == 0 ? images[index(((n * s.h + row) * s.w + column) * s.c + c)] : 0;
-          const bool hole = h >= cut.hole_top && h < cut.hole_bottom && w >= cut.hole_left && w < cut.hole_right;
-          x.push_back(hole ? 0.0 : static_cast<double>(spec.value_of[index(c * 256 + byte)]));
-        }
-      }
-    }
-  }
-  // Mixed with what the partner is without its own.
-  const std::int64_t count = s.h * s.w * s.c;
-  const Array plain = x;
-  for (std::int64_t n = 0; n < s.n; ++n) {
-    const ops::ImageMix mix = cuts[index(n)].mix;
-    const double share = mix.share;
-    for (std::int64_t i = 0; i < count && share > 0; ++i)
-      x[index(n * count + i)] = (1 - share) * x[index(n * count + i)] + share * plain[index(mix.partner * count + i)];
-  }
-  return x;
-}
-
 /// What the operation makes of the same, on the device.
 Array run(ops::Library& library, ops::ImageBatchOp& op, const ImageBatchSpec& spec,
           const std::vector<std::uint8_t>& images, const std::vector<ImageCut>& cuts) {
@@ -71,7 +40,24 @@ Array run(ops::Library& library, ops::ImageBatchOp& op, const ImageBatchSpec& sp
   return x.doubles();
 }
 
-class ImageBatchTest : public OpTest {};
+class ImageBatchTest : public OpTest {
+ protected:
+  /// check(spec, got, want) for every type in which the device prepares images; want is not yet rounded.
+  template <typename Check>
+  void for_each_type(const Shape& shape, const std::vector<ImageCut>& cuts, const Check& check) {
+    for (const DataType type : types()) {
+      SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
+      const ImageBatchSpec spec{shape, some_table(shape.c), type};
+      const std::vector<std::uint8_t> images = some_bytes(shape.count());
+      const auto op = library_->image_batch(spec);
+      if (op == nullptr) {  // the loader's threads prepare the images, which they do in float32 alone
+        EXPECT_EQ(type, DataType::kFloat32);
+        continue;
+      }
+      check(spec, run(*library_, *op, spec, images, cuts), reference::image_batch(spec, images, cuts));
+    }
+  }
+};
 
 TEST_P(ImageBatchTest, EqualsPlainLoopsForEveryCut) {
   // Places outside the image on every side, by more than the image, and none.
@@ -92,17 +78,9 @@ TEST_P(ImageBatchTest, EqualsPlainLoopsForEveryCut) {
   // Images of a multiple of 8 values, of 4 and of neither; more than one block; more channels than shared memory takes.
   for (const Shape& shape : {Shape{n, 32, 32, 3}, Shape{n, 28, 28, 1}, Shape{n, 6, 10, 1}, Shape{n, 5, 7, 3},
                              Shape{n, 1, 1, 1}, Shape{n, 65, 63, 3}, Shape{n, 9, 8, 7}, Shape{n, 3, 3, 4}}) {
-    for (const DataType type : types()) {
-      SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
-      const ImageBatchSpec spec{shape, some_table(shape.c), type};
-      const std::vector<std::uint8_t> images = some_bytes(shape.count());
-      const auto op = library_->image_batch(spec);
-      if (op == nullptr) {  // the loader's threads prepare the images, which they do in float32 alone
-        EXPECT_EQ(type, DataType::kFloat32);
-        continue;
-      }
-      EXPECT_EQ(run(*library_, *op, spec, images, cuts), rounded(type, plain_loops(spec, images, cuts)));
-    }
+    for_each_type(shape, cuts, [](const ImageBatchSpec& spec, const Array& got, const Array& want) {
+      EXPECT_EQ(got, rounded(spec.type, want));
+    });
   }
 }
 
@@ -114,23 +92,15 @@ TEST_P(ImageBatchTest, MixesImagesAsTheyAreCut) {
   cuts[3].mix = {4, 1};
   cuts[4].mix = {3, 0};  // nothing
   for (const Shape& shape : {Shape{5, 32, 32, 3}, Shape{5, 5, 7, 3}, Shape{5, 9, 8, 7}}) {
-    for (const DataType type : types()) {
-      SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
-      const ImageBatchSpec spec{shape, some_table(shape.c), type};
-      const std::vector<std::uint8_t> images = some_bytes(shape.count());
-      const auto op = library_->image_batch(spec);
-      if (op == nullptr) {  // the loader's threads prepare the images, which they do in float32 alone
-        EXPECT_EQ(type, DataType::kFloat32);
-        continue;
-      }
-      const Array got = run(*library_, *op, spec, images, cuts), want = plain_loops(spec, images, cuts);
+    for_each_type(shape, cuts, [](const ImageBatchSpec& spec, const Array& got, const Array& want) {
       const auto largest = *std::max_element(spec.value_of.begin(), spec.value_of.end(),
                                              [](float a, float b) { return std::abs(a) < std::abs(b); });
-      // Four float32 operations, then a rounding to the type, whose unit is half its spacing at 1.
-      const double unit = type == DataType::kFloat32 ? 0x1p-24 : type == DataType::kFloat16 ? 0x1p-11 : 0x1p-8;
+      // Four float32 operations, then a rounding to the type.
+      const double unit = reference::rounding_error(spec.type, 1);
       const double tolerance = (4 * 0x1p-24 + unit) * std::abs(double{largest});
+      ASSERT_EQ(got.size(), want.size());
       for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance) << i;
-    }
+    });
   }
 }
 

@@ -1,0 +1,45 @@
+/// Cutting, normalising and mixing images in plain loops: the oracle of ImageBatchOp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "convoy/ops/image_batch.h"
+
+#include "reference/array.h"
+
+namespace convoy::reference {
+
+/// Before rounding.
+inline Array image_batch(const ops::ImageBatchSpec& spec, const std::vector<std::uint8_t>& images,
+                         const std::vector<ops::ImageCut>& cuts) {
+  const Shape s = spec.x;
+  Array x;
+  for (std::int64_t n = 0; n < s.n; ++n) {
+    const ops::ImageCut& cut = cuts[index(n)];
+    for (std::int64_t h = 0; h < s.h; ++h) {
+      for (std::int64_t w = 0; w < s.w; ++w) {
+        const std::int64_t row = h + cut.dy, column = (cut.flip != 0 ? s.w - 1 - w : w) + cut.dx;
+        const bool inside = row >= 0 && row < s.h && column >= 0 && column < s.w;
+        for (std::int64_t c = 0; c < s.c; ++c) {
+          const std::uint8_t byte =
+              inside && cut.black == 0 ? images[index(((n * s.h + row) * s.w + column) * s.c + c)] : 0;
+          const bool hole = h >= cut.hole_top && h < cut.hole_bottom && w >= cut.hole_left && w < cut.hole_right;
+          x.push_back(hole ? 0.0 : static_cast<double>(spec.value_of[index(c * 256 + byte)]));
+        }
+      }
+    }
+  }
+  // Mixed with what the partner is without its own.
+  const std::int64_t count = s.h * s.w * s.c;
+  const Array plain = x;
+  for (std::int64_t n = 0; n < s.n; ++n) {
+    const ops::ImageMix mix = cuts[index(n)].mix;
+    const double share = mix.share;
+    for (std::int64_t i = 0; i < count && share > 0; ++i)
+      x[index(n * count + i)] = (1 - share) * x[index(n * count + i)] + share * plain[index(mix.partner * count + i)];
+  }
+  return x;
+}
+
+}  // namespace convoy::reference
