@@ -4,6 +4,9 @@
 #include <random>
 #include <string>
 
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
 #include "convoy/schedule/simulator.h"
 
 namespace convoy::testing {
@@ -19,6 +22,18 @@ struct PipelineSize {
   std::int64_t chunks = 1;
 };
 PipelineSpec pipeline(const PipelineSize& size);
+
+/// check(size) for stages 1-8 and micro-batches 1-32, with 1 or 3 buckets, until one fails.
+template <typename Check>
+void for_each_size(std::int64_t chunks, const Check& check) {
+  for (std::int64_t p = 1; p <= 8; ++p) {
+    for (std::int64_t m = 1; m <= 32; ++m) {
+      SCOPED_TRACE(fmt::format("{} stages, {} micro-batches, {} chunks", p, m, chunks));
+      check(PipelineSize{.stages = p, .micro_batches = m, .num_buckets = m % 2 == 0 ? 1 : 3, .chunks = chunks});
+      if (::testing::Test::HasFailure()) return;
+    }
+  }
+}
 
 /// The same cost in every virtual stage.
 PipelineCosts equal_costs(const Schedule& schedule, const ChunkCost& cost, std::int64_t chunks = 1);

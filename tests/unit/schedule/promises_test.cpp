@@ -14,23 +14,12 @@ namespace convoy {
 namespace {
 
 using testing::equal_costs;
+using testing::for_each_size;
 using testing::pipeline;
 using testing::PipelineSize;
 using testing::uneven_costs;
 
-constexpr std::int64_t kMostStages = 8, kMostMicroBatches = 32;
 constexpr SimulationOptions kAsExecuted{.zero_buffering = true};
-
-template <typename Check>
-void for_each_size(std::int64_t chunks, const Check& check) {
-  for (std::int64_t p = 1; p <= kMostStages; ++p) {
-    for (std::int64_t m = 1; m <= kMostMicroBatches; ++m) {
-      SCOPED_TRACE(fmt::format("{} stages, {} micro-batches, {} chunks", p, m, chunks));
-      check(PipelineSize{.stages = p, .micro_batches = m, .num_buckets = m % 2 == 0 ? 1 : 3, .chunks = chunks});
-      if (::testing::Test::HasFailure()) return;
-    }
-  }
-}
 
 /// The largest group of interleaved.
 std::int64_t group(std::int64_t p, std::int64_t m) {

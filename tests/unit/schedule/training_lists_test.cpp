@@ -1,26 +1,22 @@
-/// Every promise of schedule.h about the lists themselves, for every schedule over stages 1-8, micro-batches 1-32 and 1
-/// or 3 buckets, at equal costs and at uneven ones; and the pictures.
-#include "convoy/schedule/schedule.h"
-
-#include <algorithm>
+/// Every promise of schedule.h about the lists of a training step, for every schedule over stages 1-8, micro-batches
+/// 1-32 and 1 or 3 buckets, at equal costs and at uneven ones.
 #include <functional>
 #include <map>
+#include <random>
 #include <string>
 #include <tuple>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "convoy/base/error.h"
+#include "convoy/schedule/schedule.h"
 
 #include "unit/schedule/draw.h"
 
 namespace convoy {
 namespace {
 
-using testing::draw;
 using testing::pipeline;
-
-constexpr std::int64_t kMostStages = 8, kMostMicroBatches = 32;
 
 struct Case {
   std::string name;
@@ -90,22 +86,17 @@ class TrainingSchedule : public ::testing::TestWithParam<Case> {
   static void for_each_pipeline(const std::function<void(const PipelineSpec&, const Schedule&)>& check,
                                 bool agree_on_update = false) {
     std::mt19937 engine(7);
-    for (std::int64_t p = 1; p <= kMostStages; ++p) {
-      for (std::int64_t m = 1; m <= kMostMicroBatches; ++m) {
-        for (const bool uneven : {false, true}) {
-          if (uneven && !GetParam().follows_costs) continue;
-          const std::int64_t buckets = m % 2 == 0 ? 1 : 3;
-          SCOPED_TRACE(
-              fmt::format("{} stages, {} micro-batches, {} buckets{}", p, m, buckets, uneven ? ", uneven costs" : ""));
-          PipelineSpec spec =
-              pipeline({.stages = p, .micro_batches = m, .num_buckets = buckets, .chunks = GetParam().chunks});
-          spec.agree_on_update = agree_on_update;
-          if (uneven) spec.costs = testing::uneven_costs(spec.virtual_stages(), engine);
-          check(spec, make_schedule(GetParam().kind, spec));
-          if (HasFailure()) return;
-        }
+    testing::for_each_size(GetParam().chunks, [&](const testing::PipelineSize& size) {
+      for (const bool uneven : {false, true}) {
+        if (uneven && !GetParam().follows_costs) continue;
+        SCOPED_TRACE(uneven ? "uneven costs" : "equal costs");
+        PipelineSpec spec = pipeline(size);
+        spec.agree_on_update = agree_on_update;
+        if (uneven) spec.costs = testing::uneven_costs(spec.virtual_stages(), engine);
+        check(spec, make_schedule(GetParam().kind, spec));
+        if (HasFailure()) return;
       }
-    }
+    });
   }
 
   /// Calls `check` for each chunk of each list of each pipeline.
@@ -305,118 +296,6 @@ INSTANTIATE_TEST_SUITE_P(
         Case{.name = "Interleaved3", .kind = ScheduleKind::kInterleaved, .chunks = 3, .follows_costs = true},
         Case{.name = "ZeroBubble", .kind = ScheduleKind::kZeroBubble, .splits_backward = true, .follows_costs = true}),
     [](const auto& instance) { return instance.param.name; });
-
-TEST(EvaluationSchedule, RunsForwardOnceAMicroBatchWithOneInFlight) {
-  for (std::int64_t p = 1; p <= kMostStages; ++p) {
-    for (std::int64_t m = 1; m <= kMostMicroBatches; ++m) {
-      const Schedule schedule = make_evaluation(pipeline({.stages = p, .micro_batches = m}));
-      ASSERT_EQ(std::ssize(schedule), p);
-      for (std::int64_t s = 0; s < p; ++s) {
-        SCOPED_TRACE(fmt::format("stage {} of {}, {} micro-batches", s, p, m));
-        StageProgram expected;
-        for (std::int64_t i = 0; i < m; ++i) {
-          expected.push_back({s == 0 ? Op::kLoadInput : Op::kRecvActivation, i});
-          expected.push_back({Op::kForward, i});
-          if (s == p - 1) expected.push_back({Op::kLoadLabels, i});
-          expected.push_back({s == p - 1 ? Op::kLoss : Op::kSendActivation, i});
-        }
-        ASSERT_EQ(schedule[static_cast<std::size_t>(s)], expected);
-        ASSERT_EQ(max_in_flight(expected), 1);
-      }
-    }
-  }
-}
-
-TEST(EvaluationSchedule, TakesGroupsOfMicroBatchesThroughSeveralChunks) {
-  EXPECT_EQ(draw(make_evaluation(pipeline({.stages = 2, .micro_batches = 5, .chunks = 2})), 2),
-            "F0 F1 f0 f1 F2 F3 f2 f3 F4 .  f4 .\n"
-            ".  F0 F1 f0 f1 F2 F3 f2 f3 F4 .  f4\n");
-  for (const StageProgram& program : make_evaluation(pipeline({.stages = 3, .micro_batches = 7, .chunks = 2})))
-    EXPECT_EQ(max_in_flight(program), 1);
-}
-
-TEST(Schedule, PicturesInTheCommentsAreTrue) {
-  EXPECT_EQ(draw(make_naive(pipeline({.stages = 3, .micro_batches = 2}))),
-            "F0 .  .  .  .  B0 F1 .  .  .  .  B1\n"
-            ".  F0 .  .  B0 .  .  F1 .  .  B1 .\n"
-            ".  .  F0 B0 .  .  .  .  F1 B1 .  .\n");
-  EXPECT_EQ(draw(make_gpipe(pipeline({.stages = 3, .micro_batches = 4}))),
-            "F0 F1 F2 F3 .  .  .  .  B0 B1 B2 B3\n"
-            ".  F0 F1 F2 F3 .  .  B0 B1 B2 B3 .\n"
-            ".  .  F0 F1 F2 F3 B0 B1 B2 B3 .  .\n");
-  EXPECT_EQ(draw(make_1f1b(pipeline({.stages = 3, .micro_batches = 5}))),
-            "F0 F1 F2 .  .  B0 F3 B1 F4 B2 .  B3 .  B4\n"
-            ".  F0 F1 .  B0 F2 B1 F3 B2 F4 B3 .  B4 .\n"
-            ".  .  F0 B0 F1 B1 F2 B2 F3 B3 F4 B4 .  .\n");
-  EXPECT_EQ(draw(make_interleaved(pipeline({.stages = 3, .micro_batches = 6, .chunks = 2})), 2),
-            "F0 F1 F2 f0 f1 f2 F3 F4 b0 F5 b1 .  f3 b2 f4 B0 f5 B1 B2 .  b3 .  b4 .  b5 B3 B4 B5\n"
-            ".  F0 F1 F2 f0 f1 f2 b0 F3 b1 F4 b2 F5 B0 f3 B1 f4 B2 f5 b3 .  b4 .  b5 B3 B4 B5 .\n"
-            ".  .  F0 F1 F2 f0 b0 f1 b1 f2 b2 F3 B0 F4 B1 F5 B2 f3 b3 f4 b4 f5 b5 B3 B4 B5 .  .\n");
-  EXPECT_EQ(draw(make_zero_bubble(pipeline({.stages = 4, .micro_batches = 8}))),
-            "F0 F1 F2 F3 .  .  .  B0 W0 F4 B1 W1 F5 B2 W2 F6 B3 W3 F7 B4 W4 B5 W5 B6 W6 B7 W7\n"
-            ".  F0 F1 F2 .  .  B0 F3 B1 W0 F4 B2 W1 F5 B3 W2 F6 B4 W3 F7 B5 W4 B6 W5 B7 W6 W7\n"
-            ".  .  F0 F1 .  B0 F2 B1 F3 B2 W0 F4 B3 W1 F5 B4 W2 F6 B5 W3 F7 B6 W4 B7 W5 W6 W7\n"
-            ".  .  .  F0 B0 F1 B1 F2 B2 F3 B3 W0 F4 B4 W1 F5 B5 W2 F6 B6 W3 F7 B7 W4 W5 W6 W7\n");
-  EXPECT_EQ(draw(make_evaluation(pipeline({.stages = 3, .micro_batches = 4}))),
-            "F0 F1 F2 F3 .  .\n"
-            ".  F0 F1 F2 F3 .\n"
-            ".  .  F0 F1 F2 F3\n");
-}
-
-std::string text_of(const StageProgram& program) {
-  std::string text;
-  for (const Instruction& i : program) text += to_string(i) + "\n";
-  return text;
-}
-
-TEST(Schedule, TailOfAStepReadsAsPromised) {
-  EXPECT_EQ(text_of(make_1f1b(pipeline({.stages = 2, .micro_batches = 1, .num_buckets = 3}))[1]),
-            "RecvActivation 0\nForward 0\nLoadLabels 0\nLoss 0\n"
-            "Backward 0 bucket 2\nReduceBucket 2\n"
-            "Backward 0 bucket 1\nReduceBucket 1\nFoldBucket 2\nUpdateBucket 2\n"
-            "Backward 0 bucket 0\nSendGradient 0\nReduceBucket 0\nFoldBucket 1\nUpdateBucket 1\n"
-            "FoldBucket 0\nUpdateBucket 0\nGatherBucket 2\nGatherBucket 1\nGatherBucket 0\n");
-}
-
-TEST(Schedule, TailOfAZeroBubbleStepGoesByBucketInItsWeights) {
-  EXPECT_EQ(text_of(make_zero_bubble(pipeline({.stages = 2, .micro_batches = 1, .num_buckets = 2}))[1]),
-            "RecvActivation 0\nForward 0\nLoadLabels 0\nLoss 0\n"
-            "BackwardInput 0\nSendGradient 0\n"
-            "BackwardWeight 0 bucket 1\nReduceBucket 1\n"
-            "BackwardWeight 0 bucket 0\nReduceBucket 0\nFoldBucket 1\nUpdateBucket 1\n"
-            "FoldBucket 0\nUpdateBucket 0\nGatherBucket 1\nGatherBucket 0\n");
-}
-
-TEST(Schedule, TailOfAnInterleavedStepFoldsAChunksLastBucketBesideTheNextChunk) {
-  EXPECT_EQ(text_of(make_interleaved(pipeline({.stages = 2, .micro_batches = 1, .num_buckets = 2, .chunks = 2}))[0]),
-            "LoadInput 0\nForward 0\nSendActivation 0\n"
-            "RecvActivation 0 chunk 1\nForward 0 chunk 1\nSendActivation 0 chunk 1\n"
-            "RecvGradient 0 chunk 1\nBackward 0 bucket 1 chunk 1\nReduceBucket 1 chunk 1\n"
-            "Backward 0 bucket 0 chunk 1\nSendGradient 0 chunk 1\nReduceBucket 0 chunk 1\n"
-            "FoldBucket 1 chunk 1\nUpdateBucket 1 chunk 1\n"
-            "RecvGradient 0\nBackward 0 bucket 1\nReduceBucket 1\nFoldBucket 0 chunk 1\nUpdateBucket 0 chunk 1\n"
-            "Backward 0 bucket 0\nReduceBucket 0\nFoldBucket 1\nUpdateBucket 1\n"
-            "FoldBucket 0\nUpdateBucket 0\n"
-            "GatherBucket 1 chunk 1\nGatherBucket 0 chunk 1\nGatherBucket 1\nGatherBucket 0\n");
-}
-
-TEST(Schedule, RefusesWhatIsNoPipeline) {
-  EXPECT_THROW(make_gpipe({.stages = 0, .micro_batches = 1, .num_buckets = {}}), Error);
-  EXPECT_THROW(make_gpipe({.stages = 1, .micro_batches = 0, .num_buckets = {1}}), Error);
-  EXPECT_THROW(make_1f1b({.stages = 2, .micro_batches = 1, .num_buckets = {1}}), Error);
-  EXPECT_THROW(make_naive({.stages = 2, .micro_batches = 1, .num_buckets = {1, 0}}), Error);
-  EXPECT_THROW(make_interleaved({.stages = 2, .micro_batches = 1, .chunks = 0, .num_buckets = {}}), Error);
-  EXPECT_THROW(make_interleaved({.stages = 2, .micro_batches = 1, .chunks = 2, .num_buckets = {1, 1}}), Error);
-  EXPECT_THROW(make_zero_bubble({.stages = 2, .micro_batches = 1, .num_buckets = {1, 1}, .costs = {.chunks = {{}}}}),
-               Error);
-}
-
-TEST(Schedule, RefusesSeveralChunksWhereTheKindHasOne) {
-  const PipelineSpec spec = pipeline({.stages = 2, .micro_batches = 2, .chunks = 2});
-  for (const ScheduleKind kind :
-       {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B, ScheduleKind::kZeroBubble})
-    EXPECT_THROW(make_schedule(kind, spec), Error);
-}
 
 }  // namespace
 }  // namespace convoy
