@@ -61,10 +61,11 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
     const std::int64_t distance = edit_distance(word, candidate);
     if (distance < best_distance) best_distance = distance, best = candidate;
   }
-  if (!best.empty() || word.empty()) return best;
+  if ((!best.empty() && best_distance <= 1) || word.empty()) return best;
+  // A word that was cut off ("pred") is likelier than two slips ("grid"), but not than one.
   const auto begun = [word](const std::string& candidate) { return candidate.starts_with(word); };
   const auto found = std::find_if(candidates.begin(), candidates.end(), begun);
-  return found == candidates.end() ? "" : *found;
+  return found == candidates.end() ? best : *found;
 }
 
 std::string csv_field(std::string_view text) {

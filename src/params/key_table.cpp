@@ -251,21 +251,30 @@ std::vector<Key> make_keys() {
   };
 }
 
-/// Of all keys with this leaf, the one whose name is nearest.
-std::string same_leaf(const std::string& name, const std::string& leaf) {
-  std::vector<std::string> candidates;
+/// Of all keys with this leaf, the one whose section is nearest; empty where there is none.
+std::string same_leaf(const std::string& section, const std::string& leaf) {
+  std::vector<std::string> candidates;  // sections
   for (const Key& key : keys()) {
-    if (key.leaf() == leaf) candidates.push_back(key.name);
+    if (key.leaf() == leaf) candidates.push_back(key.section());
   }
   if (candidates.empty()) return "";
-  const std::string near = nearest(name, candidates);
-  return near.empty() ? candidates.front() : near;
+  const std::string near = nearest(section, candidates);
+  return (near.empty() ? candidates.front() : near) + "." + leaf;
 }
 
 std::vector<std::string> leaves_of(const std::string& section) {
   std::vector<std::string> leaves;
   for (const Key& key : keys()) {
     if (key.section() == section) leaves.push_back(key.leaf());
+  }
+  return leaves;
+}
+
+/// Of all sections, those with its initial: among so many, some short one is always within two letters.
+std::vector<std::string> leaves_like(const std::string& leaf) {
+  std::vector<std::string> leaves;
+  for (const Key& key : keys()) {
+    if (key.leaf().starts_with(leaf.substr(0, 1))) leaves.push_back(key.leaf());
   }
   return leaves;
 }
@@ -299,17 +308,18 @@ const Key* find_key(std::string_view name) {
   return found == keys().end() ? nullptr : &*found;
 }
 
-/// First a key of that leaf in another section (train.lr), then a misspelt leaf of the section (batch.globl); where
-/// there is no such section, whatever name is near (btch.globl).
+/// First a key of that leaf in another section (train.lr, opt.kind). Then a leaf that is near, misspelt or cut off: in
+/// the section that is named (batch.globl) or near (optim.weight), in all where there is none (epoch). Then any near
+/// name.
 std::string nearest_key(const std::string& name) {
-  const std::size_t dot = name.rfind('.');
-  const std::string leaf = dot == std::string::npos ? name : name.substr(dot + 1);
-  if (std::string same = same_leaf(name, leaf); !same.empty()) return same;
   const std::string section = name.substr(0, name.find('.'));
-  const auto leaves = leaves_of(section);
-  if (leaves.empty()) return nearest(name, all_names());
-  const std::string near = nearest(leaf, leaves);
-  return near.empty() ? "" : section + "." + near;
+  const std::string leaf = name.substr(name.rfind('.') + 1);
+  if (std::string same = same_leaf(section, leaf); !same.empty()) return same;
+  const bool section_is_known = !leaves_of(section).empty();
+  const std::string home = section_is_known || section != name ? nearest(section, sections()) : "";
+  const std::string near = nearest(leaf, home.empty() ? leaves_like(leaf) : leaves_of(home));
+  if (!near.empty()) return home.empty() ? same_leaf(section, near) : home + "." + near;
+  return section_is_known ? "" : nearest(name, all_names());
 }
 
 std::string key_hint(const std::string& name) {

@@ -17,8 +17,8 @@ std::string human_count(std::int64_t count);
 /// "42 s", "3 min 05 s", "2 h 10 min".
 std::string human_seconds(double seconds);
 
-/// The candidate with the smallest edit distance to `word`; where none is close (more than half of it differs), the
-/// first that begins with it; else empty.
+/// The candidate that was most likely meant by `word`: one that a single slip away is nearest; then the first that
+/// begins with it; then that with the smallest edit distance, at most half of the word. Else empty.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 /// As a field of a CSV row: in quotes where it holds a comma, a quote or a line's end.

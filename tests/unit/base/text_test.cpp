@@ -67,6 +67,12 @@ TEST(Nearest, SuggestsNothingWhereMoreThanHalfDiffers) {
   EXPECT_EQ(nearest("abcd", {"axyz"}), "");
 }
 
+TEST(Nearest, PrefersWhatAWordBeginsToTwoSlipsButNotToOne) {
+  EXPECT_EQ(nearest("pred", {"grid", "predict"}), "predict");
+  EXPECT_EQ(nearest("steps", {"step", "steps_kept"}), "step");
+  EXPECT_EQ(nearest("lr.step", {"lr.stage", "lr.step_epochs"}), "lr.step_epochs");
+}
+
 TEST(Nearest, FindsWhatAWordBeginsWhereNothingElseIsNear) {
   const std::vector<std::string> schedules = {"constant", "step", "multistep", "cosine", "onecycle"};
   EXPECT_EQ(nearest("cos", schedules), "cosine");

@@ -79,6 +79,27 @@ TEST(CommandLine, RefusesUnknownKeysWithTheNearest) {
   EXPECT_NE(complaint({"train", "--batch.globl="}).find("Nearest: batch.global."), std::string::npos);
 }
 
+TEST(CommandLine, NamesTheKeyBehindShortenedSectionsAndLeaves) {
+  const auto suggested = [](const std::string& key) {
+    const std::string said = complaint({"train", "--" + key + "=3"});
+    const std::string mark = " Nearest: ";
+    const std::size_t begin = said.find(mark);
+    return begin == std::string::npos ? said
+                                      : said.substr(begin + mark.size(), said.find(". ", begin) - begin - mark.size());
+  };
+  EXPECT_EQ(suggested("optim.lr"), "optimizer.lr");
+  EXPECT_EQ(suggested("opt.kind"), "optimizer.kind");  // schedule.kind comes first in the table
+  EXPECT_EQ(suggested("sched.kind"), "schedule.kind");
+  EXPECT_EQ(suggested("optim.weight"), "optimizer.weight_decay");
+  EXPECT_EQ(suggested("pred.out"), "predict.output");
+  EXPECT_EQ(suggested("aug.crop_pad"), "augment.crop_padding");
+  EXPECT_EQ(suggested("train.clip"), "train.clip_norm");
+  EXPECT_EQ(suggested("warmup"), "lr.warmup_epochs");
+  EXPECT_EQ(suggested("epoch"), "train.epochs");
+  EXPECT_EQ(suggested("stage"), "grid.stages");
+  EXPECT_NE(suggested("rate").find("Sections: "), std::string::npos) << "two letters from name, and not meant";
+}
+
 TEST(CommandLine, RefusesAbbreviatedKeys) {
   EXPECT_NE(complaint({"train", "--batch.glob=64"}).find("there is no such key"), std::string::npos);
 }
