@@ -5,8 +5,9 @@
 
 namespace convoy::commands {
 
-ExitStatus help(const Request&, mpi::Session& session) {
-  if (session.world().rank() == 0) fmt::print("{}", help_text());
+ExitStatus help(const Request& request, mpi::Session& session) {
+  const std::string text = help_text(request.arguments);  // on all ranks: it may refuse
+  if (session.world().rank() == 0) fmt::print("{}", text);
   return ExitStatus::kDone;
 }
 

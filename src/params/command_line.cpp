@@ -118,6 +118,7 @@ const Command& command_of(const Tokens& tokens) {
   }
   const char* takes = command.takes == Takes::kParameterFiles ? "parameter files (*.cfg, *.ini)"
                       : command.takes == Takes::kPaths        ? "paths"
+                      : command.takes == Takes::kTopics       ? "names of keys, sections and commands"
                                                               : "nothing";
   refuse("{}: {}: convoy {} takes {}, and keys as --section.key=value. All of it: convoy --help.", kWhere,
          shown(argument), command.name, takes);
@@ -126,8 +127,8 @@ const Command& command_of(const Tokens& tokens) {
 void check_arguments(const Command& command, const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     const bool is_option = argument.size() > 1 && argument.front() == '-';
-    const bool wanted =
-        command.takes == Takes::kPaths || (command.takes == Takes::kParameterFiles && is_parameter_file(argument));
+    const bool wanted = command.takes == Takes::kPaths || command.takes == Takes::kTopics ||
+                        (command.takes == Takes::kParameterFiles && is_parameter_file(argument));
     if (is_option || !wanted) refuse_argument(command, argument);
   }
 }

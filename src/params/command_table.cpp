@@ -27,7 +27,10 @@ const std::vector<Command>& commands() {
       {"plan", Takes::kParameterFiles, {}, "prints what each rank would hold and compute, and runs nothing"},
       {"info", Takes::kPaths, {}, "prints what checkpoints and data sets hold"},
       {"check", Takes::kPaths, {}, "verifies checkpoints and data sets, byte by byte"},
-      {"help", Takes::kPaths, {}, "prints this page, as --help does"},
+      {"help",
+       Takes::kTopics,
+       {},
+       "prints this page, as --help does, or the part that is named: convoy help optimizer.lr, convoy help lr"},
       {"version", Takes::kNothing, {}, "prints the version, as --version does"},
   };
   return kCommands;

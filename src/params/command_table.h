@@ -8,7 +8,7 @@
 namespace convoy::params {
 
 /// What a command's positional arguments are.
-enum class Takes { kNothing, kParameterFiles, kPaths };
+enum class Takes { kNothing, kParameterFiles, kPaths, kTopics };
 
 struct Command {
   std::string name;

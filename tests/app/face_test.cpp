@@ -18,6 +18,22 @@ TEST(Face, HelpNamesEveryCommandAndSection) {
     EXPECT_TRUE(contains(help.output, "\n  " + key + " ")) << key;
 }
 
+TEST(Face, HelpOnOneKeyPrintsItAloneAndAnUnknownOneIsRefusedOnce) {
+  const Ending help = run_program({.arguments = {"help", "optimizer.lr"}, .ranks = 2});
+  EXPECT_EQ(help.status, 0) << help.output;
+  EXPECT_TRUE(contains(help.output, "\n  optimizer.lr ")) << help.output;
+  EXPECT_FALSE(contains(help.output, "optimizer.momentum")) << help.output;
+  EXPECT_FALSE(contains(help.output, "Commands")) << help.output;
+  const Ending refused = run_program({.arguments = {"help", "optimizer.lrr"}, .ranks = 2});
+  EXPECT_EQ(refused.status, 2) << refused.output;
+  const std::string said =
+      "convoy: convoy help optimizer.lrr: there is no such key, section or command. Nearest: "
+      "optimizer.lr.";
+  const std::size_t first = refused.output.find(said);
+  ASSERT_NE(first, std::string::npos) << refused.output;
+  EXPECT_EQ(refused.output.find(said, first + 1), std::string::npos) << refused.output;
+}
+
 TEST(Face, AnUnknownCommandIsRefusedWithTheNearest) {
   const Ending ending = run_program({.arguments = {"trian"}});
   EXPECT_EQ(ending.status, 2);

@@ -41,7 +41,9 @@ struct KeyChange {
 /// The keys whose values differ, in the order of the file.
 std::vector<KeyChange> changed_keys(const Parameters& before, const Parameters& after);
 
-/// Commands, then every key with type, unit, range, default and a sentence.
-std::string help_text();
+/// Commands, then every key with type, unit, range, default and a sentence. With topics (names of keys, with their
+/// section or without, of sections and of commands) only what they name; throws RequestError for one that names
+/// nothing.
+std::string help_text(const std::vector<std::string>& topics = {});
 
 }  // namespace convoy

@@ -140,6 +140,47 @@ TEST(Help, HasEveryCommandAndKeyWithTypeUnitRangeDefaultAndSentence) {
   }
 }
 
+/// The names of the commands and keys that have an entry in it.
+std::vector<std::string> entries(const std::string& help) {
+  std::vector<std::string> names;
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("  ") && !line.starts_with("   ")) names.push_back(line.substr(2, line.find(' ', 2) - 2));
+  return names;
+}
+
+TEST(Help, OnATopicHasItsEntriesAloneAsTheFullPageHasThem) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(entries(help_text({"optimizer.lr"})), Names{"optimizer.lr"});
+  EXPECT_EQ(entries(help_text({"batch"})), (Names{"batch.global", "batch.micro"}));
+  EXPECT_EQ(entries(help_text({"kind"})), (Names{"schedule.kind", "optimizer.kind"}));
+  EXPECT_EQ(entries(help_text({"export"})), (Names{"export", "export.output"}));  // a command and a section
+  EXPECT_EQ(entries(help_text({"info"})), Names{"info"});
+  EXPECT_EQ(entries(help_text({"grid.cuts", "check", "batch.micro"})), (Names{"check", "batch.micro", "grid.cuts"}));
+  const Names lr = entries(help_text({"lr"}));  // the section, and the key in another
+  ASSERT_EQ(lr.size(), 6u);
+  EXPECT_EQ(lr[0], "optimizer.lr");
+  EXPECT_EQ(lr[1], "lr.schedule");
+  std::istringstream lines(help_text({"export"}));
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_NE(("\n" + help_text()).find("\n" + line + "\n"), std::string::npos) << line;
+}
+
+TEST(Help, OnWhatIsNotThereIsRefusedWithTheNearest) {
+  const auto said = [](const std::string& topic) {
+    return testing::complaint_of([&] { help_text({"batch", topic}); });
+  };
+  EXPECT_EQ(said("optimizer.lrr"),
+            "convoy help optimizer.lrr: there is no such key, section or command. Nearest: optimizer.lr. All of them: "
+            "convoy help.");
+  EXPECT_NE(said("optim.weight").find(" Nearest: optimizer.weight_decay. "), std::string::npos);
+  EXPECT_NE(said("optimzer").find(" Nearest: optimizer. "), std::string::npos);
+  EXPECT_NE(said("epoch").find(" Nearest: epochs. "), std::string::npos);
+  EXPECT_NE(said("trian").find(" Nearest: train. "), std::string::npos);
+  EXPECT_EQ(said("xyzzyxyzzy"),
+            "convoy help xyzzyxyzzy: there is no such key, section or command. All of them: convoy help.");
+}
+
 TEST(Names, AreThoseOfTheParameterFiles) {
   EXPECT_STREQ(name_of(ScheduleKind::kNaive), "naive");
   EXPECT_STREQ(name_of(ScheduleKind::kGpipe), "gpipe");
