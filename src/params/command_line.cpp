@@ -164,6 +164,7 @@ Request parse_command_line(int argc, const char* const* argv) {
   for (const Given& given : tokens.given) assign(draft, given);
 
   // 4. What no key can tell by itself
+  check_paths(draft);
   check_consistency(draft);
   check_needs(draft, command);
   request.params = std::move(draft.values);

@@ -23,9 +23,9 @@ std::vector<Key> make_keys() {
        "resnet18, 34, 50, 101, 152 for photographs; resnet20, 32, 44, 56, 110 and pyramidnetDEPTH-aALPHA (such as "
        "pyramidnet110-a270) for small images"},
 
-      {"data.train", text_or_empty({&P::data, &DataParams::train}, "a path"), "",
+      {"data.train", path_or_empty({&P::data, &DataParams::train}), "",
        "what to train on: a shard, a folder of shards, or a prefix such as data/fashion/train"},
-      {"data.test", text_or_empty({&P::data, &DataParams::test}, "a path"), "",
+      {"data.test", path_or_empty({&P::data, &DataParams::test}), "",
        "what to measure accuracy on, given as data.train is"},
       {"data.shuffle", flag({&P::data, &DataParams::shuffle}), "", "a new order every epoch, drawn from train.seed"},
       {"data.loader_threads", integer({&P::data, &DataParams::loader_threads}, {.least = 1, .most = 256}), "threads",
@@ -173,10 +173,10 @@ std::vector<Key> make_keys() {
       {"evaluate.confusion", flag({&P::evaluate, &EvaluateParams::confusion}), "",
        "writes confusion.csv (rows: true class, columns: predicted) and classes.csv (accuracies) to run.directory"},
 
-      {"predict.data", text_or_empty({&P::predict, &PredictParams::data}, "a path"), "",
+      {"predict.data", path_or_empty({&P::predict, &PredictParams::data}), "",
        "what to predict: given as data.train is, or any folder of JPEG and PNG files, used as they lie; empty: "
        "data.test"},
-      {"predict.output", text_or_empty({&P::predict, &PredictParams::output}, "a path"), "",
+      {"predict.output", path_or_empty({&P::predict, &PredictParams::output}), "",
        "the .csv file that takes the classes; the logits go to a .h5 file beside it; empty: predictions.csv in "
        "run.directory"},
       {"predict.top", integer({&P::predict, &PredictParams::top}, {.least = 1, .most = 1'000'000}), "classes",
@@ -192,13 +192,13 @@ std::vector<Key> make_keys() {
        "what is drawn: the last batch norm of a block starts at 0, and so the block as its shortcut"},
 
       // --- Where it runs ------------------------------------------------------------------------------------------
-      {"run.directory", text({&P::run, &RunParams::directory}, "a path"), "",
+      {"run.directory", path({&P::run, &RunParams::directory}), "",
        "takes the effective parameters, logs and checkpoints"},
       {"run.threads", integer({&P::run, &RunParams::threads}, {.least = 0, .most = 1024}), "threads",
        "compute threads a rank; 0: the cores bound to it, shared fairly"},
       {"run.device", choice({&P::run, &RunParams::device}, kDeviceKinds), "",
        "auto takes a GPU where there is one and Convoy was built for it"},
-      {"run.plans", text_or_empty({&P::run, &RunParams::plans}, "a path"), "",
+      {"run.plans", path_or_empty({&P::run, &RunParams::plans}), "",
        "which of its engines a GPU's library uses: measured once, then kept here. Another run's file gives another "
        "run's "
        "bits; empty: plans.txt in run.directory"},
@@ -222,13 +222,13 @@ std::vector<Key> make_keys() {
        "of a message between two ranks of the cluster that is planned for; 0: as measured"},
       {"plan.bandwidth_gb_s", number({&P::plan, &PlanParams::bandwidth_gb_s}, {.least = 0, .most = 1e6}), "GB/s",
        "of messages between them, likewise"},
-      {"plan.draw", text_or_empty({&P::plan, &PlanParams::draw}, "a path"), "",
+      {"plan.draw", path_or_empty({&P::plan, &PlanParams::draw}), "",
        "an .svg file that takes a picture of the planned step, a row a rank"},
 
       {"import.format", choice({&P::import, &ImportParams::format}, kImportFormats), "",
        "of import.source: folder of images ([split/]class/image), CIFAR's binary files, MNIST's idx; auto looks"},
-      {"import.source", text_or_empty({&P::import, &ImportParams::source}, "a path"), "", "folder to import from"},
-      {"import.output", text_or_empty({&P::import, &ImportParams::output}, "a path"), "",
+      {"import.source", path_or_empty({&P::import, &ImportParams::source}), "", "folder to import from"},
+      {"import.output", path_or_empty({&P::import, &ImportParams::output}), "",
        "folder that takes train*.h5, val*.h5 and test*.h5"},
       {"import.storage", choice({&P::import, &ImportParams::storage}, kStorageKinds), "",
        "raw: pixels, all images of one size; encoded: the files as they are, decoded when they are loaded"},
@@ -246,7 +246,7 @@ std::vector<Key> make_keys() {
       {"import.strict", flag({&P::import, &ImportParams::strict}), "",
        "the first bad image ends the import; else bad ones are named and skipped"},
 
-      {"export.output", text_or_empty({&P::exporting, &ExportParams::output}, "a path"), "",
+      {"export.output", path_or_empty({&P::exporting, &ExportParams::output}), "",
        "the .safetensors file that takes the weights"},
   };
 }

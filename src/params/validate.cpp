@@ -113,6 +113,18 @@ void check_import(const Draft& draft) {
 
 }  // namespace
 
+void check_paths(const Draft& draft) {
+  for (const Key& key : keys()) {
+    const std::string value = key.value.write(draft.values);
+    if (!key.value.is_path || !value.starts_with('~')) continue;
+    refuse(
+        "{}: {} = {} begins with '~', which no shell has replaced. Allowed: {}. On the command line write $HOME/... "
+        "for "
+        "it, in a parameter file the whole path.",
+        draft.source_of(key.name), key.name, shown(value), key.value.allowed);
+  }
+}
+
 void check_consistency(const Draft& draft) {
   check_batch(draft);
   check_optimizer(draft);

@@ -102,6 +102,17 @@ void check_text(const Given& given, const std::string& allowed) {
   }
 }
 
+Value text_or_empty(const Field<std::string>& field, const std::string& allowed) {
+  return {.type = "text",
+          .allowed = allowed,
+          .read =
+              [=](const Given& given, Parameters& p) {
+                check_text(given, allowed);
+                field.set(p, given.value);
+              },
+          .write = [=](const Parameters& p) { return field.get(p); }};
+}
+
 }  // namespace
 
 Value integer(const Field<std::int64_t>& field, IntegerRange range) {
@@ -194,17 +205,6 @@ Value flag(const Field<bool>& field) {
           .write = [=](const Parameters& p) { return std::string(field.get(p) ? "true" : "false"); }};
 }
 
-Value text_or_empty(const Field<std::string>& field, const std::string& allowed) {
-  return {.type = "text",
-          .allowed = allowed,
-          .read =
-              [=](const Given& given, Parameters& p) {
-                check_text(given, allowed);
-                field.set(p, given.value);
-              },
-          .write = [=](const Parameters& p) { return field.get(p); }};
-}
-
 Value texts(const Field<std::vector<std::string>>& field, const std::string& allowed) {
   return {.type = "texts",
           .allowed = allowed,
@@ -229,6 +229,18 @@ Value text(const Field<std::string>& field, const std::string& allowed) {
   return value;
 }
 
+Value path(const Field<std::string>& field) {
+  Value value = text(field, "a path");
+  value.is_path = true;
+  return value;
+}
+
+Value path_or_empty(const Field<std::string>& field) {
+  Value value = text_or_empty(field, "a path");
+  value.is_path = true;
+  return value;
+}
+
 Value word(const Field<std::string>& field, const std::vector<std::string>& words) {
   return {.type = "choice",
           .allowed = join(words),
@@ -238,6 +250,7 @@ Value word(const Field<std::string>& field, const std::vector<std::string>& word
 
 Value word_or_path(const Field<std::string>& field, const std::vector<std::string>& words, const std::string& path) {
   Value value = text(field, fmt::format("{}, or {}", join(words), path));
+  value.is_path = true;
   value.read = [=, allowed = value.allowed, read = value.read](const Given& given, Parameters& p) {
     const bool is_word = std::find(words.begin(), words.end(), given.value) != words.end();
     const bool is_path = given.value.find_first_of("/.") != std::string::npos;

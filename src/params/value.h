@@ -27,6 +27,7 @@ struct Given {
 struct Value {
   std::string type;                                     ///< "integer"
   std::string allowed;                                  ///< "1 to 1024", "naive, gpipe, 1f1b"
+  bool is_path = false;                                 ///< of a file or folder, where it is no word
   std::function<void(const Given&, Parameters&)> read;  ///< throws RequestError
   std::function<std::string(const Parameters&)> write;  ///< the text that read() takes back to the same bits
 };
@@ -69,7 +70,9 @@ Value flag(const Field<bool>& field);
 /// Text of one line without '#', which begins a comment in parameter files.
 Value text(const Field<std::string>& field, const std::string& allowed);
 Value texts(const Field<std::vector<std::string>>& field, const std::string& allowed);  ///< "a, b"; may be empty
-Value text_or_empty(const Field<std::string>& field, const std::string& allowed);
+
+Value path(const Field<std::string>& field);
+Value path_or_empty(const Field<std::string>& field);
 
 /// One of the words.
 Value word(const Field<std::string>& field, const std::vector<std::string>& words);

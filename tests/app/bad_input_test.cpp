@@ -88,6 +88,11 @@ TEST_F(BadInput, DataThatIsNotThereOrDoesNotFitIsRefused) {
   expect_refused({"--init.weights=" + (directory_ / "text.h5")}, "init.weights", 2);
 }
 
+TEST_F(BadInput, AHomeThatNoShellHasReplacedIsRefusedAndNoFolderIsMade) {
+  expect_refused({"--run.directory=~/convoy-run"}, "run.directory = ~/convoy-run begins with '~'", 2);
+  EXPECT_FALSE(std::filesystem::exists("~"));
+}
+
 TEST_F(BadInput, TestDataOfAnotherShapeIsRefused) {
   // 12 x 12 images against 6 x 24: the same bytes under another header.
   write_small_idx(directory_ / "idx");

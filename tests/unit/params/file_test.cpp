@@ -64,6 +64,12 @@ TEST_F(Files, LaterOnesOverrideEarlierAndTheCommandLineAll) {
   EXPECT_EQ(p.train.seed, 9u);
 }
 
+TEST_F(Files, AreNamedWhereAPathBeginsWithATilde) {
+  const std::string a = write("a.cfg", "[data]\ntrain = ~/data/train\n");
+  EXPECT_EQ(complaint({"plan", a}).find(a + ":2: data.train = ~/data/train begins with '~', "), 0u);
+  EXPECT_EQ(request({"plan", a, "--data.train=/data/train"}).params.data.train, "/data/train");
+}
+
 TEST_F(Files, MayBeEmpty) {
   EXPECT_EQ(request({"plan", write("a.cfg", "")}).params, Parameters{});
 }

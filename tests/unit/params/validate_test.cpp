@@ -1,6 +1,7 @@
 /// What one key asks of another, and what commands ask for.
 #include <gtest/gtest.h>
 
+#include "params/key_table.h"
 #include "unit/params/support.h"
 
 namespace convoy {
@@ -89,6 +90,27 @@ TEST(Doubts, RecomputingAsMuchAsNoLimitNeeds) {
   EXPECT_EQ(doubts({"--memory.recompute=auto"}).size(), 1u);
   EXPECT_TRUE(doubts({"--memory.recompute=auto", "--memory.limit_gib=2"}).empty());
   EXPECT_TRUE(doubts({"--memory.recompute=cell"}).empty());
+}
+
+TEST(Paths, ThatBeginWithATildeAreRefused) {
+  EXPECT_EQ(complaint({"plan", "--run.directory=~/runs/a"}),
+            "command line: run.directory = ~/runs/a begins with '~', which no shell has replaced. Allowed: a path. On "
+            "the command line write $HOME/... for it, in a parameter file the whole path.");
+  EXPECT_NE(complaint({"plan", "--init.weights=~ann/w.h5"}).find("Allowed: random, or a path. On"), std::string::npos);
+  EXPECT_EQ(complaint({"plan", "--run.directory=./~/a", "--data.train=a~"}), kNone);
+  EXPECT_EQ(complaint({"plan", "--run.directory=~/a", "--run.directory=/home/ann/a"}), kNone);
+}
+
+TEST(Paths, AreAllThatTakeAPath) {
+  for (const params::Key& key : params::keys()) {
+    const bool takes_path = key.value.allowed.ends_with("path");
+    const std::string said = complaint({"plan", "--" + key.name + "=~/x"});
+    EXPECT_EQ(said.find("begins with '~'") != std::string::npos, takes_path) << key.name << ": " << said;
+  }
+}
+
+TEST(Paths, ThatARunTookForNamesAreReadBack) {
+  EXPECT_EQ(parse_parameters("[run]\ndirectory = ~/a\n", "a.h5").run.directory, "~/a");
 }
 
 TEST(Needs, TrainNeedsBothSplits) {
