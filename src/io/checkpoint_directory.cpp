@@ -23,7 +23,6 @@ constexpr std::string_view kBest = "best.h5";
 
 struct Entry {
   std::int64_t step = 0;
-  fs::file_time_type written;
   fs::path path;
 };
 
@@ -53,14 +52,14 @@ fs::directory_iterator open_directory(const std::string& directory) {
   return error ? fs::directory_iterator() : files;
 }
 
+/// The highest step first.
 std::vector<Entry> list_checkpoints(const std::string& directory) {
   std::vector<Entry> entries;
   for (const fs::directory_entry& file : open_directory(directory)) {
-    std::error_code gone;  // leaves the oldest of times, where another process removed it just now
-    if (const auto step = step_of(file.path().filename().string())) {
-      entries.push_back({*step, file.last_write_time(gone), file.path()});
-    }
+    if (const auto step = step_of(file.path().filename().string())) entries.push_back({*step, file.path()});
   }
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return std::tie(b.step, b.path) < std::tie(a.step, a.path); });
   return entries;
 }
 
@@ -100,10 +99,7 @@ std::string best_checkpoint_path(const std::string& directory) {
 std::optional<FoundCheckpoint> find_newest_checkpoint(
     const std::string& directory,
     const std::function<void(const std::string& path, const std::string& reason)>& skipped) {
-  std::vector<Entry> entries = list_checkpoints(directory);
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return std::tie(b.step, b.path) < std::tie(a.step, a.path); });
-  for (const Entry& entry : entries) {
+  for (const Entry& entry : list_checkpoints(directory)) {
     const std::string path = entry.path.string();
     Candidate candidate = read_candidate(path);
     if (!candidate.damage) return FoundCheckpoint{path, std::move(candidate.bytes)};
@@ -112,14 +108,16 @@ std::optional<FoundCheckpoint> find_newest_checkpoint(
   return std::nullopt;
 }
 
-void remove_old_checkpoints(const std::string& directory, std::int64_t keep) {
-  // Latest written first, not highest step: behind a damaged step-200 a run goes on from step 100, and must not lose
-  // its new step-120 to that one.
-  std::vector<Entry> entries = list_checkpoints(directory);
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return std::tie(b.written, b.step) < std::tie(a.written, a.step); });
-  const auto num_kept = keep <= 0 ? entries.size() : std::min(entries.size(), static_cast<std::size_t>(keep));
-  for (std::size_t i = num_kept; i < entries.size(); ++i) remove_or_warn(entries[i].path);
+void remove_old_checkpoints(const std::string& directory, std::int64_t keep, std::int64_t step) {
+  std::int64_t num_kept = 0;
+  for (const Entry& entry : list_checkpoints(directory)) {
+    // Steps, not times: clocks of machines differ, and a copy is younger than what it copies.
+    const bool kept = keep <= 0 || (entry.step <= step && num_kept < keep);
+    if (kept)
+      ++num_kept;
+    else
+      remove_or_warn(entry.path);
+  }
 
   std::vector<fs::path> left_over;
   for (const fs::directory_entry& file : open_directory(directory)) {

@@ -357,7 +357,7 @@ void Trainer::save_to(const std::string& path) {
     checkpoint.state = state_;
     checkpoint.parameters = render(params_);
     io::write_file_atomically(path, io::encode_checkpoint(checkpoint));
-    io::remove_old_checkpoints(checkpoint_directory(params_), params_.checkpoint.keep);
+    io::remove_old_checkpoints(checkpoint_directory(params_), params_.checkpoint.keep, state_.step);
   });
   if (record_) record_->exclude_seconds(now_seconds() - start);
 }

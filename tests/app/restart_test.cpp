@@ -131,6 +131,15 @@ TEST_F(Restart, KeepsTheNewestCheckpointsOnly) {
   for (int step = 1; step <= 6; ++step) EXPECT_EQ(std::filesystem::exists(checkpoint(step)), step > 3) << step;
 }
 
+TEST_F(Restart, ADamagedCheckpointTakesNoPlaceOfAWholeOne) {
+  ASSERT_EQ(train(4, {"--checkpoint.every_steps=2", "--checkpoint.keep=2"}).status, 0);
+  write_text(checkpoint(4), "damaged");
+  const Ending ending = train(3, {"--checkpoint.keep=2"});
+  EXPECT_EQ(ending.status, 0) << ending.output;
+  EXPECT_TRUE(contains(ending.output, "resumed: " + checkpoint(2))) << ending.output;
+  for (int step = 2; step <= 4; ++step) EXPECT_EQ(std::filesystem::exists(checkpoint(step)), step < 4) << step;
+}
+
 TEST_F(Restart, ANamedCheckpointIsWhereARunBeginsAndTheSameCommandGoesOn) {
   ASSERT_EQ(train(4).status, 0);
   const std::string second = directory_ / "second";

@@ -102,7 +102,10 @@ std::optional<FoundCheckpoint> find_newest_checkpoint(
     const std::string& directory,
     const std::function<void(const std::string& path, const std::string& reason)>& skipped);
 
-/// Removes all but the `keep` step-*.h5 written last (0: keeps all) and temporary files that a killed run left.
-void remove_old_checkpoints(const std::string& directory, std::int64_t keep);
+/// For a run that is at `step`: removes all but its `keep` newest step-*.h5 (0: keeps all), and temporary files that a
+/// killed run left. Files above `step` are removed and not counted: a run goes on from the highest step that is whole,
+/// so it has found these damaged. Those up to `step` are its own, what it went on from, and older ones that it trusts
+/// unread.
+void remove_old_checkpoints(const std::string& directory, std::int64_t keep, std::int64_t step);
 
 }  // namespace convoy::io
