@@ -33,12 +33,13 @@ struct Comparison {
   std::int64_t predicted = 0, measured = 0;
 };
 
-Comparison comparison_of(const Engine& engine, std::int64_t resident_before) {
+Comparison comparison_of(const Engine& engine, const Resident& before) {
   const std::int64_t stage =
       engine.plan().memory_of(engine.grid().stage()).total() + engine.operations().scratch_bytes();
   if (!engine.device().is_host()) return {.predicted = stage, .measured = engine.device().allocated_bytes()};
   const HostMemory host = host_memory(engine.plan(), engine.grid().stage(), engine.grid().is_root());
-  return {.predicted = resident_before + stage + host.total(), .measured = peak_resident_bytes()};
+  const Resident now = resident();
+  return {.predicted = before.now + stage + host.total(), .measured = now.peak - (now.files - before.files)};
 }
 
 }  // namespace
@@ -72,16 +73,12 @@ std::string describe_memory(const StepPlan& plan) {
                     human_bytes(host.images), human_bytes(host.checkpoint));
 }
 
-std::int64_t resident_bytes() {
-  return status_bytes("VmRSS");
+Resident resident() {
+  return {.now = status_bytes("VmRSS"), .peak = status_bytes("VmHWM"), .files = status_bytes("RssFile")};
 }
 
-std::int64_t peak_resident_bytes() {
-  return status_bytes("VmHWM");
-}
-
-std::string compare_memory(const Engine& engine, std::int64_t resident_before) {
-  const Comparison mine = comparison_of(engine, resident_before);
+std::string compare_memory(const Engine& engine, const Resident& before) {
+  const Comparison mine = comparison_of(engine, before);
   const auto bytes = engine.grid().world().gather(std::as_bytes(std::span(&mine, 1)), 0);
   if (bytes.empty()) return "";
   std::vector<Comparison> all(bytes.size() / sizeof(Comparison));

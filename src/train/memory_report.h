@@ -22,14 +22,18 @@ HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root);
 /// A row a stage of what its ranks will take, and what that leaves out.
 std::string describe_memory(const StepPlan& plan);
 
-/// Of this process: resident now, and at its peak so far (Linux's VmRSS and VmHWM); 0 where /proc does not say.
-std::int64_t resident_bytes();
-std::int64_t peak_resident_bytes();
+/// Of this process; 0 where Linux's /proc does not say.
+struct Resident {
+  std::int64_t now = 0;    ///< VmRSS
+  std::int64_t peak = 0;   ///< VmHWM
+  std::int64_t files = 0;  ///< RssFile: of that now, pages of mapped files, which the kernel takes back when it likes
+};
+Resident resident();
 
 /// What rank 0 says at the end of a run: the prediction for the rank that took most, and what it took. On a CPU the
-/// process: `resident_before` the engine was made, the stage's plan with the scratch memory of its operations, and
-/// host_memory(). On a GPU the buffers there.
+/// process, but for pages of data sets that it has mapped: what was resident `before` the engine was made, the stage's
+/// plan with the scratch memory of its operations, and host_memory(). On a GPU the buffers there.
 /// All ranks of the world; empty elsewhere.
-std::string compare_memory(const Engine& engine, std::int64_t resident_before);
+std::string compare_memory(const Engine& engine, const Resident& before);
 
 }  // namespace convoy

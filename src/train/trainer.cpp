@@ -87,7 +87,7 @@ class Trainer {
   RunData data_;
   StepCount steps_;
   Sampler sampler_;
-  std::int64_t resident_before_ = resident_bytes();
+  Resident resident_before_ = resident();
   Engine engine_;
   Augmenter augmenter_;
   MetricsChannel metrics_;

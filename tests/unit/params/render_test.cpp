@@ -168,7 +168,7 @@ TEST(Help, OnATopicHasItsEntriesAloneAsTheFullPageHasThem) {
 
 TEST(Help, OnWhatIsNotThereIsRefusedWithTheNearest) {
   const auto said = [](const std::string& topic) {
-    return testing::complaint_of([&] { help_text({"batch", topic}); });
+    return test::message_of<RequestError>([&] { help_text({"batch", topic}); });
   };
   EXPECT_EQ(said("optimizer.lrr"),
             "convoy help optimizer.lrr: there is no such key, section or command. Nearest: optimizer.lr. All of them: "
