@@ -117,8 +117,9 @@ class JpegCodec final : public ImageCodec {
     const Window window = decodable(request);
     JDIMENSION left = static_cast<JDIMENSION>(window.left), width = static_cast<JDIMENSION>(window.right) - left;
     require(run([&] {
-      jpeg_crop_scanline(&jpeg_, &left, &width);  // moves left to where a block begins
-      jpeg_skip_scanlines(&jpeg_, static_cast<JDIMENSION>(window.top));
+      // moves left to where a block begins; lossless files, of libjpeg-turbo 3, cannot be cropped
+      if (width < jpeg_.output_width) jpeg_crop_scanline(&jpeg_, &left, &width);
+      if (window.top > 0) jpeg_skip_scanlines(&jpeg_, static_cast<JDIMENSION>(window.top));
     }));
 
     // 3. Row by row

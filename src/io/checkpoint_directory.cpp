@@ -112,8 +112,8 @@ void remove_old_checkpoints(const std::string& directory, std::int64_t keep, std
   std::int64_t num_kept = 0;
   for (const Entry& entry : list_checkpoints(directory)) {
     // Steps, not times: clocks of machines differ, and a copy is younger than what it copies.
-    const bool kept = keep <= 0 || (entry.step <= step && num_kept < keep);
-    if (kept)
+    if (keep <= 0 || entry.step > step) continue;
+    if (num_kept < keep)
       ++num_kept;
     else
       remove_or_warn(entry.path);

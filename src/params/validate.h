@@ -7,9 +7,7 @@
 namespace convoy::params {
 
 /// Throws RequestError for a path that begins with '~': "--data.train=~/x" comes here as it stands, since a shell
-/// expands
-/// '~' only where a word begins, and would be a folder of that name. Not asked of what a checkpoint holds: a run that
-/// did take it for a name can go on.
+/// expands '~' only where a word begins, and would be a folder of that name. Not asked of what a checkpoint holds.
 void check_paths(const Draft& draft);
 
 /// Throws RequestError naming the keys, their values, where they were given, and what would be right.

@@ -75,8 +75,11 @@ MachineCosts find_machine_costs(const CalibrationSpec& spec, const mpi::Communic
   const std::string text = share(world.rank() == 0 ? read_text(spec.file) : "", world);
   const Network network = make_network(spec.network);
   const RatesSpec rates{.message_bytes = largest_boundary(network), .arena_bytes = arena_bytes(network)};
-  const auto cells_found = find<CellCosts>(text, costs_key(spec.network, library, world.size()));
-  const auto rates_found = find<MachineRates>(text, rates_key(rates, library, world.size()));
+  // By the root's keys: nodes may differ in their processors, and all ranks must find or measure the same.
+  const std::string cells_key = share(costs_key(spec.network, library, world.size()), world);
+  const std::string rates_key_of_root = share(rates_key(rates, library, world.size()), world);
+  const auto cells_found = find<CellCosts>(text, cells_key);
+  const auto rates_found = find<MachineRates>(text, rates_key_of_root);
   MachineCosts costs;
   if (cells_found && cells_found->cells.size() == network.size()) {
     costs.cells = *cells_found;
@@ -85,6 +88,8 @@ MachineCosts find_machine_costs(const CalibrationSpec& spec, const mpi::Communic
     costs.cells = measure_cell_costs(spec.network, world, library);
   }
   costs.rates = rates_found ? *rates_found : measure_rates(rates, world, library);
+  costs.cells.key = cells_key;
+  costs.rates.key = rates_key_of_root;
   return costs;
 }
 

@@ -16,18 +16,18 @@ namespace convoy {
 
 namespace {
 
-// Neighbouring cells are measured together up to so many bytes: far more than caches hold, less than memory does.
-constexpr std::int64_t kWindowBytes = std::int64_t{1} << 30;
+// Neighbouring cells are measured together up to so many bytes a lap: far more than caches hold.
+constexpr std::int64_t kWindowBytes = std::int64_t{1} << 29;
 
 constexpr FramePlace kPlace{};
 
 constexpr int kMostRounds = 9;
 constexpr double kEnoughSeconds = 0.5;  // of a window: after so long no more rounds are made
 
-// What decides how long a cell takes.
-std::string signature(const Cell& cell) {
-  std::string text = fmt::format("{} {} {} {}", to_string(cell.x()), to_string(cell.y()),
-                                 cell.memory().saved_size_bytes(), cell.is_frozen());
+// What decides how long a cell takes; without a gradient to hand on it has no backward.
+std::string signature(const Cell& cell, bool has_backward) {
+  std::string text = fmt::format("{} {} {} {} {}", to_string(cell.x()), to_string(cell.y()),
+                                 cell.memory().saved_size_bytes(), cell.is_frozen(), has_backward);
   for (const CellMemory::Entry& entry : cell.memory().parameters())
     text += fmt::format(" {}:{}", static_cast<int>(entry.spec.kind), fmt::join(entry.spec.dims, "x"));
   return text;
@@ -37,7 +37,7 @@ std::string signature(const Cell& cell) {
 std::int64_t bytes_of(const Cell& cell) {
   const CellMemory& memory = cell.memory();
   return 4 * memory.arena_count() * kFloatBytes + memory.saved_size_bytes() + memory.kept_size_bytes() +
-         memory.noted_size_bytes() + 2 * cell.x_bytes();
+         memory.noted_size_bytes() + memory.scratch_size_bytes() + 2 * cell.x_bytes();
 }
 
 std::vector<CellRange> windows_of(const Network& network) {
@@ -179,14 +179,11 @@ class Window {
 
 using Samples = std::vector<CellCost>;
 
-// The first round meets code and memory anew: it counts only where it is so long that it is the only one.
 void measure_window(Window& window, std::span<Samples* const> samples_of_cells) {
-  double all_seconds = 0;
-  for (int round = 0; round < kMostRounds && all_seconds < kEnoughSeconds; ++round) {
-    const double begin = now_seconds();
+  window.measure_once();  // meets code and memory for the first time
+  const double begin = now_seconds();
+  for (int round = 0; round < kMostRounds && (round == 0 || now_seconds() - begin < kEnoughSeconds); ++round) {
     const std::vector<CellCost> costs = window.measure_once();
-    all_seconds += now_seconds() - begin;
-    if (round == 0 && all_seconds < kEnoughSeconds) continue;
     for (std::size_t i = 0; i < costs.size(); ++i) samples_of_cells[i]->push_back(costs[i]);
   }
 }
@@ -205,7 +202,11 @@ CellCosts measure_cell_costs(const NetworkSpec& spec, const mpi::Communicator& w
   const Network network = make_network(spec);
   std::map<std::string, Samples> samples;
   std::vector<Samples*> samples_of_cells;
-  for (const auto& cell : network) samples_of_cells.push_back(&samples[signature(*cell)]);
+  bool has_backward = false;
+  for (const auto& cell : network) {
+    has_backward = has_backward || !cell->is_frozen();
+    samples_of_cells.push_back(&samples[signature(*cell, has_backward)]);
+  }
   for (const CellRange& cells : windows_of(network)) {
     Window window(spec, network, cells, library);
     world.barrier();

@@ -29,11 +29,13 @@ struct Resident {
   std::int64_t files = 0;  ///< RssFile: of that now, pages of mapped files, which the kernel takes back when it likes
 };
 Resident resident();
+/// The same, and the peak begins anew, where Linux allows it.
+Resident resident_from_here();
 
 /// What rank 0 says at the end of a run: the prediction for the rank that took most, and what it took. On a CPU the
-/// process, but for pages of data sets that it has mapped: what was resident `before` the engine was made, the stage's
-/// plan with the scratch memory of its operations, and host_memory(). On a GPU the buffers there.
-/// All ranks of the world; empty elsewhere.
+/// process, less what mapped files (data sets) have come to hold until now: what was resident `before` the engine was
+/// made, the stage's plan with the scratch memory of its operations, and host_memory(). On a GPU the buffers there. All
+/// ranks of the world; empty elsewhere.
 std::string compare_memory(const Engine& engine, const Resident& before);
 
 }  // namespace convoy

@@ -15,11 +15,11 @@ namespace convoy {
 
 struct RunLayout {
   std::int64_t stages = 1;
-  std::optional<MachineCosts> machine;  ///< measured, or found in run.directory; none where nothing depends on it
+  std::optional<MachineCosts> machine;  ///< measured, or found in run.directory; none on one rank
   std::string reason;                   ///< a line, where grid.stages is auto
 };
 
-/// The same on all ranks of world, which all call it. Measures where there may be several stages. Throws RequestError
+/// The same on all ranks of world, which all call it. Measures where there are several ranks. Throws RequestError
 /// where no number of stages can train on these ranks.
 RunLayout choose_layout(const Parameters& params, const io::ModelCard& card, const mpi::Communicator& world,
                         ops::Library& library);

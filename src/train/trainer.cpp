@@ -87,7 +87,7 @@ class Trainer {
   RunData data_;
   StepCount steps_;
   Sampler sampler_;
-  Resident resident_before_ = resident();
+  Resident resident_before_ = resident_from_here();
   Engine engine_;
   Augmenter augmenter_;
   MetricsChannel metrics_;

@@ -137,7 +137,7 @@ TEST_F(Restart, ADamagedCheckpointTakesNoPlaceOfAWholeOne) {
   const Ending ending = train(3, {"--checkpoint.keep=2"});
   EXPECT_EQ(ending.status, 0) << ending.output;
   EXPECT_TRUE(contains(ending.output, "resumed: " + checkpoint(2))) << ending.output;
-  for (int step = 2; step <= 4; ++step) EXPECT_EQ(std::filesystem::exists(checkpoint(step)), step < 4) << step;
+  for (int step = 2; step <= 4; ++step) EXPECT_TRUE(std::filesystem::exists(checkpoint(step))) << step;
 }
 
 TEST_F(Restart, ANamedCheckpointIsWhereARunBeginsAndTheSameCommandGoesOn) {

@@ -103,9 +103,8 @@ std::optional<FoundCheckpoint> find_newest_checkpoint(
     const std::function<void(const std::string& path, const std::string& reason)>& skipped);
 
 /// For a run that is at `step`: removes all but its `keep` newest step-*.h5 (0: keeps all), and temporary files that a
-/// killed run left. Files above `step` are removed and not counted: a run goes on from the highest step that is whole,
-/// so it has found these damaged. Those up to `step` are its own, what it went on from, and older ones that it trusts
-/// unread.
+/// killed run left. Files above `step` stay and are not counted: a run goes on from the highest step that is whole, so it
+/// has found these damaged, or could not read them. Those up to `step` count unread.
 void remove_old_checkpoints(const std::string& directory, std::int64_t keep, std::int64_t step);
 
 }  // namespace convoy::io

@@ -103,14 +103,15 @@ TEST(CheckpointDirectory, KeepsTheNewestAndRemovesWhatKilledRunsLeft) {
   remove_old_checkpoints(directory / "absent", 1, 5);
 }
 
-TEST(CheckpointDirectory, OnesAboveTheRunsStepAreDamagedAndTakeNoPlace) {
+TEST(CheckpointDirectory, OnesAboveTheRunsStepStayAndTakeNoPlace) {
   const TemporaryDirectory directory;
   for (const int step : {80, 100, 120}) write(directory.path(), step);
   write_text(checkpoint_path(directory.path(), 200), "damaged");  // the last written, and the highest step
   remove_old_checkpoints(directory.path(), 2, 120);               // the run went on from 100
   EXPECT_TRUE(fs::exists(checkpoint_path(directory.path(), 120)));
   EXPECT_TRUE(fs::exists(checkpoint_path(directory.path(), 100)));
-  EXPECT_EQ(directory.num_files(), 2u);
+  EXPECT_FALSE(fs::exists(checkpoint_path(directory.path(), 80)));
+  EXPECT_EQ(directory.num_files(), 3u);
 }
 
 TEST(CheckpointDirectory, TheOneJustWrittenIsKeptWhateverTheClocksSay) {
