@@ -118,9 +118,8 @@ void check_paths(const Draft& draft) {
     const std::string value = key.value.write(draft.values);
     if (!key.value.is_path || !value.starts_with('~')) continue;
     refuse(
-        "{}: {} = {} begins with '~', which no shell has replaced. Allowed: {}. On the command line write $HOME/... "
-        "for "
-        "it, in a parameter file the whole path.",
+        "{}: {} = {} begins with '~', which no shell has replaced. Allowed: {}. "
+        "On the command line write $HOME/... for it, in a parameter file the whole path.",
         draft.source_of(key.name), key.name, shown(value), key.value.allowed);
   }
 }

@@ -39,13 +39,6 @@ std::string head_of(const std::string& block) {
   return block.substr(0, title_end == std::string::npos ? title_end : block.find('\n', title_end + 1));
 }
 
-// The root's text, on all ranks.
-std::string share(const std::string& text, const mpi::Communicator& world) {
-  const auto mine = std::as_bytes(std::span(text));
-  const auto bytes = world.broadcast(std::vector<std::byte>(mine.begin(), mine.end()), 0);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 template <typename Costs>
 std::optional<Costs> find(const std::string& text, const std::string& key) {
   for (const std::string& block : blocks_of(text))
@@ -72,12 +65,12 @@ std::string costs_path(const RunParams& run) {
 }
 
 MachineCosts find_machine_costs(const CalibrationSpec& spec, const mpi::Communicator& world, ops::Library& library) {
-  const std::string text = share(world.rank() == 0 ? read_text(spec.file) : "", world);
+  const std::string text = world.broadcast(world.rank() == 0 ? read_text(spec.file) : "", 0);
   const Network network = make_network(spec.network);
   const RatesSpec rates{.message_bytes = largest_boundary(network), .arena_bytes = arena_bytes(network)};
   // By the root's keys: nodes may differ in their processors, and all ranks must find or measure the same.
-  const std::string cells_key = share(costs_key(spec.network, library, world.size()), world);
-  const std::string rates_key_of_root = share(rates_key(rates, library, world.size()), world);
+  const std::string cells_key = world.broadcast(costs_key(spec.network, library, world.size()), 0);
+  const std::string rates_key_of_root = world.broadcast(rates_key(rates, library, world.size()), 0);
   const auto cells_found = find<CellCosts>(text, cells_key);
   const auto rates_found = find<MachineRates>(text, rates_key_of_root);
   MachineCosts costs;

@@ -9,6 +9,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
+#include "convoy/base/median.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/transport.h"
 
@@ -18,8 +19,8 @@ namespace {
 
 constexpr const char* kTitle = "convoy rates 1";
 constexpr std::int64_t kShortBytes = 4096;
-constexpr std::int64_t kMostArenaBytes = std::int64_t{1} << 28;
-constexpr double kLeastSeconds = 1e-9;  // of what is too short for the clock
+constexpr std::int64_t kMostArenaBytes = std::int64_t{1} << 28;  // no cache holds it: larger ones are as slow
+constexpr double kLeastSeconds = 1e-9;                           // of what is too short for the clock
 constexpr int kWarmUps = 2, kRepetitions = 9;
 
 double median_seconds(const std::function<void()>& work) {
@@ -30,8 +31,7 @@ double median_seconds(const std::function<void()>& work) {
     work();
     seconds.push_back(now_seconds() - begin);
   }
-  std::nth_element(seconds.begin(), seconds.begin() + kRepetitions / 2, seconds.end());
-  return seconds[kRepetitions / 2];
+  return median(std::move(seconds));
 }
 
 /// Messages of one size between this rank and its neighbour; a last rank without one has none.

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "convoy/base/clock.h"
-#include "convoy/model/partition.h"
+#include "convoy/base/median.h"
 
 #include "train/cell_costs.h"
 #include "train/machine_rates.h"
@@ -188,12 +188,10 @@ void measure_window(Window& window, std::span<Samples* const> samples_of_cells) 
   }
 }
 
-double median(const Samples& samples, double CellCost::*part) {
+double median_of(const Samples& samples, double CellCost::*part) {
   std::vector<double> seconds;
   for (const CellCost& sample : samples) seconds.push_back(sample.*part);
-  const auto middle = seconds.begin() + std::ssize(seconds) / 2;
-  std::nth_element(seconds.begin(), middle, seconds.end());
-  return *middle;
+  return median(std::move(seconds));
 }
 
 }  // namespace
@@ -214,7 +212,7 @@ CellCosts measure_cell_costs(const NetworkSpec& spec, const mpi::Communicator& w
   }
   std::map<const Samples*, CellCost> medians;
   for (const auto& [cell, of_cell] : samples)
-    for (double CellCost::*part : kCellCostParts) medians[&of_cell].*part = slowest(world, median(of_cell, part));
+    for (double CellCost::*part : kCellCostParts) medians[&of_cell].*part = slowest(world, median_of(of_cell, part));
   CellCosts costs{.key = costs_key(spec, library, world.size()), .cells = {}};
   for (const Samples* of_cell : samples_of_cells) costs.cells.push_back(medians.at(of_cell));
   return costs;

@@ -22,9 +22,7 @@ namespace {
 FoundFile look_on_root(const mpi::Communicator& world, const std::function<FoundFile()>& look) {
   FoundFile found;
   mpi::on_root(world, [&] { found = look(); });
-  const auto raw = std::as_bytes(std::span(found.path));
-  const auto path = world.broadcast(std::vector<std::byte>(raw.begin(), raw.end()), 0);
-  found.path.assign(reinterpret_cast<const char*>(path.data()), path.size());
+  found.path = world.broadcast(found.path, 0);
   found.bytes = world.broadcast(std::move(found.bytes), 0);
   return found;
 }

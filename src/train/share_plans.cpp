@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <span>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
@@ -37,10 +36,7 @@ void share_plans(const Network& network, const mpi::Communicator& world, const s
     if (*plans == ops::PlanCache()) *plans = read_plans(file);
     for (const auto& cell : network) cell->plan(library);
   });
-  const std::string mine = plans->serialise();
-  const auto raw = std::as_bytes(std::span(mine));
-  const auto bytes = world.broadcast(std::vector<std::byte>(raw.begin(), raw.end()), 0);
-  *plans = ops::PlanCache::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  *plans = ops::PlanCache::parse(world.broadcast(plans->serialise(), 0));
 }
 
 }  // namespace convoy

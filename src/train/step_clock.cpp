@@ -1,9 +1,9 @@
 /// A ring of the latest steps.
 #include "train/step_clock.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include "convoy/base/median.h"
 
 namespace convoy {
 
@@ -28,11 +28,7 @@ void StepClock::add(double seconds) {
 }
 
 double StepClock::median_seconds() const {
-  if (seconds_.empty()) return 0;
-  std::vector<double> sorted = seconds_;
-  const auto middle = sorted.begin() + (std::ssize(sorted) - 1) / 2;
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  return *middle;
+  return seconds_.empty() ? 0 : median(seconds_);
 }
 
 std::string compare_step(double predicted_seconds, const StepClock& clock) {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "convoy/base/median.h"
 #include "convoy/params/names.h"
 
 #include "golden/golden_data.h"
@@ -136,11 +137,9 @@ void Deviation::expect_mean_within(double tolerance, const char* kind) const {
 
 void Deviation::expect_median_within(double tolerance, const char* kind) const {
   ASSERT_FALSE(values_.empty()) << "nothing was compared: " << kind;
-  std::vector<double> values = values_;
-  const auto middle = values.begin() + std::ssize(values) / 2;
-  std::nth_element(values.begin(), middle, values.end());
-  fmt::print("  {:<18} {:.1e}  (median of {}), allowed {:.0e}\n", kind, *middle, values.size(), tolerance);
-  EXPECT_LE(*middle, tolerance) << kind << ", median";
+  const double middle = median(values_);
+  fmt::print("  {:<18} {:.1e}  (median of {}), allowed {:.0e}\n", kind, middle, values_.size(), tolerance);
+  EXPECT_LE(middle, tolerance) << kind << ", median";
 }
 
 Deviations run_golden(const GoldenSteps& steps) {

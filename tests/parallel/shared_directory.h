@@ -2,9 +2,7 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "parallel/mpi_main.h"
 #include "unit/io/temporary_directory.h"
@@ -16,10 +14,7 @@ class SharedDirectory {
  public:
   SharedDirectory() {
     if (world().rank() == 0) own_.emplace();
-    const std::string known = own_ ? own_->path() : "";
-    const auto bytes = std::as_bytes(std::span(known));
-    const std::vector<std::byte> path = world().broadcast(std::vector<std::byte>(bytes.begin(), bytes.end()), 0);
-    path_.assign(reinterpret_cast<const char*>(path.data()), path.size());
+    path_ = world().broadcast(own_ ? own_->path() : std::string(), 0);
   }
   ~SharedDirectory() { world().barrier(); }
   SharedDirectory(const SharedDirectory&) = delete;

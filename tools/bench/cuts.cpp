@@ -4,20 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "convoy/comm/process_grid.h"
-#include "convoy/comm/session.h"
 #include "convoy/params/names.h"
 
-#include "timing.h"
+#include "planned_step.h"
 #include "train/calibration.h"
-#include "train/checkpointing.h"
-#include "train/planner.h"
 
 namespace convoy::bench {
 
 namespace {
 
-constexpr int kWarmSteps = 1, kTimedSteps = 1;
+constexpr Steps kSteps{.warm = 1, .timed = 1};
 constexpr std::int64_t kMicro = 2, kMicroBatches = 16;
 
 const NetworkSpec kNetwork{.name = "resnet50", .image = {128, 128, 3}, .micro_batch = kMicro, .num_classes = 1000};
@@ -50,18 +46,12 @@ EngineSpec engine_spec_of(const Case& one, const MachineCosts& machine) {
           .machine = machine};
 }
 
-double measure(const EngineSpec& spec, const ProcessGrid& grid, ops::Library& library, double& predicted) {
-  Engine engine(spec, grid, library);
-  initialise_parameters({.seed = 1}, engine);
-  predicted = predict_step(engine.plan()).step_seconds;
-  return seconds_a_step(engine, grid.world(), kWarmSteps, kTimedSteps);
-}
-
 // The other ranks wait meanwhile.
 double measure_alone(const MachineCosts& machine, const mpi::Communicator& world, ops::Library& library) {
   const mpi::Communicator alone = world.split(world.rank(), 0);
-  double predicted = 0, seconds = 0;
-  if (world.rank() == 0) seconds = measure(engine_spec_of({}, machine), ProcessGrid(alone, 1), library, predicted);
+  double seconds = 0;
+  if (world.rank() == 0)
+    seconds = time_planned_step(engine_spec_of({}, machine), ProcessGrid(alone, 1), library, kSteps).measured_seconds;
   world.broadcast(&seconds, sizeof seconds, 0);
   return seconds;
 }
@@ -75,21 +65,20 @@ void print(std::vector<Case> cases) {
                median(one.speed_ups));
 }
 
-ExitStatus run(std::int64_t rounds, mpi::Session& session) {
-  const mpi::Communicator& world = session.world();
-  const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
-  const MachineCosts machine = find_machine_costs({.network = kNetwork}, world, *library);
+void run(std::int64_t rounds, const mpi::Communicator& world, ops::Library& library) {
+  const MachineCosts machine = find_machine_costs({.network = kNetwork}, world, library);
   const ProcessGrid grid(world, world.size());
   std::vector<Case> cases = cases_of(world.size());
   for (std::int64_t round = 0; round < rounds; ++round) {
-    const double alone = measure_alone(machine, world, *library);
+    const double alone = measure_alone(machine, world, library);
     for (Case& one : cases) {
-      one.measured.push_back(measure(engine_spec_of(one, machine), grid, *library, one.predicted));
-      one.speed_ups.push_back(alone / one.measured.back());
+      const PlannedStep step = time_planned_step(engine_spec_of(one, machine), grid, library, kSteps);
+      one.predicted = step.predicted_seconds;
+      one.measured.push_back(step.measured_seconds);
+      one.speed_ups.push_back(alone / step.measured_seconds);
     }
   }
   if (world.rank() == 0) print(cases);
-  return ExitStatus::kDone;
 }
 
 }  // namespace
@@ -97,7 +86,5 @@ ExitStatus run(std::int64_t rounds, mpi::Session& session) {
 }  // namespace convoy::bench
 
 int main(int argc, char** argv) {
-  return convoy::mpi::run_guarded(argc, argv, [&](convoy::mpi::Session& session) {
-    return convoy::bench::run(argc > 1 ? std::stoll(argv[1]) : 3, session);
-  });
+  return convoy::bench::run_rounds(argc, argv, convoy::bench::run);
 }

@@ -12,6 +12,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
+#include "convoy/base/median.h"
 #include "convoy/base/random.h"
 #include "convoy/ops/library.h"
 
@@ -126,11 +127,6 @@ constexpr Measured kMeasured[] = {
     {"convolution by input", [](const Bench& b) { return b.convolution(1); }},
     {"convolution by weight", [](const Bench& b) { return b.convolution(2); }},
 };
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
-  return values[values.size() / 2];
-}
 
 double seconds_of(const Bench::Run& run) {
   const double start = now_seconds();

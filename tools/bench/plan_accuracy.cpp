@@ -4,20 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "convoy/comm/process_grid.h"
-#include "convoy/comm/session.h"
 #include "convoy/params/names.h"
 
-#include "timing.h"
+#include "planned_step.h"
 #include "train/calibration.h"
-#include "train/checkpointing.h"
-#include "train/planner.h"
 
 namespace convoy::bench {
 
 namespace {
 
-constexpr int kWarmSteps = 2, kTimedSteps = 3;
+constexpr Steps kSteps{.warm = 2, .timed = 3};
 
 struct Case {
   NetworkSpec network;
@@ -58,15 +54,14 @@ std::vector<Case> cases_of(std::int64_t ranks) {
 void measure(Case& one, const MachineCosts& machine, const mpi::Communicator& world, ops::Library& library) {
   const ProcessGrid grid(world, one.stages);
   const std::int64_t micro = one.network.micro_batch;
-  Engine engine({.network = one.network,
-                 .batch = {.global = micro * one.micro_batches * grid.num_replicas(), .micro = micro},
-                 .schedule = one.schedule,
-                 .chunks = one.schedule == ScheduleKind::kInterleaved ? 2 : 1,
-                 .machine = machine},
-                grid, library);
-  initialise_parameters({.seed = 1}, engine);
-  one.measured.push_back(seconds_a_step(engine, world, kWarmSteps, kTimedSteps));
-  one.predicted.push_back(predict_step(engine.plan()).step_seconds);
+  const EngineSpec spec{.network = one.network,
+                        .batch = {.global = micro * one.micro_batches * grid.num_replicas(), .micro = micro},
+                        .schedule = one.schedule,
+                        .chunks = one.schedule == ScheduleKind::kInterleaved ? 2 : 1,
+                        .machine = machine};
+  const PlannedStep step = time_planned_step(spec, grid, library, kSteps);
+  one.measured.push_back(step.measured_seconds);
+  one.predicted.push_back(step.predicted_seconds);
 }
 
 void print(const std::vector<Case>& cases) {
@@ -83,21 +78,18 @@ void print(const std::vector<Case>& cases) {
   fmt::print("median error of {} layouts: {:.1f} %\n", cases.size(), 100 * median(errors));
 }
 
-ExitStatus run(std::int64_t rounds, mpi::Session& session) {
-  const mpi::Communicator& world = session.world();
-  const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+void run(std::int64_t rounds, const mpi::Communicator& world, ops::Library& library) {
   std::vector<Case> cases = cases_of(world.size());
   for (std::int64_t round = 0; round < rounds; ++round) {
     MachineCosts machine;
     std::string measured_for;
     for (Case& one : cases) {
-      if (one.network.name != measured_for) machine = find_machine_costs({.network = one.network}, world, *library);
+      if (one.network.name != measured_for) machine = find_machine_costs({.network = one.network}, world, library);
       measured_for = one.network.name;
-      measure(one, machine, world, *library);
+      measure(one, machine, world, library);
     }
   }
   if (world.rank() == 0) print(cases);
-  return ExitStatus::kDone;
 }
 
 }  // namespace
@@ -105,7 +97,5 @@ ExitStatus run(std::int64_t rounds, mpi::Session& session) {
 }  // namespace convoy::bench
 
 int main(int argc, char** argv) {
-  return convoy::mpi::run_guarded(argc, argv, [&](convoy::mpi::Session& session) {
-    return convoy::bench::run(argc > 1 ? std::stoll(argv[1]) : 3, session);
-  });
+  return convoy::bench::run_rounds(argc, argv, convoy::bench::run);
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <mpi.h>
@@ -108,6 +109,7 @@ class Communicator {
   void broadcast(void* data, std::int64_t size_bytes, int root) const;
   /// The root's bytes, on all ranks; what the others give is ignored.
   std::vector<std::byte> broadcast(std::vector<std::byte> bytes, int root) const;
+  std::string broadcast(const std::string& text, int root) const;
   void send(const void* data, std::int64_t size_bytes, int to, int tag) const;
   void receive(void* data, std::int64_t size_bytes, int from, int tag) const;
   std::int64_t max(std::int64_t value) const;

@@ -185,6 +185,12 @@ std::vector<std::byte> Communicator::broadcast(std::vector<std::byte> bytes, int
   return bytes;
 }
 
+std::string Communicator::broadcast(const std::string& text, int root) const {
+  const auto mine = std::as_bytes(std::span(text));
+  const auto bytes = broadcast(std::vector<std::byte>(mine.begin(), mine.end()), root);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 void Communicator::send(const void* data, std::int64_t size_bytes, int to, int tag) const {
   send_in_chunks(*this, data, size_bytes, to, tag, kChunkBytes);
 }

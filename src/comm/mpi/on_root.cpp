@@ -25,9 +25,8 @@ std::string outcome_of(const std::function<void()>& work) {
 
 // All ranks of the group; what `root` gives counts.
 void tell(const Communicator& group, const std::string& outcome, int root) {
-  const auto raw = std::as_bytes(std::span(outcome));
-  const std::vector<std::byte> told = group.broadcast(std::vector<std::byte>(raw.begin(), raw.end()), root);
-  const std::string message(reinterpret_cast<const char*>(told.data()) + 1, told.size() - 1);
+  const std::string told = group.broadcast(outcome, root);
+  const std::string message = told.substr(1);
   switch (static_cast<Outcome>(told[0])) {
     case Outcome::kDone:
       return;

@@ -1,0 +1,47 @@
+/// What benchmarks of the planner share: a layout's step as it is predicted and measured, and a main of several rounds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "convoy/comm/process_grid.h"
+#include "convoy/comm/session.h"
+
+#include "timing.h"
+#include "train/checkpointing.h"
+#include "train/planner.h"
+
+namespace convoy::bench {
+
+/// The median of the timed steps counts.
+struct Steps {
+  int warm = 1, timed = 1;
+};
+
+struct PlannedStep {
+  double predicted_seconds = 0, measured_seconds = 0;
+};
+
+/// All ranks of the grid.
+inline PlannedStep time_planned_step(const EngineSpec& spec, const ProcessGrid& grid, ops::Library& library,
+                                     const Steps& steps) {
+  Engine engine(spec, grid, library);
+  initialise_parameters({.seed = 1}, engine);
+  SyntheticSource source(engine);
+  for (int step = 0; step < steps.warm; ++step) seconds_of_step(engine, source, grid.world());
+  std::vector<double> seconds;
+  for (int step = 0; step < steps.timed; ++step) seconds.push_back(seconds_of_step(engine, source, grid.world()));
+  return {.predicted_seconds = predict_step(engine.plan()).step_seconds, .measured_seconds = median(seconds)};
+}
+
+/// run(number of rounds, world, library of one thread a rank); the command line may give the number.
+template <typename Run>
+int run_rounds(int argc, char** argv, const Run& run) {
+  return mpi::run_guarded(argc, argv, [&](mpi::Session& session) {
+    const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+    run(argc > 1 ? std::stoll(argv[1]) : 3, session.world(), *library);
+    return ExitStatus::kDone;
+  });
+}
+
+}  // namespace convoy::bench
