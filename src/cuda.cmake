@@ -1,5 +1,5 @@
 # Decides whether the CUDA device is built in (CONVOY_HAS_CUDA) and finds what it needs: nvcc of CUDA 12 or newer, its
-# cublasLt, cuDNN 9 with its frontend (headers only, 1.10 or newer) and NCCL 2.19 or newer. Imported here: convoy_cublas,
+# cublasLt, cuDNN 9 with its frontend (headers only, 1.13 or newer) and NCCL 2.19 or newer. Imported here: convoy_cublas,
 # convoy_cudnn, convoy_nccl; and CUDA::cudart_static by FindCUDAToolkit.
 set(CONVOY_CUDA AUTO CACHE STRING "The CUDA device: AUTO (where all that it needs is found), ON (or an error) or OFF")
 set_property(CACHE CONVOY_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -76,8 +76,8 @@ function(convoy_find_cuda result_missing)
   convoy_find_in_toolkit(CUDNN_FRONTEND cudnn_frontend.h "")
   convoy_header_version(version "${CUDNN_FRONTEND_INCLUDE_DIR}/cudnn_frontend_version.h"
                         CUDNN_FRONTEND_MAJOR_VERSION CUDNN_FRONTEND_MINOR_VERSION)
-  if(version VERSION_LESS 1.10)
-    list(APPEND missing "the headers of cudnn-frontend 1.10 or newer (tools/install_deps)")
+  if(version VERSION_LESS 1.13)
+    list(APPEND missing "the headers of cudnn-frontend 1.13 or newer (tools/install_deps)")
   endif()
   convoy_find_in_toolkit(NCCL nccl.h nccl)
   convoy_header_version(version "${NCCL_INCLUDE_DIR}/nccl.h" NCCL_MAJOR NCCL_MINOR)

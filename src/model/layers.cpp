@@ -70,27 +70,27 @@ void BatchNorm::recompute(const Frame& frame, const void* x, void* y) const {
                      {.y = y, .mean = frame.floats(mean_), .inv_std = frame.floats(inv_std_)});
 }
 
-void BatchNorm::backward(const Frame& frame, const void* x, const void* y, const void* dy, void* dx,
-                         void* dresidual) const {
+void BatchNorm::backward(const Frame& frame, const void* x, const void* y, const Gradients& gradients) const {
   if (!frame.training) {
-    op_->infer_backward({.dy = dy,
+    op_->infer_backward({.dy = gradients.dy,
                          .y = y,
                          .gamma = frame[gamma_],
                          .running_var = frame[running_var_],
-                         .dx = dx,
-                         .dresidual = dresidual});
+                         .dx = gradients.dx,
+                         .dresidual = gradients.dresidual});
     return;
   }
-  op_->backward({.dy = dy,
+  op_->backward({.dy = gradients.dy,
                  .x = x,
                  .y = y,
                  .gamma = frame[gamma_],
                  .beta = frame[beta_],
                  .mean = frame.floats(mean_),
                  .inv_std = frame.floats(inv_std_),
-                 .var_unbiased = frame.floats(var_unbiased_)},
-                {.dx = dx,
-                 .dresidual = dresidual,
+                 .var_unbiased = frame.floats(var_unbiased_),
+                 .summed = gradients.summed},
+                {.dx = gradients.dx,
+                 .dresidual = gradients.dresidual,
                  .dgamma = gradient(frame, gamma_),
                  .dbeta = gradient(frame, beta_),
                  .mean = gradient(frame, running_mean_),
@@ -102,12 +102,35 @@ float* BatchNorm::gradient(const Frame& frame, ParameterRef p) const {
   return frame.kept == nullptr ? frame.gradient(p) : frame.floats(gradients_) + (p.offset - gamma_.offset);
 }
 
+ops::NormalisedInput BatchNorm::as_input(const Frame& frame, const void* x) const {
+  return {.a = x,
+          .gamma = frame[gamma_],
+          .beta = frame[beta_],
+          .mean = frame.floats(mean_),
+          .inv_std = frame.floats(inv_std_)};
+}
+
+ops::NormalisedInputGradients BatchNorm::sum_places(const Frame& frame, void* g) const {
+  return {.g = g, .dgamma = gradient(frame, gamma_), .dbeta = gradient(frame, beta_)};
+}
+
 void BatchNorm::backward_weight(const Frame& frame) const {
   elementwise_->copy(frame[gradients_], frame.gradient(gamma_), num_gradients_ * kFloatBytes);
 }
 
+namespace {
+
+ops::ConvolutionSpec convolution_of(const ConvBatchNormSpec& spec) {
+  ops::ConvolutionSpec convolution = spec.convolution;
+  convolution.x_is_normalised = spec.before != nullptr;
+  return convolution;
+}
+
+}  // namespace
+
 ConvBatchNorm::ConvBatchNorm(CellMemory& memory, const ConvBatchNormSpec& spec)
-    : conv_(memory, spec.conv, spec.convolution),
+    : before_(spec.before),
+      conv_(memory, spec.conv, convolution_of(spec)),
       bn_(memory, spec.bn, {.x = conv_.y(), .relu = spec.relu, .residual = spec.residual}),
       a_(memory.saved(conv_.y())),
       da_(memory.kept(conv_.y())),
@@ -140,10 +163,22 @@ void ConvBatchNorm::recompute(const Frame& frame, const void* x) const {
   if (frame.training && !frame.is_by_weight()) convolve(frame, x);
 }
 
+// A frozen cell's batch norm has no sums.
+bool ConvBatchNorm::sums_gradients_before(const Frame& frame) const {
+  return before_ != nullptr && frame.training && conv_.sums_gradients();
+}
+
 void ConvBatchNorm::backward(const Frame& frame, const void* x, const void* y, const Gradients& gradients) const {
   void* da = frame.kept == nullptr ? gradients.da : frame[da_];
-  bn_.backward(frame, frame[a_], y, gradients.dy, da, gradients.dresidual);
-  conv_.backward(frame, x, da, gradients.dx);
+  bn_.backward(frame, frame[a_], y,
+               {.dy = gradients.dy, .dx = da, .dresidual = gradients.dresidual, .summed = gradients.summed});
+  if (sums_gradients_before(frame)) {
+    const BatchNorm& bn = before_->bn_;
+    conv_.backward_input_with_sums(da, bn.as_input(frame, frame[before_->a_]), bn.sum_places(frame, gradients.dx));
+  } else if (gradients.dx != nullptr) {
+    conv_.backward_input(da, gradients.dx);
+  }
+  if (frame.gradients != nullptr) conv_.backward_weight(frame, x, da);
 }
 
 void ConvBatchNorm::backward_weight(const Frame& frame, const void* x) const {

@@ -25,9 +25,11 @@ class Convolution {
   void forward_with_sums(const void* x, void* y, const ops::ChannelSums& sums) const {
     op_->forward_with_sums(x, y, sums);
   }
-  void backward(const Frame& frame, const void* x, const void* dy, void* dx) const {
-    if (dx != nullptr) op_->backward_input(dy, dx);
-    if (frame.gradients != nullptr) backward_weight(frame, x, dy);
+  void backward_input(const void* dy, void* dx) const { op_->backward_input(dy, dx); }
+  bool sums_gradients() const { return op_->sums_gradients(); }
+  void backward_input_with_sums(const void* dy, const ops::NormalisedInput& in,
+                                const ops::NormalisedInputGradients& out) const {
+    op_->backward_input_with_sums(dy, in, out);
   }
   void backward_weight(const Frame& frame, const void* x, const void* dy) const {
     op_->backward_weight(x, dy, frame.gradient(weight_));
@@ -59,10 +61,18 @@ class BatchNorm {
                const ops::ChannelSums& sums = {}) const;
   /// y once more, from what forward has noted.
   void recompute(const Frame& frame, const void* x, void* y) const;
-  /// dx may be dy, unless there is a residual: then dresidual may be dy, and dx is not.
-  void backward(const Frame& frame, const void* x, const void* y, const void* dy, void* dx,
-                void* dresidual = nullptr) const;
+  struct Gradients {
+    const void* dy = nullptr;
+    void* dx = nullptr;         ///< may be dy, unless there is a residual
+    void* dresidual = nullptr;  ///< with a residual; may be dy
+    bool summed = false;        ///< dy is what the convolution behind made of sum_places()
+  };
+  void backward(const Frame& frame, const void* x, const void* y, const Gradients& gradients) const;
   void backward_weight(const Frame& frame) const;
+
+  /// For the convolution behind, where it sums this backward's gradients as it goes.
+  ops::NormalisedInput as_input(const Frame& frame, const void* x) const;
+  ops::NormalisedInputGradients sum_places(const Frame& frame, void* g) const;
 
  private:
   float* gradient(const Frame& frame, ParameterRef p) const;
@@ -76,11 +86,14 @@ class BatchNorm {
   ops::ElementwiseOps* elementwise_ = nullptr;
 };
 
+class ConvBatchNorm;
+
 struct ConvBatchNormSpec {
   std::string conv, bn;  ///< names: "layer1.0.conv1", "layer1.0.bn1"
   ops::ConvolutionSpec convolution;
   bool relu = true;
   bool residual = false;
+  const ConvBatchNorm* before = nullptr;  ///< whose y alone is x, with ReLU, without residual; null for any other x
 };
 
 /// a = conv(x)    y = relu(bn(a) [+ residual])
@@ -100,8 +113,13 @@ class ConvBatchNorm {
   /// a alone, where y is the cell's output or not read by backward.
   void recompute(const Frame& frame, const void* x) const;
 
+  /// Whether backward's dx is not the whole gradient of x but masked by the ReLU before, whose batch norm's sums are
+  /// done as well: the backward of `before` is told by Gradients::summed.
+  bool sums_gradients_before(const Frame& frame) const;
+
   struct Gradients {
     const void* dy = nullptr;
+    bool summed = false;        ///< what sums_gradients_before() of the layer behind says
     void* da = nullptr;         ///< a place for it, unless it is kept; may be dy, unless there is a residual
     void* dx = nullptr;         ///< null where nobody asks for it
     void* dresidual = nullptr;  ///< with a residual; may be dy
@@ -112,6 +130,7 @@ class ConvBatchNorm {
  private:
   ops::ChannelSums convolve(const Frame& frame, const void* x) const;
 
+  const ConvBatchNorm* before_;
   Convolution conv_;
   BatchNorm bn_;
   Saved a_;

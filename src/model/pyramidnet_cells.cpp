@@ -17,7 +17,8 @@ PyramidBlock::PyramidBlock(const PyramidBlockSpec& spec)
                        .bn = spec.name + ".bn3",
                        .convolution = conv3x3(conv1_.y(), spec.num_filters),
                        .relu = false,
-                       .residual = true}),
+                       .residual = true,
+                       .before = &conv1_}),
       padding_spec_{.x = spec.x, .stride = 1, .num_channels = spec.num_filters, .type = spec.type},
       a_(memory_.saved(spec.x)),
       b_(memory_.saved(conv1_.y())),
@@ -57,9 +58,10 @@ void PyramidBlock::recompute(const Frame& frame, const void* x) const {
 
 void PyramidBlock::backward(const Frame& frame, const void* x, const void*, void* dy, void* dx) const {
   void* db = frame[db_];
+  const bool summed = conv2_.sums_gradients_before(frame);
   conv2_.backward(frame, frame[b_], nullptr, {.dy = dy, .da = frame[dc_], .dx = db, .dresidual = dy});  // db; ds is dy
-  conv1_.backward(frame, frame[a_], frame[b_], {.dy = db, .da = db, .dx = dx});                         // da, in dx
-  bn1_.backward(frame, x, nullptr, dx, dx);                                                             // dx
+  conv1_.backward(frame, frame[a_], frame[b_], {.dy = db, .summed = summed, .da = db, .dx = dx});       // da, in dx
+  bn1_.backward(frame, x, nullptr, {.dy = dx, .dx = dx});                                               // dx
   backward_shortcut(frame, dy, dx);  // dx += shortcut's
 }
 
@@ -116,7 +118,7 @@ void PyramidHead::recompute(const Frame& frame, const void* x) const {
 void PyramidHead::backward(const Frame& frame, const void* x, const void*, void* dy, void* dx) const {
   fc_.backward(frame, frame[mean_], dy, frame[dmean_]);
   pool_->backward(frame[dmean_], frame[da_]);
-  bn_.backward(frame, x, frame[a_], frame[da_], dx);
+  bn_.backward(frame, x, frame[a_], {.dy = frame[da_], .dx = dx});
 }
 
 void PyramidHead::backward_weight(const Frame& frame, const void*) const {

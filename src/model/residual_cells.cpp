@@ -26,6 +26,12 @@ ConvBatchNormSpec kth(int k, const BlockSpec& block, const ops::ConvolutionSpec&
           .convolution = convolution};
 }
 
+// It reads the one before and nothing else does.
+ConvBatchNormSpec behind(const ConvBatchNorm& before, ConvBatchNormSpec spec) {
+  spec.before = &before;
+  return spec;
+}
+
 // The last of a block: the shortcut joins before the ReLU.
 ConvBatchNormSpec joining(ConvBatchNormSpec spec) {
   spec.residual = true;
@@ -172,7 +178,7 @@ void BlockShortcut::backward_weight(const Frame& frame, const void* x) const {
 BasicBlock::BasicBlock(const BlockSpec& spec)
     : Cell(spec.name, spec.x, spec.type),
       conv1_(memory_, kth(1, spec, conv3x3(spec.x, spec.num_filters, spec.stride))),
-      conv2_(memory_, joining(kth(2, spec, conv3x3(conv1_.y(), spec.num_filters)))),
+      conv2_(memory_, behind(conv1_, joining(kth(2, spec, conv3x3(conv1_.y(), spec.num_filters))))),
       shortcut_(memory_, spec, conv2_.y()),
       b_(memory_.saved(conv1_.y())),
       dc_(memory_.scratch(conv2_.y())),
@@ -206,8 +212,9 @@ void BasicBlock::recompute(const Frame& frame, const void* x) const {
 
 void BasicBlock::backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const {
   void* db = frame[db_];
+  const bool summed = conv2_.sums_gradients_before(frame);
   conv2_.backward(frame, frame[b_], y, {.dy = dy, .da = frame[dc_], .dx = db, .dresidual = dy});  // db; ds over dy
-  conv1_.backward(frame, x, frame[b_], {.dy = db, .da = db, .dx = dx});                           // dx
+  conv1_.backward(frame, x, frame[b_], {.dy = db, .summed = summed, .da = db, .dx = dx});         // dx
   shortcut_.backward(frame, x, dy, dx);                                                           // dx += shortcut's
 }
 
@@ -222,8 +229,8 @@ void BasicBlock::backward_weight(const Frame& frame, const void* x) const {
 Bottleneck::Bottleneck(const BlockSpec& spec)
     : Cell(spec.name, spec.x, spec.type),
       conv1_(memory_, kth(1, spec, conv1x1(spec.x, spec.num_filters))),
-      conv2_(memory_, kth(2, spec, conv3x3(conv1_.y(), spec.num_filters, spec.stride))),
-      conv3_(memory_, joining(kth(3, spec, conv1x1(conv2_.y(), kExpansion * spec.num_filters)))),
+      conv2_(memory_, behind(conv1_, kth(2, spec, conv3x3(conv1_.y(), spec.num_filters, spec.stride)))),
+      conv3_(memory_, behind(conv2_, joining(kth(3, spec, conv1x1(conv2_.y(), kExpansion * spec.num_filters))))),
       shortcut_(memory_, spec, conv3_.y()),
       b_(memory_.saved(conv1_.y())),
       d_(memory_.saved(conv2_.y())),
@@ -264,10 +271,11 @@ void Bottleneck::recompute(const Frame& frame, const void* x) const {
 void Bottleneck::backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const {
   void* dd = frame[dd_];
   void* db = frame[db_];
-  conv3_.backward(frame, frame[d_], y, {.dy = dy, .da = frame[de_], .dx = dd, .dresidual = dy});  // dd; ds over dy
-  conv2_.backward(frame, frame[b_], frame[d_], {.dy = dd, .da = dd, .dx = db});                   // db
-  conv1_.backward(frame, x, frame[b_], {.dy = db, .da = db, .dx = dx});                           // dx
-  shortcut_.backward(frame, x, dy, dx);                                                           // dx += shortcut's
+  const bool d_summed = conv3_.sums_gradients_before(frame), b_summed = conv2_.sums_gradients_before(frame);
+  conv3_.backward(frame, frame[d_], y, {.dy = dy, .da = frame[de_], .dx = dd, .dresidual = dy});     // dd; ds over dy
+  conv2_.backward(frame, frame[b_], frame[d_], {.dy = dd, .summed = d_summed, .da = dd, .dx = db});  // db
+  conv1_.backward(frame, x, frame[b_], {.dy = db, .summed = b_summed, .da = db, .dx = dx});          // dx
+  shortcut_.backward(frame, x, dy, dx);                                                              // dx += shortcut's
 }
 
 void Bottleneck::backward_weight(const Frame& frame, const void* x) const {

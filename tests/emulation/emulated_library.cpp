@@ -48,7 +48,7 @@ Spec in_float32(Spec spec) {
   return spec;
 }
 
-/// Gives the sums of fp16 as cuDNN's engine does.
+/// Gives the sums of fp16 as cuDNN's engines do.
 class WidenedConvolution final : public ops::ConvolutionOp {
  public:
   WidenedConvolution(const ops::ConvolutionSpec& spec, ops::Library& cpu, ops::cuda::Context& context)
@@ -56,6 +56,7 @@ class WidenedConvolution final : public ops::ConvolutionOp {
         inner_(cpu.convolution(in_float32(spec))),
         converter_(spec.type, context),
         x_(converter_.buffer(spec.x.count())),
+        a_(converter_.buffer(spec.x.count())),
         w_(converter_.buffer(spec.weight_count())),
         y_(converter_.buffer(spec.y().count())) {}
 
@@ -81,6 +82,23 @@ class WidenedConvolution final : public ops::ConvolutionOp {
     inner_->backward_input(converter_.widened(dy, y_), x_.data());
     converter_.round_to(x_, dx);
   }
+  bool sums_gradients() const override { return spec_.x_is_normalised && spec_.type == DataType::kFloat16; }
+  void backward_input_with_sums(const void* dy, const ops::NormalisedInput& in,
+                                const ops::NormalisedInputGradients& out) override {
+    inner_->backward_input(converter_.widened(dy, y_), x_.data());
+    float* const g = x_.floats();
+    const float* a = static_cast<const float*>(converter_.widened(in.a, a_));
+    for (std::int64_t c = 0; c < spec_.x.c; ++c) {
+      out.dgamma[c] = out.dbeta[c] = 0;
+      for (std::int64_t i = c; i < spec_.x.count(); i += spec_.x.c) {
+        const float xhat = (a[i] - in.mean[c]) * in.inv_std[c];
+        if (xhat * in.gamma[c] + in.beta[c] <= 0) g[i] = 0;
+        out.dgamma[c] += g[i] * xhat;
+        out.dbeta[c] += g[i];
+      }
+    }
+    converter_.round_to(x_, out.g);
+  }
   void backward_weight(const void* x, const void* dy, float* dw) override {
     inner_->backward_weight(converter_.widened(x, x_), converter_.widened(dy, y_), dw);
   }
@@ -89,7 +107,7 @@ class WidenedConvolution final : public ops::ConvolutionOp {
   ops::ConvolutionSpec spec_;
   std::unique_ptr<ops::ConvolutionOp> inner_;
   Converter converter_;
-  Buffer x_, w_, y_;
+  Buffer x_, a_, w_, y_;
 };
 
 class WidenedLinear final : public ops::LinearOp {

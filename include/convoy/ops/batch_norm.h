@@ -52,14 +52,17 @@ struct BatchNormGradInputs {
   const float* mean = nullptr;
   const float* inv_std = nullptr;
   const float* var_unbiased = nullptr;
+  /// The convolution behind has made the pass over dy (ConvolutionOp::sums_gradients): dy is 0 where the ReLU did not
+  /// let through, dgamma and dbeta are there. Only with spec.relu and without spec.residual.
+  bool summed = false;
 };
 
 struct BatchNormGradOutputs {
   void* dx = nullptr;         ///< (N,H,W,C), overwritten; may be dy
   void* dresidual = nullptr;  ///< (N,H,W,C), overwritten, with spec.residual: dy where the ReLU let through; may be dy
                               ///< (then dx is not), never dx
-  float* dgamma = nullptr;    ///< (C) overwritten
-  float* dbeta = nullptr;     ///< (C) overwritten
+  float* dgamma = nullptr;    ///< (C) overwritten, unless it is there
+  float* dbeta = nullptr;     ///< (C) likewise
   float* mean = nullptr;      ///< (C) a copy of the micro-batch's, where the "gradient" of the running one stands
   float* var_unbiased = nullptr;  ///< (C) likewise
 };

@@ -17,6 +17,8 @@ struct ConvolutionSpec {
   std::int64_t padding = 0;
   bool needs_dx = true;  ///< false for the first layer of a network: backward_input is not planned and not callable
   DataType type = DataType::kFloat32;  ///< of x, w, y, dx, dy
+  /// x = relu(bn(a)) without a residual: the backward may go on through both (ConvolutionOp::sums_gradients).
+  bool x_is_normalised = false;
 
   /// (N,P,Q,K), P = (H + 2 padding - R) / stride + 1. May be smaller than 1 where the kernel does not fit.
   Shape y() const {
@@ -32,6 +34,22 @@ struct ConvolutionSpec {
 struct ChannelSums {
   float* sum = nullptr;         ///< (K)
   float* square_sum = nullptr;  ///< (K)
+};
+
+/// The batch norm that made x, as its forward left it.
+struct NormalisedInput {
+  const void* a = nullptr;       ///< (N,H,W,C), of spec.type: what was normalised
+  const float* gamma = nullptr;  ///< (C), like all below
+  const float* beta = nullptr;
+  const float* mean = nullptr;
+  const float* inv_std = nullptr;
+};
+
+/// What that batch norm's backward needs of a pass over dx and a; overwritten.
+struct NormalisedInputGradients {
+  void* g = nullptr;  ///< (N,H,W,C), of spec.type: dx where the ReLU let through
+  float* dgamma = nullptr;
+  float* dbeta = nullptr;
 };
 
 /// y  = conv(x, w)         x (N,H,W,C)   w (K,R,S,C)   y (N,P,Q,K)
@@ -52,6 +70,13 @@ class ConvolutionOp {
   /// forward, and the sums; only where gives_sums().
   virtual void forward_with_sums(const void* /*x*/, void* /*y*/, const ChannelSums& /*sums*/) {}
   virtual void backward_input(const void* dy, void* dx) = 0;
+  /// Whether this device has an engine that goes on to the sums of the batch norm that made x, and is the faster for
+  /// it; never without spec.x_is_normalised.
+  virtual bool sums_gradients() const { return false; }
+  /// g = conv_input(dy, w) where bn(a) > 0;  dbeta = sum g;  dgamma = inv_std * sum g * (a - mean); only where
+  /// sums_gradients(). The sums are float32's, of g before it is rounded or after.
+  virtual void backward_input_with_sums(const void* /*dy*/, const NormalisedInput& /*in*/,
+                                        const NormalisedInputGradients& /*out*/) {}
   virtual void backward_weight(const void* x, const void* dy, float* dw) = 0;
 };
 

@@ -75,44 +75,18 @@ class CudaBatchNorm final : public BatchNormOp {
   }
 
   void backward(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) override {
-    const bool dresidual_is_dy = out.dresidual == in.dy, written = spec_.residual && (spec_.relu || !dresidual_is_dy);
-    GradientArgs<T> sums{};
-    sums.dy = static_cast<const T*>(in.dy);
-    sums.x = static_cast<const T*>(in.x);
-    sums.y = static_cast<const T*>(in.y);
-    sums.dresidual = written ? static_cast<T*>(out.dresidual) : nullptr;
-    sums.gamma = in.gamma;
-    sums.beta = in.beta;
-    sums.mean = in.mean;
-    sums.inv_std = in.inv_std;
-    sums.var_unbiased = in.var_unbiased;
-    sums.rows = grid_.rows;
-    sums.partials = partials();
-    sums.counters = counters();
-    sums.dgamma = out.dgamma;
-    sums.dbeta = out.dbeta;
-    sums.mean_copy = out.mean;
-    sums.var_copy = out.var_unbiased;
-
-    InputGradientArgs<T> results{};
-    results.g = static_cast<const T*>(spec_.residual ? out.dresidual : in.dy);
-    results.x = sums.x;
-    results.gamma = in.gamma;
-    results.beta = in.beta;
-    results.mean = in.mean;
-    results.inv_std = in.inv_std;
-    results.dgamma = out.dgamma;
-    results.dbeta = out.dbeta;
-    results.dx = static_cast<T*>(out.dx);
-    results.rows = grid_.rows;
-    results.slabs_per_block = slabs_per_result_block(kInputRows);
-
-    if (!spec_.relu) {
-      launch_backward<Mask::kNone>(sums, results);
+    if (in.summed) {
+      const auto blocks = static_cast<unsigned>(ceil_div(spec_.x.c, kThreads));
+      launch(copy_statistics, {{blocks, 1, 1}, {kThreads, 1, 1}}, context_.stream(),
+             StatisticsCopyArgs{in.mean, in.var_unbiased, out.mean, out.var_unbiased, static_cast<int>(spec_.x.c)});
+      launch(compute_input_gradients<T, kWidth, false>, results_shape(kInputRows), context_.stream(),
+             input_gradient_args(in, out));
+    } else if (!spec_.relu) {
+      launch_backward<Mask::kNone>(in, out);
     } else if (spec_.residual) {
-      launch_backward<Mask::kFromY>(sums, results);
+      launch_backward<Mask::kFromY>(in, out);
     } else {
-      launch_backward<Mask::kFromX>(sums, results);
+      launch_backward<Mask::kFromX>(in, out);
     }
   }
 
@@ -156,12 +130,50 @@ class CudaBatchNorm final : public BatchNormOp {
     launch(kernel, results_shape(kNormaliseRows), context_.stream(), args);
   }
 
-  /// With a residual, g has been masked by the pass of sums.
   template <Mask kMask>
-  void launch_backward(const GradientArgs<T>& sums, const InputGradientArgs<T>& results) const {
-    launch(sum_gradients<T, kWidth, kMask>, gradients_shape(), context_.stream(), sums);
+  void launch_backward(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) const {
+    launch(sum_gradients<T, kWidth, kMask>, gradients_shape(), context_.stream(), gradient_args(in, out));
     launch(compute_input_gradients<T, kWidth, kMask == Mask::kFromX>, results_shape(kInputRows), context_.stream(),
-           results);
+           input_gradient_args(in, out));
+  }
+
+  GradientArgs<T> gradient_args(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) const {
+    const bool dresidual_is_dy = out.dresidual == in.dy, written = spec_.residual && (spec_.relu || !dresidual_is_dy);
+    GradientArgs<T> sums{};
+    sums.dy = static_cast<const T*>(in.dy);
+    sums.x = static_cast<const T*>(in.x);
+    sums.y = static_cast<const T*>(in.y);
+    sums.dresidual = written ? static_cast<T*>(out.dresidual) : nullptr;
+    sums.gamma = in.gamma;
+    sums.beta = in.beta;
+    sums.mean = in.mean;
+    sums.inv_std = in.inv_std;
+    sums.var_unbiased = in.var_unbiased;
+    sums.rows = grid_.rows;
+    sums.partials = partials();
+    sums.counters = counters();
+    sums.dgamma = out.dgamma;
+    sums.dbeta = out.dbeta;
+    sums.mean_copy = out.mean;
+    sums.var_copy = out.var_unbiased;
+    return sums;
+  }
+
+  /// With a residual, g has been masked by the pass of sums.
+  InputGradientArgs<T> input_gradient_args(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) const {
+    InputGradientArgs<T> results{};
+    results.g = static_cast<const T*>(spec_.residual ? out.dresidual : in.dy);
+    results.x = static_cast<const T*>(in.x);
+    results.gamma = in.gamma;
+    results.beta = in.beta;
+    results.mean = in.mean;
+    results.inv_std = in.inv_std;
+    results.dgamma = out.dgamma;
+    results.dbeta = out.dbeta;
+    results.dx = static_cast<T*>(out.dx);
+    results.rows = grid_.rows;
+    results.slabs_per_block = slabs_per_result_block(kInputRows);
+    return results;
   }
 
   FloatPair* partials() const { return reinterpret_cast<FloatPair*>(context_.scratch()); }

@@ -110,6 +110,21 @@ __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs<T> arg
   }
 }
 
+struct StatisticsCopyArgs {
+  const float *mean, *var_unbiased;
+  float *mean_copy, *var_copy;
+  int channels;
+};
+
+/// What sum_gradients does beside its sums.
+/// Grid: one thread a channel. Block: kThreads. Shared: none.
+__global__ void __launch_bounds__(kThreads) copy_statistics(StatisticsCopyArgs args) {
+  const int channel = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
+  if (channel >= args.channels) return;
+  args.mean_copy[channel] = args.mean[channel];
+  args.var_copy[channel] = args.var_unbiased[channel];
+}
+
 // --- The pass of results ----------------------------------------------------------------------------------------
 
 constexpr int kInputRows = 2;

@@ -13,7 +13,7 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-constexpr std::int64_t kAlignmentBytes = 256;  // of the workspace behind a gradient in the scratch memory
+constexpr std::int64_t kAlignmentBytes = 256;  // of the workspace behind other things in the scratch memory
 constexpr float kPriceOfFloat32 = 1.1f;        // that a gradient without a last rounding to 16 bits may cost in time
 
 std::unique_ptr<CudnnGraph> plan(const CudnnGraphSpec& spec, CudnnRuntime& cudnn) {
@@ -39,33 +39,60 @@ DataType gradient_type(const ConvolutionSpec& spec, CudnnRuntime& cudnn) {
   return !in_16_bits || *in_float32 <= kPriceOfFloat32 * *in_16_bits ? DataType::kFloat32 : spec.type;
 }
 
-/// The engine that sums as it goes, where there is one and it costs less than reading y once more at the most that the
-/// memory moves. cuDNN has it for fp16 on Hopper.
+/// A pass that sums as it goes, the same without, and what a batch norm of its own would then read.
+struct SummingPass {
+  CudnnGraphSpec with_sums, plain;
+  std::int64_t bytes_spared = 0;
+};
+
+/// Null where no engine sums, or where it costs more than the reading at the most that the memory moves.
+std::unique_ptr<CudnnGraph> plan_where_cheaper(const SummingPass& pass, CudnnRuntime& cudnn) {
+  const auto plain = CudnnGraph::milliseconds(pass.plain, cudnn),
+             summing = CudnnGraph::milliseconds(pass.with_sums, cudnn);
+  const double reading = 1e3 * static_cast<double>(pass.bytes_spared) / cudnn.peak_bytes_per_second();
+  if (!plain || !summing || *summing >= *plain + reading) return nullptr;
+  return CudnnGraph::plan(pass.with_sums, cudnn);
+}
+
+/// cuDNN has it for fp16.
 std::unique_ptr<CudnnGraph> plan_with_sums(const ConvolutionSpec& spec, CudnnRuntime& cudnn) {
   if (spec.type != DataType::kFloat16) return nullptr;
-  const CudnnGraphSpec with_sums = {spec, ConvolutionPass::kForwardWithSums, spec.type};
-  const auto plain = CudnnGraph::milliseconds({spec, ConvolutionPass::kForward, spec.type}, cudnn);
-  const auto summing = CudnnGraph::milliseconds(with_sums, cudnn);
-  const double y_bytes = static_cast<double>(spec.y().count() * size_of(spec.type));
-  if (!plain || !summing || *summing >= *plain + 1e3 * y_bytes / cudnn.peak_bytes_per_second()) return nullptr;
-  return CudnnGraph::plan(with_sums, cudnn);
+  return plan_where_cheaper({.with_sums = {spec, ConvolutionPass::kForwardWithSums, spec.type},
+                             .plain = {spec, ConvolutionPass::kForward, spec.type},
+                             .bytes_spared = spec.y().count() * size_of(spec.type)},
+                            cudnn);
+}
+
+/// The engine that goes on to the sums of the batch norm before, where it costs less than reading dx and a once more.
+/// cuDNN has it for fp16.
+std::unique_ptr<CudnnGraph> plan_backward_with_sums(const ConvolutionSpec& spec, CudnnRuntime& cudnn) {
+  if (spec.type != DataType::kFloat16 || !spec.x_is_normalised) return nullptr;
+  return plan_where_cheaper({.with_sums = {spec, ConvolutionPass::kBackwardInputWithSums, spec.type},
+                             .plain = {spec, ConvolutionPass::kBackwardInput, spec.type},
+                             .bytes_spared = 2 * spec.x.count() * size_of(spec.type)},
+                            cudnn);
 }
 
 class CudnnConvolution final : public ConvolutionOp {
  public:
   CudnnConvolution(const ConvolutionSpec& spec, CudnnRuntime& cudnn)
       : type_(spec.type),
-        num_weights_(spec.num_filters * spec.kernel * spec.kernel * spec.x.c),
+        num_weights_(spec.weight_count()),
+        coefficients_bytes_(round_up(kNumCoefficients * spec.x.c * kFloatBytes, kAlignmentBytes)),
         context_(cudnn.context()) {
     forward_ = plan({spec, ConvolutionPass::kForward, spec.type}, cudnn);
     forward_with_sums_ = plan_with_sums(spec, cudnn);
-    if (spec.needs_dx) backward_input_ = plan({spec, ConvolutionPass::kBackwardInput, spec.type}, cudnn);
+    if (spec.needs_dx) {
+      backward_input_ = plan({spec, ConvolutionPass::kBackwardInput, spec.type}, cudnn);
+      backward_input_with_sums_ = plan_backward_with_sums(spec, cudnn);
+    }
     plan_backward_weight(spec, cudnn);
 
-    std::int64_t scratch_bytes =
-        std::max(forward_->workspace_bytes(), rounded_bytes_ + backward_weight_->workspace_bytes());
-    if (forward_with_sums_ != nullptr) scratch_bytes = std::max(scratch_bytes, forward_with_sums_->workspace_bytes());
-    if (backward_input_ != nullptr) scratch_bytes = std::max(scratch_bytes, backward_input_->workspace_bytes());
+    std::int64_t scratch_bytes = rounded_bytes_ + backward_weight_->workspace_bytes();
+    for (const auto* graph : {&forward_, &forward_with_sums_, &backward_input_})
+      if (*graph != nullptr) scratch_bytes = std::max(scratch_bytes, (*graph)->workspace_bytes());
+    if (backward_input_with_sums_ != nullptr)
+      scratch_bytes = std::max(scratch_bytes, coefficients_bytes_ + backward_input_with_sums_->workspace_bytes());
     context_.reserve_scratch(scratch_bytes);
   }
 
@@ -81,6 +108,20 @@ class CudnnConvolution final : public ConvolutionOp {
 
   void backward_input(const void* dy, void* dx) override {
     backward_input_->run({.x = dx, .w = w_, .y = dy}, context_.scratch());
+  }
+
+  bool sums_gradients() const override { return backward_input_with_sums_ != nullptr; }
+
+  void backward_input_with_sums(const void* dy, const NormalisedInput& in,
+                                const NormalisedInputGradients& out) override {
+    backward_input_with_sums_->run({.x = out.g,
+                                    .w = w_,
+                                    .y = dy,
+                                    .normalised = in,
+                                    .dgamma = out.dgamma,
+                                    .dbeta = out.dbeta,
+                                    .coefficients = reinterpret_cast<float*>(context_.scratch())},
+                                   context_.scratch() + coefficients_bytes_);
   }
 
   void backward_weight(const void* x, const void* dy, float* dw) override {
@@ -99,9 +140,10 @@ class CudnnConvolution final : public ConvolutionOp {
   }
 
   DataType type_;
-  std::int64_t num_weights_;
+  std::int64_t num_weights_, coefficients_bytes_;
   Context& context_;
-  std::unique_ptr<CudnnGraph> forward_, forward_with_sums_, backward_input_, backward_weight_;
+  std::unique_ptr<CudnnGraph> forward_, forward_with_sums_, backward_input_, backward_input_with_sums_,
+      backward_weight_;
   std::int64_t rounded_bytes_ = 0;  // of dw in 16 bits at the head of the scratch memory, 0 where there is none
   const void* w_ = nullptr;
 };

@@ -1,36 +1,29 @@
-/// cuDNN graphs through its frontend: built, an engine chosen, run. The only file that reads the frontend's headers.
+/// cuDNN graphs through its frontend: the fastest engine measured, remembered, run.
 #include "ops/cuda/cudnn_graph.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include <cudnn_frontend.h>
-
 #include "convoy/base/error.h"
+#include "convoy/base/median.h"
 
 #include "device/cuda/check.h"
 #include "device/cuda/handles.h"
+#include "ops/cuda/cudnn_engines.h"
 
 namespace convoy::ops::cuda {
 
 namespace {
 
 namespace fe = cudnn_frontend;
-using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
 
-constexpr std::int64_t kMaxWorkspaceBytes = std::int64_t{1} << 30;
-constexpr std::size_t kMaxCandidates = 8;  // engines measured, best first by cuDNN's own guess
-constexpr int kMeasurements = 5;           // of each; the median counts
+constexpr int kMeasurements = 5;  // of each engine; the median counts
 /// A later candidate must be this much faster: of engines as good as equal the first is taken, whatever the noise.
 constexpr float kAdvantage = 0.95f;
-
-// What the graph calls its tensors.
-enum Uid : std::int64_t { kX = 1, kW = 2, kY = 3, kSum = 4, kSquareSum = 5 };
 
 const char* to_string(ConvolutionPass pass) {
   switch (pass) {
@@ -40,6 +33,8 @@ const char* to_string(ConvolutionPass pass) {
       return "forward with sums";
     case ConvolutionPass::kBackwardInput:
       return "backward by input";
+    case ConvolutionPass::kBackwardInputWithSums:
+      return "backward by input with sums";
     default:
       return "backward by weight";
   }
@@ -52,89 +47,6 @@ std::string to_string(const CudnnGraphSpec& spec) {
                      conv.kernel, convoy::to_string(spec.weight_type), conv.stride, conv.padding);
 }
 
-fe::DataType_t frontend_type(DataType type) {
-  switch (type) {
-    case DataType::kBfloat16:
-      return fe::DataType_t::BFLOAT16;
-    case DataType::kFloat16:
-      return fe::DataType_t::HALF;
-    default:
-      return fe::DataType_t::FLOAT;
-  }
-}
-
-/// cuDNN names extents N,C,H,W whatever the layout; the strides say that channels vary fastest.
-void describe(fe::graph::Tensor_attributes& tensor, Uid uid, const Shape& s, DataType type) {
-  tensor.set_uid(uid)
-      .set_dim({s.n, s.c, s.h, s.w})
-      .set_stride({s.h * s.w * s.c, 1, s.w * s.c, s.c})
-      .set_data_type(frontend_type(type));
-}
-
-template <typename Attributes>
-Attributes sliding(const ConvolutionSpec& spec) {
-  Attributes attributes;
-  attributes.set_padding({spec.padding, spec.padding});
-  attributes.set_stride({spec.stride, spec.stride});
-  attributes.set_dilation({1, 1});
-  return attributes;
-}
-
-/// The three tensors of a convolution, filters as a "batch" of K images R x S x C.
-struct Extents {
-  explicit Extents(const ConvolutionSpec& spec)
-      : x(spec.x), w{spec.num_filters, spec.kernel, spec.kernel, spec.x.c}, y(spec.y()) {}
-  Shape x, w, y;
-};
-
-void add_convolution(fe::graph::Graph& graph, const CudnnGraphSpec& spec) {
-  const ConvolutionSpec& conv = spec.convolution;
-  const Extents extents(conv);
-  const auto describe_as = [&](fe::graph::Tensor_attributes& tensor, Uid uid) {
-    if (uid == kX) describe(tensor, uid, extents.x, conv.type);
-    if (uid == kW) describe(tensor, uid, extents.w, spec.weight_type);
-    if (uid == kY) describe(tensor, uid, extents.y, conv.type);
-  };
-  const auto input = [&](Uid uid) {
-    fe::graph::Tensor_attributes tensor;
-    describe_as(tensor, uid);
-    return graph.tensor(tensor);
-  };
-  const auto output = [&](const Tensor& tensor, Uid uid) {
-    describe_as(*tensor, uid);
-    tensor->set_output(true);
-  };
-  const auto sums_output = [&](const Tensor& tensor, Uid uid) {
-    describe(*tensor, uid, {1, 1, 1, conv.num_filters}, DataType::kFloat32);
-    tensor->set_output(true);
-  };
-  switch (spec.pass) {
-    case ConvolutionPass::kForwardWithSums: {
-      const Tensor y = graph.conv_fprop(input(kX), input(kW), sliding<fe::graph::Conv_fprop_attributes>(conv));
-      output(y, kY);
-      const auto [sum, square_sum] = graph.genstats(y, fe::graph::Genstats_attributes());
-      sums_output(sum, kSum);
-      sums_output(square_sum, kSquareSum);
-      return;
-    }
-    case ConvolutionPass::kForward:
-      return output(graph.conv_fprop(input(kX), input(kW), sliding<fe::graph::Conv_fprop_attributes>(conv)), kY);
-    case ConvolutionPass::kBackwardInput:
-      return output(graph.conv_dgrad(input(kY), input(kW), sliding<fe::graph::Conv_dgrad_attributes>(conv)), kX);
-    case ConvolutionPass::kBackwardWeight:
-      return output(graph.conv_wgrad(input(kY), input(kX), sliding<fe::graph::Conv_wgrad_attributes>(conv)), kW);
-  }
-}
-
-std::vector<fe::NumericalNote_t> unwanted_notes(DataType type, bool tf32) {
-  using Note = fe::NumericalNote_t;
-  std::vector<Note> notes = {
-      Note::NONDETERMINISTIC, Note::REDUCED_PRECISION_REDUCTION, Note::DOWN_CONVERT_INPUTS, Note::FFT,
-      Note::WINOGRAD,         Note::WINOGRAD_TILE_4x4,           Note::WINOGRAD_TILE_6x6,   Note::WINOGRAD_TILE_13x13};
-  if (type == DataType::kFloat32 && !tf32) notes.push_back(Note::TENSOR_CORE);  // they take float32 as TF32
-  return notes;
-}
-
 /// Memory to measure on. Ordinary numbers, as multiplying zeros takes less power and so less time than training does:
 /// bytes of 0x3c make 0.0115 in float32 and bfloat16, 1.06 in float16.
 Buffer make_tensor(Context& context, const Shape& shape, DataType type) {
@@ -143,6 +55,38 @@ Buffer make_tensor(Context& context, const Shape& shape, DataType type) {
       cudaMemsetAsync(buffer.data(), 0x3c, static_cast<std::size_t>(buffer.size_bytes()), context.stream()));
   return buffer;
 }
+
+/// Memory for all tensors of any pass.
+class SomeTensors {
+ public:
+  SomeTensors(const CudnnGraphSpec& spec, Context& context)
+      : extents_(spec.convolution),
+        x_(make_tensor(context, extents_.x, spec.convolution.type)),
+        w_(make_tensor(context, extents_.w, spec.weight_type)),
+        y_(make_tensor(context, extents_.y, spec.convolution.type)),
+        a_(make_tensor(context, extents_.x, spec.convolution.type)),
+        rows_(make_tensor(context, {1, 1, kRows, width()}, DataType::kFloat32)) {}
+
+  ConvolutionTensors tensors() const {
+    const auto row = [&](std::int64_t i) { return rows_.floats() + i * width(); };
+    return {.x = x_.data(),
+            .w = w_.data(),
+            .y = y_.data(),
+            .sums = {.sum = row(0), .square_sum = row(1)},
+            .normalised = {.a = a_.data(), .gamma = row(2), .beta = row(3), .mean = row(4), .inv_std = row(5)},
+            .dgamma = row(6),
+            .dbeta = row(7),
+            .coefficients = row(8)};
+  }
+
+ private:
+  static constexpr std::int64_t kRows = 8 + kNumCoefficients;
+
+  std::int64_t width() const { return std::max(extents_.x.c, extents_.y.c); }
+
+  Extents extents_;
+  Buffer x_, w_, y_, a_, rows_;
+};
 
 /// What the plan cache knows of a graph: an engine, or that there is none.
 struct Plan {
@@ -191,11 +135,11 @@ class CudnnGraph::Impl {
   bool plan() {
     std::optional<Plan> known = known_plan(spec_, runtime_);
     if (known && known->engine.empty()) return false;
-    const bool has_engines = build();
+    const bool has_engines = build(graph_, spec_, {.handle = runtime_.handle(), .tf32 = runtime_.tf32()});
     if (known) {
       take(known->engine);
     } else {
-      known = has_engines ? measure_all(supported()) : Plan();
+      known = has_engines ? measure_all(candidates_of(graph_)) : Plan();
       runtime_.plans().insert(key_of(spec_, runtime_), to_text(*known));
     }
     return !known->engine.empty();
@@ -209,21 +153,9 @@ class CudnnGraph::Impl {
   }
 
  private:
-  bool build() {
-    graph_.set_io_data_type(frontend_type(spec_.convolution.type))
-        .set_intermediate_data_type(fe::DataType_t::FLOAT)
-        .set_compute_data_type(fe::DataType_t::FLOAT);
-    add_convolution(graph_, spec_);
-    if (graph_.validate().is_bad() || graph_.build_operation_graph(runtime_.handle()).is_bad()) return false;
-    if (graph_.create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}).is_bad()) return false;
-    graph_.deselect_numeric_notes(unwanted_notes(spec_.convolution.type, runtime_.tf32()));
-    graph_.deselect_workspace_greater_than(kMaxWorkspaceBytes);
-    return true;
-  }
-
   void take(const std::string& name) {
     for (std::int64_t engine = 0; engine < graph_.get_execution_plan_count(); ++engine) {
-      if (name_of(engine) != name) continue;
+      if (name_of(graph_, engine) != name) continue;
       const fe::error_t error = graph_.build_plan_at_index(engine);
       if (error.is_bad()) break;
       engine_ = engine;
@@ -233,38 +165,20 @@ class CudnnGraph::Impl {
          to_string(spec_), name, runtime_.platform());
   }
 
-  std::vector<std::int64_t> supported() {
-    std::vector<std::int64_t> engines;
-    for (std::int64_t engine = 0; engine < graph_.get_execution_plan_count(); ++engine) {
-      if (engines.size() == kMaxCandidates) break;
-      if (graph_.build_plan_at_index(engine).is_good()) engines.push_back(engine);
-    }
-    return engines;
-  }
-
   /// Sets engine_ to the fastest that runs, if any does.
   Plan measure_all(const std::vector<std::int64_t>& candidates) {
     if (candidates.empty()) return {};
     std::int64_t most_workspace = 0;
     for (const std::int64_t engine : candidates) most_workspace = std::max(most_workspace, workspace_bytes_of(engine));
     Context& context = runtime_.context();
-    const Extents extents(spec_.convolution);
-    const Buffer x = make_tensor(context, extents.x, spec_.convolution.type);
-    const Buffer w = make_tensor(context, extents.w, spec_.weight_type);
-    const Buffer y = make_tensor(context, extents.y, spec_.convolution.type);
-    const Buffer sums(context.device(), 2 * spec_.convolution.num_filters * kFloatBytes);
+    const SomeTensors memory(spec_, context);
     const Buffer workspace(context.device(), most_workspace);
-    const ConvolutionTensors tensors = {
-        .x = x.data(),
-        .w = w.data(),
-        .y = y.data(),
-        .sums = {.sum = sums.floats(), .square_sum = sums.floats() + spec_.convolution.num_filters}};
 
     Plan best;
     for (const std::int64_t engine : candidates) {
-      const std::optional<float> time = measure(engine, tensors, workspace.data());
+      const std::optional<float> time = measure(engine, memory.tensors(), workspace.data());
       if (!time || (!best.engine.empty() && *time > kAdvantage * best.milliseconds)) continue;
-      best = {.milliseconds = *time, .engine = name_of(engine)};
+      best = {.milliseconds = *time, .engine = name_of(graph_, engine)};
       engine_ = engine;
     }
     context.device().synchronize();  // before the tensors are given back
@@ -275,7 +189,7 @@ class CudnnGraph::Impl {
   std::optional<float> measure(std::int64_t engine, const ConvolutionTensors& tensors, void* workspace) {
     const cudaStream_t stream = runtime_.context().stream();
     if (run_engine(engine, tensors, workspace).is_bad()) return std::nullopt;  // warms up as well
-    std::array<float, kMeasurements> times{};
+    std::vector<float> times(kMeasurements);
     for (float& time : times) {
       CONVOY_CHECK_CUDA(cudaEventRecord(start_.get(), stream));
       if (run_engine(engine, tensors, workspace).is_bad()) return std::nullopt;
@@ -283,8 +197,7 @@ class CudnnGraph::Impl {
       CONVOY_CHECK_CUDA(cudaEventSynchronize(stop_.get()));
       CONVOY_CHECK_CUDA(cudaEventElapsedTime(&time, start_.get(), stop_.get()));
     }
-    std::ranges::nth_element(times, times.begin() + kMeasurements / 2);
-    return times[kMeasurements / 2];
+    return median(std::move(times));
   }
 
   fe::error_t run_engine(std::int64_t engine, const ConvolutionTensors& tensors, void* workspace) {
@@ -295,14 +208,21 @@ class CudnnGraph::Impl {
       memory[kSum] = tensors.sums.sum;
       memory[kSquareSum] = tensors.sums.square_sum;
     }
+    if (spec_.pass == ConvolutionPass::kBackwardInputWithSums) add_sums_of_gradients(tensors, memory);
     return graph_.execute_plan_at_index(runtime_.handle(), memory, workspace, engine);
   }
 
-  std::string name_of(std::int64_t engine) const {
-    std::string name;
-    const fe::error_t error = graph_.get_plan_name_at_index(engine, name);
-    if (error.is_bad()) fail("{}: {}", to_string(spec_), error.err_msg);
-    return name;
+  void add_sums_of_gradients(const ConvolutionTensors& tensors, std::unordered_map<std::int64_t, void*>& memory) const {
+    const NormalisedInput& in = tensors.normalised;
+    memory[kA] = const_cast<void*>(in.a);
+    memory[kGamma] = const_cast<float*>(in.gamma);
+    memory[kBeta] = const_cast<float*>(in.beta);
+    memory[kMean] = const_cast<float*>(in.mean);
+    memory[kInvStd] = const_cast<float*>(in.inv_std);
+    memory[kDgamma] = tensors.dgamma;
+    memory[kDbeta] = tensors.dbeta;
+    for (std::int64_t i = 0; i < kNumCoefficients; ++i)
+      memory[kCoefficients + i] = tensors.coefficients + i * spec_.convolution.x.c;
   }
 
   std::int64_t workspace_bytes_of(std::int64_t engine) const {

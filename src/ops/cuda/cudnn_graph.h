@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "convoy/ops/convolution.h"
 
@@ -12,11 +14,14 @@
 namespace convoy::ops::cuda {
 
 enum class ConvolutionPass {
-  kForward,          ///< x, w -> y
-  kForwardWithSums,  ///< x, w -> y, and the sums of each channel of y
-  kBackwardInput,    ///< y (its gradient), w -> x (its gradient)
-  kBackwardWeight,   ///< x, y (its gradient) -> w (its gradient)
+  kForward,                ///< x, w -> y
+  kForwardWithSums,        ///< x, w -> y, and the sums of each channel of y
+  kBackwardInput,          ///< y (its gradient), w -> x (its gradient)
+  kBackwardInputWithSums,  ///< likewise, masked, and the gradients of the batch norm that made x
+  kBackwardWeight,         ///< x, y (its gradient) -> w (its gradient)
 };
+
+inline constexpr std::int64_t kNumCoefficients = 3;  ///< rows that cuDNN's batch norm writes beside its sums
 
 struct CudnnGraphSpec {
   ConvolutionSpec convolution;
@@ -24,13 +29,17 @@ struct CudnnGraphSpec {
   DataType weight_type = DataType::kFloat32;  ///< of w; x and y are of convolution.type
 };
 
-/// Device memory by its part in the forward pass, values and gradients alike. The pass writes one of the three, and the
-/// sums where it gives them.
+/// Device memory by its part in the forward pass, values and gradients alike. The pass writes one of the first three,
+/// and what it sums.
 struct ConvolutionTensors {
   const void* x = nullptr;
   const void* w = nullptr;
   const void* y = nullptr;
   ChannelSums sums;
+  NormalisedInput normalised;     ///< kBackwardInputWithSums: read
+  float* dgamma = nullptr;        ///< likewise: (C), written
+  float* dbeta = nullptr;         ///< likewise
+  float* coefficients = nullptr;  ///< likewise: (kNumCoefficients,C), written by the engine and read by nobody
 };
 
 /// Engines come from cuDNN's heuristics. Left out are those that give other bits at the next call, that sum in less
@@ -53,5 +62,10 @@ class CudnnGraph {
   explicit CudnnGraph(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+/// The engines that CudnnGraph::plan would measure on a GPU that need not be there, in its order: `gpu` is cuDNN's own
+/// description of one, in JSON. Those that cuDNN compiles when it runs are missing where there is no driver. Throws
+/// Error where cuDNN does not understand the description; before 9.8 it understands none.
+std::vector<std::string> engines_on(const std::string& gpu, const CudnnGraphSpec& spec, bool tf32 = false);
 
 }  // namespace convoy::ops::cuda

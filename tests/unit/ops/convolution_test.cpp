@@ -1,6 +1,7 @@
 /// ConvolutionOp against double loops.
 #include "reference/convolution.h"
 
+#include "unit/ops/convolution_sums.h"
 #include "unit/ops/op_test.h"
 
 namespace convoy {
@@ -101,27 +102,35 @@ TEST_P(ConvolutionTest, GivesTheSumsOfWhatItStored) {
     const auto op = library_->convolution(spec);
     if (!op->gives_sums()) continue;
     any = true;
-    const DeviceArray x(*library_, rounded(type, random_array(spec.x.count(), 1)), type),
-        w(*library_, rounded(type, random_array(spec.weight_count(), 2)), type);
-    const DeviceArray y(*library_, spec.y().count(), type), plain(*library_, spec.y().count(), type);
-    const DeviceArray sum(*library_, spec.num_filters), square_sum(*library_, spec.num_filters);
-    op->load_weights(w);
-    op->forward(x, plain);
-    op->forward_with_sums(x, y, {sum, square_sum});
-    const Array stored = y.doubles();
-    Array sums(32), squares(32), magnitudes(32);
-    for (std::size_t i = 0; i < stored.size(); ++i) {
-      sums[i % 32] += stored[i];
-      magnitudes[i % 32] += std::abs(stored[i]);
-      squares[i % 32] += stored[i] * stored[i];
-    }
-    // At most an addition a pixel, and the rounding of a square.
-    expect_close("sum", sum, sums, rounding_bound(magnitudes, spec.y().pixels()));
-    expect_close("square_sum", square_sum, squares, rounding_bound(squares, spec.y().pixels() + 1));
-    const Array want = plain.doubles();  // another engine may sum in another order: a unit in the last place
-    for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(stored[i], want[i], 0x1p-10 * (1 + std::abs(want[i])));
+    const auto run = [&](const void* w, const void* x, void* y, const ops::ChannelSums& sums) {
+      op->load_weights(w);
+      op->forward_with_sums(x, y, sums);
+    };
+    expect_sums_of_output(*library_, spec, run);
   }
   if (!any) GTEST_SKIP() << "no engine of this library gives sums";
+}
+
+TEST_P(ConvolutionTest, SumsTheGradientsOfTheBatchNormBefore) {
+  bool any = false;
+  for (const DataType type : types()) {
+    for (ConvolutionSpec spec :
+         {ConvolutionSpec{{2, 9, 7, 16}, 32, 3, 1, 1}, ConvolutionSpec{{2, 8, 8, 24}, 16, 3, 2, 1},
+          ConvolutionSpec{{3, 7, 7, 64}, 128, 1, 1, 0}}) {
+      SCOPED_TRACE(fmt::format("{} in {}", to_string(spec.x), to_string(type)));
+      spec.type = type;
+      EXPECT_FALSE(library_->convolution(spec)->sums_gradients()) << "x is any x";
+      spec.x_is_normalised = true;
+      const auto op = library_->convolution(spec);
+      if (!op->sums_gradients()) continue;
+      any = true;
+      expect_sums_of_gradients(*library_, spec, [&](const void* w, const void* dy, const auto& in, const auto& out) {
+        op->load_weights(w);
+        op->backward_input_with_sums(dy, in, out);
+      });
+    }
+  }
+  if (!any) GTEST_SKIP() << "no engine of this library sums gradients, or none is the faster for it";
 }
 
 TEST_P(ConvolutionTest, SeesNewWeightsAfterLoading) {

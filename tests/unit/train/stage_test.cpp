@@ -3,6 +3,9 @@
 #include "train/stage.h"
 
 #include <algorithm>
+#include <bit>
+
+#include "convoy/ops/forwarding_library.h"
 
 #include "unit/ops/op_test.h"
 
@@ -28,6 +31,19 @@ const std::vector<TestNetwork> kNetworks = {
 struct Way {
   bool recomputes = false;
   bool splits = false;
+  bool sums_apart = false;  ///< every batch norm makes its own pass of sums
+};
+
+/// Convolutions that stop at the gradient of their input.
+class StoppingConvolutions final : public ops::ForwardingLibrary {
+ public:
+  using ForwardingLibrary::ForwardingLibrary;
+
+  std::unique_ptr<ops::ConvolutionOp> convolution(const ops::ConvolutionSpec& spec) override {
+    ops::ConvolutionSpec of_any_x = spec;
+    of_any_x.x_is_normalised = false;
+    return inner().convolution(of_any_x);
+  }
 };
 
 using Bits = std::vector<std::uint32_t>;
@@ -81,7 +97,9 @@ class StageTest : public OpTest {
   std::vector<Bits> gradients(const Network& cells, const std::vector<CellRange>& runs, const Way& way) const {
     const DataType type = cells.front()->memory().type();
     const std::int64_t num_chunks = std::ssize(runs);
-    Stage stage(*library_, cells,
+    StoppingConvolutions stopping(*library_);
+    ops::Library& library = way.sums_apart ? stopping : *library_;
+    Stage stage(library, cells,
                 plan_stage(cells, {.runs = runs,
                                    .num_frames = std::vector<std::int64_t>(runs.size(), kFrames + 1),
                                    .recomputed = std::vector<bool>(cells.size(), way.recomputes),
@@ -158,6 +176,36 @@ TEST_P(StageTest, RecomputingAndSplittingGiveTheGradientsOfNeither) {
           EXPECT_EQ(gradients(cells, {range}, {.recomputes = true, .splits = true}), expected) << "both";
         }
       }
+    }
+  }
+}
+
+/// |a - b| / |b| of arenas of float32.
+double relative_distance(const Bits& a, const Bits& b) {
+  double difference = 0, norm = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double value = std::bit_cast<float>(b[i]);
+    difference += std::pow(std::bit_cast<float>(a[i]) - value, 2);
+    norm += value * value;
+  }
+  return std::sqrt(difference / norm);
+}
+
+TEST_P(StageTest, SumsMadeByConvolutionsGiveTheGradientsOfBatchNormsOwn) {
+  constexpr ops::ConvolutionSpec kSome{
+      .x = {4, 8, 8, 16}, .num_filters = 16, .type = DataType::kFloat16, .x_is_normalised = true};
+  if (std::ranges::find(types(), DataType::kFloat16) == types().end() ||
+      !library_->convolution(kSome)->sums_gradients())
+    GTEST_SKIP() << "no convolution of this library sums gradients, or none is the faster for it";
+  for (const TestNetwork& test : kNetworks) {
+    for (const bool frozen : {false, true}) {
+      SCOPED_TRACE(fmt::format("{}, {}", test.name, frozen ? "partly frozen" : "all trained"));
+      const Network cells = network(test, DataType::kFloat16, frozen);
+      const std::vector<Bits> summed = gradients(cells, {test.ranges.front()}, {}),
+                              apart = gradients(cells, {test.ranges.front()}, {.sums_apart = true});
+      EXPECT_NE(summed.back(), apart.back()) << "no convolution has summed";
+      // Sums of what is rounded to 11 bits afterwards, instead of before: relative errors of 2^-11, through the cells.
+      EXPECT_LE(relative_distance(summed.back(), apart.back()), 0x1p-8);
     }
   }
 }

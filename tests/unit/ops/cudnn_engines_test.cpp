@@ -1,0 +1,146 @@
+/// What cuDNN offers our networks on GPUs that need not be there: whether every convolution can be planned at all.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+#include "convoy/model/network.h"
+#include "convoy/ops/forwarding_library.h"
+
+#include "ops/cuda/cudnn_graph.h"
+#include "unit/messages.h"
+#include "unit/ops/described_gpus.h"
+
+namespace convoy {
+namespace {
+
+using ops::ConvolutionSpec;
+using ops::cuda::ConvolutionPass;
+using ops::cuda::CudnnGraphSpec;
+using ops::cuda::engines_on;
+using test::DescribedGpu;
+using test::kA100;
+using test::kH200;
+
+constexpr ConvolutionSpec kBottleneck3x3{.x = {256, 56, 56, 64}, .num_filters = 64, .kernel = 3, .padding = 1};
+
+ConvolutionSpec typed(ConvolutionSpec spec, DataType type) {
+  spec.type = type;
+  return spec;
+}
+
+std::string text(const ConvolutionSpec& spec) {
+  return fmt::format("x {}, {} filters {}x{}, stride {}", to_string(spec.x), spec.num_filters, spec.kernel, spec.kernel,
+                     spec.stride);
+}
+
+/// Notes every convolution that a network asks for.
+class ConvolutionNotes final : public ops::ForwardingLibrary {
+ public:
+  explicit ConvolutionNotes(ops::Library& inner) : ForwardingLibrary(inner) {}
+
+  std::vector<ConvolutionSpec> noted;
+
+  std::unique_ptr<ops::ConvolutionOp> convolution(const ConvolutionSpec& spec) override {
+    const auto same = [&](const ConvolutionSpec& other) { return text(other) == text(spec); };
+    if (std::ranges::none_of(noted, same)) noted.push_back(spec);
+    return nullptr;  // planned, never run
+  }
+};
+
+std::vector<ConvolutionSpec> convolutions_of(const NetworkSpec& spec) {
+  const auto cpu = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+  ConvolutionNotes notes(*cpu);
+  for (const auto& cell : make_network(spec)) cell->plan(notes);
+  return notes.noted;
+}
+
+struct Case {
+  DescribedGpu gpu;
+  DataType type = DataType::kFloat32;
+};
+
+std::string case_name(const ::testing::TestParamInfo<Case>& info) {
+  return fmt::format("{}_{}", info.param.gpu.name, to_string(info.param.type));
+}
+
+class CudnnEngines : public ::testing::TestWithParam<Case> {
+ protected:
+  std::vector<std::string> engines(const ConvolutionSpec& spec, ConvolutionPass pass, DataType weight_type) const {
+    return engines_on(to_json(GetParam().gpu), {typed(spec, GetParam().type), pass, weight_type});
+  }
+
+  void expect_for_all_of(const NetworkSpec& network) const {
+    const DataType type = GetParam().type;
+    const std::vector<ConvolutionSpec> convolutions = convolutions_of(network);
+    ASSERT_GE(convolutions.size(), 5U);
+    for (const ConvolutionSpec& spec : convolutions) {
+      EXPECT_FALSE(engines(spec, ConvolutionPass::kForward, type).empty()) << "forward, " << text(spec);
+      EXPECT_FALSE(engines(spec, ConvolutionPass::kBackwardWeight, type).empty()) << "by weight, " << text(spec);
+      if (!spec.needs_dx) continue;
+      EXPECT_FALSE(engines(spec, ConvolutionPass::kBackwardInput, type).empty()) << "by input, " << text(spec);
+    }
+  }
+};
+
+TEST_P(CudnnEngines, AreThereForEveryConvolutionOfResnet50) {
+  expect_for_all_of({.name = "resnet50", .image = {224, 224, 3}, .micro_batch = 64, .num_classes = 1000});
+}
+
+TEST_P(CudnnEngines, AreThereForEveryConvolutionOfResnet20) {
+  expect_for_all_of({.name = "resnet20", .image = {32, 32, 3}, .micro_batch = 128, .num_classes = 10});
+}
+
+// Its channels grow by odd numbers: 16-bit rows begin at no multiple of 16 bytes.
+TEST_P(CudnnEngines, AreThereForTheOddChannelsOfPyramidnet) {
+  expect_for_all_of({.name = "pyramidnet20-a27", .image = {32, 32, 3}, .micro_batch = 32, .num_classes = 10});
+}
+
+// A rank finds the engine that another has chosen by its name.
+TEST_P(CudnnEngines, HaveNamesOfTheirOwn) {
+  for (const ConvolutionPass pass :
+       {ConvolutionPass::kForward, ConvolutionPass::kBackwardInput, ConvolutionPass::kBackwardWeight}) {
+    const auto names = engines(kBottleneck3x3, pass, GetParam().type);
+    EXPECT_GE(names.size(), 2U);
+    EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(On, CudnnEngines,
+                         ::testing::Values(Case{kH200, DataType::kFloat32}, Case{kH200, DataType::kBfloat16},
+                                           Case{kH200, DataType::kFloat16}, Case{kA100, DataType::kFloat32},
+                                           Case{kA100, DataType::kBfloat16}, Case{kA100, DataType::kFloat16}),
+                         case_name);
+
+std::vector<std::string> engines_on_h200(const ConvolutionSpec& spec, ConvolutionPass pass, bool tf32 = false) {
+  return engines_on(to_json(kH200), {spec, pass, spec.type}, tf32);
+}
+
+TEST(CudnnEnginesOnHopper, SumWhileTheyComputeInFp16) {
+  const NetworkSpec resnet50{.name = "resnet50", .image = {224, 224, 3}, .micro_batch = 256, .num_classes = 1000};
+  for (const ConvolutionSpec& spec : convolutions_of(resnet50)) {
+    if (!spec.needs_dx) continue;  // of three channels
+    const ConvolutionSpec fp16 = typed(spec, DataType::kFloat16);
+    EXPECT_FALSE(engines_on_h200(fp16, ConvolutionPass::kForwardWithSums).empty()) << text(spec);
+    EXPECT_FALSE(engines_on_h200(fp16, ConvolutionPass::kBackwardInputWithSums).empty()) << text(spec);
+  }
+}
+
+TEST(CudnnEnginesOnHopper, RoundFloat32OnlyWhereTf32IsAsked) {
+  for (const ConvolutionPass pass :
+       {ConvolutionPass::kForward, ConvolutionPass::kBackwardInput, ConvolutionPass::kBackwardWeight}) {
+    const auto exact = engines_on_h200(kBottleneck3x3, pass), rounding = engines_on_h200(kBottleneck3x3, pass, true);
+    ASSERT_FALSE(exact.empty());
+    EXPECT_NE(exact, rounding);
+  }
+}
+
+TEST(CudnnEnginesOnHopper, NeedADescriptionThatCudnnUnderstands) {
+  EXPECT_CONTAINS(test::message_of<Error>([] { engines_on("{}", {kBottleneck3x3}); }), "does not take this for a GPU");
+}
+
+}  // namespace
+}  // namespace convoy

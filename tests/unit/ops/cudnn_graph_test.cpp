@@ -1,0 +1,77 @@
+/// cuDNN's engines that sum as they go, whether or not they are the faster for it.
+#include "ops/cuda/cudnn_graph.h"
+
+#include "device/cuda/cuda_device.h"
+#include "unit/ops/convolution_sums.h"
+
+namespace convoy {
+namespace {
+
+using ops::ConvolutionSpec;
+using ops::cuda::ConvolutionPass;
+using ops::cuda::CudnnGraph;
+
+const std::vector<ConvolutionSpec> kSpecs = {
+    {.x = {4, 14, 14, 64}, .num_filters = 64, .kernel = 3, .padding = 1, .type = DataType::kFloat16},
+    {.x = {4, 14, 14, 64}, .num_filters = 128, .kernel = 3, .stride = 2, .padding = 1, .type = DataType::kFloat16},
+    {.x = {4, 7, 7, 64}, .num_filters = 256, .type = DataType::kFloat16}};
+
+class CudnnGraphTest : public OpTest {
+ protected:
+  void SetUp() override {
+    OpTest::SetUp();
+    if (library_ == nullptr) return;
+    auto& device = dynamic_cast<cuda::CudaDevice&>(library_->device());
+    context_.emplace(device, device.stream(), device.properties().multiProcessorCount);
+    runtime_.emplace(*context_, ops::cuda::CudnnSpec{.gpu = device.properties().name, .plans = plans_});
+  }
+
+  /// For each case the pass and scratch memory; skips where cuDNN has no engine.
+  template <typename Check>
+  void for_each_graph(ConvolutionPass pass, const Check& check) {
+    for (const ConvolutionSpec& spec : kSpecs) {
+      SCOPED_TRACE(fmt::format("{}, {} filters", to_string(spec.x), spec.num_filters));
+      const auto graph = CudnnGraph::plan({spec, pass, spec.type}, *runtime_);
+      if (graph == nullptr) GTEST_SKIP() << "cuDNN has no such engine for this GPU";
+      const Buffer workspace(library_->device(), graph->workspace_bytes());
+      check(spec, *graph, workspace.data());
+    }
+  }
+
+  ops::PlanCache plans_;
+  std::optional<ops::cuda::Context> context_;
+  std::optional<ops::cuda::CudnnRuntime> runtime_;
+};
+
+TEST_P(CudnnGraphTest, SumsTheOutput) {
+  for_each_graph(ConvolutionPass::kForwardWithSums, [&](const ConvolutionSpec& spec, CudnnGraph& graph,
+                                                        void* workspace) {
+    expect_sums_of_output(*library_, spec, [&](const void* w, const void* x, void* y, const ops::ChannelSums& sums) {
+      graph.run({.x = x, .w = w, .y = y, .sums = sums}, workspace);
+    });
+  });
+}
+
+TEST_P(CudnnGraphTest, SumsTheGradientsOfTheBatchNormBefore) {
+  const auto check = [&](const ConvolutionSpec& spec, CudnnGraph& graph, void* workspace) {
+    const Buffer coefficients(library_->device(), ops::cuda::kNumCoefficients * spec.x.c * kFloatBytes);
+    const auto run = [&](const void* w, const void* dy, const ops::NormalisedInput& in,
+                         const ops::NormalisedInputGradients& out) {
+      graph.run({.x = out.g,
+                 .w = w,
+                 .y = dy,
+                 .normalised = in,
+                 .dgamma = out.dgamma,
+                 .dbeta = out.dbeta,
+                 .coefficients = coefficients.floats()},
+                workspace);
+    };
+    expect_sums_of_gradients(*library_, spec, run);
+  };
+  for_each_graph(ConvolutionPass::kBackwardInputWithSums, check);
+}
+
+CONVOY_RUN_ON_ALL_LIBRARIES(CudnnGraphTest);
+
+}  // namespace
+}  // namespace convoy
