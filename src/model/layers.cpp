@@ -1,6 +1,8 @@
 /// Layers: parameter names as torchvision's, arithmetic from the device's library.
 #include "model/layers.h"
 
+#include <cassert>
+
 namespace convoy {
 
 namespace {
@@ -121,6 +123,7 @@ void BatchNorm::backward_weight(const Frame& frame) const {
 namespace {
 
 ops::ConvolutionSpec convolution_of(const ConvBatchNormSpec& spec) {
+  assert(spec.before == nullptr || spec.before->has_plain_relu());
   ops::ConvolutionSpec convolution = spec.convolution;
   convolution.x_is_normalised = spec.before != nullptr;
   return convolution;
@@ -173,6 +176,7 @@ void ConvBatchNorm::backward(const Frame& frame, const void* x, const void* y, c
   bn_.backward(frame, frame[a_], y,
                {.dy = gradients.dy, .dx = da, .dresidual = gradients.dresidual, .summed = gradients.summed});
   if (sums_gradients_before(frame)) {
+    assert(gradients.dx != nullptr);
     const BatchNorm& bn = before_->bn_;
     conv_.backward_input_with_sums(da, bn.as_input(frame, frame[before_->a_]), bn.sum_places(frame, gradients.dx));
   } else if (gradients.dx != nullptr) {

@@ -61,6 +61,7 @@ class BatchNorm {
                const ops::ChannelSums& sums = {}) const;
   /// y once more, from what forward has noted.
   void recompute(const Frame& frame, const void* x, void* y) const;
+
   struct Gradients {
     const void* dy = nullptr;
     void* dx = nullptr;         ///< may be dy, unless there is a residual
@@ -70,6 +71,7 @@ class BatchNorm {
   void backward(const Frame& frame, const void* x, const void* y, const Gradients& gradients) const;
   void backward_weight(const Frame& frame) const;
 
+  const ops::BatchNormSpec& spec() const { return spec_; }
   /// For the convolution behind, where it sums this backward's gradients as it goes.
   ops::NormalisedInput as_input(const Frame& frame, const void* x) const;
   ops::NormalisedInputGradients sum_places(const Frame& frame, void* g) const;
@@ -113,6 +115,8 @@ class ConvBatchNorm {
   /// a alone, where y is the cell's output or not read by backward.
   void recompute(const Frame& frame, const void* x) const;
 
+  /// Whether y is relu(bn(a)) and nothing else.
+  bool has_plain_relu() const { return bn_.spec().relu && !bn_.spec().residual; }
   /// Whether backward's dx is not the whole gradient of x but masked by the ReLU before, whose batch norm's sums are
   /// done as well: the backward of `before` is told by Gradients::summed.
   bool sums_gradients_before(const Frame& frame) const;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "convoy/base/median.h"
 #include "convoy/params/names.h"
 
 #include "planned_step.h"

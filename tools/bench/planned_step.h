@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "convoy/base/median.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/session.h"
 

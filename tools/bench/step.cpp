@@ -6,6 +6,7 @@
 
 #include <boost/program_options.hpp>
 
+#include "convoy/base/median.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/session.h"
 #include "convoy/comm/topology.h"

@@ -40,9 +40,20 @@ class TimedConvolution final : public ops::ConvolutionOp {
     const OpTimer timer(device_, seconds_.convolution_forward);
     inner_->forward(x, y);
   }
+  bool gives_sums() const override { return inner_->gives_sums(); }
+  void forward_with_sums(const void* x, void* y, const ops::ChannelSums& sums) override {
+    const OpTimer timer(device_, seconds_.convolution_forward);
+    inner_->forward_with_sums(x, y, sums);
+  }
   void backward_input(const void* dy, void* dx) override {
     const OpTimer timer(device_, seconds_.convolution_input);
     inner_->backward_input(dy, dx);
+  }
+  bool sums_gradients() const override { return inner_->sums_gradients(); }
+  void backward_input_with_sums(const void* dy, const ops::NormalisedInput& in,
+                                const ops::NormalisedInputGradients& out) override {
+    const OpTimer timer(device_, seconds_.convolution_input);
+    inner_->backward_input_with_sums(dy, in, out);
   }
   void backward_weight(const void* x, const void* dy, float* dw) override {
     const OpTimer timer(device_, seconds_.convolution_weight);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "convoy/base/clock.h"
-#include "convoy/base/median.h"
 
 #include "synthetic_source.h"
 #include "train/engine.h"

@@ -52,8 +52,9 @@ struct BatchNormGradInputs {
   const float* mean = nullptr;
   const float* inv_std = nullptr;
   const float* var_unbiased = nullptr;
-  /// The convolution behind has made the pass over dy (ConvolutionOp::sums_gradients): dy is 0 where the ReLU did not
-  /// let through, dgamma and dbeta are there. Only with spec.relu and without spec.residual.
+  /// The convolution behind has made the pass over dy (ConvolutionOp::sums_gradients): dgamma and dbeta are there, dy
+  /// is 0 where the ReLU did not let through, but for the roundings of its argument. Only with spec.relu and without
+  /// spec.residual.
   bool summed = false;
 };
 

@@ -1,7 +1,6 @@
 /// Work whose failure is everyone's.
 #include "convoy/comm/on_root.h"
 
-#include <cstddef>
 #include <string>
 
 #include "convoy/base/error.h"

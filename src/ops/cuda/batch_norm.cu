@@ -1,5 +1,6 @@
 /// Batch normalisation on a GPU: a pass of sums, then a pass of results, both bound by memory.
 #include <algorithm>
+#include <cassert>
 #include <memory>
 
 #include "convoy/ops/batch_norm.h"
@@ -75,6 +76,7 @@ class CudaBatchNorm final : public BatchNormOp {
   }
 
   void backward(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) override {
+    assert(!in.summed || (spec_.relu && !spec_.residual));
     if (in.summed) {
       const auto blocks = static_cast<unsigned>(ceil_div(spec_.x.c, kThreads));
       launch(copy_statistics, {{blocks, 1, 1}, {kThreads, 1, 1}}, context_.stream(),

@@ -49,12 +49,11 @@ struct SummingPass {
 std::unique_ptr<CudnnGraph> plan_where_cheaper(const SummingPass& pass, CudnnRuntime& cudnn) {
   const auto plain = CudnnGraph::milliseconds(pass.plain, cudnn),
              summing = CudnnGraph::milliseconds(pass.with_sums, cudnn);
-  const double reading = 1e3 * static_cast<double>(pass.bytes_spared) / cudnn.peak_bytes_per_second();
-  if (!plain || !summing || *summing >= *plain + reading) return nullptr;
+  if (!plain || !summing || *summing >= *plain + 1e3 * cudnn.seconds_to_read(pass.bytes_spared)) return nullptr;
   return CudnnGraph::plan(pass.with_sums, cudnn);
 }
 
-/// cuDNN has it for fp16.
+/// cuDNN sums fp16's outputs, on Hopper all that ResNets ask for.
 std::unique_ptr<CudnnGraph> plan_with_sums(const ConvolutionSpec& spec, CudnnRuntime& cudnn) {
   if (spec.type != DataType::kFloat16) return nullptr;
   return plan_where_cheaper({.with_sums = {spec, ConvolutionPass::kForwardWithSums, spec.type},
@@ -78,7 +77,7 @@ class CudnnConvolution final : public ConvolutionOp {
   CudnnConvolution(const ConvolutionSpec& spec, CudnnRuntime& cudnn)
       : type_(spec.type),
         num_weights_(spec.weight_count()),
-        coefficients_bytes_(round_up(kNumCoefficients * spec.x.c * kFloatBytes, kAlignmentBytes)),
+        coefficients_bytes_(round_up(kNumCoefficients * coefficient_stride(spec.x.c) * kFloatBytes, kAlignmentBytes)),
         context_(cudnn.context()) {
     forward_ = plan({spec, ConvolutionPass::kForward, spec.type}, cudnn);
     forward_with_sums_ = plan_with_sums(spec, cudnn);

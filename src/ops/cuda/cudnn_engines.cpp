@@ -162,15 +162,4 @@ std::vector<std::int64_t> candidates_of(fe::graph::Graph& graph) {
   return engines;
 }
 
-std::vector<std::string> engines_on(const std::string& gpu, const CudnnGraphSpec& spec, bool tf32) {
-  const auto described = std::make_shared<fe::DeviceProperties>();
-  const fe::error_t error = described->deserialize({gpu.begin(), gpu.end()});
-  if (error.is_bad()) fail("cuDNN {} does not take this for a GPU: {}: {}", cudnn_version(), gpu, error.err_msg);
-  fe::graph::Graph graph;
-  std::vector<std::string> names;
-  if (!build(graph, spec, {.described = described, .tf32 = tf32})) return names;
-  for (const std::int64_t engine : candidates_of(graph)) names.push_back(name_of(graph, engine));
-  return names;
-}
-
 }  // namespace convoy::ops::cuda

@@ -2,6 +2,7 @@
 /// and cudnn_engines.cpp alone: the frontend's headers take long to compile.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -56,15 +56,17 @@ Buffer make_tensor(Context& context, const Shape& shape, DataType type) {
   return buffer;
 }
 
-/// Memory for all tensors of any pass.
-class SomeTensors {
+/// Memory for all tensors of a pass.
+class MeasuringMemory {
  public:
-  SomeTensors(const CudnnGraphSpec& spec, Context& context)
+  MeasuringMemory(const CudnnGraphSpec& spec, Context& context)
       : extents_(spec.convolution),
         x_(make_tensor(context, extents_.x, spec.convolution.type)),
         w_(make_tensor(context, extents_.w, spec.weight_type)),
         y_(make_tensor(context, extents_.y, spec.convolution.type)),
-        a_(make_tensor(context, extents_.x, spec.convolution.type)),
+        a_(spec.pass == ConvolutionPass::kBackwardInputWithSums
+               ? make_tensor(context, extents_.x, spec.convolution.type)
+               : Buffer()),
         rows_(make_tensor(context, {1, 1, kRows, width()}, DataType::kFloat32)) {}
 
   ConvolutionTensors tensors() const {
@@ -82,7 +84,7 @@ class SomeTensors {
  private:
   static constexpr std::int64_t kRows = 8 + kNumCoefficients;
 
-  std::int64_t width() const { return std::max(extents_.x.c, extents_.y.c); }
+  std::int64_t width() const { return coefficient_stride(std::max(extents_.x.c, extents_.y.c)); }
 
   Extents extents_;
   Buffer x_, w_, y_, a_, rows_;
@@ -171,7 +173,7 @@ class CudnnGraph::Impl {
     std::int64_t most_workspace = 0;
     for (const std::int64_t engine : candidates) most_workspace = std::max(most_workspace, workspace_bytes_of(engine));
     Context& context = runtime_.context();
-    const SomeTensors memory(spec_, context);
+    const MeasuringMemory memory(spec_, context);
     const Buffer workspace(context.device(), most_workspace);
 
     Plan best;
@@ -222,7 +224,7 @@ class CudnnGraph::Impl {
     memory[kDgamma] = tensors.dgamma;
     memory[kDbeta] = tensors.dbeta;
     for (std::int64_t i = 0; i < kNumCoefficients; ++i)
-      memory[kCoefficients + i] = tensors.coefficients + i * spec_.convolution.x.c;
+      memory[kCoefficients + i] = tensors.coefficients + i * coefficient_stride(spec_.convolution.x.c);
   }
 
   std::int64_t workspace_bytes_of(std::int64_t engine) const {
@@ -261,6 +263,17 @@ std::int64_t CudnnGraph::workspace_bytes() const {
 
 void CudnnGraph::run(const ConvolutionTensors& tensors, void* workspace) {
   impl_->run(tensors, workspace);
+}
+
+std::vector<std::string> engines_on(const std::string& gpu, const CudnnGraphSpec& spec, bool tf32) {
+  const auto described = std::make_shared<fe::DeviceProperties>();
+  const fe::error_t error = described->deserialize({gpu.begin(), gpu.end()});
+  if (error.is_bad()) fail("cuDNN {} does not take this for a GPU: {}: {}", cudnn_version(), gpu, error.err_msg);
+  fe::graph::Graph graph;
+  std::vector<std::string> names;
+  if (!build(graph, spec, {.described = described, .tf32 = tf32})) return names;
+  for (const std::int64_t engine : candidates_of(graph)) names.push_back(name_of(graph, engine));
+  return names;
 }
 
 }  // namespace convoy::ops::cuda

@@ -21,7 +21,11 @@ enum class ConvolutionPass {
   kBackwardWeight,         ///< x, y (its gradient) -> w (its gradient)
 };
 
-inline constexpr std::int64_t kNumCoefficients = 3;  ///< rows that cuDNN's batch norm writes beside its sums
+/// Floats of the rows of coefficients that cuDNN's batch norm writes beside its sums, each aligned to 16 bytes.
+inline constexpr std::int64_t kNumCoefficients = 3;
+inline std::int64_t coefficient_stride(std::int64_t channels) {
+  return round_up(channels, 4);
+}
 
 struct CudnnGraphSpec {
   ConvolutionSpec convolution;
@@ -39,7 +43,7 @@ struct ConvolutionTensors {
   NormalisedInput normalised;     ///< kBackwardInputWithSums: read
   float* dgamma = nullptr;        ///< likewise: (C), written
   float* dbeta = nullptr;         ///< likewise
-  float* coefficients = nullptr;  ///< likewise: (kNumCoefficients,C), written by the engine and read by nobody
+  float* coefficients = nullptr;  ///< likewise: (kNumCoefficients, coefficient_stride(C)), which nobody reads
 };
 
 /// Engines come from cuDNN's heuristics. Left out are those that give other bits at the next call, that sum in less

@@ -1,6 +1,8 @@
 /// cuDNN's handle, version and errors.
 #include "ops/cuda/cudnn_runtime.h"
 
+#include <charconv>
+
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 
@@ -18,6 +20,15 @@ struct Version {
 Version running_version() {
   const std::size_t version = cudnnGetVersion();
   return {version / 10000, version / 100 % 100, version % 100};
+}
+
+/// 0 where the driver does not say.
+std::int64_t driver_megabytes_per_second() {
+  int device = 0, kilohertz = 0, bits = 0;
+  CONVOY_CHECK_CUDA(cudaGetDevice(&device));
+  CONVOY_CHECK_CUDA(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, device));
+  CONVOY_CHECK_CUDA(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device));
+  return 2 * std::int64_t{kilohertz} * bits / 8 / 1000;  // two transfers a clock
 }
 
 }  // namespace
@@ -41,12 +52,13 @@ CudnnRuntime::CudnnRuntime(Context& context, const CudnnSpec& spec) : context_(c
   CONVOY_CHECK_CUDNN(status);
 }
 
-double CudnnRuntime::peak_bytes_per_second() const {
-  int device = 0, kilohertz = 0, bits = 0;
-  CONVOY_CHECK_CUDA(cudaGetDevice(&device));
-  CONVOY_CHECK_CUDA(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, device));
-  CONVOY_CHECK_CUDA(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device));
-  return 2.0 * 1e3 * kilohertz * bits / 8;  // two transfers a clock
+double CudnnRuntime::seconds_to_read(std::int64_t size_bytes) const {
+  const std::string key = platform_ + ", MB a second";
+  if (spec_.plans.find(key) == nullptr) spec_.plans.insert(key, std::to_string(driver_megabytes_per_second()));
+  const std::string& text = *spec_.plans.find(key);
+  std::int64_t megabytes = 0;
+  std::from_chars(text.data(), text.data() + text.size(), megabytes);
+  return megabytes <= 0 ? 0 : static_cast<double>(size_bytes) / (1e6 * static_cast<double>(megabytes));
 }
 
 CudnnRuntime::~CudnnRuntime() {

@@ -35,8 +35,9 @@ class CudnnRuntime {
   cudnnHandle_t handle() const { return handle_; }
   Context& context() const { return context_; }
   PlanCache& plans() const { return spec_.plans; }
-  /// What the GPU's memory moves at most, by the driver's word.
-  double peak_bytes_per_second() const;
+  /// At the most that the GPU's memory moves, by the driver's word; 0 where it has none. Kept in the plan cache: what
+  /// is decided by it must be decided alike on all ranks.
+  double seconds_to_read(std::int64_t size_bytes) const;
   bool tf32() const { return spec_.tf32; }
   /// What a plan depends on beside its operation: "NVIDIA H200, cuDNN 9.19.0".
   const std::string& platform() const { return platform_; }

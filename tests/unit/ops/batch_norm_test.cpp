@@ -85,25 +85,26 @@ TEST_P(BatchNormTest, TakesTheStatisticsFromSumsWhereTheyAreGiven) {
 
 // What a convolution that sums the gradient of its input hands on.
 TEST_P(BatchNormTest, TakesTheSumsOfItsBackwardWhereTheyAreThere) {
-  const Shape shape{4, 9, 9, 37};
   for (const DataType type : types()) {
-    SCOPED_TRACE(to_string(type));
-    const BatchNormValues values(shape, type);
-    BatchNormPass pass(*library_, {shape, true, false}, values);
-    pass.backward();
-    Array g = values.dy;
-    const Array y = pass.y.doubles();
-    for (std::size_t i = 0; i < g.size(); ++i)
-      if (y[i] <= 0) g[i] = 0;
-    const DeviceArray masked(*library_, g, type), dx(*library_, shape.count(), type);
-    const DeviceArray mean_copy(*library_, shape.c), var_copy(*library_, shape.c);
-    BatchNormGradInputs in = pass.gradient_inputs();
-    in.dy = masked;
-    in.summed = true;
-    pass.op->backward(in, {dx, nullptr, pass.dgamma, pass.dbeta, mean_copy, var_copy});
-    EXPECT_EQ(bits(dx), bits(pass.dx));
-    EXPECT_EQ(bits(mean_copy), bits(pass.mean));
-    EXPECT_EQ(bits(var_copy), bits(pass.var_unbiased));
+    for (const Shape& shape : {Shape{4, 9, 9, 37}, Shape{2, 5, 5, 300}}) {
+      SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
+      const BatchNormValues values(shape, type);
+      BatchNormPass pass(*library_, {shape, true, false}, values);
+      pass.backward();
+      Array g = values.dy;
+      const Array y = pass.y.doubles();
+      for (std::size_t i = 0; i < g.size(); ++i)
+        if (y[i] <= 0) g[i] = 0;
+      const DeviceArray masked(*library_, g, type), dx(*library_, shape.count(), type);
+      const DeviceArray mean_copy(*library_, shape.c), var_copy(*library_, shape.c);
+      BatchNormGradInputs in = pass.gradient_inputs();
+      in.dy = masked;
+      in.summed = true;
+      pass.op->backward(in, {dx, nullptr, pass.dgamma, pass.dbeta, mean_copy, var_copy});
+      EXPECT_EQ(bits(dx), bits(pass.dx));
+      EXPECT_EQ(bits(mean_copy), bits(pass.mean));
+      EXPECT_EQ(bits(var_copy), bits(pass.var_unbiased));
+    }
   }
 }
 

@@ -1,9 +1,12 @@
 /// What cuDNN offers our networks on GPUs that need not be there: whether every convolution can be planned at all.
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include <cudnn.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
@@ -19,7 +22,6 @@ namespace {
 
 using ops::ConvolutionSpec;
 using ops::cuda::ConvolutionPass;
-using ops::cuda::CudnnGraphSpec;
 using ops::cuda::engines_on;
 using test::DescribedGpu;
 using test::kA100;
@@ -67,8 +69,18 @@ std::string case_name(const ::testing::TestParamInfo<Case>& info) {
   return fmt::format("{}_{}", info.param.gpu.name, to_string(info.param.type));
 }
 
+/// Null where this cuDNN can be asked.
+const char* why_not_asked() {
+  return CUDNN_VERSION < 90800 || cudnnGetVersion() < 90800 ? "cuDNN understands descriptions of GPUs from 9.8 on"
+                                                            : nullptr;
+}
+
 class CudnnEngines : public ::testing::TestWithParam<Case> {
  protected:
+  void SetUp() override {
+    if (why_not_asked() != nullptr) GTEST_SKIP() << why_not_asked();
+  }
+
   std::vector<std::string> engines(const ConvolutionSpec& spec, ConvolutionPass pass, DataType weight_type) const {
     return engines_on(to_json(GetParam().gpu), {typed(spec, GetParam().type), pass, weight_type});
   }
@@ -99,7 +111,7 @@ TEST_P(CudnnEngines, AreThereForTheOddChannelsOfPyramidnet) {
   expect_for_all_of({.name = "pyramidnet20-a27", .image = {32, 32, 3}, .micro_batch = 32, .num_classes = 10});
 }
 
-// A rank finds the engine that another has chosen by its name.
+// A rank finds the engine that another has chosen by its name, and none is measured twice: cuDNN names some twice.
 TEST_P(CudnnEngines, HaveNamesOfTheirOwn) {
   for (const ConvolutionPass pass :
        {ConvolutionPass::kForward, ConvolutionPass::kBackwardInput, ConvolutionPass::kBackwardWeight}) {
@@ -115,11 +127,18 @@ INSTANTIATE_TEST_SUITE_P(On, CudnnEngines,
                                            Case{kA100, DataType::kBfloat16}, Case{kA100, DataType::kFloat16}),
                          case_name);
 
+class CudnnEnginesOnHopper : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (why_not_asked() != nullptr) GTEST_SKIP() << why_not_asked();
+  }
+};
+
 std::vector<std::string> engines_on_h200(const ConvolutionSpec& spec, ConvolutionPass pass, bool tf32 = false) {
   return engines_on(to_json(kH200), {spec, pass, spec.type}, tf32);
 }
 
-TEST(CudnnEnginesOnHopper, SumWhileTheyComputeInFp16) {
+TEST_F(CudnnEnginesOnHopper, SumWhileTheyComputeInFp16) {
   const NetworkSpec resnet50{.name = "resnet50", .image = {224, 224, 3}, .micro_batch = 256, .num_classes = 1000};
   for (const ConvolutionSpec& spec : convolutions_of(resnet50)) {
     if (!spec.needs_dx) continue;  // of three channels
@@ -129,7 +148,7 @@ TEST(CudnnEnginesOnHopper, SumWhileTheyComputeInFp16) {
   }
 }
 
-TEST(CudnnEnginesOnHopper, RoundFloat32OnlyWhereTf32IsAsked) {
+TEST_F(CudnnEnginesOnHopper, RoundFloat32OnlyWhereTf32IsAsked) {
   for (const ConvolutionPass pass :
        {ConvolutionPass::kForward, ConvolutionPass::kBackwardInput, ConvolutionPass::kBackwardWeight}) {
     const auto exact = engines_on_h200(kBottleneck3x3, pass), rounding = engines_on_h200(kBottleneck3x3, pass, true);
@@ -138,7 +157,7 @@ TEST(CudnnEnginesOnHopper, RoundFloat32OnlyWhereTf32IsAsked) {
   }
 }
 
-TEST(CudnnEnginesOnHopper, NeedADescriptionThatCudnnUnderstands) {
+TEST_F(CudnnEnginesOnHopper, NeedADescriptionThatCudnnUnderstands) {
   EXPECT_CONTAINS(test::message_of<Error>([] { engines_on("{}", {kBottleneck3x3}); }), "does not take this for a GPU");
 }
 

@@ -1,6 +1,9 @@
 /// cuDNN's engines that sum as they go, whether or not they are the faster for it.
 #include "ops/cuda/cudnn_graph.h"
 
+#include <optional>
+#include <vector>
+
 #include "device/cuda/cuda_device.h"
 #include "unit/ops/convolution_sums.h"
 
@@ -26,16 +29,22 @@ class CudnnGraphTest : public OpTest {
     runtime_.emplace(*context_, ops::cuda::CudnnSpec{.gpu = device.properties().name, .plans = plans_});
   }
 
-  /// For each case the pass and scratch memory; skips where cuDNN has no engine.
+  /// For each case the pass and scratch memory. On Hopper cuDNN has engines for all, elsewhere perhaps for none.
   template <typename Check>
   void for_each_graph(ConvolutionPass pass, const Check& check) {
+    constexpr int kHopper = 9;
+    const auto& device = dynamic_cast<cuda::CudaDevice&>(library_->device());
+    bool any = false;
     for (const ConvolutionSpec& spec : kSpecs) {
       SCOPED_TRACE(fmt::format("{}, {} filters", to_string(spec.x), spec.num_filters));
       const auto graph = CudnnGraph::plan({spec, pass, spec.type}, *runtime_);
-      if (graph == nullptr) GTEST_SKIP() << "cuDNN has no such engine for this GPU";
+      EXPECT_TRUE(graph != nullptr || device.properties().major != kHopper);
+      if (graph == nullptr) continue;
+      any = true;
       const Buffer workspace(library_->device(), graph->workspace_bytes());
       check(spec, *graph, workspace.data());
     }
+    if (!any) GTEST_SKIP() << "cuDNN has no such engines for this GPU";
   }
 
   ops::PlanCache plans_;
@@ -54,7 +63,8 @@ TEST_P(CudnnGraphTest, SumsTheOutput) {
 
 TEST_P(CudnnGraphTest, SumsTheGradientsOfTheBatchNormBefore) {
   const auto check = [&](const ConvolutionSpec& spec, CudnnGraph& graph, void* workspace) {
-    const Buffer coefficients(library_->device(), ops::cuda::kNumCoefficients * spec.x.c * kFloatBytes);
+    const Buffer coefficients(library_->device(),
+                              ops::cuda::kNumCoefficients * ops::cuda::coefficient_stride(spec.x.c) * kFloatBytes);
     const auto run = [&](const void* w, const void* dy, const ops::NormalisedInput& in,
                          const ops::NormalisedInputGradients& out) {
       graph.run({.x = out.g,

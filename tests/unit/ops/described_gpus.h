@@ -1,6 +1,7 @@
 /// GPUs in the words of cuDNN, which then tells its engines for them where there is none.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <fmt/format.h>
