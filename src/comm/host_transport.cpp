@@ -89,6 +89,8 @@ class HostTransport final : public Transport {
     return !under_way_.empty();
   }
 
+  bool holds_back() const override { return false; }  // MPI has it from the start
+
  private:
   std::unique_ptr<Message> plan(HostMessage::Post post) {
     return std::make_unique<HostMessage>(under_way_, std::move(post));

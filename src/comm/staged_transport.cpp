@@ -8,6 +8,7 @@
 ///   travels  pinned -> MPI -> pinned
 ///   arrived  pinned -> device            receives and reductions; not waited for:
 ///   test()   lane.join(): device work issued from here on waits for that copy
+#include <algorithm>
 #include <cassert>
 #include <functional>
 #include <map>
@@ -77,6 +78,7 @@ class StagedMessage final : public Message {
 
   bool active() const override { return phase_ != Phase::kIdle; }
   bool arrived() const { return phase_ == Phase::kArrived; }
+  bool is_posted() const { return phase_ == Phase::kTravels || arrived(); }
 
   /// As far as it goes without waiting.
   void advance() {
@@ -161,6 +163,10 @@ class StagedTransport final : public Transport {
     for (StagedMessage* message : under_way_) message->advance();
     under_way_.remove_if([](const StagedMessage& message) { return message.arrived(); });
     return !under_way_.empty();
+  }
+
+  bool holds_back() const override {
+    return std::ranges::any_of(under_way_, [](const StagedMessage* message) { return !message->is_posted(); });
   }
 
  private:

@@ -119,6 +119,7 @@ void StepExecutor::run(BatchSource& source) {
     if (recorder_ != nullptr) recorder_->end_instruction();
   }
   wait_for_device();
+  let_messages_leave();
   if (is_training()) parts_.training.loss_scale->end_step(skips_update_);
 }
 
@@ -341,6 +342,15 @@ void StepExecutor::wait_for_device() {
       return parts_.device.idle();
     });
   parts_.device.synchronize();
+}
+
+// Whoever called may wait for other ranks next, and they for these.
+void StepExecutor::let_messages_leave() {
+  if (!parts_.transport.holds_back()) return;
+  mpi::wait_until([&] {
+    parts_.transport.progress();
+    return !parts_.transport.holds_back();
+  });
 }
 
 std::span<const ops::LossSums> StepExecutor::sums() const {

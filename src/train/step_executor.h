@@ -105,6 +105,7 @@ class StepExecutor {
   bool any_rank_found_overflow();
   void wait_for(Message& message);
   void wait_for_device();
+  void let_messages_leave();
 
   ExecutorParts parts_;
   BoundProgram program_;

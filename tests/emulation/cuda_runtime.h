@@ -1,6 +1,6 @@
 /// Stands in for the CUDA toolkit's header of this name, so that a host compiler builds the very same .cu files and
 /// tests run them without a GPU. It offers what Convoy's kernels use, and finds what a GPU would not report: barriers
-/// and shuffles that not all threads reach. Kernels run when they are launched; streams are in order by that alone.
+/// and shuffles that not all threads reach.
 #pragma once
 
 #include <bit>
@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <cstring>
 #include <source_location>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include <math.h>  // NOLINT(modernize-deprecated-headers): device code calls fmaxf and isfinite without std
 
+#include "cuda_runtime_api.h"
 #include "emulation/machine.h"
 
 // NOLINTBEGIN: names are CUDA's
@@ -279,50 +281,7 @@ constexpr T max(T a, T b) {
   return a < b ? b : a;
 }
 
-// --- The runtime's calls -------------------------------------------------------------------------------------
-
-enum cudaError_t {
-  cudaSuccess = 0,
-  cudaErrorInvalidValue = 1,
-  cudaErrorMemoryAllocation = 2,
-  cudaErrorInvalidConfiguration = 9,
-  cudaErrorNotReady = 600,
-};
-inline const char* cudaGetErrorString(cudaError_t error) {
-  switch (error) {
-    case cudaSuccess:
-      return "no error";
-    case cudaErrorInvalidValue:
-      return "invalid argument";
-    case cudaErrorMemoryAllocation:
-      return "out of memory";
-    case cudaErrorInvalidConfiguration:
-      return "invalid configuration argument";
-    default:
-      return "device not ready";
-  }
-}
-inline cudaError_t cudaGetLastError() {
-  return cudaSuccess;
-}
-
-typedef struct CUstream_st* cudaStream_t;
-
-enum cudaMemcpyKind {
-  cudaMemcpyHostToHost,
-  cudaMemcpyHostToDevice,
-  cudaMemcpyDeviceToHost,
-  cudaMemcpyDeviceToDevice,
-  cudaMemcpyDefault
-};
-inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size, cudaMemcpyKind, cudaStream_t) {
-  if (size > 0) std::memmove(to, from, size);
-  return cudaSuccess;
-}
-inline cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t size, cudaStream_t) {
-  if (size > 0) std::memset(to, byte, size);
-  return cudaSuccess;
-}
+// --- Launches ------------------------------------------------------------------------------------------------
 
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
@@ -349,9 +308,12 @@ template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
   if (!convoy::emulation::launchable(*config)) return cudaErrorInvalidConfiguration;
-  const auto& [grid, block] = std::pair(config->gridDim, config->blockDim);
-  convoy::emulation::run_grid({grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, [&] { kernel(arguments...); });
-  return cudaSuccess;
+  const auto run = [grid = config->gridDim, block = config->blockDim, kernel,
+                    held = std::tuple<Parameters...>(arguments...)] {
+    convoy::emulation::run_grid({grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
+                                [&] { std::apply(kernel, held); });
+  };
+  return convoy::emulation::enqueue(config->stream, run);
 }
 
 // NOLINTEND

@@ -1,6 +1,9 @@
-/// Plans the CUDA device's operations, and the CPU's in place of NVIDIA's libraries.
+/// Plans the CUDA device's operations, and the CPU's in place of NVIDIA's libraries: work on the device's stream like
+/// any kernel.
 #include "emulation/emulated_library.h"
 
+#include "device/cuda/check.h"
+#include "device/cuda/cuda_device.h"
 #include "ops/check_spec.h"
 #include "ops/cuda/column_sum.h"
 #include "ops/cuda/context.h"
@@ -10,8 +13,6 @@
 namespace convoy::emulation {
 
 namespace {
-
-constexpr std::int64_t kMultiprocessors = 4;
 
 /// Values in float32 on their way into the CPU's operations and out of them.
 class Converter {
@@ -26,6 +27,9 @@ class Converter {
     if (type_ == DataType::kFloat32) return from;
     ops::cuda::widen(type_, from, to.floats(), count_of(to), context_);
     return to.data();
+  }
+  void enqueue(const std::function<void()>& work) const {
+    CONVOY_CHECK_CUDA(emulation::enqueue(context_.stream(), work));
   }
   void round_to(const Buffer& from, void* to) const {
     elementwise_->round_to(type_, from.floats(), to, count_of(from));
@@ -60,47 +64,53 @@ class WidenedConvolution final : public ops::ConvolutionOp {
         w_(converter_.buffer(spec.weight_count())),
         y_(converter_.buffer(spec.y().count())) {}
 
-  void load_weights(const void* w) override { inner_->load_weights(converter_.widened(w, w_)); }
+  void load_weights(const void* w) override {
+    converter_.enqueue([this, w = converter_.widened(w, w_)] { inner_->load_weights(w); });
+  }
   void forward(const void* x, void* y) override {
-    inner_->forward(converter_.widened(x, x_), y_.data());
+    converter_.enqueue([this, x = converter_.widened(x, x_)] { inner_->forward(x, y_.data()); });
     converter_.round_to(y_, y);
   }
   bool gives_sums() const override { return spec_.type == DataType::kFloat16; }
   void forward_with_sums(const void* x, void* y, const ops::ChannelSums& sums) override {
     forward(x, y);
-    const float* values = static_cast<const float*>(converter_.widened(y, y_));  // as they were stored
-    const Shape shape = spec_.y();
-    for (std::int64_t c = 0; c < shape.c; ++c) {
-      sums.sum[c] = sums.square_sum[c] = 0;
-      for (std::int64_t i = c; i < shape.count(); i += shape.c) {
-        sums.sum[c] += values[i];
-        sums.square_sum[c] += values[i] * values[i];
+    const float* stored = static_cast<const float*>(converter_.widened(y, y_));
+    converter_.enqueue([=, shape = spec_.y()] {
+      for (std::int64_t c = 0; c < shape.c; ++c) {
+        sums.sum[c] = sums.square_sum[c] = 0;
+        for (std::int64_t i = c; i < shape.count(); i += shape.c) {
+          sums.sum[c] += stored[i];
+          sums.square_sum[c] += stored[i] * stored[i];
+        }
       }
-    }
+    });
   }
   void backward_input(const void* dy, void* dx) override {
-    inner_->backward_input(converter_.widened(dy, y_), x_.data());
+    converter_.enqueue([this, dy = converter_.widened(dy, y_)] { inner_->backward_input(dy, x_.data()); });
     converter_.round_to(x_, dx);
   }
   bool sums_gradients() const override { return spec_.x_is_normalised && spec_.type == DataType::kFloat16; }
   void backward_input_with_sums(const void* dy, const ops::NormalisedInput& in,
                                 const ops::NormalisedInputGradients& out) override {
-    inner_->backward_input(converter_.widened(dy, y_), x_.data());
-    float* const g = x_.floats();
+    converter_.enqueue([this, dy = converter_.widened(dy, y_)] { inner_->backward_input(dy, x_.data()); });
     const float* a = static_cast<const float*>(converter_.widened(in.a, a_));
-    for (std::int64_t c = 0; c < spec_.x.c; ++c) {
-      out.dgamma[c] = out.dbeta[c] = 0;
-      for (std::int64_t i = c; i < spec_.x.count(); i += spec_.x.c) {
-        const float xhat = (a[i] - in.mean[c]) * in.inv_std[c];
-        if (xhat * in.gamma[c] + in.beta[c] <= 0) g[i] = 0;
-        out.dgamma[c] += g[i] * xhat;
-        out.dbeta[c] += g[i];
+    converter_.enqueue([=, g = x_.floats(), shape = spec_.x] {
+      for (std::int64_t c = 0; c < shape.c; ++c) {
+        out.dgamma[c] = out.dbeta[c] = 0;
+        for (std::int64_t i = c; i < shape.count(); i += shape.c) {
+          const float xhat = (a[i] - in.mean[c]) * in.inv_std[c];
+          if (xhat * in.gamma[c] + in.beta[c] <= 0) g[i] = 0;
+          out.dgamma[c] += g[i] * xhat;
+          out.dbeta[c] += g[i];
+        }
       }
-    }
+    });
     converter_.round_to(x_, out.g);
   }
   void backward_weight(const void* x, const void* dy, float* dw) override {
-    inner_->backward_weight(converter_.widened(x, x_), converter_.widened(dy, y_), dw);
+    converter_.enqueue([this, x = converter_.widened(x, x_), dy = converter_.widened(dy, y_), dw] {
+      inner_->backward_weight(x, dy, dw);
+    });
   }
 
  private:
@@ -122,14 +132,19 @@ class WidenedLinear final : public ops::LinearOp {
         dy_(converter_.buffer(spec.n * spec.num_outputs)) {}
 
   void forward(const void* x, const void* w, const float* b, float* y) override {
-    inner_->forward(converter_.widened(x, x_), converter_.widened(w, w_), b, y);
+    converter_.enqueue(
+        [this, x = converter_.widened(x, x_), w = converter_.widened(w, w_), b, y] { inner_->forward(x, w, b, y); });
   }
   void backward_input(const void* dy, const void* w, void* dx) override {
-    inner_->backward_input(converter_.widened(dy, dy_), converter_.widened(w, w_), x_.data());
+    converter_.enqueue([this, dy = converter_.widened(dy, dy_), w = converter_.widened(w, w_)] {
+      inner_->backward_input(dy, w, x_.data());
+    });
     converter_.round_to(x_, dx);
   }
   void backward_weight(const void* x, const void* dy, float* dw, float* db) override {
-    inner_->backward_weight(converter_.widened(x, x_), converter_.widened(dy, dy_), dw, db);
+    converter_.enqueue([this, x = converter_.widened(x, x_), wide_dy = converter_.widened(dy, dy_), dw, db] {
+      inner_->backward_weight(x, wide_dy, dw, db);
+    });
     ops::cuda::column_sum({spec_.n, spec_.num_outputs, spec_.type}, dy, db, context_);  // as beside cuBLAS
   }
 
@@ -143,7 +158,7 @@ class WidenedLinear final : public ops::LinearOp {
 
 class EmulatedLibrary final : public ops::Library {
  public:
-  Device& device() override { return cpu_->device(); }
+  Device& device() override { return device_; }
 
   std::unique_ptr<ops::ConvolutionOp> convolution(const ops::ConvolutionSpec& spec) override {
     check(spec);
@@ -187,7 +202,8 @@ class EmulatedLibrary final : public ops::Library {
 
  private:
   std::unique_ptr<ops::Library> cpu_ = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
-  ops::cuda::Context context_{cpu_->device(), nullptr, kMultiprocessors};
+  convoy::cuda::CudaDevice device_{{.libraries = "the CPU's"}};
+  ops::cuda::Context context_{device_, device_.stream(), device_.properties().multiProcessorCount};
   std::unique_ptr<ops::ElementwiseOps> elementwise_ = ops::cuda::make_elementwise(context_);
 };
 

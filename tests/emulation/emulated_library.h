@@ -8,8 +8,9 @@
 
 namespace convoy::emulation {
 
-/// Over host memory. All kernels of src/ops/cuda; convolution and the fully connected layer, which cuDNN and cuBLAS
-/// compute on a GPU, are the CPU's, with inputs widened to float32 and outputs rounded to the type of the spec.
+/// On a device of its own, whose stream runs behind the host. All kernels of src/ops/cuda; convolution and the fully
+/// connected layer, which cuDNN and cuBLAS compute on a GPU, are the CPU's, with inputs widened to float32 and outputs
+/// rounded to the type of the spec.
 std::unique_ptr<ops::Library> make_emulated_library();
 
 }  // namespace convoy::emulation

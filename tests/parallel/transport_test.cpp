@@ -119,6 +119,36 @@ TEST_P(OnEveryTransport, AMessageIsActiveFromItsStartUntilItsTestSaysSo) {
   rig_.finish();
 }
 
+// As rank 0 does between two steps of an evaluation: it waits for what the last stage makes of this very message.
+TEST_P(OnEveryTransport, WhatIsNotHeldBackArrivesWhileItsSenderWaitsForSomethingElse) {
+  if (world().size() == 1) GTEST_SKIP() << "needs another rank";
+  constexpr int kTag = 3, kAnswerTag = 4;
+  Buffer data(rig_.device(), 1 << 20);
+  const auto spec = [&](int peer) {
+    return MessageSpec{
+        .group = world(), .data = data.data(), .size_bytes = data.size_bytes(), .peer = peer, .tag = kTag};
+  };
+  std::unique_ptr<Message> message;
+  if (world().rank() == 0) message = rig_.transport().send(spec(1));
+  if (world().rank() == 1) message = rig_.transport().receive(spec(0));
+  rig_.transport().connect();
+  char answer = 0;
+  if (world().rank() == 0) {
+    message->start();
+    while (rig_.transport().holds_back()) {
+      rig_.poke();
+      rig_.transport().progress();
+    }
+    world().receive(&answer, 1, 1, kAnswerTag);  // without progress()
+  } else if (world().rank() == 1) {
+    message->start();
+    rig_.wait_for(*message);
+    world().send(&answer, 1, 0, kAnswerTag);
+  }
+  if (message) rig_.wait_for(*message);
+  rig_.finish();
+}
+
 TEST_P(OnEveryTransport, WhatMpiCannotCountIsRefusedWhenItIsPlanned) {
   float value = 0;
   const MessageSpec message{.group = world(), .data = &value, .size_bytes = std::int64_t{1} << 31, .peer = next()};

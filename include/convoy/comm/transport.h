@@ -68,6 +68,9 @@ class Transport {
   virtual void start_together(std::span<const std::unique_ptr<Message>> messages) = 0;
   /// Moves on whatever is under way. Cheap; called between cells and while waiting. False where nothing is under way.
   virtual bool progress() = 0;
+  /// Whether something that was started needs progress() to leave. As long as it does, this rank waits for no other
+  /// without calling it: the other may be waiting for that very message.
+  virtual bool holds_back() const = 0;
 };
 
 /// Straight from host memory by MPI.

@@ -155,6 +155,8 @@ class NcclTransport final : public Transport {
     return num_active_ > 0;
   }
 
+  bool holds_back() const override { return false; }
+
  private:
   bool is_pipeline(const mpi::Communicator& group) const { return group.handle() == grid_.model().handle(); }
 

@@ -90,12 +90,14 @@ class LoaderFixture : public testing::TestWithParam<Way> {
     return {library_->device(), micro * kImage.count() * size_of(GetParam().type)};
   }
 
-  static std::vector<float> values_of(const Buffer& x) {
+  std::vector<float> values_of(const Buffer& x) const {
     const std::int64_t size = size_of(GetParam().type);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(x.size_bytes()));
+    library_->device().copy_to_host(bytes.data(), x.data(), x.size_bytes());
     std::vector<float> values(static_cast<std::size_t>(x.size_bytes() / size));
     for (std::size_t i = 0; i < values.size(); ++i) {
       std::uint32_t bits = 0;
-      std::memcpy(&bits, x.data() + static_cast<std::int64_t>(i) * size, static_cast<std::size_t>(size));
+      std::memcpy(&bits, bytes.data() + static_cast<std::int64_t>(i) * size, static_cast<std::size_t>(size));
       values[i] = static_cast<float>(reference::decoded(GetParam().type, bits));
     }
     return values;

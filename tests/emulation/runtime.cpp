@@ -1,0 +1,406 @@
+/// The runtime's calls: a stream is a queue and the thread that empties it, an event a number that grows, a graph the
+/// list of what was issued meanwhile.
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cuda_runtime_api.h"
+
+namespace {
+
+using Work = std::function<void()>;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kMemoryBytes = std::size_t{1} << 40;  // more than any test has: only absurd requests fail
+constexpr std::size_t kAlignment = 256;                     // cudaMalloc's
+
+thread_local cudaError_t last_error = cudaSuccess;
+
+cudaError_t report(cudaError_t status) {
+  if (status != cudaSuccess && status != cudaErrorNotReady) last_error = status;
+  return status;
+}
+
+}  // namespace
+
+/// Shared by all who wait for it: a record may outlive the handle.
+struct EventState {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::uint64_t recorded = 0, completed = 0;
+  Clock::time_point time;
+  bool timed = true;
+
+  void complete(std::uint64_t record) {
+    const std::scoped_lock lock(mutex);
+    completed = record;
+    time = Clock::now();
+    changed.notify_all();
+  }
+  void wait_for(std::uint64_t record) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return completed >= record; });
+  }
+};
+
+struct CUevent_st {
+  std::shared_ptr<EventState> state = std::make_shared<EventState>();
+};
+
+struct CUgraph_st {
+  std::vector<Work> work;
+};
+
+struct CUgraphExec_st {
+  std::shared_ptr<const std::vector<Work>> work;
+};
+
+struct CUstream_st {
+  CUstream_st() : worker([this] { empty_queue(); }) {}
+  ~CUstream_st() {
+    {
+      const std::scoped_lock lock(mutex);
+      ends = true;
+    }
+    changed.notify_all();
+    worker.join();
+  }
+  CUstream_st(const CUstream_st&) = delete;
+  CUstream_st& operator=(const CUstream_st&) = delete;
+
+  void push(Work work) {
+    {
+      const std::scoped_lock lock(mutex);
+      queue.push_back(std::move(work));
+    }
+    changed.notify_all();
+  }
+  bool is_idle() {
+    const std::scoped_lock lock(mutex);
+    return queue.empty();
+  }
+  void finish() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return queue.empty(); });
+  }
+  /// Throws what a kernel has thrown.
+  void wait() {
+    finish();
+    const std::scoped_lock lock(mutex);
+    if (thrown) std::rethrow_exception(std::exchange(thrown, nullptr));
+  }
+
+  std::optional<std::vector<Work>> captured;  ///< while a capture runs
+  bool capture_is_valid = true;
+
+ private:
+  void empty_queue() {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      changed.wait(lock, [&] { return ends || !queue.empty(); });
+      if (queue.empty()) return;
+      const Work& work = queue.front();  // stays there until it is done: the stream is not idle
+      lock.unlock();
+      std::exception_ptr failure;
+      try {
+        work();
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      lock.lock();
+      if (failure && !thrown) thrown = failure;
+      queue.pop_front();
+      changed.notify_all();
+    }
+  }
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Work> queue;
+  bool ends = false;
+  std::exception_ptr thrown;
+  std::thread worker;  // last: it uses all others
+};
+
+namespace {
+
+/// All that there are.
+struct Streams {
+  std::mutex mutex;
+  std::set<CUstream_st*> live;
+};
+Streams& streams() {
+  static Streams all;
+  return all;
+}
+
+/// What a capture does not allow ends it.
+cudaError_t unless_capturing(cudaStream_t stream) {
+  if (stream == nullptr || !stream->captured) return cudaSuccess;
+  stream->capture_is_valid = false;
+  return cudaErrorStreamCaptureUnsupported;
+}
+
+thread_local cudaStream_t capturing = nullptr;  // this thread may not allocate meanwhile
+
+cudaError_t allocate(void** data, std::size_t size) {
+  if (const cudaError_t status = unless_capturing(capturing); status != cudaSuccess) return status;
+  if (size > kMemoryBytes) return cudaErrorMemoryAllocation;
+  *data = std::aligned_alloc(kAlignment, (size + kAlignment - 1) / kAlignment * kAlignment);
+  return *data == nullptr && size > 0 ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+
+}  // namespace
+
+namespace convoy::emulation {
+
+cudaError_t enqueue(cudaStream_t stream, std::function<void()> work) {
+  if (stream == nullptr) {
+    work();
+  } else if (stream->captured) {
+    stream->captured->push_back(std::move(work));
+  } else {
+    stream->push(std::move(work));
+  }
+  return cudaSuccess;
+}
+
+}  // namespace convoy::emulation
+
+using convoy::emulation::enqueue;
+
+// NOLINTBEGIN: names are CUDA's
+
+const char* cudaGetErrorString(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess:
+      return "no error";
+    case cudaErrorInvalidValue:
+      return "invalid argument";
+    case cudaErrorMemoryAllocation:
+      return "out of memory";
+    case cudaErrorInvalidConfiguration:
+      return "invalid configuration argument";
+    case cudaErrorInvalidDevice:
+      return "invalid device ordinal";
+    case cudaErrorInvalidResourceHandle:
+      return "invalid resource handle";
+    case cudaErrorNotReady:
+      return "device not ready";
+    case cudaErrorStreamCaptureUnsupported:
+      return "operation not permitted when stream is capturing";
+    case cudaErrorStreamCaptureInvalidated:
+      return "operation failed due to a previous error during capture";
+    default:
+      return "another error";
+  }
+}
+cudaError_t cudaGetLastError() {
+  return std::exchange(last_error, cudaSuccess);
+}
+
+// --- The device ----------------------------------------------------------------------------------------------
+
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
+  return cudaSetDevice(device);
+}
+cudaError_t cudaSetDevice(int device) {
+  return report(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  *properties = {};
+  std::strncpy(properties->name, "a GPU that is none", sizeof properties->name - 1);
+  properties->totalGlobalMem = kMemoryBytes;
+  properties->multiProcessorCount = 4;
+  properties->major = 9;
+  return cudaSetDevice(device);
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (least != nullptr) *least = 0;
+  if (greatest != nullptr) *greatest = -5;
+  return cudaSuccess;
+}
+
+// --- Memory --------------------------------------------------------------------------------------------------
+
+// What is given holds no zeros.
+cudaError_t cudaMalloc(void** data, std::size_t size) {
+  const cudaError_t status = allocate(data, size);
+  if (status == cudaSuccess) std::memset(*data, 0xa5, size);
+  return report(status);
+}
+// Waits for the whole device, as the true one does.
+cudaError_t cudaFree(void* data) {
+  {
+    const std::scoped_lock lock(streams().mutex);
+    for (CUstream_st* stream : streams().live) stream->finish();
+  }
+  std::free(data);
+  return cudaSuccess;
+}
+cudaError_t cudaHostAlloc(void** data, std::size_t size, unsigned) {
+  return cudaMalloc(data, size);
+}
+cudaError_t cudaFreeHost(void* data) {
+  return cudaFree(data);
+}
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  *free = *total = kMemoryBytes;
+  return cudaSuccess;
+}
+
+// --- Streams and events ----------------------------------------------------------------------------------------
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  *stream = new CUstream_st;
+  const std::scoped_lock lock(streams().mutex);
+  streams().live.insert(*stream);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+  return cudaStreamCreateWithFlags(stream, flags);
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (stream == nullptr) return report(cudaErrorInvalidResourceHandle);
+  {
+    const std::scoped_lock lock(streams().mutex);
+    streams().live.erase(stream);
+  }
+  delete stream;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  const cudaError_t status = unless_capturing(stream);
+  if (status == cudaSuccess && stream != nullptr) stream->wait();
+  return report(status);
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  const cudaError_t status = unless_capturing(stream);
+  if (status != cudaSuccess) return report(status);
+  return stream == nullptr || stream->is_idle() ? cudaSuccess : cudaErrorNotReady;
+}
+// The record that counts is the latest before this call; without one there is nothing to wait for.
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  std::uint64_t record = 0;
+  {
+    const std::scoped_lock lock(event->state->mutex);
+    record = event->state->recorded;
+  }
+  return enqueue(stream, [state = event->state, record] { state->wait_for(record); });
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void*), void* argument) {
+  return enqueue(stream, [=] { function(argument); });
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  *event = new CUevent_st;
+  (*event)->state->timed = (flags & cudaEventDisableTiming) == 0;
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  if (event == nullptr) return report(cudaErrorInvalidResourceHandle);
+  delete event;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  std::uint64_t record = 0;
+  {
+    const std::scoped_lock lock(event->state->mutex);
+    record = ++event->state->recorded;
+  }
+  return enqueue(stream, [state = event->state, record] { state->complete(record); });
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  const std::scoped_lock lock(event->state->mutex);
+  return event->state->completed == event->state->recorded ? cudaSuccess : cudaErrorNotReady;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  std::uint64_t record = 0;
+  {
+    const std::scoped_lock lock(event->state->mutex);
+    record = event->state->recorded;
+  }
+  event->state->wait_for(record);
+  return cudaSuccess;
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop) {
+  const std::scoped_lock lock(start->state->mutex, stop->state->mutex);
+  for (const EventState* state : {start->state.get(), stop->state.get()}) {
+    if (!state->timed || state->recorded == 0) return report(cudaErrorInvalidResourceHandle);
+    if (state->completed != state->recorded) return cudaErrorNotReady;
+  }
+  *milliseconds = std::chrono::duration<float, std::milli>(stop->state->time - start->state->time).count();
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size, cudaMemcpyKind, cudaStream_t stream) {
+  return enqueue(stream, [=] {
+    if (size > 0) std::memmove(to, from, size);
+  });
+}
+cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t size, cudaStream_t stream) {
+  return enqueue(stream, [=] {
+    if (size > 0) std::memset(to, byte, size);
+  });
+}
+
+// --- Graphs --------------------------------------------------------------------------------------------------
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  if (stream == nullptr || stream->captured) return report(cudaErrorStreamCaptureUnsupported);
+  stream->captured.emplace();
+  stream->capture_is_valid = true;
+  capturing = stream;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  *graph = nullptr;
+  if (stream == nullptr || !stream->captured) return report(cudaErrorInvalidValue);
+  std::vector<Work> work = std::move(*stream->captured);
+  stream->captured.reset();
+  capturing = nullptr;
+  if (!stream->capture_is_valid) return report(cudaErrorStreamCaptureInvalidated);
+  *graph = new CUgraph_st{std::move(work)};
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
+  *executable = new CUgraphExec_st{std::make_shared<const std::vector<Work>>(graph->work)};
+  return cudaSuccess;
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t) {
+  return report(executable == nullptr ? cudaErrorInvalidValue : cudaSuccess);
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  return enqueue(stream, [work = executable->work] {
+    for (const Work& one : *work) one();
+  });
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  delete executable;
+  return cudaSuccess;
+}
+
+// NOLINTEND
