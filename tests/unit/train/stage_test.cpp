@@ -86,8 +86,9 @@ class StageTest : public OpTest {
     stage.reload_weights();
   }
 
+  /// An odd number of 16-bit values has zeros behind it.
   Bits bits_of(const void* data, std::int64_t size_bytes) const {
-    Bits host(static_cast<std::size_t>(size_bytes / 4));
+    Bits host(static_cast<std::size_t>((size_bytes + 3) / 4));
     library_->device().synchronize();
     library_->device().copy_to_host(host.data(), data, size_bytes);
     return host;
