@@ -141,41 +141,37 @@ class CudaBatchNorm final : public BatchNormOp {
 
   GradientArgs<T> gradient_args(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) const {
     const bool dresidual_is_dy = out.dresidual == in.dy, written = spec_.residual && (spec_.relu || !dresidual_is_dy);
-    GradientArgs<T> sums{};
-    sums.dy = static_cast<const T*>(in.dy);
-    sums.x = static_cast<const T*>(in.x);
-    sums.y = static_cast<const T*>(in.y);
-    sums.dresidual = written ? static_cast<T*>(out.dresidual) : nullptr;
-    sums.gamma = in.gamma;
-    sums.beta = in.beta;
-    sums.mean = in.mean;
-    sums.inv_std = in.inv_std;
-    sums.var_unbiased = in.var_unbiased;
-    sums.rows = grid_.rows;
-    sums.partials = partials();
-    sums.counters = counters();
-    sums.dgamma = out.dgamma;
-    sums.dbeta = out.dbeta;
-    sums.mean_copy = out.mean;
-    sums.var_copy = out.var_unbiased;
-    return sums;
+    return {.dy = static_cast<const T*>(in.dy),
+            .x = static_cast<const T*>(in.x),
+            .y = static_cast<const T*>(in.y),
+            .dresidual = written ? static_cast<T*>(out.dresidual) : nullptr,
+            .gamma = in.gamma,
+            .beta = in.beta,
+            .mean = in.mean,
+            .inv_std = in.inv_std,
+            .var_unbiased = in.var_unbiased,
+            .rows = grid_.rows,
+            .partials = partials(),
+            .counters = counters(),
+            .dgamma = out.dgamma,
+            .dbeta = out.dbeta,
+            .mean_copy = out.mean,
+            .var_copy = out.var_unbiased};
   }
 
   /// With a residual, g has been masked by the pass of sums.
   InputGradientArgs<T> input_gradient_args(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) const {
-    InputGradientArgs<T> results{};
-    results.g = static_cast<const T*>(spec_.residual ? out.dresidual : in.dy);
-    results.x = static_cast<const T*>(in.x);
-    results.gamma = in.gamma;
-    results.beta = in.beta;
-    results.mean = in.mean;
-    results.inv_std = in.inv_std;
-    results.dgamma = out.dgamma;
-    results.dbeta = out.dbeta;
-    results.dx = static_cast<T*>(out.dx);
-    results.rows = grid_.rows;
-    results.slabs_per_block = slabs_per_result_block(kInputRows);
-    return results;
+    return {.g = static_cast<const T*>(spec_.residual ? out.dresidual : in.dy),
+            .x = static_cast<const T*>(in.x),
+            .gamma = in.gamma,
+            .beta = in.beta,
+            .mean = in.mean,
+            .inv_std = in.inv_std,
+            .dgamma = out.dgamma,
+            .dbeta = out.dbeta,
+            .dx = static_cast<T*>(out.dx),
+            .rows = grid_.rows,
+            .slabs_per_block = slabs_per_result_block(kInputRows)};
   }
 
   FloatPair* partials() const { return reinterpret_cast<FloatPair*>(context_.scratch()); }
