@@ -14,8 +14,8 @@
 
 #include <math.h>  // NOLINT(modernize-deprecated-headers): device code calls fmaxf and isfinite without std
 
-#include "cuda_runtime_api.h"
 #include "emulation/machine.h"
+#include "emulation/streams.h"
 
 // NOLINTBEGIN: names are CUDA's
 

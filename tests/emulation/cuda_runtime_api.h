@@ -1,9 +1,8 @@
-/// Stands in for the CUDA toolkit's header of this name: memory, streams, events and graphs of a GPU that is none. Work
-/// on a stream is done by a thread of its own, so what relies on an order that nobody asked for is found out.
+/// Stands in for the CUDA toolkit's header of this name: memory, streams, events and graphs of a GPU that is none,
+/// whose work runs behind the host, so that what relies on an order that nobody asked for is found out.
 #pragma once
 
 #include <cstddef>
-#include <functional>
 
 // NOLINTBEGIN: names are CUDA's
 
@@ -104,10 +103,3 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
 
 // NOLINTEND
-
-namespace convoy::emulation {
-
-/// Work in a stream's order: a kernel, say. The null stream's is done at once.
-cudaError_t enqueue(cudaStream_t stream, std::function<void()> work);
-
-}  // namespace convoy::emulation

@@ -9,6 +9,7 @@
 
 #include "comm/nccl/nccl_transport.h"
 #include "device/cuda/cuda_device.h"
+#include "emulation/streams.h"
 #include "parallel/mpi_main.h"
 #include "parallel/stand_in/streams.h"
 #include "parallel/transport_patterns.h"
@@ -24,7 +25,7 @@ enum class By { kNccl, kStaging };
 
 Rig gpu_rig(By by, First first) {
   streams::prefer(first);
-  streams::set_gpu(world().rank());
+  emulation::set_gpu(world().rank());
   auto device = std::make_unique<cuda::CudaDevice>(cuda::CudaDeviceSpec{});
   const cudaStream_t stream = device->stream();
   auto transport = by == By::kNccl ? nccl::make_transport(one_pipeline(), *device) : make_staged_transport(*device);
@@ -107,10 +108,10 @@ TEST(Stopwatch, MarksWhenTheGpuHasDoneTheWorkBefore) {
 }
 
 TEST(MakeTransport, NcclWhereEachRankHasAGpuOfItsOwnElseStaging) {
-  streams::set_gpu(world().rank());
+  emulation::set_gpu(world().rank());
   EXPECT_EQ(make_transport(one_pipeline(), *std::make_unique<cuda::CudaDevice>(cuda::CudaDeviceSpec{}))->description(),
             "NCCL");
-  streams::set_gpu(world().rank() / 2);
+  emulation::set_gpu(world().rank() / 2);
   EXPECT_EQ(make_transport(one_pipeline(), *std::make_unique<cuda::CudaDevice>(cuda::CudaDeviceSpec{}))->description(),
             world().size() == 1 ? "NCCL" : "MPI through pinned host memory");
 }
@@ -121,7 +122,7 @@ TEST(Nccl, PipelinesAndExchangesOfOneGridConnectAndDoNotMix) {
   const ProcessGrid grid(world(), 2);
   for (const First first : {First::kOldest, First::kNewest}) {
     streams::prefer(first);
-    streams::set_gpu(world().rank());
+    emulation::set_gpu(world().rank());
     cuda::CudaDevice device({});
     const auto transport = nccl::make_transport(grid, device);
     constexpr std::int64_t kBytes = sizeof(float);

@@ -1,9 +1,8 @@
-/// Streams as queues of functions.
+/// Streams as queues of functions, for the emulated runtime.
 #include "parallel/stand_in/streams.h"
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <memory>
 #include <utility>
@@ -11,6 +10,8 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/comm/communicator.h"
+
+#include "emulation/streams.h"
 
 using convoy::test::streams::pump;
 
@@ -29,17 +30,11 @@ namespace {
 
 std::vector<cudaStream_t> all_streams;  // the oldest first
 First preferred = First::kOldest;
-int gpu_number = 0;
 
 bool run_front(CUstream_st& stream) {
   if (stream.work.empty() || !stream.work.front()()) return false;
   stream.work.pop_front();
   return true;
-}
-
-cudaError_t allocate(void** data, std::size_t size_bytes) {
-  *data = std::malloc(size_bytes);
-  return *data == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
 
 [[noreturn]] void refuse_to_record(const char* call) {
@@ -51,10 +46,6 @@ cudaError_t allocate(void** data, std::size_t size_bytes) {
 
 void prefer(First first) {
   preferred = first;
-}
-
-void set_gpu(int number) {
-  gpu_number = number;
 }
 
 void issue(cudaStream_t stream, std::function<bool()> work) {
@@ -71,78 +62,29 @@ bool pump() {
 
 }  // namespace convoy::test::streams
 
+namespace convoy::emulation {
+
+cudaError_t enqueue(cudaStream_t stream, std::function<void()> work) {
+  test::streams::issue(stream, [work = std::move(work)] {
+    work();
+    return true;
+  });
+  return cudaSuccess;
+}
+
+cudaError_t may_allocate() {
+  return cudaSuccess;
+}
+
+// Some work here never ends: a message whose other end is gone.
+void finish_streams() {}
+
+}  // namespace convoy::emulation
+
 namespace streams = convoy::test::streams;
-
-// --- Device --------------------------------------------------------------------------------------------------
-
-const char* cudaGetErrorString(cudaError_t status) {
-  return status == cudaSuccess ? "no error" : "an error";
-}
-cudaError_t cudaGetLastError() {
-  return cudaSuccess;
-}
-cudaError_t cudaRuntimeGetVersion(int* version) {
-  *version = CUDART_VERSION;
-  return cudaSuccess;
-}
-cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
-  return cudaSuccess;
-}
-cudaError_t cudaInitDevice(int, unsigned, unsigned) {
-  return cudaSuccess;
-}
-cudaError_t cudaSetDevice(int) {
-  return cudaSuccess;
-}
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
-  *properties = {};
-  std::snprintf(properties->name, sizeof(properties->name), "streams on the host");
-  std::memcpy(properties->uuid.bytes, &streams::gpu_number, sizeof(streams::gpu_number));
-  return cudaSuccess;
-}
-
-// --- Memory --------------------------------------------------------------------------------------------------
-
-cudaError_t cudaMalloc(void** data, std::size_t size_bytes) {
-  return streams::allocate(data, size_bytes);
-}
-cudaError_t cudaHostAlloc(void** data, std::size_t size_bytes, unsigned) {
-  return streams::allocate(data, size_bytes);
-}
-cudaError_t cudaFree(void* data) {
-  std::free(data);
-  return cudaSuccess;
-}
-cudaError_t cudaFreeHost(void* data) {
-  return cudaFree(data);
-}
-cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
-  *free = *total = 0;
-  return cudaSuccess;
-}
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size_bytes, cudaMemcpyKind, cudaStream_t stream) {
-  streams::issue(stream, [=] {
-    std::memcpy(to, from, size_bytes);
-    return true;
-  });
-  return cudaSuccess;
-}
-cudaError_t cudaMemsetAsync(void* data, int value, std::size_t size_bytes, cudaStream_t stream) {
-  streams::issue(stream, [=] {
-    std::memset(data, value, size_bytes);
-    return true;
-  });
-  return cudaSuccess;
-}
 
 // --- Streams and events --------------------------------------------------------------------------------------
 
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  if (least != nullptr) *least = 0;
-  if (greatest != nullptr) *greatest = -1;
-  return cudaSuccess;
-}
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   streams::all_streams.push_back(*stream = new CUstream_st);
   return cudaSuccess;
@@ -167,7 +109,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   });
   return cudaSuccess;
 }
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event) {
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   streams::issue(stream, [happened = event->happened] { return *happened; });
   return cudaSuccess;
 }

@@ -14,9 +14,6 @@ enum class First {
 };
 void prefer(First first);
 
-/// The number of this rank's GPU; ranks of one number share it.
-void set_gpu(int number);
-
 /// Puts work on a stream: it is called again and again until it says that it is done.
 void issue(cudaStream_t stream, std::function<bool()> work);
 

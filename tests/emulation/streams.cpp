@@ -1,10 +1,10 @@
-/// The runtime's calls: a stream is a queue and the thread that empties it, an event a number that grows, a graph the
-/// list of what was issued meanwhile.
+/// Streams as threads: each empties its queue behind the host. An event is a number that grows, a graph the list of
+/// what was issued meanwhile.
+#include "emulation/streams.h"
+
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -15,22 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "cuda_runtime_api.h"
-
 namespace {
 
 using Work = std::function<void()>;
 using Clock = std::chrono::steady_clock;
-
-constexpr std::size_t kMemoryBytes = std::size_t{1} << 40;  // more than any test has: only absurd requests fail
-constexpr std::size_t kAlignment = 256;                     // cudaMalloc's
-
-thread_local cudaError_t last_error = cudaSuccess;
-
-cudaError_t report(cudaError_t status) {
-  if (status != cudaSuccess && status != cudaErrorNotReady) last_error = status;
-  return status;
-}
 
 }  // namespace
 
@@ -154,13 +142,6 @@ cudaError_t unless_capturing(cudaStream_t stream) {
 
 thread_local cudaStream_t capturing = nullptr;  // this thread may not allocate meanwhile
 
-cudaError_t allocate(void** data, std::size_t size) {
-  if (const cudaError_t status = unless_capturing(capturing); status != cudaSuccess) return status;
-  if (size > kMemoryBytes) return cudaErrorMemoryAllocation;
-  *data = std::aligned_alloc(kAlignment, (size + kAlignment - 1) / kAlignment * kAlignment);
-  return *data == nullptr && size > 0 ? cudaErrorMemoryAllocation : cudaSuccess;
-}
-
 }  // namespace
 
 namespace convoy::emulation {
@@ -176,97 +157,22 @@ cudaError_t enqueue(cudaStream_t stream, std::function<void()> work) {
   return cudaSuccess;
 }
 
+cudaError_t may_allocate() {
+  return unless_capturing(capturing);
+}
+
+// Of the whole device, as the true runtime does.
+void finish_streams() {
+  const std::scoped_lock lock(streams().mutex);
+  for (CUstream_st* stream : streams().live) stream->finish();
+}
+
 }  // namespace convoy::emulation
 
 using convoy::emulation::enqueue;
+using convoy::emulation::report;
 
 // NOLINTBEGIN: names are CUDA's
-
-const char* cudaGetErrorString(cudaError_t error) {
-  switch (error) {
-    case cudaSuccess:
-      return "no error";
-    case cudaErrorInvalidValue:
-      return "invalid argument";
-    case cudaErrorMemoryAllocation:
-      return "out of memory";
-    case cudaErrorInvalidConfiguration:
-      return "invalid configuration argument";
-    case cudaErrorInvalidDevice:
-      return "invalid device ordinal";
-    case cudaErrorInvalidResourceHandle:
-      return "invalid resource handle";
-    case cudaErrorNotReady:
-      return "device not ready";
-    case cudaErrorStreamCaptureUnsupported:
-      return "operation not permitted when stream is capturing";
-    case cudaErrorStreamCaptureInvalidated:
-      return "operation failed due to a previous error during capture";
-    default:
-      return "another error";
-  }
-}
-cudaError_t cudaGetLastError() {
-  return std::exchange(last_error, cudaSuccess);
-}
-
-// --- The device ----------------------------------------------------------------------------------------------
-
-cudaError_t cudaRuntimeGetVersion(int* version) {
-  *version = CUDART_VERSION;
-  return cudaSuccess;
-}
-cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
-  return cudaSuccess;
-}
-cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
-  return cudaSetDevice(device);
-}
-cudaError_t cudaSetDevice(int device) {
-  return report(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
-}
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  *properties = {};
-  std::strncpy(properties->name, "a GPU that is none", sizeof properties->name - 1);
-  properties->totalGlobalMem = kMemoryBytes;
-  properties->multiProcessorCount = 4;
-  properties->major = 9;
-  return cudaSetDevice(device);
-}
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  if (least != nullptr) *least = 0;
-  if (greatest != nullptr) *greatest = -5;
-  return cudaSuccess;
-}
-
-// --- Memory --------------------------------------------------------------------------------------------------
-
-// What is given holds no zeros.
-cudaError_t cudaMalloc(void** data, std::size_t size) {
-  const cudaError_t status = allocate(data, size);
-  if (status == cudaSuccess) std::memset(*data, 0xa5, size);
-  return report(status);
-}
-// Waits for the whole device, as the true one does.
-cudaError_t cudaFree(void* data) {
-  {
-    const std::scoped_lock lock(streams().mutex);
-    for (CUstream_st* stream : streams().live) stream->finish();
-  }
-  std::free(data);
-  return cudaSuccess;
-}
-cudaError_t cudaHostAlloc(void** data, std::size_t size, unsigned) {
-  return cudaMalloc(data, size);
-}
-cudaError_t cudaFreeHost(void* data) {
-  return cudaFree(data);
-}
-cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
-  *free = *total = kMemoryBytes;
-  return cudaSuccess;
-}
 
 // --- Streams and events ----------------------------------------------------------------------------------------
 
@@ -306,9 +212,6 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     record = event->state->recorded;
   }
   return enqueue(stream, [state = event->state, record] { state->wait_for(record); });
-}
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void*), void* argument) {
-  return enqueue(stream, [=] { function(argument); });
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
@@ -350,17 +253,6 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
   }
   *milliseconds = std::chrono::duration<float, std::milli>(stop->state->time - start->state->time).count();
   return cudaSuccess;
-}
-
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size, cudaMemcpyKind, cudaStream_t stream) {
-  return enqueue(stream, [=] {
-    if (size > 0) std::memmove(to, from, size);
-  });
-}
-cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t size, cudaStream_t stream) {
-  return enqueue(stream, [=] {
-    if (size > 0) std::memset(to, byte, size);
-  });
 }
 
 // --- Graphs --------------------------------------------------------------------------------------------------
