@@ -69,18 +69,16 @@ std::string case_name(const ::testing::TestParamInfo<Case>& info) {
   return fmt::format("{}_{}", info.param.gpu.name, to_string(info.param.type));
 }
 
-/// Null where this cuDNN can be asked.
-const char* why_not_asked() {
-  return CUDNN_VERSION < 90800 || cudnnGetVersion() < 90800 ? "cuDNN understands descriptions of GPUs from 9.8 on"
-                                                            : nullptr;
-}
-
-class CudnnEngines : public ::testing::TestWithParam<Case> {
+class CudnnTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (why_not_asked() != nullptr) GTEST_SKIP() << why_not_asked();
+    if (CUDNN_VERSION < 90800 || cudnnGetVersion() < 90800)
+      GTEST_SKIP() << "cuDNN understands descriptions of GPUs from 9.8 on";
   }
+};
 
+class CudnnEngines : public CudnnTest, public ::testing::WithParamInterface<Case> {
+ protected:
   std::vector<std::string> engines(const ConvolutionSpec& spec, ConvolutionPass pass, DataType weight_type) const {
     return engines_on(to_json(GetParam().gpu), {typed(spec, GetParam().type), pass, weight_type});
   }
@@ -127,12 +125,7 @@ INSTANTIATE_TEST_SUITE_P(On, CudnnEngines,
                                            Case{kA100, DataType::kBfloat16}, Case{kA100, DataType::kFloat16}),
                          case_name);
 
-class CudnnEnginesOnHopper : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (why_not_asked() != nullptr) GTEST_SKIP() << why_not_asked();
-  }
-};
+class CudnnEnginesOnHopper : public CudnnTest {};
 
 std::vector<std::string> engines_on_h200(const ConvolutionSpec& spec, ConvolutionPass pass, bool tf32 = false) {
   return engines_on(to_json(kH200), {spec, pass, spec.type}, tf32);
