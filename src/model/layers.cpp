@@ -138,32 +138,45 @@ ConvBatchNorm::ConvBatchNorm(CellMemory& memory, const ConvBatchNormSpec& spec)
       a_(memory.saved(conv_.y())),
       da_(memory.kept(conv_.y())),
       sum_(memory.scratch_floats(conv_.y().c)),
-      square_sum_(memory.scratch_floats(conv_.y().c)) {}
+      square_sum_(memory.scratch_floats(conv_.y().c)) {
+  if (spec.before != nullptr) spec.before->behind_ = this;
+}
 
 // Recomputed by the engine that forward used, so with the same bits.
 ops::ChannelSums ConvBatchNorm::convolve(const Frame& frame, const void* x) const {
-  if (!frame.training || !conv_.gives_sums()) {
+  const ops::ChannelSums sums{.sum = frame.floats(sum_), .square_sum = frame.floats(square_sum_)};
+  if (normalises_x(frame)) {
+    conv_.normalise_and_forward(normalised_x(frame), frame[a_], sums);
+  } else if (frame.training && conv_.gives_sums()) {
+    conv_.forward_with_sums(x, frame[a_], sums);
+  } else {
     conv_.forward(x, frame[a_]);
     return {};
   }
-  const ops::ChannelSums sums{.sum = frame.floats(sum_), .square_sum = frame.floats(square_sum_)};
-  conv_.forward_with_sums(x, frame[a_], sums);
   return sums;
 }
 
 void ConvBatchNorm::forward(const Frame& frame, const void* x, void* y, const void* residual) const {
-  const ops::ChannelSums sums = convolve(frame, x);  // a  (N,P,Q,K)
-  bn_.forward(frame, frame[a_], y, residual, sums);  // y  (N,P,Q,K)
+  const ops::ChannelSums sums = convolve(frame, x);                                          // a  (N,P,Q,K)
+  bn_.forward(frame, frame[a_], leaves_y_to_the_next(frame) ? nullptr : y, residual, sums);  // y  (N,P,Q,K)
 }
 
 void ConvBatchNorm::recompute(const Frame& frame, const void* x, void* y) const {
   convolve(frame, x);
-  bn_.recompute(frame, frame[a_], y);
+  if (!leaves_y_to_the_next(frame)) bn_.recompute(frame, frame[a_], y);
 }
 
 // Batch norm's backward alone reads a, and with running statistics not even that.
 void ConvBatchNorm::recompute(const Frame& frame, const void* x) const {
   if (frame.training && !frame.is_by_weight()) convolve(frame, x);
+}
+
+bool ConvBatchNorm::normalises_x(const Frame& frame) const {
+  return before_ != nullptr && frame.training && conv_.normalises();
+}
+
+ops::NormalisedInput ConvBatchNorm::normalised_x(const Frame& frame) const {
+  return before_->bn_.as_input(frame, frame[before_->a_]);
 }
 
 // A frozen cell's batch norm has no sums.
@@ -177,17 +190,24 @@ void ConvBatchNorm::backward(const Frame& frame, const void* x, const void* y, c
                {.dy = gradients.dy, .dx = da, .dresidual = gradients.dresidual, .summed = gradients.summed});
   if (sums_gradients_before(frame)) {
     assert(gradients.dx != nullptr);
-    const BatchNorm& bn = before_->bn_;
-    conv_.backward_input_with_sums(da, bn.as_input(frame, frame[before_->a_]), bn.sum_places(frame, gradients.dx));
+    conv_.backward_input_with_sums(da, normalised_x(frame), before_->bn_.sum_places(frame, gradients.dx));
   } else if (gradients.dx != nullptr) {
     conv_.backward_input(da, gradients.dx);
   }
-  if (frame.gradients != nullptr) conv_.backward_weight(frame, x, da);
+  if (frame.gradients != nullptr) convolve_by_weight(frame, x, da);
 }
 
 void ConvBatchNorm::backward_weight(const Frame& frame, const void* x) const {
-  conv_.backward_weight(frame, x, frame[da_]);
+  convolve_by_weight(frame, x, frame[da_]);
   bn_.backward_weight(frame);
+}
+
+void ConvBatchNorm::convolve_by_weight(const Frame& frame, const void* x, const void* da) const {
+  if (normalises_x(frame)) {
+    conv_.normalise_and_backward_weight(frame, normalised_x(frame), da);
+  } else {
+    conv_.backward_weight(frame, x, da);
+  }
 }
 
 Linear::Linear(CellMemory& memory, const std::string& name, const ops::LinearSpec& spec)

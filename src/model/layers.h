@@ -34,6 +34,13 @@ class Convolution {
   void backward_weight(const Frame& frame, const void* x, const void* dy) const {
     op_->backward_weight(x, dy, frame.gradient(weight_));
   }
+  bool normalises() const { return op_->normalises(); }
+  void normalise_and_forward(const ops::NormalisedInput& in, void* y, const ops::ChannelSums& sums) const {
+    op_->normalise_and_forward(in, y, sums);
+  }
+  void normalise_and_backward_weight(const Frame& frame, const ops::NormalisedInput& in, const void* dy) const {
+    op_->normalise_and_backward_weight(in, dy, frame.gradient(weight_));
+  }
 
  private:
   ops::ConvolutionSpec spec_;
@@ -56,7 +63,7 @@ class BatchNorm {
     elementwise_ = &library.elementwise();
   }
 
-  /// `sums` of x where the convolution before has them.
+  /// `sums` of x where the convolution before has them. Training, y may be null: nobody reads it.
   void forward(const Frame& frame, const void* x, void* y, const void* residual = nullptr,
                const ops::ChannelSums& sums = {}) const;
   /// y once more, from what forward has noted.
@@ -72,7 +79,7 @@ class BatchNorm {
   void backward_weight(const Frame& frame) const;
 
   const ops::BatchNormSpec& spec() const { return spec_; }
-  /// For the convolution behind, where it sums this backward's gradients as it goes.
+  /// For the convolution behind, where it goes on with this backward or does this forward's work itself.
   ops::NormalisedInput as_input(const Frame& frame, const void* x) const;
   ops::NormalisedInputGradients sum_places(const Frame& frame, void* g) const;
 
@@ -95,7 +102,7 @@ struct ConvBatchNormSpec {
   ops::ConvolutionSpec convolution;
   bool relu = true;
   bool residual = false;
-  const ConvBatchNorm* before = nullptr;  ///< whose y alone is x, with ReLU, without residual; null for any other x
+  ConvBatchNorm* before = nullptr;  ///< whose y alone is x, with ReLU, without residual; null for any other x
 };
 
 /// a = conv(x)    y = relu(bn(a) [+ residual])
@@ -109,6 +116,7 @@ class ConvBatchNorm {
   void plan(ops::Library& library) { conv_.plan(library), bn_.plan(library); }
   void load_weights(const Weights& weights) { conv_.load_weights(weights); }
 
+  /// y stays unwritten, here and in recompute, where the convolution behind makes it of a as it reads it.
   void forward(const Frame& frame, const void* x, void* y, const void* residual = nullptr) const;
   /// a and y once more; without a residual.
   void recompute(const Frame& frame, const void* x, void* y) const;
@@ -133,8 +141,15 @@ class ConvBatchNorm {
 
  private:
   ops::ChannelSums convolve(const Frame& frame, const void* x) const;
+  void convolve_by_weight(const Frame& frame, const void* x, const void* da) const;
+  /// Whether nobody need write x: the convolution makes it of `before`'s a as it goes. With running statistics, in a
+  /// frozen cell or an evaluation, each layer does its own work.
+  bool normalises_x(const Frame& frame) const;
+  bool leaves_y_to_the_next(const Frame& frame) const { return behind_ != nullptr && behind_->normalises_x(frame); }
+  ops::NormalisedInput normalised_x(const Frame& frame) const;
 
   const ConvBatchNorm* before_;
+  const ConvBatchNorm* behind_ = nullptr;  ///< whose `before` this is
   Convolution conv_;
   BatchNorm bn_;
   Saved a_;

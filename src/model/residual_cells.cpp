@@ -27,7 +27,7 @@ ConvBatchNormSpec kth(int k, const BlockSpec& block, const ops::ConvolutionSpec&
 }
 
 // It reads the one before and nothing else does.
-ConvBatchNormSpec behind(const ConvBatchNorm& before, ConvBatchNormSpec spec) {
+ConvBatchNormSpec behind(ConvBatchNorm& before, ConvBatchNormSpec spec) {
   spec.before = &before;
   return spec;
 }

@@ -8,6 +8,7 @@
 #include "ops/cuda/column_sum.h"
 #include "ops/cuda/context.h"
 #include "ops/cuda/operations.h"
+#include "ops/cuda/scale_and_shift.h"
 #include "ops/cuda/widen.h"
 
 namespace convoy::emulation {
@@ -52,7 +53,7 @@ Spec in_float32(Spec spec) {
   return spec;
 }
 
-/// Gives the sums of fp16 as cuDNN's engines do.
+/// Gives the sums of fp16 and normalises as cuDNN's engines do.
 class WidenedConvolution final : public ops::ConvolutionOp {
  public:
   WidenedConvolution(const ops::ConvolutionSpec& spec, ops::Library& cpu, ops::cuda::Context& context)
@@ -62,7 +63,12 @@ class WidenedConvolution final : public ops::ConvolutionOp {
         x_(converter_.buffer(spec.x.count())),
         a_(converter_.buffer(spec.x.count())),
         w_(converter_.buffer(spec.weight_count())),
-        y_(converter_.buffer(spec.y().count())) {}
+        y_(converter_.buffer(spec.y().count())),
+        scale_(converter_.buffer(spec.x.c)),
+        shift_(converter_.buffer(spec.x.c)),
+        rounded_x_(context.device(), spec.x.count() * size_of(spec.type)),
+        rows_(context.device(), 2 * round_up(spec.x.c, kRowAlignment) * size_of(spec.type)),
+        context_(context) {}
 
   void load_weights(const void* w) override {
     converter_.enqueue([this, w = converter_.widened(w, w_)] { inner_->load_weights(w); });
@@ -112,12 +118,38 @@ class WidenedConvolution final : public ops::ConvolutionOp {
       inner_->backward_weight(x, dy, dw);
     });
   }
+  bool normalises() const override { return spec_.x_is_normalised && spec_.type == DataType::kFloat16; }
+  void normalise_and_forward(const ops::NormalisedInput& in, void* y, const ops::ChannelSums& sums) override {
+    forward_with_sums(normalised(in), y, sums);
+  }
+  void normalise_and_backward_weight(const ops::NormalisedInput& in, const void* dy, float* dw) override {
+    backward_weight(normalised(in), dy, dw);
+  }
 
  private:
+  static constexpr std::int64_t kRowAlignment = 16;  // values
+
+  /// x, rounded as elsewhere it is stored.
+  const void* normalised(const ops::NormalisedInput& in) {
+    std::byte *scale = rows_.data(), *shift = scale + rows_.size_bytes() / 2;
+    compute_scale_and_shift(in, {.type = spec_.type, .num_channels = spec_.x.c, .scale = scale, .shift = shift},
+                            context_);
+    const auto* a = static_cast<const float*>(converter_.widened(in.a, a_));
+    const auto *scales = static_cast<const float*>(converter_.widened(scale, scale_)),
+               *shifts = static_cast<const float*>(converter_.widened(shift, shift_));
+    converter_.enqueue([=, x = x_.floats(), shape = spec_.x] {
+      for (std::int64_t i = 0; i < shape.count(); ++i)
+        x[i] = std::max(0.0f, scales[i % shape.c] * a[i] + shifts[i % shape.c]);
+    });
+    converter_.round_to(x_, rounded_x_.data());
+    return rounded_x_.data();
+  }
+
   ops::ConvolutionSpec spec_;
   std::unique_ptr<ops::ConvolutionOp> inner_;
   Converter converter_;
-  Buffer x_, a_, w_, y_;
+  Buffer x_, a_, w_, y_, scale_, shift_, rounded_x_, rows_;
+  ops::cuda::Context& context_;
 };
 
 class WidenedLinear final : public ops::LinearOp {

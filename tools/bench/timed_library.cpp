@@ -59,6 +59,15 @@ class TimedConvolution final : public ops::ConvolutionOp {
     const OpTimer timer(device_, seconds_.convolution_weight);
     inner_->backward_weight(x, dy, dw);
   }
+  bool normalises() const override { return inner_->normalises(); }
+  void normalise_and_forward(const ops::NormalisedInput& in, void* y, const ops::ChannelSums& sums) override {
+    const OpTimer timer(device_, seconds_.convolution_forward);
+    inner_->normalise_and_forward(in, y, sums);
+  }
+  void normalise_and_backward_weight(const ops::NormalisedInput& in, const void* dy, float* dw) override {
+    const OpTimer timer(device_, seconds_.convolution_weight);
+    inner_->normalise_and_backward_weight(in, dy, dw);
+  }
 
  private:
   std::unique_ptr<ops::ConvolutionOp> inner_;

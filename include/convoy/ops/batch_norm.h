@@ -27,7 +27,7 @@ struct BatchNormInputs {
 };
 
 struct BatchNormOutputs {
-  void* y = nullptr;              ///< (N,H,W,C)
+  void* y = nullptr;              ///< (N,H,W,C); null for the statistics alone
   float* mean = nullptr;          ///< (C) over the N*H*W values of this micro-batch; backward reads it
   float* inv_std = nullptr;       ///< (C) 1 / sqrt(biased variance + epsilon); backward reads it
   float* var_unbiased = nullptr;  ///< (C) for the running statistics: sum of squares / max(1, N*H*W - 1)

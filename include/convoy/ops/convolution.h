@@ -17,7 +17,8 @@ struct ConvolutionSpec {
   std::int64_t padding = 0;
   bool needs_dx = true;  ///< false for the first layer of a network: backward_input is not planned and not callable
   DataType type = DataType::kFloat32;  ///< of x, w, y, dx, dy
-  /// x = relu(bn(a)) without a residual: the backward may go on through both (ConvolutionOp::sums_gradients).
+  /// x = relu(bn(a)) without a residual: the backward may go on through both (ConvolutionOp::sums_gradients), the
+  /// forward begin before them (ConvolutionOp::normalises).
   bool x_is_normalised = false;
 
   /// (N,P,Q,K), P = (H + 2 padding - R) / stride + 1. May be smaller than 1 where the kernel does not fit.
@@ -78,6 +79,15 @@ class ConvolutionOp {
   virtual void backward_input_with_sums(const void* /*dy*/, const NormalisedInput& /*in*/,
                                         const NormalisedInputGradients& /*out*/) {}
   virtual void backward_weight(const void* x, const void* dy, float* dw) = 0;
+  /// Whether this device has engines that make x of a as they read it, and is the faster for it: then nobody need write
+  /// x for a training step. Never without spec.x_is_normalised.
+  virtual bool normalises() const { return false; }
+  /// forward_with_sums and backward_weight of x = relu(scale * a + shift), rounded to spec.type; only where
+  /// normalises().
+  ///   scale = gamma * inv_std, rounded to spec.type    shift = beta - mean * scale, rounded likewise
+  /// The shift's rounding is of the size of those with which a is stored.
+  virtual void normalise_and_forward(const NormalisedInput& /*in*/, void* /*y*/, const ChannelSums& /*sums*/) {}
+  virtual void normalise_and_backward_weight(const NormalisedInput& /*in*/, const void* /*dy*/, float* /*dw*/) {}
 };
 
 }  // namespace convoy::ops

@@ -67,7 +67,7 @@ class CpuBatchNorm final : public BatchNormOp {
         expand(c, {in.gamma[c], in.beta[c], out.mean[c], out.inv_std[c]}, layout_, scratch.affine);
       }
 #pragma omp barrier
-      normalise_mine({x, values_at<T>(in.residual), values_at<T>(out.y)}, scratch.affine);
+      if (out.y != nullptr) normalise_mine({x, values_at<T>(in.residual), values_at<T>(out.y)}, scratch.affine);
     }
   }
 

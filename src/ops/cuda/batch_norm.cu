@@ -47,7 +47,7 @@ class CudaBatchNorm final : public BatchNormOp {
       const auto blocks = static_cast<unsigned>(ceil_div(spec_.x.c, kThreads));
       launch(finish_statistics<T>, {{blocks, 1, 1}, {kThreads, 1, 1}}, context_.stream(), args, in.sum, in.square_sum);
     }
-    forward_again(in, out);
+    if (out.y != nullptr) forward_again(in, out);
   }
 
   void forward_again(const BatchNormInputs& in, const BatchNormOutputs& out) override {

@@ -7,6 +7,7 @@
 
 #include "ops/cuda/cudnn_graph.h"
 #include "ops/cuda/operations.h"
+#include "ops/cuda/scale_and_shift.h"
 #include "ops/cuda/widen.h"
 
 namespace convoy::ops::cuda {
@@ -72,27 +73,43 @@ std::unique_ptr<CudnnGraph> plan_backward_with_sums(const ConvolutionSpec& spec,
                             cudnn);
 }
 
+/// What reads a instead of x.
+struct NormalisingPasses {
+  std::unique_ptr<CudnnGraph> forward, backward_weight;
+};
+
+/// Both or none: where they cost less than their likes that read x, and than making x, which reads a and writes x.
+/// `plain_milliseconds`: of those likes.
+NormalisingPasses plan_normalising(const ConvolutionSpec& spec, double plain_milliseconds, CudnnRuntime& cudnn) {
+  const CudnnGraphSpec forward{spec, ConvolutionPass::kNormaliseAndForwardWithSums, spec.type},
+      backward_weight{spec, ConvolutionPass::kNormaliseAndBackwardWeight, spec.type};
+  const auto forward_time = CudnnGraph::milliseconds(forward, cudnn),
+             weight_time = CudnnGraph::milliseconds(backward_weight, cudnn);
+  const double making_x = 1e3 * cudnn.seconds_to_read(2 * spec.x.count() * size_of(spec.type));
+  if (!forward_time || !weight_time || *forward_time + *weight_time >= plain_milliseconds + making_x) return {};
+  return {.forward = CudnnGraph::plan(forward, cudnn), .backward_weight = CudnnGraph::plan(backward_weight, cudnn)};
+}
+
 class CudnnConvolution final : public ConvolutionOp {
  public:
   CudnnConvolution(const ConvolutionSpec& spec, CudnnRuntime& cudnn)
-      : type_(spec.type),
-        num_weights_(spec.weight_count()),
+      : spec_(spec),
         coefficients_bytes_(round_up(kNumCoefficients * coefficient_stride(spec.x.c) * kFloatBytes, kAlignmentBytes)),
-        context_(cudnn.context()) {
+        row_bytes_(round_up(spec.x.c * size_of(spec.type), kAlignmentBytes)),
+        rounded_bytes_(round_up(spec.weight_count() * size_of(spec.type), kAlignmentBytes)),
+        context_(cudnn.context()),
+        gradient_type_(gradient_type(spec, cudnn)) {
     forward_ = plan({spec, ConvolutionPass::kForward, spec.type}, cudnn);
     forward_with_sums_ = plan_with_sums(spec, cudnn);
     if (spec.needs_dx) {
       backward_input_ = plan({spec, ConvolutionPass::kBackwardInput, spec.type}, cudnn);
       backward_input_with_sums_ = plan_backward_with_sums(spec, cudnn);
     }
-    plan_backward_weight(spec, cudnn);
-
-    std::int64_t scratch_bytes = rounded_bytes_ + backward_weight_->workspace_bytes();
-    for (const auto* graph : {&forward_, &forward_with_sums_, &backward_input_})
-      if (*graph != nullptr) scratch_bytes = std::max(scratch_bytes, (*graph)->workspace_bytes());
-    if (backward_input_with_sums_ != nullptr)
-      scratch_bytes = std::max(scratch_bytes, coefficients_bytes_ + backward_input_with_sums_->workspace_bytes());
-    context_.reserve_scratch(scratch_bytes);
+    backward_weight_ = plan({spec, ConvolutionPass::kBackwardWeight, gradient_type_}, cudnn);
+    // cuDNN has these for fp16.
+    if (spec.type == DataType::kFloat16 && spec.x_is_normalised)
+      normalising_ = plan_normalising(spec, plain_milliseconds(cudnn), cudnn);
+    reserve_scratch();
   }
 
   void load_weights(const void* w) override { w_ = w; }
@@ -124,26 +141,77 @@ class CudnnConvolution final : public ConvolutionOp {
   }
 
   void backward_weight(const void* x, const void* dy, float* dw) override {
-    std::byte* workspace = context_.scratch() + rounded_bytes_;
-    if (rounded_bytes_ == 0) return backward_weight_->run({.x = x, .w = dw, .y = dy}, workspace);
-    std::byte* rounded = context_.scratch();
-    backward_weight_->run({.x = x, .w = rounded, .y = dy}, workspace);
-    widen(type_, rounded, dw, num_weights_, context_);
+    write_gradient(*backward_weight_, gradient_type_, {.x = x, .y = dy}, dw, context_.scratch());
+  }
+
+  bool normalises() const override { return normalising_.forward != nullptr; }
+
+  void normalise_and_forward(const NormalisedInput& in, void* y, const ChannelSums& sums) override {
+    ConvolutionTensors tensors = with_rows_of(in);
+    tensors.w = w_;
+    tensors.y = y;
+    tensors.sums = sums;
+    normalising_.forward->run(tensors, context_.scratch() + 2 * row_bytes_);
+  }
+
+  void normalise_and_backward_weight(const NormalisedInput& in, const void* dy, float* dw) override {
+    ConvolutionTensors tensors = with_rows_of(in);
+    tensors.y = dy;
+    write_gradient(*normalising_.backward_weight, spec_.type, tensors, dw, context_.scratch() + 2 * row_bytes_);
   }
 
  private:
-  void plan_backward_weight(const ConvolutionSpec& spec, CudnnRuntime& cudnn) {
-    const DataType type = gradient_type(spec, cudnn);
-    backward_weight_ = plan({spec, ConvolutionPass::kBackwardWeight, type}, cudnn);
-    if (type != DataType::kFloat32) rounded_bytes_ = round_up(num_weights_ * size_of(type), kAlignmentBytes);
+  /// Forward, with a pass over y where a batch norm has to make its sums itself, and backward by weight.
+  double plain_milliseconds(CudnnRuntime& cudnn) const {
+    const auto time = [&](ConvolutionPass pass, DataType type) {
+      return static_cast<double>(CudnnGraph::milliseconds({spec_, pass, type}, cudnn).value());
+    };
+    const double forward = forward_with_sums_ != nullptr
+                               ? time(ConvolutionPass::kForwardWithSums, spec_.type)
+                               : time(ConvolutionPass::kForward, spec_.type) +
+                                     1e3 * cudnn.seconds_to_read(spec_.y().count() * size_of(spec_.type));
+    return forward + time(ConvolutionPass::kBackwardWeight, gradient_type_);
   }
 
-  DataType type_;
-  std::int64_t num_weights_, coefficients_bytes_;
+  /// Each pass has the scratch memory from its beginning: rows or a gradient first, then the engine's workspace.
+  void reserve_scratch() {
+    const auto reserve = [&](const std::unique_ptr<CudnnGraph>& graph, std::int64_t before) {
+      if (graph != nullptr) context_.reserve_scratch(before + graph->workspace_bytes());
+    };
+    reserve(forward_, 0);
+    reserve(forward_with_sums_, 0);
+    reserve(backward_input_, 0);
+    reserve(backward_input_with_sums_, coefficients_bytes_);
+    reserve(backward_weight_, gradient_type_ == DataType::kFloat32 ? 0 : rounded_bytes_);
+    reserve(normalising_.forward, 2 * row_bytes_);
+    reserve(normalising_.backward_weight, 2 * row_bytes_ + rounded_bytes_);
+  }
+
+  /// Computed anew for each pass: C values, beside tensors of millions.
+  ConvolutionTensors with_rows_of(const NormalisedInput& in) {
+    std::byte *scale = context_.scratch(), *shift = scale + row_bytes_;
+    compute_scale_and_shift(in, {.type = spec_.type, .num_channels = spec_.x.c, .scale = scale, .shift = shift},
+                            context_);
+    return {.normalised = in, .scale = scale, .shift = shift};
+  }
+
+  /// `type`: what the engine writes, at the head of the scratch memory where dw cannot take it.
+  void write_gradient(CudnnGraph& graph, DataType type, ConvolutionTensors tensors, float* dw, std::byte* scratch) {
+    const bool is_wide = type == DataType::kFloat32;
+    tensors.w = is_wide ? static_cast<void*>(dw) : scratch;
+    graph.run(tensors, is_wide ? scratch : scratch + rounded_bytes_);
+    if (!is_wide) widen(type, scratch, dw, spec_.weight_count(), context_);
+  }
+
+  ConvolutionSpec spec_;
+  std::int64_t coefficients_bytes_;  // that batch norm's sums come with
+  std::int64_t row_bytes_;           // of C values
+  std::int64_t rounded_bytes_;       // of dw in 16 bits
   Context& context_;
+  DataType gradient_type_;  // that backward_weight_ writes
   std::unique_ptr<CudnnGraph> forward_, forward_with_sums_, backward_input_, backward_input_with_sums_,
       backward_weight_;
-  std::int64_t rounded_bytes_ = 0;  // of dw in 16 bits at the head of the scratch memory, 0 where there is none
+  NormalisingPasses normalising_;
   const void* w_ = nullptr;
 };
 

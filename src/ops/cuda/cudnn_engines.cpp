@@ -76,6 +76,22 @@ void add_sums_of_gradients(fe::graph::Graph& graph, const ConvolutionSpec& conv,
   }
 }
 
+/// x = relu(scale * a + shift), in float32, rounded to what x is stored in elsewhere.
+Tensor make_normalised_input(fe::graph::Graph& graph, const ConvolutionSpec& conv) {
+  const auto input = [&](Uid uid, const Shape& shape) {
+    fe::graph::Tensor_attributes tensor;
+    describe(tensor, uid, shape, conv.type);
+    return graph.tensor(tensor);
+  };
+  const auto mode = [](fe::PointwiseMode_t m) { return fe::graph::Pointwise_attributes().set_mode(m); };
+  const Shape row{1, 1, 1, conv.x.c};
+  const Tensor scaled = graph.pointwise(input(kA, conv.x), input(kScale, row), mode(fe::PointwiseMode_t::MUL));
+  const Tensor argument = graph.pointwise(scaled, input(kShift, row), mode(fe::PointwiseMode_t::ADD));
+  const Tensor x = graph.pointwise(argument, mode(fe::PointwiseMode_t::RELU_FWD));
+  x->set_data_type(frontend_type(conv.type));
+  return x;
+}
+
 void add_convolution(fe::graph::Graph& graph, const CudnnGraphSpec& spec) {
   const ConvolutionSpec& conv = spec.convolution;
   const Extents extents(conv);
@@ -97,9 +113,11 @@ void add_convolution(fe::graph::Graph& graph, const CudnnGraphSpec& spec) {
     describe_row(*tensor, uid, conv.num_filters);
     tensor->set_output(true);
   };
+  const auto x = [&] { return normalises(spec.pass) ? make_normalised_input(graph, conv) : input(kX); };
   switch (spec.pass) {
-    case ConvolutionPass::kForwardWithSums: {
-      const Tensor y = graph.conv_fprop(input(kX), input(kW), sliding<fe::graph::Conv_fprop_attributes>(conv));
+    case ConvolutionPass::kForwardWithSums:
+    case ConvolutionPass::kNormaliseAndForwardWithSums: {
+      const Tensor y = graph.conv_fprop(x(), input(kW), sliding<fe::graph::Conv_fprop_attributes>(conv));
       output(y, kY);
       const auto [sum, square_sum] = graph.genstats(y, fe::graph::Genstats_attributes());
       sums_output(sum, kSum);
@@ -107,7 +125,7 @@ void add_convolution(fe::graph::Graph& graph, const CudnnGraphSpec& spec) {
       return;
     }
     case ConvolutionPass::kForward:
-      return output(graph.conv_fprop(input(kX), input(kW), sliding<fe::graph::Conv_fprop_attributes>(conv)), kY);
+      return output(graph.conv_fprop(x(), input(kW), sliding<fe::graph::Conv_fprop_attributes>(conv)), kY);
     case ConvolutionPass::kBackwardInput:
       return output(graph.conv_dgrad(input(kY), input(kW), sliding<fe::graph::Conv_dgrad_attributes>(conv)), kX);
     case ConvolutionPass::kBackwardInputWithSums: {
@@ -116,7 +134,8 @@ void add_convolution(fe::graph::Graph& graph, const CudnnGraphSpec& spec) {
       return add_sums_of_gradients(graph, conv, dx);
     }
     case ConvolutionPass::kBackwardWeight:
-      return output(graph.conv_wgrad(input(kY), input(kX), sliding<fe::graph::Conv_wgrad_attributes>(conv)), kW);
+    case ConvolutionPass::kNormaliseAndBackwardWeight:
+      return output(graph.conv_wgrad(input(kY), x(), sliding<fe::graph::Conv_wgrad_attributes>(conv)), kW);
   }
 }
 

@@ -26,6 +26,8 @@ enum Uid : std::int64_t {
   kA,
   kGamma,
   kBeta,
+  kScale,
+  kShift,
   kMean,
   kInvStd,
   kDgamma,

@@ -35,8 +35,12 @@ const char* to_string(ConvolutionPass pass) {
       return "backward by input";
     case ConvolutionPass::kBackwardInputWithSums:
       return "backward by input with sums";
-    default:
+    case ConvolutionPass::kBackwardWeight:
       return "backward by weight";
+    case ConvolutionPass::kNormaliseAndForwardWithSums:
+      return "normalise and forward with sums";
+    default:
+      return "normalise and backward by weight";
   }
 }
 
@@ -64,7 +68,7 @@ class MeasuringMemory {
         x_(make_tensor(context, extents_.x, spec.convolution.type)),
         w_(make_tensor(context, extents_.w, spec.weight_type)),
         y_(make_tensor(context, extents_.y, spec.convolution.type)),
-        a_(spec.pass == ConvolutionPass::kBackwardInputWithSums
+        a_(spec.pass == ConvolutionPass::kBackwardInputWithSums || normalises(spec.pass)
                ? make_tensor(context, extents_.x, spec.convolution.type)
                : Buffer()),
         rows_(make_tensor(context, {1, 1, kRows, width()}, DataType::kFloat32)) {}
@@ -76,6 +80,8 @@ class MeasuringMemory {
             .y = y_.data(),
             .sums = {.sum = row(0), .square_sum = row(1)},
             .normalised = {.a = a_.data(), .gamma = row(2), .beta = row(3), .mean = row(4), .inv_std = row(5)},
+            .scale = row(2),
+            .shift = row(3),
             .dgamma = row(6),
             .dbeta = row(7),
             .coefficients = row(8)};
@@ -204,9 +210,17 @@ class CudnnGraph::Impl {
 
   fe::error_t run_engine(std::int64_t engine, const ConvolutionTensors& tensors, void* workspace) {
     // The frontend takes inputs and outputs alike as void*; it writes the output alone.
-    std::unordered_map<std::int64_t, void*> memory = {
-        {kX, const_cast<void*>(tensors.x)}, {kW, const_cast<void*>(tensors.w)}, {kY, const_cast<void*>(tensors.y)}};
-    if (spec_.pass == ConvolutionPass::kForwardWithSums) {
+    std::unordered_map<std::int64_t, void*> memory = {{kW, const_cast<void*>(tensors.w)},
+                                                      {kY, const_cast<void*>(tensors.y)}};
+    if (normalises(spec_.pass)) {
+      memory[kA] = const_cast<void*>(tensors.normalised.a);
+      memory[kScale] = const_cast<void*>(tensors.scale);
+      memory[kShift] = const_cast<void*>(tensors.shift);
+    } else {
+      memory[kX] = const_cast<void*>(tensors.x);
+    }
+    if (spec_.pass == ConvolutionPass::kForwardWithSums ||
+        spec_.pass == ConvolutionPass::kNormaliseAndForwardWithSums) {
       memory[kSum] = tensors.sums.sum;
       memory[kSquareSum] = tensors.sums.square_sum;
     }

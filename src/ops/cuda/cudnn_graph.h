@@ -19,7 +19,15 @@ enum class ConvolutionPass {
   kBackwardInput,          ///< y (its gradient), w -> x (its gradient)
   kBackwardInputWithSums,  ///< likewise, masked, and the gradients of the batch norm that made x
   kBackwardWeight,         ///< x, y (its gradient) -> w (its gradient)
+  // Where x = relu(scale * a + shift) is made of a as it is read; cuDNN has the forward with sums alone:
+  kNormaliseAndForwardWithSums,
+  kNormaliseAndBackwardWeight,
 };
+
+/// Whether the pass makes its x of a.
+constexpr bool normalises(ConvolutionPass pass) {
+  return pass == ConvolutionPass::kNormaliseAndForwardWithSums || pass == ConvolutionPass::kNormaliseAndBackwardWeight;
+}
 
 /// Floats of the rows of coefficients that cuDNN's batch norm writes beside its sums, each aligned to 16 bytes.
 inline constexpr std::int64_t kNumCoefficients = 3;
@@ -36,12 +44,14 @@ struct CudnnGraphSpec {
 /// Device memory by its part in the forward pass, values and gradients alike. The pass writes one of the first three,
 /// and what it sums.
 struct ConvolutionTensors {
-  const void* x = nullptr;
+  const void* x = nullptr;  ///< null where the pass normalises
   const void* w = nullptr;
   const void* y = nullptr;
   ChannelSums sums;
-  NormalisedInput normalised;     ///< kBackwardInputWithSums: read
-  float* dgamma = nullptr;        ///< likewise: (C), written
+  NormalisedInput normalised;     ///< kBackwardInputWithSums: read; of it `a` alone where the pass normalises
+  const void* scale = nullptr;    ///< where it does: (C), of convolution.type
+  const void* shift = nullptr;    ///< likewise
+  float* dgamma = nullptr;        ///< kBackwardInputWithSums: (C), written
   float* dbeta = nullptr;         ///< likewise
   float* coefficients = nullptr;  ///< likewise: (kNumCoefficients, coefficient_stride(C)), which nobody reads
 };

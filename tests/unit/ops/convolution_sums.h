@@ -1,10 +1,28 @@
-/// Convolutions that sum as they go, for the batch norm behind them or before them, against double loops.
+/// Convolutions that do the work of batch norms: they sum for the one behind or before them, or normalise for the one
+/// before; against double loops.
 #pragma once
 
 #include "reference/convolution.h"
 #include "unit/ops/op_test.h"
 
 namespace convoy {
+
+/// Of y as it is stored.
+inline void expect_sums_of(const DeviceArray& y, const DeviceArray& sum, const DeviceArray& square_sum,
+                           std::int64_t num_channels) {
+  const auto channels = index(num_channels);
+  const Array stored = y.doubles();
+  Array sums(channels), squares(channels), magnitudes(channels);
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    sums[i % channels] += stored[i];
+    magnitudes[i % channels] += std::abs(stored[i]);
+    squares[i % channels] += stored[i] * stored[i];
+  }
+  // At most an addition a pixel, and the rounding of a square.
+  const std::int64_t pixels = std::ssize(stored) / num_channels;
+  expect_close("sum", sum, sums, rounding_bound(magnitudes, pixels));
+  expect_close("square_sum", square_sum, squares, rounding_bound(squares, pixels + 1));
+}
 
 /// `run(w, x, y, sums)` is the pass under test, on device memory.
 template <typename Run>
@@ -16,17 +34,7 @@ void expect_sums_of_output(ops::Library& library, const ops::ConvolutionSpec& sp
   const DeviceArray sum(library, spec.num_filters), square_sum(library, spec.num_filters);
   run(device_w, device_x, y, ops::ChannelSums{sum, square_sum});
 
-  const std::size_t channels = index(spec.num_filters);
-  const Array stored = y.doubles();
-  Array sums(channels), squares(channels), magnitudes(channels);
-  for (std::size_t i = 0; i < stored.size(); ++i) {
-    sums[i % channels] += stored[i];
-    magnitudes[i % channels] += std::abs(stored[i]);
-    squares[i % channels] += stored[i] * stored[i];
-  }
-  // At most an addition a pixel, and the rounding of a square.
-  expect_close("sum", sum, sums, rounding_bound(magnitudes, spec.y().pixels()));
-  expect_close("square_sum", square_sum, squares, rounding_bound(squares, spec.y().pixels() + 1));
+  expect_sums_of(y, sum, square_sum, spec.num_filters);
   expect_close(
       "y", y, reference::convolution(spec, x, w),
       rounding_bound(reference::convolution(spec, absolute(x), absolute(w)), spec.kernel * spec.kernel * spec.x.c));
@@ -50,6 +58,20 @@ struct NormalisedValues {
   Array a, gamma, beta, mean, inv_std;
 };
 
+/// Device memory of a batch norm's forward, as a convolution behind is told of it.
+struct NormalisedDevice {
+  NormalisedDevice(ops::Library& library, const NormalisedValues& values, DataType type)
+      : a(library, values.a, type),
+        gamma(library, values.gamma),
+        beta(library, values.beta),
+        mean(library, values.mean),
+        inv_std(library, values.inv_std) {}
+
+  ops::NormalisedInput input() const { return {a, gamma, beta, mean, inv_std}; }
+
+  DeviceArray a, gamma, beta, mean, inv_std;
+};
+
 /// `run(w, dy, in, out)` is the pass under test, on device memory.
 template <typename Run>
 void expect_sums_of_gradients(ops::Library& library, const ops::ConvolutionSpec& spec, const Run& run) {
@@ -57,12 +79,10 @@ void expect_sums_of_gradients(ops::Library& library, const ops::ConvolutionSpec&
   const NormalisedValues values(spec);
   const Array w = rounded(spec.type, random_array(spec.weight_count(), 2)),
               dy = rounded(spec.type, random_array(spec.y().count(), 3));
-  const DeviceArray device_w(library, w, spec.type), device_dy(library, dy, spec.type), a(library, values.a, spec.type),
-      gamma(library, values.gamma), beta(library, values.beta), mean(library, values.mean),
-      inv_std(library, values.inv_std);
+  const NormalisedDevice device(library, values, spec.type);
+  const DeviceArray device_w(library, w, spec.type), device_dy(library, dy, spec.type);
   const DeviceArray g(library, spec.x.count(), spec.type), dgamma(library, spec.x.c), dbeta(library, spec.x.c);
-  run(device_w, device_dy, ops::NormalisedInput{a, gamma, beta, mean, inv_std},
-      ops::NormalisedInputGradients{g, dgamma, dbeta});
+  run(device_w, device_dy, device.input(), ops::NormalisedInputGradients{g, dgamma, dbeta});
 
   Array want = reference::convolution_input(spec, dy, w),
         bound = reference::convolution_input(spec, absolute(dy), absolute(w));
@@ -82,6 +102,72 @@ void expect_sums_of_gradients(ops::Library& library, const ops::ConvolutionSpec&
   expect_close("g", g, want, bound);
   expect_close("dbeta", dbeta, sums, sums_bound);
   expect_close("dgamma", dgamma, products, products_bound);
+}
+
+/// x = relu(scale * a + shift) of rows rounded to spec.type, and how far from it an engine's may be: three roundings of
+/// float32 and the last one, to spec.type.
+struct NormalisedOnTheWay {
+  NormalisedOnTheWay(const ops::ConvolutionSpec& spec, const NormalisedValues& values)
+      : x(values.a.size()), error(values.a.size()) {
+    const std::size_t channels = values.gamma.size();
+    Array scale(channels), shift(channels);
+    for (std::size_t c = 0; c < channels; ++c)
+      scale[c] = double{as_float(values.gamma[c]) * as_float(values.inv_std[c])};
+    scale = rounded(spec.type, scale);
+    for (std::size_t c = 0; c < channels; ++c)
+      shift[c] = double{std::fma(-as_float(values.mean[c]), as_float(scale[c]), as_float(values.beta[c]))};
+    shift = rounded(spec.type, shift);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double scaled = scale[i % channels] * values.a[i], argument = scaled + shift[i % channels];
+      x[i] = std::max(0.0, argument);
+      error[i] = 3 * kRounding * (std::abs(scaled) + std::abs(argument));
+      if (x[i] > 0) error[i] += reference::rounding_error(spec.type, x[i] + error[i]);
+    }
+  }
+
+  Array x, error;
+
+ private:
+  static float as_float(double value) { return static_cast<float>(value); }
+};
+
+inline Array sum_of(Array a, const Array& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+  return a;
+}
+
+/// `run(w, in, y, sums)` is the pass under test, on device memory.
+template <typename Run>
+void expect_normalised_forward(ops::Library& library, const ops::ConvolutionSpec& spec, const Run& run) {
+  const NormalisedValues values(spec);
+  const NormalisedDevice device(library, values, spec.type);
+  const Array w = rounded(spec.type, random_array(spec.weight_count(), 2));
+  const DeviceArray device_w(library, w, spec.type), y(library, spec.y().count(), spec.type);
+  const DeviceArray sum(library, spec.num_filters), square_sum(library, spec.num_filters);
+  run(device_w, device.input(), y, ops::ChannelSums{sum, square_sum});
+
+  const NormalisedOnTheWay want(spec, values);
+  expect_sums_of(y, sum, square_sum, spec.num_filters);
+  expect_close(
+      "y", y, reference::convolution(spec, want.x, w),
+      sum_of(reference::convolution(spec, want.error, absolute(w)),
+             rounding_bound(reference::convolution(spec, want.x, absolute(w)), spec.kernel * spec.kernel * spec.x.c)));
+}
+
+/// `run(in, dy, dw)` is the pass under test, on device memory; dw of `gradient_type`.
+template <typename Run>
+void expect_normalised_gradient(ops::Library& library, const ops::ConvolutionSpec& spec, DataType gradient_type,
+                                const Run& run) {
+  const NormalisedValues values(spec);
+  const NormalisedDevice device(library, values, spec.type);
+  const Array dy = rounded(spec.type, random_array(spec.y().count(), 3));
+  const DeviceArray device_dy(library, dy, spec.type), dw(library, spec.weight_count(), gradient_type);
+  run(device.input(), device_dy, dw);
+
+  const NormalisedOnTheWay want(spec, values);
+  expect_close("dw", dw, reference::convolution_weight(spec, want.x, dy),
+               sum_of(reference::convolution_weight(spec, want.error, absolute(dy)),
+                      rounding_bound(reference::convolution_weight(spec, want.x, absolute(dy)), spec.y().pixels())));
 }
 
 }  // namespace convoy

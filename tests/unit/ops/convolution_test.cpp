@@ -133,6 +133,32 @@ TEST_P(ConvolutionTest, SumsTheGradientsOfTheBatchNormBefore) {
   if (!any) GTEST_SKIP() << "no engine of this library sums gradients, or none is the faster for it";
 }
 
+TEST_P(ConvolutionTest, NormalisesWhatItReads) {
+  bool any = false;
+  for (const DataType type : types()) {
+    for (ConvolutionSpec spec :
+         {ConvolutionSpec{{2, 9, 7, 16}, 32, 3, 1, 1}, ConvolutionSpec{{2, 8, 8, 24}, 16, 3, 2, 1},
+          ConvolutionSpec{{3, 7, 7, 320}, 64, 1, 1, 0}}) {
+      SCOPED_TRACE(fmt::format("{} in {}", to_string(spec.x), to_string(type)));
+      spec.type = type;
+      EXPECT_FALSE(library_->convolution(spec)->normalises()) << "x is any x";
+      spec.x_is_normalised = true;
+      const auto op = library_->convolution(spec);
+      if (!op->normalises()) continue;
+      any = true;
+      expect_normalised_forward(*library_, spec, [&](const void* w, const auto& in, void* y, const auto& sums) {
+        op->load_weights(w);
+        op->normalise_and_forward(in, y, sums);
+      });
+      // The engine may round dw to 16 bits.
+      expect_normalised_gradient(*library_, spec, DataType::kFloat32, [&](const auto& in, const void* dy, float* dw) {
+        op->normalise_and_backward_weight(in, dy, dw);
+      });
+    }
+  }
+  if (!any) GTEST_SKIP() << "no engine of this library normalises, or none is the faster for it";
+}
+
 TEST_P(ConvolutionTest, SeesNewWeightsAfterLoading) {
   for (const DataType type : types()) {
     SCOPED_TRACE(to_string(type));

@@ -47,7 +47,9 @@ class ConvolutionNotes final : public ops::ForwardingLibrary {
   std::vector<ConvolutionSpec> noted;
 
   std::unique_ptr<ops::ConvolutionOp> convolution(const ConvolutionSpec& spec) override {
-    const auto same = [&](const ConvolutionSpec& other) { return text(other) == text(spec); };
+    const auto same = [&](const ConvolutionSpec& other) {
+      return text(other) == text(spec) && other.x_is_normalised == spec.x_is_normalised;
+    };
     if (std::ranges::none_of(noted, same)) noted.push_back(spec);
     return nullptr;  // planned, never run
   }
@@ -139,6 +141,19 @@ TEST_F(CudnnEnginesOnHopper, SumWhileTheyComputeInFp16) {
     EXPECT_FALSE(engines_on_h200(fp16, ConvolutionPass::kForwardWithSums).empty()) << text(spec);
     EXPECT_FALSE(engines_on_h200(fp16, ConvolutionPass::kBackwardInputWithSums).empty()) << text(spec);
   }
+}
+
+TEST_F(CudnnEnginesOnHopper, NormaliseWhatTheyReadInFp16) {
+  const NetworkSpec resnet50{.name = "resnet50", .image = {224, 224, 3}, .micro_batch = 256, .num_classes = 1000};
+  int num_normalised = 0;
+  for (const ConvolutionSpec& spec : convolutions_of(resnet50)) {
+    if (!spec.x_is_normalised) continue;
+    ++num_normalised;
+    const ConvolutionSpec fp16 = typed(spec, DataType::kFloat16);
+    EXPECT_FALSE(engines_on_h200(fp16, ConvolutionPass::kNormaliseAndForwardWithSums).empty()) << text(spec);
+    EXPECT_FALSE(engines_on_h200(fp16, ConvolutionPass::kNormaliseAndBackwardWeight).empty()) << text(spec);
+  }
+  EXPECT_GE(num_normalised, 8) << "two a bottleneck, of four sizes";
 }
 
 TEST_F(CudnnEnginesOnHopper, RoundFloat32OnlyWhereTf32IsAsked) {

@@ -1,10 +1,11 @@
-/// cuDNN's engines that sum as they go, whether or not they are the faster for it.
+/// cuDNN's engines that sum or normalise as they go, whether or not they are the faster for it.
 #include "ops/cuda/cudnn_graph.h"
 
 #include <optional>
 #include <vector>
 
 #include "device/cuda/cuda_device.h"
+#include "ops/cuda/scale_and_shift.h"
 #include "unit/ops/convolution_sums.h"
 
 namespace convoy {
@@ -18,6 +19,23 @@ const std::vector<ConvolutionSpec> kSpecs = {
     {.x = {4, 14, 14, 64}, .num_filters = 64, .kernel = 3, .padding = 1, .type = DataType::kFloat16},
     {.x = {4, 14, 14, 64}, .num_filters = 128, .kernel = 3, .stride = 2, .padding = 1, .type = DataType::kFloat16},
     {.x = {4, 7, 7, 64}, .num_filters = 256, .type = DataType::kFloat16}};
+
+/// What the engines that normalise read of a batch norm.
+struct Rows {
+  Rows(ops::Library& library, const ConvolutionSpec& spec)
+      : type(spec.type),
+        num_channels(spec.x.c),
+        scale(library, num_channels, type),
+        shift(library, num_channels, type) {}
+
+  void compute(const ops::NormalisedInput& in, ops::cuda::Context& context) const {
+    compute_scale_and_shift(in, {.type = type, .num_channels = num_channels, .scale = scale, .shift = shift}, context);
+  }
+
+  DataType type;
+  std::int64_t num_channels;
+  DeviceArray scale, shift;
+};
 
 class CudnnGraphTest : public OpTest {
  protected:
@@ -79,6 +97,29 @@ TEST_P(CudnnGraphTest, SumsTheGradientsOfTheBatchNormBefore) {
     expect_sums_of_gradients(*library_, spec, run);
   };
   for_each_graph(ConvolutionPass::kBackwardInputWithSums, check);
+}
+
+TEST_P(CudnnGraphTest, NormalisesWhatForwardReads) {
+  for_each_graph(ConvolutionPass::kNormaliseAndForwardWithSums, [&](const ConvolutionSpec& spec, CudnnGraph& graph,
+                                                                    void* workspace) {
+    const Rows rows(*library_, spec);
+    expect_normalised_forward(*library_, spec, [&](const void* w, const auto& in, void* y, const auto& sums) {
+      rows.compute(in, *context_);
+      graph.run({.w = w, .y = y, .sums = sums, .normalised = in, .scale = rows.scale, .shift = rows.shift}, workspace);
+    });
+  });
+}
+
+TEST_P(CudnnGraphTest, NormalisesWhatBackwardByWeightReads) {
+  for_each_graph(ConvolutionPass::kNormaliseAndBackwardWeight, [&](const ConvolutionSpec& spec, CudnnGraph& graph,
+                                                                   void* workspace) {
+    const Rows rows(*library_, spec);
+    const auto run = [&](const auto& in, const void* dy, const void* dw) {
+      rows.compute(in, *context_);
+      graph.run({.w = dw, .y = dy, .normalised = in, .scale = rows.scale, .shift = rows.shift}, workspace);
+    };
+    expect_normalised_gradient(*library_, spec, spec.type, run);
+  });
 }
 
 CONVOY_RUN_ON_ALL_LIBRARIES(CudnnGraphTest);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "convoy/base/median.h"
 #include "convoy/ops/forwarding_library.h"
 
 #include "unit/ops/op_test.h"
@@ -30,22 +31,61 @@ const std::vector<TestNetwork> kNetworks = {
     {"pyramidnet20-a27", {12, 12, 3}, {{0, 11}, {4, 11}}, {"layer1.0.*", "layer2.0.*"}},
 };
 
+/// What convolutions do for the batch norms around them, where they can.
+enum class Help {
+  kAll,   ///< they normalise what they read, and sum
+  kSums,  ///< they sum, forward and backward
+  kNone,  ///< every batch norm makes its own passes, but for the sums of forward
+};
+
 struct Way {
   bool recomputes = false;
   bool splits = false;
-  bool sums_apart = false;  ///< every batch norm makes its own pass of sums
+  Help help = Help::kAll;
 };
 
-/// Convolutions that stop at the gradient of their input.
-class StoppingConvolutions final : public ops::ForwardingLibrary {
+/// A convolution that leaves it to others to make what it reads.
+class ConvolutionOfMadeInput final : public ops::ConvolutionOp {
  public:
-  using ForwardingLibrary::ForwardingLibrary;
+  explicit ConvolutionOfMadeInput(std::unique_ptr<ops::ConvolutionOp> inner) : inner_(std::move(inner)) {}
+
+  void load_weights(const void* w) override { inner_->load_weights(w); }
+  void forward(const void* x, void* y) override { inner_->forward(x, y); }
+  bool gives_sums() const override { return inner_->gives_sums(); }
+  void forward_with_sums(const void* x, void* y, const ops::ChannelSums& sums) override {
+    inner_->forward_with_sums(x, y, sums);
+  }
+  void backward_input(const void* dy, void* dx) override { inner_->backward_input(dy, dx); }
+  bool sums_gradients() const override { return inner_->sums_gradients(); }
+  void backward_input_with_sums(const void* dy, const ops::NormalisedInput& in,
+                                const ops::NormalisedInputGradients& out) override {
+    inner_->backward_input_with_sums(dy, in, out);
+  }
+  void backward_weight(const void* x, const void* dy, float* dw) override { inner_->backward_weight(x, dy, dw); }
+
+ private:
+  std::unique_ptr<ops::ConvolutionOp> inner_;
+};
+
+/// Convolutions that help so far and no farther.
+class HelpingConvolutions final : public ops::ForwardingLibrary {
+ public:
+  HelpingConvolutions(ops::Library& inner, Help help) : ForwardingLibrary(inner), help_(help) {}
+
+  bool any_sums_gradients = false, any_normalises = false;
 
   std::unique_ptr<ops::ConvolutionOp> convolution(const ops::ConvolutionSpec& spec) override {
-    ops::ConvolutionSpec of_any_x = spec;
-    of_any_x.x_is_normalised = false;
-    return inner().convolution(of_any_x);
+    ops::ConvolutionSpec told = spec;
+    if (help_ == Help::kNone) told.x_is_normalised = false;
+    auto op = inner().convolution(told);
+    if (help_ == Help::kSums) op = std::make_unique<ConvolutionOfMadeInput>(std::move(op));
+    any_sums_gradients = any_sums_gradients || op->sums_gradients();
+    any_normalises = any_normalises || op->normalises();
+    return op;
   }
+
+ private:
+  Help help_;
 };
 
 using Bits = std::vector<std::uint32_t>;
@@ -100,8 +140,7 @@ class StageTest : public OpTest {
   std::vector<Bits> gradients(const Network& cells, const std::vector<CellRange>& runs, const Way& way) const {
     const DataType type = cells.front()->memory().type();
     const std::int64_t num_chunks = std::ssize(runs);
-    StoppingConvolutions stopping(*library_);
-    ops::Library& library = way.sums_apart ? stopping : *library_;
+    HelpingConvolutions library(*library_, way.help);
     Stage stage(library, cells,
                 plan_stage(cells, {.runs = runs,
                                    .num_frames = std::vector<std::int64_t>(runs.size(), kFrames + 1),
@@ -158,6 +197,33 @@ class StageTest : public OpTest {
     return {{cut, cells.end}, {cells.begin, cut}};
   }
 
+  using Distances = std::map<std::string, double>;  ///< of each layer
+
+  /// Distances of fp16 are those of a few ReLUs that flip, other ones with other roundings: some hundredths, now and
+  /// then twice as much. What is wrong in a layer is about 1.
+  static void expect_as_near(const Distances& got, const Distances& yardstick) {
+    constexpr double kUsual = 3, kWorst = 6;
+    std::vector<double> distances, usual;
+    for (const auto& [layer, distance] : yardstick) usual.push_back(distance);
+    for (const auto& [layer, distance] : got) {
+      distances.push_back(distance);
+      EXPECT_LE(distance, kWorst * std::max(yardstick.at(layer), median(usual))) << layer;
+    }
+    EXPECT_LE(median(std::move(distances)), kUsual * median(usual));
+  }
+
+  /// Whether any convolution of these cells does so much.
+  bool helps(const Network& cells, Help help) const {
+    HelpingConvolutions library(*library_, help);
+    for (const auto& cell : cells) cell->plan(library);
+    return help == Help::kAll ? library.any_normalises : library.any_sums_gradients;
+  }
+
+  /// Those that make a difference.
+  std::vector<Help> helps_with(const Network& cells) const {
+    return helps(cells, Help::kAll) ? std::vector{Help::kAll, Help::kSums} : std::vector{Help::kAll};
+  }
+
   static bool all_zero(const Bits& bits) {
     return std::all_of(bits.begin(), bits.end(), [](std::uint32_t value) { return value == 0; });
   }
@@ -168,34 +234,25 @@ TEST_P(StageTest, RecomputingAndSplittingGiveTheGradientsOfNeither) {
     for (const DataType type : types()) {
       for (const bool frozen : {false, true}) {
         const Network cells = network(test, type, frozen);
+        const std::vector<Help> helps = helps_with(cells);
         for (const CellRange& range : test.ranges) {
           SCOPED_TRACE(fmt::format("{} in {}, cells from {}, {}", test.name, to_string(type), range.begin,
                                    frozen ? "partly frozen" : "all trained"));
-          const std::vector<Bits> expected = gradients(cells, {range}, {});
-          ASSERT_FALSE(all_zero(expected.back()));
-          ASSERT_NE(expected.back(), expected[expected.size() - 2]) << "both micro-batches have the same gradients";
-          EXPECT_EQ(gradients(cells, {range}, {.recomputes = true}), expected) << "recomputed";
-          EXPECT_EQ(gradients(cells, {range}, {.splits = true}), expected) << "in two parts";
-          EXPECT_EQ(gradients(cells, {range}, {.recomputes = true, .splits = true}), expected) << "both";
+          for (const Help help : helps) {
+            SCOPED_TRACE(help == Help::kAll ? "all help" : "sums alone");
+            const std::vector<Bits> expected = gradients(cells, {range}, {.help = help});
+            ASSERT_FALSE(all_zero(expected.back()));
+            ASSERT_NE(expected.back(), expected[expected.size() - 2]) << "both micro-batches have the same gradients";
+            EXPECT_EQ(gradients(cells, {range}, {.recomputes = true, .help = help}), expected) << "recomputed";
+            EXPECT_EQ(gradients(cells, {range}, {.splits = true, .help = help}), expected) << "in two parts";
+            EXPECT_EQ(gradients(cells, {range}, {.recomputes = true, .splits = true, .help = help}), expected)
+                << "both";
+          }
         }
       }
     }
   }
 }
-
-/// Whether any convolution that a network plans sums the gradients of its input.
-class SummingConvolutions final : public ops::ForwardingLibrary {
- public:
-  using ForwardingLibrary::ForwardingLibrary;
-
-  std::unique_ptr<ops::ConvolutionOp> convolution(const ops::ConvolutionSpec& spec) override {
-    auto op = inner().convolution(spec);
-    found = found || op->sums_gradients();
-    return op;
-  }
-
-  bool found = false;
-};
 
 /// |a - b| / |b| of each layer's gradients: a shift in front of a batch norm has none but rounding errors, which are to
 /// be measured by its scale's.
@@ -214,31 +271,34 @@ std::map<std::string, double> relative_distances(const Bits& a, const Bits& b, c
   return difference;
 }
 
-// A sum of what is rounded to 11 bits afterwards differs from one of what was rounded before by half a unit in the last
-// place of its terms, and hands that on to the cells below: 2^-12 a layer.
-TEST_P(StageTest, SumsMadeByConvolutionsGiveTheGradientsOfBatchNormsOwn) {
+// What convolutions do changes roundings, and a rounding of forward moves ReLUs across their kink: as much as fp16 does
+// without them. A wrong mask, sum or row would make a layer's gradients another's.
+TEST_P(StageTest, WhatConvolutionsDoCostsNoMoreThanFp16Itself) {
   if (std::ranges::find(types(), DataType::kFloat16) == types().end()) GTEST_SKIP() << "no fp16 on this device";
   bool any = false;
   for (const TestNetwork& test : kNetworks) {
     for (const bool frozen : {false, true}) {
-      SCOPED_TRACE(fmt::format("{}, {}", test.name, frozen ? "partly frozen" : "all trained"));
       const Network cells = network(test, DataType::kFloat16, frozen);
-      SummingConvolutions summing(*library_);
-      for (const auto& cell : cells) cell->plan(summing);
-      if (!summing.found) continue;
-      any = true;
       const CellRange range = test.ranges.front();
-      const std::vector<Bits> summed = gradients(cells, {range}, {}),
-                              apart = gradients(cells, {range}, {.sums_apart = true});
-      EXPECT_NE(summed.back(), apart.back()) << "no convolution has summed";
       const ArenaLayout layout = make_arena_layout(cells, {range}, 1);
-      const double allowed = 0x1p-12 * static_cast<double>(layout.entries.size());
-      for (std::size_t m = summed.size() - kFrames; m < summed.size(); ++m)
-        for (const auto& [layer, distance] : relative_distances(summed[m], apart[m], layout))
-          EXPECT_LE(distance, allowed) << layer;
+      const std::vector<Bits> exact = gradients(network(test, DataType::kFloat32, frozen), {range}, {}),
+                              alone = gradients(cells, {range}, {.help = Help::kNone});
+      std::vector<Bits> last = alone;
+      for (const Help help : {Help::kSums, Help::kAll}) {
+        if (!helps(cells, help)) continue;
+        any = true;
+        SCOPED_TRACE(fmt::format("{}, {}, {}", test.name, frozen ? "partly frozen" : "all trained",
+                                 help == Help::kAll ? "all help" : "sums alone"));
+        const std::vector<Bits> helped = gradients(cells, {range}, {.help = help});
+        EXPECT_NE(helped.back(), last.back()) << "no convolution has helped";
+        last = helped;
+        for (std::size_t m = helped.size() - kFrames; m < helped.size(); ++m)
+          expect_as_near(relative_distances(helped[m], exact[m], layout),
+                         relative_distances(alone[m], exact[m], layout));
+      }
     }
   }
-  if (!any) GTEST_SKIP() << "no convolution of these networks sums gradients, or none is the faster for it";
+  if (!any) GTEST_SKIP() << "no convolution of these networks helps, or none is the faster for it";
 }
 
 TEST_P(StageTest, CutIntoChunksHasTheGradientsOfOneRun) {
