@@ -56,7 +56,7 @@ ops::ImageCut Augmenter::cut(std::int64_t epoch, std::int64_t sample) const {
     cut.dy = below(Purpose::kCrop, 0, 2 * padding + 1) - padding;
     cut.dx = below(Purpose::kCrop, 1, 2 * padding + 1) - padding;
   }
-  cut.flip = spec_.flip && below(Purpose::kFlip, 0, 2) == 1 ? 1 : 0;
+  cut.flip = spec_.flip == Flip::kRandom ? below(Purpose::kFlip, 0, 2) : spec_.flip == Flip::kAlways ? 1 : 0;
   if (spec_.cutout > 0) {
     const auto side = static_cast<std::int32_t>(spec_.cutout);
     const auto h = static_cast<std::int32_t>(image_.h), w = static_cast<std::int32_t>(image_.w);

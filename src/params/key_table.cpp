@@ -170,6 +170,10 @@ std::vector<Key> make_keys() {
       {"evaluate.weights", choice({&P::evaluate, &EvaluateParams::weights}, kWeightsKinds), "",
        "what is measured on data.test, in training too: ema is their moving average, where there is one"},
 
+      {"evaluate.mirror", flag({&P::evaluate, &EvaluateParams::mirror}), "",
+       "looks at each picture twice, as it is and mirrored, and takes the mean of the probabilities: in evaluate, "
+       "predict and the tests of training; twice the time"},
+
       {"evaluate.confusion", flag({&P::evaluate, &EvaluateParams::confusion}), "",
        "writes confusion.csv (rows: true class, columns: predicted) and classes.csv (accuracies) to run.directory"},
 

@@ -2,9 +2,11 @@
 #include "train/evaluation.h"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 
 #include "train/input.h"
+#include "train/two_views.h"
 
 namespace convoy {
 
@@ -28,12 +30,44 @@ class UnlabelledSource final : public BatchSource {
   std::int64_t batch_micro_;
 };
 
-/// Hands the logits of all samples to rank 0's observer, step after step.
+/// All samples in order, as they are or mirrored, for one pass of an engine.
+class View {
+ public:
+  View(const Engine& engine, ops::Library& library, const EvaluationSpec& spec, Flip flip)
+      : sampler_({.num_samples = spec.samples.info().num_samples, .seed = 0, .shuffle = false}),
+        augmenter_(make_augmenter(spec.card, spec.samples.info(), augmentation(spec, flip))),
+        loader_(spec.samples, sampler_, augmenter_, library, loading(engine, spec)),
+        unlabelled_(loader_, spec.params.batch.micro),
+        labels_count_(spec.labels_count()) {}
+
+  BatchSource& source() { return labels_count_ ? static_cast<BatchSource&>(loader_) : unlabelled_; }
+  Loader& loader() { return loader_; }
+
+ private:
+  static AugmentationSpec augmentation(const EvaluationSpec& spec, Flip flip) {
+    AugmentationSpec augmentation = evaluation_augmentation(spec.card, spec.samples.info());
+    augmentation.flip = flip;
+    return augmentation;
+  }
+  static LoaderSpec loading(const Engine& engine, const EvaluationSpec& spec) {
+    LoaderSpec loading = loader_spec(engine, spec.params);
+    loading.num_steps = loading.steps_per_epoch = spec.num_steps();
+    loading.skips_bad = spec.bad != nullptr;
+    return loading;
+  }
+
+  Sampler sampler_;
+  Augmenter augmenter_;
+  Loader loader_;
+  UnlabelledSource unlabelled_;
+  bool labels_count_;
+};
+
+/// Brings the logits of all samples to rank 0, pass after pass, and hands them on.
 class LogitsChannel {
  public:
-  LogitsChannel(Engine& engine, const Loader& loader, const EvaluationSpec& spec)
+  LogitsChannel(Engine& engine, const EvaluationSpec& spec)
       : engine_(engine),
-        loader_(loader),
         spec_(spec),
         num_classes_(engine.plan().spec().network.num_classes),
         logits_(engine, {.item_bytes = spec.params.batch.micro * num_classes_ * std::int64_t{sizeof(float)},
@@ -43,10 +77,11 @@ class LogitsChannel {
     engine.keep_logits();
   }
 
-  void post() {
+  void post(const Loader& loader) {
     logits_.post(std::as_bytes(engine_.logits()));
-    if (bad_) bad_->post(std::as_bytes(loader_.bad_places()));
+    if (bad_) bad_->post(std::as_bytes(loader.bad_places()));
   }
+  /// Of two views the first waits for the second, and what both say is counted here.
   void collect() {
     const std::int64_t left = spec_.samples.info().num_samples - first_sample_;
     const auto count = static_cast<std::size_t>(std::min(spec_.params.batch.global, left));
@@ -54,66 +89,90 @@ class LogitsChannel {
     const auto* logits = reinterpret_cast<const float*>(logits_.collect().data());
     step.logits = {logits, count * static_cast<std::size_t>(num_classes_)};
     if (bad_) step.bad = {reinterpret_cast<const std::uint8_t*>(bad_->collect().data()), count};
-    spec_.observe(step);
+    if (spec_.params.evaluate.mirror) {
+      if (plain_.empty()) {
+        plain_.assign(step.logits.begin(), step.logits.end());
+        return;
+      }
+      both_ = mean_of_views(plain_, step.logits, num_classes_);
+      plain_.clear();
+      step.logits = both_;
+      count_scores(step);
+    }
+    if (spec_.observe) spec_.observe(step);
     first_sample_ += spec_.params.batch.global;
   }
   void finish() {
     logits_.finish();
     if (bad_) bad_->finish();
   }
+  /// Of both views; nothing where there is one.
+  const StepMetrics& scores() const { return scores_; }
 
  private:
+  void count_scores(const StepLogits& step) {
+    if (!spec_.labels_count()) return;
+    std::int64_t sample = step.first_sample;
+    for (auto row = step.logits; !row.empty(); row = row.subspan(static_cast<std::size_t>(num_classes_))) {
+      const std::int32_t label = spec_.samples.label(sample++);
+      if (label != ops::kNoLabel) scores_ += score(row.first(static_cast<std::size_t>(num_classes_)), label);
+    }
+  }
+
   Engine& engine_;
-  const Loader& loader_;
   const EvaluationSpec& spec_;
   std::int64_t num_classes_;
   StepChannel logits_;
   std::optional<StepChannel> bad_;
   std::int64_t first_sample_ = 0;  ///< of the next step
+  std::vector<float> plain_, both_;
+  StepMetrics scores_;
 };
 
 }  // namespace
 
+bool EvaluationSpec::labels_count() const {
+  return samples.info().class_names == card.class_names;
+}
+
+std::int64_t EvaluationSpec::num_steps() const {
+  return (samples.info().num_samples + params.batch.global - 1) / params.batch.global;
+}
+
 std::optional<StepMetrics> evaluate_dataset(Engine& engine, const EvaluationSpec& spec) {
-  // 1. All samples in order
-  const io::DatasetInfo& data = spec.samples.info();
-  const std::int64_t num_samples = data.num_samples, batch_global = spec.params.batch.global;
-  const std::int64_t num_steps = (num_samples + batch_global - 1) / batch_global;
-  const Sampler sampler({.num_samples = num_samples, .seed = 0, .shuffle = false});
-  const Augmenter augmenter = make_augmenter(spec.card, data, evaluation_augmentation(spec.card, data));
-  LoaderSpec loading = loader_spec(engine, spec.params);
-  loading.num_steps = num_steps;
-  loading.steps_per_epoch = num_steps;
-  loading.skips_bad = spec.bad != nullptr;
-  Loader loader(spec.samples, sampler, augmenter, engine.operations(), loading);
-  UnlabelledSource unlabelled(loader, spec.params.batch.micro);
-  const bool labels_count = data.class_names == spec.card.class_names;
-  BatchSource& source = labels_count ? static_cast<BatchSource&>(loader) : unlabelled;
-  // 2. Step by step; rank 0 looks at each while the next one computes
+  // 1. All samples in order, once or twice
+  const bool mirrors = spec.params.evaluate.mirror;
+  std::deque<View> views;
+  views.emplace_back(engine, engine.operations(), spec, Flip::kNever);
+  if (mirrors) views.emplace_back(engine, engine.operations(), spec, Flip::kAlways);
+  // 2. Pass by pass; rank 0 looks at each while the next one computes
   MetricsChannel metrics(engine, kEvaluationTag);
   std::optional<LogitsChannel> logits;
-  if (spec.observe) logits.emplace(engine, loader, spec);
+  if (spec.observe || mirrors) logits.emplace(engine, spec);
   StepMetrics total;
   const auto collect = [&] {
     if (!engine.grid().is_root()) return;
     total += metrics.collect();
     if (logits) logits->collect();
   };
-  std::int64_t step = 0;
+  const std::int64_t num_steps = spec.num_steps();
+  std::int64_t step = 0, passes = 0;
   for (; step < num_steps && !spec.stop(); ++step) {
-    engine.evaluate_step(source);
-    metrics.post();
-    if (logits) logits->post();
-    if (spec.bad != nullptr) std::ranges::move(loader.take_bad(), std::back_inserter(*spec.bad));
-    if (step > 0) collect();
+    for (View& view : views) {
+      engine.evaluate_step(view.source());
+      metrics.post();
+      if (logits) logits->post(view.loader());
+      if (passes++ > 0) collect();
+    }
+    if (spec.bad != nullptr) std::ranges::move(views.front().loader().take_bad(), std::back_inserter(*spec.bad));
   }
-  if (step > 0) collect();
+  if (passes > 0) collect();
   // 3. Nothing is under way
   metrics.finish();
   if (logits) logits->finish();
   engine.finish();
   if (step < num_steps) return std::nullopt;
-  return total;
+  return mirrors ? logits->scores() : total;
 }
 
 }  // namespace convoy

@@ -33,10 +33,14 @@ struct EvaluationSpec {
   std::function<bool()> stop = [] { return false; };  ///< asked between steps; all ranks give one answer
   LogitsObserver observe = {};                        ///< on all ranks or on none; only rank 0 calls it
   std::vector<BadSample>* bad = nullptr;  ///< takes the bad images that this rank meets; null: one ends the run
+
+  bool labels_count() const;       ///< the data's classes are the card's
+  std::int64_t num_steps() const;  ///< over all samples once
 };
 
 /// All ranks; the result is rank 0's. Samples in order, only brought to the network's input; the last micro-batches are
-/// filled up with samples that count for nothing. Nothing where `stop` said so.
+/// filled up with samples that count for nothing. With params.evaluate.mirror each step is made twice, of pictures and
+/// of mirror images, and `logits` are those of the mean probabilities. Nothing where `stop` said so.
 std::optional<StepMetrics> evaluate_dataset(Engine& engine, const EvaluationSpec& spec);
 
 }  // namespace convoy

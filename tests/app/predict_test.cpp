@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <span>
 #include <sstream>
 #include <tuple>
 
@@ -184,6 +186,60 @@ TEST_F(Prediction, AgreesWithWhatAnEvaluationCounts) {
         EXPECT_EQ(classes[1 + label][2], std::to_string(taken));
       }
     }
+}
+
+/// The probabilities of each sample by class, and what else a row says.
+std::vector<std::map<std::string, double>> probabilities(const Rows& rows) {
+  std::vector<std::map<std::string, double>> samples;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    samples.emplace_back();
+    for (std::size_t k = 2; k + 1 < rows[i].size(); k += 2) samples.back()[rows[i][k]] = std::stod(rows[i][k + 1]);
+  }
+  return samples;
+}
+
+// Of two data sets one has the other's mirror images: seen from both sides they are the same.
+TEST_F(Prediction, WithMirrorImagesIsTheMeanOfBothOnEveryGrid) {
+  const std::string source = directory_ / "mirrored source", images = source + "/t10k-images-idx3-ubyte";
+  write_small_idx(source, {.num_test = kSamples, .num_classes = kClasses});
+  constexpr std::size_t kHeader = 16, kWidth = 12;
+  std::string bytes = read_text(images);
+  for (std::size_t row = kHeader; row < bytes.size(); row += kWidth)
+    std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(row),
+                 bytes.begin() + static_cast<std::ptrdiff_t>(row + kWidth));
+  write_bytes(images, std::as_bytes(std::span(bytes)));
+  const std::string mirrored = directory_ / "mirrored";
+  ASSERT_EQ(run_program({.arguments = {"import", "--import.source=" + source, "--import.output=" + mirrored}}).status,
+            0);
+
+  const std::vector<std::string> all = {"--predict.top=100"},
+                                 both = all + std::vector<std::string>{"--evaluate.mirror=true"};
+  const std::vector<std::string> of_mirrored = {"--predict.data=" + mirrored + "/test"};
+  ASSERT_EQ(predict("plain.csv", all).status, 0);
+  ASSERT_EQ(predict("mirrored.csv", all + of_mirrored).status, 0);
+  const Ending predicted = predict("both.csv", both);
+  ASSERT_EQ(predicted.status, 0) << predicted.output;
+  const auto plain = probabilities(read_rows(directory_ / "plain.csv")),
+             other = probabilities(read_rows(directory_ / "mirrored.csv")),
+             mean = probabilities(read_rows(directory_ / "both.csv"));
+  ASSERT_EQ(mean.size(), kSamples);
+  double largest_difference = 0;
+  for (std::size_t i = 0; i < mean.size(); ++i)
+    for (const auto& [name, p] : mean[i]) {
+      EXPECT_NEAR(p, (plain[i].at(name) + other[i].at(name)) / 2, 1e-5) << i << ", " << name;  // of 6 digits
+      largest_difference = std::max(largest_difference, std::abs(plain[i].at(name) - other[i].at(name)));
+    }
+  EXPECT_GT(largest_difference, 1e-3) << "both sides look alike: nothing was tested";
+
+  const std::string csv = read_text(directory_ / "both.csv");
+  ASSERT_EQ(predict("from behind.csv", both + of_mirrored).status, 0);
+  EXPECT_TRUE(read_text(directory_ / "from behind.csv") == csv);
+  ASSERT_EQ(predict("2x2.csv", both + std::vector<std::string>{"--grid.stages=2"}, 4).status, 0);
+  EXPECT_TRUE(read_text(directory_ / "2x2.csv") == csv);
+  const Ending evaluated = start("evaluate", {"--evaluate.mirror=true"}, 2);
+  const std::size_t top1 = evaluated.output.find("top-1 ");
+  ASSERT_NE(top1, std::string::npos) << evaluated.output;
+  EXPECT_TRUE(contains(predicted.output, evaluated.output.substr(top1, 13))) << predicted.output << evaluated.output;
 }
 
 TEST_F(FolderPrediction, OfFilesAsTheyLieGivesTheSameBytesOnEveryGrid) {

@@ -117,8 +117,8 @@ void run(const std::string& folder) {
   write_raw(folder);
   write_jpegs(folder);
   const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
-  const AugmentationSpec raw{.crop_padding = 8, .flip = true};
-  const AugmentationSpec jpeg{.flip = true, .crop = CropKind::kRandomResized, .size = kSize};
+  const AugmentationSpec raw{.crop_padding = 8, .flip = Flip::kRandom};
+  const AugmentationSpec jpeg{.flip = Flip::kRandom, .crop = CropKind::kRandomResized, .size = kSize};
   AugmentationSpec all = jpeg;
   all.brightness = all.contrast = all.saturation = 0.4;
   all.cutout = 32;

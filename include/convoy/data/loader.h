@@ -17,9 +17,15 @@
 namespace convoy {
 
 /// What happens to an image on its way, in this order. Keyed by (seed, epoch, sample): the same on every layout.
+enum class Flip {
+  kNever,
+  kRandom,  ///< with probability 1/2
+  kAlways,
+};
+
 struct AugmentationSpec {
   std::int64_t crop_padding = 0;  ///< kPad: black border, then a random crop back to the image's size
-  bool flip = false;
+  Flip flip = Flip::kNever;
   std::uint64_t seed = 0;
   CropKind crop = CropKind::kPad;
   std::int64_t size = 0;        ///< rows and columns of the network's input; 0: as stored
@@ -34,7 +40,7 @@ struct AugmentationSpec {
 /// (value / 255 - mean) / deviation of each channel, computed in double and rounded once. Black is byte 0, normalised
 /// like any other. What comes before, decoding, resizing and colours, is ImagePreparer's (src/data/prepare_image.h).
 ///   crop: out(y, x) = image(y + dy - padding, x + dx - padding), black outside; dy, dx uniform in 0..2*padding
-///   flip: columns reversed, with probability 1/2
+///   flip: columns reversed
 ///   cutout (DeVries & Taylor 2017): zeros after normalisation, in a square whose centre is uniform; it may stick out
 class Augmenter {
  public:

@@ -119,6 +119,7 @@ struct CheckpointParams {
 
 struct EvaluateParams {
   WeightsKind weights = WeightsKind::kEma;
+  bool mirror = false;     ///< each picture is looked at as it is and mirrored
   bool confusion = false;  ///< confusion.csv and classes.csv in run.directory
   bool operator==(const EvaluateParams&) const = default;
 };

@@ -40,7 +40,8 @@ std::vector<float> expected(const Case& c, const std::vector<std::uint8_t>& imag
   const auto range = static_cast<std::uint64_t>(2 * c.spec.crop_padding + 1);
   const auto dy = static_cast<std::int64_t>(random_below(key(Purpose::kCrop), 0, range)) - c.spec.crop_padding;
   const auto dx = static_cast<std::int64_t>(random_below(key(Purpose::kCrop), 1, range)) - c.spec.crop_padding;
-  const bool flip = c.spec.flip && random_below(key(Purpose::kFlip), 0, 2) == 1;
+  const bool flip =
+      c.spec.flip == Flip::kAlways || (c.spec.flip == Flip::kRandom && random_below(key(Purpose::kFlip), 0, 2) == 1);
   const std::vector<double> mean = means(c.image.c), deviation(mean.size(), 0.25);
   std::vector<float> out;
   for (std::int64_t y = 0; y < c.image.h; ++y) {
@@ -59,10 +60,11 @@ std::vector<float> expected(const Case& c, const std::vector<std::uint8_t>& imag
 }
 
 TEST(Augmenter, EqualsItsDefinitionToTheBit) {
-  const std::vector<Case> cases = {{{28, 28, 1}, {4, true, 1}}, {{32, 32, 3}, {4, true, 2}},
-                                   {{5, 7, 2}, {2, true, 3}},   {{3, 2, 4}, {9, true, 4}},  // crops may miss the image
-                                   {{1, 1, 1}, {1, true, 5}},   {{6, 5, 3}, {0, true, 6}},
-                                   {{6, 5, 3}, {3, false, 7}},  {{6, 5, 1}, {0, false, 8}}};
+  const std::vector<Case> cases = {
+      {{28, 28, 1}, {4, Flip::kRandom, 1}}, {{32, 32, 3}, {4, Flip::kRandom, 2}}, {{5, 7, 2}, {2, Flip::kRandom, 3}},
+      {{3, 2, 4}, {9, Flip::kRandom, 4}},  // crops may miss the image
+      {{1, 1, 1}, {1, Flip::kRandom, 5}},   {{6, 5, 3}, {0, Flip::kRandom, 6}},   {{6, 5, 3}, {3, Flip::kNever, 7}},
+      {{6, 5, 1}, {0, Flip::kNever, 8}},    {{6, 5, 3}, {0, Flip::kAlways, 9}},   {{6, 5, 2}, {2, Flip::kAlways, 10}}};
   for (const Case& c : cases) {
     const Augmenter augmenter(c.image, c.spec, means(c.image.c),
                               std::vector<double>(static_cast<std::size_t>(c.image.c), 0.25));
@@ -106,7 +108,7 @@ TEST(Augmenter, ChannelThatNeverVariesStaysFinite) {
 // with p > 1 - 1e-6 for all together.
 TEST(Augmenter, EveryCropAndFlipIsAsLikelyAsTheOthers) {
   const ImageShape shape{9, 9, 1};
-  const Augmenter augmenter(shape, {4, true, 11}, {0}, {1});
+  const Augmenter augmenter(shape, {4, Flip::kRandom, 11}, {0}, {1});
   std::vector<std::uint8_t> image(81);
   for (std::size_t i = 0; i < 81; ++i) image[i] = static_cast<std::uint8_t>(i + 1);
   std::map<std::array<float, 2>, int> counts;  // the centre says which crop, its neighbour which flip
@@ -123,7 +125,7 @@ TEST(Augmenter, EveryCropAndFlipIsAsLikelyAsTheOthers) {
 
 TEST(Augmenter, EpochsAndSamplesDrawAnew) {
   const ImageShape shape{9, 9, 1};
-  const Augmenter augmenter(shape, {4, true, 12}, {0}, {1});
+  const Augmenter augmenter(shape, {4, Flip::kRandom, 12}, {0}, {1});
   const auto image = some_image(shape);
   std::vector<float> first(81), again(81), other(81);
   augmenter.apply(image.data(), augmenter.cut(0, 0), first.data());
@@ -142,7 +144,7 @@ TEST(Augmenter, EpochsAndSamplesDrawAnew) {
 // Its centre is uniform over the image: 64 places of a square of 4, each drawn 6400 / 64 = 100 times, +- 6 * 9.9.
 TEST(Augmenter, CutoutIsASquareOfZerosWhoseCentreIsAnywhere) {
   const ImageShape shape{8, 8, 3};
-  AugmentationSpec spec{2, true, 3};
+  AugmentationSpec spec{2, Flip::kRandom, 3};
   const Augmenter whole(shape, spec, {0.5, 0.5, 0.5}, {1, 1, 1});
   spec.cutout = 4;
   const Augmenter holed(shape, spec, {0.5, 0.5, 0.5}, {1, 1, 1});

@@ -55,7 +55,7 @@ class EncodedLoaderTest : public LoaderFixture {
   io::Dataset files_;
   const std::vector<double> half_ = {0.5, 0.5, 0.5};
   Augmenter all_{{0, 0, 3},
-                 {.flip = true,
+                 {.flip = Flip::kRandom,
                   .seed = 9,
                   .crop = CropKind::kRandomResized,
                   .size = 12,

@@ -112,7 +112,7 @@ TEST_P(LoaderTest, StagesReadOnlyWhatTheyNeed) {
 
 TEST_P(LoaderTest, MixesImagesAndLabelsOfAMicroBatchByTheSamePairsWhoeverLoadsThem) {
   constexpr std::int64_t kMicro = 8;
-  const AugmentationSpec augmentation{.crop_padding = 2, .flip = true, .seed = 9, .mixup = 0.6};
+  const AugmentationSpec augmentation{.crop_padding = 2, .flip = Flip::kRandom, .seed = 9, .mixup = 0.6};
   const Augmenter mixed(kImage, augmentation, {0.25, 0.25, 0.25}, {0.25, 0.25, 0.25});
   LoaderSpec images_only = whole_batch(kMicro), labels_only = images_only;
   images_only.labels = labels_only.images = false;

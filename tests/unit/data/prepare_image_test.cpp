@@ -46,7 +46,7 @@ Bytes resampled(const Bytes& pixels, const ImageShape& shape, const Region& regi
 TEST(PrepareImage, PassesOnWhatHasTheRightSize) {
   const ImageShape shape{8, 8, 3};
   const Bytes pixels = some_pixels(shape);
-  for (const AugmentationSpec& spec : {AugmentationSpec{2, true, 1}, AugmentationSpec{.seed = 1, .size = 8}}) {
+  for (const AugmentationSpec& spec : {AugmentationSpec{2, Flip::kRandom, 1}, AugmentationSpec{.seed = 1, .size = 8}}) {
     const Augmenter augmenter = augmenter_of(shape, spec);
     ImagePreparer preparer(augmenter);
     for (std::int64_t sample = 0; sample < 20; ++sample) {
@@ -86,7 +86,7 @@ TEST(PrepareImage, ColoursAreThoseOfTheCroppedImage) {
   const ImageShape shape{8, 8, 3};
   const Bytes pixels = some_pixels(shape);
   const Augmenter augmenter = augmenter_of(
-      shape, {.crop_padding = 3, .flip = true, .seed = 1, .brightness = 0.2, .contrast = 0.5, .cutout = 4});
+      shape, {.crop_padding = 3, .flip = Flip::kRandom, .seed = 1, .brightness = 0.2, .contrast = 0.5, .cutout = 4});
   ImagePreparer preparer(augmenter);
   for (std::int64_t sample = 0; sample < 20; ++sample) {
     const ops::ImageCut cut = augmenter.cut(0, sample);

@@ -53,6 +53,7 @@ Parameters random_parameters(std::mt19937_64& engine) {
   p.train.evaluate_every_epochs = count();
   p.train.patience_epochs = count();
   p.evaluate.weights = static_cast<WeightsKind>(engine() % 2);
+  p.evaluate.mirror = engine() % 2 == 0;
   p.evaluate.confusion = engine() % 2 == 0;
   p.predict = {.data = "d", .output = "p.csv", .top = 1 + count() % 1000};
   p.augment = {.size = count(),
