@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
 #include <optional>
 
@@ -18,12 +19,22 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kKey = "import.source";
+constexpr const char* kExpected = "Expected: [SPLIT/]CLASS/IMAGE";
 constexpr std::array<const char*, 3> kSplits = {"train", "val", "test"};
 // What stands before a JPEG's dimensions (colour profiles, a small preview) is seldom longer.
 constexpr std::uint64_t kHeaderBytes = std::uint64_t{64} << 10;
 
 bool is_hidden(const fs::path& path) {
   return path.filename().string().starts_with('.');
+}
+
+/// The split that is called so, in any case: Train, TESTING.
+std::optional<std::size_t> split_called(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (std::size_t i = 0; i < kSplits.size(); ++i) {
+    if (name.starts_with(kSplits[i])) return i;
+  }
+  return std::nullopt;
 }
 
 std::int32_t label_of(const std::string& name, const fs::path& folder, const SourceListing& listing) {
@@ -37,8 +48,40 @@ std::int32_t label_of(const std::string& name, const fs::path& folder, const Sou
   return static_cast<std::int32_t>(found - names.begin());
 }
 
+// train/1.jpg, test/1.jpg: not one of all classes may be called as a split is.
+void check_class_names(const fs::path& folder, const std::vector<fs::path>& classes) {
+  std::vector<std::string> names;
+  for (const fs::path& path : classes) names.push_back(path.filename().string());
+  if (names.size() < 2 || !std::all_of(names.begin(), names.end(), split_called)) return;
+  refuse(
+      "import.source: the classes in '{}' would be {}: those are names of splits. {}. Give the images folders of "
+      "their classes",
+      folder.string(), fmt::join(names, ", "), kExpected);
+}
+
+// mini/train/ant/1.jpg, where mini was taken for a class.
+void check_not_a_data_set(const fs::path& folder, const fs::path& root, const std::vector<std::string>& files) {
+  const std::size_t own = folder.lexically_relative(root).string().size() + 1;
+  const auto lies_in_split = [own](const std::string& file) {
+    const std::size_t end = file.find('/', own);
+    return end != std::string::npos && split_called(file.substr(own, end - own));
+  };
+  if (!std::all_of(files.begin(), files.end(), lies_in_split)) return;
+  refuse("import.source = {}: '{}' would be a class, but its images lie in splits, as '{}' does. {}. Import '{}'",
+         root.string(), folder.filename().string(), files.front(), kExpected, folder.string());
+}
+
+void check_number_of_classes(const fs::path& root, const SourceListing& listing) {
+  if (listing.class_names.size() > 1) return;
+  refuse(
+      "import.source = {}: it would be one class, '{}', as '{}' lies, and there is nothing to learn of one. {}. Give "
+      "the folder that holds the classes, or the splits",
+      root.string(), listing.class_names.front(), listing.splits.front().names[0], kExpected);
+}
+
 void list_split(const fs::path& folder, const std::string& name, const fs::path& root, SourceListing& listing) {
   const std::vector<fs::path> classes = folders_in(folder, kKey);
+  check_class_names(folder, classes);
   if (listing.splits.empty()) {
     for (const fs::path& path : classes) listing.class_names.push_back(path.filename().string());
   }
@@ -48,6 +91,7 @@ void list_split(const fs::path& folder, const std::string& name, const fs::path&
     const std::int32_t label = label_of(path.filename().string(), path, listing);
     const std::vector<std::string> files = files_below(path, root, kKey);
     if (files.empty()) refuse("import.source: class folder '{}' is empty. Fill it, or remove it", path.string());
+    check_not_a_data_set(path, root, files);
     for (const std::string& file : files) split.add(file, label, 0);
   }
 }
@@ -68,11 +112,8 @@ std::vector<fs::path> folders_in(const fs::path& parent, const std::string& key)
 }
 
 std::optional<std::size_t> split_of(const fs::path& folder, const std::string& key) {
-  const std::string name = folder.filename().string();
-  for (std::size_t i = 0; i < kSplits.size(); ++i) {
-    if (name.starts_with(kSplits[i]) && !folders_in(folder, key).empty()) return i;
-  }
-  return std::nullopt;
+  const auto split = split_called(folder.filename().string());
+  return split && !folders_in(folder, key).empty() ? split : std::nullopt;
 }
 
 std::vector<std::string> files_below(const fs::path& folder, const fs::path& root, const std::string& key) {
@@ -97,7 +138,7 @@ SourceListing list_image_folder(const std::string& root_name) {
   const fs::path root(root_name);
   const std::vector<fs::path> folders = folders_in(root, kKey);
   if (folders.empty()) {
-    refuse("import.source = {}: it holds no folders. Images are expected as [SPLIT/]CLASS/IMAGE", root_name);
+    refuse("import.source = {}: it holds no folders. {}", root_name, kExpected);
   }
   std::array<fs::path, kSplits.size()> splits;
   std::vector<std::string> others;
@@ -115,6 +156,7 @@ SourceListing list_image_folder(const std::string& root_name) {
   SourceListing listing;
   if (others.size() == folders.size()) {
     list_split(root, "train", root, listing);
+    check_number_of_classes(root, listing);
     return listing;
   }
   if (splits[0].empty()) {
@@ -128,6 +170,7 @@ SourceListing list_image_folder(const std::string& root_name) {
   for (std::size_t i = 0; i < kSplits.size(); ++i) {
     if (!splits[i].empty()) list_split(splits[i], kSplits[i], root, listing);
   }
+  check_number_of_classes(root, listing);
   return listing;
 }
 

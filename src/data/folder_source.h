@@ -12,10 +12,12 @@
 
 namespace convoy {
 
-/// Split folders are train*, val* and test*; without them the root is one split, train. A folder is a split only where
-/// it holds folders, so that a class may be named train. Classes and, below them, images (in folders of their own too)
-/// come in the order of their names' bytes. Names that begin with a dot are not looked at. Throws RequestError: no
-/// folders, no train, two folders for a split, an empty class, a class that train has not.
+/// Split folders are train*, val* and test* in any case; without them the root is one split, train. A folder is a split
+/// only where it holds folders, so that a class may be named train. Classes and, below them, images (in folders of
+/// their own too) come in the order of their names' bytes. Names that begin with a dot are not looked at. Throws
+/// RequestError: no folders, no train, two folders for a split, an empty class, a class that train has not; and where
+/// it seems to be another folder than was meant: classes that are all named as splits, a class whose images all lie in
+/// splits, one class only.
 SourceListing list_image_folder(const std::string& root);
 
 // What an image folder that is not imported needs too (data/image_folder.h); `key` stands in the messages. Paths that

@@ -57,6 +57,12 @@ TEST(FilesAsTheyLie, OfSplitsOfClasses) {
   EXPECT_EQ(list(directory, {"train/ant/2.png", "test/bee/1.png", "train/stray.png", "training/3.png"}), want);
 }
 
+TEST(FilesAsTheyLie, OfSplitsInAnyCase) {
+  const TemporaryDirectory directory;
+  const std::vector<File> want = {{"Test/bee/1.png", "bee"}, {"VAL/ant/2.png", "ant"}};
+  EXPECT_EQ(list(directory, {"VAL/ant/2.png", "Test/bee/1.png"}), want);
+}
+
 TEST(FilesAsTheyLie, ReadsAFileIntoTheCallersMemoryAndSaysWhatIsWrongWithIt) {
   const TemporaryDirectory directory;
   list(directory, {"a", "b"});

@@ -89,15 +89,54 @@ TEST_F(ImageFolder, ThatIsEmptyOrContradictsItselfIsRefused) {
   EXPECT_CONTAINS(refusal(), "train/c' is empty");
 }
 
+TEST_F(ImageFolder, HasItsSplitsInAnyCase) {
+  for (const std::string file : {"Train/b/1", "Train/a/1", "TESTING/a/1"}) put(directory_ / file);
+  const SourceListing listing = list();
+  EXPECT_EQ(listing.class_names, (Names{"a", "b"}));
+  ASSERT_EQ(listing.splits.size(), 2u);
+  EXPECT_EQ(names_of(listing.splits[0]), (Names{"Train/a/1", "Train/b/1"}));
+  EXPECT_EQ(listing.splits[1].name, "test");
+  put(directory_ / "train/a/1");
+  EXPECT_CONTAINS(refusal(), "'Train' and 'train' are both split train");
+}
+
+TEST_F(ImageFolder, AboveOrBesideTheOneThatWasMeantIsRefused) {
+  for (const std::string file : {"mini/Train/a/1", "mini/Train/b/1", "mini/test/a/1"}) put(directory_ / file);
+  EXPECT_CONTAINS(refusal(), "'mini' would be a class, but its images lie in splits, as 'mini/Train/a/1' does");
+  EXPECT_CONTAINS(refusal(), "Import '" + (directory_ / "mini'"));
+  put(directory_ / "other/a/1");
+  EXPECT_CONTAINS(refusal(), "'mini' would be a class");
+  put(directory_ / "mini/1");  // with an image of its own it may be one
+  EXPECT_EQ(list().class_names, (Names{"mini", "other"}));
+}
+
+TEST_F(ImageFolder, OfImagesInSplitsWithoutClassesIsRefused) {
+  for (const std::string file : {"Test/1", "train/1"}) put(directory_ / file);
+  EXPECT_CONTAINS(refusal(), "would be Test, train: those are names of splits. Expected: [SPLIT/]CLASS/IMAGE");
+  put(directory_ / "boat/1");
+  EXPECT_EQ(list().class_names.size(), 3u);
+}
+
+TEST_F(ImageFolder, OfOneClassIsRefused) {
+  put(directory_ / "mini/a/1");
+  put(directory_ / "mini/b/1");
+  EXPECT_CONTAINS(refusal(), "it would be one class, 'mini', as 'mini/a/1' lies");
+  fs::rename(directory_ / "mini", directory_ / "train");
+  EXPECT_EQ(list().class_names, (Names{"a", "b"}));
+  fs::remove_all(directory_ / "train/b");
+  EXPECT_CONTAINS(refusal(), "it would be one class, 'a', as 'train/a/1' lies");
+}
+
 TEST_F(ImageFolder, ImagesAreReadByContentAndBadOnesHaveAReason) {
   test::write_bytes(directory_ / "a/1.png", test::make_jpeg());
   test::write_bytes(directory_ / "a/2.jpg", test::make_png());
   put(directory_ / "a/3.jpg", "");
   put(directory_ / "a/4.jpg", "no image");
   fs::create_symlink("nowhere", directory_ / "a/5.jpg");  // is no file: not listed
+  put(directory_ / "b/1.jpg");
   FolderSource source(directory_.path(), list());
   const SourceSplit& split = source.listing().splits[0];
-  ASSERT_EQ(split.size(), 4);
+  ASSERT_EQ(split.size(), 5);
   EXPECT_EQ(source.read(split, 0, {}).shape, (ImageShape{24, 20, 3}));
   EXPECT_EQ(source.file().size(), test::make_jpeg().size());
   EXPECT_EQ(source.read(split, 1, {}).shape, (ImageShape{24, 20, 3}));
@@ -116,6 +155,7 @@ TEST_F(ImageFolder, HeadersBehindMuchElseAreFound) {
   }
   padded.insert(padded.end(), jpeg.begin() + 2, jpeg.end());
   test::write_bytes(directory_ / "a/1", padded);
+  put(directory_ / "b/1");
   FolderSource source(directory_.path(), list());
   EXPECT_EQ(source.look(source.listing().splits[0], 0).h, 24);
 }
