@@ -10,6 +10,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 
+#include "data/folder_walk.h"
 #include "io/atomic_file.h"
 
 namespace convoy {
@@ -23,10 +24,6 @@ constexpr const char* kExpected = "Expected: [SPLIT/]CLASS/IMAGE";
 constexpr std::array<const char*, 3> kSplits = {"train", "val", "test"};
 // What stands before a JPEG's dimensions (colour profiles, a small preview) is seldom longer.
 constexpr std::uint64_t kHeaderBytes = std::uint64_t{64} << 10;
-
-bool is_hidden(const fs::path& path) {
-  return path.filename().string().starts_with('.');
-}
 
 /// The split that is called so, in any case: Train, TESTING.
 std::optional<std::size_t> split_called(std::string name) {
@@ -80,6 +77,7 @@ void check_number_of_classes(const fs::path& root, const SourceListing& listing)
 }
 
 void list_split(const fs::path& folder, const std::string& name, const fs::path& root, SourceListing& listing) {
+  check_links_in(folder, kKey);
   const std::vector<fs::path> classes = folders_in(folder, kKey);
   check_class_names(folder, classes);
   if (listing.splits.empty()) {
@@ -96,46 +94,26 @@ void list_split(const fs::path& folder, const std::string& name, const fs::path&
   }
 }
 
-}  // namespace
-
-std::vector<fs::path> folders_in(const fs::path& parent, const std::string& key) {
-  std::vector<fs::path> folders;
-  std::error_code error;
-  fs::directory_iterator entries(parent, error);
-  if (error) refuse("{}: cannot list folder '{}': {}", key, parent.string(), error.message());
-  for (const fs::directory_entry& entry : entries) {
-    if (!is_hidden(entry.path()) && entry.is_directory(error)) folders.push_back(entry.path());
+io::FileDescriptor open_image(const std::string& path) {
+  try {
+    return io::open_for_reading(path);
+  } catch (const Error&) {
+    std::error_code error;
+    if (!fs::is_symlink(path, error) || fs::exists(path, error)) throw;
+    fail("it is a link to '{}', which is not there", fs::read_symlink(path, error).string());
   }
-  std::sort(folders.begin(), folders.end(),
-            [](const fs::path& a, const fs::path& b) { return a.filename().string() < b.filename().string(); });
-  return folders;
 }
+
+}  // namespace
 
 std::optional<std::size_t> split_of(const fs::path& folder, const std::string& key) {
   const auto split = split_called(folder.filename().string());
   return split && !folders_in(folder, key).empty() ? split : std::nullopt;
 }
 
-std::vector<std::string> files_below(const fs::path& folder, const fs::path& root, const std::string& key) {
-  std::vector<std::string> names;
-  std::error_code error;
-  fs::recursive_directory_iterator entries(folder, error);
-  if (error) refuse("{}: cannot list folder '{}': {}", key, folder.string(), error.message());
-  for (; entries != fs::recursive_directory_iterator(); entries.increment(error)) {
-    if (is_hidden(entries->path())) {
-      entries.disable_recursion_pending();
-    } else if (std::error_code ignored; entries->is_regular_file(ignored)) {
-      names.push_back(entries->path().lexically_relative(root).string());
-    }
-    if (error) break;
-  }
-  if (error) refuse("{}: cannot list folder '{}': {}", key, folder.string(), error.message());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 SourceListing list_image_folder(const std::string& root_name) {
   const fs::path root(root_name);
+  check_links_in(root, kKey);
   const std::vector<fs::path> folders = folders_in(root, kKey);
   if (folders.empty()) {
     refuse("import.source = {}: it holds no folders. {}", root_name, kExpected);
@@ -178,7 +156,7 @@ FolderSource::FolderSource(std::string root, SourceListing listing)
     : ImageSource(std::move(listing)), root_(std::move(root)) {}
 
 std::uint64_t read_image_file(const std::string& path, std::uint64_t most_bytes, std::vector<std::byte>& file) {
-  const io::FileDescriptor opened = io::open_for_reading(path);
+  const io::FileDescriptor opened = open_image(path);
   const std::uint64_t size = io::file_size(opened, path);
   if (size > kMostImageFileBytes) fail("it is too long: {} bytes; at most {} are taken", size, kMostImageFileBytes);
   file.resize(std::min(size, most_bytes));

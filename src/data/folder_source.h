@@ -14,22 +14,16 @@ namespace convoy {
 
 /// Split folders are train*, val* and test* in any case; without them the root is one split, train. A folder is a split
 /// only where it holds folders, so that a class may be named train. Classes and, below them, images (in folders of
-/// their own too) come in the order of their names' bytes. Names that begin with a dot are not looked at. Throws
-/// RequestError: no folders, no train, two folders for a split, an empty class, a class that train has not; and where
-/// it seems to be another folder than was meant: classes that are all named as splits, a class whose images all lie in
-/// splits, one class only.
+/// their own too) come in the order of their names' bytes; data/folder_walk.h says what is seen of links. Throws
+/// RequestError: no folders, no train, two folders for a split, an empty class, a class that train has not; a link to
+/// nothing where a class or split may be; and where another folder seems to be meant: classes that are all named as
+/// splits, a class whose images all lie in splits, one class only.
 SourceListing list_image_folder(const std::string& root);
 
-// What an image folder that is not imported needs too (data/image_folder.h); `key` stands in the messages. Paths that
-// begin with a dot are not looked at.
+// What an image folder that is not imported needs too (data/image_folder.h).
 
-/// In the order of their names.
-std::vector<std::filesystem::path> folders_in(const std::filesystem::path& parent, const std::string& key);
 /// 0, 1, 2 for train, val, test; nothing for a folder that is no split.
 std::optional<std::size_t> split_of(const std::filesystem::path& folder, const std::string& key);
-/// Files below `folder` at any depth, as seen from `root`, in the order of their names' bytes.
-std::vector<std::string> files_below(const std::filesystem::path& folder, const std::filesystem::path& root,
-                                     const std::string& key);
 /// At most `most_bytes` of it, into `file`; the file's size. Throws Error, also where it is longer than any image's.
 std::uint64_t read_image_file(const std::string& path, std::uint64_t most_bytes, std::vector<std::byte>& file);
 

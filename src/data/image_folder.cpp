@@ -8,6 +8,7 @@
 #include "convoy/base/error.h"
 
 #include "data/folder_source.h"
+#include "data/folder_walk.h"
 
 namespace convoy {
 

@@ -111,7 +111,7 @@ void AtomicFile::fail_with_system_reason(const char* action, int error_number) c
 }
 
 FileDescriptor open_for_reading(const std::string& path) {
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe would wait for its writer
   if (!file.is_open()) fail("cannot open '{}': {}", path, std::strerror(errno));
   return file;
 }

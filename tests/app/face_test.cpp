@@ -100,14 +100,17 @@ TEST(Face, AnImportNamesWhatItSkipsAndEveryRankWorks) {
   const std::string source = directory / "images";
   write_image_folder(source);
   write_text(source + "/train/ant/broken.jpg", "no image");
+  std::filesystem::create_symlink("nowhere", source + "/train/bee/gone.jpg");
   const std::vector<std::string> arguments = {"import", "--import.source=" + source,
                                               "--import.output=" + (directory / "out"), "--import.size=24"};
   const Ending import = run_program({.arguments = arguments, .ranks = 2});
   EXPECT_EQ(import.status, 0) << import.output;
   EXPECT_TRUE(contains(import.output, "skipped 'train/ant/broken.jpg': it is neither a JPEG nor a PNG"))
       << import.output;
+  EXPECT_TRUE(contains(import.output, "skipped 'train/bee/gone.jpg': it is a link to 'nowhere', which is not there"))
+      << import.output;
   EXPECT_TRUE(contains(import.output, "train: 24 images 24x24x3, 3 classes")) << import.output;
-  EXPECT_TRUE(contains(import.output, "skipped 1 bad ones")) << import.output;
+  EXPECT_TRUE(contains(import.output, "skipped 2 bad ones")) << import.output;
 
   const Ending strict = run_program(
       {.arguments = arguments + std::vector<std::string>{"--import.strict=on", "--import.output=" + (directory / "s")},

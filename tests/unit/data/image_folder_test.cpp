@@ -63,6 +63,17 @@ TEST(FilesAsTheyLie, OfSplitsInAnyCase) {
   EXPECT_EQ(list(directory, {"VAL/ant/2.png", "Test/bee/1.png"}), want);
 }
 
+TEST(FilesAsTheyLie, BehindLinksAsAnImportFindsThem) {
+  const TemporaryDirectory directory, elsewhere;
+  list(elsewhere, {"ant/1.png"});
+  std::filesystem::create_directory_symlink(elsewhere / "ant", directory / "ant");
+  std::filesystem::create_symlink("nowhere", directory / "gone.png");
+  const std::vector<File> want = {{"ant/1.png", "ant"}, {"bee/2.png", "bee"}, {"bee/up", "bee"}, {"gone.png", ""}};
+  std::filesystem::create_directories(directory / "bee");
+  std::filesystem::create_directory_symlink("..", directory / "bee/up");
+  EXPECT_EQ(list(directory, {"bee/2.png"}), want);
+}
+
 TEST(FilesAsTheyLie, ReadsAFileIntoTheCallersMemoryAndSaysWhatIsWrongWithIt) {
   const TemporaryDirectory directory;
   list(directory, {"a", "b"});

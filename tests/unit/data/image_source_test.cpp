@@ -8,6 +8,7 @@
 #include <set>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "convoy/base/error.h"
 
@@ -132,7 +133,6 @@ TEST_F(ImageFolder, ImagesAreReadByContentAndBadOnesHaveAReason) {
   test::write_bytes(directory_ / "a/2.jpg", test::make_png());
   put(directory_ / "a/3.jpg", "");
   put(directory_ / "a/4.jpg", "no image");
-  fs::create_symlink("nowhere", directory_ / "a/5.jpg");  // is no file: not listed
   put(directory_ / "b/1.jpg");
   FolderSource source(directory_.path(), list());
   const SourceSplit& split = source.listing().splits[0];
@@ -144,6 +144,36 @@ TEST_F(ImageFolder, ImagesAreReadByContentAndBadOnesHaveAReason) {
   EXPECT_EQ(message_of<Error>([&] { source.look(split, 3); }), "it is neither a JPEG nor a PNG");
   fs::remove(directory_ / "a/4.jpg");
   EXPECT_CONTAINS(message_of<Error>([&] { source.read(split, 3, {}); }), "No such file");
+}
+
+TEST_F(ImageFolder, LinksAreFollowedButNotRoundInACircle) {
+  const TemporaryDirectory elsewhere;
+  for (const std::string file : {"c/1", "more/2", "more/deep/3"}) put(elsewhere / file);
+  put(directory_ / "a/0");
+  put(directory_ / "b/0");
+  fs::create_directory_symlink(elsewhere / "c", directory_ / "c");
+  fs::create_directory_symlink(elsewhere / "more", directory_ / "a/more");
+  fs::create_symlink(elsewhere / "c/1", directory_ / "a/1");
+  fs::create_directory_symlink("..", directory_ / "b/up");
+  fs::create_directory_symlink(".", directory_ / "b/self");
+  EXPECT_EQ(names_of(list().splits[0]),
+            (Names{"a/0", "a/1", "a/more/2", "a/more/deep/3", "b/0", "b/self", "b/up", "c/1"}));
+}
+
+TEST_F(ImageFolder, WhatIsNoFileIsAmongTheImagesAsABadOne) {
+  put(directory_ / "a/0");
+  put(directory_ / "b/0");
+  fs::create_symlink("nowhere", directory_ / "a/1");
+  fs::create_directory_symlink(".", directory_ / "a/2");
+  ASSERT_EQ(::mkfifo((directory_ / "a/3").c_str(), 0600), 0);
+  FolderSource source(directory_.path(), list());
+  const SourceSplit& split = source.listing().splits[0];
+  ASSERT_EQ(names_of(split), (Names{"a/0", "a/1", "a/2", "a/3", "b/0"}));
+  EXPECT_EQ(message_of<Error>([&] { source.read(split, 1, {}); }), "it is a link to 'nowhere', which is not there");
+  EXPECT_CONTAINS(message_of<Error>([&] { source.read(split, 2, {}); }), "a/2' is not a file");
+  EXPECT_CONTAINS(message_of<Error>([&] { source.look(split, 3); }), "a/3' is not a file");
+  fs::create_symlink("nowhere", directory_ / "c");
+  EXPECT_CONTAINS(refusal(), "c' is a link to 'nowhere', which is not there. Mend it, or remove it");
 }
 
 TEST_F(ImageFolder, HeadersBehindMuchElseAreFound) {
