@@ -49,6 +49,12 @@ SourceListing list_any_images(const std::string& folder, const std::string& key)
   return listing;
 }
 
+SourceListing list_one_image(const std::string& path) {
+  SourceListing listing;
+  listing.splits.emplace_back().add(fs::path(path).filename().string(), kNoClass, 0);
+  return listing;
+}
+
 ImageFolder::ImageFolder(std::string folder, SourceListing listing, std::int64_t channels)
     : listing_(std::move(listing)) {
   info_.image = {0, 0, channels};

@@ -12,6 +12,8 @@ namespace convoy {
 
 /// One split, of all files; see open_samples(). Throws RequestError naming `key`.
 SourceListing list_any_images(const std::string& folder, const std::string& key);
+/// Of the folder that the file lies in.
+SourceListing list_one_image(const std::string& path);
 
 class ImageFolder final : public io::SampleStore {
  public:

@@ -2,9 +2,11 @@
 #include "convoy/data/open_samples.h"
 
 #include <filesystem>
+#include <fstream>
 
 #include "convoy/comm/on_root.h"
 #include "convoy/io/dataset.h"
+#include "convoy/io/shard_writer.h"
 
 #include "data/image_folder.h"
 
@@ -14,26 +16,43 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_image_folder(const std::string& path) {
+constexpr const char* kSplit = "test";  // of a folder of shards: what is not trained on
+
+enum class Kind { kDataset, kImageFolder, kImageFile };
+
+bool begins_like_hdf5(const std::string& path) {
+  std::string first(8, '\0');
+  std::ifstream(path, std::ios::binary).read(first.data(), std::ssize(first));
+  return first == "\x89HDF\r\n\x1a\n";
+}
+
+Kind kind_of(const std::string& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) return false;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, error))
-    if (entry.path().extension() == ".h5") return false;
-  return true;
+  if (fs::is_regular_file(path, error))
+    return path.ends_with(".h5") || begins_like_hdf5(path) ? Kind::kDataset : Kind::kImageFile;
+  if (!fs::is_directory(path, error)) return Kind::kDataset;
+  for (const char* const split : {"train", "val", "test"})
+    if (!io::find_any_shard(path, split).empty()) return Kind::kDataset;
+  return Kind::kImageFolder;
+}
+
+std::string folder_of(const SamplesPath& from, Kind kind) {
+  return kind == Kind::kImageFile ? fs::path(from.path).parent_path().string() : from.path;
 }
 
 }  // namespace
 
 std::unique_ptr<io::SampleStore> open_samples(const SamplesPath& from, const mpi::Communicator& world) {
-  bool of_images = false;
+  Kind kind = {};
   SourceListing listing;
   mpi::on_root(world, [&] {
-    of_images = is_image_folder(from.path);
-    if (of_images) listing = list_any_images(from.path, from.key);
+    kind = kind_of(from.path);
+    if (kind == Kind::kImageFolder) listing = list_any_images(from.path, from.key);
+    if (kind == Kind::kImageFile) listing = list_one_image(from.path);
   });
-  world.broadcast(&of_images, sizeof of_images, 0);
-  if (!of_images) return std::make_unique<io::Dataset>(from.path, from.key);
-  return std::make_unique<ImageFolder>(from.path, broadcast_listing(listing, world), from.channels);
+  world.broadcast(&kind, sizeof kind, 0);
+  if (kind == Kind::kDataset) return std::make_unique<io::Dataset>(from.path, from.key, kSplit);
+  return std::make_unique<ImageFolder>(folder_of(from, kind), broadcast_listing(listing, world), from.channels);
 }
 
 }  // namespace convoy

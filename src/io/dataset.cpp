@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "convoy/base/error.h"
+#include "convoy/io/shard_writer.h"
 
 #include "io/shard.h"
 
@@ -56,11 +57,22 @@ std::map<std::int64_t, std::string> numbered_shards(const fs::path& prefix) {
   return found;
 }
 
-std::vector<std::string> find_shards(const std::string& path, const std::string& key) {
+[[noreturn]] void refuse_absent(const std::string& path, const std::string& key, const fs::path& prefix) {
+  const std::string one = prefix.string() + ".h5", first = prefix.string() + "-000.h5";
+  if (prefix == path)
+    refuse("{} = {}: there is no such file or folder, nor '{}' or '{}'. 'convoy import' makes data sets", key, path,
+           one, first);
+  std::vector<std::string> others;
+  for (const char* const split : {"train", "val", "test"})
+    if (!find_any_shard(path, split).empty()) others.push_back((fs::path(path) / split).string());
+  refuse("{} = {}: there is neither '{}' nor '{}'{}. 'convoy import' makes them", key, path, one, first,
+         others.empty() ? "" : fmt::format("; there is {}", fmt::join(others, ", ")));
+}
+
+std::vector<std::string> find_shards(const std::string& path, const std::string& key, const std::string& split) {
   if (path.empty()) refuse("{} is not given. It is a data set that 'convoy import' made", key);
   if (is_file(path)) return {path};
   std::error_code error;
-  const std::string split = key.substr(key.rfind('.') + 1);
   const fs::path prefix = fs::is_directory(path, error) ? fs::path(path) / split : fs::path(path);
   const std::string alone = prefix.string() + ".h5";
   const auto numbered = numbered_shards(prefix);
@@ -69,10 +81,7 @@ std::vector<std::string> find_shards(const std::string& path, const std::string&
            numbered.begin()->second);
   }
   if (is_file(alone)) return {alone};
-  if (numbered.empty()) {
-    refuse("{} = {}: there is neither '{}' nor '{}-000.h5'. 'convoy import' makes them", key, path, alone,
-           prefix.string());
-  }
+  if (numbered.empty()) refuse_absent(path, key, prefix);
   std::vector<std::string> paths;
   for (const auto& [index, shard] : numbered) {
     if (index != static_cast<std::int64_t>(paths.size())) {
@@ -121,8 +130,11 @@ struct Dataset::Shard {
   std::int64_t first_sample = 0;
 };
 
-Dataset::Dataset(const std::string& path, const std::string& key) {
-  const std::vector<std::string> paths = find_shards(path, key);
+Dataset::Dataset(const std::string& path, const std::string& key)
+    : Dataset(path, key, key.substr(key.rfind('.') + 1)) {}
+
+Dataset::Dataset(const std::string& path, const std::string& key, const std::string& split) {
+  const std::vector<std::string> paths = find_shards(path, key, split);
   for (const std::string& shard_path : paths) {
     try {
       shards_.push_back(std::make_unique<Shard>(shard_path, open_shard(shard_path)));

@@ -178,8 +178,8 @@ std::vector<Key> make_keys() {
        "writes confusion.csv (rows: true class, columns: predicted) and classes.csv (accuracies) to run.directory"},
 
       {"predict.data", path_or_empty({&P::predict, &PredictParams::data}), "",
-       "what to predict: given as data.train is, or any folder of JPEG and PNG files, used as they lie; empty: "
-       "data.test"},
+       "what to predict: given as data.train is (of a folder of shards: test), or a folder of JPEG and PNG files, or "
+       "one such file, used as they lie; empty: data.test"},
       {"predict.output", path_or_empty({&P::predict, &PredictParams::output}), "",
        "the .csv file that takes the classes; the logits go to a .h5 file beside it; empty: predictions.csv in "
        "run.directory"},

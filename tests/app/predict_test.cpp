@@ -264,6 +264,18 @@ TEST_F(FolderPrediction, OfFilesAsTheyLieGivesTheSameBytesOnEveryGrid) {
   }
 }
 
+TEST_F(FolderPrediction, OfOneFileAndOfAFolderThatHoldsAFileOfHdf5Too) {
+  ASSERT_EQ(predict("all.csv", {"--predict.data=" + folder_}).status, 0);
+  const Ending one = predict("one.csv", {"--predict.data=" + folder_ + "/b.png"}, 2);
+  ASSERT_EQ(one.status, 0) << one.output;
+  EXPECT_EQ(names_in("one.csv"), std::vector<std::string>{"b.png"});
+  ASSERT_EQ(predict("photos/here.csv", {"--predict.data=" + folder_ + "/b.png"}).status, 0);
+  const Ending beside = predict("beside.csv", {"--predict.data=" + folder_ + "/"});  // here.h5 and here.csv lie there
+  ASSERT_EQ(beside.status, 0) << beside.output;
+  EXPECT_TRUE(contains(beside.output, "left out 'here.h5': it is neither a JPEG nor a PNG")) << beside.output;
+  EXPECT_EQ(read_rows(directory_ / "beside.csv"), read_rows(directory_ / "all.csv"));
+}
+
 TEST_F(FolderPrediction, GivesEachFileWhatItHasAlone) {
   ASSERT_EQ(predict("all.csv", {"--predict.data=" + folder_}).status, 0);
   ASSERT_EQ(predict("many.csv", {"--predict.data=" + folder_ + "/many"}).status, 0);
@@ -303,6 +315,16 @@ TEST_F(FolderPrediction, LeavesBadFilesOutAndNamesThemOrStopsAtTheFirst) {
     for (const std::string left : {"strict.csv", "strict.h5", "strict.csv.partial", "strict.h5.partial"})
       EXPECT_FALSE(std::filesystem::exists(directory_ / left)) << left;
   }
+}
+
+TEST_F(Prediction, OfAFolderOfShardsTakesTest) {
+  ASSERT_EQ(predict("test.csv", {}).status, 0);
+  const Ending folder = predict("folder.csv", {"--predict.data=" + (directory_ / "small/data")}, 2);
+  ASSERT_EQ(folder.status, 0) << folder.output;
+  EXPECT_EQ(read_text(directory_ / "folder.csv"), read_text(directory_ / "test.csv"));
+  const Ending absent = predict("p.csv", {"--predict.data=" + (directory_ / "absent")}, 2);
+  EXPECT_EQ(absent.status, 2) << absent.output;
+  EXPECT_TRUE(contains(absent.output, "absent: there is no such file or folder")) << absent.output;
 }
 
 TEST_F(FolderPrediction, OfNothingGoodIsRefused) {

@@ -1,4 +1,4 @@
-/// Samples from a path: a data set that an import made, or image files just as they lie in a folder.
+/// Samples from a path: a data set that an import made, or image files just as they lie.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct SamplesPath {
   std::int64_t channels = 3;  ///< that image files are decoded to
 };
 
-/// A folder that holds no .h5 file is one of images, [SPLIT/][CLASS/]IMAGE: all files below it that do not begin with a
-/// dot, in the order of their paths' bytes; rank 0 lists them, all know the list. Splits are folders named train*, val*
-/// and test* that hold folders; an image that lies in no class has no label. Files are read when they are asked for.
-/// Anything else is opened as io::Dataset. Throws RequestError, on all ranks alike where the folder is at fault. All
-/// ranks of the group.
+/// A folder without shards of an import is one of images, [SPLIT/][CLASS/]IMAGE: all files below it that do not begin
+/// with a dot, in the order of their paths' bytes; rank 0 lists them, all know the list. Splits are folders named
+/// train*, val* and test* that hold folders; an image that lies in no class has no label. Files are read when they are
+/// asked for. A file that is no HDF5 is one image. Anything else is opened as io::Dataset, of a folder the shards of
+/// test. Throws RequestError, on all ranks alike where the path is at fault. All ranks of the group.
 std::unique_ptr<io::SampleStore> open_samples(const SamplesPath& path, const mpi::Communicator& world);
 
 }  // namespace convoy

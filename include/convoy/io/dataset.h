@@ -28,11 +28,12 @@ namespace convoy::io {
 class Dataset final : public SampleStore {
  public:
   /// `path`: a shard (opened alone), a prefix such as data/fashion/train for train.h5 or train-000.h5, train-001.h5
-  /// ..., or a folder, whose prefix is the key's last word. `key` (data.train, data.test) stands in the messages.
-  /// Throws RequestError naming key, file and what is wrong: missing, not HDF5, not from `convoy import`, truncated,
-  /// damaged (but for the images: find_damage), a data set absent or of another type or rank, labels out of range,
-  /// shards that disagree in image shape, classes or import, a gap in the numbering, no samples.
+  /// ..., or a folder, whose prefix is `split`: the key's last word. `key` (data.train, data.test) stands in the
+  /// messages. Throws RequestError naming key, file and what is wrong: missing, not HDF5, not from `convoy import`,
+  /// truncated, damaged (but for the images: find_damage), a data set absent or of another type or rank, labels out of
+  /// range, shards that disagree in image shape, classes or import, a gap in the numbering, no samples.
   Dataset(const std::string& path, const std::string& key);
+  Dataset(const std::string& path, const std::string& key, const std::string& split);
   ~Dataset() override;
   Dataset(Dataset&&) noexcept;
   Dataset& operator=(Dataset&&) noexcept;

@@ -55,6 +55,7 @@ TEST(Dataset, ComesBackFromAnyNumberOfShards) {
     EXPECT_EQ(directory.num_files(), static_cast<std::size_t>(num_shards));
     expect_known(Dataset(directory / "train", "data.train"), {});
     expect_known(Dataset(directory.path(), "data.train"), {});  // the folder: the split is the key's
+    expect_known(Dataset(directory.path(), "predict.data", "train"), {});
   }
 }
 
@@ -137,9 +138,12 @@ TEST(Dataset, SamplesOutsideAreRefused) {
 
 TEST(DatasetRefusal, NamesTheKeyAndWhatWasLookedFor) {
   const TemporaryDirectory directory;
-  EXPECT_CONTAINS(refusal(directory / "train"), "data.train = ");
+  EXPECT_CONTAINS(refusal(directory / "train"),
+                  "data.train = " + (directory / "train") + ": there is no such file or folder");
   EXPECT_CONTAINS(refusal(directory / "train"), "train-000.h5");
-  EXPECT_CONTAINS(refusal(directory.path(), "data.test"), "test.h5");
+  EXPECT_CONTAINS(refusal(directory.path(), "data.test"), "there is neither '" + (directory / "test.h5"));
+  write(directory, "val", 2);
+  EXPECT_CONTAINS(refusal(directory.path(), "data.test"), "; there is " + (directory / "val"));
   EXPECT_CONTAINS(refusal(""), "data.train is not given");
 }
 
