@@ -57,21 +57,35 @@ constexpr std::int64_t kMostMicroBatches = 65'536;
 // What MPI can count in one message.
 constexpr std::int64_t kMostMessageBytes = std::numeric_limits<int>::max();
 
-void check_micro_batches(const BatchParams& batch, const GridShape& grid) {
+/// The largest divisor of `whole` from `least` to `most`; 0 where there is none.
+std::int64_t divisor_within(std::int64_t whole, std::int64_t least, std::int64_t most) {
+  for (std::int64_t d = std::min(whole, most); d >= least; --d)
+    if (whole % d == 0) return d;
+  return 0;
+}
+
+void check_replicas(const EngineSpec& spec, std::int64_t replicas) {
+  const BatchParams& batch = spec.batch;
+  if (batch.global / batch.micro >= replicas) return;
+  const std::int64_t micro = divisor_within(batch.global, spec.mixes_labels ? 2 : 1, batch.global / replicas);
+  refuse(
+      "batch.micro = {} cuts batch.global = {} into {} micro-batches a step, fewer than the {} replicas of this job. "
+      "{}; or use more stages or fewer ranks.",
+      batch.micro, batch.global, batch.global / batch.micro, replicas,
+      micro > 0 ? fmt::format("Largest that fits: batch.micro = {}", micro)
+                : fmt::format("No batch.micro makes as many: give batch.global = {}", replicas * batch.micro));
+}
+
+void check_micro_batches(const EngineSpec& spec, const GridShape& grid) {
+  check_replicas(spec, grid.replicas);
+  const BatchParams& batch = spec.batch;
   const std::int64_t micro_batches = batch.global / batch.micro;
-  if (micro_batches < grid.replicas)
-    refuse(
-        "batch.micro = {} cuts batch.global = {} into {} micro-batches a step, fewer than the {} replicas of this job. "
-        "Allowed here: batch.micro up to {}; or use more stages or fewer ranks.",
-        batch.micro, batch.global, micro_batches, grid.replicas,
-        std::max<std::int64_t>(1, batch.global / grid.replicas));
-  if (micro_batches > kMostMicroBatches)
-    refuse(
-        "batch.micro = {} cuts batch.global = {} into {} micro-batches a step. Allowed: up to {}, so batch.micro = {} "
-        "or "
-        "more.",
-        batch.micro, batch.global, micro_batches, kMostMicroBatches,
-        (batch.global + kMostMicroBatches - 1) / kMostMicroBatches);
+  if (micro_batches <= kMostMicroBatches) return;
+  const std::int64_t most = divisor_within(batch.global, 1, kMostMicroBatches);
+  refuse(
+      "batch.micro = {} cuts batch.global = {} into {} micro-batches a step. Allowed: up to {}, so batch.micro = {} "
+      "or more that divides batch.global.",
+      batch.micro, batch.global, micro_batches, kMostMicroBatches, batch.global / most);
 }
 
 void check_chunks(const Network& network, std::int64_t chunks, std::int64_t stages) {
@@ -107,7 +121,7 @@ StepPlan::StepPlan(const EngineSpec& spec, const GridShape& grid)
       grid_(grid),
       network_(make_network(spec.network)),
       machine_(spec.machine ? *spec.machine : model_machine_costs(network_)) {
-  check_micro_batches(spec.batch, grid);
+  check_micro_batches(spec, grid);
   std::vector<StagePlanSpec> specs = cut();
   for (const StagePlanSpec& stage : specs) {
     stages_.push_back(plan_stage(network_, stage));

@@ -97,5 +97,21 @@ TEST(StepPlan, ZeroBubbleAloneKeepsWhatBackwardByWeightNeeds) {
   }
 }
 
+TEST(StepPlan, NamesAMicroBatchThatDividesTheBatchAndGivesEachReplicaOne) {
+  EngineSpec spec = spec_of(ScheduleKind::k1F1B, 1);
+  const auto refusal = [&](std::int64_t global, std::int64_t micro, std::int64_t replicas) {
+    spec.batch = {.global = global, .micro = micro};
+    return refusal_of(spec, {.stages = 1, .replicas = replicas});
+  };
+  EXPECT_CONTAINS(refusal(64, 32, 3),
+                  "into 2 micro-batches a step, fewer than the 3 replicas of this job. "
+                  "Largest that fits: batch.micro = 16; or use more");
+  EXPECT_CONTAINS(refusal(63, 63, 2), "Largest that fits: batch.micro = 21; ");
+  EXPECT_CONTAINS(refusal(4, 2, 8), "No batch.micro makes as many: give batch.global = 16; or use more stages or ");
+  spec.mixes_labels = true;  // of two images at least
+  EXPECT_CONTAINS(refusal(6, 3, 4), "No batch.micro makes as many: give batch.global = 12");
+  EXPECT_CONTAINS(refusal(3 * 65537, 1, 1), "Allowed: up to 65536, so batch.micro = 65537 or more that divides");
+}
+
 }  // namespace
 }  // namespace convoy
