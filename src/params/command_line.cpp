@@ -54,11 +54,18 @@ const po::options_description& options() {
          value.empty() ? "VALUE" : value);
 }
 
+// To Boost "--key=" is a mistake. A blank is trimmed later, and then nothing is a value as any other.
+std::vector<std::string> with_empty_values(std::vector<std::string> arguments) {
+  for (std::string& argument : arguments)
+    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) argument += ' ';
+  return arguments;
+}
+
 std::vector<po::option> parse_options(const std::vector<std::string>& arguments) {
   using namespace po::command_line_style;
   try {
     // No guessing: --batch.glob is a mistake, not batch.global. No short options: -1 is a number.
-    return po::command_line_parser(arguments)
+    return po::command_line_parser(with_empty_values(arguments))
         .options(options())
         .style(allow_long | long_allow_adjacent | long_allow_next)
         .allow_unregistered()
@@ -133,9 +140,11 @@ void check_arguments(const Command& command, const std::vector<std::string>& arg
   }
 }
 
-void check_keys_exist(const Tokens& tokens) {
+void check_keys(const Tokens& tokens) {
   for (const Given& given : tokens.given) {
-    if (!find_key(given.key)) refuse_unknown_key(given.key, given.value);
+    const Key* const key = find_key(given.key);
+    if (!key) refuse_unknown_key(given.key, given.value);
+    if (given.value.empty() && !key->value.may_be_empty) refuse_missing_value(given.key);
   }
 }
 
@@ -146,7 +155,7 @@ Request parse_command_line(int argc, const char* const* argv) {
   const Tokens tokens = sort_tokens(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
   if (tokens.help) return {.command = "help", .arguments = {}, .params = {}};
   if (tokens.version) return {.command = "version", .arguments = {}, .params = {}};
-  check_keys_exist(tokens);
+  check_keys(tokens);
 
   // 2. What to do, with what
   const Command& command = command_of(tokens);

@@ -105,6 +105,7 @@ void check_text(const Given& given, const std::string& allowed) {
 Value text_or_empty(const Field<std::string>& field, const std::string& allowed) {
   return {.type = "text",
           .allowed = allowed,
+          .may_be_empty = true,
           .read =
               [=](const Given& given, Parameters& p) {
                 check_text(given, allowed);
@@ -142,6 +143,7 @@ Value integers(const Field<std::vector<std::int64_t>>& field, IntegerRange range
       fmt::format("{}a, b, ..., each {} to {}", none.empty() ? "" : none + "; ", range.least, range.most);
   return {.type = "integers",
           .allowed = allowed,
+          .may_be_empty = none.empty(),
           .read =
               [=](const Given& given, Parameters& p) {
                 std::vector<std::int64_t> values;
@@ -181,6 +183,7 @@ Value numbers(const Field<std::vector<double>>& field, Range range) {
   const std::string allowed = fmt::format("a, b, ..., each {}", to_string(range));
   return {.type = "numbers",
           .allowed = allowed,
+          .may_be_empty = true,
           .read =
               [=](const Given& given, Parameters& p) {
                 std::vector<double> values;
@@ -208,6 +211,7 @@ Value flag(const Field<bool>& field) {
 Value texts(const Field<std::vector<std::string>>& field, const std::string& allowed) {
   return {.type = "texts",
           .allowed = allowed,
+          .may_be_empty = true,
           .read =
               [=](const Given& given, Parameters& p) {
                 check_text(given, allowed);
@@ -222,6 +226,7 @@ Value texts(const Field<std::vector<std::string>>& field, const std::string& all
 
 Value text(const Field<std::string>& field, const std::string& allowed) {
   Value value = text_or_empty(field, allowed);
+  value.may_be_empty = false;
   value.read = [allowed, read = value.read](const Given& given, Parameters& p) {
     if (given.value.empty()) refuse_value(given, "is empty", allowed);
     read(given, p);

@@ -25,9 +25,10 @@ struct Given {
 
 /// A key's type.
 struct Value {
-  std::string type;                                     ///< "integer"
-  std::string allowed;                                  ///< "1 to 1024", "naive, gpipe, 1f1b"
-  bool is_path = false;                                 ///< of a file or folder, where it is no word
+  std::string type;      ///< "integer"
+  std::string allowed;   ///< "1 to 1024", "naive, gpipe, 1f1b"
+  bool is_path = false;  ///< of a file or folder, where it is no word
+  bool may_be_empty = false;
   std::function<void(const Given&, Parameters&)> read;  ///< throws RequestError
   std::function<std::string(const Parameters&)> write;  ///< the text that read() takes back to the same bits
 };

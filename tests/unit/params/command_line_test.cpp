@@ -112,6 +112,19 @@ TEST(CommandLine, RefusesKeysWithoutAValue) {
   EXPECT_EQ(complaint({"train", "--batch.global", "--batch.micro=3"}), expected);
 }
 
+TEST(CommandLine, EmptiesKeysThatMayBeEmpty) {
+  const Parameters p =
+      request({"plan", "--train.freeze=bn1.*", "--train.freeze=", "--plan.ranks=2",
+               "--plan.ranks=", "--lr.step_epochs=3", "--lr.step_epochs", "", "--data.test=a", "--data.test="})
+          .params;
+  EXPECT_TRUE(p.train.freeze.empty());
+  EXPECT_TRUE(p.plan.ranks.empty());
+  EXPECT_TRUE(p.lr.step_epochs.empty());
+  EXPECT_EQ(p.data.test, "");
+  for (const std::string key : {"model.name", "run.directory", "grid.cuts", "optimizer.kind"})
+    EXPECT_EQ(complaint({"plan", "--" + key + "="}).find("command line: --" + key + " has no value. Allowed: "), 0u);
+}
+
 TEST(CommandLine, RefusesArgumentsThatAreNoParameterFiles) {
   EXPECT_EQ(
       complaint({"train", "foo"}),
@@ -134,6 +147,7 @@ TEST(CommandLine, TakesANegativeNumberForAValue) {
 
 TEST(CommandLine, RefusesValuesForHelp) {
   EXPECT_EQ(complaint({"--help=all"}), "command line: --help takes no value.");
+  EXPECT_EQ(complaint({"--help="}), "command line: --help takes no value.");
 }
 
 }  // namespace
