@@ -37,6 +37,15 @@ void sync_directory(const std::string& path) {
   }
 }
 
+// What the partial file takes will be free again.
+std::string room_for(const std::string& path, const std::string& partial_path) {
+  struct statvfs space = {};
+  if (::statvfs(directory_of(path).c_str(), &space) != 0) return "an unknown amount";
+  struct stat partial = {};
+  const std::int64_t taken = ::stat(partial_path.c_str(), &partial) == 0 ? std::int64_t{partial.st_blocks} * 512 : 0;
+  return human_bytes(static_cast<std::int64_t>(space.f_bavail * space.f_frsize) + taken);
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(std::string path, std::uint64_t size_bytes)
@@ -101,11 +110,8 @@ void AtomicFile::commit() {
 void AtomicFile::fail_with_system_reason(const char* action, int error_number) const {
   const std::string needed = human_bytes(static_cast<std::int64_t>(size_bytes_));
   if (error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG) {
-    struct statvfs space = {};
-    const bool known = ::statvfs(directory_of(path_).c_str(), &space) == 0;
-    const auto free_bytes = static_cast<std::int64_t>(space.f_bavail * space.f_frsize);
     fail("cannot {} '{}': {} (the file needs {}, the disk has {} free). Make room, or raise the quota or 'ulimit -f'.",
-         action, path_, std::strerror(error_number), needed, known ? human_bytes(free_bytes) : "an unknown amount");
+         action, path_, std::strerror(error_number), needed, room_for(path_, partial_path_));
   }
   fail("cannot {} '{}': {}", action, path_, std::strerror(error_number));
 }

@@ -25,6 +25,8 @@ namespace convoy {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 struct Files {
   std::string csv, h5;
 };
@@ -158,7 +160,9 @@ void open_files(const Parameters& params, const Files& files, const io::SampleSt
     if (params.predict.output.empty()) io::make_directory(params.run.directory);
     opened.emplace(files, data, describe_samples(data, class_names), params.predict.top);
   } catch (const Error& error) {
-    refuse("predict.output: {}. Choose another folder, or make this one.", error.what());
+    const fs::path folder = fs::path(files.csv).parent_path();
+    const bool is_there = folder.empty() || fs::is_directory(folder);
+    refuse("predict.output: {}{}", error.what(), is_there ? "" : ". Choose another folder, or make this one.");
   }
 }
 

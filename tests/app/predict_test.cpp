@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "app/program.h"
 #include "app/small_data.h"
@@ -414,6 +415,27 @@ TEST_F(Prediction, RefusesWhatCannotBeWritten) {
   const Ending suffix = predict("p.txt", {});
   EXPECT_EQ(suffix.status, 2) << suffix.output;
   EXPECT_TRUE(contains(suffix.output, "must end in .csv")) << suffix.output;
+}
+
+TEST_F(Prediction, SaysOnceWhatToDoAboutAFullDiskAndWhatItHoldsWithoutThePartialFile) {
+  const std::string disk = directory_ / "disk";
+  std::filesystem::create_directories(disk);
+  const auto start_on = [&](const std::string& options) {
+    const std::string mount = "mount -t tmpfs -o " + options + " none " + disk + " || exit 77; exec \"$0\" \"$@\"";
+    return run_program({.arguments = {"predict", run_ + "/params.cfg", "--predict.output=" + disk + "/p.csv"},
+                        .tool = {"unshare", "-rm", "sh", "-c", mount}});
+  };
+  const bool counts_in_4k = sysconf(_SC_PAGESIZE) == 4096;
+  if (!counts_in_4k || std::system("unshare -rm true") != 0 || start_on("size=1m").status == 77)
+    GTEST_SKIP() << "no disk of one's own";
+  const Ending full = start_on("size=8k");
+  EXPECT_EQ(full.status, 1) << full.output;
+  EXPECT_TRUE(contains(full.output, "the disk has 4.0 KiB free). Make room")) << full.output;
+  const Ending no_file = start_on("nr_inodes=2");  // one for the folder
+  EXPECT_EQ(no_file.status, 2) << no_file.output;
+  EXPECT_TRUE(contains(no_file.output, "predict.output: cannot create '" + disk + "/p.csv': No space"))
+      << no_file.output;
+  EXPECT_TRUE(no_file.output.ends_with("'ulimit -f'.\n")) << no_file.output;
 }
 
 TEST_F(Prediction, RefusesARunWithoutWeightsAndLeavesNothing) {
