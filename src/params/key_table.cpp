@@ -87,7 +87,9 @@ std::vector<Key> make_keys() {
       {"lr.schedule", choice({&P::lr, &LearningRateParams::schedule}, kLearningRateKinds), "",
        "how the learning rate goes over the epochs"},
       {"lr.warmup_epochs", number({&P::lr, &LearningRateParams::warmup_epochs}, {.least = 0, .most = kMostEpochs}),
-       "epochs", "linear from 0 to optimizer.lr at the start"},
+       "epochs",
+       "linear from 0 to optimizer.lr at the start; onecycle: how long the rate rises, from optimizer.lr / 25 along a "
+       "cosine; 0: for 30 % of the run"},
       {"lr.step_epochs",
        numbers({&P::lr, &LearningRateParams::step_epochs}, {.least = 0, .most = kMostEpochs, .above_least = true}),
        "epochs", "step: the period, one number; multistep: the milestones, ascending"},
