@@ -111,6 +111,13 @@ void check_import(const Draft& draft) {
          import.size, sources(draft, {"import.size", "import.storage"}));
 }
 
+void check_plan(const Draft& draft) {
+  const std::string& picture = draft.values.plan.draw;
+  if (!picture.empty() && !picture.ends_with(".svg"))
+    refuse("plan.draw = {} must end in .svg, which is what is written.{}", shown(picture),
+           sources(draft, {"plan.draw"}));
+}
+
 }  // namespace
 
 void check_paths(const Draft& draft) {
@@ -130,6 +137,7 @@ void check_consistency(const Draft& draft) {
   check_learning_rate(draft);
   check_augment(draft);
   check_import(draft);
+  check_plan(draft);
 }
 
 void check_needs(const Draft& draft, const Command& command) {

@@ -139,6 +139,12 @@ TEST(Needs, ImportNeedsSourceAndOutput) {
 
 TEST(Consistency, EncodedImagesHaveNoSizeOfTheImport) {
   const std::vector<std::string> import = {"import", "--import.source=a", "--import.output=b",
+TEST(Consistency, APictureOfAPlanIsAnSvg) {
+  EXPECT_EQ(complaint({"plan", "--plan.draw=step.png"}),
+            "plan.draw = step.png must end in .svg, which is what is written. (plan.draw: command line)");
+  EXPECT_EQ(complaint({"plan", "--plan.draw=step.svg"}), kNothingThrown);
+}
+
                                            "--import.storage=encoded"};
   EXPECT_EQ(complaint(import), kNothingThrown);
   auto sized = import;
