@@ -26,7 +26,7 @@ std::vector<Key> make_keys() {
       {"data.train", path_or_empty({&P::data, &DataParams::train}), "",
        "what to train on: a shard, a folder of shards, or a prefix such as data/fashion/train"},
       {"data.test", path_or_empty({&P::data, &DataParams::test}), "",
-       "what to measure accuracy on, given as data.train is"},
+       "what to measure accuracy on, given as data.train is; needed to train, too"},
       {"data.shuffle", flag({&P::data, &DataParams::shuffle}), "", "a new order every epoch, drawn from train.seed"},
       {"data.loader_threads", integer({&P::data, &DataParams::loader_threads}, {.least = 1, .most = 256}), "threads",
        "background threads a rank that read and augment images"},

@@ -118,6 +118,11 @@ void check_plan(const Draft& draft) {
            sources(draft, {"plan.draw"}));
 }
 
+// What else to do where a path cannot be given.
+std::string way_out(const std::string& key) {
+  return key == "data.test" ? " Where there is no test set, import with import.val_fraction: it cuts a split val." : "";
+}
+
 }  // namespace
 
 void check_paths(const Draft& draft) {
@@ -144,8 +149,8 @@ void check_needs(const Draft& draft, const Command& command) {
   for (const std::string& name : command.needs) {
     const Key& key = *find_key(name);
     if (!key.value.write(draft.values).empty()) continue;
-    refuse("convoy {} needs {}: {}. Give it in a parameter file, under [{}], or as --{}=PATH.", command.name, name,
-           key.sentence, key.section(), name);
+    refuse("convoy {} needs {}: {}. Give it in a parameter file, under [{}], or as --{}=PATH.{}", command.name, name,
+           key.sentence, key.section(), name, way_out(name));
   }
 }
 

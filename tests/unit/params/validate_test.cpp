@@ -117,7 +117,9 @@ TEST(Needs, TrainNeedsBothSplits) {
   EXPECT_EQ(complaint({"train"}),
             "convoy train needs data.train: what to train on: a shard, a folder of shards, or a prefix such as "
             "data/fashion/train. Give it in a parameter file, under [data], or as --data.train=PATH.");
-  EXPECT_EQ(complaint({"train", "--data.train=a"}).find("convoy train needs data.test: "), 0u);
+  const std::string test = complaint({"train", "--data.train=a"});
+  EXPECT_EQ(test.find("convoy train needs data.test: "), 0u);
+  EXPECT_NE(test.find("no test set, import with import.val_fraction: it cuts a split val."), std::string::npos) << test;
   EXPECT_EQ(complaint({"train", "--data.train=a", "--data.test=b"}), kNothingThrown);
 }
 
@@ -137,14 +139,14 @@ TEST(Needs, ImportNeedsSourceAndOutput) {
   EXPECT_EQ(complaint({"import", "--import.source=a", "--import.output=b"}), kNothingThrown);
 }
 
-TEST(Consistency, EncodedImagesHaveNoSizeOfTheImport) {
-  const std::vector<std::string> import = {"import", "--import.source=a", "--import.output=b",
 TEST(Consistency, APictureOfAPlanIsAnSvg) {
   EXPECT_EQ(complaint({"plan", "--plan.draw=step.png"}),
             "plan.draw = step.png must end in .svg, which is what is written. (plan.draw: command line)");
   EXPECT_EQ(complaint({"plan", "--plan.draw=step.svg"}), kNothingThrown);
 }
 
+TEST(Consistency, EncodedImagesHaveNoSizeOfTheImport) {
+  const std::vector<std::string> import = {"import", "--import.source=a", "--import.output=b",
                                            "--import.storage=encoded"};
   EXPECT_EQ(complaint(import), kNothingThrown);
   auto sized = import;
