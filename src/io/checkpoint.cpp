@@ -145,7 +145,7 @@ void write_content(hid_t file, const Checkpoint& checkpoint) {
   for (const auto& [slot, tensors] : checkpoint.optimizer) write_tensors(optimizer, slot, tensors);
 }
 
-Checkpoint read_content(hid_t file, std::uint64_t limit_bytes) {
+void check_format(hid_t file) {
   std::int64_t format = 0;
   hdf5::read_attribute(file, "format", format);
   if (format != kFormat)
@@ -153,11 +153,20 @@ Checkpoint read_content(hid_t file, std::uint64_t limit_bytes) {
         "it is of format {}, this program reads {}. Export its weights with the Convoy that wrote it (convoy export), "
         "and begin from those (init.weights)",
         format, kFormat);
+}
+
+TrainingState read_state(hid_t file) {
+  TrainingState content;
+  const hdf5::Group state = hdf5::open_group(file, "state");
+  for_each_field(content, [&](const char* name, auto& value) { hdf5::read_attribute(state, name, value); });
+  return content;
+}
+
+Checkpoint read_content(hid_t file, std::uint64_t limit_bytes) {
   Checkpoint checkpoint;
   checkpoint.parameters = hdf5::read_text(file, "parameters", limit_bytes);
   checkpoint.card = read_card(file, limit_bytes);
-  const hdf5::Group state = hdf5::open_group(file, "state");
-  for_each_field(checkpoint.state, [&](const char* name, auto& value) { hdf5::read_attribute(state, name, value); });
+  checkpoint.state = read_state(file);
   checkpoint.model = read_tensors(file, "model", limit_bytes);
   const std::vector<std::string> members = hdf5::member_names(file);
   if (std::find(members.begin(), members.end(), "ema") != members.end())
@@ -167,6 +176,22 @@ Checkpoint read_content(hid_t file, std::uint64_t limit_bytes) {
     checkpoint.optimizer[slot] = read_tensors(optimizer, slot, limit_bytes);
   }
   return checkpoint;
+}
+
+// Opens verified bytes; what goes wrong on the way is said of `where`.
+template <typename Read>
+auto decode(std::span<const std::byte> bytes, const std::string& where, const Read& read) {
+  try {
+    if (const auto damage = find_damage(bytes)) fail("{}", *damage);
+    const std::size_t image_bytes = bytes.size() - kTrailerBytes;
+    const hdf5::File file = hdf5::open_in_memory(bytes.first(image_bytes), image_bytes);
+    check_format(file);
+    return read(file, image_bytes);
+  } catch (const RequestError& error) {
+    refuse("checkpoint '{}': {}", where, error.what());
+  } catch (const Error& error) {
+    fail("checkpoint '{}': {}", where, error.what());
+  }
 }
 
 void write_trailer(std::span<std::byte> bytes) {
@@ -211,16 +236,11 @@ std::optional<std::string> find_damage(std::span<const std::byte> bytes) {
 }
 
 Checkpoint decode_checkpoint(std::span<const std::byte> bytes, const std::string& where) {
-  try {
-    if (const auto damage = find_damage(bytes)) fail("{}", *damage);
-    const std::size_t image_bytes = bytes.size() - kTrailerBytes;
-    const hdf5::File file = hdf5::open_in_memory(bytes.first(image_bytes), image_bytes);
-    return read_content(file, image_bytes);
-  } catch (const RequestError& error) {
-    refuse("checkpoint '{}': {}", where, error.what());
-  } catch (const Error& error) {
-    fail("checkpoint '{}': {}", where, error.what());
-  }
+  return decode(bytes, where, read_content);
+}
+
+TrainingState decode_state(std::span<const std::byte> bytes, const std::string& where) {
+  return decode(bytes, where, [](hid_t file, std::size_t) { return read_state(file); });
 }
 
 }  // namespace convoy::io

@@ -70,20 +70,35 @@ void remove_or_warn(const fs::path& path) {
   if (error) log_warning(fmt::format("cannot remove '{}': {}", path.string(), error.message()));
 }
 
-/// The file's bytes where they are whole, else the reason.
-struct Candidate {
-  std::vector<std::byte> bytes;
-  std::optional<std::string> damage;
-};
+using Skipped = std::function<void(const std::string& path, const std::string& reason)>;
 
-Candidate read_candidate(const std::string& path) {
+/// The file's bytes where they are whole; else nothing, and the reason is passed on.
+std::optional<FoundCheckpoint> read_if_whole(const std::string& path, const Skipped& skipped) {
   try {
-    Candidate candidate{read_file(path), {}};
-    candidate.damage = find_damage(candidate.bytes);
-    return candidate;
+    FoundCheckpoint found{path, read_file(path)};
+    const auto damage = find_damage(found.bytes);
+    if (!damage) return found;
+    skipped(path, *damage);
   } catch (const Error& error) {  // unreadable: the next older one may still serve
-    return {{}, error.what()};
+    skipped(path, error.what());
   }
+  return std::nullopt;
+}
+
+/// best.h5 where it is whole and of a step after `step`: its name does not tell.
+std::optional<FoundCheckpoint> read_best_after(const std::string& directory, std::int64_t step,
+                                               const Skipped& skipped) {
+  const std::string path = best_checkpoint_path(directory);
+  std::error_code unknown;  // reading it then gives the reason
+  if (fs::symlink_status(path, unknown).type() == fs::file_type::not_found) return std::nullopt;
+  auto best = read_if_whole(path, skipped);
+  if (!best) return std::nullopt;
+  try {
+    if (decode_state(best->bytes, path).step > step) return best;
+  } catch (const Error& error) {  // of another format: the others may still serve
+    skipped(path, error.what());
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -96,16 +111,16 @@ std::string best_checkpoint_path(const std::string& directory) {
   return (fs::path(directory) / kBest).string();
 }
 
-std::optional<FoundCheckpoint> find_newest_checkpoint(
-    const std::string& directory,
-    const std::function<void(const std::string& path, const std::string& reason)>& skipped) {
+std::optional<FoundCheckpoint> find_newest_checkpoint(const std::string& directory, const Skipped& skipped) {
+  std::optional<FoundCheckpoint> newest;
+  std::int64_t step = -1;
   for (const Entry& entry : list_checkpoints(directory)) {
-    const std::string path = entry.path.string();
-    Candidate candidate = read_candidate(path);
-    if (!candidate.damage) return FoundCheckpoint{path, std::move(candidate.bytes)};
-    skipped(path, *candidate.damage);
+    step = entry.step;
+    newest = read_if_whole(entry.path.string(), skipped);
+    if (newest) break;
   }
-  return std::nullopt;
+  auto best = read_best_after(directory, newest ? step : -1, skipped);
+  return best ? std::move(best) : std::move(newest);
 }
 
 void remove_old_checkpoints(const std::string& directory, std::int64_t keep, std::int64_t step) {

@@ -57,7 +57,7 @@ TEST_F(Restart, AFinishedRunSaysSoAndChangesNothing) {
 }
 
 TEST_F(Restart, ADamagedNewestCheckpointIsSkippedWithAReason) {
-  const std::vector<std::string> often = {"--checkpoint.every_steps=2"};
+  const std::vector<std::string> often = {"--checkpoint.every_steps=2", "--checkpoint.best=false"};
   ASSERT_EQ(train(4, often).status, 0);
   const std::string whole = read_text(checkpoint(4));
   for (std::size_t position = 0; position < whole.size(); position += whole.size() / 5) {
@@ -101,8 +101,29 @@ TEST_F(Restart, ASecondRunInTheSameDirectoryIsRefused) {
   EXPECT_EQ(first.status, 75) << first.output;
 }
 
+TEST_F(Restart, ARunOfWhichOnlyTheBestIsLeftGoesOnFromIt) {
+  ASSERT_EQ(train(2).status, 0);  // measured at its end: best.h5 is of step 2
+  const std::string best = io::best_checkpoint_path(run_ + "/checkpoints");
+  const std::string newest = read_text(checkpoint(2));
+  std::filesystem::remove(checkpoint(2));
+  const Ending refused = train(4, {"--checkpoint.resume=none"});
+  EXPECT_EQ(refused.status, 2) << refused.output;
+  EXPECT_TRUE(contains(refused.output, best + " is there")) << refused.output;
+
+  const Ending again = train(2);
+  EXPECT_EQ(again.status, 0) << again.output;
+  EXPECT_TRUE(contains(again.output, "resumed: " + best)) << again.output;
+  EXPECT_TRUE(read_text(checkpoint(2)) == newest) << "a checkpoint at the end, the same as before";
+
+  write_text(checkpoint(2), "damaged");
+  const Ending more = train(4, {}, 2);
+  EXPECT_EQ(more.status, 0) << more.output;
+  EXPECT_TRUE(contains(more.output, checkpoint(2) + " is skipped: ")) << more.output;
+  EXPECT_TRUE(contains(more.output, "resumed: " + best)) << more.output;
+}
+
 TEST_F(Restart, NothingIsBegunAnewOverDamagedCheckpoints) {
-  ASSERT_EQ(train(2).status, 0);
+  ASSERT_EQ(train(2, {"--checkpoint.best=false"}).status, 0);
   write_text(checkpoint(2), "no checkpoint");
   const Ending ending = train(4, {}, 2);
   EXPECT_EQ(ending.status, 1) << ending.output;
@@ -132,7 +153,7 @@ TEST_F(Restart, KeepsTheNewestCheckpointsOnly) {
 }
 
 TEST_F(Restart, ADamagedCheckpointTakesNoPlaceOfAWholeOne) {
-  ASSERT_EQ(train(4, {"--checkpoint.every_steps=2", "--checkpoint.keep=2"}).status, 0);
+  ASSERT_EQ(train(4, {"--checkpoint.every_steps=2", "--checkpoint.keep=2", "--checkpoint.best=false"}).status, 0);
   write_text(checkpoint(4), "damaged");
   const Ending ending = train(3, {"--checkpoint.keep=2"});
   EXPECT_EQ(ending.status, 0) << ending.output;

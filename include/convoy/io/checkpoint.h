@@ -75,6 +75,9 @@ std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint);
 /// of another format. Never lets HDF5 see bytes whose hash was not verified. Tensors come in the order of their names.
 Checkpoint decode_checkpoint(std::span<const std::byte> bytes, const std::string& where);
 
+/// The same of its state alone.
+TrainingState decode_state(std::span<const std::byte> bytes, const std::string& where);
+
 /// Whether the trailer's hash holds; the reason where it does not.
 std::optional<std::string> find_damage(std::span<const std::byte> bytes);
 
@@ -88,7 +91,7 @@ std::vector<std::byte> read_file(const std::string& path);
 /// DIRECTORY/step-00001234.h5
 std::string checkpoint_path(const std::string& directory, std::int64_t step);
 
-/// DIRECTORY/best.h5: none of those below; only a better one replaces it.
+/// DIRECTORY/best.h5: a whole training state like the others, but only a better one replaces it.
 std::string best_checkpoint_path(const std::string& directory);
 
 struct FoundCheckpoint {
@@ -96,15 +99,16 @@ struct FoundCheckpoint {
   std::vector<std::byte> bytes;  ///< verified
 };
 
-/// The checkpoint with the highest step whose hash holds; each newer one that is damaged is passed to `skipped` with
-/// the reason. Nothing where there is none (or no directory). Left-over temporary files are ignored.
+/// The checkpoint with the highest step whose hash holds, best.h5 among them; each newer one that is damaged, and a
+/// damaged best.h5, is passed to `skipped` with the reason. Nothing where there is none (or no directory). Left-over
+/// temporary files are ignored.
 std::optional<FoundCheckpoint> find_newest_checkpoint(
     const std::string& directory,
     const std::function<void(const std::string& path, const std::string& reason)>& skipped);
 
 /// For a run that is at `step`: removes all but its `keep` newest step-*.h5 (0: keeps all), and temporary files that a
-/// killed run left. Files above `step` stay and are not counted: a run goes on from the highest step that is whole, so it
-/// has found these damaged, or could not read them. Those up to `step` count unread.
+/// killed run left. Files above `step` stay and are not counted: a run goes on from the highest step that is whole, so
+/// it has found these damaged, or could not read them. Those up to `step` count unread.
 void remove_old_checkpoints(const std::string& directory, std::int64_t keep, std::int64_t step);
 
 }  // namespace convoy::io

@@ -86,6 +86,45 @@ TEST(CheckpointDirectory, DamagedOnesAreSkippedWithTheirReasonsAndTheNextIsTaken
   EXPECT_NE(skipped[2].second.find("hash"), std::string::npos) << skipped[2].second;
 }
 
+void write_best(const std::string& directory, std::int64_t step) {
+  write_file_atomically(best_checkpoint_path(directory), encode_checkpoint(make_checkpoint(step)));
+}
+
+TEST(CheckpointDirectory, TheBestCountsByItsStep) {
+  const TemporaryDirectory directory;
+  const std::string best = best_checkpoint_path(directory.path());
+  Skipped skipped;
+  write_best(directory.path(), 20);
+  EXPECT_EQ(find(directory.path(), skipped).value().path, best) << "alone";
+  write(directory.path(), 10);
+  EXPECT_EQ(find(directory.path(), skipped).value().path, best) << "newer than the newest";
+  write(directory.path(), 20);
+  EXPECT_EQ(find(directory.path(), skipped).value().path, checkpoint_path(directory.path(), 20)) << "as new";
+  write(directory.path(), 30);
+  EXPECT_EQ(find(directory.path(), skipped).value().path, checkpoint_path(directory.path(), 30)) << "older";
+  EXPECT_TRUE(skipped.empty());
+}
+
+TEST(CheckpointDirectory, TheBestIsTakenWhereAllOthersAreDamaged) {
+  const TemporaryDirectory directory;
+  write_best(directory.path(), 10);
+  write_text(checkpoint_path(directory.path(), 20), "damaged");
+  Skipped skipped;
+  EXPECT_EQ(find(directory.path(), skipped).value().path, best_checkpoint_path(directory.path()));
+  ASSERT_EQ(skipped.size(), 1u);
+  EXPECT_EQ(skipped[0].first, checkpoint_path(directory.path(), 20));
+}
+
+TEST(CheckpointDirectory, ADamagedBestIsSkippedWithItsReason) {
+  const TemporaryDirectory directory;
+  write_text(directory / "best.h5", "damaged");
+  Skipped skipped;
+  EXPECT_FALSE(find(directory.path(), skipped));
+  ASSERT_EQ(skipped.size(), 1u) << "it is there: nothing is begun anew over it";
+  EXPECT_EQ(skipped[0].first, best_checkpoint_path(directory.path()));
+  EXPECT_NE(skipped[0].second.find("too short"), std::string::npos) << skipped[0].second;
+}
+
 TEST(CheckpointDirectory, KeepsTheNewestAndRemovesWhatKilledRunsLeft) {
   const TemporaryDirectory directory;
   for (int step = 5; step >= 1; --step) write(directory.path(), step);  // whatever the order of their times
