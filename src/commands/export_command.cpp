@@ -6,7 +6,7 @@
 namespace convoy::commands {
 
 ExitStatus export_weights(const Request& request, mpi::Session& session) {
-  if (session.world().rank() == 0) convoy::export_weights(request.params);
+  if (session.world().rank() == 0) convoy::export_weights(request);
   return ExitStatus::kDone;
 }
 

@@ -41,15 +41,15 @@ std::unique_ptr<ops::Library> make_library(const Request& request, mpi::Session&
 
 // grid.cuts and auto are a training's: where there is no backward, replicas have no bubble.
 template <typename Work>
-ExitStatus on_grid(const Request& request, mpi::Session& session, Work&& work) {
+ExitStatus on_grid(const Request& asked, mpi::Session& session, Work&& work) {
   // 1. Who takes part
-  Parameters params = request.params;
-  params.grid = {.stages = std::max<std::int64_t>(1, params.grid.stages)};
-  const ProcessGrid grid(session.world(), params.grid.stages);
+  Request request = asked;
+  request.params.grid = {.stages = std::max<std::int64_t>(1, asked.params.grid.stages)};
+  const ProcessGrid grid(session.world(), request.params.grid.stages);
   // 2. On which device
   const auto library = make_library(request, session);
   // 3. Do it
-  return work(params, grid, *library);
+  return work(request, grid, *library);
 }
 
 }  // namespace

@@ -153,15 +153,15 @@ void check_keys(const Tokens& tokens) {
 Request parse_command_line(int argc, const char* const* argv) {
   // 1. What stands there
   const Tokens tokens = sort_tokens(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
-  if (tokens.help) return {.command = "help", .arguments = {}, .params = {}};
-  if (tokens.version) return {.command = "version", .arguments = {}, .params = {}};
+  if (tokens.help) return {.command = "help", .arguments = {}, .params = {}, .commanded = {}};
+  if (tokens.version) return {.command = "version", .arguments = {}, .params = {}, .commanded = {}};
   check_keys(tokens);
 
   // 2. What to do, with what
   const Command& command = command_of(tokens);
   const std::vector<std::string> arguments(tokens.positional.begin() + 1, tokens.positional.end());
   check_arguments(command, arguments);
-  Request request{.command = command.name, .arguments = {}, .params = {}};
+  Request request{.command = command.name, .arguments = {}, .params = {}, .commanded = {}};
 
   // 3. Files in order, then the keys of the command line
   Draft draft;
@@ -170,7 +170,10 @@ Request parse_command_line(int argc, const char* const* argv) {
   } else {
     request.arguments = arguments;
   }
-  for (const Given& given : tokens.given) assign(draft, given);
+  for (const Given& given : tokens.given) {
+    assign(draft, given);
+    request.commanded.insert(given.key);
+  }
 
   // 4. What no key can tell by itself
   check_paths(draft);

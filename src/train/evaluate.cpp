@@ -26,10 +26,11 @@ void write_confusion(const std::string& directory, const ClassScores& scores, co
 
 }  // namespace
 
-ExitStatus evaluate(const Parameters& params, const ProcessGrid& grid, ops::Library& library) {
+ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Library& library) {
+  const Parameters& params = request.params;
   // 1. Which weights, on what
   const io::Dataset test(params.data.test, "data.test");
-  const TrainedModel model = load_trained(params, grid.world());
+  const TrainedModel model = load_trained(request, grid.world());
   check_images(model.card, test.info(), "data.test", model.owner());
   check_classes(model.card, test.info(), "data.test", model.owner());
   Engine engine(engine_spec(params, model.card), grid, library);

@@ -10,12 +10,12 @@
 
 namespace convoy {
 
-void export_weights(const Parameters& params) {
-  const std::string& output = params.exporting.output;
+void export_weights(const Request& request) {
+  const std::string& output = request.params.exporting.output;
   if (!output.ends_with(".safetensors"))
     refuse("export.output = {} must end in .safetensors, the format that is written.", output);
-  const FoundFile found = find_weights(params);
-  const FileWeights weights = decode_weights(found.bytes, found.path, params.evaluate.weights);
+  const FoundFile found = find_weights(request);
+  const FileWeights weights = decode_weights(found.bytes, found.path, request.params.evaluate.weights);
   const io::StateDict& dict = weights.dict;
   std::int64_t values = 0;
   for (const io::NamedTensor& tensor : dict.tensors) values += std::ssize(tensor.values);

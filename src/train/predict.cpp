@@ -196,12 +196,13 @@ void judge_bad(const std::vector<BadSample>& bad, const io::SampleStore& data, c
 
 }  // namespace
 
-ExitStatus predict(const Parameters& params, const ProcessGrid& grid, ops::Library& library) {
+ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Library& library) {
+  const Parameters& params = request.params;
   // 1. What is asked for
   const Files files = output_files(params);
   const Source source = input_data(params);
   const mpi::Communicator& world = grid.world();
-  const TrainedModel model = load_trained(params, world);
+  const TrainedModel model = load_trained(request, world);
   const auto data = open_samples({.path = source.path, .key = source.key, .channels = model.card.image.c}, world);
   check_images(model.card, data->info(), source.key, model.owner());
   Engine engine(engine_spec(params, model.card), grid, library);

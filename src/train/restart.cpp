@@ -62,6 +62,11 @@ FoundFile read_weights(const std::string& path) {
   return found;
 }
 
+// What checkpoint.resume says; else it is a word.
+bool names_file(const std::string& resume) {
+  return resume != "auto" && resume != "best" && resume != "none";
+}
+
 // Whether the run that wrote the checkpoint began from `path`, as this one is asked to.
 bool began_from(const FoundFile& found, const std::string& path) {
   const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
@@ -135,7 +140,7 @@ void warn_of_changes(const Parameters& now, const std::string& then, const std::
   if (!text.empty()) log_warning(fmt::format("changed since {}: {}", where, text));
 }
 
-// A run that began from weights keeps their name in its parameters, but what it has learnt is in its checkpoints.
+// What the run of these parameters has learnt is in its checkpoints.
 void warn_of_own_checkpoints(const Parameters& params) {
   const std::string directory = checkpoint_directory(params);
   std::error_code absent;
@@ -143,7 +148,7 @@ void warn_of_own_checkpoints(const Parameters& params) {
   const bool has_own = !absent && first != std::filesystem::directory_iterator();
   if (has_own && !is_same_file(std::filesystem::path(params.init.weights).parent_path(), directory))
     log_warning(
-        fmt::format("init.weights = {} is taken, not what run.directory = {} holds: that is --init.weights=random",
+        fmt::format("init.weights = {} is taken, not what run.directory = {} holds: leave init.weights out for that",
                     params.init.weights, params.run.directory));
 }
 
@@ -185,18 +190,24 @@ std::optional<Resumed> start_parameters(const Parameters& params, const io::Data
   return std::nullopt;
 }
 
-FoundFile find_weights(const Parameters& params) {
-  if (params.init.weights != "random") {
+FoundFile find_weights(const Request& request) {
+  const Parameters& params = request.params;
+  const std::string &weights = params.init.weights, &resume = params.checkpoint.resume;
+  const bool names_weights = weights != "random", names_checkpoint = names_file(resume);
+  // 1. What is wanted this once
+  if (names_weights && request.commands("init.weights")) {
     warn_of_own_checkpoints(params);
-    return read_weights(params.init.weights);
+    return read_weights(weights);
   }
-  const std::string& resume = params.checkpoint.resume;
   if (resume == "best") return read_resumed(io::best_checkpoint_path(checkpoint_directory(params)));
-  if (resume != "auto" && resume != "none") return read_resumed(resume);
+  if (names_checkpoint && request.commands("checkpoint.resume")) return read_resumed(resume);
+  // 2. What the run has learnt
   FoundFile newest = find_newest(checkpoint_directory(params));
-  if (newest.path.empty())
-    refuse("run.directory = {} holds no checkpoint. Train first, or name one with init.weights.", params.run.directory);
-  return newest;
+  if (!newest.path.empty() && (!names_checkpoint || began_from(newest, resume))) return newest;
+  // 3. What it is to begin from
+  if (names_checkpoint) return read_resumed(resume);
+  if (names_weights) return read_weights(weights);
+  refuse("run.directory = {} holds no checkpoint. Train first, or name one with init.weights.", params.run.directory);
 }
 
 namespace {
@@ -225,8 +236,9 @@ void compare_with_data(const io::ModelCard& card, const std::string& path, const
 
 }  // namespace
 
-TrainedModel load_trained(const Parameters& params, const mpi::Communicator& world) {
-  const FoundFile found = look_on_root(world, [&] { return find_weights(params); });
+TrainedModel load_trained(const Request& request, const mpi::Communicator& world) {
+  const Parameters& params = request.params;
+  const FoundFile found = look_on_root(world, [&] { return find_weights(request); });
   FileWeights weights = decode_weights(found.bytes, found.path, params.evaluate.weights);
   if (weights.card) mpi::on_root(world, [&] { compare_with_data(*weights.card, found.path, params); });
   const io::ModelCard card = weights.card ? *weights.card : card_from_data(params, found.path);

@@ -8,7 +8,7 @@
 
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/parse.h"
 
 #include "train/engine.h"
 
@@ -35,9 +35,11 @@ struct FoundFile {
   std::vector<std::byte> bytes;
 };
 
-/// What there is to evaluate or to export: init.weights or checkpoint.resume where they name a file (or best.h5), else
-/// the newest checkpoint of run.directory. Throws RequestError where there is none. One rank.
-FoundFile find_weights(const Parameters& params);
+/// What there is to evaluate or to export: init.weights or checkpoint.resume where the command line has them name a
+/// file; else, as those of a parameter file say where a run began, its newest checkpoint in run.directory (or best.h5,
+/// if checkpoint.resume says so), and those files where it has none. Throws RequestError where there is nothing. One
+/// rank.
+FoundFile find_weights(const Request& request);
 
 struct TrainedModel {
   std::string path;
@@ -52,6 +54,6 @@ struct TrainedModel {
 /// What find_weights() finds on rank 0, on all ranks: its moving average where evaluate.weights asks for it and there
 /// is one. A checkpoint says itself what it was trained on; where data.train is given and there too, the classes must
 /// be the same. A safetensors file needs data.train. Throws RequestError. All ranks of the world.
-TrainedModel load_trained(const Parameters& params, const mpi::Communicator& world);
+TrainedModel load_trained(const Request& request, const mpi::Communicator& world);
 
 }  // namespace convoy

@@ -90,16 +90,36 @@ TEST_F(Weights, TrainingGoesOnAlikeFromAnExportAndFromTheCheckpoint) {
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_FALSE(same_bits(a[i], before[i])) << a[i].name;
 }
 
-TEST_F(Weights, TheWeightsThatATunedRunBeganFromAreNotTakenForItsOwnUnsaid) {
+TEST_F(Weights, ATunedRunIsMeasuredByItsOwnCheckpoints) {
   ASSERT_EQ(train({.name = "run", .steps = 1}).status, 0);
-  ASSERT_EQ(train({.name = "tuned", .more = {"--init.weights=" + checkpoint_path("run", 1)}, .steps = 1}).status, 0);
+  const std::string base = checkpoint_path("run", 1), tuned = checkpoint_path("tuned", 1);
+  ASSERT_EQ(train({.name = "tuned", .more = {"--init.weights=" + base}, .steps = 1}).status, 0);
   const std::string exported = directory_ / "exported.safetensors", params = run_directory("tuned") + "/params.cfg";
-  const Ending began_from = export_to(exported, {params});
-  EXPECT_EQ(began_from.status, 0) << began_from.output;
-  EXPECT_TRUE(contains(began_from.output, "is taken, not what run.directory = ")) << began_from.output;
-  const Ending own = export_to(exported, {params, "--init.weights=random"});
-  EXPECT_TRUE(contains(own.output, checkpoint_path("tuned", 1) + ": ")) << own.output;
+  const Ending own = export_to(exported, {params});
+  EXPECT_TRUE(contains(own.output, tuned + ": ")) << own.output;
   EXPECT_FALSE(contains(own.output, "warning")) << own.output;
+  const Ending best = export_to(exported, {params, "--checkpoint.resume=best"});
+  EXPECT_TRUE(contains(best.output, run_directory("tuned") + "/checkpoints/best.h5: ")) << best.output;
+  const Ending measured = run_program({.arguments = {"evaluate", params}});
+  EXPECT_TRUE(contains(measured.output, "checkpoint: " + tuned)) << measured.output;
+  const Ending asked = export_to(exported, {params, "--init.weights=" + base});
+  EXPECT_EQ(asked.status, 0) << asked.output;
+  EXPECT_TRUE(contains(asked.output, "is taken, not what run.directory = ")) << asked.output;
+  EXPECT_TRUE(contains(asked.output, base + ": ")) << asked.output;
+  std::filesystem::remove_all(run_directory("tuned") + "/checkpoints");
+  const Ending untrained = export_to(exported, {params});
+  EXPECT_TRUE(contains(untrained.output, base + ": ")) << untrained.output;
+}
+
+TEST_F(Weights, ABranchIsMeasuredByItsOwnCheckpoints) {
+  ASSERT_EQ(train({.name = "run", .steps = 1}).status, 0);
+  const std::string base = checkpoint_path("run", 1);
+  ASSERT_EQ(train({.name = "branch", .more = {"--checkpoint.resume=" + base}, .steps = 2}).status, 0);
+  const std::string exported = directory_ / "exported.safetensors", params = run_directory("branch") + "/params.cfg";
+  const Ending own = export_to(exported, {params});
+  EXPECT_TRUE(contains(own.output, checkpoint_path("branch", 2) + ": ")) << own.output;
+  const Ending asked = export_to(exported, {params, "--checkpoint.resume=" + base});
+  EXPECT_TRUE(contains(asked.output, base + ": ")) << asked.output;
 }
 
 TEST_F(Weights, AnExportsClassesAreThoseOfDataTrain) {

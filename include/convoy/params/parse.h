@@ -1,6 +1,7 @@
 /// Parameter files and command line into Parameters, and back into the effective file.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ struct Request {
   std::string command;                 ///< train, evaluate, ...; "help" for --help, "version" for --version
   std::vector<std::string> arguments;  ///< paths given to info and check, topics given to help
   Parameters params;
+  std::set<std::string> commanded;  ///< keys that the command line gives: they are meant for this once
+
+  bool commands(const std::string& key) const { return commanded.contains(key); }
 };
 
 /// `convoy COMMAND [FILE.cfg ...] [--section.key=value ...]`; later files override earlier ones, the command line all.

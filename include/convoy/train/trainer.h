@@ -7,7 +7,7 @@
 #include "convoy/base/error.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/ops/library.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/parse.h"
 
 namespace convoy {
 
@@ -16,12 +16,13 @@ namespace convoy {
 /// grid.stages stages or, where that is auto, on those that promise the shortest step.
 ExitStatus train(const Parameters& params, const mpi::Communicator& world, ops::Library& library);
 
-/// Loss, top-1 and top-5 of data.test: of init.weights if it names a checkpoint, else of the newest in run.directory.
-ExitStatus evaluate(const Parameters& params, const ProcessGrid& grid, ops::Library& library);
+/// Loss, top-1 and top-5 of data.test: of the newest checkpoint in run.directory, or of the file that the command line
+/// names.
+ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Library& library);
 
 /// Writes what the same weights make of predict.data: a row a sample in predict.output, logits in a .h5 file beside it.
 /// The same bytes on any grid.
-ExitStatus predict(const Parameters& params, const ProcessGrid& grid, ops::Library& library);
+ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Library& library);
 
 /// What train() would do on plan.ranks ranks (of several the first; none: on those of world, and alone on one replica),
 /// without doing it: the grid, the stages and their memory, the step drawn. Draws it into plan.draw too, where that is

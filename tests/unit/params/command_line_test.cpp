@@ -31,6 +31,12 @@ TEST(CommandLine, TakesTheLaterOfTwo) {
   EXPECT_EQ(request({"plan", "--train.seed=1", "--train.seed=2"}).params.train.seed, 2u);
 }
 
+TEST(CommandLine, TellsWhichKeysItGives) {
+  const Request given = request({"plan", "--train.seed=1"});
+  EXPECT_TRUE(given.commands("train.seed")) << "though it is the default";
+  EXPECT_FALSE(given.commands("train.epochs"));
+}
+
 TEST(CommandLine, FindsTheCommandBehindKeys) {
   EXPECT_EQ(request({"--train.seed=3", "plan"}).command, "plan");
   EXPECT_EQ(request({"--train.seed", "3", "plan"}).params.train.seed, 3u);
