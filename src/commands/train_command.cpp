@@ -39,12 +39,24 @@ std::unique_ptr<ops::Library> make_library(const Request& request, mpi::Session&
   return library;
 }
 
-// grid.cuts and auto are a training's: where there is no backward, replicas have no bubble.
+// Those asked for; but a parameter file's were meant for the ranks that trained. Auto is a training's too: where there
+// is no backward, replicas have no bubble.
+std::int64_t stages_without_training(const Request& request, const mpi::Communicator& world) {
+  const std::int64_t asked = std::max<std::int64_t>(1, request.params.grid.stages);
+  if (request.commands("grid.stages")) return asked;
+  std::int64_t fitting = std::min<std::int64_t>(asked, world.size());
+  while (world.size() % fitting != 0) --fitting;
+  if (fitting != asked && world.rank() == 0)
+    fmt::print("grid: {} stage{}, as the parameter file's grid.stages = {} does not divide {} rank{}\n", fitting,
+               fitting == 1 ? "" : "s", asked, world.size(), world.size() == 1 ? "" : "s");
+  return fitting;
+}
+
 template <typename Work>
 ExitStatus on_grid(const Request& asked, mpi::Session& session, Work&& work) {
   // 1. Who takes part
   Request request = asked;
-  request.params.grid = {.stages = std::max<std::int64_t>(1, asked.params.grid.stages)};
+  request.params.grid = {.stages = stages_without_training(asked, session.world())};  // grid.cuts are a training's
   const ProcessGrid grid(session.world(), request.params.grid.stages);
   // 2. On which device
   const auto library = make_library(request, session);

@@ -122,6 +122,26 @@ TEST_F(Weights, ABranchIsMeasuredByItsOwnCheckpoints) {
   EXPECT_TRUE(contains(asked.output, base + ": ")) << asked.output;
 }
 
+TEST_F(Weights, ARunOnSeveralStagesIsMeasuredOnAnyRanks) {
+  const std::vector<std::string> stages = {"--grid.stages=2", "--grid.cuts=4", "--schedule.kind=zero_bubble"};
+  ASSERT_EQ(train({.name = "run", .more = stages, .ranks = 2, .steps = 2}).status, 0);
+  const std::string params = run_directory("run") + "/params.cfg";
+  for (const std::string command : {"evaluate", "predict"}) {
+    const Ending alone = run_program({.arguments = {command, params}});
+    EXPECT_EQ(alone.status, 0) << alone.output;
+    EXPECT_TRUE(contains(alone.output, "grid: 1 stage, as the parameter file's grid.stages = 2 does not divide 1 rank"))
+        << alone.output;
+    const Ending odd = run_program({.arguments = {command, params}, .ranks = 3});
+    EXPECT_EQ(odd.status, 0) << odd.output;
+    EXPECT_TRUE(contains(odd.output, "grid: 1 stage, ")) << odd.output;
+    const Ending as_trained = run_program({.arguments = {command, params}, .ranks = 2});
+    EXPECT_EQ(as_trained.status, 0) << as_trained.output;
+    EXPECT_FALSE(contains(as_trained.output, "grid: ")) << as_trained.output;
+    const Ending asked = run_program({.arguments = {command, params, "--grid.stages=2"}});
+    EXPECT_EQ(asked.status, 2) << asked.output;
+  }
+}
+
 TEST_F(Weights, AnExportsClassesAreThoseOfDataTrain) {
   ASSERT_EQ(train({.name = "run", .steps = 1}).status, 0);
   const std::string exported = directory_ / "exported.safetensors";
