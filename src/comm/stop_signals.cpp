@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 namespace convoy {
 
@@ -12,11 +14,28 @@ namespace {
 // lock-free, for a lock may be held by the thread that was interrupted.
 std::atomic<bool> g_stop_requested = false;
 std::atomic<bool> g_terminated = false;
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<std::int64_t> g_first_interrupt = 0;  // when it came, nanoseconds; 0: not yet
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
+
+std::int64_t monotonic_nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// A launcher may pass one Ctrl-C on twice, to a process and to its group: the second one of a person comes later.
+void on_interrupt() {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::int64_t now = monotonic_nanoseconds();
+  std::int64_t first = 0;
+  if (g_first_interrupt.compare_exchange_strong(first, now) || now - first < kSecond) return;
+  std::signal(SIGINT, SIG_DFL);
+  std::raise(SIGINT);
+}
 
 void on_signal(int signal) {
   if (signal == SIGTERM) g_terminated = true;
-  if (signal == SIGINT) std::signal(SIGINT, SIG_DFL);  // the second Ctrl-C means it
+  if (signal == SIGINT) on_interrupt();
   g_stop_requested = true;
 }
 

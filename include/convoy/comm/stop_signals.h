@@ -3,9 +3,9 @@
 
 namespace convoy {
 
-/// SIGTERM, SIGUSR1 and SIGINT (Ctrl-C; a second one kills) ask for a stop, from now on to the end of the process:
-/// launchers repeat SIGTERM while ranks that were asked to stop are leaving. srun passes both on; mpirun passes SIGUSR1
-/// on, and ends with a status of its own after SIGTERM.
+/// SIGTERM, SIGUSR1 and SIGINT (Ctrl-C; one that comes a second or more after the first kills) ask for a stop, from now
+/// on to the end of the process: launchers repeat SIGTERM while ranks that were asked to stop are leaving. srun passes
+/// both on; mpirun passes SIGUSR1 on, and ends with a status of its own after SIGTERM.
 void catch_stop_signals();
 
 /// Whether one of them has come to this rank.
