@@ -38,14 +38,18 @@ namespace {
 
 constexpr int kTrainingTag = 9003;
 
+std::string way_out(const std::string& directory) {
+  const auto newest = io::find_newest_checkpoint(directory, [](const auto&, const auto&) {});
+  if (!newest) return "Begin again with a smaller optimizer.lr";
+  return fmt::format("Go on from {} with a smaller optimizer.lr", newest->path);
+}
+
 // A checkpoint with numbers that are none would be resumed for ever.
-void check_finite(const std::vector<io::NamedTensor>& tensors) {
+void check_finite(const std::vector<io::NamedTensor>& tensors, std::int64_t step, const std::string& directory) {
   for (const io::NamedTensor& tensor : tensors)
     if (!std::all_of(tensor.values.begin(), tensor.values.end(), [](float value) { return std::isfinite(value); }))
-      fail(
-          "'{}' holds values that are no finite numbers: this step is not saved. Go on from an earlier checkpoint with "
-          "a smaller optimizer.lr",
-          tensor.name);
+      fail("step {} is not saved: '{}' holds values that are no finite numbers. {}", step, tensor.name,
+           way_out(directory));
 }
 
 EngineSpec engine_spec(const Parameters& params, const io::ModelCard& card, const RunLayout& layout) {
@@ -350,7 +354,7 @@ void Trainer::save_to(const std::string& path) {
   state_.loss_scale_steps = engine_.loss_scale().state().good_steps;
   state_.updates = engine_.num_updates();
   mpi::on_root(grid_.world(), [&] {  // however long that takes: no rank is in a step meanwhile, where patience ends
-    check_finite(checkpoint.model);
+    check_finite(checkpoint.model, state_.step, checkpoint_directory(params_));
     record_->flush();  // the rows that this checkpoint covers
     record_->save_to(state_);
     checkpoint.card = data_.card;

@@ -1,4 +1,5 @@
 /// Runs end, are stopped, crash and go on: nothing is lost, and no damaged checkpoint is believed.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -138,6 +139,27 @@ TEST_F(Restart, ALossThatIsNoNumberEndsTheRunAndIsNeverSaved) {
   ASSERT_TRUE(found.has_value());
   for (const io::NamedTensor& tensor : io::decode_checkpoint(found->bytes, found->path).model)
     for (const float value : tensor.values) ASSERT_TRUE(std::isfinite(value)) << tensor.name;
+}
+
+TEST_F(Restart, WeightsThatAreNoNumbersAreNotSavedAndTheWayOutIsThere) {
+  ASSERT_EQ(train(1).status, 0);
+  // The softmax does not see what all classes have in common; weight decay takes it to infinity.
+  io::Checkpoint large = io::decode_checkpoint(io::read_file(checkpoint(1)), checkpoint(1));
+  for (io::NamedTensor& tensor : large.model)
+    if (tensor.name == "fc.bias") std::fill(tensor.values.begin(), tensor.values.end(), 1e36f);
+  io::write_file_atomically(directory_ / "large.h5", io::encode_checkpoint(large));
+  const std::vector<std::string> diverging = {
+      "--optimizer.lr=1000", "--optimizer.weight_decay=1", "--lr.schedule=constant",
+      "--checkpoint.resume=" + (directory_ / "large.h5"), "--run.directory=" + (directory_ / "new")};
+  const Ending first = train(2, diverging);
+  EXPECT_EQ(first.status, 1) << first.output;
+  EXPECT_TRUE(contains(first.output, "step 2 is not saved: 'fc.bias' holds")) << first.output;
+  EXPECT_TRUE(contains(first.output, "Begin again with a smaller optimizer.lr")) << first.output;
+  const std::string whole = io::checkpoint_path((directory_ / "new") + "/checkpoints", 1);
+  io::write_file_atomically(whole, io::encode_checkpoint(large));
+  const Ending second = train(2, diverging + std::vector<std::string>{"--checkpoint.resume=auto"});
+  EXPECT_EQ(second.status, 1) << second.output;
+  EXPECT_TRUE(contains(second.output, "Go on from " + whole + " with a smaller optimizer.lr")) << second.output;
 }
 
 TEST_F(Restart, ChangedParametersAreSaid) {
