@@ -37,6 +37,18 @@ double onecycle(const LearningRateSpec& spec, double step) {
 
 }  // namespace
 
+LearningRateSpec learning_rate_spec(const Parameters& params, std::int64_t steps_per_epoch) {
+  return {.params = params.lr,
+          .base = params.optimizer.lr,
+          .steps_per_epoch = steps_per_epoch,
+          .epochs = params.train.epochs};
+}
+
+bool stretches_over_run(LearningRateKind schedule) {
+  return schedule == LearningRateKind::kCosine || schedule == LearningRateKind::kPolynomial ||
+         schedule == LearningRateKind::kOnecycle;
+}
+
 double learning_rate(const LearningRateSpec& spec, std::int64_t step) {
   const LearningRateParams& params = spec.params;
   const double t = static_cast<double>(step) / static_cast<double>(spec.steps_per_epoch);

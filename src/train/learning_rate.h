@@ -14,6 +14,12 @@ struct LearningRateSpec {
   double epochs = 1;  ///< train.epochs: what cosine and onecycle end at, whatever train.max_steps says
 };
 
+/// Of the run that these parameters ask for.
+LearningRateSpec learning_rate_spec(const Parameters& params, std::int64_t steps_per_epoch);
+
+/// Whether train.epochs moves its learning rates.
+bool stretches_over_run(LearningRateKind schedule);
+
 /// With t = step / steps_per_epoch epochs, T = epochs, w = warmup_epochs:
 ///   warm-up     base * (step + 1) / (w * steps_per_epoch) while t < w   (not for onecycle)
 ///   constant    base

@@ -11,7 +11,9 @@
 #include "convoy/params/parse.h"
 
 #include "train/checkpointing.h"
+#include "train/learning_rate.h"
 #include "train/model_card.h"
+#include "train/run_data.h"
 #include "train/weights_file.h"
 
 namespace convoy {
@@ -124,20 +126,33 @@ void check_continues(const Parameters& params, const io::DatasetInfo& data, cons
   check_classes(checkpoint.card, data, "data.train", resumed.path);
 }
 
+// The learning rate of the step after `step`, where it jumps.
+std::string describe_jump(const Parameters& before, const Parameters& now, const io::DatasetInfo& data,
+                          std::int64_t step) {
+  const std::int64_t steps_per_epoch = count_steps(now, data).an_epoch;
+  const double from = learning_rate(learning_rate_spec(before, steps_per_epoch), step);
+  const double to = learning_rate(learning_rate_spec(now, steps_per_epoch), step);
+  return from == to ? "" : fmt::format("; learning rate of step {}: {:.6g} -> {:.6g}", step + 1, from, to);
+}
+
 // What the person may change on the way, but should know of: lines of the effective parameter file that differ.
-void warn_of_changes(const Parameters& now, const std::string& then, const std::string& where) {
-  const std::vector<KeyChange> changes = changed_keys(parse_parameters(then, where), now);
+void warn_of_changes(const Parameters& now, const io::DatasetInfo& data, const io::Checkpoint& checkpoint,
+                     const std::string& where) {
+  const Parameters before = parse_parameters(checkpoint.parameters, where);
   std::string text;
-  for (const KeyChange& change : changes) {
+  for (const KeyChange& change : changed_keys(before, now)) {
     const std::string section = change.key.substr(0, change.key.find('.'));
     const bool mathematics = section == "model" || section == "optimizer" || section == "lr" || section == "augment" ||
                              change.key == "train.label_smoothing" || change.key == "train.precision" ||
                              change.key == "train.freeze" || change.key == "train.clip_norm" ||
-                             change.key == "train.ema_decay" || change.key == "data.shuffle";
+                             change.key == "train.ema_decay" || change.key == "data.shuffle" ||
+                             (change.key == "train.epochs" && stretches_over_run(now.lr.schedule));
     if (mathematics)
       text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", change.key, change.before, change.after);
   }
-  if (!text.empty()) log_warning(fmt::format("changed since {}: {}", where, text));
+  if (text.empty()) return;
+  log_warning(
+      fmt::format("changed since {}: {}{}", where, text, describe_jump(before, now, data, checkpoint.state.step)));
 }
 
 // What the run of these parameters has learnt is in its checkpoints.
@@ -178,7 +193,7 @@ std::optional<Resumed> start_parameters(const Parameters& params, const io::Data
     const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
     const Resumed resumed{.path = found.path, .state = checkpoint.state};
     check_continues(params, data, checkpoint, resumed);
-    if (world.rank() == 0) warn_of_changes(params, checkpoint.parameters, found.path);
+    if (world.rank() == 0) warn_of_changes(params, data, checkpoint, found.path);
     restore_checkpoint(checkpoint, found.path, true, engine);
     return resumed;
   }

@@ -121,10 +121,7 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
       augmenter_(make_augmenter(data_.card, data_.train.info(),
                                 training_augmentation(data_.card, data_.train.info(), params))),
       metrics_(engine_, kTrainingTag),
-      learning_rate_{.params = params.lr,
-                     .base = params.optimizer.lr,
-                     .steps_per_epoch = steps_.an_epoch,
-                     .epochs = params.train.epochs},
+      learning_rate_(learning_rate_spec(params, steps_.an_epoch)),
       hosts_(host_summary(find_topology(grid.world()))) {}
 
 ExitStatus Trainer::run() {

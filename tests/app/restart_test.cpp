@@ -169,6 +169,22 @@ TEST_F(Restart, ChangedParametersAreSaid) {
   EXPECT_TRUE(contains(ending.output, "optimizer.lr 0.05 -> 0.04")) << ending.output;
 }
 
+TEST_F(Restart, AChangeOfTheEpochsThatMovesTheLearningRateIsSaid) {
+  const std::vector<std::string> cosine = {"--lr.schedule=cosine"};
+  ASSERT_EQ(train(10, cosine).status, 0);  // of 30, 10 an epoch
+  const Ending longer = train(11, cosine + std::vector<std::string>{"--train.epochs=4"});
+  EXPECT_EQ(longer.status, 0) << longer.output;
+  // 0.05 (1 + cos(pi / 3)) / 2, and with pi / 4
+  EXPECT_TRUE(contains(longer.output, "train.epochs 3 -> 4; learning rate of step 11: 0.0375 -> 0.0426777"))
+      << longer.output;
+  const Ending further = train(12, cosine + std::vector<std::string>{"--train.epochs=4"});
+  EXPECT_FALSE(contains(further.output, "changed since")) << "train.max_steps moves nothing: " << further.output;
+  const std::vector<std::string> constant = {"--lr.schedule=constant"};
+  ASSERT_EQ(train(13, constant).status, 0);
+  const Ending level = train(14, constant + std::vector<std::string>{"--train.epochs=4"});
+  EXPECT_FALSE(contains(level.output, "changed since")) << level.output;
+}
+
 TEST_F(Restart, KeepsTheNewestCheckpointsOnly) {
   ASSERT_EQ(train(6, {"--checkpoint.every_steps=1", "--checkpoint.keep=3"}).status, 0);
   for (int step = 1; step <= 6; ++step) EXPECT_EQ(std::filesystem::exists(checkpoint(step)), step > 3) << step;
