@@ -23,11 +23,9 @@ void check_same_device(const mpi::Communicator& world, const Device& device) {
 }
 
 std::unique_ptr<ops::Library> make_library(const Request& request, mpi::Session& session) {
-  const std::int64_t threads =
-      request.params.run.threads > 0 ? request.params.run.threads : fair_threads(session.world());
   const PrecisionKind precision = request.params.train.precision;
   auto library = ops::make_library({.device = request.params.run.device,
-                                    .threads = threads,
+                                    .threads = threads_a_rank(request.params.run, session.world()),
                                     .local_rank = find_topology(session.world()).local_rank,
                                     .tf32 = precision == PrecisionKind::kTf32});
   check_same_device(session.world(), library->device());

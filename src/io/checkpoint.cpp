@@ -23,6 +23,9 @@ constexpr std::size_t kTrailerBytes = 32;
 constexpr std::int64_t kFormat = 2;
 constexpr std::size_t kUsualMetadataBytes = std::size_t{1} << 20;
 
+/// Of the state: files of older versions have none.
+constexpr std::string_view kLaterField = "threads";
+
 /// One list for writing and reading, so that they cannot differ.
 template <typename State, typename Visit>
 void for_each_field(State& state, const Visit& visit) {
@@ -35,6 +38,7 @@ void for_each_field(State& state, const Visit& visit) {
   visit("evaluated_step", state.evaluated_step);
   visit("best_metric", state.best_metric);
   visit("best_step", state.best_step);
+  visit("threads", state.threads);
   visit("updates", state.updates);
   visit("loss_scale", state.loss_scale);
   visit("loss_scale_steps", state.loss_scale_steps);
@@ -158,7 +162,9 @@ void check_format(hid_t file) {
 TrainingState read_state(hid_t file) {
   TrainingState content;
   const hdf5::Group state = hdf5::open_group(file, "state");
-  for_each_field(content, [&](const char* name, auto& value) { hdf5::read_attribute(state, name, value); });
+  for_each_field(content, [&](const char* name, auto& value) {
+    if (name != kLaterField || hdf5::has_attribute(state, name)) hdf5::read_attribute(state, name, value);
+  });
   return content;
 }
 

@@ -125,6 +125,10 @@ void write_attribute(hid_t object, const std::string& name, std::span<const doub
   create_attribute(object, name, H5T_IEEE_F64LE, space, H5T_NATIVE_DOUBLE, values.data());
 }
 
+bool has_attribute(hid_t object, const std::string& name) {
+  return CONVOY_CHECK_HDF5(H5Aexists(object, name.c_str())) > 0;
+}
+
 void read_attribute(hid_t object, const std::string& name, std::int64_t& value) {
   CONVOY_CHECK_HDF5(H5Aread(open_attribute(object, name, H5T_STD_I64LE, 1), H5T_NATIVE_INT64, &value));
 }

@@ -71,6 +71,7 @@ std::vector<std::string> member_names(hid_t group);
 void write_attribute(hid_t object, const std::string& name, std::int64_t value);
 void write_attribute(hid_t object, const std::string& name, double value);
 void write_attribute(hid_t object, const std::string& name, std::span<const double> values);
+bool has_attribute(hid_t object, const std::string& name);
 void read_attribute(hid_t object, const std::string& name, std::int64_t& value);
 void read_attribute(hid_t object, const std::string& name, double& value);
 /// Throws where there are not exactly values.size().

@@ -9,6 +9,7 @@
 #include "convoy/base/log.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/params/parse.h"
+#include "convoy/train/trainer.h"
 
 #include "train/checkpointing.h"
 #include "train/learning_rate.h"
@@ -155,6 +156,15 @@ void warn_of_changes(const Parameters& now, const io::DatasetInfo& data, const i
       fmt::format("changed since {}: {}{}", where, text, describe_jump(before, now, data, checkpoint.state.step)));
 }
 
+// Either may be 0: not known.
+void warn_of_threads(std::int64_t then, std::int64_t now, const std::string& where) {
+  if (then > 0 && now > 0 && then != now)
+    log_warning(
+        fmt::format("{} was computed with {} thread{} a rank, now there are {}: the bits will be others. "
+                    "--run.threads={} goes on as before",
+                    where, then, then == 1 ? "" : "s", now, then));
+}
+
 // What the run of these parameters has learnt is in its checkpoints.
 void warn_of_own_checkpoints(const Parameters& params) {
   const std::string directory = checkpoint_directory(params);
@@ -193,7 +203,11 @@ std::optional<Resumed> start_parameters(const Parameters& params, const io::Data
     const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
     const Resumed resumed{.path = found.path, .state = checkpoint.state};
     check_continues(params, data, checkpoint, resumed);
-    if (world.rank() == 0) warn_of_changes(params, data, checkpoint, found.path);
+    const std::int64_t threads = threads_that_compute(params, engine);
+    if (world.rank() == 0) {
+      warn_of_changes(params, data, checkpoint, found.path);
+      warn_of_threads(resumed.state.threads, threads, found.path);
+    }
     restore_checkpoint(checkpoint, found.path, true, engine);
     return resumed;
   }
@@ -203,6 +217,10 @@ std::optional<Resumed> start_parameters(const Parameters& params, const io::Data
   }
   begin_from_weights(params, engine);
   return std::nullopt;
+}
+
+std::int64_t threads_that_compute(const Parameters& params, const Engine& engine) {
+  return engine.device().is_host() ? threads_a_rank(params.run, engine.grid().world()) : 0;
 }
 
 FoundFile find_weights(const Request& request) {

@@ -29,6 +29,9 @@ struct Resumed {
 /// same command goes on from those. Throws RequestError where checkpoint.resume or init.weights cannot be followed.
 std::optional<Resumed> start_parameters(const Parameters& params, const io::DatasetInfo& data, Engine& engine);
 
+/// As TrainingState::threads has it. All ranks of the world.
+std::int64_t threads_that_compute(const Parameters& params, const Engine& engine);
+
 /// A file's verified bytes; an empty path for none.
 struct FoundFile {
   std::string path;

@@ -165,6 +165,7 @@ void Trainer::begin() {
     if (resumed->path == current_checkpoint()) saved_step_ = state_.step;
   }
   state_.seed = static_cast<std::int64_t>(params_.train.seed);
+  state_.threads = threads_that_compute(params_, engine_);
   state_.batch_global = params_.batch.global;
   state_.batch_micro = params_.batch.micro;
   state_.num_samples = data_.train.info().num_samples;
@@ -364,6 +365,10 @@ void Trainer::save_to(const std::string& path) {
 }
 
 }  // namespace
+
+std::int64_t threads_a_rank(const RunParams& params, const mpi::Communicator& world) {
+  return params.threads > 0 ? params.threads : fair_threads(world);
+}
 
 ExitStatus train(const Parameters& params, const mpi::Communicator& world, ops::Library& library) {
   // 1. What on

@@ -185,6 +185,16 @@ TEST_F(Restart, AChangeOfTheEpochsThatMovesTheLearningRateIsSaid) {
   EXPECT_FALSE(contains(level.output, "changed since")) << level.output;
 }
 
+TEST_F(Restart, AnotherNumberOfThreadsIsSaid) {
+  ASSERT_EQ(train(2).status, 0);
+  const Ending two = train(3, {"--run.threads=2"});
+  EXPECT_EQ(two.status, 0) << two.output;
+  EXPECT_TRUE(contains(two.output, checkpoint(2) + " was computed with 1 thread a rank, now there are 2: "))
+      << two.output;
+  EXPECT_TRUE(contains(two.output, "--run.threads=1 goes on as before")) << two.output;
+  EXPECT_FALSE(contains(train(4, {"--run.threads=2"}).output, "thread a rank")) << "that is the number now";
+}
+
 TEST_F(Restart, KeepsTheNewestCheckpointsOnly) {
   ASSERT_EQ(train(6, {"--checkpoint.every_steps=1", "--checkpoint.keep=3"}).status, 0);
   for (int step = 1; step <= 6; ++step) EXPECT_EQ(std::filesystem::exists(checkpoint(step)), step > 3) << step;

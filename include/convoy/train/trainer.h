@@ -11,6 +11,9 @@
 
 namespace convoy {
 
+/// run.threads or, where that is 0, fair_threads(). All ranks of world.
+std::int64_t threads_a_rank(const RunParams& params, const mpi::Communicator& world);
+
 /// Trains until train.epochs or train.max_steps, or until one of the stop signals, which the caller has caught from
 /// early on, has come to any rank (kStoppedEarly, with a checkpoint, after a step at least). All ranks of world, on
 /// grid.stages stages or, where that is auto, on those that promise the shortest step.

@@ -45,6 +45,7 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.state.loss_scale_steps, b.state.loss_scale_steps);
   EXPECT_EQ(a.state.best_metric, b.state.best_metric);
   EXPECT_EQ(a.state.best_step, b.state.best_step);
+  EXPECT_EQ(a.state.threads, b.state.threads);
   EXPECT_EQ(a.state.updates, b.state.updates);
   EXPECT_EQ(a.state.epoch_loss_sum, b.state.epoch_loss_sum);
   EXPECT_EQ(a.state.epoch_num_correct, b.state.epoch_num_correct);
@@ -209,6 +210,10 @@ TEST(Checkpoint, RightHashOverWrongContentIsRefusedByName) {
     empty.parameters = "x";
     return empty;
   }());
+}
+
+TEST(Checkpoint, ThatDoesNotKnowTheThreadsIsOfAnOlderVersionAndRead) {
+  EXPECT_EQ(decode_checkpoint(with_model([](hid_t) {}), "a.h5").state.threads, 0);
 }
 
 TEST(Checkpoint, OfAnotherFormatIsRefusedInOneLineThatSaysWhatToDo) {
