@@ -29,17 +29,33 @@ std::int64_t count_values(const Network& network) {
   return count;
 }
 
+// Of one rank. What is predicted is the sum of three: its row of describe_memory(), what that says to be beside it, and
+// what it leaves out.
 struct Comparison {
-  std::int64_t predicted = 0, measured = 0;
+  std::int64_t measured = 0;
+  std::int64_t plan = 0, beside = 0, program = 0;
+
+  std::int64_t predicted() const { return plan + beside + program; }
 };
 
 Comparison comparison_of(const Engine& engine, const Resident& before) {
-  const std::int64_t stage =
-      engine.plan().memory_of(engine.grid().stage()).total() + engine.operations().scratch_bytes();
-  if (!engine.device().is_host()) return {.predicted = stage, .measured = engine.device().allocated_bytes()};
-  const HostMemory host = host_memory(engine.plan(), engine.grid().stage(), engine.grid().is_root());
+  Comparison mine{.plan = engine.plan().memory_of(engine.grid().stage()).total(),
+                  .program = engine.operations().scratch_bytes()};
+  if (!engine.device().is_host()) {
+    mine.measured = engine.device().allocated_bytes();
+    return mine;
+  }
   const Resident now = resident();
-  return {.predicted = before.now + stage + host.total(), .measured = now.peak - (now.files - before.files)};
+  mine.measured = now.peak - (now.files - before.files);
+  mine.beside = host_memory(engine.plan(), engine.grid().stage(), engine.grid().is_root()).total();
+  mine.program += before.now;
+  return mine;
+}
+
+std::string describe_sum(const Comparison& most, bool is_host) {
+  const std::string plan = "plan " + human_bytes(most.plan);
+  if (!is_host) return fmt::format("{}, scratch {}", plan, human_bytes(most.program));
+  return fmt::format("{}, beside it {}, program {}", plan, human_bytes(most.beside), human_bytes(most.program));
 }
 
 }  // namespace
@@ -90,8 +106,10 @@ std::string compare_memory(const Engine& engine, const Resident& before) {
   std::memcpy(all.data(), bytes.data(), bytes.size());
   const auto most = std::max_element(all.begin(), all.end(),
                                      [](const Comparison& a, const Comparison& b) { return a.measured < b.measured; });
-  return fmt::format("memory: at most {} on rank {}{}, predicted {}", human_bytes(most->measured), most - all.begin(),
-                     engine.device().is_host() ? "" : " in buffers of its GPU", human_bytes(most->predicted));
+  const bool is_host = engine.device().is_host();
+  return fmt::format("memory: at most {} on rank {}{}, predicted {} ({})", human_bytes(most->measured),
+                     most - all.begin(), is_host ? "" : " in buffers of its GPU", human_bytes(most->predicted()),
+                     describe_sum(*most, is_host));
 }
 
 }  // namespace convoy

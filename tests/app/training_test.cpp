@@ -1,5 +1,6 @@
 /// What a run measures on its way, what it keeps of that, and when it ends.
 #include <filesystem>
+#include <regex>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -177,6 +178,8 @@ TEST_F(Training, SaysWhatMemoryItWasPredictedToTakeAndTook) {
   line >> took >> unit >> word >> word >> number >> word >> predicted;  // "61.3 MiB on rank 0, predicted 60.1 MiB"
   ASSERT_EQ(unit, "MiB") << ending.output;
   EXPECT_NEAR(took / predicted, 1, 0.25) << ending.output;  // so small a run is mostly the program and its libraries
+  const std::regex sum(R"(, predicted \S+ MiB \(plan \S+ .iB, beside it \S+ .iB, program \S+ .iB\))");
+  EXPECT_TRUE(std::regex_search(ending.output, sum)) << ending.output;
   const Ending plan = run_program({.arguments = std::vector<std::string>{"plan", run_ + "/params.cfg"}});
   EXPECT_NE(plan.output.find("10 of 11\n"), std::string::npos) << "recomputed: all but the head, which saves nothing\n"
                                                                << plan.output;
