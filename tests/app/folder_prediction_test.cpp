@@ -1,0 +1,140 @@
+/// Predictions of image files as they lie.
+#include <algorithm>
+#include <filesystem>
+
+#include "app/prediction.h"
+#include "unit/data/image_files.h"
+
+namespace convoy::test {
+
+namespace {
+
+/// 14 images of sizes of their own: flat, in class folders, in a split's.
+class FolderPrediction : public Prediction {
+ protected:
+  FolderPrediction() : folder_(directory_ / "photos") {
+    for (const std::string name : {"b.png", "a.png", "3/x.png", "3/old/y.png", "dog/1.png", "test/7/z.png"})
+      write_image(name, 12 + static_cast<int>(images_.size()));
+    for (int i = 0; i < 8; ++i) write_image("many/" + std::to_string(i) + ".jpg", 30 + i);
+    std::sort(images_.begin(), images_.end());
+  }
+
+  void write_image(const std::string& name, int side) {
+    const std::string path = folder_ + "/" + name;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    write_bytes(path, name.ends_with(".jpg") ? make_jpeg({.h = side, .w = side + 3, .channels = 1})
+                                             : make_png({.h = side, .w = side, .color_type = 0}));
+    images_.push_back(name);
+  }
+  std::vector<std::string> names_in(const std::string& csv) const {
+    const Rows rows = read_rows(directory_ / csv);
+    std::vector<std::string> names;
+    for (std::size_t i = 1; i < rows.size(); ++i) names.push_back(rows[i][0]);
+    return names;
+  }
+
+  std::string folder_;
+  std::vector<std::string> images_;
+};
+
+// The same samples. Where one stands in its micro-batch may change the last bits of a product: of 6 digits the last
+// ones.
+void expect_same_but_for_rounding(const Rows& a, const Rows& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 1; i < a.size(); ++i) {
+    ASSERT_EQ(a[i].size(), b[i].size());
+    for (const std::size_t text : {0, 1, 2}) EXPECT_EQ(a[i][text], b[i][text]) << i;
+    for (std::size_t p = 3; p < a[i].size(); p += 2) EXPECT_NEAR(std::stod(a[i][p]), std::stod(b[i][p]), 1e-5) << i;
+  }
+}
+
+}  // namespace
+
+TEST_F(FolderPrediction, OfFilesAsTheyLieGivesTheSameBytesOnEveryGrid) {
+  const std::string data = "--predict.data=" + folder_;
+  const Ending ending = predict("1x1.csv", {data});
+  ASSERT_EQ(ending.status, 0) << ending.output;
+  EXPECT_EQ(names_in("1x1.csv"), images_);
+  const Rows rows = read_rows(directory_ / "1x1.csv");
+  EXPECT_EQ(rows[1 + 0][1], "3");  // 3/old/y.png
+  EXPECT_EQ(rows[1 + 2][1], "") << rows[1 + 2][0];
+  EXPECT_EQ(rows[1 + 13][1], "7") << rows[1 + 13][0];
+  // Three of them are of classes that the network knows.
+  EXPECT_TRUE(contains(ending.output, "14 samples  top-1 ")) << ending.output;
+  const std::string csv = read_text(directory_ / "1x1.csv"), h5 = read_text(directory_ / "1x1.h5");
+  for (const auto& [stages, replicas] : {std::pair{1, 2}, {2, 1}, {2, 2}}) {
+    const std::string name = std::to_string(stages) + "x" + std::to_string(replicas);
+    const Ending other = predict(
+        name + ".csv", {data, "--grid.stages=" + std::to_string(stages), "--data.loader_threads=3"}, stages * replicas);
+    ASSERT_EQ(other.status, 0) << other.output;
+    EXPECT_TRUE(read_text(directory_ / (name + ".csv")) == csv) << name;
+    EXPECT_TRUE(read_text(directory_ / (name + ".h5")) == h5) << name;
+  }
+}
+
+TEST_F(FolderPrediction, OfOneFileAndOfAFolderThatHoldsAFileOfHdf5Too) {
+  ASSERT_EQ(predict("all.csv", {"--predict.data=" + folder_}).status, 0);
+  const Ending one = predict("one.csv", {"--predict.data=" + folder_ + "/b.png"}, 2);
+  ASSERT_EQ(one.status, 0) << one.output;
+  EXPECT_EQ(names_in("one.csv"), std::vector<std::string>{"b.png"});
+  ASSERT_EQ(predict("photos/here.csv", {"--predict.data=" + folder_ + "/b.png"}).status, 0);
+  const Ending beside = predict("beside.csv", {"--predict.data=" + folder_ + "/"});  // here.h5 and here.csv lie there
+  ASSERT_EQ(beside.status, 0) << beside.output;
+  EXPECT_TRUE(contains(beside.output, "left out 'here.h5': it is neither a JPEG nor a PNG")) << beside.output;
+  EXPECT_EQ(read_rows(directory_ / "beside.csv"), read_rows(directory_ / "all.csv"));
+}
+
+TEST_F(FolderPrediction, GivesEachFileWhatItHasAlone) {
+  ASSERT_EQ(predict("all.csv", {"--predict.data=" + folder_}).status, 0);
+  ASSERT_EQ(predict("many.csv", {"--predict.data=" + folder_ + "/many"}).status, 0);
+  Rows all = read_rows(directory_ / "all.csv"), many = read_rows(directory_ / "many.csv");
+  ASSERT_EQ(many.size(), 9u);
+  std::erase_if(all, [](const auto& row) { return row[0] != "name" && !contains(row[0], "many/"); });
+  for (std::size_t i = 1; i < many.size(); ++i) many[i][0] = "many/" + many[i][0], many[i][1] = "many";
+  expect_same_but_for_rounding(many, all);
+  EXPECT_GT(std::abs(std::stod(many[1][3]) - std::stod(many[8][3])), 1e-4) << "alike, the test could tell nothing";
+}
+
+TEST_F(FolderPrediction, LeavesBadFilesOutAndNamesThemOrStopsAtTheFirst) {
+  ASSERT_EQ(predict("good.csv", {"--predict.data=" + folder_}).status, 0);
+  write_text(folder_ + "/notes.txt", "no image");
+  const std::string whole = read_text(folder_ + "/b.png");
+  write_text(folder_ + "/3/cut.png", whole.substr(0, whole.size() / 2));
+  for (const int ranks : {0, 2, 4}) {
+    const std::vector<std::string> used = {"--predict.data=" + folder_,
+                                           "--grid.stages=" + std::to_string(ranks == 4 ? 2 : 1)};
+    const std::string name = std::to_string(ranks) + "-bad.csv";
+    const Ending ending = predict(name, used, ranks);
+    ASSERT_EQ(ending.status, 0) << ending.output;
+    EXPECT_TRUE(contains(ending.output, "left out '3/cut.png': it is damaged: it ends too early")) << ending.output;
+    EXPECT_TRUE(contains(ending.output, "left out 'notes.txt': it is neither a JPEG nor a PNG")) << ending.output;
+    EXPECT_TRUE(contains(ending.output, "14 samples  top-1 ")) << ending.output;
+    EXPECT_TRUE(contains(ending.output, "; left out 2 bad ones, named above")) << ending.output;
+    expect_same_but_for_rounding(read_rows(directory_ / name), read_rows(directory_ / "good.csv"));
+    EXPECT_TRUE(read_text(directory_ / name) == read_text(directory_ / "0-bad.csv")) << ranks;
+    const std::string h5 = read_text(directory_ / (name.substr(0, name.size() - 3) + "h5"));
+    EXPECT_TRUE(h5 == read_text(directory_ / "0-bad.h5")) << ranks;
+    EXPECT_EQ(h5.size(), read_text(directory_ / "good.h5").size()) << "there is a row that was left out";
+
+    const Ending strict = predict("strict.csv", used + std::vector<std::string>{"--predict.strict=true"}, ranks);
+    EXPECT_EQ(strict.status, 2) << strict.output;
+    EXPECT_TRUE(contains(strict.output, "predict.strict: in predict.data = " + folder_ + ", '3/cut.png': it is "))
+        << strict.output;
+    for (const std::string left : {"strict.csv", "strict.h5", "strict.csv.partial", "strict.h5.partial"})
+      EXPECT_FALSE(std::filesystem::exists(directory_ / left)) << left;
+  }
+}
+
+TEST_F(FolderPrediction, OfNothingGoodIsRefused) {
+  std::filesystem::create_directories(directory_ / "bad");
+  write_text(directory_ / "bad/1.png", "no image");
+  const Ending bad = predict("p.csv", {"--predict.data=" + (directory_ / "bad")}, 2);
+  EXPECT_EQ(bad.status, 2) << bad.output;
+  EXPECT_TRUE(contains(bad.output, "none of 1 images is good, the first: '1.png': it is neither")) << bad.output;
+  std::filesystem::create_directories(directory_ / "empty");
+  const Ending empty = predict("p.csv", {"--predict.data=" + (directory_ / "empty")}, 2);
+  EXPECT_EQ(empty.status, 2) << empty.output;
+  EXPECT_TRUE(contains(empty.output, "it holds neither files of images nor shards of a data set")) << empty.output;
+}
+
+}  // namespace convoy::test
