@@ -45,7 +45,7 @@ std::int32_t label_of(const std::string& name, const fs::path& folder, const Sou
   return static_cast<std::int32_t>(found - names.begin());
 }
 
-// train/1.jpg, test/1.jpg: not one of all classes may be called as a split is.
+// train/1.jpg, test/1.jpg: not all classes may be called as splits are.
 void check_class_names(const fs::path& folder, const std::vector<fs::path>& classes) {
   std::vector<std::string> names;
   for (const fs::path& path : classes) names.push_back(path.filename().string());
@@ -99,7 +99,7 @@ io::FileDescriptor open_image(const std::string& path) {
     return io::open_for_reading(path);
   } catch (const Error&) {
     std::error_code error;
-    if (!fs::is_symlink(path, error) || fs::exists(path, error)) throw;
+    if (!fs::is_symlink(path, error) || fs::status(path, error).type() != fs::file_type::not_found) throw;
     fail("it is a link to '{}', which is not there", fs::read_symlink(path, error).string());
   }
 }

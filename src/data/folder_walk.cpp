@@ -31,6 +31,10 @@ std::vector<fs::directory_entry> entries_of(const fs::path& folder, const std::s
   return entries;
 }
 
+bool lies_in(const fs::path& folder, const fs::path& above) {
+  return std::mismatch(above.begin(), above.end(), folder.begin(), folder.end()).first == above.end();
+}
+
 class Walk {
  public:
   Walk(const fs::path& root, const std::string& key) : root_(root), key_(key) {}
@@ -95,11 +99,17 @@ std::vector<std::string> files_below(const fs::path& folder, const fs::path& roo
 }
 
 void check_links_in(const fs::path& parent, const std::string& key) {
-  std::error_code error;
+  const fs::path here = fs::weakly_canonical(parent);
   for (const fs::directory_entry& entry : entries_of(parent, key)) {
-    if (!entry.is_symlink(error) || entry.exists(error)) continue;
-    refuse("{}: '{}' is a link to '{}', which is not there. Mend it, or remove it", key, entry.path().string(),
-           fs::read_symlink(entry.path(), error).string());
+    std::error_code error;
+    if (!entry.is_symlink(error)) continue;
+    const std::string link = entry.path().string(), target = fs::read_symlink(entry.path(), error).string();
+    const fs::file_status status = fs::status(entry.path(), error);
+    if (status.type() == fs::file_type::not_found)
+      refuse("{}: '{}' is a link to '{}', which is not there. Mend it, or remove it", key, link, target);
+    if (!fs::status_known(status)) refuse("{}: link '{}' to '{}': {}", key, link, target, error.message());
+    if (fs::is_directory(status) && lies_in(here, fs::canonical(entry.path(), error)))
+      refuse("{}: '{}' is a link to '{}', in which it lies itself. Remove it", key, link, target);
   }
 }
 

@@ -21,8 +21,9 @@ constexpr std::int32_t kNoClass = -1;
 // The folder that says the class of a file, in "[SPLIT/][CLASS/]...IMAGE"; empty where none does.
 std::string class_of(const fs::path& name, const std::set<std::string>& splits) {
   auto part = name.begin();
-  if (splits.contains(part->string())) ++part;
-  return std::next(part) == name.end() ? "" : part->string();
+  const auto is_last = [&] { return std::next(part) == name.end(); };
+  if (!is_last() && splits.contains(part->string())) ++part;
+  return is_last() ? "" : part->string();
 }
 
 }  // namespace

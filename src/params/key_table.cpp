@@ -174,7 +174,7 @@ std::vector<Key> make_keys() {
 
       {"evaluate.mirror", flag({&P::evaluate, &EvaluateParams::mirror}), "",
        "looks at each picture twice, as it is and mirrored, and takes the mean of the probabilities: in evaluate, "
-       "predict and the tests of training; twice the time"},
+       "predict, whose logits are then the logarithms, and the tests of training; twice the time"},
 
       {"evaluate.confusion", flag({&P::evaluate, &EvaluateParams::confusion}), "",
        "writes confusion.csv (rows: true class, columns: predicted) and classes.csv (accuracies) to run.directory"},

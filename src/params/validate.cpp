@@ -111,7 +111,7 @@ void check_import(const Draft& draft) {
          import.size, sources(draft, {"import.size", "import.storage"}));
 }
 
-void check_plan(const Draft& draft) {
+void check_picture(const Draft& draft) {
   const std::string& picture = draft.values.plan.draw;
   if (!picture.empty() && !picture.ends_with(".svg"))
     refuse("plan.draw = {} must end in .svg, which is what is written.{}", shown(picture),
@@ -142,10 +142,10 @@ void check_consistency(const Draft& draft) {
   check_learning_rate(draft);
   check_augment(draft);
   check_import(draft);
-  check_plan(draft);
 }
 
 void check_needs(const Draft& draft, const Command& command) {
+  if (command.name == "plan") check_picture(draft);
   for (const std::string& name : command.needs) {
     const Key& key = *find_key(name);
     if (!key.value.write(draft.values).empty()) continue;

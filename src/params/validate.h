@@ -13,7 +13,8 @@ void check_paths(const Draft& draft);
 /// Throws RequestError naming the keys, their values, where they were given, and what would be right.
 void check_consistency(const Draft& draft);
 
-/// Throws RequestError where a key that the command needs is empty.
+/// Throws RequestError where a key that the command needs is empty, or is not what the command can take: other
+/// commands, and checkpoints that keep the value, do not mind.
 void check_needs(const Draft& draft, const Command& command);
 
 }  // namespace convoy::params

@@ -53,6 +53,7 @@ class View {
     LoaderSpec loading = loader_spec(engine, spec.params);
     loading.num_steps = loading.steps_per_epoch = spec.num_steps();
     loading.skips_bad = spec.bad != nullptr;
+    if (spec.params.evaluate.mirror) loading.read_ahead /= 2;  // the memory of one view
     return loading;
   }
 

@@ -161,8 +161,9 @@ void open_files(const Parameters& params, const Files& files, const io::SampleSt
     opened.emplace(files, data, describe_samples(data, class_names), params.predict.top);
   } catch (const Error& error) {
     const fs::path folder = fs::path(files.csv).parent_path();
-    const bool is_there = folder.empty() || fs::is_directory(folder);
-    refuse("predict.output: {}{}", error.what(), is_there ? "" : ". Choose another folder, or make this one.");
+    std::error_code unknown;
+    const bool is_missing = !folder.empty() && fs::status(folder, unknown).type() == fs::file_type::not_found;
+    refuse("predict.output: {}{}", error.what(), !is_missing ? "" : ". Choose another folder, or make this one.");
   }
 }
 

@@ -70,10 +70,13 @@ bool names_file(const std::string& resume) {
   return resume != "auto" && resume != "best" && resume != "none";
 }
 
+Parameters parameters_of(const FoundFile& found) {
+  return parse_parameters(io::decode_checkpoint(found.bytes, found.path).parameters, found.path);
+}
+
 // Whether the run that wrote the checkpoint began from `path`, as this one is asked to.
 bool began_from(const FoundFile& found, const std::string& path) {
-  const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
-  return parse_parameters(checkpoint.parameters, found.path).checkpoint.resume == path;
+  return parameters_of(found).checkpoint.resume == path;
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {
@@ -147,6 +150,7 @@ void warn_of_changes(const Parameters& now, const io::DatasetInfo& data, const i
                              change.key == "train.label_smoothing" || change.key == "train.precision" ||
                              change.key == "train.freeze" || change.key == "train.clip_norm" ||
                              change.key == "train.ema_decay" || change.key == "data.shuffle" ||
+                             change.key == "evaluate.weights" || change.key == "evaluate.mirror" ||  // what best means
                              (change.key == "train.epochs" && stretches_over_run(now.lr.schedule));
     if (mathematics)
       text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", change.key, change.before, change.after);
@@ -204,10 +208,10 @@ std::optional<Resumed> start_parameters(const Parameters& params, const io::Data
     const Resumed resumed{.path = found.path, .state = checkpoint.state};
     check_continues(params, data, checkpoint, resumed);
     const std::int64_t threads = threads_that_compute(params, engine);
-    if (world.rank() == 0) {
+    mpi::on_root(world, [&] {
       warn_of_changes(params, data, checkpoint, found.path);
       warn_of_threads(resumed.state.threads, threads, found.path);
-    }
+    });
     restore_checkpoint(checkpoint, found.path, true, engine);
     return resumed;
   }
@@ -236,10 +240,15 @@ FoundFile find_weights(const Request& request) {
   if (names_checkpoint && request.commands("checkpoint.resume")) return read_resumed(resume);
   // 2. What the run has learnt
   FoundFile newest = find_newest(checkpoint_directory(params));
-  if (!newest.path.empty() && (!names_checkpoint || began_from(newest, resume))) return newest;
+  const bool is_of_this_run = !newest.path.empty() && (!names_checkpoint || began_from(newest, resume)) &&
+                              (!names_weights || parameters_of(newest).init.weights == weights);
+  if (is_of_this_run) return newest;
   // 3. What it is to begin from
   if (names_checkpoint) return read_resumed(resume);
-  if (names_weights) return read_weights(weights);
+  if (names_weights) {
+    warn_of_own_checkpoints(params);
+    return read_weights(weights);
+  }
   refuse("run.directory = {} holds no checkpoint. Train first, or name one with init.weights.", params.run.directory);
 }
 

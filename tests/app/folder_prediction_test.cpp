@@ -116,6 +116,11 @@ TEST_F(FolderPrediction, LeavesBadFilesOutAndNamesThemOrStopsAtTheFirst) {
     EXPECT_TRUE(h5 == read_text(directory_ / "0-bad.h5")) << ranks;
     EXPECT_EQ(h5.size(), read_text(directory_ / "good.h5").size()) << "there is a row that was left out";
 
+    const Ending mirrored = predict("mirrored.csv", used + std::vector<std::string>{"--evaluate.mirror=true"}, ranks);
+    EXPECT_EQ(mirrored.status, 0) << mirrored.output;
+    EXPECT_TRUE(contains(mirrored.output, "; left out 2 bad ones, named above")) << mirrored.output;
+    EXPECT_EQ(names_in("mirrored.csv"), names_in("good.csv"));
+
     const Ending strict = predict("strict.csv", used + std::vector<std::string>{"--predict.strict=true"}, ranks);
     EXPECT_EQ(strict.status, 2) << strict.output;
     EXPECT_TRUE(contains(strict.output, "predict.strict: in predict.data = " + folder_ + ", '3/cut.png': it is "))

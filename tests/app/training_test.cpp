@@ -218,4 +218,17 @@ TEST_F(Training, LearnsFromEncodedImages) {
   EXPECT_TRUE(contains(measured.output, percent(std::stod(row(15).at(kTestTop1))))) << measured.output;
 }
 
+// What a run logs, an evaluation of its last checkpoint finds: on another grid, with both views.
+TEST_F(Training, TestsWithMirrorImagesAsAnEvaluationDoes) {
+  const Ending trained = train({"--train.epochs=1", "--evaluate.mirror=true", "--grid.stages=2"}, 2);
+  ASSERT_EQ(trained.status, 0) << trained.output;
+  const std::vector<std::string> fields = row(1);
+  ASSERT_GT(fields.size(), kTestTop1);
+  const Ending both = evaluate({"--grid.stages=1"}), plain = evaluate({"--grid.stages=1", "--evaluate.mirror=false"});
+  const std::string loss =
+      fmt::format("loss {:.4f}  {}", std::stod(fields[kTestLoss]), percent(std::stod(fields[kTestTop1])));
+  EXPECT_TRUE(contains(both.output, loss)) << loss << "\n" << both.output;
+  EXPECT_FALSE(contains(plain.output, loss)) << "mirrored or not is the same here: nothing was tested";
+}
+
 }  // namespace convoy::test

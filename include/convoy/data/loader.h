@@ -16,13 +16,13 @@
 
 namespace convoy {
 
-/// What happens to an image on its way, in this order. Keyed by (seed, epoch, sample): the same on every layout.
 enum class Flip {
   kNever,
   kRandom,  ///< with probability 1/2
   kAlways,
 };
 
+/// What happens to an image on its way, in this order. Keyed by (seed, epoch, sample): the same on every layout.
 struct AugmentationSpec {
   std::int64_t crop_padding = 0;  ///< kPad: black border, then a random crop back to the image's size
   Flip flip = Flip::kNever;

@@ -46,7 +46,7 @@ struct BatchNormInference {
 struct BatchNormGradInputs {
   const void* dy = nullptr;  ///< (N,H,W,C)
   const void* x = nullptr;   ///< forward's input
-  const void* y = nullptr;   ///< forward's output, the ReLU's mask; read only with spec.relu
+  const void* y = nullptr;   ///< forward's output, the ReLU's mask; read only with spec.relu and spec.residual
   const float* gamma = nullptr;
   const float* beta = nullptr;
   const float* mean = nullptr;

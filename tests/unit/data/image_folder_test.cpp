@@ -57,6 +57,13 @@ TEST(FilesAsTheyLie, OfSplitsOfClasses) {
   EXPECT_EQ(list(directory, {"train/ant/2.png", "test/bee/1.png", "train/stray.png", "training/3.png"}), want);
 }
 
+TEST(FilesAsTheyLie, ALinkBackUpIsAFileWhateverItIsCalled) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory_symlink(".", directory / "train");
+  const std::vector<File> want = {{"a/1.png", "a"}, {"train", ""}};
+  EXPECT_EQ(list(directory, {"a/1.png"}), want);
+}
+
 TEST(FilesAsTheyLie, OfSplitsInAnyCase) {
   const TemporaryDirectory directory;
   const std::vector<File> want = {{"Test/bee/1.png", "bee"}, {"VAL/ant/2.png", "ant"}};

@@ -160,6 +160,17 @@ TEST_F(ImageFolder, LinksAreFollowedButNotRoundInACircle) {
             (Names{"a/0", "a/1", "a/more/2", "a/more/deep/3", "b/0", "b/self", "b/up", "c/1"}));
 }
 
+TEST_F(ImageFolder, AClassThatLeadsBackUpIsRefused) {
+  for (const std::string file : {"train/a/0", "train/b/0", "test/a/0", "test/b/0"}) put(directory_ / file);
+  for (const std::string link : {"self", "train/latest", "train/up"}) {
+    const std::string target = link == "train/up" ? ".." : ".";
+    fs::create_directory_symlink(target, directory_ / link);
+    EXPECT_CONTAINS(refusal(), link + "' is a link to '" + target + "', in which it lies itself. Remove it");
+    fs::remove(directory_ / link);
+  }
+  EXPECT_EQ(list().splits.size(), 2U);
+}
+
 TEST_F(ImageFolder, WhatIsNoFileIsAmongTheImagesAsABadOne) {
   put(directory_ / "a/0");
   put(directory_ / "b/0");
