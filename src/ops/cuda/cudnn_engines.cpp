@@ -87,7 +87,7 @@ Tensor make_normalised_input(fe::graph::Graph& graph, const ConvolutionSpec& con
   const Shape row{1, 1, 1, conv.x.c};
   const Tensor scaled = graph.pointwise(input(kA, conv.x), input(kScale, row), mode(fe::PointwiseMode_t::MUL));
   const Tensor argument = graph.pointwise(scaled, input(kShift, row), mode(fe::PointwiseMode_t::ADD));
-  const Tensor x = graph.pointwise(argument, mode(fe::PointwiseMode_t::RELU_FWD));
+  Tensor x = graph.pointwise(argument, mode(fe::PointwiseMode_t::RELU_FWD));
   x->set_data_type(frontend_type(conv.type));
   return x;
 }
