@@ -9,6 +9,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
+#include "convoy/io/shard_writer.h"
 
 #include "data/folder_walk.h"
 #include "io/atomic_file.h"
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kKey = "import.source";
 constexpr const char* kExpected = "Expected: [SPLIT/]CLASS/IMAGE";
-constexpr std::array<const char*, 3> kSplits = {"train", "val", "test"};
+constexpr const auto& kSplits = io::kSplitNames;
 // What stands before a JPEG's dimensions (colour profiles, a small preview) is seldom longer.
 constexpr std::uint64_t kHeaderBytes = std::uint64_t{64} << 10;
 

@@ -31,8 +31,9 @@ std::vector<fs::directory_entry> entries_of(const fs::path& folder, const std::s
   return entries;
 }
 
+// Both canonical; one that could not be found is empty.
 bool lies_in(const fs::path& folder, const fs::path& above) {
-  return std::mismatch(above.begin(), above.end(), folder.begin(), folder.end()).first == above.end();
+  return !above.empty() && std::mismatch(above.begin(), above.end(), folder.begin(), folder.end()).first == above.end();
 }
 
 class Walk {
@@ -99,9 +100,9 @@ std::vector<std::string> files_below(const fs::path& folder, const fs::path& roo
 }
 
 void check_links_in(const fs::path& parent, const std::string& key) {
-  const fs::path here = fs::weakly_canonical(parent);
+  std::error_code error;
+  const fs::path here = fs::canonical(parent, error);
   for (const fs::directory_entry& entry : entries_of(parent, key)) {
-    std::error_code error;
     if (!entry.is_symlink(error)) continue;
     const std::string link = entry.path().string(), target = fs::read_symlink(entry.path(), error).string();
     const fs::file_status status = fs::status(entry.path(), error);

@@ -88,7 +88,7 @@ class Import {
 
   // A train split of this import beside the val split of another would be worse than none.
   void check_output() const {
-    for (const char* const name : {"train", "val", "test"}) {
+    for (const char* const name : io::kSplitNames) {
       const auto written = [&](const ImportedSplit& split) { return split.name == name; };
       if (std::any_of(summary_.splits.begin(), summary_.splits.end(), written)) continue;
       if (const std::string shard = io::find_any_shard(params_.output, name); !shard.empty()) {

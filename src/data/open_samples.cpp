@@ -31,7 +31,7 @@ Kind kind_of(const std::string& path) {
   if (fs::is_regular_file(path, error))
     return path.ends_with(".h5") || begins_like_hdf5(path) ? Kind::kDataset : Kind::kImageFile;
   if (!fs::is_directory(path, error)) return Kind::kDataset;
-  for (const char* const split : {"train", "val", "test"})
+  for (const char* const split : io::kSplitNames)
     if (!io::find_any_shard(path, split).empty()) return Kind::kDataset;
   return Kind::kImageFolder;
 }

@@ -63,7 +63,7 @@ std::map<std::int64_t, std::string> numbered_shards(const fs::path& prefix) {
     refuse("{} = {}: there is no such file or folder, nor '{}' or '{}'. 'convoy import' makes data sets", key, path,
            one, first);
   std::vector<std::string> others;
-  for (const char* const split : {"train", "val", "test"})
+  for (const char* const split : kSplitNames)
     if (!find_any_shard(path, split).empty()) others.push_back((fs::path(path) / split).string());
   refuse("{} = {}: there is neither '{}' nor '{}'{}. 'convoy import' makes them", key, path, one, first,
          others.empty() ? "" : fmt::format("; there is {}", fmt::join(others, ", ")));

@@ -202,8 +202,7 @@ std::vector<Key> make_keys() {
        "takes the effective parameters, logs and checkpoints"},
       {"run.threads", integer({&P::run, &RunParams::threads}, {.least = 0, .most = 1024}), "threads",
        "compute threads a rank; 0: the cores bound to it, shared fairly. On a CPU the bits depend on their number: "
-       "give one "
-       "(1, say) to compare layouts"},
+       "give one (1, say) to compare layouts"},
       {"run.device", choice({&P::run, &RunParams::device}, kDeviceKinds), "",
        "auto takes a GPU where there is one and Convoy was built for it"},
       {"run.plans", path_or_empty({&P::run, &RunParams::plans}), "",

@@ -2,6 +2,7 @@
 #include "train/class_scores.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -19,6 +20,15 @@ std::vector<std::int64_t> best_classes(std::span<const float> logits, std::int64
   });
   classes.erase(end, classes.end());
   return classes;
+}
+
+std::vector<double> probabilities(std::span<const float> logits) {
+  const double largest = *std::ranges::max_element(logits);
+  std::vector<double> result(logits.size());
+  double sum = 0;
+  for (std::size_t k = 0; k < logits.size(); ++k) sum += result[k] = std::exp(logits[k] - largest);
+  for (double& p : result) p /= sum;
+  return result;
 }
 
 void ClassScores::add(std::int64_t label, std::span<const float> logits) {

@@ -13,6 +13,9 @@ namespace convoy {
 /// The `count` classes of the largest logits, the largest first; the first among equals. No logit is a NaN.
 std::vector<std::int64_t> best_classes(std::span<const float> logits, std::int64_t count);
 
+/// softmax(logits): exp(z_k - max z) / sum, in double. NaN where one is no number.
+std::vector<double> probabilities(std::span<const float> logits);
+
 class ClassScores {
  public:
   /// How many guesses top-5 allows.

@@ -70,6 +70,7 @@ class LogitsChannel {
   LogitsChannel(Engine& engine, const EvaluationSpec& spec)
       : engine_(engine),
         spec_(spec),
+        labels_count_(spec.labels_count()),
         num_classes_(engine.plan().spec().network.num_classes),
         logits_(engine, {.item_bytes = spec.params.batch.micro * num_classes_ * std::int64_t{sizeof(float)},
                          .tag = kLogitsTag,
@@ -112,7 +113,7 @@ class LogitsChannel {
 
  private:
   void count_scores(const StepLogits& step) {
-    if (!spec_.labels_count()) return;
+    if (!labels_count_) return;
     std::int64_t sample = step.first_sample;
     for (auto row = step.logits; !row.empty(); row = row.subspan(static_cast<std::size_t>(num_classes_))) {
       const std::int32_t label = spec_.samples.label(sample++);
@@ -122,6 +123,7 @@ class LogitsChannel {
 
   Engine& engine_;
   const EvaluationSpec& spec_;
+  bool labels_count_;
   std::int64_t num_classes_;
   StepChannel logits_;
   std::optional<StepChannel> bad_;

@@ -108,18 +108,15 @@ PredictionFiles::PredictionFiles(const Files& files, const io::SampleStore& data
   csv_.write(std::as_bytes(std::span(header += "\n")));
 }
 
-// p_k = exp(z_k - max z) / sum, in double.
 void PredictionFiles::append_one(std::int64_t sample, std::span<const float> logits) {
   if (!std::all_of(logits.begin(), logits.end(), [](float z) { return std::isfinite(z); }))
     fail("sample {} ({}) gives logits that are no finite numbers", sample, samples_.names[sample]);
   const std::vector<std::int64_t> best = best_classes(logits, top_);
-  const double largest = logits[best.front()];
-  double sum = 0;
-  for (const float z : logits) sum += std::exp(z - largest);
+  const std::vector<double> p = probabilities(logits);
   const auto row = std::back_inserter(rows_);
   fmt::format_to(row, "{},{}", csv_field(samples_.names[sample]), csv_field(class_name(data_, sample)));
   for (const std::int64_t k : best)
-    fmt::format_to(row, ",{},{:.6g}", csv_field(samples_.class_names[k]), std::exp(logits[k] - largest) / sum);
+    fmt::format_to(row, ",{},{:.6g}", csv_field(samples_.class_names[k]), p[static_cast<std::size_t>(k)]);
   rows_ += '\n';
 
   const std::int32_t label = samples_.labels[sample];

@@ -69,6 +69,9 @@ std::string shard_path(const std::string& directory, const std::string& name, st
 void make_directory(const std::string& directory);
 /// Removes what an import of NAME in another number of shards, or one that was killed, has left.
 void remove_earlier_shards(const std::string& directory, const std::string& name, std::int64_t num_shards);
+/// What an import calls the parts of a data set.
+inline constexpr std::array<const char*, 3> kSplitNames = {"train", "val", "test"};
+
 /// Any shard of NAME in the directory; empty where there is none.
 std::string find_any_shard(const std::string& directory, const std::string& name);
 
