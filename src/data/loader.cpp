@@ -25,7 +25,7 @@ namespace {
 ///   2r + 1  to be taken by the step
 ///   2r + 2  empty again, for round r + 1
 struct Slot {
-  HostBuffer images;              ///< as the image path has them
+  HostBuffer images;              ///< and their cuts, as the image path has them
   std::exception_ptr error;       ///< in place of the images
   std::vector<std::uint8_t> bad;  ///< by place, 1 where the image was bad; empty where that is an error
   std::vector<BadSample> why_bad;
@@ -111,7 +111,8 @@ Loader::Impl::Impl(const io::SampleStore& samples_in, const Sampler& sampler_in,
          to_string(augmenter.stored()));
   }
   if (!spec.images) return;
-  path = make_image_path(augmenter, {.batch_micro = spec.batch_micro, .type = spec.type}, library);
+  path = std::make_unique<ImagePath>(augmenter, ImagePathSpec{.batch_micro = spec.batch_micro, .type = spec.type},
+                                     library);
   for (Slot& s : slots) s.images = HostBuffer(library.device(), path->slot_bytes());
   if (spec.skips_bad) {
     for (Slot& s : slots) s.bad.resize(static_cast<std::size_t>(spec.batch_micro));
@@ -197,7 +198,7 @@ void Loader::Impl::fill(std::int64_t s, Slot& mine, Worker& worker) const {
   }
   if (!mixes()) return;
   for (std::int64_t i = 0; i < spec.batch_micro; ++i) worker.mixes[static_cast<std::size_t>(i)] = mix(s, i);
-  path->mix(mine.images.data(), worker.mixes);
+  ImagePath::mix(mine.images.data(), worker.mixes);
 }
 
 void Loader::Impl::prepare(const ImageOrder& order, std::int64_t i, Slot& mine, Worker& worker) const {

@@ -1,7 +1,6 @@
 /// An image at another size, with what is between the pixels averaged: no aliases when it shrinks.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -19,8 +18,8 @@ Region whole(const ImageShape& image);
 /// The largest square in the middle.
 Region centre_square(const ImageShape& image);
 
-/// Separable triangle filter (bilinear; as wide as the step where it shrinks), in whole numbers: the same bits
-/// everywhere. Keeps its memory. One a thread.
+/// Separable triangle filter (bilinear; as wide as the step where it shrinks) with weights of 14 bits, summed exactly
+/// and rounded once: the same bits everywhere. Keeps its memory. One a thread.
 class Resampler {
  public:
   /// The region of a picture is to become h x w pixels. Returns what of the picture that depends on.
@@ -33,7 +32,7 @@ class Resampler {
   struct Axis {
     std::int64_t taps = 0;
     std::vector<std::int64_t> first;
-    std::vector<float> weight;  ///< whole numbers: see kWeightBits
+    std::vector<double> weight;
     std::vector<double> exact;  ///< weights of one output, before rounding
 
     std::int64_t size() const { return static_cast<std::int64_t>(first.size()); }
@@ -42,20 +41,10 @@ class Resampler {
   };
   static void plan(Axis& axis, std::int64_t in_size, double begin, double length, std::int64_t out_size);
 
-  void load_rows(const ImageView& image, std::int64_t y);
-  template <int kChannels>
-  void add_columns(std::int64_t channels);
-  void store_rows(std::int64_t y);
-
   Axis rows_, columns_;
-  /// A value of each of four rows: what a vector unit adds at once.
-  struct alignas(16) FourRows {
-    std::array<float, 4> of;
-  };
-  std::vector<std::uint8_t> bytes_;
-  std::vector<FourRows> in_, out_;
-  std::vector<std::uint16_t> between_;
-  std::vector<std::uint32_t> sums_;
+  std::vector<float> widened_;      ///< rows of the image, as many as a row of what comes out is made of
+  std::vector<double> between_;     ///< a row of what comes out, before its columns are added
+  std::vector<std::int32_t> sums_;  ///< after
 };
 
 }  // namespace convoy

@@ -11,6 +11,9 @@
 #include "convoy/base/random.h"
 #include "convoy/io/shard_writer.h"
 
+#include "data/decode_image.h"
+#include "data/random_crop.h"
+#include "data/resample.h"
 #include "unit/data/image_files.h"
 
 namespace convoy::bench {
@@ -111,6 +114,30 @@ void measure(const Case& c, ops::Library& library) {
              c.goal > 0 ? fmt::format("   goal {:.0f}", c.goal) : "");
 }
 
+/// The bound of a case: what libjpeg-turbo alone takes for the same parts of the same files.
+void measure_decoding(const Case& c) {
+  const io::Dataset dataset(c.path, "data.train");
+  const Augmenter augmenter(dataset.info().image, c.augmentation, dataset.info().channel_mean,
+                            dataset.info().channel_deviation);
+  ImageDecoder decoder;
+  Resampler resampler;
+  std::vector<std::byte> file;
+  std::int64_t num_images = 0;
+  const double start = processor_seconds();
+  for (std::int64_t epoch = 0; processor_seconds() - start < 2; ++epoch) {
+    for (std::int64_t sample = 0; sample < kNumSamples; ++sample, ++num_images) {
+      const auto bytes = dataset.read(sample, file);
+      const ImageHeader header = decoder.read_header(bytes);
+      const ImageShape shape{header.h, header.w, 3};
+      const Region region =
+          random_resized_crop(shape, c.augmentation.least_share, augmenter.key(Purpose::kResizedCrop, epoch, sample));
+      decoder.decode(bytes, {.channels = 3, .window = resampler.plan(shape, region, kSize, kSize)});
+    }
+  }
+  fmt::print("{:<52}{:>8.0f} images/s a core\n", c.what,
+             static_cast<double>(num_images) / (processor_seconds() - start));
+}
+
 }  // namespace
 
 void run(const std::string& folder) {
@@ -125,6 +152,7 @@ void run(const std::string& folder) {
   const AugmentationSpec centre{.size = kSize, .short_side = 256};
   measure({"raw 224 x 224: crop, flip, normalise", folder + "/raw.h5", raw, 5000}, *library);
   measure({"JPEG 500 x 400: random_resized to 224, flip", folder + "/jpeg.h5", jpeg, 600}, *library);
+  measure_decoding({"of which libjpeg-turbo alone", folder + "/jpeg.h5", jpeg});
   measure({"the same, colours and cutout", folder + "/jpeg.h5", all}, *library);
   measure({"JPEG 500 x 400: centre, as evaluation does", folder + "/jpeg.h5", centre}, *library);
 }

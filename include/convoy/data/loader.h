@@ -1,4 +1,4 @@
-/// Reads ahead: background threads gather, crop, flip and normalise the next micro-batches while the step computes.
+/// Reads ahead: background threads gather, decode, resize and draw the next micro-batches while the step computes.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +36,9 @@ struct AugmentationSpec {
   double mixup = 0;  ///< alpha of Beta(alpha, alpha), of which another image's share is drawn; 0: nothing is mixed
 };
 
-/// Says how a sample is augmented, and makes the network's input of its bytes: crop, flip, then
-/// (value / 255 - mean) / deviation of each channel, computed in double and rounded once. Black is byte 0, normalised
-/// like any other. What comes before, decoding, resizing and colours, is ImagePreparer's (src/data/prepare_image.h).
+/// Says how a sample is augmented and what its bytes become: (value / 255 - mean) / deviation of each channel, computed
+/// in double and rounded once. Black is byte 0, normalised like any other. Decoding, resizing and colours are
+/// ImagePreparer's (src/data/prepare_image.h), what comes then the device's (ops/image_batch.h):
 ///   crop: out(y, x) = image(y + dy - padding, x + dx - padding), black outside; dy, dx uniform in 0..2*padding
 ///   flip: columns reversed
 ///   cutout (DeVries & Taylor 2017): zeros after normalisation, in a square whose centre is uniform; it may stick out
@@ -49,24 +49,16 @@ class Augmenter {
   Augmenter(const ImageShape& stored, const AugmentationSpec& spec, std::vector<double> mean,
             std::vector<double> deviation);
 
-  /// image and out are of image(): float32 (H,W,C).
-  void apply(const std::uint8_t* image, const ops::ImageCut& cut, float* out) const;
-  /// A black image, for the places behind the last sample.
-  void apply_black(float* out) const;
   const AugmentationSpec& spec() const { return spec_; }
   const ImageShape& stored() const { return stored_; }
   const ImageShape& image() const { return image_; }  ///< the network's
 
-  /// How that sample is cut in that epoch, and what a byte becomes (C,256): for a device that does it itself.
+  /// How that sample is cut in that epoch, and what a byte becomes (C,256).
   ops::ImageCut cut(std::int64_t epoch, std::int64_t sample) const;
   const std::vector<float>& value_of() const { return value_of_; }
   RandomKey key(Purpose purpose, std::int64_t epoch, std::int64_t sample) const;
 
  private:
-  void write_row(const std::uint8_t* source, std::int64_t step, std::int64_t num_pixels, float* out) const;
-  void write_black(std::int64_t num_pixels, float* out) const;
-  void write_hole(const ops::ImageCut& cut, float* out) const;
-
   ImageShape stored_, image_;
   AugmentationSpec spec_;
   std::vector<float> value_of_;  ///< (C, 256): what a byte becomes

@@ -32,7 +32,6 @@ class Library {
   virtual std::unique_ptr<LinearOp> linear(const LinearSpec& spec) = 0;
   virtual std::unique_ptr<SoftmaxCrossEntropyOp> softmax_cross_entropy(const SoftmaxCrossEntropySpec& spec) = 0;
   virtual std::unique_ptr<ShortcutOp> shortcut(const ShortcutSpec& spec) = 0;
-  /// Null where the loader's threads had better prepare the images: in float32 on a CPU.
   virtual std::unique_ptr<ImageBatchOp> image_batch(const ImageBatchSpec& spec) = 0;
   virtual ElementwiseOps& elementwise() = 0;
 

@@ -1,6 +1,7 @@
 /// Bytes into a network's input, row by row.
 #include "convoy/ops/image_batch.h"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -13,6 +14,8 @@ namespace convoy::ops::cpu {
 
 namespace {
 
+constexpr std::int64_t kNumBytes = 256;
+
 /// A row of an image as it is cut, before its values are rounded.
 struct CutRow {
   const std::uint8_t* pixels = nullptr;  ///< the image's row; null: all of it lies outside
@@ -22,11 +25,27 @@ struct CutRow {
   bool in_hole(std::int64_t w) const { return has_hole && w >= cut->hole_left && w < cut->hole_right; }
 };
 
+/// The columns of a row that show the image.
+struct Inside {
+  std::int64_t begin = 0, end = 0;  ///< in what comes out
+  std::int64_t start = 0;           ///< the image's column at `begin`
+};
+
+Inside inside_of(const CutRow& row, std::int64_t width) {
+  if (row.pixels == nullptr) return {};
+  const std::int64_t dx = row.cut->dx;
+  const std::int64_t begin = std::clamp<std::int64_t>(-dx, 0, width), end = std::clamp(width - dx, begin, width);
+  if (row.cut->flip == 0) return {begin, end, begin + dx};
+  return {width - end, width - begin, end - 1 + dx};
+}
+
 template <typename T>
 class CpuImageBatch final : public ImageBatchOp {
  public:
-  CpuImageBatch(const ImageBatchSpec& spec, const Workspace& workspace)
-      : shape_(spec.x), workspace_(workspace), value_of_(spec.value_of) {}
+  CpuImageBatch(const ImageBatchSpec& spec, const Workspace& workspace) : shape_(spec.x), workspace_(workspace) {
+    for (const float value : spec.value_of) value_of_.push_back(rounded_to<T>(value));
+    exact_value_of_ = spec.value_of;
+  }
 
   void run(const std::uint8_t* images, const ImageCut* cuts, void* x) override {
 #pragma omp parallel num_threads(workspace_.threads())
@@ -36,14 +55,10 @@ class CpuImageBatch final : public ImageBatchOp {
         const std::int64_t n = row / shape_.h, h = row % shape_.h;
         T* const to = values_at<T>(x) + row * shape_.w * shape_.c;
         const CutRow own = row_of(images, cuts, n, h);
-        const auto [partner, share] = cuts[n].mix;
-        if (share > 0) {
-          const CutRow other = row_of(images, cuts, partner, h);
-          fill(to, [&, s = share](std::int64_t w, std::int64_t c) {
-            return (1.0f - s) * value(own, w, c) + s * value(other, w, c);
-          });
+        if (const auto [partner, share] = cuts[n].mix; share > 0) {
+          mix(to, own, row_of(images, cuts, partner, h), share);
         } else {
-          fill(to, [&](std::int64_t w, std::int64_t c) { return value(own, w, c); });
+          look_up(to, own);
         }
       }
     }
@@ -59,22 +74,63 @@ class CpuImageBatch final : public ImageBatchOp {
             .has_hole = h >= cut.hole_top && h < cut.hole_bottom};
   }
 
+  /// What is outside the image, the image, the hole over both.
+  void look_up(T* to, const CutRow& row) const {
+    const Inside inside = inside_of(row, shape_.w);
+    fill_black(to, inside.begin);
+    if (inside.begin < inside.end) {
+      const std::uint8_t* const from = row.pixels + inside.start * shape_.c;
+      T* const out = to + inside.begin * shape_.c;
+      switch (shape_.c) {
+        case 1:
+          look_up<1>(out, from, inside.end - inside.begin, row.cut->flip != 0);
+          break;
+        case 3:
+          look_up<3>(out, from, inside.end - inside.begin, row.cut->flip != 0);
+          break;
+        default:
+          look_up<0>(out, from, inside.end - inside.begin, row.cut->flip != 0);
+      }
+    }
+    fill_black(to + inside.end * shape_.c, shape_.w - inside.end);
+    if (row.has_hole)
+      std::fill(to + row.cut->hole_left * shape_.c,
+                to + std::min<std::int64_t>(row.cut->hole_right, shape_.w) * shape_.c, rounded_to<T>(0.0f));
+  }
+
+  /// Pixels one after the other, backwards in the source where they are flipped. kChannels = 0: any number.
+  template <int kChannels>
+  void look_up(T* to, const std::uint8_t* from, std::int64_t num_pixels, bool flipped) const {
+    const std::int64_t channels = kChannels > 0 ? kChannels : shape_.c, step = flipped ? -channels : channels;
+    const T* const value_of = value_of_.data();
+#pragma GCC unroll 4
+    for (std::int64_t i = 0; i < num_pixels; ++i, from += step, to += channels)
+      for (std::int64_t c = 0; c < channels; ++c) to[c] = value_of[c * kNumBytes + from[c]];
+  }
+
+  void fill_black(T* to, std::int64_t num_pixels) const {
+    for (std::int64_t i = 0; i < num_pixels; ++i)
+      for (std::int64_t c = 0; c < shape_.c; ++c) *to++ = value_of_[static_cast<std::size_t>(c * kNumBytes)];
+  }
+
+  void mix(T* to, const CutRow& own, const CutRow& other, float share) const {
+    for (std::int64_t w = 0; w < shape_.w; ++w)
+      for (std::int64_t c = 0; c < shape_.c; ++c)
+        *to++ = rounded_to<T>((1.0f - share) * value(own, w, c) + share * value(other, w, c));
+  }
+
   float value(const CutRow& row, std::int64_t w, std::int64_t c) const {
     if (row.in_hole(w)) return 0.0f;
     const std::int64_t column = (row.cut->flip != 0 ? shape_.w - 1 - w : w) + row.cut->dx;
     const bool is_inside = row.pixels != nullptr && column >= 0 && column < shape_.w;
-    return value_of_[c * 256 + (is_inside ? row.pixels[column * shape_.c + c] : 0)];
-  }
-
-  template <typename ValueAt>
-  void fill(T* to, const ValueAt& value_at) const {
-    for (std::int64_t w = 0; w < shape_.w; ++w)
-      for (std::int64_t c = 0; c < shape_.c; ++c) *to++ = rounded_to<T>(value_at(w, c));
+    return exact_value_of_[static_cast<std::size_t>(c * kNumBytes +
+                                                    (is_inside ? row.pixels[column * shape_.c + c] : 0))];
   }
 
   Shape shape_;
   const Workspace& workspace_;
-  std::vector<float> value_of_;  ///< (C,256)
+  std::vector<T> value_of_;            ///< (C,256), rounded as it goes out
+  std::vector<float> exact_value_of_;  ///< as images are mixed
 };
 
 }  // namespace

@@ -78,7 +78,7 @@ class CpuLibrary final : public Library {
   std::unique_ptr<ImageBatchOp> image_batch(const ImageBatchSpec& spec) override {
     check(spec);
     check_is_stored("an input", spec.type);
-    return spec.type == DataType::kFloat32 ? nullptr : make_image_batch(spec, workspace_);
+    return make_image_batch(spec, workspace_);
   }
 
   ElementwiseOps& elementwise() override { return *elementwise_; }

@@ -72,18 +72,20 @@ TEST_P(EncodedLoaderTest, GivesWhatDirectComputationGivesForAnyThreadsReadAheadA
   std::vector<std::vector<float>> want;
   ImagePreparer preparer(all_);
   for (std::int64_t i = 0; i < spec.num_steps * kBatch; ++i) {
-    std::vector<float> image(static_cast<std::size_t>(all_.image().count()));
+    std::vector<std::uint8_t> pixels(static_cast<std::size_t>(all_.image().count()));
+    ops::ImageCut cut{.black = 1};
     const std::int64_t epoch = i / (kStepsPerEpoch * kBatch), position = i % (kStepsPerEpoch * kBatch);
     if (position < kNumSamples) {
       const std::int64_t sample = sampler_.sample(epoch, position);
       const PreparedImage prepared =
           preparer.prepare({.file = files_.encoded(sample), .epoch = epoch, .sample = sample});
-      all_.apply(prepared.pixels, prepared.cut, image.data());
-    } else {
-      all_.apply_black(image.data());
+      pixels.assign(prepared.pixels, prepared.pixels + all_.image().count());
+      cut = prepared.cut;
     }
-    for (float& value : image) value = static_cast<float>(reference::rounded(GetParam().type, double{value}));
-    want.push_back(image);
+    std::vector<float>& image = want.emplace_back();
+    for (const double value :
+         reference::image_batch({.x = all_.image().batch(1), .value_of = all_.value_of()}, pixels, {cut}))
+      image.push_back(static_cast<float>(reference::rounded(GetParam().type, value)));
   }
   for (const std::int64_t threads : {1, 3}) {
     for (const std::int64_t read_ahead : {1, 5}) {

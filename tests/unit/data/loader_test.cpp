@@ -1,5 +1,5 @@
-/// The loader gives each layout the same samples, in order, however many threads read ahead, whether they or the device
-/// prepare the images.
+/// The loader gives each layout the same samples, in order, however many threads read ahead, on the host and on a
+/// device.
 #include <set>
 
 #include "convoy/base/error.h"
