@@ -20,6 +20,10 @@ Augmenter::Augmenter(const ImageShape& stored, const AugmentationSpec& spec, std
   if (mean.size() != channels || deviation.size() != channels) {
     fail("images of {} channels, but {} means and {} deviations", channels, mean.size(), deviation.size());
   }
+  const std::int64_t most_reflected = std::min(image_.h, image_.w) - 1;
+  if (spec_.crop == CropKind::kPad && spec_.border == BorderKind::kReflect && spec_.crop_padding > most_reflected)
+    fail("augment.crop_padding = {}: images of {} x {} pixels reflect {} at most", spec_.crop_padding, image_.h,
+         image_.w, most_reflected);
   value_of_.resize(channels * kNumBytes);
   for (std::size_t c = 0; c < channels; ++c) {
     const double scale = deviation[c] > 0 ? deviation[c] : 1.0;  // a channel that never varies

@@ -9,8 +9,10 @@ namespace convoy {
 ImagePath::ImagePath(const Augmenter& augmenter, const ImagePathSpec& spec, ops::Library& library)
     : augmenter_(augmenter),
       batch_micro_(spec.batch_micro),
-      op_(library.image_batch(
-          {.x = augmenter.image().batch(spec.batch_micro), .value_of = augmenter.value_of(), .type = spec.type})) {
+      op_(library.image_batch({.x = augmenter.image().batch(spec.batch_micro),
+                               .value_of = augmenter.value_of(),
+                               .type = spec.type,
+                               .border = augmenter.spec().border})) {
   Device& device = library.device();
   for (Place& place : places_) {
     if (!device.is_host()) place.memory = Buffer(device, slot_bytes());

@@ -24,10 +24,15 @@ Region scaled(const Region& region, const ImageShape& from, const ImageShape& to
 }
 
 /// image and out (H,W,C) of one shape; see ImageCut.
-void cut_bytes(const std::uint8_t* image, const ImageShape& shape, const ops::ImageCut& cut, std::uint8_t* out) {
+void cut_bytes(const std::uint8_t* image, const ImageShape& shape, const ops::ImageCut& cut, BorderKind border,
+               std::uint8_t* out) {
   for (std::int64_t y = 0; y < shape.h; ++y) {
     for (std::int64_t x = 0; x < shape.w; ++x, out += shape.c) {
-      const std::int64_t row = y + cut.dy, column = (cut.flip != 0 ? shape.w - 1 - x : x) + cut.dx;
+      std::int64_t row = y + cut.dy, column = (cut.flip != 0 ? shape.w - 1 - x : x) + cut.dx;
+      if (border == BorderKind::kReflect) {
+        row = ops::reflected(row, shape.h);
+        column = ops::reflected(column, shape.w);
+      }
       const bool inside = row >= 0 && row < shape.h && column >= 0 && column < shape.w;
       const std::uint8_t* const in = image + (row * shape.w + column) * shape.c;
       for (std::int64_t c = 0; c < shape.c; ++c) out[c] = inside ? in[c] : 0;
@@ -102,7 +107,7 @@ const std::uint8_t* ImagePreparer::change_colours(const std::uint8_t* pixels, co
                                                   const ImageOrder& order) {
   const ImageShape& shape = augmenter_->image();
   coloured_.resize(static_cast<std::size_t>(shape.count()));
-  cut_bytes(pixels, shape, cut, coloured_.data());
+  cut_bytes(pixels, shape, cut, augmenter_->spec().border, coloured_.data());
   draw_jitter(augmenter_->spec(), augmenter_->key(Purpose::kColour, order.epoch, order.sample))
       .apply(coloured_.data(), shape);
   return coloured_.data();

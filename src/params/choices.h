@@ -55,6 +55,8 @@ inline constexpr Choice<ResizeKind> kResizeKinds[] = {{"crop", ResizeKind::kCrop
 inline constexpr Choice<CropKind> kCropKinds[] = {{"pad", CropKind::kPad},
                                                   {"random_resized", CropKind::kRandomResized}};
 
+inline constexpr Choice<BorderKind> kBorderKinds[] = {{"black", BorderKind::kBlack}, {"reflect", BorderKind::kReflect}};
+
 inline constexpr Choice<ChannelsKind> kChannelsKinds[] = {
     {"auto", ChannelsKind::kAuto}, {"1", ChannelsKind::kGrey}, {"3", ChannelsKind::kColour}};
 

@@ -96,6 +96,9 @@ void check_augment(const Draft& draft) {
   if (augment.crop == CropKind::kRandomResized && augment.crop_padding > 0)
     refuse("augment.crop_padding = {} goes with augment.crop = pad alone. Allowed with random_resized: 0.{}",
            augment.crop_padding, sources(draft, {"augment.crop_padding", "augment.crop"}));
+  if (augment.border == BorderKind::kReflect && augment.crop_padding == 0)
+    refuse("augment.border = reflect needs augment.crop_padding above 0, the border's width; it is 0. Usual: 4.{}",
+           sources(draft, {"augment.border", "augment.crop_padding"}));
   if (augment.mixup > 0 && draft.values.batch.micro < 2)
     refuse("augment.mixup = {} mixes images of one micro-batch, and batch.micro is 1. Allowed: 2 and more.{}",
            augment.mixup, sources(draft, {"augment.mixup", "batch.micro"}));

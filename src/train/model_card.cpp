@@ -81,6 +81,7 @@ AugmentationSpec training_augmentation(const io::ModelCard& card, const io::Data
                                        const Parameters& params) {
   AugmentationSpec spec = evaluation_augmentation(card, data);
   spec.crop_padding = params.augment.crop_padding;
+  spec.border = params.augment.border;
   spec.flip = params.augment.flip ? Flip::kRandom : Flip::kNever;
   spec.seed = params.train.seed;
   spec.crop = params.augment.crop;

@@ -103,9 +103,12 @@ TEST_F(Layout, ARestartOntoAnotherGridInMidEpochGivesTheSameBits) {
 }
 
 TEST_F(Layout, AdamGivesTheSameBitsOnEveryGrid) {
-  expect_same_bits_everywhere({"--optimizer.kind=adam", "--optimizer.lr=0.002"});
+  expect_same_bits_everywhere({"--optimizer.kind=adam", "--optimizer.lr=0.002", "--augment.border=reflect"});
   EXPECT_TRUE(checkpoint("1x1", 6).optimizer.contains("mean"));
   EXPECT_TRUE(checkpoint("1x1", 6).optimizer.contains("square"));
+  features_ = {"--optimizer.kind=adam", "--optimizer.lr=0.002"};
+  train("black", {1, 1}, 6);
+  EXPECT_NE(checkpoint("black", 6).model[0].values, checkpoint("1x1", 6).model[0].values);
 }
 
 TEST_F(Layout, AdamWClippedAndAveragedGivesTheSameBitsOnEveryGrid) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include "convoy/ops/image_batch.h"
@@ -9,6 +10,12 @@
 #include "reference/array.h"
 
 namespace convoy::reference {
+
+/// The pixel that is seen at a place at most count - 1 outside of 0..count - 1.
+inline std::int64_t reflected(std::int64_t place, std::int64_t count) {
+  const std::int64_t last = count - 1;
+  return last - std::abs(last - std::abs(place));
+}
 
 /// Before rounding.
 inline Array image_batch(const ops::ImageBatchSpec& spec, const std::vector<std::uint8_t>& images,
@@ -19,7 +26,11 @@ inline Array image_batch(const ops::ImageBatchSpec& spec, const std::vector<std:
     const ops::ImageCut& cut = cuts[index(n)];
     for (std::int64_t h = 0; h < s.h; ++h) {
       for (std::int64_t w = 0; w < s.w; ++w) {
-        const std::int64_t row = h + cut.dy, column = (cut.flip != 0 ? s.w - 1 - w : w) + cut.dx;
+        std::int64_t row = h + cut.dy, column = (cut.flip != 0 ? s.w - 1 - w : w) + cut.dx;
+        if (spec.border == BorderKind::kReflect) {
+          row = reflected(row, s.h);
+          column = reflected(column, s.w);
+        }
         const bool inside = row >= 0 && row < s.h && column >= 0 && column < s.w;
         for (std::int64_t c = 0; c < s.c; ++c) {
           const std::uint8_t byte =

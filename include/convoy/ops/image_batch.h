@@ -6,6 +6,7 @@
 
 #include "convoy/base/data_type.h"
 #include "convoy/base/shape.h"
+#include "convoy/params/parameters.h"
 
 namespace convoy::ops {
 
@@ -13,6 +14,7 @@ struct ImageBatchSpec {
   Shape x;                      ///< (N,H,W,C)
   std::vector<float> value_of;  ///< (C,256): what a byte becomes
   DataType type = DataType::kFloat32;
+  BorderKind border = BorderKind::kBlack;
 };
 
 /// Another image of the micro-batch that is mixed in: (1 - share) * own + share * partner's, in the values that go out.
@@ -21,15 +23,20 @@ struct ImageMix {
   float share = 0;           ///< of the partner, in [0, 1]; 0: nothing is mixed
 };
 
-/// How one image is cut: out(h, w) = image(h + dy, flip ? W - 1 - w + dx : w + dx), byte 0 outside the image; its
+/// How one image is cut: out(h, w) = image(h + dy, flip ? W - 1 - w + dx : w + dx), the border outside the image; its
 /// values in the hole are 0.
 struct ImageCut {
-  std::int32_t dy = 0, dx = 0;
+  std::int32_t dy = 0, dx = 0;  ///< where the border reflects: within +-(H - 1), +-(W - 1)
   std::int32_t flip = 0;
   std::int32_t black = 0;  ///< 1: byte 0 everywhere, for places behind the last sample
   std::int32_t hole_top = 0, hole_bottom = 0, hole_left = 0, hole_right = 0;  ///< rows [top, bottom) of what comes out
   ImageMix mix;
 };
+
+/// The pixel of 0..count - 1 that kReflect shows at a place at most count - 1 outside.
+constexpr std::int64_t reflected(std::int64_t place, std::int64_t count) {
+  return place < 0 ? -place : place >= count ? 2 * (count - 1) - place : place;
+}
 
 /// x[n,h,w,c] = value_of[c, byte], mixed in float32 as mix says, rounded to spec.type.
 class ImageBatchOp {

@@ -20,6 +20,10 @@ enum class ImportFormat { kAuto, kFolder, kCifar, kIdx };
 enum class StorageKind { kRaw, kEncoded };
 enum class ResizeKind { kCrop, kSquash };
 enum class CropKind { kPad, kRandomResized };
+enum class BorderKind {
+  kBlack,
+  kReflect,  ///< the image mirrored about its outermost pixels: place -1 shows pixel 1
+};
 enum class ChannelsKind { kAuto, kGrey, kColour };
 
 struct ModelParams {
@@ -95,12 +99,13 @@ struct TrainParams {
 };
 
 struct AugmentParams {
-  std::int64_t size = 0;           ///< rows and columns of the network's input; 0: the images' own
-  CropKind crop = CropKind::kPad;  ///< in training
-  std::int64_t crop_padding = 0;   ///< pad: pixels of black border before a random crop back to size
-  double scale = 0.08;             ///< random_resized: least share of the image's area
-  std::int64_t eval_resize = 0;    ///< what the short side becomes before the centre is cut out; 0: see key_table.cpp
-  bool flip = false;               ///< left-right with probability 1/2
+  std::int64_t size = 0;                   ///< rows and columns of the network's input; 0: the images' own
+  CropKind crop = CropKind::kPad;          ///< in training
+  std::int64_t crop_padding = 0;           ///< pad: pixels of border before a random crop back to size
+  BorderKind border = BorderKind::kBlack;  ///< what it shows
+  double scale = 0.08;                     ///< random_resized: least share of the image's area
+  std::int64_t eval_resize = 0;  ///< what the short side becomes before the centre is cut out; 0: see key_table.cpp
+  bool flip = false;             ///< left-right with probability 1/2
   double brightness = 0, contrast = 0, saturation = 0;  ///< factors within 1 -+ this
   std::int64_t cutout = 0;                              ///< pixels: side of a square set to the mean
   double mixup = 0;                                     ///< alpha of Beta(alpha, alpha); 0: not

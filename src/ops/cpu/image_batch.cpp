@@ -42,7 +42,8 @@ Inside inside_of(const CutRow& row, std::int64_t width) {
 template <typename T>
 class CpuImageBatch final : public ImageBatchOp {
  public:
-  CpuImageBatch(const ImageBatchSpec& spec, const Workspace& workspace) : shape_(spec.x), workspace_(workspace) {
+  CpuImageBatch(const ImageBatchSpec& spec, const Workspace& workspace)
+      : shape_(spec.x), reflects_(spec.border == BorderKind::kReflect), workspace_(workspace) {
     for (const float value : spec.value_of) value_of_.push_back(rounded_to<T>(value));
     exact_value_of_ = spec.value_of;
   }
@@ -67,17 +68,17 @@ class CpuImageBatch final : public ImageBatchOp {
  private:
   CutRow row_of(const std::uint8_t* images, const ImageCut* cuts, std::int64_t n, std::int64_t h) const {
     const ImageCut& cut = cuts[n];
-    const std::int64_t row = h + cut.dy;
+    const std::int64_t row = reflects_ ? reflected(h + cut.dy, shape_.h) : h + cut.dy;
     const bool is_seen = cut.black == 0 && row >= 0 && row < shape_.h;
     return {.pixels = is_seen ? images + (n * shape_.h + row) * shape_.w * shape_.c : nullptr,
             .cut = &cut,
             .has_hole = h >= cut.hole_top && h < cut.hole_bottom};
   }
 
-  /// What is outside the image, the image, the hole over both.
+  /// What is beside the image, the image, the hole over both.
   void look_up(T* to, const CutRow& row) const {
     const Inside inside = inside_of(row, shape_.w);
-    fill_black(to, inside.begin);
+    fill_beside(to, row, {0, inside.begin});
     if (inside.begin < inside.end) {
       const std::uint8_t* const from = row.pixels + inside.start * shape_.c;
       T* const out = to + inside.begin * shape_.c;
@@ -92,7 +93,7 @@ class CpuImageBatch final : public ImageBatchOp {
           look_up<0>(out, from, inside.end - inside.begin, row.cut->flip != 0);
       }
     }
-    fill_black(to + inside.end * shape_.c, shape_.w - inside.end);
+    fill_beside(to, row, {inside.end, shape_.w});
     if (row.has_hole)
       std::fill(to + row.cut->hole_left * shape_.c,
                 to + std::min<std::int64_t>(row.cut->hole_right, shape_.w) * shape_.c, rounded_to<T>(0.0f));
@@ -108,9 +109,9 @@ class CpuImageBatch final : public ImageBatchOp {
       for (std::int64_t c = 0; c < channels; ++c) to[c] = value_of[c * kNumBytes + from[c]];
   }
 
-  void fill_black(T* to, std::int64_t num_pixels) const {
-    for (std::int64_t i = 0; i < num_pixels; ++i)
-      for (std::int64_t c = 0; c < shape_.c; ++c) *to++ = value_of_[static_cast<std::size_t>(c * kNumBytes)];
+  void fill_beside(T* to, const CutRow& row, const Range& columns) const {
+    for (std::int64_t w = columns.begin; w < columns.end; ++w)
+      for (std::int64_t c = 0; c < shape_.c; ++c) to[w * shape_.c + c] = value_of_[place_of(row, w, c)];
   }
 
   void mix(T* to, const CutRow& own, const CutRow& other, float share) const {
@@ -121,13 +122,19 @@ class CpuImageBatch final : public ImageBatchOp {
 
   float value(const CutRow& row, std::int64_t w, std::int64_t c) const {
     if (row.in_hole(w)) return 0.0f;
-    const std::int64_t column = (row.cut->flip != 0 ? shape_.w - 1 - w : w) + row.cut->dx;
-    const bool is_inside = row.pixels != nullptr && column >= 0 && column < shape_.w;
-    return exact_value_of_[static_cast<std::size_t>(c * kNumBytes +
-                                                    (is_inside ? row.pixels[column * shape_.c + c] : 0))];
+    return exact_value_of_[place_of(row, w, c)];
+  }
+
+  /// In the tables, of what is seen in column w.
+  std::size_t place_of(const CutRow& row, std::int64_t w, std::int64_t c) const {
+    std::int64_t column = (row.cut->flip != 0 ? shape_.w - 1 - w : w) + row.cut->dx;
+    if (reflects_) column = reflected(column, shape_.w);
+    const bool is_seen = row.pixels != nullptr && column >= 0 && column < shape_.w;
+    return static_cast<std::size_t>(c * kNumBytes + (is_seen ? row.pixels[column * shape_.c + c] : 0));
   }
 
   Shape shape_;
+  bool reflects_;
   const Workspace& workspace_;
   std::vector<T> value_of_;            ///< (C,256), rounded as it goes out
   std::vector<float> exact_value_of_;  ///< as images are mixed

@@ -22,6 +22,7 @@ struct ImageBatchArgs {
   const ImageCut* cuts;        ///< (N)
   const float* value_of;       ///< (C,256)
   int n, h, w, c;
+  bool reflects;  ///< outside an image; otherwise byte 0 is there
 };
 
 /// A value's place in an image.
@@ -44,9 +45,17 @@ struct Place {
   }
 };
 
+__device__ inline int reflected(int place, int count) {
+  return place < 0 ? -place : place >= count ? 2 * (count - 1) - place : place;
+}
+
 __device__ inline int byte_at(const ImageBatchArgs& args, const ImageCut& cut, const std::uint8_t* image,
                               const Place& place) {
-  const int h = place.h + cut.dy, w = (cut.flip != 0 ? args.w - 1 - place.w : place.w) + cut.dx;
+  int h = place.h + cut.dy, w = (cut.flip != 0 ? args.w - 1 - place.w : place.w) + cut.dx;
+  if (args.reflects) {
+    h = reflected(h, args.h);
+    w = reflected(w, args.w);
+  }
   if (cut.black != 0 || h < 0 || h >= args.h || w < 0 || w >= args.w) return 0;
   return image[(h * args.w + w) * args.c + place.c];
 }
@@ -108,6 +117,7 @@ class CudaImageBatch final : public ImageBatchOp {
  public:
   CudaImageBatch(const ImageBatchSpec& spec, const Context& context)
       : shape_(spec.x),
+        border_(spec.border),
         value_of_(context.device(), static_cast<std::int64_t>(spec.value_of.size() * sizeof(float))),
         context_(context) {
     context.device().copy_to_device(value_of_.data(), spec.value_of.data(), value_of_.size_bytes());
@@ -120,7 +130,8 @@ class CudaImageBatch final : public ImageBatchOp {
                               static_cast<int>(shape_.n),
                               static_cast<int>(shape_.h),
                               static_cast<int>(shape_.w),
-                              static_cast<int>(shape_.c)};
+                              static_cast<int>(shape_.c),
+                              border_ == BorderKind::kReflect};
     const std::int64_t values = shape_.h * shape_.w * shape_.c;
     const LaunchShape launch_shape{{static_cast<unsigned>(ceil_div(values, kThreads * kPacks * kWidth)),
                                     static_cast<unsigned>(std::min<std::int64_t>(shape_.n, kMaxGridHeight)), 1},
@@ -131,6 +142,7 @@ class CudaImageBatch final : public ImageBatchOp {
 
  private:
   Shape shape_;
+  BorderKind border_;
   Buffer value_of_;
   const Context& context_;
 };

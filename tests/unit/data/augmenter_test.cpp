@@ -34,8 +34,9 @@ std::vector<double> means(std::int64_t channels) {
 
 /// What the network sees of an image that is cut so.
 std::vector<float> seen(const Augmenter& augmenter, const std::vector<std::uint8_t>& image, const ops::ImageCut& cut) {
-  const reference::Array values =
-      reference::image_batch({.x = augmenter.image().batch(1), .value_of = augmenter.value_of()}, image, {cut});
+  const reference::Array values = reference::image_batch(
+      {.x = augmenter.image().batch(1), .value_of = augmenter.value_of(), .border = augmenter.spec().border}, image,
+      {cut});
   return {values.begin(), values.end()};
 }
 
@@ -163,6 +164,12 @@ TEST(Augmenter, CutoutIsASquareOfZerosWhoseCentreIsAnywhere) {
   }
   EXPECT_EQ(counts.size(), 64u);
   for (const auto& [centre, count] : counts) EXPECT_NEAR(count, 100, 6 * 9.9) << centre[0] << ", " << centre[1];
+}
+
+TEST(Augmenter, ReflectsNoMoreThanThereIs) {
+  const AugmentationSpec spec{.crop_padding = 4, .border = BorderKind::kReflect};
+  EXPECT_NO_THROW(Augmenter({5, 9, 1}, spec, {0}, {1}));
+  EXPECT_THROW(Augmenter({9, 4, 1}, spec, {0}, {1}), Error);
 }
 
 TEST(Augmenter, MeansOfAnotherChannelCountAreRefused) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -10,6 +11,7 @@
 
 #include "data/colour_jitter.h"
 #include "data/random_crop.h"
+#include "reference/image_batch.h"
 #include "unit/data/image_files.h"
 
 namespace convoy {
@@ -85,24 +87,29 @@ TEST(PrepareImage, TrainingSeesTheDrawnPartAtTheRightSize) {
 TEST(PrepareImage, ColoursAreThoseOfTheCroppedImage) {
   const ImageShape shape{8, 8, 3};
   const Bytes pixels = some_pixels(shape);
-  const Augmenter augmenter = augmenter_of(
-      shape, {.crop_padding = 3, .flip = Flip::kRandom, .seed = 1, .brightness = 0.2, .contrast = 0.5, .cutout = 4});
-  ImagePreparer preparer(augmenter);
-  for (std::int64_t sample = 0; sample < 20; ++sample) {
-    const ops::ImageCut cut = augmenter.cut(0, sample);
-    Bytes want;
-    for (std::int64_t y = 0; y < 8; ++y)
-      for (std::int64_t x = 0; x < 8; ++x)
-        for (std::int64_t c = 0; c < 3; ++c) {
-          const std::int64_t row = y + cut.dy, column = (cut.flip != 0 ? 7 - x : x) + cut.dx;
-          const bool inside = row >= 0 && row < 8 && column >= 0 && column < 8;
-          want.push_back(inside ? pixels[static_cast<std::size_t>((row * 8 + column) * 3 + c)] : 0);
-        }
-    draw_jitter(augmenter.spec(), augmenter.key(Purpose::kColour, 0, sample)).apply(want.data(), shape);
-    const PreparedImage image = preparer.prepare({.image = pixels.data(), .sample = sample});
-    EXPECT_EQ(copy_of(image, augmenter), want);
-    EXPECT_TRUE(image.cut.dx == 0 && image.cut.dy == 0 && image.cut.flip == 0) << "would be done twice";
-    EXPECT_EQ(image.cut.hole_bottom, cut.hole_bottom);
+  std::vector<float> identity(3 * 256);
+  for (std::size_t i = 0; i < identity.size(); ++i) identity[i] = static_cast<float>(i % 256);
+  for (const BorderKind border : {BorderKind::kBlack, BorderKind::kReflect}) {
+    const Augmenter augmenter = augmenter_of(shape, {.crop_padding = 3,
+                                                     .flip = Flip::kRandom,
+                                                     .seed = 1,
+                                                     .brightness = 0.2,
+                                                     .contrast = 0.5,
+                                                     .cutout = 4,
+                                                     .border = border});
+    ImagePreparer preparer(augmenter);
+    for (std::int64_t sample = 0; sample < 20; ++sample) {
+      ops::ImageCut cut = augmenter.cut(0, sample);
+      const std::int32_t hole_bottom = std::exchange(cut.hole_bottom, 0);
+      const auto cropped =
+          reference::image_batch({.x = shape.batch(1), .value_of = identity, .border = border}, pixels, {cut});
+      Bytes want(cropped.begin(), cropped.end());
+      draw_jitter(augmenter.spec(), augmenter.key(Purpose::kColour, 0, sample)).apply(want.data(), shape);
+      const PreparedImage image = preparer.prepare({.image = pixels.data(), .sample = sample});
+      EXPECT_EQ(copy_of(image, augmenter), want);
+      EXPECT_TRUE(image.cut.dx == 0 && image.cut.dy == 0 && image.cut.flip == 0) << "would be done twice";
+      EXPECT_EQ(image.cut.hole_bottom, hole_bottom);
+    }
   }
 }
 

@@ -44,10 +44,11 @@ class ImageBatchTest : public OpTest {
  protected:
   /// check(spec, got, want) for every type; want is not yet rounded.
   template <typename Check>
-  void for_each_type(const Shape& shape, const std::vector<ImageCut>& cuts, const Check& check) {
+  void for_each_type(const Shape& shape, const std::vector<ImageCut>& cuts, const Check& check,
+                     BorderKind border = BorderKind::kBlack) {
     for (const DataType type : types()) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
-      const ImageBatchSpec spec{shape, some_table(shape.c), type};
+      const ImageBatchSpec spec{shape, some_table(shape.c), type, border};
       const std::vector<std::uint8_t> images = some_bytes(shape.count());
       const auto op = library_->image_batch(spec);
       check(spec, run(*library_, *op, spec, images, cuts), reference::image_batch(spec, images, cuts));
@@ -77,6 +78,34 @@ TEST_P(ImageBatchTest, EqualsPlainLoopsForEveryCut) {
     for_each_type(shape, cuts, [](const ImageBatchSpec& spec, const Array& got, const Array& want) {
       EXPECT_EQ(got, rounded(spec.type, want));
     });
+  }
+}
+
+TEST_P(ImageBatchTest, ReflectsTheImageAsFarAsItGoes) {
+  for (const Shape& shape : {Shape{8, 32, 32, 3}, Shape{8, 28, 28, 1}, Shape{8, 5, 7, 3}, Shape{8, 9, 8, 7},
+                             Shape{8, 1, 1, 3}, Shape{8, 2, 1, 4}}) {
+    const auto h = static_cast<std::int32_t>(shape.h - 1), w = static_cast<std::int32_t>(shape.w - 1);
+    std::vector<ImageCut> cuts = {{0, 0, 0, 0},
+                                  {h, w, 0, 0},
+                                  {-h, -w, 1, 0},
+                                  {h / 2, -w / 2, 1, 0},
+                                  {0, w, 1, 0},
+                                  {-h, 0, 0, 0},
+                                  {h, -w, 0, 0, 0, 1, 0, 1},
+                                  {-h, w, 1, 1}};
+    for_each_type(
+        shape, cuts,
+        [](const ImageBatchSpec& spec, const Array& got, const Array& want) {
+          EXPECT_EQ(got, rounded(spec.type, want));
+        },
+        BorderKind::kReflect);
+    cuts[1].mix = {.partner = 2, .share = 1};  // exactly the partner's
+    for_each_type(
+        shape, cuts,
+        [](const ImageBatchSpec& spec, const Array& got, const Array& want) {
+          EXPECT_EQ(got, rounded(spec.type, want));
+        },
+        BorderKind::kReflect);
   }
 }
 

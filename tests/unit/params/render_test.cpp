@@ -58,6 +58,7 @@ Parameters random_parameters(std::mt19937_64& engine) {
   p.predict = {.data = "d", .output = "p.csv", .top = 1 + count() % 1000};
   p.augment = {.size = count(),
                .crop_padding = count(),
+               .border = static_cast<BorderKind>(engine() % 2),
                .scale = tiny(),
                .flip = engine() % 2 == 0,
                .brightness = fraction(),

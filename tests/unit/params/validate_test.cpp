@@ -169,6 +169,13 @@ TEST(Consistency, CropsToASizeNeedOne) {
             kNothingThrown);
 }
 
+TEST(Consistency, ABorderHasAWidth) {
+  EXPECT_EQ(complaint({"plan", "--augment.border=reflect"})
+                .find("augment.border = reflect needs augment.crop_padding above 0"),
+            0u);
+  EXPECT_EQ(complaint({"plan", "--augment.border=reflect", "--augment.crop_padding=4"}), kNothingThrown);
+}
+
 TEST(Needs, WrongKeysAreToldBeforeMissingOnes) {
   EXPECT_EQ(complaint({"train", "--batch.micro=7"}).find("batch.micro = 7 does not divide"), 0u);
 }
