@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
-#include "data/decode_image.h"
+#include "data/pixel_kernels.h"
 
 namespace convoy {
 
@@ -15,28 +16,15 @@ void map_bytes(std::uint8_t* pixels, std::int64_t count, double factor, double s
   std::array<std::uint8_t, 256> byte_of;
   for (std::size_t v = 0; v < byte_of.size(); ++v)
     byte_of[v] = static_cast<std::uint8_t>(std::clamp(std::rint(factor * static_cast<double>(v) + shift), 0.0, 255.0));
-  for (std::int64_t i = 0; i < count; ++i) pixels[i] = byte_of[pixels[i]];
+  pixel_kernels::map_bytes(byte_of.data(), count, pixels);
 }
 
 double mean_grey(const std::uint8_t* pixels, const ImageShape& shape) {
   const std::int64_t num_pixels = shape.h * shape.w;
-  std::int64_t sum = 0;
-  if (shape.c == 3) {
-    for (std::int64_t i = 0; i < num_pixels; ++i) sum += luma(pixels[3 * i], pixels[3 * i + 1], pixels[3 * i + 2]);
-  } else {
-    for (std::int64_t i = 0; i < shape.count(); ++i) sum += pixels[i];
-  }
-  return static_cast<double>(sum) / static_cast<double>(shape.c == 3 ? num_pixels : shape.count());
-}
-
-void saturate(std::uint8_t* pixels, std::int64_t num_pixels, double factor) {
-  constexpr int kOne = 1 << 16;
-  const int share = static_cast<int>(std::lrint(factor * kOne));
-  for (std::int64_t i = 0; i < num_pixels; ++i, pixels += 3) {
-    const int grey = (kOne - share) * luma(pixels[0], pixels[1], pixels[2]) + kOne / 2;
-    for (int c = 0; c < 3; ++c)
-      pixels[c] = static_cast<std::uint8_t>(std::clamp((share * pixels[c] + grey) >> 16, 0, 255));
-  }
+  if (shape.c == 3)
+    return static_cast<double>(pixel_kernels::sum_of_luma(pixels, num_pixels)) / static_cast<double>(num_pixels);
+  const std::int64_t sum = std::accumulate(pixels, pixels + shape.count(), std::int64_t{0});
+  return static_cast<double>(sum) / static_cast<double>(shape.count());
 }
 
 }  // namespace
@@ -47,7 +35,8 @@ void ColourJitter::apply(std::uint8_t* pixels, const ImageShape& shape) const {
     if (f == 1) continue;
     if (kind == kBrightness) map_bytes(pixels, shape.count(), f, 0);
     if (kind == kContrast) map_bytes(pixels, shape.count(), f, (1 - f) * mean_grey(pixels, shape));
-    if (kind == kSaturation && shape.c == 3) saturate(pixels, shape.h * shape.w, f);
+    if (kind == kSaturation && shape.c == 3)
+      pixel_kernels::saturate(static_cast<std::int32_t>(std::lrint(f * (1 << 16))), shape.h * shape.w, pixels);
   }
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/resample_kernels.h"
+#include "data/pixel_kernels.h"
 
 namespace convoy {
 
@@ -63,23 +63,22 @@ Window Resampler::plan(const ImageShape& picture, const Region& region, std::int
 void Resampler::resample(const ImageView& image, std::uint8_t* out) {
   const std::int64_t channels = image.shape.c, row_bytes = image.shape.w * channels;
   const std::int64_t num_used = (columns_.end() - columns_.begin()) * channels;
-  between_.resize(static_cast<std::size_t>(num_used + resample_kernels::kSlack));
-  sums_.resize(static_cast<std::size_t>(columns_.size() * channels + resample_kernels::kSlack));
-  const resample_kernels::Columns columns{.first = columns_.first.data(),
-                                          .num_pixels = columns_.size(),
-                                          .begin = columns_.begin(),
-                                          .channels = channels,
-                                          .weights = {columns_.weight.data(), columns_.taps}};
+  between_.resize(static_cast<std::size_t>(num_used + pixel_kernels::kSlack));
+  sums_.resize(static_cast<std::size_t>(columns_.size() * channels + pixel_kernels::kSlack));
+  const pixel_kernels::Columns columns{.first = columns_.first.data(),
+                                       .num_pixels = columns_.size(),
+                                       .begin = columns_.begin(),
+                                       .channels = channels,
+                                       .weights = {columns_.weight.data(), columns_.taps}};
   widened_.resize(static_cast<std::size_t>(rows_.taps * num_used));
   const double* weight = rows_.weight.data();
   std::int64_t next = rows_.begin();
   for (const std::int64_t first : rows_.first) {
     for (next = std::max(next, first); next < first + rows_.taps; ++next)
-      resample_kernels::widen(
-          image.pixels + (next - image.top) * row_bytes + (columns_.begin() - image.left) * channels, num_used,
-          widened_.data() + next % rows_.taps * num_used);
-    resample_kernels::add_rows({widened_.data(), first}, {weight, rows_.taps}, num_used, between_.data());
-    resample_kernels::add_columns(between_.data(), columns, sums_.data(), out);
+      pixel_kernels::widen(image.pixels + (next - image.top) * row_bytes + (columns_.begin() - image.left) * channels,
+                           num_used, widened_.data() + next % rows_.taps * num_used);
+    pixel_kernels::add_rows({widened_.data(), first}, {weight, rows_.taps}, num_used, between_.data());
+    pixel_kernels::add_columns(between_.data(), columns, sums_.data(), out);
     weight += rows_.taps;
     out += columns_.size() * channels;
   }

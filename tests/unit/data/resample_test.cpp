@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/resample_kernels.h"
+#include "data/pixel_kernels.h"
 
 namespace convoy {
 namespace {
@@ -153,10 +153,10 @@ TEST(Resample, KernelsEqualPlainLoopsToTheBit) {
       const std::int64_t count = num_columns * channels;
       std::vector<float> widened(static_cast<std::size_t>(taps * count));
       for (std::int64_t t = 0; t < taps; ++t)
-        resample_kernels::widen(in.pixels.data() + t * count, count, widened.data() + (first_row + t) % taps * count);
+        pixel_kernels::widen(in.pixels.data() + t * count, count, widened.data() + (first_row + t) % taps * count);
       const std::vector<double> down = some_weights(taps, taps);
-      std::vector<double> between(static_cast<std::size_t>(count + resample_kernels::kSlack));
-      resample_kernels::add_rows({widened.data(), first_row}, {down.data(), taps}, count, between.data());
+      std::vector<double> between(static_cast<std::size_t>(count + pixel_kernels::kSlack));
+      pixel_kernels::add_rows({widened.data(), first_row}, {down.data(), taps}, count, between.data());
 
       std::vector<std::int64_t> first;
       std::vector<double> across;
@@ -164,15 +164,15 @@ TEST(Resample, KernelsEqualPlainLoopsToTheBit) {
         first.push_back(100 + x);
         for (const double weight : some_weights(taps, x)) across.push_back(weight);
       }
-      std::vector<std::int32_t> sums(static_cast<std::size_t>(num_pixels * channels + resample_kernels::kSlack));
+      std::vector<std::int32_t> sums(static_cast<std::size_t>(num_pixels * channels + pixel_kernels::kSlack));
       std::vector<std::uint8_t> out(static_cast<std::size_t>(num_pixels * channels));
-      resample_kernels::add_columns(between.data(),
-                                    {.first = first.data(),
-                                     .num_pixels = num_pixels,
-                                     .begin = 100,
-                                     .channels = channels,
-                                     .weights = {across.data(), taps}},
-                                    sums.data(), out.data());
+      pixel_kernels::add_columns(between.data(),
+                                 {.first = first.data(),
+                                  .num_pixels = num_pixels,
+                                  .begin = 100,
+                                  .channels = channels,
+                                  .weights = {across.data(), taps}},
+                                 sums.data(), out.data());
 
       for (std::int64_t x = 0; x < num_pixels; ++x) {
         for (std::int64_t c = 0; c < channels; ++c) {

@@ -1,9 +1,9 @@
-/// The two sums of a resampled row, for the processor's vectors.
+/// Loops over pixels that are worth the processor's vectors: the sums of a resampled row, changes of colours.
 #pragma once
 
 #include <cstdint>
 
-namespace convoy::resample_kernels {
+namespace convoy::pixel_kernels {
 
 /// What is readable, and may be written, behind the last value of `between` and of `sums`.
 inline constexpr std::int64_t kSlack = 4;
@@ -38,4 +38,14 @@ struct Columns {
 /// out (num_pixels, channels), to nearest. sums holds as many values for a moment.
 void add_columns(const double* between, const Columns& columns, std::int32_t* sums, std::uint8_t* out);
 
-}  // namespace convoy::resample_kernels
+/// pixels[i] = byte_of[pixels[i]]. byte_of (256).
+void map_bytes(const std::uint8_t* byte_of, std::int64_t count, std::uint8_t* pixels);
+
+/// Of luma() over pixels (num_pixels,3).
+std::int64_t sum_of_luma(const std::uint8_t* pixels, std::int64_t num_pixels);
+
+/// pixels (num_pixels,3): v becomes (share * v + (1 - share) * luma of its pixel), clamped to a byte; share in
+/// 65536ths, up to twice that.
+void saturate(std::int32_t share, std::int64_t num_pixels, std::uint8_t* pixels);
+
+}  // namespace convoy::pixel_kernels
