@@ -154,9 +154,9 @@ TEST(Augmenter, CutoutIsASquareOfZerosWhoseCentreIsAnywhere) {
     const std::int32_t x = cut.hole_left > 0 ? cut.hole_left + 2 : cut.hole_right - 2;
     ++counts[{y, x}];
     const auto want = seen(whole, image, whole.cut(1, sample)), out = seen(holed, image, cut);
-    for (std::int32_t row = 0; row < 8; ++row)
-      for (std::int32_t column = 0; column < 8; ++column)
-        for (std::int32_t c = 0; c < 3; ++c) {
+    for (std::int64_t row = 0; row < 8; ++row)
+      for (std::int64_t column = 0; column < 8; ++column)
+        for (std::int64_t c = 0; c < 3; ++c) {
           const bool hole = row >= y - 2 && row < y + 2 && column >= x - 2 && column < x + 2;
           const auto i = static_cast<std::size_t>((row * 8 + column) * 3 + c);
           ASSERT_EQ(out[i], hole ? 0.0f : want[i]) << sample << ": " << row << ", " << column;
