@@ -40,8 +40,7 @@ struct AugmentationSpec {
 /// Says how a sample is augmented and what its bytes become: (value / 255 - mean) / deviation of each channel, computed
 /// in double and rounded once. Black is byte 0, normalised like any other. Decoding, resizing and colours are
 /// ImagePreparer's (src/data/prepare_image.h), what comes then the device's (ops/image_batch.h):
-///   crop: out(y, x) = image(y + dy - padding, x + dx - padding), the border outside; dy, dx uniform in
-///     0..2*padding
+///   crop: out(y, x) = image(y + dy - padding, x + dx - padding), outside the border; dy, dx uniform in 0..2*padding
 ///   flip: columns reversed
 ///   cutout (DeVries & Taylor 2017): zeros after normalisation, in a square whose centre is uniform; it may stick out
 class Augmenter {
