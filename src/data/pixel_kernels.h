@@ -17,7 +17,7 @@ struct Weights {
   std::int64_t taps = 0;
 };
 
-/// Widened rows, the last ones in turn: row y stands at first + y % taps * count.
+/// Widened rows, the last ones in turn: row y stands at values + y % taps * count.
 struct Rows {
   const float* values = nullptr;
   std::int64_t first = 0;
