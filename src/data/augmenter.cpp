@@ -6,12 +6,6 @@
 
 namespace convoy {
 
-namespace {
-
-constexpr std::size_t kNumBytes = 256;
-
-}  // namespace
-
 Augmenter::Augmenter(const ImageShape& stored, const AugmentationSpec& spec, std::vector<double> mean,
                      std::vector<double> deviation)
     : stored_(stored), image_(spec.size > 0 ? ImageShape{spec.size, spec.size, stored.c} : stored), spec_(spec) {
@@ -20,15 +14,11 @@ Augmenter::Augmenter(const ImageShape& stored, const AugmentationSpec& spec, std
   if (mean.size() != channels || deviation.size() != channels) {
     fail("images of {} channels, but {} means and {} deviations", channels, mean.size(), deviation.size());
   }
-  const std::int64_t most_reflected = std::min(image_.h, image_.w) - 1;
-  if (spec_.crop == CropKind::kPad && spec_.border == BorderKind::kReflect && spec_.crop_padding > most_reflected)
-    fail("augment.crop_padding = {}: images of {} x {} pixels reflect {} at most", spec_.crop_padding, image_.h,
-         image_.w, most_reflected);
-  value_of_.resize(channels * kNumBytes);
+  value_of_.resize(channels * ops::kNumBytes);
   for (std::size_t c = 0; c < channels; ++c) {
     const double scale = deviation[c] > 0 ? deviation[c] : 1.0;  // a channel that never varies
-    for (std::size_t v = 0; v < kNumBytes; ++v) {
-      value_of_[c * kNumBytes + v] = static_cast<float>((static_cast<double>(v) / 255.0 - mean[c]) / scale);
+    for (std::size_t v = 0; v < ops::kNumBytes; ++v) {
+      value_of_[c * ops::kNumBytes + v] = static_cast<float>((static_cast<double>(v) / 255.0 - mean[c]) / scale);
     }
   }
 }

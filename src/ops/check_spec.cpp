@@ -10,7 +10,6 @@ namespace convoy::ops {
 namespace {
 
 constexpr std::int64_t kMaxPoolKernel = 15;  // a winner's place in the window is one byte
-constexpr std::int64_t kNumBytes = 256;      // values of an image's byte
 
 bool is_positive(const Shape& s) {
   return std::min({s.n, s.h, s.w, s.c}) >= 1;

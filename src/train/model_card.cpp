@@ -79,6 +79,10 @@ AugmentationSpec evaluation_augmentation(const io::ModelCard& card, const io::Da
 
 AugmentationSpec training_augmentation(const io::ModelCard& card, const io::DatasetInfo& data,
                                        const Parameters& params) {
+  const std::int64_t most = std::min(card.image.h, card.image.w) - 1;
+  if (params.augment.border == BorderKind::kReflect && params.augment.crop_padding > most)
+    refuse("augment.crop_padding = {} with augment.border = reflect: images of {} x {} pixels reflect at most {}.",
+           params.augment.crop_padding, card.image.h, card.image.w, most);
   AugmentationSpec spec = evaluation_augmentation(card, data);
   spec.crop_padding = params.augment.crop_padding;
   spec.border = params.augment.border;

@@ -26,7 +26,7 @@ void check_classes(const io::ModelCard& card, const io::DatasetInfo& data, const
 
 /// Only what brings stored images to the network's input.
 AugmentationSpec evaluation_augmentation(const io::ModelCard& card, const io::DatasetInfo& data);
-/// The same, changed as training changes images.
+/// The same, changed as training changes images. Throws RequestError where a border is wider than they reflect.
 AugmentationSpec training_augmentation(const io::ModelCard& card, const io::DatasetInfo& data,
                                        const Parameters& params);
 /// Of data like `data`, normalised as the card says.

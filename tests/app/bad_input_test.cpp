@@ -93,6 +93,11 @@ TEST_F(BadInput, AHomeThatNoShellHasReplacedIsRefusedAndNoFolderIsMade) {
   EXPECT_FALSE(std::filesystem::exists("~"));
 }
 
+TEST_F(BadInput, ABorderWiderThanAnImageReflectsIsRefused) {
+  expect_refused({"--augment.border=reflect", "--augment.crop_padding=64"},
+                 "augment.crop_padding = 64 with augment.border = reflect: images of ", 2);
+}
+
 TEST_F(BadInput, TestDataOfAnotherShapeIsRefused) {
   // 12 x 12 images against 6 x 24: the same bytes under another header.
   write_small_idx(directory_ / "idx");

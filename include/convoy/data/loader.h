@@ -33,21 +33,20 @@ struct AugmentationSpec {
   double least_share = 0.08;    ///< kRandomResized: of the image's area
   double brightness = 0, contrast = 0, saturation = 0;  ///< factors are uniform in 1 -+ this
   std::int64_t cutout = 0;                              ///< pixels: side of a square of zeros
-  BorderKind border = BorderKind::kBlack;               ///< what the padding shows
+  BorderKind border = BorderKind::kBlack;               ///< of the padding; kReflect: below rows and columns
   double mixup = 0;  ///< alpha of Beta(alpha, alpha), of which another image's share is drawn; 0: nothing is mixed
 };
 
 /// Says how a sample is augmented and what its bytes become: (value / 255 - mean) / deviation of each channel, computed
 /// in double and rounded once. Black is byte 0, normalised like any other. Decoding, resizing and colours are
 /// ImagePreparer's (src/data/prepare_image.h), what comes then the device's (ops/image_batch.h):
-///   crop: out(y, x) = image(y + dy - padding, x + dx - padding), outside the border; dy, dx uniform in 0..2*padding
+///   crop: out(y, x) = image(y + dy - padding, x + dx - padding) or the border; dy, dx uniform in 0..2*padding
 ///   flip: columns reversed
 ///   cutout (DeVries & Taylor 2017): zeros after normalisation, in a square whose centre is uniform; it may stick out
 class Augmenter {
  public:
   /// `stored`: what the data set holds (0, 0, C where it is encoded). mean and deviation (C); {0...}, {1...} for none.
-  /// A deviation of 0 (a channel that never varies) counts as 1. Throws Error where the padding is wider than what an
-  /// image reflects.
+  /// A deviation of 0 (a channel that never varies) counts as 1.
   Augmenter(const ImageShape& stored, const AugmentationSpec& spec, std::vector<double> mean,
             std::vector<double> deviation);
 

@@ -10,6 +10,8 @@
 
 namespace convoy::ops {
 
+inline constexpr int kNumBytes = 256;  ///< values of a byte
+
 struct ImageBatchSpec {
   Shape x;                      ///< (N,H,W,C)
   std::vector<float> value_of;  ///< (C,256): what a byte becomes

@@ -14,8 +14,6 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-constexpr std::int64_t kNumBytes = 256;
-
 /// A row of an image as it is cut, before its values are rounded.
 struct CutRow {
   const std::uint8_t* pixels = nullptr;  ///< the image's row; null: all of it lies outside

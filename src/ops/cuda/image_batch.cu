@@ -13,8 +13,7 @@ namespace convoy::ops::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kPacks = 4;  // of a thread: what the copy of the table is shared by
-constexpr int kNumBytes = 256;
+constexpr int kPacks = 4;              // of a thread: what the copy of the table is shared by
 constexpr int kMaxStagedChannels = 4;  // whose table fits shared memory; others are looked up through the L1 cache
 
 struct ImageBatchArgs {

@@ -166,12 +166,6 @@ TEST(Augmenter, CutoutIsASquareOfZerosWhoseCentreIsAnywhere) {
   for (const auto& [centre, count] : counts) EXPECT_NEAR(count, 100, 6 * 9.9) << centre[0] << ", " << centre[1];
 }
 
-TEST(Augmenter, ReflectsNoMoreThanThereIs) {
-  const AugmentationSpec spec{.crop_padding = 4, .border = BorderKind::kReflect};
-  EXPECT_NO_THROW(Augmenter({5, 9, 1}, spec, {0}, {1}));
-  EXPECT_THROW(Augmenter({9, 4, 1}, spec, {0}, {1}), Error);
-}
-
 TEST(Augmenter, MeansOfAnotherChannelCountAreRefused) {
   EXPECT_THROW(Augmenter({4, 4, 3}, {}, {0}, {1}), Error);
 }

@@ -40,6 +40,10 @@ Array run(ops::Library& library, ops::ImageBatchOp& op, const ImageBatchSpec& sp
   return x.doubles();
 }
 
+void expect_rounded(const ImageBatchSpec& spec, const Array& got, const Array& want) {
+  EXPECT_EQ(got, rounded(spec.type, want));
+}
+
 class ImageBatchTest : public OpTest {
  protected:
   /// check(spec, got, want) for every type; want is not yet rounded.
@@ -75,9 +79,7 @@ TEST_P(ImageBatchTest, EqualsPlainLoopsForEveryCut) {
   // Images of a multiple of 8 values, of 4 and of neither; more than one block; more channels than shared memory takes.
   for (const Shape& shape : {Shape{n, 32, 32, 3}, Shape{n, 28, 28, 1}, Shape{n, 6, 10, 1}, Shape{n, 5, 7, 3},
                              Shape{n, 1, 1, 1}, Shape{n, 65, 63, 3}, Shape{n, 9, 8, 7}, Shape{n, 3, 3, 4}}) {
-    for_each_type(shape, cuts, [](const ImageBatchSpec& spec, const Array& got, const Array& want) {
-      EXPECT_EQ(got, rounded(spec.type, want));
-    });
+    for_each_type(shape, cuts, expect_rounded);
   }
 }
 
@@ -93,19 +95,9 @@ TEST_P(ImageBatchTest, ReflectsTheImageAsFarAsItGoes) {
                                   {-h, 0, 0, 0},
                                   {h, -w, 0, 0, 0, 1, 0, 1},
                                   {-h, w, 1, 1}};
-    for_each_type(
-        shape, cuts,
-        [](const ImageBatchSpec& spec, const Array& got, const Array& want) {
-          EXPECT_EQ(got, rounded(spec.type, want));
-        },
-        BorderKind::kReflect);
+    for_each_type(shape, cuts, expect_rounded, BorderKind::kReflect);
     cuts[1].mix = {.partner = 2, .share = 1};  // exactly the partner's
-    for_each_type(
-        shape, cuts,
-        [](const ImageBatchSpec& spec, const Array& got, const Array& want) {
-          EXPECT_EQ(got, rounded(spec.type, want));
-        },
-        BorderKind::kReflect);
+    for_each_type(shape, cuts, expect_rounded, BorderKind::kReflect);
   }
 }
 
