@@ -10,7 +10,7 @@ namespace convoy::ops {
 namespace {
 
 constexpr std::string_view kHeading = "convoy plans 1";
-constexpr std::string_view kSeparators = "\t\n";
+[[maybe_unused]] constexpr std::string_view kSeparators = "\t\n";  // read by an assertion alone
 
 }  // namespace
 
