@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
@@ -44,6 +45,10 @@ std::string room_for(const std::string& path, const std::string& partial_path) {
   struct stat partial = {};
   const std::int64_t taken = ::stat(partial_path.c_str(), &partial) == 0 ? std::int64_t{partial.st_blocks} * 512 : 0;
   return human_bytes(static_cast<std::int64_t>(space.f_bavail * space.f_frsize) + taken);
+}
+
+std::uint64_t memory_of_machine() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
@@ -159,11 +164,19 @@ void write_file_atomically(const std::string& path, std::span<const std::byte> b
   file.commit();
 }
 
-std::vector<std::byte> read_file(const std::string& path) {
-  const FileDescriptor file = open_for_reading(path);
-  std::vector<std::byte> bytes(file_size(file, path));
+std::vector<std::byte> read_whole(const FileDescriptor& file, const std::string& path) {
+  // The system would grant the memory, and kill the process for using it.
+  const std::uint64_t size = file_size(file, path), limit = memory_of_machine();
+  if (size > limit)
+    fail("cannot read '{}': it is a file of {}, this machine has {} of memory", path,
+         human_bytes(static_cast<std::int64_t>(size)), human_bytes(static_cast<std::int64_t>(limit)));
+  std::vector<std::byte> bytes(size);
   read_at(file, 0, bytes, path);
   return bytes;
+}
+
+std::vector<std::byte> read_file(const std::string& path) {
+  return read_whole(open_for_reading(path), path);
 }
 
 }  // namespace convoy::io

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "io/file_descriptor.h"
 
@@ -58,5 +59,7 @@ std::uint64_t file_size(const FileDescriptor& file, const std::string& path);
 int write_all_at(const FileDescriptor& file, std::uint64_t offset, std::span<const std::byte> bytes);
 /// Fills `bytes` from `offset`; throws Error where the file ends before.
 void read_at(const FileDescriptor& file, std::uint64_t offset, std::span<std::byte> bytes, const std::string& path);
+/// All bytes. Throws Error where the machine has less memory than that.
+std::vector<std::byte> read_whole(const FileDescriptor& file, const std::string& path);
 
 }  // namespace convoy::io

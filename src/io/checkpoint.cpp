@@ -2,12 +2,14 @@
 #include "convoy/io/checkpoint.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "convoy/base/error.h"
 
+#include "io/atomic_file.h"
 #include "io/hash.h"
 #include "io/hdf5.h"
 #include "io/little_endian.h"
@@ -209,6 +211,21 @@ void write_trailer(std::span<std::byte> bytes) {
   std::copy(hash.begin(), hash.end(), trailer.begin() + 16);
 }
 
+std::string too_short(std::uint64_t size) {
+  return fmt::format("it is too short for a checkpoint: {} bytes", size);
+}
+
+// Of a file that has so many bytes before its trailer: all that can be said without reading them.
+std::optional<std::string> find_damage_in_trailer(std::span<const std::byte, kTrailerBytes> trailer,
+                                                  std::uint64_t image_bytes) {
+  if (std::memcmp(trailer.data(), kMagic.data(), kMagic.size()) != 0)
+    return "it is truncated or no checkpoint: its last 32 bytes are not a checkpoint's";
+  const std::uint64_t promised = get_u64(trailer.subspan<8, 8>());
+  if (promised != image_bytes)
+    return fmt::format("it is truncated or damaged: it holds {} bytes, its end says {}", image_bytes, promised);
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint) {
@@ -226,19 +243,25 @@ std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint) {
 }
 
 std::optional<std::string> find_damage(std::span<const std::byte> bytes) {
-  if (bytes.size() <= kTrailerBytes) return fmt::format("it is too short for a checkpoint: {} bytes", bytes.size());
+  if (bytes.size() <= kTrailerBytes) return too_short(bytes.size());
   const auto trailer = bytes.last<kTrailerBytes>();
   const auto image = bytes.first(bytes.size() - kTrailerBytes);
-  if (std::memcmp(trailer.data(), kMagic.data(), kMagic.size()) != 0) {
-    return "it is truncated or no checkpoint: its last 32 bytes are not a checkpoint's";
-  }
-  const std::uint64_t promised = get_u64(trailer.subspan<8, 8>());
-  if (promised != image.size()) {
-    return fmt::format("it is truncated or damaged: it holds {} bytes, its end says {}", image.size(), promised);
-  }
+  if (auto damage = find_damage_in_trailer(trailer, image.size())) return damage;
   const Hash hash = hash_of(image);
   if (!std::equal(hash.begin(), hash.end(), trailer.begin() + 16)) return "it is damaged: its hash (XXH3-128) differs";
   return std::nullopt;
+}
+
+std::vector<std::byte> read_checkpoint_file(const std::string& path) {
+  const FileDescriptor file = open_for_reading(path);
+  const std::uint64_t size = file_size(file, path);
+  if (size <= kTrailerBytes) fail("{}", too_short(size));
+  std::array<std::byte, kTrailerBytes> trailer;
+  read_at(file, size - kTrailerBytes, trailer, path);
+  if (const auto damage = find_damage_in_trailer(trailer, size - kTrailerBytes)) fail("{}", *damage);
+  std::vector<std::byte> bytes = read_whole(file, path);
+  if (const auto damage = find_damage(bytes)) fail("{}", *damage);
+  return bytes;
 }
 
 Checkpoint decode_checkpoint(std::span<const std::byte> bytes, const std::string& where) {

@@ -21,7 +21,6 @@ namespace {
 
 constexpr std::string_view kCheckpointMagic = "CONVOYCK";
 constexpr std::size_t kCheckpointTrailerBytes = 32;
-constexpr std::size_t kSafetensorsBeginBytes = 9;  // what tells one: a length and a brace
 constexpr std::size_t kShownClasses = 10;
 
 bool is_checkpoint(const std::string& path) {
@@ -114,8 +113,16 @@ std::string to_text(const TensorTotals& totals) {
   return fmt::format("{} in {} tensors", human_count(totals.num_values), totals.num_tensors);
 }
 
+std::vector<std::byte> read_or_fail(const std::string& path) {
+  try {
+    return read_checkpoint_file(path);
+  } catch (const Error& error) {
+    fail("checkpoint '{}': {}", path, error.what());
+  }
+}
+
 std::string describe_checkpoint(const std::string& path) {
-  const std::vector<std::byte> bytes = read_file(path);
+  const std::vector<std::byte> bytes = read_or_fail(path);
   const Checkpoint checkpoint = decode_checkpoint(bytes, path);
   const TrainingState& state = checkpoint.state;
   std::string text =
@@ -135,16 +142,8 @@ std::string describe_checkpoint(const std::string& path) {
   return text + line("size", human_bytes(static_cast<std::int64_t>(bytes.size())));
 }
 
-bool is_safetensors(const std::string& path) {
-  const FileDescriptor file = open_for_reading(path);
-  std::array<std::byte, kSafetensorsBeginBytes> begin;
-  if (file_size(file, path) < begin.size()) return false;
-  read_at(file, 0, begin, path);
-  return looks_like_safetensors(begin);
-}
-
 std::string describe_safetensors(const std::string& path) {
-  const std::vector<std::byte> bytes = read_file(path);
+  const std::vector<std::byte> bytes = read_safetensors_file(path);
   const StateDict dict = decode_safetensors(bytes, path);
   return fmt::format("{}: weights (safetensors)\n", path) +
          line("parameters", to_text(total(dict.tensors, [](const auto& t) { return !is_running_statistic(t); }))) +
@@ -156,15 +155,15 @@ std::string describe_safetensors(const std::string& path) {
 
 std::string describe_file(const std::string& path) {
   if (is_checkpoint(path)) return describe_checkpoint(path);
-  return is_safetensors(path) ? describe_safetensors(path) : describe_shard(path);
+  return is_safetensors_file(path) ? describe_safetensors(path) : describe_shard(path);
 }
 
 std::optional<std::string> verify_file(const std::string& path) {
   try {
     if (is_checkpoint(path)) {
-      decode_checkpoint(read_file(path), path);
-    } else if (is_safetensors(path)) {
-      decode_safetensors(read_file(path), path);
+      decode_checkpoint(read_or_fail(path), path);
+    } else if (is_safetensors_file(path)) {
+      decode_safetensors(read_safetensors_file(path), path);
     } else {
       return find_damage_in_body(open_shard(path), path);
     }

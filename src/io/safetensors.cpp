@@ -2,6 +2,7 @@
 #include "convoy/io/safetensors.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -13,6 +14,7 @@
 
 #include "convoy/base/error.h"
 
+#include "io/atomic_file.h"
 #include "io/little_endian.h"
 
 namespace convoy::io {
@@ -87,49 +89,65 @@ struct Entry {
   std::uint64_t begin = 0, end = 0;  ///< from the header's end
 };
 
-// Sees every event of the parser before anything is kept of it: objects no deeper than the format's, lists no longer
-// than a shape, each name once.
-class HeaderGuard {
+// Reads the header once before anything is kept of it: objects no deeper than the format's, lists no longer than a
+// shape, each name once. (The parser's own callbacks take quadratic time: at each object's end they search its parent.)
+class HeaderGuard final : public nlohmann::json_sax<Json> {
  public:
-  bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
-    switch (event) {
-      case Json::parse_event_t::object_start:
-        if (depth > 1) fail("its header is nested too deep");
-        names_[depth].clear();
-        break;
-      case Json::parse_event_t::array_start:
-        if (depth != 2) fail("its header has a list where none belongs");
-        list_length_ = 0;
-        break;
-      case Json::parse_event_t::value:
-        if (depth == 3 && ++list_length_ > kMostDims) fail("its header has a list of more than {} numbers", kMostDims);
-        break;
-      case Json::parse_event_t::key:
-        check_new(depth, parsed.get_ref<const std::string&>());
-        break;
-      default:
-        break;
-    }
+  bool null() override { return count_value(); }
+  bool boolean(bool) override { return count_value(); }
+  bool number_integer(std::int64_t) override { return count_value(); }
+  bool number_unsigned(std::uint64_t) override { return count_value(); }
+  bool number_float(double, const std::string&) override { return count_value(); }
+  bool string(std::string&) override { return count_value(); }
+  bool binary(Json::binary_t&) override { return count_value(); }
+
+  bool start_object(std::size_t) override {
+    if (in_list_ || depth_ > 1) fail("its header is nested too deep");
+    names_[depth_++].clear();
+    return true;
+  }
+  bool end_object() override {
+    --depth_;
+    return true;
+  }
+  bool key(std::string& name) override {
+    if (name.size() > kMostNameBytes) fail("its header has a name of {} bytes", name.size());
+    if (!names_[depth_ - 1].insert(name).second) fail("its header has '{}' twice", name);
     return true;
   }
 
+  bool start_array(std::size_t) override {
+    if (in_list_ || depth_ != 2) fail("its header has a list where none belongs");
+    in_list_ = true;
+    list_length_ = 0;
+    return true;
+  }
+  bool end_array() override {
+    in_list_ = false;
+    return true;
+  }
+
+  bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
+    fail("its header is no JSON ({})", std::string_view(error.what()).substr(0, kMostNameBytes));
+  }
+
  private:
-  void check_new(int depth, const std::string& name) {
-    if (name.size() > kMostNameBytes) fail("its header has a name of {} bytes", name.size());
-    if (!names_[depth - 1].insert(name).second) fail("its header has '{}' twice", name);
+  bool count_value() {
+    if (in_list_ && ++list_length_ > kMostDims) fail("its header has a list of more than {} numbers", kMostDims);
+    return true;
   }
 
   std::set<std::string> names_[2];
+  int depth_ = 0;  ///< open objects
+  bool in_list_ = false;
   std::size_t list_length_ = 0;
 };
 
 Json parse_header(std::string_view text) {
   if (!text.starts_with('{')) fail("its header does not begin with '{{'");
-  try {
-    return Json::parse(text.begin(), text.end(), HeaderGuard());
-  } catch (const Json::exception& error) {
-    fail("its header is no JSON ({})", std::string_view(error.what()).substr(0, kMostNameBytes));
-  }
+  HeaderGuard guard;
+  Json::sax_parse(text.begin(), text.end(), &guard);
+  return Json::parse(text.begin(), text.end());
 }
 
 const Json& member(const Json& object, const std::string& tensor, const char* name) {
@@ -199,14 +217,22 @@ void check_ranges(std::vector<Entry> entries, std::uint64_t data_bytes) {
   if (position != data_bytes) fail("{} bytes behind the last tensor belong to none", data_bytes - position);
 }
 
-StateDict decode(std::span<const std::byte> bytes) {
-  if (bytes.size() < kLengthBytes) fail("it is too short for a safetensors file: {} bytes", bytes.size());
-  const std::uint64_t header_bytes = get_u64(bytes.first<kLengthBytes>());
+void check_length(std::uint64_t file_bytes) {
+  if (file_bytes < kLengthBytes) fail("it is too short for a safetensors file: {} bytes", file_bytes);
+}
+
+// Of the header, which a file of `file_bytes` begins with.
+std::uint64_t read_header_bytes(std::span<const std::byte, kLengthBytes> begin, std::uint64_t file_bytes) {
+  const std::uint64_t header_bytes = get_u64(begin);
   if (header_bytes > kMostHeaderBytes)
     fail("its header would be of {} bytes, at most {} are allowed", header_bytes, kMostHeaderBytes);
-  if (header_bytes > bytes.size() - kLengthBytes)
+  if (header_bytes > file_bytes - kLengthBytes)
     fail("it is truncated: the header of {} bytes is longer than the file", header_bytes);
-  const auto header = bytes.subspan(kLengthBytes, header_bytes), data = bytes.subspan(kLengthBytes + header_bytes);
+  return header_bytes;
+}
+
+// The tensors of a file that has `data_bytes` behind this header, all of which belong to one.
+std::vector<Entry> read_entries(std::span<const std::byte> header, std::uint64_t data_bytes) {
   std::vector<Entry> entries;
   const Json described = parse_header({reinterpret_cast<const char*>(header.data()), header.size()});
   for (const auto& [name, value] : described.items()) {
@@ -216,7 +242,15 @@ StateDict decode(std::span<const std::byte> bytes) {
       entries.push_back(read_entry(name, value));
     }
   }
-  check_ranges(entries, data.size());
+  check_ranges(entries, data_bytes);
+  return entries;
+}
+
+StateDict decode(std::span<const std::byte> bytes) {
+  check_length(bytes.size());
+  const std::uint64_t header_bytes = read_header_bytes(bytes.first<kLengthBytes>(), bytes.size());
+  const auto data = bytes.subspan(kLengthBytes + header_bytes);
+  std::vector<Entry> entries = read_entries(bytes.subspan(kLengthBytes, header_bytes), data.size());
 
   StateDict dict;
   for (Entry& entry : entries) {
@@ -234,6 +268,19 @@ StateDict decode(std::span<const std::byte> bytes) {
   return dict;
 }
 
+// The header against the file's size, before the values are read.
+std::vector<std::byte> read_if_whole(const std::string& path) {
+  const FileDescriptor file = open_for_reading(path);
+  const std::uint64_t size = file_size(file, path);
+  check_length(size);
+  std::array<std::byte, kLengthBytes> begin;
+  read_at(file, 0, begin, path);
+  std::vector<std::byte> header(read_header_bytes(begin, size));
+  read_at(file, kLengthBytes, header, path);
+  read_entries(header, size - kLengthBytes - header.size());
+  return read_whole(file, path);
+}
+
 // --- Writing -----------------------------------------------------------------------------------------------------
 
 template <typename Bits>
@@ -246,6 +293,22 @@ void append(std::vector<std::byte>& bytes, Bits value) {
 bool looks_like_safetensors(std::span<const std::byte> bytes) {
   return bytes.size() > kLengthBytes && get_u64(bytes.first<kLengthBytes>()) <= kMostHeaderBytes &&
          bytes[kLengthBytes] == std::byte{'{'};
+}
+
+bool is_safetensors_file(const std::string& path) {
+  const FileDescriptor file = open_for_reading(path);
+  std::array<std::byte, kLengthBytes + 1> begin;
+  if (file_size(file, path) < begin.size()) return false;
+  read_at(file, 0, begin, path);
+  return looks_like_safetensors(begin);
+}
+
+std::vector<std::byte> read_safetensors_file(const std::string& path) {
+  try {
+    return read_if_whole(path);
+  } catch (const Error& error) {
+    fail("safetensors file '{}': {}", path, error.what());
+  }
 }
 
 StateDict decode_safetensors(std::span<const std::byte> bytes, const std::string& where) {

@@ -82,11 +82,15 @@ TrainingState decode_state(std::span<const std::byte> bytes, const std::string& 
 /// Whether the trailer's hash holds; the reason where it does not.
 std::optional<std::string> find_damage(std::span<const std::byte> bytes);
 
+/// The bytes of a checkpoint whose hash holds. The file's last 32 bytes are read first: a file that is no checkpoint, or
+/// of another size than its end says, takes neither time nor memory, however large it is. Throws Error with the reason.
+std::vector<std::byte> read_checkpoint_file(const std::string& path);
+
 /// Temporary name (PATH.partial), write, fsync, rename, fsync of the directory. Throws Error naming the path and
 /// the system's reason (no space left: how much was needed); the temporary file is removed, an older `path` is intact.
 void write_file_atomically(const std::string& path, std::span<const std::byte> bytes);
 
-/// The whole file. Throws Error naming the path.
+/// The whole file. Throws Error naming the path, also where the machine has less memory than that.
 std::vector<std::byte> read_file(const std::string& path);
 
 /// DIRECTORY/step-00001234.h5

@@ -23,6 +23,12 @@ struct StateDict {
 
 /// Whether the file begins like one; another kind of file does not.
 bool looks_like_safetensors(std::span<const std::byte> bytes);
+/// The same of a file's first bytes. Throws Error where it cannot be read.
+bool is_safetensors_file(const std::string& path);
+
+/// The bytes of a file whose header is right. It is read and checked against the file's size before the values are: a
+/// file of another size takes neither time nor memory, however large it is. Throws Error saying what is wrong.
+std::vector<std::byte> read_safetensors_file(const std::string& path);
 
 /// F32, F16, BF16 and F64 become float32. I64 is read where the name ends in num_batches_tracked. `where` names the
 /// file in messages. Throws Error saying what is wrong: everything is checked before memory is taken for it, as the
