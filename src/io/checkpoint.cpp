@@ -25,8 +25,8 @@ constexpr std::size_t kTrailerBytes = 32;
 constexpr std::int64_t kFormat = 2;
 constexpr std::size_t kUsualMetadataBytes = std::size_t{1} << 20;
 
-/// Of the state: files of older versions have none.
-constexpr std::string_view kLaterField = "threads";
+/// Of the state: files of older versions do not have these.
+constexpr std::string_view kLaterFields[] = {"threads", "loss_average", "loss_lowest", "loss_left_step"};
 
 /// One list for writing and reading, so that they cannot differ.
 template <typename State, typename Visit>
@@ -47,6 +47,9 @@ void for_each_field(State& state, const Visit& visit) {
   visit("epoch_loss_sum", state.epoch_loss_sum);
   visit("epoch_num_correct", state.epoch_num_correct);
   visit("epoch_num_samples", state.epoch_num_samples);
+  visit("loss_average", state.loss_average);
+  visit("loss_lowest", state.loss_lowest);
+  visit("loss_left_step", state.loss_left_step);
 }
 
 /// Images of more are nobody's.
@@ -165,7 +168,8 @@ TrainingState read_state(hid_t file) {
   TrainingState content;
   const hdf5::Group state = hdf5::open_group(file, "state");
   for_each_field(content, [&](const char* name, auto& value) {
-    if (name != kLaterField || hdf5::has_attribute(state, name)) hdf5::read_attribute(state, name, value);
+    const bool is_later = std::find(std::begin(kLaterFields), std::end(kLaterFields), name) != std::end(kLaterFields);
+    if (!is_later || hdf5::has_attribute(state, name)) hdf5::read_attribute(state, name, value);
   });
   return content;
 }

@@ -72,32 +72,29 @@ void remove_or_warn(const fs::path& path) {
 
 using Skipped = std::function<void(const std::string& path, const std::string& reason)>;
 
-/// The file's bytes where they are whole; else nothing, and the reason is passed on.
-std::optional<FoundCheckpoint> read_if_whole(const std::string& path, const Skipped& skipped) {
+/// The checkpoint where it can be used; else nothing, and the reason is passed on. `step`: what its name says; any
+/// where it says none.
+std::optional<FoundCheckpoint> read_if_usable(const std::string& path, std::optional<std::int64_t> step,
+                                              const Skipped& skipped) {
   try {
-    FoundCheckpoint found{path, read_file(path)};
-    const auto damage = find_damage(found.bytes);
-    if (!damage) return found;
-    skipped(path, *damage);
-  } catch (const Error& error) {  // unreadable: the next older one may still serve
+    FoundCheckpoint found{.path = path, .bytes = read_checkpoint_file(path), .state = {}};
+    found.state = decode_state(found.bytes, path);
+    if (!step || found.state.step == *step) return found;
+    skipped(path, fmt::format("it holds step {}, not the one in its name: a copy or renamed", found.state.step));
+  } catch (const Error& error) {  // damaged, unreadable, of another format: the next older one may still serve
     skipped(path, error.what());
   }
   return std::nullopt;
 }
 
-/// best.h5 where it is whole and of a step after `step`: its name does not tell.
-std::optional<FoundCheckpoint> read_best_after(const std::string& directory, std::int64_t step,
-                                               const Skipped& skipped) {
+/// best.h5 where it can be used and is of a step after `step`, below `below`: its name does not tell.
+std::optional<FoundCheckpoint> read_best(const std::string& directory, std::int64_t step, std::int64_t below,
+                                         const Skipped& skipped) {
   const std::string path = best_checkpoint_path(directory);
   std::error_code unknown;  // reading it then gives the reason
   if (fs::symlink_status(path, unknown).type() == fs::file_type::not_found) return std::nullopt;
-  auto best = read_if_whole(path, skipped);
-  if (!best) return std::nullopt;
-  try {
-    if (decode_state(best->bytes, path).step > step) return best;
-  } catch (const Error& error) {  // of another format: the others may still serve
-    skipped(path, error.what());
-  }
+  auto best = read_if_usable(path, std::nullopt, skipped);
+  if (best && best->state.step > step && best->state.step < below) return best;
   return std::nullopt;
 }
 
@@ -111,31 +108,42 @@ std::string best_checkpoint_path(const std::string& directory) {
   return (fs::path(directory) / kBest).string();
 }
 
-std::optional<FoundCheckpoint> find_newest_checkpoint(const std::string& directory, const Skipped& skipped) {
+std::optional<FoundCheckpoint> find_newest_checkpoint(const std::string& directory, const Skipped& skipped,
+                                                      std::int64_t below) {
   std::optional<FoundCheckpoint> newest;
-  std::int64_t step = -1;
   for (const Entry& entry : list_checkpoints(directory)) {
-    step = entry.step;
-    newest = read_if_whole(entry.path.string(), skipped);
+    if (entry.step < below) newest = read_if_usable(entry.path.string(), entry.step, skipped);
     if (newest) break;
   }
-  auto best = read_best_after(directory, newest ? step : -1, skipped);
+  auto best = read_best(directory, newest ? newest->state.step : -1, below, skipped);
   return best ? std::move(best) : std::move(newest);
 }
 
-void remove_old_checkpoints(const std::string& directory, std::int64_t keep, std::int64_t step) {
+bool CheckpointKeeper::is_usable(const std::string& path, std::int64_t step) {
+  if (const auto known = usable_.find(path); known != usable_.end()) return known->second;
+  const auto found = read_if_usable(path, step, [&](const std::string&, const std::string& reason) {
+    log_warning(fmt::format("{} is not counted among those that checkpoint.keep keeps: {}", path, reason));
+  });
+  return usable_[path] = found.has_value();
+}
+
+void CheckpointKeeper::remove_old(std::int64_t step, std::int64_t below) {
   std::int64_t num_kept = 0;
-  for (const Entry& entry : list_checkpoints(directory)) {
+  bool has_one_below = below <= 0;
+  for (const Entry& entry : list_checkpoints(directory_)) {
     // Steps, not times: clocks of machines differ, and a copy is younger than what it copies.
-    if (keep <= 0 || entry.step > step) continue;
-    if (num_kept < keep)
-      ++num_kept;
-    else
+    if (keep_ <= 0 || entry.step > step) continue;
+    const bool is_first_below = !has_one_below && entry.step < below;
+    if (num_kept >= keep_ && !is_first_below) {
       remove_or_warn(entry.path);
+    } else if (is_usable(entry.path.string(), entry.step)) {
+      ++num_kept;
+      has_one_below |= is_first_below;
+    }
   }
 
   std::vector<fs::path> left_over;
-  for (const fs::directory_entry& file : open_directory(directory)) {
+  for (const fs::directory_entry& file : open_directory(directory_)) {
     if (is_left_over(file.path().filename().string())) left_over.push_back(file.path());
   }
   for (const fs::path& path : left_over) remove_or_warn(path);

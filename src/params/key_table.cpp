@@ -164,7 +164,7 @@ std::vector<Key> make_keys() {
        integer({&P::checkpoint, &CheckpointParams::every_steps}, {.least = 0, .most = kMostSteps}), "steps",
        "between checkpoints, too; 0: never"},
       {"checkpoint.keep", integer({&P::checkpoint, &CheckpointParams::keep}, {.least = 0, .most = 1'000'000}), "files",
-       "newest checkpoints kept; 0: all"},
+       "newest checkpoints kept, and while the loss is out of its range the newest from before that; 0: all"},
       {"checkpoint.best", flag({&P::checkpoint, &CheckpointParams::best}), "",
        "keeps best.h5 too, the checkpoint with the best test accuracy so far"},
       {"checkpoint.resume",

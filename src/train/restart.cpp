@@ -39,30 +39,27 @@ FoundFile find_newest(const std::string& directory) {
   if (found) return {.path = found->path, .bytes = std::move(found->bytes)};
   if (num_skipped > 0)
     fail(
-        "none of the {} checkpoints in {} is whole. Nothing is begun anew over them: see to the file system, or choose "
-        "another run.directory",
+        "none of the {} checkpoints in {} can be used. Training does not begin anew over them: see to the file system, "
+        "or choose another run.directory",
         num_skipped, directory);
   return {};
 }
 
-FoundFile read_given(const std::string& path, const std::string& key) {
+FoundFile read_given(const std::string& path, const std::string& key,
+                     std::vector<std::byte> (*read)(const std::string& path)) {
   try {
-    return {.path = path, .bytes = io::read_file(path)};
+    return {.path = path, .bytes = read(path)};
   } catch (const Error& error) {
     refuse("{} = {}: {}", key, path, error.what());
   }
 }
 
 FoundFile read_resumed(const std::string& path) {
-  FoundFile found = read_given(path, "checkpoint.resume");
-  if (const auto damage = io::find_damage(found.bytes)) refuse("checkpoint.resume = {}: {}", path, *damage);
-  return found;
+  return read_given(path, "checkpoint.resume", io::read_checkpoint_file);
 }
 
 FoundFile read_weights(const std::string& path) {
-  FoundFile found = read_given(path, "init.weights");
-  if (const auto damage = find_damage_in_weights(found.bytes, path)) refuse("init.weights = {}: {}", path, *damage);
-  return found;
+  return read_given(path, "init.weights", read_weights_file);
 }
 
 // What checkpoint.resume says; else it is a word.
@@ -206,6 +203,7 @@ std::optional<Resumed> start_parameters(const Parameters& params, const io::Data
   if (!found.path.empty()) {
     const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
     const Resumed resumed{.path = found.path, .state = checkpoint.state};
+    check_values(checkpoint.model, found.path);
     check_continues(params, data, checkpoint, resumed);
     const std::int64_t threads = threads_that_compute(params, engine);
     mpi::on_root(world, [&] {

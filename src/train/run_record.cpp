@@ -16,6 +16,7 @@ RunRecord::RunRecord(const RunRecordSpec& spec, const io::TrainingState& start)
       epoch_{.loss_sum = start.epoch_loss_sum,
              .num_correct = start.epoch_num_correct,
              .num_samples = start.epoch_num_samples},
+      loss_range_(start),
       first_step_(start.step),
       epoch_first_step_(start.step),
       start_seconds_(now_seconds()),
@@ -27,12 +28,13 @@ RunLog::Keep RunRecord::rows_before(const io::TrainingState& start) const {
 }
 
 void RunRecord::add_step(std::int64_t step, const StepMetrics& metrics, double lr) {
+  loss_range_.add(step, metrics.mean_loss());
   if (!std::isfinite(metrics.loss_sum))
     fail(
-        "the loss of step {} is not a finite number (learning rate {:.6g}). Begin again in another run.directory with "
-        "a "
-        "smaller optimizer.lr or a longer lr.warmup_epochs; steps.csv shows where the loss began to rise",
-        step, lr);
+        "the loss of step {} is not a finite number (learning rate {:.6g}); it left its range (below {:.3g}) at step "
+        "{}. {}",
+        step, lr, loss_range_.limit(), loss_range_.left_step(),
+        describe_way_back(spec_.checkpoints, loss_range_.left_step()));
   if ((step - 1) % spec_.steps_per_epoch == 0) epoch_ = {};
   epoch_ += metrics;
   log_.add_step(step, metrics.mean_loss(), lr);
@@ -82,6 +84,7 @@ void RunRecord::save_to(io::TrainingState& state) const {
   state.epoch_loss_sum = epoch_.loss_sum;
   state.epoch_num_correct = epoch_.num_correct;
   state.epoch_num_samples = epoch_.num_samples;
+  loss_range_.save_to(state);
 }
 
 void RunRecord::summarise(const RunEnd& end) {

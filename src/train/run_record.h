@@ -7,6 +7,7 @@
 #include "convoy/io/checkpoint.h"
 #include "convoy/params/parameters.h"
 
+#include "train/divergence.h"
 #include "train/report.h"
 #include "train/run_log.h"
 
@@ -14,6 +15,7 @@ namespace convoy {
 
 struct RunRecordSpec {
   std::string directory;
+  std::string checkpoints;  ///< their folder
   std::int64_t steps_per_epoch = 1;
   std::int64_t total_steps = 1;
   std::int64_t batch_global = 1;
@@ -36,13 +38,14 @@ class RunRecord {
   RunRecord(const RunRecordSpec& spec, const io::TrainingState& start);
 
   void say(const std::string& text) { progress_.line(text); }
-  /// Throws Error where the loss is not a number any more.
+  /// Throws Error where the loss is not a finite number any more; the message says how to go on.
   void add_step(std::int64_t step, const StepMetrics& metrics, double lr);
   /// At an epoch's end, or within one at the run's; `test` where it was measured. `wait_seconds`: what the slowest
   /// loader waited in it.
   void add_epoch(std::int64_t step, const std::optional<StepMetrics>& test, double lr, double wait_seconds);
   void flush() { log_.flush(); }
-  /// Writes the epoch sums into a checkpoint's state.
+  const LossRange& loss_range() const { return loss_range_; }
+  /// Writes the epoch's sums and the loss's range into a checkpoint's state.
   void save_to(io::TrainingState& state) const;
   /// After an evaluation or a checkpoint: their time is no training time.
   void exclude_seconds(double seconds) { excluded_seconds_ += seconds; }
@@ -62,6 +65,7 @@ class RunRecord {
   RunLog log_;
   Progress progress_;
   StepMetrics epoch_;
+  LossRange loss_range_;
   std::int64_t first_step_, epoch_first_step_;
   double start_seconds_, epoch_start_seconds_, excluded_seconds_ = 0;
 };

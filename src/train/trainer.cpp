@@ -15,6 +15,7 @@
 
 #include "train/calibration.h"
 #include "train/checkpointing.h"
+#include "train/divergence.h"
 #include "train/evaluation.h"
 #include "train/input.h"
 #include "train/learning_rate.h"
@@ -37,20 +38,6 @@ namespace convoy {
 namespace {
 
 constexpr int kTrainingTag = 9003;
-
-std::string way_out(const std::string& directory) {
-  const auto newest = io::find_newest_checkpoint(directory, [](const auto&, const auto&) {});
-  if (!newest) return "Begin again with a smaller optimizer.lr";
-  return fmt::format("Go on from {} with a smaller optimizer.lr", newest->path);
-}
-
-// A checkpoint with numbers that are none would be resumed for ever.
-void check_finite(const std::vector<io::NamedTensor>& tensors, std::int64_t step, const std::string& directory) {
-  for (const io::NamedTensor& tensor : tensors)
-    if (!std::all_of(tensor.values.begin(), tensor.values.end(), [](float value) { return std::isfinite(value); }))
-      fail("step {} is not saved: '{}' holds values that are no finite numbers. {}", step, tensor.name,
-           way_out(directory));
-}
 
 EngineSpec engine_spec(const Parameters& params, const io::ModelCard& card, const RunLayout& layout) {
   EngineSpec spec = engine_spec(params, card);
@@ -103,9 +90,10 @@ class Trainer {
   std::int64_t collected_step_ = 0;  ///< rank 0: metrics are recorded up to here
   double epoch_wait_seconds_ = 0;    ///< of the loader, when the epoch began
   StepClock clock_;
-  std::optional<StepTrace> trace_;   ///< until it is written
-  std::optional<RunLock> lock_;      ///< rank 0
-  std::optional<RunRecord> record_;  ///< rank 0
+  std::optional<StepTrace> trace_;                                                       ///< until it is written
+  std::optional<RunLock> lock_;                                                          ///< rank 0
+  std::optional<RunRecord> record_;                                                      ///< rank 0
+  io::CheckpointKeeper keeper_{checkpoint_directory(params_), params_.checkpoint.keep};  ///< used by rank 0
 };
 
 Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout, const ProcessGrid& grid,
@@ -162,6 +150,7 @@ void Trainer::begin() {
   if (resumed) {
     state_ = resumed->state;
     engine_.loss_scale().restore({.scale = state_.loss_scale, .good_steps = state_.loss_scale_steps});
+    keeper_.trust(resumed->path);
     if (resumed->path == current_checkpoint()) saved_step_ = state_.step;
   }
   state_.seed = static_cast<std::int64_t>(params_.train.seed);
@@ -204,6 +193,7 @@ void Trainer::open_run_directory(const std::string& resumed_from) {
   }
   if (layout_.machine) keep_costs(costs_path(params_.run), *layout_.machine);
   record_.emplace(RunRecordSpec{.directory = params_.run.directory,
+                                .checkpoints = checkpoint_directory(params_),
                                 .steps_per_epoch = steps_.an_epoch,
                                 .total_steps = steps_.total,
                                 .batch_global = params_.batch.global,
@@ -352,14 +342,16 @@ void Trainer::save_to(const std::string& path) {
   state_.loss_scale_steps = engine_.loss_scale().state().good_steps;
   state_.updates = engine_.num_updates();
   mpi::on_root(grid_.world(), [&] {  // however long that takes: no rank is in a step meanwhile, where patience ends
-    check_finite(checkpoint.model, state_.step, checkpoint_directory(params_));
+    const LossRange& range = record_->loss_range();
+    check_weights(checkpoint.model, state_.step, range, checkpoint_directory(params_));
     record_->flush();  // the rows that this checkpoint covers
     record_->save_to(state_);
     checkpoint.card = data_.card;
     checkpoint.state = state_;
     checkpoint.parameters = render(params_);
     io::write_file_atomically(path, io::encode_checkpoint(checkpoint));
-    io::remove_old_checkpoints(checkpoint_directory(params_), params_.checkpoint.keep, state_.step);
+    keeper_.trust(path);
+    keeper_.remove_old(state_.step, range.left_step() > 0 ? first_step_not_to_resume(range.left_step()) : 0);
   });
   if (record_) record_->exclude_seconds(now_seconds() - start);
 }

@@ -1,18 +1,29 @@
 /// Told apart by content: a safetensors file begins with its header, a checkpoint ends with its hash.
 #include "train/weights_file.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "convoy/base/error.h"
 
 namespace convoy {
 
-std::optional<std::string> find_damage_in_weights(std::span<const std::byte> bytes, const std::string& where) {
-  if (!io::looks_like_safetensors(bytes)) return io::find_damage(bytes);
-  try {
-    io::decode_safetensors(bytes, where);
-  } catch (const Error& error) {
-    return error.what();
+std::vector<std::byte> read_weights_file(const std::string& path) {
+  return io::is_safetensors_file(path) ? io::read_safetensors_file(path) : io::read_checkpoint_file(path);
+}
+
+void check_values(const std::vector<io::NamedTensor>& tensors, const std::string& where) {
+  for (const io::NamedTensor& tensor : tensors) {
+    const bool is_variance = tensor.name.ends_with("running_var");
+    const auto is_wrong = [&](float value) { return !std::isfinite(value) || (is_variance && value < 0); };
+    const auto found = std::find_if(tensor.values.begin(), tensor.values.end(), is_wrong);
+    if (found == tensor.values.end()) continue;
+    refuse(
+        "'{}': value {} of {} of tensor '{}' is {}, which is no {}. The file is damaged, or of a training that "
+        "diverged: use an earlier checkpoint, or other weights",
+        where, found - tensor.values.begin() + 1, tensor.values.size(), tensor.name, *found,
+        std::isfinite(*found) ? "variance" : "finite number (in float32)");
   }
-  return std::nullopt;
 }
 
 FileWeights decode_weights(std::span<const std::byte> bytes, const std::string& where, WeightsKind kind) {
@@ -28,6 +39,7 @@ FileWeights decode_weights(std::span<const std::byte> bytes, const std::string& 
     weights.card = std::move(checkpoint.card);
     steps = checkpoint.state.step;
   }
+  check_values(dict.tensors, where);
   constexpr std::string_view kMean = "running_mean";
   for (const io::NamedTensor& tensor : dict.tensors)
     if (tensor.name.ends_with(kMean))

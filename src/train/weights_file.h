@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/safetensors.h"
@@ -12,8 +13,12 @@
 
 namespace convoy {
 
-/// Why no weights can be read from these bytes; nothing where they can.
-std::optional<std::string> find_damage_in_weights(std::span<const std::byte> bytes, const std::string& where);
+/// A file's bytes, as read_checkpoint_file() or read_safetensors_file() gives them. Throws Error with the reason.
+std::vector<std::byte> read_weights_file(const std::string& path);
+
+/// Throws RequestError naming the file and the tensor where a value is infinite or not a number, or a variance is
+/// negative: every loss computed with it would be none, whatever the learning rate.
+void check_values(const std::vector<io::NamedTensor>& tensors, const std::string& where);
 
 struct FileWeights {
   io::StateDict dict;
@@ -22,7 +27,7 @@ struct FileWeights {
 };
 
 /// Parameters and running statistics, and for each batch norm how many steps it has seen, as PyTorch counts them; of a
-/// checkpoint with a moving average that one, if `kind` says so. Throws as decode_checkpoint() does.
+/// checkpoint with a moving average that one, if `kind` says so. Throws as decode_checkpoint() and check_values() do.
 FileWeights decode_weights(std::span<const std::byte> bytes, const std::string& where, WeightsKind kind);
 
 }  // namespace convoy

@@ -75,6 +75,48 @@ TEST_F(Restart, ADamagedNewestCheckpointIsSkippedWithAReason) {
   EXPECT_TRUE(contains(train(4, often).output, "resumed: " + checkpoint(2)));
 }
 
+TEST_F(Restart, ACheckpointOfAnotherStepThanItsNameIsSkipped) {
+  ASSERT_EQ(train(2, {"--checkpoint.keep=1"}).status, 0);
+  std::filesystem::copy_file(checkpoint(2), checkpoint(99999999));
+  const Ending ending = train(4, {"--checkpoint.keep=1"});
+  EXPECT_EQ(ending.status, 0) << ending.output;
+  EXPECT_TRUE(contains(ending.output, checkpoint(99999999) + " is skipped: it holds step 2, not the one in its name"))
+      << ending.output;
+  const Ending again = train(6, {"--checkpoint.keep=1"});
+  EXPECT_TRUE(contains(again.output, "resumed: " + checkpoint(4))) << "not step 2 at each start: " << again.output;
+  // Where a path is given, the name does not matter.
+  const Ending given =
+      train(3, {"--checkpoint.resume=" + checkpoint(99999999), "--run.directory=" + (directory_ / "new")});
+  EXPECT_EQ(given.status, 0) << given.output;
+  EXPECT_TRUE(contains(given.output, "resumed: " + checkpoint(99999999))) << given.output;
+}
+
+TEST_F(Restart, AHugeFileInTheNewestCheckpointsPlaceIsSkippedUnread) {
+  ASSERT_EQ(train(2).status, 0);
+  for (const std::string& path : {checkpoint(3), directory_ / "huge.safetensors"}) {
+    write_text(path, "");
+    std::filesystem::resize_file(path, std::uintmax_t{1} << 43);  // sparse: more than any memory
+  }
+  const Ending ending = train(4, {}, 2);
+  EXPECT_EQ(ending.status, 0) << ending.output;
+  EXPECT_TRUE(contains(ending.output, checkpoint(3) + " is skipped: it is truncated or no checkpoint"))
+      << ending.output;
+  EXPECT_TRUE(contains(ending.output, "resumed: " + checkpoint(2))) << ending.output;
+  for (const std::string& path : {checkpoint(3), directory_ / "huge.safetensors"}) {
+    for (const std::string key : {"init.weights", "checkpoint.resume"}) {
+      const Ending refused = train(4, {"--" + key + "=" + path, "--run.directory=" + (directory_ / "new")});
+      EXPECT_EQ(refused.status, 2) << refused.output;
+      EXPECT_TRUE(contains(refused.output, key + " = " + path + ": it is truncated or no checkpoint"))
+          << refused.output;
+    }
+    for (const std::string command : {"info", "check"}) {
+      const Ending described = run_program({.arguments = {command, path}});
+      EXPECT_EQ(described.status, 1) << described.output;
+      EXPECT_TRUE(contains(described.output, path)) << described.output;
+    }
+  }
+}
+
 TEST_F(Restart, ADamagedNamedCheckpointIsRefused) {
   ASSERT_EQ(train(2).status, 0);
   std::string bytes = read_text(checkpoint(2));
@@ -128,7 +170,8 @@ TEST_F(Restart, NothingIsBegunAnewOverDamagedCheckpoints) {
   write_text(checkpoint(2), "no checkpoint");
   const Ending ending = train(4, {}, 2);
   EXPECT_EQ(ending.status, 1) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "none of the 1 checkpoints")) << ending.output;
+  EXPECT_TRUE(contains(ending.output, "none of the 1 checkpoints in " + run_ + "/checkpoints can be used"))
+      << ending.output;
 }
 
 TEST_F(Restart, ALossThatIsNoNumberEndsTheRunAndIsNeverSaved) {
@@ -139,6 +182,24 @@ TEST_F(Restart, ALossThatIsNoNumberEndsTheRunAndIsNeverSaved) {
   ASSERT_TRUE(found.has_value());
   for (const io::NamedTensor& tensor : io::decode_checkpoint(found->bytes, found->path).model)
     for (const float value : tensor.values) ASSERT_TRUE(std::isfinite(value)) << tensor.name;
+}
+
+TEST_F(Restart, AfterADivergenceTheCheckpointFromBeforeItIsThereAndProposed) {
+  // Ten steps that learn, then a rate that explodes: checkpoints of all steps, but only two are kept.
+  const std::vector<std::string> often = {"--lr.schedule=constant", "--checkpoint.every_steps=1", "--checkpoint.keep=2",
+                                          "--checkpoint.best=false"};
+  ASSERT_EQ(train(10, often).status, 0);
+  const Ending ending = train(30, often + std::vector<std::string>{"--optimizer.lr=1000"}, 2);
+  EXPECT_EQ(ending.status, 1) << ending.output;
+  // Step 11's update explodes, which the loss of step 12 shows; step 10's weights gave a good loss in step 11.
+  EXPECT_TRUE(contains(ending.output, "The last checkpoint from before is " + checkpoint(10) + " (step 10)"))
+      << ending.output;
+  ASSERT_TRUE(std::filesystem::exists(checkpoint(10)));
+  EXPECT_FALSE(std::filesystem::exists(checkpoint(9)));
+  const Ending resumed =
+      train(14, often + std::vector<std::string>{"--checkpoint.resume=" + checkpoint(10),
+                                                 "--run.directory=" + (directory_ / "new"), "--optimizer.lr=0.01"});
+  EXPECT_EQ(resumed.status, 0) << "as the message says: " << resumed.output;
 }
 
 TEST_F(Restart, WeightsThatAreNoNumbersAreNotSavedAndTheWayOutIsThere) {
@@ -154,12 +215,13 @@ TEST_F(Restart, WeightsThatAreNoNumbersAreNotSavedAndTheWayOutIsThere) {
   const Ending first = train(2, diverging);
   EXPECT_EQ(first.status, 1) << first.output;
   EXPECT_TRUE(contains(first.output, "step 2 is not saved: 'fc.bias' holds")) << first.output;
-  EXPECT_TRUE(contains(first.output, "Begin again with a smaller optimizer.lr")) << first.output;
+  EXPECT_TRUE(contains(first.output, "begin again in another run.directory")) << first.output;
   const std::string whole = io::checkpoint_path((directory_ / "new") + "/checkpoints", 1);
   io::write_file_atomically(whole, io::encode_checkpoint(large));
   const Ending second = train(2, diverging + std::vector<std::string>{"--checkpoint.resume=auto"});
   EXPECT_EQ(second.status, 1) << second.output;
-  EXPECT_TRUE(contains(second.output, "Go on from " + whole + " with a smaller optimizer.lr")) << second.output;
+  EXPECT_TRUE(contains(second.output, "The last checkpoint from before is " + whole + " (step 1). Resume from it with"))
+      << second.output;
 }
 
 TEST_F(Restart, ChangedParametersAreSaid) {

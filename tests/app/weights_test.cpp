@@ -1,4 +1,5 @@
 /// Weights in and out: exported, taken up again, fine-tuned, frozen.
+#include <cmath>
 #include <filesystem>
 #include <regex>
 
@@ -177,6 +178,43 @@ TEST_F(Weights, ADamagedSafetensorsFileIsRefusedByName) {
   write_text(exported, whole);
   const Ending resumed = train({.name = "new", .more = {"--checkpoint.resume=" + exported}});
   EXPECT_EQ(resumed.status, 2) << "it holds weights alone, " << resumed.output;
+}
+
+TEST_F(Weights, ValuesThatCannotBeTrainedOnAreRefusedByFileAndTensor) {
+  ASSERT_EQ(train({.name = "run", .steps = 1}).status, 0);
+  const io::Checkpoint whole = read_checkpoint(checkpoint_path("run", 1));
+  struct Case {
+    std::string tensor;
+    float value;
+    std::string what;
+  };
+  for (const Case& c : {Case{"fc.bias", std::nanf(""), "is nan, which is no finite number"},
+                        Case{"layer1.0.bn1.weight", -INFINITY, "is -inf, which is no finite number"},
+                        Case{"bn1.running_var", -0.5f, "is -0.5, which is no variance"}}) {
+    io::Checkpoint bad = whole;
+    for (io::NamedTensor& tensor : bad.model)
+      if (tensor.name == c.tensor) tensor.values[2] = c.value;
+    const std::string h5 = directory_ / "bad.h5", safetensors = directory_ / "bad.safetensors";
+    io::write_file_atomically(h5, io::encode_checkpoint(bad));
+    io::write_file_atomically(safetensors, io::encode_safetensors({.tensors = bad.model, .counters = {}}));
+    const auto expect_refusal = [&](const Ending& ending, const std::string& path) {
+      EXPECT_EQ(ending.status, 2) << ending.output;
+      EXPECT_TRUE(contains(ending.output, "'" + path + "': value 3 of ")) << ending.output;
+      EXPECT_TRUE(contains(ending.output, "of tensor '" + c.tensor + "' " + c.what)) << ending.output;
+    };
+    for (const std::string& path : {h5, safetensors}) {
+      expect_refusal(train({.name = "new", .more = {"--init.weights=" + path}, .ranks = 2}), path);
+      expect_refusal(export_to(directory_ / "out.safetensors", {"--init.weights=" + path}), path);
+      for (const std::string command : {"evaluate", "predict"}) {
+        std::vector<std::string> arguments =
+            arguments_ + std::vector<std::string>{"--init.weights=" + path, "--run.directory=" + run_directory("new")};
+        arguments[0] = command;
+        expect_refusal(run_program({.arguments = arguments}), path);
+      }
+    }
+    expect_refusal(train({.name = "new", .more = {"--checkpoint.resume=" + h5}}), h5);
+    EXPECT_FALSE(std::filesystem::exists(run_directory("new")));
+  }
 }
 
 TEST_F(Weights, AnotherClassCountIsRefusedUnlessInitStrictIsFalse) {

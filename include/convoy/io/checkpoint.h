@@ -11,10 +11,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "convoy/base/shape.h"
@@ -56,6 +58,11 @@ struct TrainingState {
   double epoch_loss_sum = 0;
   std::int64_t epoch_num_correct = 0;
   std::int64_t epoch_num_samples = 0;
+  /// Of the training loss (LossRange): its moving average, the lowest that this was, the step at which the loss left
+  /// its range (0: it is within).
+  double loss_average = 0;
+  double loss_lowest = std::numeric_limits<double>::infinity();
+  std::int64_t loss_left_step = 0;
 };
 
 struct Checkpoint {
@@ -82,8 +89,9 @@ TrainingState decode_state(std::span<const std::byte> bytes, const std::string& 
 /// Whether the trailer's hash holds; the reason where it does not.
 std::optional<std::string> find_damage(std::span<const std::byte> bytes);
 
-/// The bytes of a checkpoint whose hash holds. The file's last 32 bytes are read first: a file that is no checkpoint, or
-/// of another size than its end says, takes neither time nor memory, however large it is. Throws Error with the reason.
+/// The bytes of a checkpoint whose hash holds. The file's last 32 bytes are read first: a file that is no checkpoint,
+/// or of another size than its end says, takes neither time nor memory, however large it is. Throws Error with the
+/// reason.
 std::vector<std::byte> read_checkpoint_file(const std::string& path);
 
 /// Temporary name (PATH.partial), write, fsync, rename, fsync of the directory. Throws Error naming the path and
@@ -102,18 +110,38 @@ std::string best_checkpoint_path(const std::string& directory);
 struct FoundCheckpoint {
   std::string path;
   std::vector<std::byte> bytes;  ///< verified
+  TrainingState state;
 };
 
-/// The checkpoint with the highest step whose hash holds, best.h5 among them; each newer one that is damaged, and a
-/// damaged best.h5, is passed to `skipped` with the reason. Nothing where there is none (or no directory). Left-over
-/// temporary files are ignored.
+/// The checkpoint with the highest step below `below` that can be used, best.h5 among them: its hash holds, its format
+/// is this program's, and it holds the step that its name says. Each higher one that cannot, and a best.h5 that cannot,
+/// is passed to `skipped` with the reason. Nothing where there is none (or no directory). Left-over temporary files are
+/// ignored.
 std::optional<FoundCheckpoint> find_newest_checkpoint(
     const std::string& directory,
-    const std::function<void(const std::string& path, const std::string& reason)>& skipped);
+    const std::function<void(const std::string& path, const std::string& reason)>& skipped,
+    std::int64_t below = std::numeric_limits<std::int64_t>::max());
 
-/// For a run that is at `step`: removes all but its `keep` newest step-*.h5 (0: keeps all), and temporary files that a
-/// killed run left. Files above `step` stay and are not counted: a run goes on from the highest step that is whole, so
-/// it has found these damaged, or could not read them. Those up to `step` count unread.
-void remove_old_checkpoints(const std::string& directory, std::int64_t keep, std::int64_t step);
+/// Keeps the newest step-*.h5 of a run's directory and removes older ones. Only files that can be used are counted:
+/// those that this process has written or resumed, others once they have been read and found whole.
+class CheckpointKeeper {
+ public:
+  /// `keep`: how many; 0: all.
+  CheckpointKeeper(std::string directory, std::int64_t keep) : directory_(std::move(directory)), keep_(keep) {}
+
+  /// This file need not be read: it is whole, and of the step in its name.
+  void trust(const std::string& path) { usable_[path] = true; }
+  /// For a run that is at `step`: removes what is older than the `keep` newest, but for the newest below `below`, and
+  /// temporary files that a killed run left. Files above `step` stay and are not counted: the run has found them
+  /// unusable when it began.
+  void remove_old(std::int64_t step, std::int64_t below = 0);
+
+ private:
+  bool is_usable(const std::string& path, std::int64_t step);
+
+  std::string directory_;
+  std::int64_t keep_;
+  std::map<std::string, bool> usable_;  ///< by path
+};
 
 }  // namespace convoy::io

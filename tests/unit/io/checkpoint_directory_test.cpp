@@ -131,26 +131,101 @@ TEST(CheckpointDirectory, KeepsTheNewestAndRemovesWhatKilledRunsLeft) {
   write_text(directory / "step-00000006.h5.partial", "x");
   write_text(directory / "mine.partial", "x");
   write_text(directory / "best.h5", "x");
-  remove_old_checkpoints(directory.path(), 2, 5);
+  CheckpointKeeper(directory.path(), 2).remove_old(5);
   for (int step = 1; step <= 5; ++step)
     EXPECT_EQ(fs::exists(checkpoint_path(directory.path(), step)), step > 3) << step;
   EXPECT_FALSE(fs::exists(directory / "step-00000006.h5.partial"));
   EXPECT_TRUE(fs::exists(directory / "mine.partial"));
   EXPECT_TRUE(fs::exists(directory / "best.h5"));
-  remove_old_checkpoints(directory.path(), 0, 4);
+  CheckpointKeeper(directory.path(), 0).remove_old(4);
   EXPECT_EQ(directory.num_files(), 4u);
-  remove_old_checkpoints(directory / "absent", 1, 5);
+  CheckpointKeeper(directory / "absent", 1).remove_old(5);
 }
 
 TEST(CheckpointDirectory, OnesAboveTheRunsStepStayAndTakeNoPlace) {
   const TemporaryDirectory directory;
   for (const int step : {80, 100, 120}) write(directory.path(), step);
   write_text(checkpoint_path(directory.path(), 200), "damaged");  // the last written, and the highest step
-  remove_old_checkpoints(directory.path(), 2, 120);               // the run went on from 100
+  CheckpointKeeper(directory.path(), 2).remove_old(120);          // the run was resumed at 100
   EXPECT_TRUE(fs::exists(checkpoint_path(directory.path(), 120)));
   EXPECT_TRUE(fs::exists(checkpoint_path(directory.path(), 100)));
   EXPECT_FALSE(fs::exists(checkpoint_path(directory.path(), 80)));
   EXPECT_EQ(directory.num_files(), 3u);
+}
+
+TEST(CheckpointDirectory, TheStepInsideCountsNotTheName) {
+  const TemporaryDirectory directory;
+  write(directory.path(), 87);
+  fs::copy_file(checkpoint_path(directory.path(), 87), checkpoint_path(directory.path(), 99999999));
+  Skipped skipped;
+  EXPECT_EQ(find(directory.path(), skipped).value().path, checkpoint_path(directory.path(), 87));
+  ASSERT_EQ(skipped.size(), 1u);
+  EXPECT_EQ(skipped[0].first, checkpoint_path(directory.path(), 99999999));
+  EXPECT_NE(skipped[0].second.find("it holds step 87, not the one in its name"), std::string::npos)
+      << skipped[0].second;
+  fs::remove(checkpoint_path(directory.path(), 87));
+  EXPECT_FALSE(find(directory.path(), skipped)) << "a wrong name is no checkpoint, not even where it is the only one";
+}
+
+TEST(CheckpointDirectory, AHugeNewestOneIsSkippedAtOnce) {
+  const TemporaryDirectory directory;
+  write(directory.path(), 10);
+  write_text(checkpoint_path(directory.path(), 20), "");
+  fs::resize_file(checkpoint_path(directory.path(), 20), std::uintmax_t{1} << 43);  // sparse: more than any memory
+  Skipped skipped;
+  EXPECT_EQ(find(directory.path(), skipped).value().path, checkpoint_path(directory.path(), 10));
+  ASSERT_EQ(skipped.size(), 1u);
+  EXPECT_NE(skipped[0].second.find("no checkpoint"), std::string::npos) << skipped[0].second;
+}
+
+TEST(CheckpointDirectory, OneBelowAStepIsFound) {
+  const TemporaryDirectory directory;
+  for (const int step : {10, 20, 30}) write(directory.path(), step);
+  const auto below = [&](std::int64_t step) {
+    const auto found = find_newest_checkpoint(
+        directory.path(), [](const auto&, const auto&) {}, step);
+    return found ? found->state.step : -1;
+  };
+  EXPECT_EQ(below(31), 30);
+  EXPECT_EQ(below(30), 20);
+  EXPECT_EQ(below(10), -1);
+  write_best(directory.path(), 25);
+  EXPECT_EQ(below(30), 25);
+  EXPECT_EQ(below(25), 20);
+}
+
+TEST(CheckpointKeeper, WhatCannotBeUsedTakesNoPlaceOfAGoodOne) {
+  const TemporaryDirectory directory;
+  for (const int step : {60, 70, 80, 100}) write(directory.path(), step);
+  fs::copy_file(checkpoint_path(directory.path(), 80), checkpoint_path(directory.path(), 90));  // another step's name
+  write_text(checkpoint_path(directory.path(), 95), "damaged");
+  CheckpointKeeper keeper(directory.path(), 3);
+  keeper.trust(checkpoint_path(directory.path(), 100));
+  for (int saves = 0; saves < 2; ++saves) {
+    keeper.remove_old(100);
+    for (const int step : {70, 80, 90, 95, 100})
+      EXPECT_TRUE(fs::exists(checkpoint_path(directory.path(), step))) << step;
+    EXPECT_FALSE(fs::exists(checkpoint_path(directory.path(), 60)));
+  }
+}
+
+TEST(CheckpointKeeper, TheNewestBelowAStepIsKeptInAddition) {
+  const TemporaryDirectory directory;
+  for (const int step : {10, 20, 30, 40, 50}) write(directory.path(), step);
+  CheckpointKeeper keeper(directory.path(), 2);
+  const auto steps = [&] {
+    std::vector<int> left;
+    for (const int step : {10, 20, 30, 40, 50, 60})
+      if (fs::exists(checkpoint_path(directory.path(), step))) left.push_back(step);
+    return left;
+  };
+  keeper.remove_old(50, 25);
+  EXPECT_EQ(steps(), (std::vector<int>{20, 40, 50}));
+  write(directory.path(), 60);
+  keeper.remove_old(60, 25);
+  EXPECT_EQ(steps(), (std::vector<int>{20, 50, 60})) << "as long as it is asked for";
+  keeper.remove_old(60);
+  EXPECT_EQ(steps(), (std::vector<int>{50, 60}));
 }
 
 TEST(CheckpointDirectory, TheOneJustWrittenIsKeptWhateverTheClocksSay) {
@@ -158,7 +233,7 @@ TEST(CheckpointDirectory, TheOneJustWrittenIsKeptWhateverTheClocksSay) {
   for (const int step : {100, 120}) write(directory.path(), step);
   const auto later = fs::last_write_time(checkpoint_path(directory.path(), 120)) + std::chrono::hours(1);
   fs::last_write_time(checkpoint_path(directory.path(), 100), later);  // by a machine whose clock is fast
-  remove_old_checkpoints(directory.path(), 1, 120);
+  CheckpointKeeper(directory.path(), 1).remove_old(120);
   EXPECT_TRUE(fs::exists(checkpoint_path(directory.path(), 120)));
   EXPECT_EQ(directory.num_files(), 1u);
 }

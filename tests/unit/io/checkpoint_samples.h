@@ -34,7 +34,10 @@ inline io::Checkpoint make_checkpoint(std::int64_t step = 1234) {
                       .loss_scale_steps = 17,
                       .epoch_loss_sum = 1.0 / 3,
                       .epoch_num_correct = 17,
-                      .epoch_num_samples = 40};
+                      .epoch_num_samples = 40,
+                      .loss_average = 0.7,
+                      .loss_lowest = 2.0 / 3,
+                      .loss_left_step = 1200};
   checkpoint.card = {.name = "resnet20",
                      .image = {28, 32, 3},
                      .resizes = true,

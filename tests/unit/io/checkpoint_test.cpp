@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -50,6 +52,9 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.state.epoch_loss_sum, b.state.epoch_loss_sum);
   EXPECT_EQ(a.state.epoch_num_correct, b.state.epoch_num_correct);
   EXPECT_EQ(a.state.epoch_num_samples, b.state.epoch_num_samples);
+  EXPECT_EQ(a.state.loss_average, b.state.loss_average);
+  EXPECT_EQ(a.state.loss_lowest, b.state.loss_lowest);
+  EXPECT_EQ(a.state.loss_left_step, b.state.loss_left_step);
   EXPECT_EQ(a.card.name, b.card.name);
   EXPECT_EQ(a.card.image, b.card.image);
   EXPECT_EQ(a.card.resizes, b.card.resizes);
@@ -175,6 +180,30 @@ TEST(Checkpoint, RefusalsNameTheCause) {
   bytes[1000] ^= std::byte{1};
   EXPECT_NE(find_damage(bytes)->find("hash"), std::string::npos);
   EXPECT_NE(find_damage(std::vector<std::byte>(1000))->find("no checkpoint"), std::string::npos);
+}
+
+TEST(Checkpoint, AHugeFileIsRefusedByItsLastBytesAlone) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "a.h5";
+  const auto refusal = [&] { return message_of<Error>([&] { read_checkpoint_file(path); }); };
+  const std::vector<std::byte> whole = encode_checkpoint(make_checkpoint());
+  write_file_atomically(path, whole);
+  EXPECT_EQ(read_checkpoint_file(path), whole);
+  constexpr std::uintmax_t kHuge = std::uintmax_t{1} << 43;  // sparse: more than any memory
+  std::filesystem::resize_file(path, kHuge);
+  EXPECT_NE(refusal().find("its last 32 bytes are not a checkpoint's"), std::string::npos) << refusal();
+  // The trailer of a small one behind all these zeros, and one that says what is there.
+  std::vector<std::byte> trailer(whole.end() - kTrailerBytes, whole.end());
+  const auto end_with = [&] {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(kHuge - kTrailerBytes));
+    file.write(reinterpret_cast<const char*>(trailer.data()), kTrailerBytes);
+  };
+  end_with();
+  EXPECT_NE(refusal().find("bytes, its end says"), std::string::npos) << refusal();
+  put_u64(std::span(trailer).subspan<8, 8>(), kHuge - kTrailerBytes);
+  end_with();
+  EXPECT_NE(refusal().find("of memory"), std::string::npos) << refusal();
 }
 
 TEST(Checkpoint, RightHashOverWrongContentIsRefusedByName) {

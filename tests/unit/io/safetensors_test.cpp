@@ -1,9 +1,12 @@
 /// safetensors files come back as they were written; what is damaged or made with ill intent is refused by name.
 #include "convoy/io/safetensors.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <ctime>
+#include <filesystem>
 #include <functional>
 #include <limits>
 
@@ -14,6 +17,7 @@
 
 #include "io/little_endian.h"
 #include "unit/io/checkpoint_samples.h"
+#include "unit/io/temporary_directory.h"
 #include "unit/messages.h"
 
 namespace convoy::io {
@@ -100,6 +104,51 @@ TEST(Safetensors, TheSameContentInAnyOrderGivesTheSameBytes) {
   const Bytes bytes = encode_safetensors(dict);
   std::swap(dict.tensors[0], dict.tensors[3]);
   EXPECT_EQ(encode_safetensors(dict), bytes);
+}
+
+// Seconds of this process, the fastest of three: the machine is shared.
+double seconds_to_decode(std::int64_t num_tensors) {
+  StateDict dict;
+  for (std::int64_t i = 0; i < num_tensors; ++i)
+    dict.tensors.push_back(make_tensor(fmt::format("layer{}.weight", i), {1}, 1));
+  const Bytes bytes = encode_safetensors(dict);
+  double fastest = std::numeric_limits<double>::infinity();
+  for (int run = 0; run < 3; ++run) {
+    const std::clock_t start = std::clock();
+    EXPECT_EQ(std::ssize(decode_safetensors(bytes, "x").tensors), num_tensors);
+    fastest = std::min(fastest, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+  }
+  return fastest;
+}
+
+TEST(Safetensors, TenTimesTheTensorsTakeAboutTenTimesTheTime) {
+  // n log n: 13 times; n * n: 100 times.
+  EXPECT_LT(seconds_to_decode(20'000), 40 * seconds_to_decode(2'000));
+}
+
+// A file of `size_bytes` that begins with these bytes and takes no room on the disk for the rest.
+void write_sparse(const std::string& path, const Bytes& begin, std::uintmax_t size_bytes) {
+  test::write_bytes(path, begin);
+  std::filesystem::resize_file(path, size_bytes);
+}
+
+TEST(Safetensors, AFileOfAnotherSizeThanItsHeaderSaysIsRefusedBeforeItsValuesAreRead) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory / "a.safetensors";
+  const Bytes whole = encode_safetensors(sample());
+  test::write_bytes(path, whole);
+  EXPECT_TRUE(is_safetensors_file(path));
+  EXPECT_EQ(read_safetensors_file(path), whole);
+  constexpr std::uintmax_t kHuge = std::uintmax_t{1} << 43;  // sparse: more than any memory
+  write_sparse(path, whole, kHuge);
+  const auto refusal = [&] { return message_of<Error>([&] { read_safetensors_file(path); }); };
+  EXPECT_NE(refusal().find("behind the last tensor belong to none"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find(path), std::string::npos) << refusal();
+  const Bytes huge = file_of(header_of("F32", "[2199023255552]", "[0,8796093022208]"), 0);  // 2^41 values in 2^43 bytes
+  write_sparse(path, huge, huge.size() + kHuge);
+  EXPECT_NE(refusal().find("of memory"), std::string::npos) << refusal();
+  write_sparse(path, {}, kHuge);
+  EXPECT_FALSE(is_safetensors_file(path));
 }
 
 TEST(Safetensors, OtherKindsOfFilesDoNotLookLikeThem) {
