@@ -24,7 +24,8 @@ RunRecord::RunRecord(const RunRecordSpec& spec, const io::TrainingState& start)
 
 RunLog::Keep RunRecord::rows_before(const io::TrainingState& start) const {
   const bool goes_on_within_epoch = start.step % spec_.steps_per_epoch != 0 && start.step < spec_.total_steps;
-  return {.epochs = start.step - (goes_on_within_epoch ? 1 : 0), .steps = start.step};
+  const std::int64_t last_row = start.evaluated_step;  // a later one is written again
+  return {.epochs = goes_on_within_epoch ? std::min(last_row, start.step - 1) : last_row, .steps = start.step};
 }
 
 void RunRecord::add_step(std::int64_t step, const StepMetrics& metrics, double lr) {

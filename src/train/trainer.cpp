@@ -288,6 +288,7 @@ bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
   }
   const bool is_best = test && note_metric(*test);
   state_.evaluated_step = state_.step;
+  saved_step_ = -1;  // a checkpoint from before the test set was done does not know of this row
   if (record_) {
     record_->exclude_seconds(now_seconds() - start);
     record_->add_epoch(state_.step, test, learning_rate(learning_rate_, state_.step - 1),

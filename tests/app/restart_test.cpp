@@ -302,6 +302,22 @@ TEST_F(Restart, ARunThatEndsWithinAnEpochIsEvaluatedAndGoesOn) {
   EXPECT_FALSE(contains(whole, "\n1,7,")) << whole;
 }
 
+TEST_F(Restart, ARunThatWasStoppedWhileItWasEvaluatedGetsItsRowOnceAndACheckpointThatKnowsIt) {
+  ASSERT_EQ(train(10).status, 0);  // an epoch
+  const std::string whole = read_text(checkpoint(10));
+  // Stopped before the test set was done, the same run would have left this.
+  io::Checkpoint stopped = io::decode_checkpoint(io::read_file(checkpoint(10)), checkpoint(10));
+  stopped.state.evaluated_step = stopped.state.best_step = 0;
+  stopped.state.best_metric = 0;
+  io::write_file_atomically(checkpoint(10), io::encode_checkpoint(stopped));
+  const Ending ending = train(10);
+  EXPECT_EQ(ending.status, 0) << ending.output;
+  const std::string rows = read_text(run_ + "/log.csv");
+  EXPECT_EQ(rows.find("\n1,10,640,"), rows.rfind("\n1,10,640,")) << rows;
+  EXPECT_TRUE(read_text(checkpoint(10)) == whole);
+  EXPECT_TRUE(contains(train(10).output, "nothing to do: step 10 of 10 is done"));
+}
+
 TEST_F(Restart, AnotherBatchOrSeedIsRefused) {
   ASSERT_EQ(train(2).status, 0);
   const Ending micro = train(4, {"--batch.micro=16"});
