@@ -38,10 +38,10 @@ TEST(PlanCache, HasOneTextWhateverTheOrderOfInsertion) {
 }
 
 TEST(PlanCache, RefusesTextOfOthersNamingTheLine) {
-  for (const auto& [text, line] :
+  for (const auto& tested :
        {std::pair{"", "line 1"}, std::pair{"plans\n", "line 1"}, std::pair{"convoy plans 1", "line 1"},
         std::pair{"convoy plans 1\nkey\n", "line 2"}, std::pair{"convoy plans 1\nkey\tvalue\nkey\tcut", "line 3"}}) {
-    EXPECT_CONTAINS(test::message_of<Error>([&, text = text] { PlanCache::parse(text); }), line);
+    EXPECT_CONTAINS(test::message_of<Error>([&] { PlanCache::parse(tested.first); }), tested.second);
   }
 }
 

@@ -56,17 +56,17 @@ constexpr Kind kKinds[] = {{ScheduleKind::kNaive},          {ScheduleKind::kGpip
 
 TEST(Memory, StaysWithinThePromiseAndReachesIt) {
   std::mt19937 engine(3);
-  for (const auto& [kind, chunks] : kKinds) {
-    for_each_size(chunks, [&, kind = kind](const PipelineSize& size) {
+  for (const Kind& tested : kKinds) {
+    for_each_size(tested.chunks, [&](const PipelineSize& size) {
       PipelineSpec spec = pipeline(size);
       for (const bool uneven : {false, true}) {
         if (uneven) spec.costs = uneven_costs(spec.virtual_stages(), engine);
-        const Schedule schedule = make_schedule(kind, spec);
+        const Schedule schedule = make_schedule(tested.kind, spec);
         for (std::int64_t s = 0; s < size.stages; ++s) {
           const StageProgram& program = schedule[static_cast<std::size_t>(s)];
-          const std::int64_t most = max_in_flight(program), promised = promised_in_flight(kind, size, s);
+          const std::int64_t most = max_in_flight(program), promised = promised_in_flight(tested.kind, size, s);
           EXPECT_LE(most, promised);
-          if (!uneven && kind != ScheduleKind::kZeroBubble) {
+          if (!uneven && tested.kind != ScheduleKind::kZeroBubble) {
             EXPECT_EQ(most, promised) << "stage " << s;
           }
           std::int64_t of_chunks = 0;
@@ -80,20 +80,20 @@ TEST(Memory, StaysWithinThePromiseAndReachesIt) {
 
 TEST(Deadlock, NoneInAnyScheduleWithOrWithoutBuffering) {
   std::mt19937 engine(1);
-  for (const auto& [kind, chunks] : kKinds) {
-    for_each_size(chunks, [&, kind = kind](const PipelineSize& size) {
+  for (const Kind& tested : kKinds) {
+    for_each_size(tested.chunks, [&](const PipelineSize& size) {
       PipelineSpec spec = pipeline(size);
       // The order is made for some costs, or none, and run at others.
       for (const bool uneven : {false, true}) {
         if (uneven) spec.costs = uneven_costs(spec.virtual_stages(), engine);
         spec.agree_on_update = uneven;
-        const Schedule schedule = make_schedule(kind, spec);
+        const Schedule schedule = make_schedule(tested.kind, spec);
         const PipelineCosts costs = uneven_costs(spec.virtual_stages(), engine);
         double buffered = 0, unbuffered = 0;
         ASSERT_NO_THROW(buffered = simulate(schedule, costs).step_seconds);
         ASSERT_NO_THROW(unbuffered = simulate(schedule, costs, kAsExecuted).step_seconds);
         // Every time is a max over the same sums and more; but two channels that share a wire may change turns.
-        if (chunks == 1) {
+        if (tested.chunks == 1) {
           EXPECT_GE(unbuffered, buffered);
         }
       }

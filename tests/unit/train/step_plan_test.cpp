@@ -43,7 +43,7 @@ TEST(StepPlan, ChunksAreRunsOfCellsRoundTheStages) {
         EXPECT_EQ(chunk.boundary_in_bytes > 0, !chunk.is_first);
         EXPECT_EQ(chunk.boundary_out_bytes > 0, !chunk.is_last);
         EXPECT_EQ(chunk.num_frames, std::max(kEvaluationFrames, max_in_flight(schedule[s], c)));
-        const auto reduces = std::count_if(schedule[s].begin(), schedule[s].end(), [c = c](const Instruction& i) {
+        const auto reduces = std::count_if(schedule[s].begin(), schedule[s].end(), [c](const Instruction& i) {
           return i.op == Op::kReduceBucket && i.chunk == c;
         });
         EXPECT_EQ(reduces, stage.layout.runs[c].num_buckets);
