@@ -1,6 +1,6 @@
 #!/bin/bash
-# Several nodes with GPUs, model and data parallelism at once: a replica is a pipeline over 2 neighbouring GPUs of one
-# node, and the replicas average their gradients across the network.
+# Trains on the GPUs of several nodes, with model and data parallelism at once: a replica is a pipeline over 2 neighbouring
+# GPUs of one node, and the replicas average their gradients across the network.
 #   sbatch jobs/hybrid_gpus.sh input/imagenet_resnet50.cfg --train.precision=bf16 --run.directory=runs/hybrid
 #
 #            node 1          node 2          node 3
@@ -12,13 +12,14 @@
 #SBATCH --job-name=convoy
 #SBATCH --output=%x-%j.log
 #SBATCH --nodes=3
-#SBATCH --ntasks-per-node=4  # one rank a GPU
+#SBATCH --ntasks-per-node=4  # one rank per GPU
 #SBATCH --gres=gpu:4
-#SBATCH --cpus-per-task=8
+#SBATCH --cpus-per-task=8    # cores per GPU, as in one_node_gpus.sh
+#SBATCH --hint=nomultithread
+#SBATCH --exclusive
+#SBATCH --mem=0
 #SBATCH --time=24:00:00
 set -euo pipefail
+source "$SLURM_SUBMIT_DIR/jobs/common.sh"
 
-# --distribution=block   ranks 0, 1, 2 ... fill one node before the next: both stages of a replica in one node
-# the others             see one_node.sh and one_node_gpus.sh
-srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" --cpu-bind=cores \
-  --distribution=block:block build/release/convoy train --grid.stages=2 --run.device=cuda "$@"
+"${convoy[@]}" train --grid.stages=2 --run.device=cuda "$@"

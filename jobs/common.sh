@@ -1,0 +1,32 @@
+# What the job scripts share. sbatch runs a copy of a script from a folder of its own, so each sources this file from the
+# directory that the job was submitted from: the project's root.
+#
+#   "${convoy[@]}" train FILE.cfg --key=value ...    starts convoy on all ranks of the job
+# shellcheck shell=bash disable=SC2034  # the scripts use it
+
+# --- Your cluster: change this ----------------------------------------------------------------------------------------
+# What was loaded to build Convoy:
+# module purge
+# module load gcc openmpi hdf5
+
+# The fast one of a node's networks, if Open MPI does not choose it by itself:
+# export OMPI_MCA_btl_tcp_if_include=ib0
+# ----------------------------------------------------------------------------------------------------------------------
+
+program=${CONVOY:-build/release/convoy}
+if [[ ! -x $program ]]; then
+  echo "jobs/common.sh: there is no program '$program' in $PWD. Build it (tools/build), submit from the project's root, or" \
+    "name it: CONVOY=/path/to/convoy sbatch ..." >&2
+  exit 2
+fi
+
+# Open MPI's ranks find each other by PMIx. Where Slurm has none, Open MPI's mpirun starts them on the job's nodes.
+if srun --mpi=list 2>&1 | grep -qw pmix; then
+  # --kill-on-bad-exit   when a rank dies the job ends, instead of waiting for it until the time limit
+  # --cpus-per-task      again, because srun does not inherit it from sbatch since Slurm 22.05
+  # --distribution       ranks 0, 1, 2 ... fill one node before the next, and one socket before the next: the stages of a
+  #                      pipeline are neighbours
+  convoy=(srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" --distribution=block:block "$program")
+else
+  convoy=(mpirun -n "$SLURM_NTASKS" --map-by slot --bind-to none "$program")
+fi

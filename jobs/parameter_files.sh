@@ -1,0 +1,28 @@
+#!/bin/bash
+# Several parameter files, each in a run directory of its own: a.cfg in runs/compare/a ...
+#   sbatch --array=1-3 jobs/parameter_files.sh runs/compare a.cfg b.cfg c.cfg [--key=value ...]
+#SBATCH --job-name=convoy
+#SBATCH --output=%x-%A-%a.log
+#SBATCH --array=1-2          # from 1 to the number of files
+#SBATCH --nodes=1
+#SBATCH --ntasks=4
+#SBATCH --cpus-per-task=4
+#SBATCH --hint=nomultithread
+#SBATCH --exclusive
+#SBATCH --mem=0
+#SBATCH --time=04:00:00
+set -euo pipefail
+source "$SLURM_SUBMIT_DIR/jobs/common.sh"
+
+runs=${1:?the directory of the runs is missing: sbatch jobs/parameter_files.sh runs/compare a.cfg b.cfg}
+files=() keys=()
+for argument in "${@:2}"; do
+  if [[ $argument == --* ]]; then keys+=("$argument"); else files+=("$argument"); fi
+done
+if ((SLURM_ARRAY_TASK_ID < 1 || SLURM_ARRAY_TASK_ID > ${#files[@]})); then
+  echo "parameter_files.sh: there is no parameter file number $SLURM_ARRAY_TASK_ID. Submit with --array=1-${#files[@]}." >&2
+  exit 2
+fi
+file=${files[SLURM_ARRAY_TASK_ID - 1]}
+"${convoy[@]}" train "$file" --run.threads="$SLURM_CPUS_PER_TASK" "${keys[@]}" \
+  --run.directory="$runs/$(basename "$file" .cfg)"

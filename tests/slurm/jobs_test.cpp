@@ -1,0 +1,272 @@
+/// The scripts of jobs/ in a real Slurm of two nodes: each does what it says, and a job goes on or ends as it should.
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "convoy/base/clock.h"
+
+#include "app/program.h"
+#include "app/small_data.h"
+
+namespace convoy::test {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr double kTimeoutSeconds = 240;
+
+bool becomes_true(const std::function<bool()>& condition, double timeout_seconds = kTimeoutSeconds) {
+  const double end = now_seconds() + timeout_seconds;
+  while (!condition()) {
+    if (now_seconds() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  return true;
+}
+
+Ending run(const std::string& program, const Words& arguments) {
+  return run_program({.arguments = arguments, .patience_seconds = kTimeoutSeconds, .program = program});
+}
+
+int count(const std::string& text, const std::string& part) {
+  int times = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++times;
+  return times;
+}
+
+}  // namespace
+
+/// A cluster, and data in a folder that all its nodes see; jobs are submitted from the project's root.
+class Jobs : public testing::Test {
+ protected:
+  explicit Jobs(const Words& variant = {}) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    const Ending start = run(CONVOY_CLUSTER, Words{"start", folder_ + "/cluster"} + variant);
+    if (start.status != 0) reason_ = start.output;
+    setenv("SLURM_CONF", (folder_ + "/cluster/slurm.conf").c_str(), 1);
+    setenv("OMPI_MCA_btl_tcp_if_include", "lo", 1);  // both nodes have one network, this machine's own
+    setenv("CONVOY", CONVOY_PROGRAM, 1);
+    std::filesystem::current_path(CONVOY_ROOT);
+  }
+  ~Jobs() override {
+    run(CONVOY_CLUSTER, {"stop", folder_ + "/cluster"});
+    std::error_code ignored;
+    if (!HasFailure()) std::filesystem::remove_all(folder_, ignored);
+  }
+
+  void SetUp() override {
+    if (!reason_.empty()) GTEST_SKIP() << reason_;
+    Words arguments = import_small_data(folder_ + "/small");
+    arguments.erase(arguments.begin());  // "train", which the scripts say
+    std::string file;
+    for (std::string& argument : arguments) {
+      argument.replace(0, 2, "");  // --section.key=value
+      file += "[" + argument.substr(0, argument.find('.')) + "]\n" + argument.substr(argument.find('.') + 1) + "\n";
+    }
+    write_text(parameters(), file);
+  }
+
+  std::string parameters() const { return folder_ + "/small.cfg"; }
+  std::string data() const { return folder_ + "/small/data"; }
+  std::string node_disk(const std::string& node) const { return folder_ + "/cluster/tmp-" + node; }
+  std::string run_directory() const { return folder_ + "/run"; }
+  std::string log() const { return read_text(folder_ + "/log"); }
+
+  // One job, or an array of them, to its end.
+  Ending submit_and_wait(const Words& options, const std::string& script, const Words& arguments) const {
+    Ending ending = run("sbatch", Words{"--wait", "--output=" + folder_ + "/log", "--open-mode=append"} + options +
+                                      Words{"jobs/" + script} + arguments);
+    ending.output += log();
+    return ending;
+  }
+  Ending train(const Words& options, const std::string& script, const Words& arguments = {}) const {
+    return submit_and_wait(
+        Words{"--cpus-per-task=1"} + options, script,
+        Words{parameters(), "--train.max_steps=4", "--run.directory=" + run_directory()} + arguments);
+  }
+
+  // Returns the job's number.
+  std::string submit_endless(const Words& options) const {
+    const Ending ending =
+        run("sbatch", Words{"--parsable", "--output=" + folder_ + "/log", "--ntasks-per-node=1", "--cpus-per-task=1"} +
+                          options +
+                          Words{"jobs/requeue.sh", parameters(), "--train.epochs=1000000",
+                                "--checkpoint.every_epochs=0", "--run.directory=" + run_directory()});
+    EXPECT_EQ(ending.status, 0) << ending.output;
+    return ending.output.substr(0, ending.output.find('\n'));
+  }
+  bool is_in_state(const std::string& job, const std::string& state) const {
+    return contains(run("scontrol", {"show", "job", job}).output, "JobState=" + state + " ");
+  }
+  // The job trains at its start number n, after a checkpoint at each of those before.
+  void expect_training_at_start(int n) const {
+    EXPECT_TRUE(becomes_true([&] { return count(log(), "epoch: 10 steps") == n; })) << log();
+    std::this_thread::sleep_for(std::chrono::seconds(2));  // some steps
+    EXPECT_EQ(count(log(), "Start "), n) << log();
+    EXPECT_EQ(count(log(), "resumed: "), n - 1) << log();
+    EXPECT_EQ(count(log(), "stopped on request"), n - 1) << log();
+  }
+  void expect_cancelled_for_good(const std::string& job) const {
+    const int starts = count(log(), "Start "), stops = count(log(), "stopped on request");
+    EXPECT_EQ(run("scancel", {job}).status, 0);
+    EXPECT_TRUE(becomes_true([&] { return is_in_state(job, "CANCELLED"); })) << log();
+    EXPECT_EQ(count(log(), "stopped on request"), stops + 1) << "with a checkpoint\n" << log();
+    std::this_thread::sleep_for(std::chrono::seconds(15));  // a requeued job begins ten seconds later
+    EXPECT_TRUE(is_in_state(job, "CANCELLED"));
+    EXPECT_EQ(count(log(), "Start "), starts) << log();
+  }
+  void preempt() const {
+    EXPECT_EQ(run("sbatch",
+                  {"--partition=urgent", "--nodes=2", "--exclusive", "--output=/dev/null", "--wait", "--wrap=sleep 1"})
+                  .status,
+              0);
+  }
+  void expect_trained(const std::string& name, const Ending& ending) const {
+    EXPECT_EQ(ending.status, 0) << ending.output;
+    EXPECT_TRUE(std::filesystem::exists(name + "/checkpoints/step-00000004.h5")) << ending.output;
+  }
+
+ private:
+  const std::string folder_ = fmt::format("{}/jobs-{}", CONVOY_WORK, getpid());
+  std::string reason_;  // why there is no cluster
+};
+
+class JobsWithoutPmix : public Jobs {
+ protected:
+  JobsWithoutPmix() : Jobs({"without_pmix"}) {}
+};
+
+TEST_F(Jobs, TrainOnOneNode) {
+  const Ending ending = train({"--ntasks=2"}, "one_node.sh", {"--grid.stages=2"});
+  expect_trained(run_directory(), ending);
+  EXPECT_TRUE(contains(ending.output, "2 ranks; 1 node, 2 ranks on it")) << ending.output;
+}
+
+TEST_F(Jobs, SayWhatToDoWhereTheProgramIsNotThere) {
+  setenv("CONVOY", "/no/such/program", 1);
+  const Ending ending = train({"--ntasks=1"}, "one_node.sh");
+  EXPECT_EQ(ending.status, 2) << ending.output;
+  EXPECT_TRUE(contains(ending.output, "there is no program '/no/such/program'")) << ending.output;
+}
+
+TEST_F(Jobs, TrainOnSeveralNodesWithTheStagesOfAReplicaOnOne) {
+  const Ending ending = train({"--ntasks-per-node=2"}, "several_nodes.sh");
+  expect_trained(run_directory(), ending);
+  EXPECT_TRUE(contains(ending.output, "2 stages x 2 replicas = 4 ranks; 2 nodes, 2 ranks on each")) << ending.output;
+}
+
+TEST_F(Jobs, AskForGpusOnOneNodeAndOnSeveral) {  // which this cluster has in name only
+  const Ending one = train({"--ntasks=2", "--gres=gpu:2"}, "one_node_gpus.sh", {"--run.device=cpu"});
+  expect_trained(run_directory(), one);
+  const Ending hybrid = train({"--nodes=2", "--ntasks-per-node=2", "--gres=gpu:2"}, "hybrid_gpus.sh",
+                              {"--run.device=cpu", "--run.directory=" + run_directory() + "-hybrid"});
+  expect_trained(run_directory() + "-hybrid", hybrid);
+  EXPECT_TRUE(contains(hybrid.output, "2 stages x 2 replicas = 4 ranks; 2 nodes, 2 ranks on each")) << hybrid.output;
+}
+
+TEST_F(Jobs, TrainAnArrayOfSeedsInARunDirectoryEach) {
+  const Ending ending = submit_and_wait({"--array=3-4", "--ntasks=1", "--cpus-per-task=1"}, "seeds.sh",
+                                        {run_directory(), parameters(), "--train.max_steps=4"});
+  for (const std::string seed : {"3", "4"}) {
+    expect_trained(run_directory() + "/seed-" + seed, ending);
+    EXPECT_TRUE(contains(read_text(run_directory() + "/seed-" + seed + "/params.cfg"), "seed = " + seed + " "));
+  }
+}
+
+TEST_F(Jobs, TrainAnArrayOfParameterFilesInARunDirectoryEach) {
+  const std::string other = run_directory() + "-other.cfg";
+  std::filesystem::copy_file(parameters(), other);
+  const Words arguments = {run_directory(), parameters(), other, "--train.max_steps=4"};
+  const Words options = {"--ntasks=1", "--cpus-per-task=1"};
+  const Ending ending = submit_and_wait(options + Words{"--array=1-2"}, "parameter_files.sh", arguments);
+  expect_trained(run_directory() + "/small", ending);
+  expect_trained(run_directory() + "/run-other", ending);
+  const Ending too_many = submit_and_wait(options + Words{"--array=3"}, "parameter_files.sh", arguments);
+  EXPECT_EQ(too_many.status, 2) << too_many.output;
+  EXPECT_TRUE(contains(too_many.output, "Submit with --array=1-2")) << too_many.output;
+}
+
+TEST_F(Jobs, ImportEvaluateAndPredict) {
+  const std::string imported = run_directory() + "-data";
+  const Ending import = submit_and_wait({"--ntasks=3"}, "import.sh",
+                                        {"--import.source=" + data() + "/../idx", "--import.output=" + imported});
+  EXPECT_EQ(import.status, 0) << import.output;
+  const Words from_it = {"--data.train=" + imported + "/train", "--data.test=" + imported + "/test"};
+  expect_trained(run_directory(), train({"--ntasks=1"}, "one_node.sh", from_it));
+  const Words options = {"--ntasks=2", "--cpus-per-task=1"};
+  const Ending evaluation = submit_and_wait(options, "evaluate.sh", {run_directory() + "/params.cfg"});
+  EXPECT_EQ(evaluation.status, 0) << evaluation.output;
+  EXPECT_TRUE(contains(evaluation.output, "96 samples")) << evaluation.output;
+  const Ending prediction =
+      submit_and_wait(options, "predict.sh", {run_directory() + "/params.cfg", "--predict.data=" + imported + "/test"});
+  EXPECT_EQ(prediction.status, 0) << prediction.output;
+  EXPECT_EQ(count(read_text(run_directory() + "/predictions.csv"), "\n"), 96 + 1);
+}
+
+TEST_F(Jobs, TrainFromCopiesOnTheNodesOwnDisks) {
+  const Ending ending =
+      submit_and_wait({"--ntasks-per-node=1", "--cpus-per-task=1"}, "local_disk.sh",
+                      {data(), parameters(), "--train.max_steps=4", "--run.directory=" + run_directory()});
+  expect_trained(run_directory(), ending);
+  EXPECT_TRUE(contains(read_text(run_directory() + "/params.cfg"), "train = /tmp/convoy-"));
+  EXPECT_TRUE(contains(read_text(run_directory() + "/params.cfg"), "test = /tmp/convoy-"));
+  for (const std::string node : {"n1", "n2"})
+    for (const auto& entry : std::filesystem::directory_iterator(node_disk(node)))
+      EXPECT_FALSE(contains(entry.path().string(), "convoy-")) << entry.path();
+}
+
+TEST_F(Jobs, AreRequeuedAtTheirTimeLimitAndResumeUntilTheyAreCancelled) {
+  // Slurm sends the signal up to a minute early: 15 to 75 s after the start.
+  const std::string job = submit_endless({"--time=2", "--signal=B:USR1@45"});
+  expect_training_at_start(1);
+  expect_training_at_start(2);
+  expect_cancelled_for_good(job);
+}
+
+TEST_F(Jobs, AreRequeuedWhereTheSignalComesBeforeTrainingHasBegun) {
+  const std::string job = submit_endless({});
+  EXPECT_TRUE(becomes_true([this] { return contains(log(), "Start 1 "); }));
+  EXPECT_EQ(run("scancel", {"--batch", "--signal=USR1", job}).status, 0);
+  EXPECT_TRUE(becomes_true([this] { return count(log(), "epoch: 10 steps") > 0 && contains(log(), "Start 2 "); }))
+      << log();
+  expect_cancelled_for_good(job);
+}
+
+TEST_F(Jobs, AreRequeuedWhenTheyArePreemptedAndResumeUntilTheyAreCancelled) {
+  const std::string job = submit_endless({"--partition=main"});
+  expect_training_at_start(1);
+  preempt();
+  expect_training_at_start(2);
+  expect_cancelled_for_good(job);
+}
+
+TEST_F(Jobs, AreRequeuedBySlurmWhenTheyArePreemptedWithoutDelay) {
+  const std::string job = submit_endless({"--partition=hasty"});
+  expect_training_at_start(1);
+  preempt();
+  expect_training_at_start(2);
+  EXPECT_EQ(run("scontrol", {"requeue", job}).status, 0);
+  expect_training_at_start(3);
+  expect_cancelled_for_good(job);
+}
+
+TEST_F(JobsWithoutPmix, TrainOnSeveralNodesAndAreRequeuedAtTheirTimeLimit) {
+  const std::string job = submit_endless({"--time=2", "--signal=B:USR1@45"});
+  expect_training_at_start(1);
+  expect_training_at_start(2);
+  EXPECT_TRUE(contains(log(), "2 ranks; 2 nodes, 1 rank on each")) << log();
+  EXPECT_EQ(run("scancel", {job}).status, 0);
+  EXPECT_TRUE(becomes_true([&] { return is_in_state(job, "CANCELLED"); })) << log();
+}
+
+}  // namespace convoy::test
