@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "convoy/base/error.h"
+
+#include "data/orientation.h"
 
 namespace convoy {
 
@@ -54,7 +57,7 @@ ImageShape decoded_shape(const ImageHeader& header, const DecodeRequest& request
   return {(header.h + shrink - 1) / shrink, (header.w + shrink - 1) / shrink, request.channels};
 }
 
-ImageDecoder::ImageDecoder() : jpeg_(make_jpeg_codec()), png_(make_png_codec()) {}
+ImageDecoder::ImageDecoder(bool orients) : orients_(orients), jpeg_(make_jpeg_codec()), png_(make_png_codec()) {}
 
 ImageCodec& ImageDecoder::codec_of(std::span<const std::byte> file) {
   if (file.empty()) fail("it is empty");
@@ -64,13 +67,23 @@ ImageCodec& ImageDecoder::codec_of(std::span<const std::byte> file) {
 }
 
 ImageHeader ImageDecoder::read_header(std::span<const std::byte> file) {
-  return codec_of(file).read_header(file);
+  ImageHeader header = codec_of(file).read_header(file);
+  if (orients_ && exif_orientation(file).transposed) std::swap(header.h, header.w);
+  return header;
 }
 
 ImageView ImageDecoder::decode(std::span<const std::byte> file, const DecodeRequest& request) {
   if (request.channels != 1 && request.channels != 3)
     fail("an image cannot be decoded as {} channels", request.channels);
-  return codec_of(file).decode(file, request, pixels_);
+  ImageCodec& codec = codec_of(file);
+  const Orientation orientation = orients_ ? exif_orientation(file) : Orientation{};
+  if (orientation == Orientation{}) return codec.decode(file, request, pixels_);
+
+  DecodeRequest stored = request;
+  if (orientation.transposed) std::swap(stored.at_least_h, stored.at_least_w);
+  const ImageShape shape = decoded_shape(codec.read_header(file), stored);
+  if (request.window) stored.window = stored_window(*request.window, orientation, shape.h, shape.w);
+  return turned(codec.decode(file, stored, pixels_), orientation, shape.h, shape.w, turned_);
 }
 
 }  // namespace convoy

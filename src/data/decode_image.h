@@ -4,7 +4,7 @@
 /// and what is damaged or cut off is an error, never half an image. Where only a window of a picture is asked for,
 /// damage that no pixel of it depends on may go unnoticed: the window is what it would be in the whole file.
 ///   alpha: dropped, as most training programs do; 16 bits: scaled to 8; CMYK and YCCK: through the simple formula
-///   R = (255 - C) (255 - K) / 255; colour to grey: 0.299 R + 0.587 G + 0.114 B. Orientation tags are ignored.
+///   R = (255 - C) (255 - K) / 255; colour to grey: 0.299 R + 0.587 G + 0.114 B.
 #pragma once
 
 #include <cstddef>
@@ -76,7 +76,9 @@ std::unique_ptr<ImageCodec> make_png_codec();
 /// Decodes one image after the other, whatever their format, in memory that it keeps. One a thread.
 class ImageDecoder {
  public:
-  ImageDecoder();
+  /// `orients`: a JPEG is turned as its Exif orientation says (data/orientation.h). Then headers, requests and views
+  /// are those of the turned picture. Else the orientation is ignored.
+  explicit ImageDecoder(bool orients = false);
 
   /// Both throw Error saying what is wrong with the file ("it is truncated: ...").
   ImageHeader read_header(std::span<const std::byte> file);
@@ -86,8 +88,9 @@ class ImageDecoder {
  private:
   ImageCodec& codec_of(std::span<const std::byte> file);
 
+  bool orients_;
   std::unique_ptr<ImageCodec> jpeg_, png_;
-  std::vector<std::uint8_t> pixels_;
+  std::vector<std::uint8_t> pixels_, turned_;
 };
 
 // --- For the codecs --------------------------------------------------------------------------------------------------

@@ -153,8 +153,8 @@ SourceListing list_image_folder(const std::string& root_name) {
   return listing;
 }
 
-FolderSource::FolderSource(std::string root, SourceListing listing)
-    : ImageSource(std::move(listing)), root_(std::move(root)) {}
+FolderSource::FolderSource(std::string root, SourceListing listing, bool orients)
+    : ImageSource(std::move(listing)), root_(std::move(root)), decoder_(orients) {}
 
 std::uint64_t read_image_file(const std::string& path, std::uint64_t most_bytes, std::vector<std::byte>& file) {
   const io::FileDescriptor opened = open_image(path);

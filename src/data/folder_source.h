@@ -29,7 +29,8 @@ std::uint64_t read_image_file(const std::string& path, std::uint64_t most_bytes,
 
 class FolderSource final : public ImageSource {
  public:
-  FolderSource(std::string root, SourceListing listing);
+  /// `orients`: images are turned as their Exif orientation says.
+  FolderSource(std::string root, SourceListing listing, bool orients = false);
 
   bool has_files() const override { return true; }
   ImageHeader look(const SourceSplit& split, std::int64_t sample) override;

@@ -56,10 +56,11 @@ SourceListing list_one_image(const std::string& path) {
   return listing;
 }
 
-ImageFolder::ImageFolder(std::string folder, SourceListing listing, std::int64_t channels)
+ImageFolder::ImageFolder(std::string folder, SourceListing listing, std::int64_t channels, bool orients)
     : listing_(std::move(listing)) {
   info_.image = {0, 0, channels};
   info_.encoded = true;
+  info_.oriented = orients;
   info_.num_samples = files().size();
   info_.class_names = listing_.class_names;
   info_.source = std::move(folder);

@@ -17,7 +17,8 @@ SourceListing list_one_image(const std::string& path);
 
 class ImageFolder final : public io::SampleStore {
  public:
-  ImageFolder(std::string folder, SourceListing listing, std::int64_t channels);
+  /// `channels` that files are decoded to; `orients`: turned as their Exif orientation says.
+  ImageFolder(std::string folder, SourceListing listing, std::int64_t channels, bool orients = false);
 
   const io::DatasetInfo& info() const override { return info_; }
   std::span<const std::byte> read(std::int64_t sample, std::vector<std::byte>& memory) const override;

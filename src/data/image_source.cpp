@@ -151,7 +151,7 @@ std::unique_ptr<ImageSource> open_source(const ImportParams& params, const mpi::
     case ImportFormat::kCifar:
       return open_cifar(params.source);
     default:
-      return std::make_unique<FolderSource>(params.source, broadcast_listing(listed, world));
+      return std::make_unique<FolderSource>(params.source, broadcast_listing(listed, world), params.orient);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "convoy/comm/on_root.h"
 #include "convoy/io/shard_writer.h"
 
+#include "data/centre_crop.h"
 #include "data/image_source.h"
 #include "data/import_rounds.h"
 #include "data/look.h"
@@ -65,6 +66,8 @@ class Import {
     if (params_.storage == StorageKind::kEncoded && !source_->has_files()) {
       refuse("import.storage = encoded keeps files of images; '{}' holds none. Allowed: raw", params_.source);
     }
+    if (params_.orient && !source_->has_files())
+      refuse("import.orient = true reads files of images; '{}' holds none. Allowed: false", params_.source);
     std::int64_t number = 0;
     for (std::size_t s = 0; s < listing().splits.size(); ++s) {
       const SourceSplit& split = listing().splits[s];
@@ -106,6 +109,7 @@ class Import {
     io::DatasetInfo& info = summary_.splits[index].info;
     info.image = image_;
     info.encoded = params_.storage == StorageKind::kEncoded;
+    info.oriented = params_.orient;
     info.class_names = listing().class_names;
     info.source = params_.source;
     info.num_samples = split.size();
@@ -160,7 +164,7 @@ class Import {
   std::optional<std::span<const std::byte>> read(std::size_t split_number, std::int64_t sample) {
     const SourceSplit& split = listing().splits[split_number];
     try {
-      ImageView view = source_->read(split, sample, request());
+      ImageView view = source_->read(split, sample, {.channels = image_.c});
       if (params_.storage == StorageKind::kRaw) view = at_size(view);
       counts_[split_number].add(view.bytes());
       return params_.storage == StorageKind::kRaw ? std::as_bytes(view.bytes()) : source_->file();
@@ -173,16 +177,13 @@ class Import {
     }
   }
 
-  // Decoding a JPEG at half its size is itself an average over pixels. Down to twice the size wanted the filter still
-  // has the last word.
-  DecodeRequest request() const { return {image_.c, 2 * params_.size, 2 * params_.size}; }
-
   ImageView at_size(const ImageView& view) {
     if (view.shape == image_) return view;
     if (params_.size == 0) fail("it has {} pixels, the others {}", to_string(view.shape), to_string(image_));
     resized_.resize(static_cast<std::size_t>(image_.count()));
-    const bool crop = params_.resize == ResizeKind::kCrop;
-    resampler_.plan(view.shape, crop ? centre_square(view.shape) : whole(view.shape), image_.h, image_.w);
+    const PixelGrid grid = params_.resize == ResizeKind::kCrop ? centre_crop(view.shape, params_.size, params_.size)
+                                                               : grid_over(whole(view.shape), image_.h, image_.w);
+    resampler_.plan(view.shape, grid, image_.h, image_.w);
     resampler_.resample(view, resized_.data());
     return {image_, resized_.data()};
   }

@@ -119,7 +119,8 @@ Loader::Impl::Impl(const io::SampleStore& samples_in, const Sampler& sampler_in,
     bad_places.resize(static_cast<std::size_t>(spec.num_micro_batches * spec.batch_micro));
   }
   const std::int64_t num_workers = std::clamp<std::int64_t>(spec.threads, 1, read_ahead);
-  for (std::int64_t i = 0; i < num_workers; ++i) workers.push_back({.preparer = ImagePreparer(augmenter)});
+  for (std::int64_t i = 0; i < num_workers; ++i)
+    workers.push_back({.preparer = ImagePreparer(augmenter, samples.info().oriented)});
   if (mixes())
     for (Worker& worker : workers) worker.mixes.resize(static_cast<std::size_t>(spec.batch_micro));
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "convoy/base/error.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/dataset.h"
 #include "convoy/io/shard_writer.h"
@@ -40,7 +41,22 @@ std::string folder_of(const SamplesPath& from, Kind kind) {
   return kind == Kind::kImageFile ? fs::path(from.path).parent_path().string() : from.path;
 }
 
+// Pixels cannot be turned any more, and what was trained on the files of a data set saw them as they were imported.
+std::unique_ptr<io::Dataset> open_dataset(const SamplesPath& from) {
+  auto dataset = std::make_unique<io::Dataset>(from.path, from.key, kSplit);
+  if (from.orients && !dataset->info().oriented)
+    refuse(
+        "predict.orient = true, but {} = {} is a data set that was imported with import.orient = false. Import it "
+        "again with import.orient = true, or give its folder of images",
+        from.key, from.path);
+  return dataset;
+}
+
 }  // namespace
+
+bool is_image_file(const std::string& path) {
+  return kind_of(path) == Kind::kImageFile;
+}
 
 std::unique_ptr<io::SampleStore> open_samples(const SamplesPath& from, const mpi::Communicator& world) {
   Kind kind = {};
@@ -51,8 +67,9 @@ std::unique_ptr<io::SampleStore> open_samples(const SamplesPath& from, const mpi
     if (kind == Kind::kImageFile) listing = list_one_image(from.path);
   });
   world.broadcast(&kind, sizeof kind, 0);
-  if (kind == Kind::kDataset) return std::make_unique<io::Dataset>(from.path, from.key, kSplit);
-  return std::make_unique<ImageFolder>(folder_of(from, kind), broadcast_listing(listing, world), from.channels);
+  if (kind == Kind::kDataset) return open_dataset(from);
+  return std::make_unique<ImageFolder>(folder_of(from, kind), broadcast_listing(listing, world), from.channels,
+                                       from.orients);
 }
 
 }  // namespace convoy

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/centre_crop.h"
 #include "data/colour_jitter.h"
 #include "data/random_crop.h"
 
@@ -42,54 +43,40 @@ void cut_bytes(const std::uint8_t* image, const ImageShape& shape, const ops::Im
 
 }  // namespace
 
-// The part of an image that becomes the network's input, in its pixels.
-Region ImagePreparer::seen(const ImageShape& image, const ImageOrder& order) const {
+// A random part is scaled down while it is decoded, as long as it keeps the pixels that it is resized to.
+ImagePreparer::Part ImagePreparer::random_part(const ImageHeader& header, const ImageOrder& order) const {
   const AugmentationSpec& spec = augmenter_->spec();
-  if (spec.size == 0) return whole(image);
-  if (spec.crop == CropKind::kRandomResized)
-    return random_resized_crop(image, spec.least_share,
-                               augmenter_->key(Purpose::kResizedCrop, order.epoch, order.sample));
-  Region region = centre_square(image);
-  const double kept = static_cast<double>(spec.size) / static_cast<double>(std::max(spec.size, spec.short_side));
-  region.top += region.height * (1 - kept) / 2;
-  region.left += region.width * (1 - kept) / 2;
-  region.height *= kept;
-  region.width *= kept;
-  return region;
+  const ImageShape full{header.h, header.w, augmenter_->image().c};
+  const Region region =
+      random_resized_crop(full, spec.least_share, augmenter_->key(Purpose::kResizedCrop, order.epoch, order.sample));
+  const DecodeRequest request{.channels = full.c,
+                              .at_least_h = scaled_side(full.h, spec.size, region.height),
+                              .at_least_w = scaled_side(full.w, spec.size, region.width)};
+  const ImageShape shape = decoded_shape(header, request);
+  return {request, shape, grid_over(scaled(region, full, shape), spec.size, spec.size)};
 }
 
-// Scaled down while it is decoded, as long as the region keeps the pixels that it is resized to.
-DecodeRequest ImagePreparer::request_for(const ImageShape& full, const Region& region) const {
-  const std::int64_t size = augmenter_->spec().size;
-  return {.channels = full.c,
-          .at_least_h = scaled_side(full.h, size, region.height),
-          .at_least_w = scaled_side(full.w, size, region.width)};
+ImagePreparer::Part ImagePreparer::part_seen(const ImageHeader& header, const ImageOrder& order) const {
+  const AugmentationSpec& spec = augmenter_->spec();
+  if (spec.size > 0 && spec.crop == CropKind::kRandomResized) return random_part(header, order);
+  const ImageShape full{header.h, header.w, augmenter_->image().c};
+  if (spec.size == 0) return {{.channels = full.c}, full, {}};
+  return {{.channels = full.c}, full, centre_crop(full, std::max(spec.size, spec.short_side), spec.size)};
 }
 
 PreparedImage ImagePreparer::prepare(const ImageOrder& order) {
-  // 1. The picture's size when it is read, and the part of it that is seen
-  const ImageShape& wanted = augmenter_->image();
+  // 1. What is read of the picture, and what is seen of that
+  const ImageShape &wanted = augmenter_->image(), &stored = augmenter_->stored();
   const bool raw = order.image != nullptr;
-  ImageShape shape = augmenter_->stored();
-  Region region;
-  DecodeRequest request;
-  if (raw) {
-    region = seen(shape, order);
-  } else {
-    const ImageHeader header = decoder_.read_header(order.file);
-    const ImageShape full{header.h, header.w, wanted.c};
-    region = seen(full, order);
-    request = request_for(full, region);
-    shape = decoded_shape(header, request);
-    region = scaled(region, full, shape);
-  }
+  auto [request, shape, grid] =
+      part_seen(raw ? ImageHeader{.h = stored.h, .w = stored.w} : decoder_.read_header(order.file), order);
 
   // 2. At the network's size: of a file only what that takes is decoded
-  const bool as_it_is = shape == wanted && region == whole(shape);
-  if (!as_it_is) request.window = resampler_.plan(shape, region, wanted.h, wanted.w);
+  const bool is_ready = shape == wanted && grid == PixelGrid{};
+  if (!is_ready) request.window = resampler_.plan(shape, grid, wanted.h, wanted.w);
   const ImageView image = raw ? ImageView{shape, order.image} : decoder_.decode(order.file, request);
   PreparedImage prepared{image.pixels, augmenter_->cut(order.epoch, order.sample)};
-  if (!as_it_is) {
+  if (!is_ready) {
     resized_.resize(static_cast<std::size_t>(wanted.count()));
     resampler_.resample(image, resized_.data());
     prepared.pixels = resized_.data();

@@ -1,6 +1,7 @@
 /// From what a data set stores of a sample to bytes of the network's size: decoded, cropped and resized, colours
 /// changed. Of a JPEG only what is seen is decoded, so that damage elsewhere in a file may go unnoticed; an import
-/// reads whole files.
+/// reads whole files. The centre of a picture gives the same bytes from the file and from an import of it as pixels;
+/// random parts, which only training sees, may be decoded at 1/2, 1/4 or 1/8 of their size.
 #pragma once
 
 #include <cstddef>
@@ -32,14 +33,21 @@ struct PreparedImage {
 /// Keeps its memory. One a thread; augmenter outlives it.
 class ImagePreparer {
  public:
-  explicit ImagePreparer(const Augmenter& augmenter) : augmenter_(&augmenter) {}
+  /// `orients`: files are turned as their Exif orientation says.
+  explicit ImagePreparer(const Augmenter& augmenter, bool orients = false)
+      : augmenter_(&augmenter), decoder_(orients) {}
 
   /// Holds until the next call. Throws Error saying what is wrong with the file.
   PreparedImage prepare(const ImageOrder& order);
 
  private:
-  Region seen(const ImageShape& image, const ImageOrder& order) const;
-  DecodeRequest request_for(const ImageShape& full, const Region& region) const;
+  struct Part {
+    DecodeRequest request;
+    ImageShape shape;  ///< of the whole picture, as it is decoded
+    PixelGrid grid;    ///< of the network's input in it
+  };
+  Part random_part(const ImageHeader& header, const ImageOrder& order) const;
+  Part part_seen(const ImageHeader& header, const ImageOrder& order) const;
   const std::uint8_t* change_colours(const std::uint8_t* pixels, const ops::ImageCut& cut, const ImageOrder& order);
 
   const Augmenter* augmenter_;

@@ -19,23 +19,22 @@ Region whole(const ImageShape& image) {
   return {0, 0, static_cast<double>(image.h), static_cast<double>(image.w)};
 }
 
-Region centre_square(const ImageShape& image) {
-  const auto h = static_cast<double>(image.h), w = static_cast<double>(image.w);
-  const double side = std::min(h, w);
-  return {(h - side) / 2, (w - side) / 2, side, side};
+PixelGrid grid_over(const Region& region, std::int64_t h, std::int64_t w) {
+  return {.rows = {.begin = region.top, .step = region.height / static_cast<double>(h)},
+          .columns = {.begin = region.left, .step = region.width / static_cast<double>(w)}};
 }
 
-// Output i lies at begin + (i + 1/2) step of the input, whose pixel j has its centre at j + 1/2. The triangle around it
-// reaches max(1, step) to both sides: over ceil(2 reach) centres at the most.
-void Resampler::plan(Axis& axis, std::int64_t in_size, double begin, double length, std::int64_t out_size) {
-  const double step = length / static_cast<double>(out_size), reach = std::max(1.0, step);
+// The triangle around a pixel that comes out reaches max(1, step) to both sides: over ceil(2 reach) centres of pixels
+// at the most.
+void Resampler::plan(Axis& axis, std::int64_t in_size, const AxisGrid& grid, std::int64_t out_size) {
+  const double reach = std::max(1.0, grid.step);
   axis.taps = std::min(in_size, static_cast<std::int64_t>(std::ceil(2 * reach)));
   axis.first.resize(static_cast<std::size_t>(out_size));
   axis.weight.assign(static_cast<std::size_t>(out_size * axis.taps), 0);
   std::vector<double>& exact = axis.exact;
   exact.resize(static_cast<std::size_t>(axis.taps));
   for (std::int64_t i = 0; i < out_size; ++i) {
-    const double centre = begin + (static_cast<double>(i) + 0.5) * step;
+    const double centre = grid.begin + (static_cast<double>(grid.first + i) + 0.5) * grid.step;
     const auto lowest = static_cast<std::int64_t>(std::floor(centre - reach + 0.5));
     const std::int64_t first = std::clamp<std::int64_t>(lowest, 0, in_size - axis.taps);
     double sum = 0;
@@ -54,9 +53,9 @@ void Resampler::plan(Axis& axis, std::int64_t in_size, double begin, double leng
   }
 }
 
-Window Resampler::plan(const ImageShape& picture, const Region& region, std::int64_t h, std::int64_t w) {
-  plan(rows_, picture.h, region.top, region.height, h);
-  plan(columns_, picture.w, region.left, region.width, w);
+Window Resampler::plan(const ImageShape& picture, const PixelGrid& grid, std::int64_t h, std::int64_t w) {
+  plan(rows_, picture.h, grid.rows, h);
+  plan(columns_, picture.w, grid.columns, w);
   return {rows_.begin(), columns_.begin(), rows_.end(), columns_.end()};
 }
 

@@ -99,6 +99,11 @@ void require_same_import(const std::string& key, const std::string& path, const 
     refuse("{}: one of the shards '{}' and '{}' holds files, the other pixels (import.storage). Import them together",
            key, path, first_path);
   }
+  if (shard.info.oriented != first.oriented) {
+    refuse(
+        "{}: one of the shards '{}' and '{}' was imported with import.orient, the other without. Import them together",
+        key, path, first_path);
+  }
   if (shard.info.image != first.image) {
     refuse("{}: shard '{}' holds {} images, '{}' {}. Import them together", key, path, to_string(shard.info.image),
            first_path, to_string(first.image));

@@ -57,9 +57,11 @@ std::string samples_a_class(const std::vector<std::int64_t>& counts) {
 }
 
 std::string describe_images(const ShardHead& head) {
-  if (!head.info.encoded) return fmt::format("{} (rows x columns x channels)", to_string(head.info.image));
-  return fmt::format("files as they were, {} on average; {}", human_bytes(head.payload_bytes() / head.info.num_samples),
-                     head.info.image.c == 1 ? "grey" : "in colour");
+  const std::string turned = head.info.oriented ? "; turned as Exif says" : "";
+  if (!head.info.encoded) return fmt::format("{} (rows x columns x channels){}", to_string(head.info.image), turned);
+  return fmt::format("files as they were, {} on average; {}{}",
+                     human_bytes(head.payload_bytes() / head.info.num_samples),
+                     head.info.image.c == 1 ? "grey" : "in colour", turned);
 }
 
 std::string hexadecimal(const Hash& hash) {

@@ -52,6 +52,7 @@ void write_description(hid_t file, const ShardHead& head) {
   hdf5::write_attribute(file, "shard", head.index);
   hdf5::write_attribute(file, "num_shards", head.num_shards);
   if (head.info.encoded) hdf5::write_attribute(file, "channels", head.info.image.c);
+  if (head.info.oriented) hdf5::write_attribute(file, "oriented", std::int64_t{1});
   hdf5::write_attribute(file, "channel_mean", std::span(head.info.channel_mean));
   hdf5::write_attribute(file, "channel_deviation", std::span(head.info.channel_deviation));
   hdf5::write_texts(file, "class_names", head.info.class_names);
@@ -94,6 +95,9 @@ void read_description(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
   if (format != kFormat) fail("it is of format {}, this program reads {}. Import it again", format, kFormat);
   hdf5::read_attribute(file, "shard", head.index);
   hdf5::read_attribute(file, "num_shards", head.num_shards);
+  std::int64_t oriented = 0;
+  if (hdf5::has_attribute(file, "oriented")) hdf5::read_attribute(file, "oriented", oriented);
+  head.info.oriented = oriented != 0;
   head.info.channel_mean.resize(static_cast<std::size_t>(head.info.image.c));
   head.info.channel_deviation.resize(static_cast<std::size_t>(head.info.image.c));
   hdf5::read_attribute(file, "channel_mean", std::span(head.info.channel_mean));

@@ -183,12 +183,15 @@ std::vector<Key> make_keys() {
 
       {"predict.data", path_or_empty({&P::predict, &PredictParams::data}), "",
        "what to predict: given as data.train is (of a folder of shards: test), or a folder of JPEG and PNG files, or "
-       "one such file, used as they lie; empty: data.test"},
+       "one such file, whose classes are printed; empty: data.test"},
       {"predict.output", path_or_empty({&P::predict, &PredictParams::output}), "",
        "the .csv file that takes the classes; the logits go to a .h5 file beside it; empty: predictions.csv in "
-       "run.directory"},
+       "run.directory, and no file where predict.data is one picture"},
       {"predict.top", integer({&P::predict, &PredictParams::top}, {.least = 1, .most = 1'000'000}), "classes",
-       "how many classes a row of predict.output names, the most probable first"},
+       "how many classes are given of each picture, the most probable first"},
+      {"predict.orient", flag({&P::predict, &PredictParams::orient}), "",
+       "turns JPEG files as their Exif orientation says; false, as torchvision does: they are seen as they are stored. "
+       "A data set was imported with import.orient or was not"},
       {"predict.strict", flag({&P::predict, &PredictParams::strict}), "",
        "the first bad image ends the prediction; else bad ones are named, counted and left out of the results"},
 
@@ -247,6 +250,10 @@ std::vector<Key> make_keys() {
        "crop: the short side becomes import.size, the middle is kept; squash: both sides do"},
       {"import.channels", choice({&P::import, &ImportParams::channels}, kChannelsKinds), "",
        "1: grey, 3: RGB; auto: grey where every file is"},
+      {"import.orient", flag({&P::import, &ImportParams::orient}), "",
+       "turns JPEG files as their Exif orientation says; encoded ones when they are loaded. false, as torchvision "
+       "does: "
+       "images are seen as they are stored"},
       {"import.val_fraction",
        number({&P::import, &ImportParams::val_fraction}, {.least = 0, .most = 1, .below_most = true}), "",
        "share of each class of train that becomes a split val, drawn from train.seed"},

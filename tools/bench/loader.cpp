@@ -131,7 +131,8 @@ void measure_decoding(const Case& c) {
       const ImageShape shape{header.h, header.w, 3};
       const Region region =
           random_resized_crop(shape, c.augmentation.least_share, augmenter.key(Purpose::kResizedCrop, epoch, sample));
-      decoder.decode(bytes, {.channels = 3, .window = resampler.plan(shape, region, kSize, kSize)});
+      decoder.decode(bytes,
+                     {.channels = 3, .window = resampler.plan(shape, grid_over(region, kSize, kSize), kSize, kSize)});
     }
   }
   fmt::print("{:<52}{:>8.0f} images/s a core\n", c.what,

@@ -6,6 +6,7 @@
 ///   encoded: /encoded, /offsets        uint8, the files' bytes, contiguous; int64 (N+1), where each begins
 ///   /names                             texts: the files' names, below what was imported; last, and not in every shard
 ///   channel_mean, channel_deviation    attributes of the file: of each channel, over all shards, of values in [0, 1]
+///   oriented                           attribute of the file, 1: imported with import.orient; else it is absent
 ///   shard, num_shards, format          attributes of the file: which of how many (from 0)
 /// Behind it stand 64 bytes with two hashes (XXH3-128): one of everything but images and names, verified whenever a
 /// shard is opened and before HDF5 sees a byte (damaged metadata can crash or hang it); one of images and names,

@@ -13,10 +13,11 @@ namespace convoy::io {
 
 /// What all shards of a split agree on; of a folder of images what is known of it.
 struct DatasetInfo {
-  ImageShape image;                        ///< H, W, C; encoded: 0, 0, C, as each image has a size of its own
-  bool encoded = false;                    ///< files as they were, decoded when they are loaded; else pixels
-  std::int64_t num_samples = 0;            ///< over all shards
-  std::vector<std::string> class_names;    ///< labels are their positions
+  ImageShape image;                      ///< H, W, C; encoded: 0, 0, C, as each image has a size of its own
+  bool encoded = false;                  ///< files as they were, decoded when they are loaded; else pixels
+  bool oriented = false;                 ///< upright, as Exif says: pixels were turned, files are when they are decoded
+  std::int64_t num_samples = 0;          ///< over all shards
+  std::vector<std::string> class_names;  ///< labels are their positions
   std::vector<std::int64_t> class_counts;  ///< samples of each class, over all shards; empty for a folder
   std::vector<double> channel_mean;        ///< (C) of values / 255, over all pixels; empty for a folder
   std::vector<double> channel_deviation;   ///< (C); likewise

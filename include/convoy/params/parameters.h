@@ -131,8 +131,9 @@ struct EvaluateParams {
 
 struct PredictParams {
   std::string data;      ///< as data.test is given, or a folder of images; empty: data.test
-  std::string output;    ///< a .csv file; empty: predictions.csv in run.directory
+  std::string output;    ///< a .csv file; empty: predictions.csv in run.directory, of one picture none
   std::int64_t top = 5;  ///< classes a row, the most probable first
+  bool orient = false;   ///< image files are turned as their Exif orientation says
   bool strict = false;   ///< the first bad image ends the prediction
   bool operator==(const PredictParams&) const = default;
 };
@@ -173,6 +174,7 @@ struct ImportParams {
   std::int64_t size = 0;  ///< rows and columns of a raw image; 0: as they are
   ResizeKind resize = ResizeKind::kCrop;
   ChannelsKind channels = ChannelsKind::kAuto;
+  bool orient = false;      ///< images are turned as their Exif orientation says
   double val_fraction = 0;  ///< of each class of train, for a split of its own
   std::int64_t shards = 0;  ///< files a split; 0: one for every 10,000 images
   bool strict = false;      ///< the first bad file ends the import

@@ -64,14 +64,12 @@ std::vector<std::uint8_t> inside(const ImageView& view, const Window& window) {
 }
 
 /// In 1 and 3 channels, at all four scales.
-void expect_windows_of_the_whole(const JpegSpec& spec) {
-  SCOPED_TRACE(name_of(spec));
-  const Bytes file = noisy_jpeg(spec);
-  ImageDecoder of_parts, of_all;
+void expect_windows_of_the_whole(const Bytes& file, bool orients) {
+  ImageDecoder of_parts(orients), of_all(orients);
   const ImageHeader header = of_parts.read_header(file);
   for (const std::int64_t channels : {1, 3}) {
     for (const std::int64_t shrink : {1, 2, 4, 8}) {
-      DecodeRequest request{channels, (spec.h + shrink - 1) / shrink, (spec.w + shrink - 1) / shrink, {}};
+      DecodeRequest request{channels, (header.h + shrink - 1) / shrink, (header.w + shrink - 1) / shrink, {}};
       const ImageView all = of_all.decode(file, request);
       ASSERT_EQ(all.shape, decoded_shape(header, request));
       for (const Window& window : some_windows(all.shape.h, all.shape.w)) {
@@ -82,6 +80,11 @@ void expect_windows_of_the_whole(const JpegSpec& spec) {
       }
     }
   }
+}
+
+void expect_windows_of_the_whole(const JpegSpec& spec) {
+  SCOPED_TRACE(name_of(spec));
+  expect_windows_of_the_whole(noisy_jpeg(spec), false);
 }
 
 TEST(DecodeWindow, IsThatOfTheWholePictureAtEveryResolutionOfChroma) {
@@ -102,6 +105,14 @@ TEST(DecodeWindow, IsThatOfTheWholePictureInEveryKindOfFile) {
         JpegSpec{.across = 2, .down = 2, .restart_rows = 1}}) {
     spec.h = 75, spec.w = 90;
     expect_windows_of_the_whole(spec);
+  }
+}
+
+TEST(DecodeWindow, IsThatOfTheWholePictureHoweverItIsTurned) {
+  const Bytes file = noisy_jpeg({.h = 75, .w = 90, .across = 2, .down = 2});
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    SCOPED_TRACE(orientation);
+    expect_windows_of_the_whole(test::with_exif(file, test::make_tiff({.orientation = orientation})), true);
   }
 }
 

@@ -139,6 +139,40 @@ std::vector<std::byte> make_png(const PngSpec& spec) {
   return bytes;
 }
 
+std::vector<std::byte> make_tiff(const TiffSpec& spec) {
+  std::vector<std::byte> tiff;
+  const auto put = [&](int value, int num_bytes) {
+    for (int i = 0; i < num_bytes; ++i)
+      tiff.push_back(static_cast<std::byte>(value >> 8 * (spec.big_endian ? num_bytes - 1 - i : i)));
+  };
+  const char mark = spec.big_endian ? 'M' : 'I';
+  tiff.assign(2, static_cast<std::byte>(mark));
+  put(42, 2);
+  put(8, 4);  // where the directory begins
+  put(spec.num_other_entries + 1, 2);
+  for (int i = 0; i <= spec.num_other_entries; ++i) {
+    const bool is_orientation = i == spec.num_other_entries;
+    put(is_orientation ? 274 : 256 + i, 2);
+    put(3, 2);  // a SHORT
+    put(1, 4);
+    put(is_orientation ? spec.orientation : 77, 2);
+    put(0, 2);
+  }
+  put(0, 4);  // no other directory
+  return tiff;
+}
+
+std::vector<std::byte> with_exif(std::span<const std::byte> jpeg, std::span<const std::byte> tiff) {
+  const std::size_t length = 2 + 6 + tiff.size();
+  std::vector<std::byte> file(jpeg.begin(), jpeg.begin() + 2);
+  for (const int byte : {0xff, 0xe1, static_cast<int>(length >> 8), static_cast<int>(length & 0xff), int{'E'}, int{'x'},
+                         int{'i'}, int{'f'}, 0, 0})
+    file.push_back(static_cast<std::byte>(byte));
+  file.insert(file.end(), tiff.begin(), tiff.end());
+  file.insert(file.end(), jpeg.begin() + 2, jpeg.end());
+  return file;
+}
+
 void write_image_folder(const std::string& folder) {
   int number = 0;
   for (const std::string split : {"train", "test"}) {

@@ -41,6 +41,16 @@ struct PngSpec {
 /// palette has colour i = (i, 255 - i, i / 2), or (i, i, i); pixels are smooth_byte of channel 0. Alpha is x + y.
 std::vector<std::byte> make_png(const PngSpec& spec = {});
 
+struct TiffSpec {
+  int orientation = 1;
+  bool big_endian = false;
+  int num_other_entries = 2;  ///< before it in its directory
+};
+/// What an Exif segment holds: a directory with the orientation.
+std::vector<std::byte> make_tiff(const TiffSpec& spec);
+/// The JPEG with an Exif segment that holds `tiff`.
+std::vector<std::byte> with_exif(std::span<const std::byte> jpeg, std::span<const std::byte> tiff);
+
 /// FOLDER/{train,test}/{ant,bee,cat}/NN.{jpg,png}: 7, 8 and 9 images a class in train, 2 in test, of different sizes,
 /// one class in folders of its own; all images of a class look alike.
 void write_image_folder(const std::string& folder);

@@ -84,6 +84,43 @@ TEST(Mutation, JpegsAreDecodedOrRefused) {
   }
 }
 
+// The segment itself is whole: whatever it holds, the picture is read, as it is stored or turned.
+TEST(Mutation, ExifIsReadOrIgnored) {
+  ImageDecoder decoder(true);
+  const Bytes jpeg = test::make_jpeg({.h = 24, .w = 20});
+  for (const bool big_endian : {false, true}) {
+    const auto order = big_endian ? std::endian::big : std::endian::little;
+    const Bytes tiff = test::make_tiff({.orientation = 6, .big_endian = big_endian});
+    int num_turned = 0, num_as_stored = 0;
+    const Verdicts verdicts = judge_mutations(
+        {.file = tiff,
+         .lengths = {{4, 4, order}, {8, 2, order}, {10 + 2 * 12 + 4, 4, order}, {10 + 2 * 12 + 8, 2, order}}},
+        {.count = 3000}, [&](const Bytes& bytes) {
+          const ImageShape shape = decoder.decode(test::with_exif(jpeg, bytes), {}).shape;
+          ++(shape == ImageShape{20, 24, 3} ? num_turned : num_as_stored);
+          EXPECT_TRUE(shape == (ImageShape{20, 24, 3}) || shape == (ImageShape{24, 20, 3})) << to_string(shape);
+        });
+    EXPECT_EQ(verdicts.num_refused, 0);
+    EXPECT_GT(num_turned, 300);
+    EXPECT_GT(num_as_stored, 300);
+  }
+}
+
+TEST(Mutation, JpegsWithExifAreDecodedOrRefused) {
+  ImageDecoder decoder(true);
+  const Bytes file = test::with_exif(test::make_jpeg({.quality = 75}), test::make_tiff({.orientation = 5}));
+  int number = 0;
+  const Verdicts verdicts = judge_mutations(
+      {.file = file, .lengths = lengths_in_jpeg(file)}, {.count = 2000, .names = "it is "}, [&](const Bytes& bytes) {
+        DecodeRequest request{.channels = 3, .at_least_h = ++number % 32, .at_least_w = number % 32};
+        const ImageShape shape = decoded_shape(decoder.read_header(bytes), request);
+        if (number % 3 == 0) request.window = {shape.h / 2, 0, shape.h, shape.w - shape.w / 4};
+        EXPECT_LE(decoder.decode(bytes, request).shape.h, kMostImageSide);
+      });
+  EXPECT_GT(verdicts.num_refused, 500);
+  EXPECT_GT(verdicts.num_read, 100);
+}
+
 /// Lengths of the chunks; width and height, which stand in the first.
 std::vector<LengthField> lengths_in_png(const Bytes& file) {
   std::vector<LengthField> fields = {{16, 4, std::endian::big}, {20, 4, std::endian::big}};
