@@ -56,7 +56,7 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Librar
   if (grid.is_root()) {
     const bool has_top5 = std::ssize(classes) > ClassScores::kGuesses;  // with fewer classes every guess is among them
     const std::string top5 = has_top5 ? fmt::format("  top-5 {:.2f} %", 100 * scores.top5()) : "";
-    fmt::print("checkpoint: {}\n", model.describe());
+    fmt::print("checkpoint: {}\n{}", model.describe(), describe_resizing(model.card, test.info()));
     if (params.evaluate.mirror) fmt::print("each picture as it is and mirrored (evaluate.mirror)\n");
     fmt::print("{}: {} samples  loss {:.4f}  top-1 {:.2f} %{}  ({:.0f} images/s)\n", params.data.test,
                metrics.num_samples, metrics.mean_loss(), 100 * metrics.top1(), top5,

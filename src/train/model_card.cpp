@@ -51,13 +51,21 @@ io::ModelCard with_size(io::ModelCard card, const AugmentParams& params) {
 void check_images(const io::ModelCard& card, const io::DatasetInfo& data, const std::string& key,
                   const std::string& owner) {
   const ImageShape& image = card.image;
-  if (data.encoded && !card.resizes && image.h != image.w)
-    refuse("{} holds files of images, which can be brought to squares alone; {} takes {}. Import them as pixels.", key,
-           owner, to_string(image));
-  const bool is_brought = card.resizes || data.encoded;
-  if (is_brought ? data.image.c != image.c : data.image != image)
-    refuse("{} holds {} images, {} {}. Import both with one import.size and import.channels.", key,
-           to_string(data.image), owner, to_string(image));
+  const auto colours = [](std::int64_t channels) { return channels == 1 ? "grey" : "in colour"; };
+  if (data.image.c != image.c)
+    refuse("{} holds images {} ({} channels), {} takes them {} ({}). Import them with import.channels = {}.", key,
+           colours(data.image.c), data.image.c, owner, colours(image.c), image.c, image.c);
+  if (!card.resizes && data.image != image && image.h != image.w)
+    refuse(
+        "{} holds {}, {} takes {}. Images are resized to squares only: import images that have this size, with "
+        "import.size = 0.",
+        key, data.encoded ? "files of images" : fmt::format("{} images", to_string(data.image)), owner,
+        to_string(image));
+}
+
+std::string describe_resizing(const io::ModelCard& card, const io::DatasetInfo& data) {
+  if (data.encoded || data.image == card.image) return "";
+  return fmt::format("images: {}, resized to {}\n", to_string(data.image), to_string(card.image));
 }
 
 void check_classes(const io::ModelCard& card, const io::DatasetInfo& data, const std::string& key,
@@ -74,7 +82,7 @@ void check_classes(const io::ModelCard& card, const io::DatasetInfo& data, const
 
 AugmentationSpec evaluation_augmentation(const io::ModelCard& card, const io::DatasetInfo& data) {
   if (card.resizes) return {.size = card.image.h, .short_side = card.short_side};
-  return {.size = data.encoded ? card.image.h : 0};  // files of any size are brought to the images that were trained on
+  return {.size = data.image == card.image ? 0 : card.image.h};  // the images that were trained on were not resized
 }
 
 AugmentationSpec training_augmentation(const io::ModelCard& card, const io::DatasetInfo& data,

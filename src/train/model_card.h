@@ -16,10 +16,14 @@ io::ModelCard model_card(const Parameters& params, const io::DatasetInfo& train)
 /// The same where an evaluation asks for another augment.size or augment.eval_resize; 0 keeps the card's.
 io::ModelCard with_size(io::ModelCard card, const AugmentParams& params);
 
-/// Throws RequestError where these images cannot be what the network sees. `key` names them, `owner` whose card it is:
-/// "data.train", "'runs/a/checkpoints/best.h5'".
+/// Throws RequestError where these images cannot be what the network sees, whatever their size: they have other
+/// channels, or would have to be resized to what is no square. `key` names them, `owner` whose card it is:
+/// "data.train",
+/// "'runs/a/checkpoints/best.h5'".
 void check_images(const io::ModelCard& card, const io::DatasetInfo& data, const std::string& key,
                   const std::string& owner);
+/// "images: 256x256x3, resized to 224x224x3\n"; empty for pixels that have the network's size, and for files.
+std::string describe_resizing(const io::ModelCard& card, const io::DatasetInfo& data);
 /// Throws RequestError where their classes are not those that the logits stand for.
 void check_classes(const io::ModelCard& card, const io::DatasetInfo& data, const std::string& key,
                    const std::string& owner);

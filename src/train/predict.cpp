@@ -39,6 +39,15 @@ Files output_files(const Parameters& params) {
   return {.csv = csv, .h5 = csv.substr(0, csv.size() - suffix.size()) + ".h5"};
 }
 
+// Below each other, the most probable first: "  61.02 %  coat".
+std::string class_list(std::span<const float> logits, const std::vector<std::string>& class_names, std::int64_t top) {
+  const std::vector<double> p = probabilities(logits);
+  std::string text;
+  for (const std::int64_t k : best_classes(logits, std::min(top, std::ssize(class_names))))
+    text += fmt::format("{:8.2f} %  {}\n", 100 * p[static_cast<std::size_t>(k)], class_names[k]);
+  return text;
+}
+
 struct Source {
   std::string path, key;
 };
@@ -109,8 +118,6 @@ PredictionFiles::PredictionFiles(const Files& files, const io::SampleStore& data
 }
 
 void PredictionFiles::append_one(std::int64_t sample, std::span<const float> logits) {
-  if (!std::all_of(logits.begin(), logits.end(), [](float z) { return std::isfinite(z); }))
-    fail("sample {} ({}) gives logits that are no finite numbers", sample, samples_.names[sample]);
   const std::vector<std::int64_t> best = best_classes(logits, top_);
   const std::vector<double> p = probabilities(logits);
   const auto row = std::back_inserter(rows_);
@@ -148,6 +155,14 @@ void PredictionFiles::commit() {
 std::string PredictionFiles::top1() const {
   if (num_known_ == 0) return "";
   return fmt::format("  top-1 {:.2f} %", 100.0 * static_cast<double>(num_right_) / static_cast<double>(num_known_));
+}
+
+void check_finite(const StepLogits& step, const io::SampleStore& data, std::int64_t num_classes) {
+  const auto is_finite = [](float z) { return std::isfinite(z); };
+  const auto bad = std::find_if_not(step.logits.begin(), step.logits.end(), is_finite);
+  if (bad == step.logits.end()) return;
+  const std::int64_t sample = step.first_sample + (bad - step.logits.begin()) / num_classes;
+  fail("sample {} ('{}') gives logits that are no finite numbers", sample, data.name(sample));
 }
 
 // Refused before anything is computed where a file cannot be written.
@@ -201,32 +216,49 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Library
   const Source source = input_data(params);
   const mpi::Communicator& world = grid.world();
   const TrainedModel model = load_trained(request, world);
-  const auto data = open_samples({.path = source.path, .key = source.key, .channels = model.card.image.c}, world);
+  const auto data = open_samples(
+      {.path = source.path, .key = source.key, .channels = model.card.image.c, .orients = params.predict.orient},
+      world);
   check_images(model.card, data->info(), source.key, model.owner());
   Engine engine(engine_spec(params, model.card), grid, library);
   restore_weights(model.tensors, model.path, engine);
-  std::optional<PredictionFiles> opened;  // rank 0
-  mpi::on_root(world, [&] { open_files(params, files, *data, model.card.class_names, opened); });
+  const std::vector<std::string>& class_names = model.card.class_names;
+  // Rank 0. One picture's classes are printed, and written only where predict.output asks for it.
+  bool is_one_picture = false;
+  std::optional<PredictionFiles> opened;
+  mpi::on_root(world, [&] {
+    is_one_picture = is_image_file(source.path);
+    if (!is_one_picture || !params.predict.output.empty()) open_files(params, files, *data, class_names, opened);
+  });
   // 2. All samples, in order
   const double start = now_seconds();
   std::vector<BadSample> bad;
+  std::string classes;
   const auto must_stop = [&] { return params.predict.strict && world.max(bad.empty() ? 0 : 1) > 0; };
-  const auto observe = [&](const StepLogits& step) { opened->append(step); };
+  const auto observe = [&](const StepLogits& step) {
+    check_finite(step, *data, std::ssize(class_names));
+    if (is_one_picture) classes = class_list(step.logits, class_names, params.predict.top);
+    if (opened) opened->append(step);
+  };
   evaluate_dataset(
       engine,
       {.samples = *data, .card = model.card, .params = params, .stop = must_stop, .observe = observe, .bad = &bad});
   bad = gather_bad(world, bad);
   mpi::on_root(world, [&] {
     judge_bad(bad, *data, source, params.predict.strict);
-    opened->commit();
+    if (opened) opened->commit();
   });
   // 3. What there is now
   if (grid.is_root()) {
-    fmt::print("checkpoint: {}\n", model.describe());
-    fmt::print("{}: {} samples{}  ({:.0f} images/s){}\n", source.path, opened->num_written(), opened->top1(),
-               static_cast<double>(data->info().num_samples) / (now_seconds() - start),
-               bad.empty() ? "" : fmt::format("; left out {} bad ones, named above", bad.size()));
-    fmt::print("-> {}, {}\n", files.csv, files.h5);
+    fmt::print("checkpoint: {}\n{}", model.describe(), describe_resizing(model.card, data->info()));
+    if (is_one_picture) {
+      fmt::print("{}:\n{}", source.path, classes);
+    } else {
+      fmt::print("{}: {} samples{}  ({:.0f} images/s){}\n", source.path, opened->num_written(), opened->top1(),
+                 static_cast<double>(data->info().num_samples) / (now_seconds() - start),
+                 bad.empty() ? "" : fmt::format("; left out {} bad ones, named above", bad.size()));
+    }
+    if (opened) fmt::print("-> {}, {}\n", files.csv, files.h5);
   }
   return ExitStatus::kDone;
 }

@@ -24,6 +24,12 @@ RunData::RunData(const Parameters& params)
     : train(params.data.train, "data.train"),
       test(params.data.test, "data.test"),
       card(model_card(params, train.info())) {
+  const ImageShape &trained = train.info().image, &tested = test.info().image;
+  if (!card.resizes && !test.info().encoded && trained != tested)
+    refuse(
+        "data.test holds {} images, data.train {}. Import both with one import.size and import.channels, or give "
+        "augment.size, to which both are then resized.",
+        to_string(tested), to_string(trained));
   check_images(card, test.info(), "data.test", "data.train");
   check_classes(card, test.info(), "data.test", "data.train");
 }

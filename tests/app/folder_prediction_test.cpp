@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "app/prediction.h"
 #include "unit/data/image_files.h"
 
@@ -72,11 +74,38 @@ TEST_F(FolderPrediction, OfFilesAsTheyLieGivesTheSameBytesOnEveryGrid) {
   }
 }
 
-TEST_F(FolderPrediction, OfOneFileAndOfAFolderThatHoldsAFileOfHdf5Too) {
+TEST_F(FolderPrediction, OfOneFileIsPrintedAndLeavesThePredictionsOfAll) {
+  ASSERT_EQ(start("predict", {"--predict.data=" + folder_}).status, 0);
+  const std::string csv = read_text(run_ + "/predictions.csv"), h5 = read_text(run_ + "/predictions.h5");
+  const std::vector<std::string> one = {"--predict.data=" + folder_ + "/b.png", "--predict.top=3"};
+  const Ending printed = start("predict", one, 2);
+  ASSERT_EQ(printed.status, 0) << printed.output;
+  EXPECT_EQ(read_text(run_ + "/predictions.csv"), csv);
+  EXPECT_EQ(read_text(run_ + "/predictions.h5"), h5);
+  EXPECT_FALSE(contains(printed.output, "->")) << printed.output;
+
+  const Ending written = predict("one.csv", one);
+  ASSERT_EQ(written.status, 0) << written.output;
+  const Rows rows = read_rows(directory_ / "one.csv");
+  ASSERT_EQ(rows.size(), 2u);
+  ASSERT_EQ(rows[1].size(), 2u + 2 * 3);
+  EXPECT_EQ(rows[1][0], "b.png");
+  std::string classes = folder_ + "/b.png:\n";
+  for (const std::size_t k : {2, 4, 6})
+    classes += fmt::format("{:8.2f} %  {}\n", 100 * std::stod(rows[1][k + 1]), rows[1][k]);
+  for (const Ending& ending : {printed, written}) EXPECT_TRUE(contains(ending.output, classes)) << ending.output;
+
+  const Ending mirrored = start("predict", one + std::vector<std::string>{"--evaluate.mirror=true"});
+  EXPECT_EQ(mirrored.status, 0) << mirrored.output;
+  EXPECT_TRUE(contains(mirrored.output, " %  ")) << mirrored.output;
+  write_text(folder_ + "/bad.png", "no image");
+  const Ending bad = start("predict", {"--predict.data=" + folder_ + "/bad.png"});
+  EXPECT_EQ(bad.status, 2) << bad.output;
+  EXPECT_TRUE(contains(bad.output, "'bad.png': it is neither a JPEG nor a PNG")) << bad.output;
+}
+
+TEST_F(FolderPrediction, OfAFolderThatHoldsAFileOfHdf5Too) {
   ASSERT_EQ(predict("all.csv", {"--predict.data=" + folder_}).status, 0);
-  const Ending one = predict("one.csv", {"--predict.data=" + folder_ + "/b.png"}, 2);
-  ASSERT_EQ(one.status, 0) << one.output;
-  EXPECT_EQ(names_in("one.csv"), std::vector<std::string>{"b.png"});
   ASSERT_EQ(predict("photos/here.csv", {"--predict.data=" + folder_ + "/b.png"}).status, 0);
   const Ending beside = predict("beside.csv", {"--predict.data=" + folder_ + "/"});  // here.h5 and here.csv lie there
   ASSERT_EQ(beside.status, 0) << beside.output;
@@ -128,6 +157,61 @@ TEST_F(FolderPrediction, LeavesBadFilesOutAndNamesThemOrStopsAtTheFirst) {
     for (const std::string left : {"strict.csv", "strict.h5", "strict.csv.partial", "strict.h5.partial"})
       EXPECT_FALSE(std::filesystem::exists(directory_ / left)) << left;
   }
+}
+
+// The network's input is 12 x 12, grey; the photographs are larger.
+TEST_F(FolderPrediction, OfAnImportOfAnySizeIsThatOfTheFolder) {
+  const std::string photos = directory_ / "large";
+  write_image_folder(photos);
+  const auto import = [&](const std::string& name, const std::vector<std::string>& more) {
+    const Ending ending = run_program(
+        {.arguments = std::vector<std::string>{"import", "--import.source=" + photos,
+                                               "--import.output=" + (directory_ / name), "--import.channels=1"} +
+                      more});
+    EXPECT_EQ(ending.status, 0) << ending.output;
+    return "--predict.data=" + (directory_ / name);
+  };
+  ASSERT_EQ(predict("folder.csv", {"--predict.data=" + photos + "/test"}).status, 0);
+  Rows want = read_rows(directory_ / "folder.csv");
+  ASSERT_EQ(want.size(), 1u + 6);
+  for (std::size_t i = 1; i < want.size(); ++i) want[i][0] = "test/" + want[i][0];
+  ASSERT_EQ(predict("raw.csv", {import("raw", {"--import.size=12"})}).status, 0);
+  EXPECT_EQ(read_rows(directory_ / "raw.csv"), want);
+  ASSERT_EQ(predict("files.csv", {import("files", {"--import.storage=encoded"})}).status, 0);
+  EXPECT_EQ(read_rows(directory_ / "files.csv"), want);
+
+  // Resized twice: other pixels, but of the same pictures.
+  const Ending larger = predict("larger.csv", {import("larger", {"--import.size=16"})}, 2);
+  ASSERT_EQ(larger.status, 0) << larger.output;
+  EXPECT_TRUE(contains(larger.output, "images: 16x16x1, resized to 12x12x1\n")) << larger.output;
+  const Rows rows = read_rows(directory_ / "larger.csv");
+  ASSERT_EQ(rows.size(), want.size());
+  for (std::size_t i = 1; i < rows.size(); ++i) EXPECT_EQ(rows[i][0], want[i][0]);
+
+  const Ending colour = predict("p.csv", {import("colour", {"--import.size=12", "--import.channels=3"})}, 2);
+  EXPECT_EQ(colour.status, 2) << colour.output;
+  EXPECT_TRUE(contains(colour.output, "predict.data holds images in colour (3 channels), '")) << colour.output;
+  EXPECT_TRUE(contains(colour.output, "takes them grey (1). Import them with import.channels = 1.")) << colour.output;
+  const Ending unturned = predict("p.csv", {"--predict.data=" + (directory_ / "raw"), "--predict.orient=true"}, 2);
+  EXPECT_EQ(unturned.status, 2) << unturned.output;
+  EXPECT_TRUE(contains(unturned.output, "was imported with import.orient = false")) << unturned.output;
+}
+
+TEST_F(FolderPrediction, TurnsFilesAsTheirExifSaysWhereThatIsAskedFor) {
+  std::vector<std::uint8_t> bar;  // at the top
+  for (int i = 0; i < 24 * 24; ++i) bar.push_back(i < 24 * 6 ? 250 : 10);
+  const auto file = make_jpeg({.h = 24, .w = 24, .channels = 1}, bar);
+  std::filesystem::create_directories(directory_ / "held");
+  write_bytes(directory_ / "held/1.jpg", file);
+  write_bytes(directory_ / "held/3.jpg", with_exif(file, make_tiff({.orientation = 3})));
+  const std::string data = "--predict.data=" + (directory_ / "held");
+  ASSERT_EQ(predict("stored.csv", {data}).status, 0);
+  ASSERT_EQ(predict("upright.csv", {data, "--predict.orient=true"}, 2).status, 0);
+  const Rows stored = read_rows(directory_ / "stored.csv"), upright = read_rows(directory_ / "upright.csv");
+  ASSERT_EQ(stored.size(), 3u);
+  EXPECT_NEAR(std::stod(stored[1][3]), std::stod(stored[2][3]), 1e-5) << "the same pixels";
+  EXPECT_EQ(upright[1], stored[1]);
+  EXPECT_NE(upright[2], stored[2]);
 }
 
 TEST_F(FolderPrediction, OfNothingGoodIsRefused) {

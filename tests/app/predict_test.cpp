@@ -238,6 +238,23 @@ TEST_F(Prediction, SeesImagesAtAnotherSizeWhereThatIsAskedFor) {
   EXPECT_NE(read_text(directory_ / "larger.csv"), read_text(directory_ / "own.csv"));
 }
 
+// The network was trained on 12 x 12.
+TEST_F(Prediction, AnEvaluationResizesAnImportOfAnotherSizeAndTrainingRefusesIt) {
+  const std::string larger = directory_ / "larger";
+  const Ending import = run_program({.arguments = {"import", "--import.source=" + (directory_ / "small/idx"),
+                                                   "--import.output=" + larger, "--import.size=24"}});
+  ASSERT_EQ(import.status, 0) << import.output;
+  const Ending own = start("evaluate", {}), resized = start("evaluate", {"--data.test=" + larger}, 2);
+  ASSERT_EQ(resized.status, 0) << resized.output;
+  EXPECT_TRUE(contains(resized.output, "images: 24x24x1, resized to 12x12x1\n")) << resized.output;
+  EXPECT_FALSE(contains(own.output, "resized to")) << own.output;
+  const Ending training =
+      run_program({.arguments = arguments_ + std::vector<std::string>{"--data.test=" + larger,
+                                                                      "--run.directory=" + (directory_ / "none")}});
+  EXPECT_EQ(training.status, 2) << training.output;
+  EXPECT_TRUE(contains(training.output, "data.test holds 24x24x1 images, data.train 12x12x1")) << training.output;
+}
+
 TEST_F(Prediction, RefusesWhatCannotBeWritten) {
   const Ending folder = predict("absent/p.csv", {}, 2);
   EXPECT_EQ(folder.status, 2) << folder.output;
