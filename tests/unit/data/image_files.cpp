@@ -152,7 +152,7 @@ std::vector<std::byte> make_tiff(const TiffSpec& spec) {
   put(spec.num_other_entries + 1, 2);
   for (int i = 0; i <= spec.num_other_entries; ++i) {
     const bool is_orientation = i == spec.num_other_entries;
-    put(is_orientation ? 274 : 256 + i, 2);
+    put(is_orientation ? 274 : 1 + i, 2);
     put(3, 2);  // a SHORT
     put(1, 4);
     put(is_orientation ? spec.orientation : 77, 2);
