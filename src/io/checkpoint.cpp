@@ -139,6 +139,11 @@ std::vector<NamedTensor> read_tensors(hid_t parent, const std::string& name, std
   return tensors;
 }
 
+void write_counters(hid_t file, const std::map<std::string, std::int64_t>& counters) {
+  const hdf5::Group group = hdf5::create_group(file, "counters");
+  for (const auto& [name, count] : counters) hdf5::write_attribute(group, name, count);
+}
+
 void write_content(hid_t file, const Checkpoint& checkpoint) {
   hdf5::write_attribute(file, "format", kFormat);
   const std::string version = "convoy " CONVOY_VERSION;
@@ -150,6 +155,7 @@ void write_content(hid_t file, const Checkpoint& checkpoint) {
                  [&](const char* name, const auto& value) { hdf5::write_attribute(state, name, value); });
   write_tensors(file, "model", checkpoint.model);
   if (!checkpoint.ema.empty()) write_tensors(file, "ema", checkpoint.ema);
+  if (!checkpoint.counters.empty()) write_counters(file, checkpoint.counters);
   const hdf5::Group optimizer = hdf5::create_group(file, "optimizer");
   for (const auto& [slot, tensors] : checkpoint.optimizer) write_tensors(optimizer, slot, tensors);
 }
@@ -162,6 +168,17 @@ void check_format(hid_t file) {
         "it is of format {}, this program reads {}. Export its weights with the Convoy that wrote it (convoy export), "
         "and begin from those (init.weights)",
         format, kFormat);
+}
+
+// Checkpoints of older versions have none: there, every batch norm counts as if it had never been frozen.
+std::map<std::string, std::int64_t> read_counters(hid_t file, const Checkpoint& checkpoint) {
+  std::map<std::string, std::int64_t> counters;
+  for (const NamedTensor& tensor : checkpoint.model)
+    if (const std::string name = counter_name(tensor.name); !name.empty()) counters[name] = checkpoint.state.step;
+  if (!hdf5::exists(file, "counters")) return counters;
+  const hdf5::Group group = hdf5::open_group(file, "counters");
+  for (auto& [name, count] : counters) hdf5::read_attribute(group, name, count);
+  return counters;
 }
 
 TrainingState read_state(hid_t file) {
@@ -180,6 +197,7 @@ Checkpoint read_content(hid_t file, std::uint64_t limit_bytes) {
   checkpoint.card = read_card(file, limit_bytes);
   checkpoint.state = read_state(file);
   checkpoint.model = read_tensors(file, "model", limit_bytes);
+  checkpoint.counters = read_counters(file, checkpoint);
   const std::vector<std::string> members = hdf5::member_names(file);
   if (std::find(members.begin(), members.end(), "ema") != members.end())
     checkpoint.ema = read_tensors(file, "ema", limit_bytes);
@@ -231,6 +249,12 @@ std::optional<std::string> find_damage_in_trailer(std::span<const std::byte, kTr
 }
 
 }  // namespace
+
+std::string counter_name(const std::string& tensor_name) {
+  constexpr std::string_view kMean = "running_mean";
+  if (!tensor_name.ends_with(kMean)) return "";
+  return tensor_name.substr(0, tensor_name.size() - kMean.size()) + "num_batches_tracked";
+}
 
 std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint) {
   std::vector<std::byte> bytes;

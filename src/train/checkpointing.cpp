@@ -143,6 +143,7 @@ void restore_optimizer(const io::Checkpoint& checkpoint, const std::string& wher
 io::Checkpoint gather_checkpoint(const Engine& engine) {
   const ProcessGrid& grid = engine.grid();
   io::Checkpoint checkpoint;
+  if (grid.is_root()) checkpoint.counters = engine.batch_counters();
   const std::vector<std::string> slots = engine.optimizer().slot_names();
   for (std::int64_t s = 0; s < grid.num_stages(); ++s) {
     const ArenaLayout& layout = engine.plan().stages()[s].layout;
@@ -169,6 +170,7 @@ io::Checkpoint gather_checkpoint(const Engine& engine) {
 void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, bool with_optimizer,
                         Engine& engine) {
   restore_weights(checkpoint.model, where, engine);
+  engine.set_batch_counters(checkpoint.counters);
   if (!with_optimizer) return;
   restore_optimizer(checkpoint, where, engine);
   engine.set_num_updates(checkpoint.state.updates);

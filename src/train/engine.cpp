@@ -1,6 +1,8 @@
 /// Gives a rank's part of the plan its memory, operations and executors.
 #include "train/engine.h"
 
+#include "convoy/io/checkpoint.h"
+
 #include "train/share_plans.h"
 
 namespace convoy {
@@ -90,6 +92,25 @@ void Engine::train_step(BatchSource& source, double learning_rate) {
       {.learning_rate = learning_rate, .gradient_factor = 1.0 / loss_scale_->scale(), .number = num_updates_ + 1});
   run(*training_, source);
   if (!training_->skipped_update()) ++num_updates_;
+  ++steps_counted_;
+}
+
+void Engine::set_batch_counters(std::map<std::string, std::int64_t> counters) {
+  first_counters_ = std::move(counters);
+  steps_counted_ = 0;
+}
+
+std::map<std::string, std::int64_t> Engine::batch_counters() const {
+  std::map<std::string, std::int64_t> counters;
+  for (const auto& cell : plan_.network()) {
+    for (const auto& entry : cell->memory().parameters()) {
+      const std::string name = io::counter_name(entry.spec.name);
+      if (name.empty()) continue;
+      const auto first = first_counters_.find(name);
+      counters[name] = (first == first_counters_.end() ? 0 : first->second) + (entry.spec.frozen ? 0 : steps_counted_);
+    }
+  }
+  return counters;
 }
 
 void Engine::swap_ema() {

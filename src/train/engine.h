@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -59,6 +60,9 @@ class Engine {
   /// That were made: steps without those that were skipped.
   std::int64_t num_updates() const { return num_updates_; }
   void set_num_updates(std::int64_t num) { num_updates_ = num; }
+  /// As Checkpoint::counters: what they were set to, and the training steps since; 0 where nothing was set.
+  std::map<std::string, std::int64_t> batch_counters() const;
+  void set_batch_counters(std::map<std::string, std::int64_t> counters);
   /// How messages travel: "MPI".
   std::string transport() const { return transport_->description(); }
 
@@ -81,6 +85,8 @@ class Engine {
   std::unique_ptr<ops::SoftmaxCrossEntropyOp> training_loss_, evaluation_loss_;
   std::unique_ptr<StepExecutor> training_, evaluation_;
   std::int64_t num_updates_ = 0;
+  std::map<std::string, std::int64_t> first_counters_;
+  std::int64_t steps_counted_ = 0;  ///< since then
   StepExecutor* active_ = nullptr;  ///< whose messages may be under way
 };
 

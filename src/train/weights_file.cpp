@@ -29,7 +29,6 @@ void check_values(const std::vector<io::NamedTensor>& tensors, const std::string
 FileWeights decode_weights(std::span<const std::byte> bytes, const std::string& where, WeightsKind kind) {
   FileWeights weights;
   io::StateDict& dict = weights.dict;
-  std::int64_t steps = 0;
   if (io::looks_like_safetensors(bytes)) {
     dict = io::decode_safetensors(bytes, where);
   } else {
@@ -37,13 +36,11 @@ FileWeights decode_weights(std::span<const std::byte> bytes, const std::string& 
     weights.of_ema = kind == WeightsKind::kEma && !checkpoint.ema.empty();
     dict.tensors = std::move(weights.of_ema ? checkpoint.ema : checkpoint.model);
     weights.card = std::move(checkpoint.card);
-    steps = checkpoint.state.step;
+    dict.counters = std::move(checkpoint.counters);
   }
   check_values(dict.tensors, where);
-  constexpr std::string_view kMean = "running_mean";
   for (const io::NamedTensor& tensor : dict.tensors)
-    if (tensor.name.ends_with(kMean))
-      dict.counters.emplace(tensor.name.substr(0, tensor.name.size() - kMean.size()) + "num_batches_tracked", steps);
+    if (const std::string name = io::counter_name(tensor.name); !name.empty()) dict.counters.emplace(name, 0);
   return weights;
 }
 

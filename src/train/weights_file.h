@@ -26,8 +26,9 @@ struct FileWeights {
   std::optional<io::ModelCard> card;  ///< a checkpoint's
 };
 
-/// Parameters and running statistics, and for each batch norm how many steps it has seen, as PyTorch counts them; of a
-/// checkpoint with a moving average that one, if `kind` says so. Throws as decode_checkpoint() and check_values() do.
+/// Parameters and running statistics, and for each batch norm how many steps they have followed (Checkpoint::counters;
+/// 0 where the file does not say); of a checkpoint with a moving average that one, if `kind` says so. Throws as
+/// decode_checkpoint() and check_values() do.
 FileWeights decode_weights(std::span<const std::byte> bytes, const std::string& where, WeightsKind kind);
 
 }  // namespace convoy

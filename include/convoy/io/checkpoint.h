@@ -2,8 +2,9 @@
 ///   /model/<name>              float32, torchvision's name and axes (OIHW)
 ///   /optimizer/<slot>/<name>   float32, the same axes
 ///   /ema/<name>                float32, likewise: the moving average of all that /model has, where one is kept
-///   /card                      attributes, /card/name and /card/class_names: what an evaluation must know (ModelCard)
-///   /state                     attributes: step, samples, seed, best_metric ... (TrainingState)
+///   /counters                  attributes, PyTorch's names: steps that each batch norm's running statistics have
+///   followed /card                      attributes, /card/name and /card/class_names: what an evaluation must know
+///   (ModelCard) /state                     attributes: step, samples, seed, best_metric ... (TrainingState)
 ///   /parameters, /version      the effective parameter file; who wrote it
 /// Behind the HDF5 image stand 32 bytes: "CONVOYCK", the image's size (little-endian 64 bit) and its XXH3-128.
 #pragma once
@@ -65,13 +66,20 @@ struct TrainingState {
   std::int64_t loss_left_step = 0;
 };
 
+/// "bn1.num_batches_tracked" for "bn1.running_mean"; empty for other names.
+std::string counter_name(const std::string& tensor_name);
+
 struct Checkpoint {
   TrainingState state;
   ModelCard card;
   std::vector<NamedTensor> model;                             ///< parameters and running statistics
   std::map<std::string, std::vector<NamedTensor>> optimizer;  ///< by slot, e.g. "momentum"
   std::vector<NamedTensor> ema;                               ///< as `model`; empty where none is kept
-  std::string parameters;                                     ///< the effective parameter file
+  /// bn1.num_batches_tracked: training steps that the running statistics of a batch norm have followed, those of the
+  /// weights that the run began with among them; while it is frozen there are none. As PyTorch counts, but for
+  /// micro-batches.
+  std::map<std::string, std::int64_t> counters;
+  std::string parameters;  ///< the effective parameter file
 };
 
 /// The file's bytes. The same content gives the same bytes (no times of day inside; tensors in the order of their

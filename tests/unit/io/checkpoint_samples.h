@@ -48,6 +48,7 @@ inline io::Checkpoint make_checkpoint(std::int64_t step = 1234) {
                      .class_names = {"cat", "", "sea horse"}};
   checkpoint.model = {make_tensor("conv1.weight", {8, 3, 3, 3}, -5), make_tensor("fc.bias", {10}, 1),
                       make_tensor("fc.weight", {10, 8}, 2), make_tensor("layer1.0.bn1.running_mean", {8}, 3)};
+  checkpoint.counters = {{"layer1.0.bn1.num_batches_tracked", step - 9}};
   checkpoint.ema = {make_tensor("conv1.weight", {8, 3, 3, 3}, -4), make_tensor("layer1.0.bn1.running_mean", {8}, 2)};
   checkpoint.optimizer["momentum"] = {make_tensor("conv1.weight", {8, 3, 3, 3}, 9), make_tensor("fc.bias", {10}, 8)};
   checkpoint.optimizer["variance"] = {};

@@ -66,6 +66,7 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.parameters, b.parameters);
   expect_same_bits(a.model, b.model);
   expect_same_bits(a.ema, b.ema);
+  EXPECT_EQ(a.counters, b.counters);
   ASSERT_EQ(a.optimizer.size(), b.optimizer.size());
   for (const auto& [slot, tensors] : a.optimizer) expect_same_bits(tensors, b.optimizer.at(slot));
 }
