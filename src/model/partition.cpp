@@ -27,6 +27,19 @@ void check_stages(std::int64_t stages, std::int64_t num_cells) {
          num_cells, num_cells);
 }
 
+// "0 stem, 1 layer1.0, 2 layer1.1": all of them, or of a deep network its ends.
+std::string numbered(const std::vector<std::string>& cells) {
+  constexpr std::int64_t kMaxShown = 24, kMaxAtAnEnd = 4;
+  const std::int64_t num_cells = std::ssize(cells);
+  std::vector<std::string> shown;
+  for (std::int64_t i = 0; i < num_cells; ++i) {
+    const bool is_at_an_end = i < kMaxAtAnEnd || i >= num_cells - kMaxAtAnEnd;
+    if (num_cells <= kMaxShown || is_at_an_end) shown.push_back(fmt::format("{} {}", i, cells[i]));
+    if (num_cells > kMaxShown && i == kMaxAtAnEnd) shown.emplace_back("...");
+  }
+  return fmt::format("{}", fmt::join(shown, ", "));
+}
+
 }  // namespace
 
 std::vector<double> model_recompute_seconds(const Network& network, const DeviceRates& rates) {
@@ -86,18 +99,28 @@ std::vector<CellRange> partition(const std::vector<double>& cell_seconds, std::i
   return ranges;
 }
 
-std::vector<CellRange> partition_at(const std::vector<std::int64_t>& cuts, std::int64_t num_cells,
+std::vector<CellRange> partition_at(const std::vector<std::int64_t>& cuts, const std::vector<std::string>& cells,
                                     std::int64_t stages) {
+  const std::int64_t num_cells = std::ssize(cells);
   check_stages(stages, num_cells);
+  if (stages == 1 && !cuts.empty())
+    refuse(
+        "grid.cuts = {} cuts the network, but grid.stages = 1 keeps it whole. Leave out grid.cuts, or give the stages.",
+        fmt::join(cuts, ", "));
   if (std::ssize(cuts) != stages - 1)
-    refuse("grid.cuts = {} has {} number{}, and {} runs of cells need {}: the first cell of each run but the first.",
-           fmt::join(cuts, ", "), cuts.size(), cuts.size() == 1 ? "" : "s", stages, stages - 1);
+    refuse(
+        "grid.cuts = {} names {} cell{}, but {} are needed: the first cell of each stage (interleaved: of each of its "
+        "schedule.chunks) but the very first. The cells are {}.",
+        fmt::join(cuts, ", "), cuts.size(), cuts.size() == 1 ? "" : "s", stages - 1, numbered(cells));
   std::vector<CellRange> ranges;
   std::int64_t begin = 0;
   for (const std::int64_t cut : cuts) {
-    if (cut <= begin || cut >= num_cells)
-      refuse("grid.cuts = {} does not ascend within the network. Allowed: ascending numbers of its cells, 1 to {}.",
-             fmt::join(cuts, ", "), num_cells - 1);
+    if (cut < 1 || cut >= num_cells)
+      refuse("grid.cuts = {}: no stage can begin with cell {}. Allowed: 1 to {}, of the cells {}.",
+             fmt::join(cuts, ", "), cut, num_cells - 1, numbered(cells));
+    if (cut <= begin)
+      refuse("grid.cuts = {}: {} does not come after {}. Allowed: ascending numbers of cells, from 1 to {}.",
+             fmt::join(cuts, ", "), cut, begin, num_cells - 1);
     ranges.push_back({.begin = begin, .end = cut});
     begin = cut;
   }

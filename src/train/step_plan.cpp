@@ -16,6 +16,16 @@
 
 namespace convoy {
 
+namespace {
+
+std::vector<std::string> names_of(const Network& network) {
+  std::vector<std::string> names;
+  for (const auto& cell : network) names.push_back(cell->name());
+  return names;
+}
+
+}  // namespace
+
 DataType storage_type(PrecisionKind precision) {
   switch (precision) {
     case PrecisionKind::kBf16:
@@ -164,7 +174,7 @@ void StepPlan::make_schedules() {
 // so; it does alone where a stage has several runs.
 std::vector<CellRange> StepPlan::cut_network() const {
   const std::int64_t num_runs = grid_.stages * num_chunks();
-  if (!spec_.cuts.empty()) return partition_at(spec_.cuts, std::ssize(network_), num_runs);
+  if (!spec_.cuts.empty()) return partition_at(spec_.cuts, names_of(network_), num_runs);
   std::vector<double> seconds;
   for (const CellCost& cell : machine_.cells.cells)
     seconds.push_back(cell.forward_seconds + cell.backward_seconds +

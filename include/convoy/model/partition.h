@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "convoy/model/arena_layout.h"
@@ -29,8 +30,9 @@ using StageFits = std::function<bool(std::int64_t stage, const CellRange& cells)
 std::vector<CellRange> partition(const std::vector<double>& cell_seconds, std::int64_t stages,
                                  const StageFits& fits = {});
 
-/// The partition in which each stage but the first begins with the cell of that number. Throws RequestError where cuts
-/// are not stages - 1 ascending numbers of cells.
-std::vector<CellRange> partition_at(const std::vector<std::int64_t>& cuts, std::int64_t num_cells, std::int64_t stages);
+/// The partition of the cells with these names in which each stage but the first begins with the cell of that number.
+/// Throws RequestError where cuts are not stages - 1 ascending numbers of cells.
+std::vector<CellRange> partition_at(const std::vector<std::int64_t>& cuts, const std::vector<std::string>& cells,
+                                    std::int64_t stages);
 
 }  // namespace convoy

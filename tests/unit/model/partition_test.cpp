@@ -103,23 +103,44 @@ TEST(Partition, EqualsTheBestOfThoseCutsWhoseStagesFit) {
   EXPECT_GT(num_impossible, 20);
 }
 
+const std::vector<std::string> kCells = {"stem",     "layer1.0", "layer1.1", "layer1.2", "layer2.0", "layer2.1",
+                                         "layer2.2", "layer3.0", "layer3.1", "layer3.2", "head"};
+
 TEST(Partition, ByHandIsAsGiven) {
-  EXPECT_EQ(partition_at({3, 7}, 11, 3), (std::vector<CellRange>{{0, 3}, {3, 7}, {7, 11}}));
-  EXPECT_EQ(partition_at({}, 11, 1), (std::vector<CellRange>{{0, 11}}));
+  EXPECT_EQ(partition_at({3, 7}, kCells, 3), (std::vector<CellRange>{{0, 3}, {3, 7}, {7, 11}}));
+  EXPECT_EQ(partition_at({}, kCells, 1), (std::vector<CellRange>{{0, 11}}));
 }
 
-TEST(Partition, ByHandIsRefusedWhereItIsNone) {
+TEST(Partition, ByHandIsRefusedWhereItIsNoneAndTheCellsAreNamed) {
   const auto refusal = [](const std::vector<std::int64_t>& cuts, std::int64_t stages) {
-    return test::message_of<RequestError>([&] { partition_at(cuts, 11, stages); });
+    return test::message_of<RequestError>([&] { partition_at(cuts, kCells, stages); });
   };
+  const std::string cells =
+      "0 stem, 1 layer1.0, 2 layer1.1, 3 layer1.2, 4 layer2.0, 5 layer2.1, 6 layer2.2, 7 layer3.0, 8 layer3.1, 9 "
+      "layer3.2, 10 head.";
+  EXPECT_EQ(refusal({99}, 1),
+            "grid.cuts = 99 cuts the network, but grid.stages = 1 keeps it whole. Leave out grid.cuts, or give the "
+            "stages.");
   EXPECT_EQ(refusal({3}, 3),
-            "grid.cuts = 3 has 1 number, and 3 runs of cells need 2: the first cell of each run but the first.");
-  for (const std::vector<std::int64_t>& cuts : std::vector<std::vector<std::int64_t>>{{7, 3}, {3, 3}, {3, 11}, {0, 3}})
-    EXPECT_EQ(refusal(cuts, 3),
-              fmt::format("grid.cuts = {}, {} does not ascend within the network. Allowed: ascending numbers of its "
-                          "cells, 1 to 10.",
-                          cuts[0], cuts[1]));
+            "grid.cuts = 3 names 1 cell, but 2 are needed: the first cell of each stage (interleaved: of each of its "
+            "schedule.chunks) but the very first. The cells are " +
+                cells);
+  EXPECT_EQ(refusal({99}, 2),
+            "grid.cuts = 99: no stage can begin with cell 99. Allowed: 1 to 10, of the cells " + cells);
+  EXPECT_EQ(refusal({3, 11}, 3).find("grid.cuts = 3, 11: no stage can begin with cell 11. "), 0u);
+  EXPECT_EQ(refusal({0, 3}, 3).find("grid.cuts = 0, 3: no stage can begin with cell 0. "), 0u);
+  EXPECT_EQ(refusal({7, 3}, 3),
+            "grid.cuts = 7, 3: 3 does not come after 7. Allowed: ascending numbers of cells, from 1 to 10.");
+  EXPECT_EQ(refusal({3, 3}, 3).find("grid.cuts = 3, 3: 3 does not come after 3. "), 0u);
   EXPECT_NE(refusal(std::vector<std::int64_t>(11, 1), 12).find("grid.stages = 12"), std::string::npos);
+}
+
+TEST(Partition, OfADeepNetworkTheFirstAndLastCellsAreNamed) {
+  const std::vector<std::string> cells(200, "cell");
+  const std::string said = test::message_of<RequestError>([&] { partition_at({300}, cells, 2); });
+  EXPECT_NE(said.find("of the cells 0 cell, 1 cell, 2 cell, 3 cell, ..., 196 cell, 197 cell, 198 cell, 199 cell."),
+            std::string::npos)
+      << said;
 }
 
 TEST(Partition, MoreStagesThanCellsAreRefused) {
