@@ -9,17 +9,17 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "convoy/base/clock.h"
+#include "convoy/base/terminal.h"
 
 namespace convoy {
 
 namespace {
 
 constexpr double kRedrawSeconds = 0.25, kPlainLineSeconds = 30;
-constexpr int kBarWidth = 28;
+constexpr int kBarWidth = 28, kUsualColumns = 80;
 
 // mpirun gives its ranks a terminal of their own, wherever its output goes: what counts is mpirun's standard output.
 bool stdout_is_terminal() {
@@ -30,13 +30,6 @@ bool stdout_is_terminal() {
   const ssize_t length = readlink(link.c_str(), target.data(), target.size() - 1);
   const std::string_view name(target.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
   return name.starts_with("/dev/pts/") || name.starts_with("/dev/tty");
-}
-
-// The terminal's columns; mpirun gives its ranks one without a size.
-int terminal_columns() {
-  winsize size{};
-  constexpr int kUsual = 80;
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
 }
 
 }  // namespace
@@ -55,7 +48,7 @@ void ProgressLine::show(const std::string& head, double fraction, const std::str
     fmt::print("{}  {}\n", head, numbers);
   } else {
     // A line that wraps could not be redrawn: the bar takes what the numbers leave.
-    const auto left = terminal_columns() - static_cast<int>(head.size() + numbers.size()) - 6;
+    const auto left = terminal_columns().value_or(kUsualColumns) - static_cast<int>(head.size() + numbers.size()) - 6;
     const int width = std::clamp(left, 0, kBarWidth);
     const int filled = static_cast<int>(width * std::clamp(fraction, 0.0, 1.0));
     const std::string bar = width < 4 ? "" : fmt::format(" [{:=<{}}{:<{}}]", "", filled, "", width - filled);

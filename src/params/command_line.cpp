@@ -67,7 +67,7 @@ std::vector<po::option> parse_options(const std::vector<std::string>& arguments)
     // No guessing: --batch.glob is a mistake, not batch.global. No short options: -1 is a number.
     return po::command_line_parser(with_empty_values(arguments))
         .options(options())
-        .style(allow_long | long_allow_adjacent | long_allow_next)
+        .style(allow_long | long_allow_adjacent | long_allow_next | long_case_insensitive)
         .allow_unregistered()
         .run()
         .options;
@@ -118,6 +118,14 @@ const Command& command_of(const Tokens& tokens) {
   refuse("{}: {} is no command.{} {}", kWhere, shown(name), nearest_hint(name, command_names()), known);
 }
 
+/// "convoy train my.cfg --help" asks about train.
+std::vector<std::string> help_topics(const Tokens& tokens) {
+  if (tokens.positional.empty()) return {};
+  const Command* const command = find_command(tokens.positional.front());
+  if (!command || command->takes == Takes::kTopics) return {};
+  return {command->name};
+}
+
 [[noreturn]] void refuse_argument(const Command& command, const std::string& argument) {
   const std::string name = argument.substr(std::min(argument.find_first_not_of('-'), argument.size()));
   if (find_key(name.substr(0, name.find('=')))) {
@@ -127,8 +135,8 @@ const Command& command_of(const Tokens& tokens) {
                       : command.takes == Takes::kPaths        ? "paths"
                       : command.takes == Takes::kTopics       ? "names of keys, sections and commands"
                                                               : "nothing";
-  refuse("{}: {}: convoy {} takes {}, and keys as --section.key=value. All of it: convoy --help.", kWhere,
-         shown(argument), command.name, takes);
+  refuse("{}: {}: convoy {} takes {}, and keys as --section.key=value. All of it: convoy {} --help.", kWhere,
+         shown(argument), command.name, takes, command.name);
 }
 
 void check_arguments(const Command& command, const std::vector<std::string>& arguments) {
@@ -153,7 +161,7 @@ void check_keys(const Tokens& tokens) {
 Request parse_command_line(int argc, const char* const* argv) {
   // 1. What stands there
   const Tokens tokens = sort_tokens(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
-  if (tokens.help) return {.command = "help", .arguments = {}, .params = {}, .commanded = {}};
+  if (tokens.help) return {.command = "help", .arguments = help_topics(tokens), .params = {}, .commanded = {}};
   if (tokens.version) return {.command = "version", .arguments = {}, .params = {}, .commanded = {}};
   check_keys(tokens);
 
@@ -177,6 +185,7 @@ Request parse_command_line(int argc, const char* const* argv) {
 
   // 4. What no key can tell by itself
   check_paths(draft);
+  check_reachable(draft, command);
   check_consistency(draft);
   check_needs(draft, command);
   request.params = std::move(draft.values);

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "params/key_table.h"
+
 namespace convoy::params {
 
 /// What a command's positional arguments are.
@@ -13,8 +15,11 @@ enum class Takes { kNothing, kParameterFiles, kPaths, kTopics };
 struct Command {
   std::string name;
   Takes takes = Takes::kNothing;
-  std::vector<std::string> needs;  ///< keys that must not be empty
+  std::vector<std::vector<std::string>> needs;  ///< of each of these, one key must not be empty
+  std::vector<std::string> reads;               ///< sections and keys that can change what it does
   std::string sentence;
+
+  bool is_reading(const Key& key) const;
 };
 
 const std::vector<Command>& commands();

@@ -7,30 +7,30 @@
 #include <iterator>
 #include <sstream>
 
-#include <boost/program_options/options_description.hpp>
-#include <boost/program_options/parsers.hpp>
 #include <fmt/format.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/text.h"
 
 #include "params/draft.h"
+#include "params/ini_line.h"
 #include "params/key_table.h"
+#include "params/paths.h"
 
 namespace convoy::params {
 
 namespace {
 
-namespace po = boost::program_options;
 namespace fs = std::filesystem;
 
 std::string without_comment(const std::string& line) {
-  return trimmed(line.substr(0, line.find('#')));
+  return trimmed(line.substr(0, comment_begin(line)));
 }
 
-/// "[batch]" gives "batch".
+/// "[batch]" and "[Batch]" give "batch".
 std::string read_section(const std::string& line, const std::string& where) {
   const bool closed = line.back() == ']';
-  std::string name = trimmed(line.substr(1, line.size() - (closed ? 2 : 1)));
+  std::string name = lower_case(trimmed(line.substr(1, line.size() - (closed ? 2 : 1))));
   const bool known = std::find(sections().begin(), sections().end(), name) != sections().end();
   if (!closed) refuse("{}: {}: the section has no ']'.{}", where, shown(line), nearest_hint(name, sections()));
   if (!known) {
@@ -50,16 +50,15 @@ std::string missing_equals_hint(const std::string& line, const std::string& sect
 
 /// "global = 128" in section "batch" gives batch.global.
 Given read_assignment(const std::string& line, const std::string& section, const std::string& where) {
-  std::istringstream stream(line);
-  try {
-    const auto parsed = po::parse_config_file(stream, po::options_description(), /*allow_unregistered=*/true);
-    const po::option& option = parsed.options.at(0);
-    const std::string prefix = section.empty() ? "" : section + ".";
-    return {.key = prefix + option.string_key, .value = option.value.at(0), .where = where, .unit = ""};
-  } catch (const po::invalid_config_file_syntax&) {
-    refuse("{}: {}: neither [section] nor key = value.{} Comments begin with #.", where, shown(line),
-           missing_equals_hint(line, section));
+  const std::size_t equals = line.find('=');
+  if (equals > comment_begin(line)) {  // or there is none
+    const std::string content = without_comment(line);
+    refuse("{}: {}: neither [section] nor key = value.{} Comments begin with # or ;.", where, shown(content),
+           missing_equals_hint(content, section));
   }
+  const std::string name = (section.empty() ? "" : section + ".") + trimmed(line.substr(0, equals));
+  const Key* const key = find_key(name);
+  return {.key = key ? key->name : name, .value = read_value(line, equals + 1, where), .where = where, .unit = ""};
 }
 
 std::string read_file(const std::string& path) {
@@ -90,10 +89,10 @@ void assign_text(Draft& draft, const std::string& text, const std::string& where
   std::string section, line;
   for (int number = 1; std::getline(lines, line); ++number) {
     const std::string here = fmt::format("{}:{}", where, number);
-    const std::string content = without_comment(line);
-    if (content.empty()) continue;
+    const std::string content = trimmed(line);
+    if (content.empty() || comment_begin(content) == 0) continue;
     if (content.front() == '[') {
-      section = read_section(content, here);
+      section = read_section(without_comment(content), here);
       continue;
     }
     const Given given = read_assignment(content, section, here);
@@ -106,6 +105,7 @@ void assign_text(Draft& draft, const std::string& text, const std::string& where
 }
 
 void assign_file(Draft& draft, const std::string& path) {
+  if (const auto defect = find_defect(path)) refuse("{}: {}.", shown(path), *defect);
   std::error_code error;
   if (fs::is_directory(path, error)) {
     refuse("{}: a folder, where a parameter file is wanted (*.cfg, *.ini).", path);

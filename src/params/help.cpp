@@ -1,7 +1,5 @@
-/// --help: the commands, then every key in aligned columns; convoy help TOPIC: those of them that it names.
+/// --help: the commands, then every key; of a command, a section or a key only what belongs to it.
 #include <algorithm>
-#include <array>
-#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -18,71 +16,74 @@ namespace {
 
 using namespace params;
 
-/// Column widths of the key table; with a blank between and two before, 120 in all.
-constexpr std::array<std::size_t, 6> kWidths = {32, 8, 22, 7, 10, 34};
-using Row = std::array<std::string, kWidths.size()>;
+using Names = std::vector<std::string>;
 
-/// Words into lines of at most that width; a word that is longer stands alone.
-std::vector<std::string> wrap(const std::string& text, std::size_t width) {
-  std::vector<std::string> lines(1);
+/// How far lines are indented: the first of a paragraph, and those after it.
+struct Indent {
+  std::size_t first = 0, others = 0;
+};
+
+/// Words into lines of at most `columns`; a word that is longer stands alone.
+std::string paragraph(const std::string& text, const Indent& indent, int columns) {
+  std::string lines, line(indent.first, ' ');
+  bool is_empty = true;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width) lines.emplace_back();
-    lines.back() += lines.back().empty() ? word : " " + word;
+    if (!is_empty && line.size() + 1 + end - begin > static_cast<std::size_t>(columns)) {
+      lines += line + "\n";
+      line.assign(indent.others, ' ');
+      is_empty = true;
+    }
+    line += (is_empty ? "" : " ") + text.substr(begin, end - begin);
+    is_empty = false;
     begin = end + 1;
   }
-  return lines;
+  return lines + line + "\n";
 }
 
-/// Each cell wrapped within its column.
-std::string format_row(const Row& row) {
-  std::array<std::vector<std::string>, kWidths.size()> cells;
-  std::size_t num_lines = 1;
-  for (std::size_t c = 0; c < row.size(); ++c) {
-    cells[c] = wrap(row[c], kWidths[c]);
-    num_lines = std::max(num_lines, cells[c].size());
+/// "batch.global = 128 (integer: 1 to 16777216 samples)", and its sentence.
+std::string format_key(const Key& key, int columns) {
+  const std::string value = key.default_text();
+  const std::string head = fmt::format("{}{} ({}: {}{})", key.name, value.empty() ? "" : " = " + value, key.value.type,
+                                       key.value.allowed, key.unit.empty() ? "" : " " + key.unit);
+  return paragraph(head, {.first = 2, .others = 6}, columns) +
+         paragraph(key.sentence, {.first = 6, .others = 6}, columns);
+}
+
+/// Those keys, section by section; nothing where there are none.
+template <typename IsWanted>
+std::string format_keys(const IsWanted& is_wanted, int columns) {
+  std::string text, section;
+  for (const Key& key : keys()) {
+    if (!is_wanted(key)) continue;
+    if (key.section() != section) text += fmt::format("\n[{}]\n", section = key.section());
+    text += format_key(key, columns);
   }
-  std::string text;
-  for (std::size_t i = 0; i < num_lines; ++i) {
-    std::string line = " ";
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      line += fmt::format(" {:<{}}", i < cells[c].size() ? cells[c][i] : "", kWidths[c]);
-    }
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
+  if (text.empty()) return "";
+  return paragraph("Keys: name = default (type: what is allowed), then what it is for", {}, columns) + text;
+}
+
+std::string format_commands(int columns) {
+  std::string text = "Commands\n";
+  for (const Command& command : commands())
+    text += paragraph(fmt::format("{:<9} {}", command.name, command.sentence), {.first = 2, .others = 12}, columns);
   return text;
 }
 
-std::string format_key(const Key& key) {
-  const std::string value = key.default_text();
-  return format_row({key.name, key.value.type, key.value.allowed, key.unit, value.empty() ? "-" : value, key.sentence});
+/// How it is called, and what it does.
+std::string format_command(const Command& command, int columns) {
+  const char* takes = command.takes == Takes::kParameterFiles ? " [FILE.cfg ...] [--section.key=value ...]"
+                      : command.takes == Takes::kPaths        ? " PATH ..."
+                      : command.takes == Takes::kTopics       ? " [COMMAND | SECTION | KEY ...]"
+                                                              : "";
+  return paragraph(fmt::format("convoy {}{}", command.name, takes), {.first = 0, .others = 4}, columns) +
+         paragraph(command.sentence, {.first = 4, .others = 4}, columns) + "\n";
 }
 
-using Names = std::vector<std::string>;
-
-/// Without topics everything is wanted.
-bool is_wanted(const Names& names, const Names& topics) {
-  return topics.empty() || std::find_first_of(names.begin(), names.end(), topics.begin(), topics.end()) != names.end();
-}
-
-std::string format_commands(const Names& topics) {
-  std::string text;
-  for (const Command& command : commands()) {
-    if (is_wanted({command.name}, topics)) text += fmt::format("  {:<10}{}\n", command.name, command.sentence);
-  }
-  return text.empty() ? "" : "Commands\n" + text;
-}
-
-std::string format_keys(const Names& topics) {
-  std::string text, section;
-  for (const Key& key : keys()) {
-    if (!is_wanted({key.name, key.section(), key.leaf()}, topics)) continue;
-    if (key.section() != section) text += "\n";
-    section = key.section();
-    text += format_key(key);
-  }
-  return text.empty() ? "" : "Keys\n" + format_row({"", "type", "allowed", "unit", "default", ""}) + text;
+/// A word that is a command's and a section's, as train, is the command's, which reads the section.
+bool is_named(const Key& key, const std::string& topic) {
+  if (const Command* command = find_command(topic)) return command->is_reading(key);
+  return topic == key.name || topic == key.section() || topic == key.leaf();
 }
 
 /// With a dot it can only be a key ("lr.powr"), else any word that is a topic ("optimzer").
@@ -95,39 +96,53 @@ std::string nearest_topic(const std::string& topic) {
 }
 
 void check_topic(const std::string& topic) {
-  if (!format_commands({topic}).empty() || !format_keys({topic}).empty()) return;
+  const auto has_name = [&](const Key& key) { return is_named(key, topic); };
+  if (find_command(topic) || std::any_of(keys().begin(), keys().end(), has_name)) return;
   const std::string near = nearest_topic(topic);
   refuse("convoy help {}: there is no such key, section or command.{} All of them: convoy help.", shown(topic),
          near.empty() ? "" : fmt::format(" Nearest: {}.", near));
 }
 
-std::string format_topics(const Names& topics) {
-  for (const std::string& topic : topics) check_topic(topic);
-  const std::string commands = format_commands(topics), keys = format_keys(topics);
-  return commands + (commands.empty() || keys.empty() ? "" : "\n") + keys;
+std::string format_topics(Names topics, int columns) {
+  std::string text;
+  for (std::string& topic : topics) {
+    topic = lower_case(topic);
+    check_topic(topic);
+    if (const Command* command = find_command(topic)) text += format_command(*command, columns);
+  }
+  const auto is_wanted = [&](const Key& key) {
+    return std::any_of(topics.begin(), topics.end(), [&](const std::string& topic) { return is_named(key, topic); });
+  };
+  return text + format_keys(is_wanted, columns);
+}
+
+/// The whole page.
+std::string format_all(int columns) {
+  const auto say = [columns](const std::string& text) { return paragraph(text, {}, columns) + "\n"; };
+  return say("Convoy trains residual networks, cut over the ranks of mpirun or srun.") +
+         paragraph("convoy COMMAND [FILE.cfg ...] [--section.key=value ...]", {.first = 2, .others = 6}, columns) +
+         paragraph("mpirun -n 4 convoy train input/fashion_resnet20.cfg --grid.stages=2 --run.directory=runs/a",
+                   {.first = 2, .others = 6}, columns) +
+         "\n" +
+         say("A FILE.cfg has its keys in sections. A comment begins with # or ; at a line's begin or after a blank; a "
+             "value in quotes, \"...\" or '...', keeps all that stands in them:") +
+         "  [batch]\n"
+         "  global = 128   # samples per step\n"
+         "\n" +
+         say("What comes later overrides what came before, and the command line overrides the files. Names of "
+             "sections, keys, choices and networks may be written in capitals, too.") +
+         format_commands(columns) + "\n" + say("convoy COMMAND --help prints one command and the keys that it reads.") +
+         format_keys([](const Key&) { return true; }, columns) + "\n" +
+         paragraph(
+             "Exit status: 0 done; 1 the run failed; 2 the request was wrong; 75 stopped early with a checkpoint: "
+             "run the same command again.",
+             {}, columns);
 }
 
 }  // namespace
 
-std::string help_text(const std::vector<std::string>& topics) {
-  if (!topics.empty()) return format_topics(topics);
-  return "Convoy trains residual networks, cut over the ranks of mpirun or srun.\n"
-         "\n"
-         "  convoy COMMAND [FILE.cfg ...] [--section.key=value ...]\n"
-         "  mpirun -n 4 convoy train input/fashion_resnet20.cfg --grid.stages=2 --run.directory=runs/a\n"
-         "\n"
-         "A FILE.cfg has its keys in sections; # begins a comment:\n"
-         "\n"
-         "  [batch]\n"
-         "  global = 128   # samples a step\n"
-         "\n"
-         "What comes later overrides what came before, and the command line overrides the files.\n"
-         "\n" +
-         format_commands({}) + "\n" + format_keys({}) +
-         "\n"
-         "Exit status: 0 done; 1 the run failed; 2 the request was wrong; 75 stopped early with a checkpoint: run the "
-         "same\n"
-         "command again.\n";
+std::string help_text(const std::vector<std::string>& topics, int columns) {
+  return topics.empty() ? format_all(columns) : format_topics(topics, columns);
 }
 
 }  // namespace convoy

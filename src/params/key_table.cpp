@@ -14,19 +14,24 @@ namespace {
 constexpr std::int64_t kMostSamples = 1 << 24;  // a step
 constexpr std::int64_t kMostSteps = 1'000'000'000;
 constexpr double kMostEpochs = 1e6;
+constexpr const char* kPartial = ".partial";  // what a file is called until it is whole
 
 std::vector<Key> make_keys() {
   using P = Parameters;
   return {
       // --- What is trained, on what -------------------------------------------------------------------------------
-      {"model.name", text({&P::model, &ModelParams::name}, "a network's name"), "",
+      {"model.name", lower_case_text({&P::model, &ModelParams::name}, "a network's name"), "",
        "resnet18, 34, 50, 101, 152 for photographs; resnet20, 32, 44, 56, 110 and pyramidnetDEPTH-aALPHA (such as "
        "pyramidnet110-a270) for small images"},
 
       {"data.train", path_or_empty({&P::data, &DataParams::train}), "",
        "what to train on: a shard, a folder of shards, or a prefix such as data/fashion/train"},
       {"data.test", path_or_empty({&P::data, &DataParams::test}), "",
-       "what to measure accuracy on, given as data.train is; needed to train, too"},
+       "what to measure accuracy on, given as data.train is; to train, data.val can take its place"},
+      {"data.val", path_or_empty({&P::data, &DataParams::val}), "",
+       "what a training measures accuracy on, epoch by epoch, where it is given (as data.train is): the best "
+       "checkpoint "
+       "and train.patience_epochs follow it, and data.test is measured once, at the end"},
       {"data.shuffle", flag({&P::data, &DataParams::shuffle}), "", "a new order every epoch, drawn from train.seed"},
       {"data.loader_threads", integer({&P::data, &DataParams::loader_threads}, {.least = 1, .most = 256}), "threads",
        "background threads a rank that read and augment images"},
@@ -119,9 +124,9 @@ std::vector<Key> make_keys() {
        "share kept a step of a moving average of weights and running statistics; 0: none is kept"},
       {"train.evaluate_every_epochs",
        integer({&P::train, &TrainParams::evaluate_every_epochs}, {.least = 0, .most = 1'000'000}), "epochs",
-       "between measurements on data.test; 0: only at the end"},
+       "between measurements on data.val, or else data.test; 0: only at the end"},
       {"train.patience_epochs", integer({&P::train, &TrainParams::patience_epochs}, {.least = 0, .most = 1'000'000}),
-       "epochs", "ends the run when the test accuracy has not risen for so many; 0: never"},
+       "epochs", "ends the run when the accuracy measured so has not risen for so many; 0: never"},
 
       {"augment.size", integer({&P::augment, &AugmentParams::size}, {.least = 0, .most = 4096}), "pixels",
        "rows and columns that images are brought to; 0: as they are stored, and to evaluate as in training. Encoded "
@@ -166,13 +171,13 @@ std::vector<Key> make_keys() {
       {"checkpoint.keep", integer({&P::checkpoint, &CheckpointParams::keep}, {.least = 0, .most = 1'000'000}), "files",
        "newest checkpoints kept, and while the loss is out of its range the newest from before that; 0: all"},
       {"checkpoint.best", flag({&P::checkpoint, &CheckpointParams::best}), "",
-       "keeps best.h5 too, the checkpoint with the best test accuracy so far"},
+       "keeps best.h5 too, the checkpoint with the best accuracy so far on data.val, or else data.test"},
       {"checkpoint.resume",
        word_or_path({&P::checkpoint, &CheckpointParams::resume}, {"auto", "best", "none"}, "a checkpoint's path"), "",
        "auto goes on from the newest valid checkpoint of run.directory; none begins anew; best, for evaluate: best.h5"},
 
       {"evaluate.weights", choice({&P::evaluate, &EvaluateParams::weights}, kWeightsKinds), "",
-       "what is measured on data.test, in training too: ema is their moving average, where there is one"},
+       "what is measured, in training too: ema is their moving average, where there is one"},
 
       {"evaluate.mirror", flag({&P::evaluate, &EvaluateParams::mirror}), "",
        "looks at each picture twice, as it is and mirrored, and takes the mean of the probabilities: in evaluate, "
@@ -184,7 +189,7 @@ std::vector<Key> make_keys() {
       {"predict.data", path_or_empty({&P::predict, &PredictParams::data}), "",
        "what to predict: given as data.train is (of a folder of shards: test), or a folder of JPEG and PNG files, or "
        "one such file, whose classes are printed; empty: data.test"},
-      {"predict.output", path_or_empty({&P::predict, &PredictParams::output}), "",
+      {"predict.output", path_or_empty({&P::predict, &PredictParams::output}, kPartial), "",
        "the .csv file that takes the classes; the logits go to a .h5 file beside it; empty: predictions.csv in "
        "run.directory, and no file where predict.data is one picture"},
       {"predict.top", integer({&P::predict, &PredictParams::top}, {.least = 1, .most = 1'000'000}), "classes",
@@ -203,7 +208,7 @@ std::vector<Key> make_keys() {
        "what is drawn: the last batch norm of a block starts at 0, and so the block as its shortcut"},
 
       // --- Where it runs ------------------------------------------------------------------------------------------
-      {"run.directory", path({&P::run, &RunParams::directory}), "",
+      {"run.directory", path({&P::run, &RunParams::directory}, "/checkpoints/step-0000000000.h5.partial"), "",
        "takes the effective parameters, logs and checkpoints"},
       {"run.threads", integer({&P::run, &RunParams::threads}, {.least = 0, .most = 1024}), "threads",
        "compute threads a rank; 0: the cores bound to it, shared fairly. On a CPU the bits depend on their number: "
@@ -234,13 +239,13 @@ std::vector<Key> make_keys() {
        "of a message between two ranks of the cluster that is planned for; 0: as measured"},
       {"plan.bandwidth_gb_s", number({&P::plan, &PlanParams::bandwidth_gb_s}, {.least = 0, .most = 1e6}), "GB/s",
        "of messages between them, likewise"},
-      {"plan.draw", path_or_empty({&P::plan, &PlanParams::draw}), "",
+      {"plan.draw", path_or_empty({&P::plan, &PlanParams::draw}, kPartial), "",
        "an .svg file that takes a picture of the planned step, a row a rank"},
 
       {"import.format", choice({&P::import, &ImportParams::format}, kImportFormats), "",
        "of import.source: folder of images ([split/]class/image), CIFAR's binary files, MNIST's idx; auto looks"},
       {"import.source", path_or_empty({&P::import, &ImportParams::source}), "", "folder to import from"},
-      {"import.output", path_or_empty({&P::import, &ImportParams::output}), "",
+      {"import.output", path_or_empty({&P::import, &ImportParams::output}, "/train-0000.h5.partial"), "",
        "folder that takes train*.h5, val*.h5 and test*.h5"},
       {"import.storage", choice({&P::import, &ImportParams::storage}, kStorageKinds), "",
        "raw: pixels, all images of one size; encoded: the files as they are, decoded when they are loaded"},
@@ -262,7 +267,7 @@ std::vector<Key> make_keys() {
       {"import.strict", flag({&P::import, &ImportParams::strict}), "",
        "the first bad image ends the import; else bad ones are named and skipped"},
 
-      {"export.output", path_or_empty({&P::exporting, &ExportParams::output}), "",
+      {"export.output", path_or_empty({&P::exporting, &ExportParams::output}, kPartial), "",
        "the .safetensors file that takes the weights"},
   };
 }
@@ -320,14 +325,16 @@ const std::vector<std::string>& sections() {
 }
 
 const Key* find_key(std::string_view name) {
-  const auto found = std::find_if(keys().begin(), keys().end(), [name](const Key& key) { return key.name == name; });
+  const std::string lower = lower_case(name);
+  const auto found = std::find_if(keys().begin(), keys().end(), [&](const Key& key) { return key.name == lower; });
   return found == keys().end() ? nullptr : &*found;
 }
 
 /// First a key of that leaf in another section (train.lr, opt.kind). Then a leaf that is near, misspelt or cut off: in
 /// the section that is named (batch.globl) or near (optim.weight), in all where there is none (epoch). Then any near
 /// name.
-std::string nearest_key(const std::string& name) {
+std::string nearest_key(const std::string& given) {
+  const std::string name = lower_case(given);
   const std::string section = name.substr(0, name.find('.'));
   const std::string leaf = name.substr(name.rfind('.') + 1);
   if (std::string same = same_leaf(section, leaf); !same.empty()) return same;

@@ -26,7 +26,7 @@ const std::vector<Key>& keys();
 /// In the order of keys().
 const std::vector<std::string>& sections();
 
-/// The key of that name, or none.
+/// The key of that name, in capitals or not, or none.
 const Key* find_key(std::string_view name);
 
 /// The key that was most likely meant; empty where none is near.

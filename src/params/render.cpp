@@ -3,6 +3,7 @@
 
 #include "convoy/params/parse.h"
 
+#include "params/ini_line.h"
 #include "params/key_table.h"
 
 namespace convoy {
@@ -16,7 +17,7 @@ std::string render(const Parameters& params) {
       section = key.section();
       text += fmt::format("\n[{}]\n", section);
     }
-    const std::string assignment = fmt::format("{} = {}", key.leaf(), key.value.write(params));
+    const std::string assignment = fmt::format("{} = {}", key.leaf(), params::write_value(key.value.write(params)));
     const std::string unit = key.unit.empty() ? "" : fmt::format(" [{}]", key.unit);
     text += fmt::format("{:<{}}  # {}{}\n", assignment, kCommentColumn, key.sentence, unit);
   }

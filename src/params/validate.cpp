@@ -10,6 +10,7 @@
 #include "convoy/params/parse.h"
 
 #include "params/key_table.h"
+#include "params/paths.h"
 
 namespace convoy::params {
 
@@ -122,8 +123,10 @@ void check_picture(const Draft& draft) {
 }
 
 // What else to do where a path cannot be given.
-std::string way_out(const std::string& key) {
-  return key == "data.test" ? " Where there is no test set, import with import.val_fraction: it cuts a split val." : "";
+std::string remedy(const std::string& key) {
+  return key == "data.test" ? " Where there is no test set, import with import.val_fraction, and name its split val in "
+                              "data.val."
+                            : "";
 }
 
 }  // namespace
@@ -139,6 +142,15 @@ void check_paths(const Draft& draft) {
   }
 }
 
+void check_reachable(const Draft& draft, const Command& command) {
+  for (const Key& key : keys()) {
+    const std::string value = key.value.write(draft.values);
+    if (!key.value.is_path || value.empty() || !command.is_reading(key)) continue;
+    if (const auto defect = find_defect(value + key.value.written))
+      refuse("{}: {} = {}: {}. Choose another path.", draft.source_of(key.name), key.name, shown(value), *defect);
+  }
+}
+
 void check_consistency(const Draft& draft) {
   check_batch(draft);
   check_optimizer(draft);
@@ -149,11 +161,12 @@ void check_consistency(const Draft& draft) {
 
 void check_needs(const Draft& draft, const Command& command) {
   if (command.name == "plan") check_picture(draft);
-  for (const std::string& name : command.needs) {
-    const Key& key = *find_key(name);
-    if (!key.value.write(draft.values).empty()) continue;
-    refuse("convoy {} needs {}: {}. Give it in a parameter file, under [{}], or as --{}=PATH.{}", command.name, name,
-           key.sentence, key.section(), name, way_out(name));
+  const auto is_given = [&](const std::string& name) { return !find_key(name)->value.write(draft.values).empty(); };
+  for (const std::vector<std::string>& names : command.needs) {
+    if (std::any_of(names.begin(), names.end(), is_given)) continue;
+    const Key& key = *find_key(names.front());
+    refuse("convoy {} needs {}: {}. Give it in a parameter file, under [{}], or as --{}=PATH.{}", command.name,
+           fmt::join(names, " or "), key.sentence, key.section(), key.name, remedy(key.name));
   }
 }
 

@@ -10,6 +10,10 @@ namespace convoy::params {
 /// expands '~' only where a word begins, and would be a folder of that name. Not asked of what a checkpoint holds.
 void check_paths(const Draft& draft);
 
+/// Throws RequestError for a path that the command reads or writes at and no file system can follow: a name too long,
+/// links that lead in a circle.
+void check_reachable(const Draft& draft, const Command& command);
+
 /// Throws RequestError naming the keys, their values, where they were given, and what would be right.
 void check_consistency(const Draft& draft);
 

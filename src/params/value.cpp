@@ -5,7 +5,8 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <optional>
+#include <map>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,16 +21,10 @@ namespace {
 /// "a.cfg:3: batch.global = 12x is not an integer. Allowed: 1 to 1024 samples."
 [[noreturn]] void refuse_value(const Given& given, std::string_view complaint, const std::string& allowed,
                                const std::string& hint = "") {
-  refuse("{}: {} = {} {}. Allowed: {}{}{}.{}", given.where, given.key, shown(given.value), complaint, allowed,
-         given.unit.empty() ? "" : " ", given.unit, hint);
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
+  const bool has_comment = given.value.find_first_of("#;") != std::string::npos;
+  refuse("{}: {} = {} {}. Allowed: {}{}{}.{}{}", given.where, given.key, shown(given.value), complaint, allowed,
+         given.unit.empty() ? "" : " ", given.unit, hint,
+         has_comment ? " A comment in a parameter file needs a blank before its # or ;." : "");
 }
 
 struct Parsed {
@@ -94,12 +89,22 @@ bool is_control(char c) {
 }
 
 void check_text(const Given& given, const std::string& allowed) {
-  if (given.value.find('#') != std::string::npos) {
-    refuse_value(given, "has a '#', which begins a comment in parameter files", allowed);
-  }
   if (std::any_of(given.value.begin(), given.value.end(), is_control)) {
     refuse_value(given, "has a control character", allowed);
   }
+}
+
+/// As nearest_hint(), of words and what else people call them.
+std::string nearest_word_hint(const std::string& word, const std::vector<std::string>& words,
+                              const std::vector<std::string>& synonyms) {
+  std::vector<std::string> candidates = words;
+  std::map<std::string, std::string> meant;
+  for (std::size_t i = 0; i < synonyms.size(); ++i) {
+    std::istringstream names(synonyms[i]);
+    for (std::string name; names >> name; candidates.push_back(name)) meant[name] = words[i];
+  }
+  const std::string near = nearest(word, candidates);
+  return nearest_hint(meant.contains(near) ? meant[near] : near, words);
 }
 
 Value text_or_empty(const Field<std::string>& field, const std::string& allowed) {
@@ -132,7 +137,7 @@ Value integer_or_auto(const Field<std::int64_t>& field, IntegerRange range) {
           .allowed = allowed,
           .read =
               [=](const Given& given, Parameters& p) {
-                const bool is_auto = lower(given.value) == "auto";
+                const bool is_auto = lower_case(given.value) == "auto";
                 field.set(p, is_auto ? 0 : read_integer(given, given.value, range.least, range.most, allowed));
               },
           .write = [=](const Parameters& p) { return field.get(p) == 0 ? "auto" : fmt::format("{}", field.get(p)); }};
@@ -147,7 +152,7 @@ Value integers(const Field<std::vector<std::int64_t>>& field, IntegerRange range
           .read =
               [=](const Given& given, Parameters& p) {
                 std::vector<std::int64_t> values;
-                if (lower(given.value) != none) {
+                if (lower_case(given.value) != none) {
                   for (const std::string& part : split_at_commas(given.value))
                     values.push_back(read_integer(given, part, range.least, range.most, allowed));
                 }
@@ -234,15 +239,26 @@ Value text(const Field<std::string>& field, const std::string& allowed) {
   return value;
 }
 
-Value path(const Field<std::string>& field) {
-  Value value = text(field, "a path");
-  value.is_path = true;
+Value lower_case_text(const Field<std::string>& field, const std::string& allowed) {
+  Value value = text(field, allowed);
+  value.read = [read = value.read](Given given, Parameters& p) {
+    given.value = lower_case(given.value);
+    read(given, p);
+  };
   return value;
 }
 
-Value path_or_empty(const Field<std::string>& field) {
+Value path(const Field<std::string>& field, const std::string& written) {
+  Value value = text(field, "a path");
+  value.is_path = true;
+  value.written = written;
+  return value;
+}
+
+Value path_or_empty(const Field<std::string>& field, const std::string& written) {
   Value value = text_or_empty(field, "a path");
   value.is_path = true;
+  value.written = written;
   return value;
 }
 
@@ -256,21 +272,24 @@ Value word(const Field<std::string>& field, const std::vector<std::string>& word
 Value word_or_path(const Field<std::string>& field, const std::vector<std::string>& words, const std::string& path) {
   Value value = text(field, fmt::format("{}, or {}", join(words), path));
   value.is_path = true;
-  value.read = [=, allowed = value.allowed, read = value.read](const Given& given, Parameters& p) {
-    const bool is_word = std::find(words.begin(), words.end(), given.value) != words.end();
+  value.read = [=, allowed = value.allowed, read = value.read](Given given, Parameters& p) {
+    const std::string lower = lower_case(given.value);
+    const bool is_word = std::find(words.begin(), words.end(), lower) != words.end();
     const bool is_path = given.value.find_first_of("/.") != std::string::npos;
-    if (!is_word && !is_path) {
-      refuse_value(given, "is neither", allowed + " with a '/' or a '.'", nearest_hint(lower(given.value), words));
-    }
+    if (!is_word && !is_path)
+      refuse_value(given, "is neither", allowed + " with a '/' or a '.'", nearest_hint(lower, words));
+    if (is_word) given.value = lower;
     read(given, p);
   };
   return value;
 }
 
-std::size_t read_word(const Given& given, const std::vector<std::string>& words) {
-  const std::string word = lower(given.value);
+std::size_t read_word(const Given& given, const std::vector<std::string>& words,
+                      const std::vector<std::string>& synonyms) {
+  const std::string word = lower_case(given.value);
   const auto found = std::find(words.begin(), words.end(), word);
-  if (found == words.end()) refuse_value(given, "is none of its choices", join(words), nearest_hint(word, words));
+  if (found == words.end())
+    refuse_value(given, "is none of its choices", join(words), nearest_word_hint(word, words, synonyms));
   return static_cast<std::size_t>(found - words.begin());
 }
 

@@ -25,9 +25,10 @@ struct Given {
 
 /// A key's type.
 struct Value {
-  std::string type;      ///< "integer"
-  std::string allowed;   ///< "1 to 1024", "naive, gpipe, 1f1b"
-  bool is_path = false;  ///< of a file or folder, where it is no word
+  std::string type;          ///< "integer"
+  std::string allowed;       ///< "1 to 1024", "naive, gpipe, 1f1b"
+  bool is_path = false;      ///< of a file or folder, where it is no word
+  std::string written = {};  ///< the longest name that is written at the path: ".partial"; empty: it is only read
   bool may_be_empty = false;
   std::function<void(const Given&, Parameters&)> read;  ///< throws RequestError
   std::function<std::string(const Parameters&)> write;  ///< the text that read() takes back to the same bits
@@ -68,12 +69,16 @@ Value number(const Field<double>& field, Range range);
 Value numbers(const Field<std::vector<double>>& field, Range range);  ///< "30, 60, 80"; may be empty
 Value flag(const Field<bool>& field);
 
-/// Text of one line without '#', which begins a comment in parameter files.
+/// Text of one line.
 Value text(const Field<std::string>& field, const std::string& allowed);
 Value texts(const Field<std::vector<std::string>>& field, const std::string& allowed);  ///< "a, b"; may be empty
 
-Value path(const Field<std::string>& field);
-Value path_or_empty(const Field<std::string>& field);
+/// The same in capitals: ResNet18 is read as resnet18.
+Value lower_case_text(const Field<std::string>& field, const std::string& allowed);
+
+/// `written`: see Value.
+Value path(const Field<std::string>& field, const std::string& written = "");
+Value path_or_empty(const Field<std::string>& field, const std::string& written = "");
 
 /// One of the words.
 Value word(const Field<std::string>& field, const std::vector<std::string>& words);
@@ -81,7 +86,7 @@ Value word(const Field<std::string>& field, const std::vector<std::string>& word
 /// One of the words, or a path: anything with a '/' or a '.', so that a misspelt word is no path.
 Value word_or_path(const Field<std::string>& field, const std::vector<std::string>& words, const std::string& path);
 
-/// The words may be written in capitals too: the papers have 1F1B.
+/// The words may be written in capitals too: the papers have 1F1B. A synonym is refused with the word that it means.
 template <typename T, std::size_t N>
 Value choice(const Field<T>& field, const Choice<T> (&choices)[N]);
 
@@ -96,18 +101,20 @@ std::string nearest_hint(std::string_view word, const std::vector<std::string>& 
 
 // --- choice, for any enumeration -----------------------------------------------------------------------------------
 
-/// The place of the given word among the words; throws RequestError naming the nearest.
-std::size_t read_word(const Given& given, const std::vector<std::string>& words);
+/// The index of the given word among the words; throws RequestError naming the nearest. `synonyms`: of each word, with
+/// blanks between them.
+std::size_t read_word(const Given& given, const std::vector<std::string>& words,
+                      const std::vector<std::string>& synonyms = {});
 std::string join(const std::vector<std::string>& words);
 
 template <typename T, std::size_t N>
 Value choice(const Field<T>& field, const Choice<T> (&choices)[N]) {
-  std::vector<std::string> words;
-  for (const auto& c : choices) words.emplace_back(c.word);
+  std::vector<std::string> words, synonyms;
+  for (const auto& c : choices) words.emplace_back(c.word), synonyms.emplace_back(c.synonyms);
   return {.type = "choice",
           .allowed = join(words),
           .read = [=, &choices](const Given& given,
-                                Parameters& p) { field.set(p, choices[read_word(given, words)].value); },
+                                Parameters& p) { field.set(p, choices[read_word(given, words, synonyms)].value); },
           .write =
               [=, &choices](const Parameters& p) {
                 std::string written;

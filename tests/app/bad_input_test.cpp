@@ -47,6 +47,8 @@ TEST_F(BadInput, ParametersAreRefusedByNameWithTheNearestKey) {
   expect_refused({"--model.name=resnet19"}, "model.name = resnet19 is not known. Known: resnet18, ");
   expect_refused({"--train.label_smoothing=nan"}, "train.label_smoothing = nan");
   expect_refused({"--run.device=tpu"}, "run.device = tpu");
+  expect_refused({"--run.device=gpu"}, "Nearest: cuda.");
+  expect_refused({"--grid.stages=2", "--grid.cuts=99"}, "grid.cuts = 99: no stage can begin with cell 99. ", 2);
   expect_refused({"--run.directory=" + (directory_ / "small/idx/train-images-idx3-ubyte")}, "run.directory = ", 2);
 }
 
@@ -91,6 +93,15 @@ TEST_F(BadInput, DataThatIsNotThereOrDoesNotFitIsRefused) {
 TEST_F(BadInput, AHomeThatNoShellHasReplacedIsRefusedAndNoFolderIsMade) {
   expect_refused({"--run.directory=~/convoy-run"}, "run.directory = ~/convoy-run begins with '~'", 2);
   EXPECT_FALSE(std::filesystem::exists("~"));
+}
+
+TEST_F(BadInput, APathThatCannotBeFollowedIsRefusedByItsKey) {
+  std::filesystem::create_symlink("loop", directory_ / "loop");
+  const std::string long_name(300, 'a');
+  for (const std::string key : {"run.directory", "data.train", "data.test", "init.weights", "checkpoint.resume"}) {
+    expect_refused({"--" + key + "=" + (directory_ / "loop")}, key + " = ", 2);
+    expect_refused({"--" + key + "=./" + long_name}, "the path is too long: each name in it may have 255 bytes");
+  }
 }
 
 TEST_F(BadInput, ABorderWiderThanAnImageReflectsIsRefused) {

@@ -1,5 +1,7 @@
 /// What a person meets: help, a run's directory, an evaluation, a plan.
+#include <algorithm>
 #include <filesystem>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -32,6 +34,24 @@ TEST(Face, HelpOnOneKeyPrintsItAloneAndAnUnknownOneIsRefusedOnce) {
   const std::size_t first = refused.output.find(said);
   ASSERT_NE(first, std::string::npos) << refused.output;
   EXPECT_EQ(refused.output.find(said, first + 1), std::string::npos) << refused.output;
+}
+
+TEST(Face, HelpOnACommandHasItsKeysAloneOnceAndAtTheTerminalsWidth) {
+  for (const std::vector<std::string>& asked :
+       std::vector<std::vector<std::string>>{{"train", "--help"}, {"help", "train"}}) {
+    const Ending help = run_program({.arguments = asked, .ranks = 2, .tool = {"env", "COLUMNS=60"}});
+    EXPECT_EQ(help.status, 0) << help.output;
+    const std::size_t first = help.output.find("convoy train [FILE.cfg ...]");
+    ASSERT_NE(first, std::string::npos) << help.output;
+    EXPECT_EQ(help.output.find("convoy train [FILE.cfg ...]", first + 1), std::string::npos) << "printed twice";
+    EXPECT_TRUE(contains(help.output, "\n  train.epochs = 10 ")) << help.output;
+    EXPECT_FALSE(contains(help.output, "import.source")) << help.output;
+    std::istringstream lines(help.output);
+    std::size_t longest = 0;
+    for (std::string line; std::getline(lines, line);) longest = std::max(longest, line.size());
+    EXPECT_GT(longest, 56u);
+    EXPECT_LE(longest, 60u) << help.output;
+  }
 }
 
 TEST(Face, AnUnknownCommandIsRefusedWithTheNearest) {
@@ -68,7 +88,7 @@ TEST(Face, ARunLearnsAndLeavesEverythingInItsDirectory) {
     EXPECT_TRUE(std::filesystem::exists(run + "/" + name)) << name;
   EXPECT_TRUE(contains(read_text(run + "/log.csv"),
                        "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,images_per_second,"
-                       "data_wait_percent,seconds\n1,10,640,"));
+                       "data_wait_percent,seconds,val_loss,val_top1\n1,10,640,"));
 
   // Bars of four heights: 30 steps are enough to learn them, and a program that does not learn stays at 25 %.
   const Ending evaluation = run_program({.arguments = {"evaluate", run + "/params.cfg"}, .ranks = 2});

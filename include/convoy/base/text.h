@@ -17,6 +17,9 @@ std::string human_count(std::int64_t count);
 /// "42 s", "3 min 05 s", "2 h 10 min".
 std::string human_seconds(double seconds);
 
+/// With small letters for A to Z.
+std::string lower_case(std::string_view text);
+
 /// The candidate that was most likely meant by `word`: one that a single slip away is nearest; then the first that
 /// begins with it; then that with the smallest edit distance, at most half of the word. Else empty.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);

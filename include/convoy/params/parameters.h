@@ -33,6 +33,7 @@ struct ModelParams {
 
 struct DataParams {
   std::string train;  ///< a shard, a folder of shards, or a prefix such as data/fashion/train
+  std::string val;    ///< what the best checkpoint and patience follow; empty: test
   std::string test;
   bool shuffle = true;
   std::int64_t loader_threads = 1;  ///< background threads a rank
@@ -117,7 +118,7 @@ struct CheckpointParams {
   double every_epochs = 1;       ///< 0: never
   std::int64_t every_steps = 0;  ///< 0: never
   std::int64_t keep = 2;         ///< newest kept; 0: all
-  bool best = true;              ///< best.h5, of the best test top-1, beside them
+  bool best = true;              ///< best.h5, of the best top-1, beside them
   std::string resume = "auto";   ///< auto, best, none, or a checkpoint's path
   bool operator==(const CheckpointParams&) const = default;
 };

@@ -45,9 +45,10 @@ struct KeyChange {
 /// The keys whose values differ, in the order of the file.
 std::vector<KeyChange> changed_keys(const Parameters& before, const Parameters& after);
 
-/// Commands, then every key with type, unit, range, default and a sentence. With topics (names of keys, with their
-/// section or without, of sections and of commands) only what they name; throws RequestError for one that names
-/// nothing.
-std::string help_text(const std::vector<std::string>& topics = {});
+/// For people: the commands, then every key with its default, type, range, unit and a sentence. With topics (names of
+/// commands, sections and keys, keys with their section or without) only what they name; of a command how it is called
+/// and the keys that it reads. Lines of at most `columns`, but for a word that is longer. Throws RequestError for a
+/// topic that names nothing.
+std::string help_text(const std::vector<std::string>& topics = {}, int columns = 80);
 
 }  // namespace convoy

@@ -135,7 +135,7 @@ TEST(CommandLine, RefusesArgumentsThatAreNoParameterFiles) {
   EXPECT_EQ(
       complaint({"train", "foo"}),
       "command line: foo: convoy train takes parameter files (*.cfg, *.ini), and keys as --section.key=value. All "
-      "of it: convoy --help.");
+      "of it: convoy train --help.");
   EXPECT_EQ(complaint({"train", "batch.global=64"}),
             "command line: batch.global=64: a key begins with two dashes. Nearest: --batch.global=64.");
   EXPECT_EQ(complaint({"train", "-batch.global=64"}),

@@ -39,7 +39,7 @@ TEST_F(Files, HoldSectionsCommentsAndBlanks) {
                                  "# an experiment\n"
                                  "[batch]   # cut\n"
                                  "  global = 64   # samples a step, over all replicas\n"
-                                 "micro=8#no blanks\n"
+                                 "micro=8\t#no blanks\n"
                                  "\n"
                                  "[data]\n"
                                  "train = data/with blank/train   # a prefix\n"
@@ -82,6 +82,13 @@ TEST_F(Files, ThatAreMissingAreNamedWithTheNearest) {
             path("no/fashion.cfg") + ": there is no such parameter file.");
 }
 
+TEST_F(Files, ThatCannotBeFollowedAreRefused) {
+  std::filesystem::create_symlink("loop.cfg", path("loop.cfg"));
+  EXPECT_EQ(complaint({"train", path("loop.cfg")}), path("loop.cfg") + ": its symbolic links lead in a circle.");
+  EXPECT_NE(complaint({"train", std::string(300, 'a') + ".cfg"}).find("aaa...: the path is too long: "),
+            std::string::npos);
+}
+
 TEST_F(Files, ThatAreFoldersAreRefused) {
   std::filesystem::create_directory(path("runs.cfg"));
   EXPECT_EQ(complaint({"train", path("runs.cfg")}),
@@ -101,6 +108,51 @@ TEST(FileText, NamesTheLineOfAWrongValue) {
   EXPECT_EQ(file_complaint("[run]\ndirectory =\n"), "a.cfg:2: run.directory = (nothing) is empty. Allowed: a path.");
 }
 
+TEST(FileText, HasCommentsAtALinesBeginAndAfterABlank) {
+  const Parameters p = parse_parameters(
+      "; an experiment\n"
+      "  # of two comments\n"
+      "[run]   ; where\n"
+      "directory = runs/a#b   # a name with a mark\n"
+      "[data]\n"
+      "train = data/x;y\n"
+      "test =\t#data/z\n",
+      "a.cfg");
+  EXPECT_EQ(p.run.directory, "runs/a#b");
+  EXPECT_EQ(p.data.train, "data/x;y");
+  EXPECT_EQ(p.data.test, "");
+  EXPECT_EQ(file_complaint("[batch]\nmicro = 8#no blank\n"),
+            "a.cfg:2: batch.micro = 8#no blank is not an integer. Allowed: 1 to 16777216 samples. A comment in a "
+            "parameter file needs a blank before its # or ;.");
+  EXPECT_EQ(file_complaint("[batch]\nmicro # = 8\n").find("a.cfg:2: micro: neither [section] nor key = value."), 0u);
+}
+
+TEST(FileText, KeepsAllThatQuotesHold) {
+  const auto directory = [](const std::string& value) {
+    return parse_parameters("[run]\ndirectory = " + value + "\n", "a.cfg").run.directory;
+  };
+  EXPECT_EQ(directory("\"runs/a b\""), "runs/a b");
+  EXPECT_EQ(directory("'runs/a b'   # said"), "runs/a b");
+  EXPECT_EQ(directory("\" runs/a # b; c \"# said"), " runs/a # b; c ");
+  EXPECT_EQ(directory("'it''s \"here\"'"), "it's \"here\"");
+  EXPECT_EQ(directory("runs/it's"), "runs/it's");
+  EXPECT_EQ(parse_parameters("[batch]\nglobal = \"64\"\n[lr]\nschedule='Cosine'\n", "a.cfg").batch.global, 64);
+  EXPECT_EQ(file_complaint("[run]\ndirectory = \"runs/a\n"),
+            "a.cfg:2: directory = \"runs/a: the value begins with \" and has no \" at its end.");
+  EXPECT_EQ(
+      file_complaint("[train]\nfreeze = 'a.*', 'b.*'\n"),
+      "a.cfg:2: freeze = 'a.*', 'b.*': , 'b.*' follows the quoted value. Quote all of the value, or nothing of it.");
+}
+
+TEST(FileText, HasSectionsAndKeysInAnyCase) {
+  const Parameters p = parse_parameters("Batch.Global = 64\n[Train]\nSeed = 3\n[MODEL]\nname = ResNet50\n", "a.cfg");
+  EXPECT_EQ(p.batch.global, 64);
+  EXPECT_EQ(p.train.seed, 3u);
+  EXPECT_EQ(p.model.name, "resnet50");
+  EXPECT_EQ(file_complaint("[train]\nseed = 1\nSeed = 2\n"),
+            "a.cfg:3: train.seed = 2: the key is given twice, at a.cfg:2 already. Keep one.");
+}
+
 TEST(FileText, NamesUnknownKeysAndSections) {
   EXPECT_EQ(
       file_complaint("[batch]\nglobl = 64\n"),
@@ -118,10 +170,12 @@ TEST(FileText, NamesUnknownKeysAndSections) {
 
 TEST(FileText, NamesLinesThatAreNoAssignment) {
   EXPECT_EQ(file_complaint("[batch]\nglobal 64\n"),
-            "a.cfg:2: global 64: neither [section] nor key = value. Nearest: global = 64. Comments begin with #.");
-  EXPECT_EQ(file_complaint("[batch]\nglobal: 64\n"),
-            "a.cfg:2: global: 64: neither [section] nor key = value. Nearest: global = 64. Comments begin with #.");
-  EXPECT_EQ(file_complaint("hello\n"), "a.cfg:1: hello: neither [section] nor key = value. Comments begin with #.");
+            "a.cfg:2: global 64: neither [section] nor key = value. Nearest: global = 64. Comments begin with # or ;.");
+  EXPECT_EQ(
+      file_complaint("[batch]\nglobal: 64\n"),
+      "a.cfg:2: global: 64: neither [section] nor key = value. Nearest: global = 64. Comments begin with # or ;.");
+  EXPECT_EQ(file_complaint("hello\n"),
+            "a.cfg:1: hello: neither [section] nor key = value. Comments begin with # or ;.");
   EXPECT_EQ(file_complaint("[batch\n"), "a.cfg:1: [batch: the section has no ']'. Nearest: batch.");
   EXPECT_NE(file_complaint("[batch]\n = 64\n").find("a.cfg:2: batch. = 64: there is no such key."), std::string::npos);
 }

@@ -1,7 +1,9 @@
 /// What is printed: the effective file comes back to the same bits, the help holds every key, names are those of the
 /// files.
+#include <algorithm>
 #include <cmath>
 #include <random>
+#include <set>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -22,8 +24,11 @@ Parameters random_parameters(std::mt19937_64& engine) {
   const auto count = [&] { return static_cast<std::int64_t>(engine() % 256 + 1); };
   Parameters p;
   p.model.name = "resnet50";
-  p.data = {
-      .train = "a b=c/[x]; \"q\"", .test = "d\xC3\xA9/e", .shuffle = engine() % 2 == 0, .loader_threads = count()};
+  p.data = {.train = "a b=c/[x]; \"q\"",
+            .val = "v",
+            .test = "d\xC3\xA9/e",
+            .shuffle = engine() % 2 == 0,
+            .loader_threads = count()};
   p.batch.micro = count();
   p.batch.global = p.batch.micro * count();
   p.grid.stages = static_cast<std::int64_t>(engine() % 4);  // 0: auto
@@ -104,6 +109,18 @@ TEST(Render, ComesBackToTheSameBits) {
   }
 }
 
+TEST(Render, QuotesWhatAFileWouldReadAsAnotherValue) {
+  for (const std::string& value : std::vector<std::string>{"a#b", "a #b", "#a", ";", " a ", "\"a\"", "'a'", "\"",
+                                                           "'it''s", "a ;b", "it's \"# here", "\"\"", "a = b"}) {
+    Parameters p;
+    p.data.train = value;
+    EXPECT_EQ(parse_parameters(render(p), "params.cfg"), p) << value;
+  }
+  Parameters p;
+  p.data.train = "runs/a#b";
+  EXPECT_NE(render(p).find("\ntrain = runs/a#b "), std::string::npos) << "no more quotes than it needs";
+}
+
 TEST(Render, OfTheDefaultsComesBackToThem) {
   EXPECT_EQ(parse_parameters(render(Parameters{}), "params.cfg"), Parameters{});
 }
@@ -118,27 +135,41 @@ TEST(Render, CommentsEachKeyWithItsSentenceAndUnit) {
   EXPECT_NE(text.find("[batch]\nglobal = 128 "), std::string::npos);
 }
 
-TEST(Help, HasEveryCommandAndKeyWithTypeUnitRangeDefaultAndSentence) {
-  std::istringstream lines(help_text());
-  std::string text, line, words;
-  while (std::getline(lines, line)) {
-    EXPECT_LE(line.size(), 120u) << line;
-    text += line + "\n";
-  }
-  for (const params::Command& command : params::commands()) {
-    EXPECT_NE(text.find("\n  " + command.name + " "), std::string::npos);
-    EXPECT_NE(text.find(command.sentence), std::string::npos);
-  }
+/// Of a text's words, with one blank between them: however its lines are broken.
+std::string words_of(const std::string& text) {
+  std::istringstream words(text);
+  std::string all;
+  for (std::string word; words >> word;) all += word + " ";
+  return all;
+}
+
+TEST(Help, HasEveryCommandAndKeyWithDefaultTypeRangeUnitAndSentence) {
+  const std::string help = words_of(help_text());
+  for (const params::Command& command : params::commands())
+    EXPECT_NE(help.find(command.name + " " + words_of(command.sentence)), std::string::npos) << command.name;
   for (const params::Key& key : params::keys()) {
-    const std::size_t begin = text.find("\n  " + key.name + " ");
-    ASSERT_NE(begin, std::string::npos) << key.name;
-    const std::size_t next = text.find("\n  ", text.find('\n', begin + 1));
-    const std::string row = text.substr(begin, std::max(next, begin) - begin);
-    for (const std::string& part : {key.value.type, key.unit, key.default_text()}) {
-      EXPECT_NE(row.find(part), std::string::npos) << key.name << " lacks " << part;
+    const std::string value = key.default_text().empty() ? "" : " = " + key.default_text();
+    const std::string unit = key.unit.empty() ? "" : " " + key.unit;
+    const std::string entry =
+        fmt::format("{}{} ({}: {}{}) {}", key.name, value, key.value.type, key.value.allowed, unit, key.sentence);
+    EXPECT_NE(help.find(words_of(entry)), std::string::npos) << entry;
+  }
+}
+
+TEST(Help, FitsTheColumnsThatThereAre) {
+  for (const int columns : {40, 60, 80, 100}) {
+    std::size_t longest = 0;
+    for (const std::vector<std::string>& topics :
+         std::vector<std::vector<std::string>>{{}, {"train"}, {"info", "lr"}}) {
+      std::istringstream lines(help_text(topics, columns));
+      for (std::string line; std::getline(lines, line);) {
+        const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+        if (line.find(' ', begin) == std::string::npos) continue;  // one word, which is not cut
+        EXPECT_LE(line.size(), static_cast<std::size_t>(columns)) << line;
+        longest = std::max(longest, line.size());
+      }
     }
-    EXPECT_NE(row.find(key.value.allowed.substr(0, key.value.allowed.find(' '))), std::string::npos) << key.name;
-    EXPECT_NE(row.find(key.sentence.substr(0, key.sentence.find(' '))), std::string::npos) << key.name;
+    EXPECT_GT(longest, static_cast<std::size_t>(columns) - 4) << "and uses them";
   }
 }
 
@@ -151,21 +182,55 @@ std::vector<std::string> entries(const std::string& help) {
   return names;
 }
 
+using Names = std::vector<std::string>;
+
 TEST(Help, OnATopicHasItsEntriesAloneAsTheFullPageHasThem) {
-  using Names = std::vector<std::string>;
   EXPECT_EQ(entries(help_text({"optimizer.lr"})), Names{"optimizer.lr"});
   EXPECT_EQ(entries(help_text({"batch"})), (Names{"batch.global", "batch.micro"}));
   EXPECT_EQ(entries(help_text({"kind"})), (Names{"schedule.kind", "optimizer.kind"}));
-  EXPECT_EQ(entries(help_text({"export"})), (Names{"export", "export.output"}));  // a command and a section
-  EXPECT_EQ(entries(help_text({"info"})), Names{"info"});
-  EXPECT_EQ(entries(help_text({"grid.cuts", "check", "batch.micro"})), (Names{"check", "batch.micro", "grid.cuts"}));
+  EXPECT_EQ(entries(help_text({"Grid.Cuts", "check", "batch.micro"})), (Names{"batch.micro", "grid.cuts"}));
   const Names lr = entries(help_text({"lr"}));  // the section, and the key in another
   ASSERT_EQ(lr.size(), 6u);
   EXPECT_EQ(lr[0], "optimizer.lr");
   EXPECT_EQ(lr[1], "lr.schedule");
-  std::istringstream lines(help_text({"export"}));
+  std::istringstream lines(help_text({"batch"}));
   for (std::string line; std::getline(lines, line);)
     EXPECT_NE(("\n" + help_text()).find("\n" + line + "\n"), std::string::npos) << line;
+}
+
+TEST(Help, OnACommandHasTheKeysThatItReadsAlone) {
+  EXPECT_EQ(entries(help_text({"export"})),
+            (Names{"checkpoint.resume", "evaluate.weights", "init.weights", "run.directory", "export.output"}));
+  EXPECT_EQ(help_text({"export"}).find("convoy export [FILE.cfg ...] [--section.key=value ...]\n    writes the "), 0u);
+  EXPECT_TRUE(entries(help_text({"info"})).empty());
+  EXPECT_EQ(help_text({"info"}).find("convoy info PATH ...\n"), 0u);
+  const Names train = entries(help_text({"train"}));
+  const auto has = [&](const std::string& name) { return std::find(train.begin(), train.end(), name) != train.end(); };
+  EXPECT_TRUE(has("train.epochs") && has("data.train") && has("optimizer.lr") && has("run.trace"));
+  EXPECT_FALSE(has("import.source") || has("predict.top") || has("export.output") || has("plan.ranks"));
+}
+
+TEST(Help, OfTheCommandsHasEveryKeySomewhereAndNamesOnlyWhatThereIs) {
+  std::set<std::string> read;
+  for (const params::Command& command : params::commands()) {
+    for (const params::Key& key : params::keys())
+      if (command.is_reading(key)) read.insert(key.name);
+    for (const std::string& name : command.reads)
+      EXPECT_TRUE(params::find_key(name) || std::ranges::count(params::sections(), name) == 1)
+          << command.name << " reads " << name;
+    for (const Names& names : command.needs)
+      for (const std::string& name : names)
+        EXPECT_TRUE(command.is_reading(*params::find_key(name))) << command.name << " needs " << name;
+  }
+  for (const params::Key& key : params::keys())
+    EXPECT_TRUE(read.contains(key.name)) << key.name << " is read by nobody";
+}
+
+TEST(Help, IsAskedOfTheCommandThatStandsBeforeIt) {
+  EXPECT_EQ(testing::request({"train", "my.cfg", "--help"}).arguments, Names{"train"});
+  EXPECT_EQ(testing::request({"plan", "-h"}).arguments, Names{"plan"});
+  EXPECT_TRUE(testing::request({"--help"}).arguments.empty());
+  EXPECT_TRUE(testing::request({"help", "--help"}).arguments.empty());
 }
 
 TEST(Help, OnWhatIsNotThereIsRefusedWithTheNearest) {

@@ -1,4 +1,6 @@
 /// What one key asks of another, and what commands ask for.
+#include <filesystem>
+
 #include <gtest/gtest.h>
 
 #include "params/key_table.h"
@@ -109,23 +111,79 @@ TEST(Paths, AreAllThatTakeAPath) {
   }
 }
 
+/// A folder with a link to itself.
+class Links : public ::testing::Test {
+ protected:
+  Links() : folder_(std::filesystem::path(::testing::TempDir()) / "convoy_links") {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    std::filesystem::create_symlink("loop", folder_ / "loop");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string loop() const { return (folder_ / "loop").string(); }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TEST_F(Links, ThatLeadInACircleAreRefusedByTheKeyOfTheCommand) {
+  EXPECT_EQ(complaint({"plan", "--run.directory=" + loop()}),
+            "command line: run.directory = " + loop() + ": its symbolic links lead in a circle. Choose another path.");
+  for (const std::string key : {"data.train", "init.weights", "checkpoint.resume"})
+    EXPECT_EQ(complaint({"train", "--data.train=a", "--data.test=b", "--" + key + "=" + loop() + "/a"})
+                  .find("command line: " + key + " = "),
+              0u)
+        << key;
+  EXPECT_EQ(complaint({"plan", "--import.source=" + loop()}), kNothingThrown) << "a plan imports nothing";
+}
+
+TEST(Paths, ThatAreTooLongAreRefusedByTheKeyOfTheCommand) {
+  const std::string too_long = std::string(256, 'a'), limits = "each name in it may have 255 bytes, all of it 4095";
+  const std::string said = complaint({"plan", "--run.directory=new/" + too_long});
+  EXPECT_EQ(said, "command line: run.directory = new/" + std::string(56, 'a') + "...: the path is too long: " + limits +
+                      ". Choose another path.");
+  for (const std::string key : {"data.train", "data.test", "init.weights"})
+    EXPECT_NE(complaint({"train", "--data.train=a", "--data.test=b", "--" + key + "=./" + too_long}).find(limits),
+              std::string::npos)
+        << key;
+  EXPECT_NE(complaint({"import", "--import.source=a", "--import.output=" + too_long}).find("import.output = "),
+            std::string::npos);
+  EXPECT_EQ(complaint({"plan", "--import.output=" + too_long}), kNothingThrown);
+}
+
+// What is written gets a longer name on its way.
+TEST(Paths, LeaveRoomForWhatIsWrittenAtThem) {
+  const auto file = [](std::size_t size, const std::string& end) { return std::string(size - end.size(), 'a') + end; };
+  EXPECT_EQ(complaint({"plan", "--plan.draw=" + file(247, ".svg")}), kNothingThrown);
+  EXPECT_NE(complaint({"plan", "--plan.draw=" + file(248, ".svg")}).find("plan.draw = "), std::string::npos);
+  EXPECT_NE(complaint({"export", "--export.output=" + file(248, ".safetensors")}).find("the path is too long"),
+            std::string::npos);
+  std::string deep = "runs";
+  while (deep.size() < 4050) deep += "/" + std::string(200, 'd');
+  EXPECT_EQ(complaint({"plan", "--run.directory=" + deep.substr(0, 4050)}), kNothingThrown);
+  EXPECT_NE(complaint({"plan", "--run.directory=" + deep.substr(0, 4060)}).find("run.directory = "), std::string::npos);
+}
+
 TEST(Paths, ThatARunTookForNamesAreReadBack) {
   EXPECT_EQ(parse_parameters("[run]\ndirectory = ~/a\n", "a.h5").run.directory, "~/a");
 }
 
-TEST(Needs, TrainNeedsBothSplits) {
+TEST(Needs, TrainNeedsTrainingDataAndSomethingToMeasureOn) {
   EXPECT_EQ(complaint({"train"}),
             "convoy train needs data.train: what to train on: a shard, a folder of shards, or a prefix such as "
             "data/fashion/train. Give it in a parameter file, under [data], or as --data.train=PATH.");
   const std::string test = complaint({"train", "--data.train=a"});
-  EXPECT_EQ(test.find("convoy train needs data.test: "), 0u);
-  EXPECT_NE(test.find("no test set, import with import.val_fraction: it cuts a split val."), std::string::npos) << test;
+  EXPECT_EQ(test.find("convoy train needs data.test or data.val: "), 0u);
+  EXPECT_NE(test.find("import with import.val_fraction, and name its split val in data.val."), std::string::npos)
+      << test;
   EXPECT_EQ(complaint({"train", "--data.train=a", "--data.test=b"}), kNothingThrown);
+  EXPECT_EQ(complaint({"train", "--data.train=a", "--data.val=b"}), kNothingThrown);
 }
 
-TEST(Needs, EvaluateNeedsTheTestSplit) {
-  EXPECT_EQ(complaint({"evaluate"}).find("convoy evaluate needs data.test: "), 0u);
+TEST(Needs, EvaluateNeedsATestSplitOrOneForValidation) {
+  EXPECT_EQ(complaint({"evaluate"}).find("convoy evaluate needs data.test or data.val: "), 0u);
   EXPECT_EQ(complaint({"evaluate", "--data.test=b"}), kNothingThrown);
+  EXPECT_EQ(complaint({"evaluate", "--data.val=b"}), kNothingThrown);
 }
 
 // From predict.data or data.test: predict() itself asks for one of them.
