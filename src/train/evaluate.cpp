@@ -29,10 +29,12 @@ void write_confusion(const std::string& directory, const ClassScores& scores, co
 ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Library& library) {
   const Parameters& params = request.params;
   // 1. Which weights, on what
-  const io::Dataset test(params.data.test, "data.test");
+  const bool has_test = !params.data.test.empty();
+  const std::string path = has_test ? params.data.test : params.data.val, key = has_test ? "data.test" : "data.val";
+  const io::Dataset test(path, key);
   const TrainedModel model = load_trained(request, grid.world());
-  check_images(model.card, test.info(), "data.test", model.owner());
-  check_classes(model.card, test.info(), "data.test", model.owner());
+  check_images(model.card, test.info(), key, model.owner());
+  check_classes(model.card, test.info(), key, model.owner());
   Engine engine(engine_spec(params, model.card), grid, library);
   restore_weights(model.tensors, model.path, engine);
   if (params.evaluate.confusion) mpi::on_root(grid.world(), [&] { io::make_directory(params.run.directory); });
@@ -49,7 +51,7 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Librar
       evaluate_dataset(engine, {.samples = test, .card = model.card, .params = params, .observe = observe}).value();
   const double seconds = now_seconds() - start;
   if (grid.is_root() && !std::isfinite(metrics.loss_sum))
-    fail("{} gives a loss that is no finite number on {}", model.path, params.data.test);
+    fail("{} gives a loss that is no finite number on {}", model.path, path);
   if (params.evaluate.confusion)
     mpi::on_root(grid.world(), [&] { write_confusion(params.run.directory, scores, classes); });
   // 3. What came out
@@ -58,9 +60,8 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Librar
     const std::string top5 = has_top5 ? fmt::format("  top-5 {:.2f} %", 100 * scores.top5()) : "";
     fmt::print("checkpoint: {}\n{}", model.describe(), describe_resizing(model.card, test.info()));
     if (params.evaluate.mirror) fmt::print("each picture as it is and mirrored (evaluate.mirror)\n");
-    fmt::print("{}: {} samples  loss {:.4f}  top-1 {:.2f} %{}  ({:.0f} images/s)\n", params.data.test,
-               metrics.num_samples, metrics.mean_loss(), 100 * metrics.top1(), top5,
-               static_cast<double>(metrics.num_samples) / seconds);
+    fmt::print("{}: {} samples  loss {:.4f}  top-1 {:.2f} %{}  ({:.0f} images/s)\n", path, metrics.num_samples,
+               metrics.mean_loss(), 100 * metrics.top1(), top5, static_cast<double>(metrics.num_samples) / seconds);
     if (params.evaluate.confusion)
       fmt::print("-> {}/confusion.csv, {}/classes.csv\n", params.run.directory, params.run.directory);
   }

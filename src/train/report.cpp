@@ -107,11 +107,14 @@ void Progress::show(const ProgressPoint& point) {
 }
 
 std::string describe_epoch(const EpochRow& row, std::int64_t num_epochs, double seconds_left) {
-  const std::string test =
-      row.test ? fmt::format("  test {}  {:.2f} %", shown_loss(row.test->mean_loss()), 100 * row.test->top1()) : "";
-  return fmt::format("epoch {}/{}  loss {}  top-1 {:.2f} %{}  {:.0f} images/s  data wait {:.1f} %  {} left", row.epoch,
-                     num_epochs, shown_loss(row.train.mean_loss()), 100 * row.train.top1(), test, row.images_per_second,
-                     row.data_wait_percent, human_seconds(seconds_left));
+  const auto shown = [](const char* name, const std::optional<StepMetrics>& metrics) {
+    return metrics ? fmt::format("  {} {}  {:.2f} %", name, shown_loss(metrics->mean_loss()), 100 * metrics->top1())
+                   : "";
+  };
+  return fmt::format("epoch {}/{}  loss {}  top-1 {:.2f} %{}{}  {:.0f} images/s  data wait {:.1f} %  {} left",
+                     row.epoch, num_epochs, shown_loss(row.train.mean_loss()), 100 * row.train.top1(),
+                     shown("val", row.val), shown("test", row.test), row.images_per_second, row.data_wait_percent,
+                     human_seconds(seconds_left));
 }
 
 }  // namespace convoy

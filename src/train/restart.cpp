@@ -157,6 +157,19 @@ void warn_of_changes(const Parameters& now, const io::DatasetInfo& data, const i
       fmt::format("changed since {}: {}{}", where, text, describe_jump(before, now, data, checkpoint.state.step)));
 }
 
+// A best value of one split says nothing of another.
+void forget_best_of_other_split(const Parameters& now, const io::Checkpoint& checkpoint, const mpi::Communicator& world,
+                                Resumed& resumed) {
+  const auto split = [](const Parameters& params) { return params.data.val.empty() ? "data.test" : "data.val"; };
+  const std::string before = split(parse_parameters(checkpoint.parameters, resumed.path)), after = split(now);
+  if (before == after || resumed.state.best_step == 0) return;
+  if (world.rank() == 0)
+    log_warning(fmt::format("{} holds the best top-1 on {}; from now on {} is measured, and the best starts anew",
+                            resumed.path, before, after));
+  resumed.state.best_step = 0;
+  resumed.state.best_metric = 0;
+}
+
 // Either may be 0: not known.
 void warn_of_threads(std::int64_t then, std::int64_t now, const std::string& where) {
   if (then > 0 && now > 0 && then != now)
@@ -185,11 +198,11 @@ InitialSpec initial_spec(const Parameters& params) {
 void begin_from_weights(const Parameters& params, Engine& engine) {
   const mpi::Communicator& world = engine.grid().world();
   const FoundFile file = look_on_root(world, [&] { return read_weights(params.init.weights); });
-  const std::vector<io::NamedTensor> tensors =
-      decode_weights(file.bytes, file.path, WeightsKind::kTrained).dict.tensors;
+  io::StateDict dict = decode_weights(file.bytes, file.path, WeightsKind::kTrained).dict;
   const std::string where = "init.weights = " + file.path;
-  if (params.init.strict) return restore_weights(tensors, where, engine);
-  const Fit fit = restore_what_fits(tensors, where, initial_spec(params), engine);
+  engine.set_batch_counters(std::move(dict.counters));
+  if (params.init.strict) return restore_weights(dict.tensors, where, engine);
+  const Fit fit = restore_what_fits(dict.tensors, where, initial_spec(params), engine);
   if (world.rank() == 0 && !fit.is_exact())
     log_warning(fmt::format("{}: {} tensors fit; {}. What the file does not give is drawn from train.seed", where,
                             fit.fitting.size(), fit.differences()));
@@ -202,9 +215,10 @@ std::optional<Resumed> start_parameters(const Parameters& params, const io::Data
   const FoundFile found = look_on_root(world, [&] { return find_start(params); });
   if (!found.path.empty()) {
     const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
-    const Resumed resumed{.path = found.path, .state = checkpoint.state};
+    Resumed resumed{.path = found.path, .state = checkpoint.state};
     check_values(checkpoint.model, found.path);
     check_continues(params, data, checkpoint, resumed);
+    forget_best_of_other_split(params, checkpoint, world, resumed);
     const std::int64_t threads = threads_that_compute(params, engine);
     mpi::on_root(world, [&] {
       warn_of_changes(params, data, checkpoint, found.path);
@@ -286,6 +300,27 @@ TrainedModel load_trained(const Request& request, const mpi::Communicator& world
           .of_ema = weights.of_ema,
           .tensors = std::move(weights.dict.tensors),
           .card = with_size(card, params.augment)};
+}
+
+std::optional<TrainedModel> load_best(const Parameters& params, std::int64_t step, const mpi::Communicator& world) {
+  const std::string path = io::best_checkpoint_path(checkpoint_directory(params));
+  const FoundFile found = look_on_root(world, [&]() -> FoundFile {
+    try {
+      FoundFile best{.path = path, .bytes = io::read_file(path)};
+      const std::int64_t its_step = io::decode_state(best.bytes, path).step;
+      if (its_step == step) return best;
+      log_warning(fmt::format("{} is of step {}, and step {} was the best: it is not used", path, its_step, step));
+    } catch (const Error& error) {
+      log_warning(fmt::format("{} is not used: {}", path, error.what()));
+    }
+    return {};
+  });
+  if (found.path.empty()) return std::nullopt;
+  FileWeights weights = decode_weights(found.bytes, found.path, params.evaluate.weights);
+  return TrainedModel{.path = found.path,
+                      .of_ema = weights.of_ema,
+                      .tensors = std::move(weights.dict.tensors),
+                      .card = std::move(*weights.card)};
 }
 
 }  // namespace convoy

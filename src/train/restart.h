@@ -59,4 +59,8 @@ struct TrainedModel {
 /// be the same. A safetensors file needs data.train. Throws RequestError. All ranks of the world.
 TrainedModel load_trained(const Request& request, const mpi::Communicator& world);
 
+/// best.h5 of run.directory, as load_trained() takes a checkpoint. Nothing, and a warning on rank 0, where it cannot be
+/// read or is not of that step. All ranks of the world.
+std::optional<TrainedModel> load_best(const Parameters& params, std::int64_t step, const mpi::Communicator& world);
+
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Two splits, one card; epochs as steps.
+/// Splits and their card; epochs as steps.
 #include "train/run_data.h"
 
 #include <algorithm>
@@ -18,20 +18,32 @@ std::int64_t steps_in(double epochs, std::int64_t steps_per_epoch) {
   return std::max<std::int64_t>(1, std::llround(epochs * static_cast<double>(steps_per_epoch)));
 }
 
+std::optional<io::Dataset> open_if_given(const std::string& path, const char* key) {
+  if (path.empty()) return std::nullopt;
+  return io::Dataset(path, key);
+}
+
+void check_split(const RunData& data, const std::optional<io::Dataset>& split, const char* key) {
+  if (!split) return;
+  const ImageShape &trained = data.train.info().image, &measured = split->info().image;
+  if (!data.card.resizes && !split->info().encoded && trained != measured)
+    refuse(
+        "{} holds {} images, data.train {}. Import both with one import.size and import.channels, or give "
+        "augment.size, to which both are then resized.",
+        key, to_string(measured), to_string(trained));
+  check_images(data.card, split->info(), key, "data.train");
+  check_classes(data.card, split->info(), key, "data.train");
+}
+
 }  // namespace
 
 RunData::RunData(const Parameters& params)
     : train(params.data.train, "data.train"),
-      test(params.data.test, "data.test"),
+      val(open_if_given(params.data.val, "data.val")),
+      test(open_if_given(params.data.test, "data.test")),
       card(model_card(params, train.info())) {
-  const ImageShape &trained = train.info().image, &tested = test.info().image;
-  if (!card.resizes && !test.info().encoded && trained != tested)
-    refuse(
-        "data.test holds {} images, data.train {}. Import both with one import.size and import.channels, or give "
-        "augment.size, to which both are then resized.",
-        to_string(tested), to_string(trained));
-  check_images(card, test.info(), "data.test", "data.train");
-  check_classes(card, test.info(), "data.test", "data.train");
+  check_split(*this, val, "data.val");
+  check_split(*this, test, "data.test");
 }
 
 StepCount count_steps(const Parameters& params, const io::DatasetInfo& data) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"
@@ -9,12 +10,17 @@
 
 namespace convoy {
 
-/// Both splits, opened and compared before anything large is allocated. Throws RequestError where they are not what one
-/// network can be trained on and tested with.
+/// The splits, opened and compared before anything large is allocated. Throws RequestError where they are not what one
+/// network can be trained on and measured with.
 struct RunData {
   explicit RunData(const Parameters& params);
 
-  io::Dataset train, test;
+  /// What is measured epoch by epoch, and so what "best" means: val where it is given, else test.
+  const io::Dataset& measured() const { return val ? *val : *test; }
+  const char* measured_name() const { return val ? "val" : "test"; }
+
+  io::Dataset train;
+  std::optional<io::Dataset> val, test;  ///< at least one of them
   io::ModelCard card;
 };
 

@@ -5,19 +5,23 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <sstream>
 
 #include <unistd.h>
 
 #include "convoy/base/error.h"
+#include "convoy/io/checkpoint.h"
 
 namespace convoy {
 
 namespace {
 
 constexpr const char* kEpochHeader =
-    "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,images_per_second,data_wait_percent,seconds";
+    "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,images_per_second,data_wait_percent,seconds,"
+    "val_loss,val_top1";
 constexpr const char* kStepHeader = "step,loss,lr";
+constexpr const char* kTestFile = "/test.csv";
 
 // The rows whose step is at most `last_step`, without the header; a last row cut short by a crash is dropped.
 std::string rows_up_to(const std::string& path, int step_column, std::int64_t last_step) {
@@ -34,11 +38,19 @@ std::string rows_up_to(const std::string& path, int step_column, std::int64_t la
   return kept;
 }
 
+// Loss and top-1; two empty fields where they were not measured.
+std::string fields(const std::optional<StepMetrics>& metrics) {
+  return metrics ? fmt::format("{:.9g},{:.9g}", metrics->mean_loss(), metrics->top1()) : ",";
+}
+
 }  // namespace
 
 RunLog::RunLog(const std::string& directory, const Keep& keep)
-    : epochs_(open(directory + "/log.csv", kEpochHeader, 1, keep.epochs)),
+    : directory_(directory),
+      epochs_(open(directory + "/log.csv", kEpochHeader, 1, keep.epochs)),
       steps_(open(directory + "/steps.csv", kStepHeader, 0, keep.steps)) {
+  std::error_code absent;
+  std::filesystem::remove(directory + kTestFile, absent);  // of an earlier end of this run, which now goes on
   flush();
 }
 
@@ -69,12 +81,17 @@ void RunLog::add_step(std::int64_t step, double loss, double lr) {
 }
 
 void RunLog::add_epoch(const EpochRow& row) {
-  const std::string test = row.test ? fmt::format("{:.9g},{:.9g}", row.test->mean_loss(), row.test->top1()) : ",";
-  const std::string line = fmt::format("{},{},{},{:.9g},{:.9g},{},{:.9g},{:.1f},{:.2f},{:.2f}\n", row.epoch, row.step,
-                                       row.samples, row.train.mean_loss(), row.train.top1(), test, row.lr,
-                                       row.images_per_second, row.data_wait_percent, row.seconds);
+  const std::string line = fmt::format("{},{},{},{},{},{:.9g},{:.1f},{:.2f},{:.2f},{}\n", row.epoch, row.step,
+                                       row.samples, fields(row.train), fields(row.test), row.lr, row.images_per_second,
+                                       row.data_wait_percent, row.seconds, fields(row.val));
   check(epochs_, std::fputs(line.c_str(), epochs_.file.get()) >= 0);
   flush();
+}
+
+void RunLog::write_test(const TestResult& result) const {
+  const std::string text = fmt::format("step,samples,loss,top1\n{},{},{}\n", result.step, result.metrics.num_samples,
+                                       fields(result.metrics));
+  io::write_file_atomically(directory_ + kTestFile, std::as_bytes(std::span(text)));
 }
 
 void RunLog::flush() {

@@ -14,11 +14,18 @@ namespace convoy {
 struct EpochRow {
   std::int64_t epoch = 0, step = 0, samples = 0;
   StepMetrics train;
-  std::optional<StepMetrics> test;  ///< not in every epoch
+  std::optional<StepMetrics> test, val;  ///< not in every epoch, and only one of them
   double lr = 0;
   double images_per_second = 0;
   double data_wait_percent = 0;
   double seconds = 0;
+};
+
+/// What the run comes to on data.test, where data.val has chosen its weights.
+struct TestResult {
+  std::int64_t step = 0;   ///< of the weights
+  std::string checkpoint;  ///< that holds them
+  StepMetrics metrics;
 };
 
 class RunLog {
@@ -33,6 +40,8 @@ class RunLog {
 
   void add_step(std::int64_t step, double loss, double lr);
   void add_epoch(const EpochRow& row);
+  /// Writes test.csv: one row, of the last such result.
+  void write_test(const TestResult& result) const;
   /// Before a checkpoint: what it covers must be on disk. Throws Error where the disk is full.
   void flush();
 
@@ -48,6 +57,7 @@ class RunLog {
   static void check(const Table& table, bool ok);
   static void write_through(const Table& table);
 
+  std::string directory_;
   Table epochs_, steps_;
 };
 

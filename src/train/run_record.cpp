@@ -49,13 +49,16 @@ void RunRecord::add_step(std::int64_t step, const StepMetrics& metrics, double l
        .seconds_left = seconds_left(step)});
 }
 
-void RunRecord::add_epoch(std::int64_t step, const std::optional<StepMetrics>& test, double lr, double wait_seconds) {
+void RunRecord::add_epoch(std::int64_t step, const std::optional<StepMetrics>& measured, double lr,
+                          double wait_seconds) {
   const double seconds = now_seconds() - epoch_start_seconds_ - excluded_seconds_;
+  const bool is_val = spec_.measured == "val";
   const EpochRow row{.epoch = epoch_of(step),
                      .step = step,
                      .samples = step * spec_.batch_global,
                      .train = epoch_,
-                     .test = test,
+                     .test = is_val ? std::nullopt : measured,
+                     .val = is_val ? measured : std::nullopt,
                      .lr = lr,
                      .images_per_second = images_per_second(step),
                      .data_wait_percent = 100.0 * wait_seconds / std::max(seconds, 1e-9),
@@ -63,6 +66,12 @@ void RunRecord::add_epoch(std::int64_t step, const std::optional<StepMetrics>& t
   log_.add_epoch(row);
   say(describe_epoch(row, num_epochs(), seconds_left(step)));
   time_from(step);
+}
+
+void RunRecord::add_test(const TestResult& result) {
+  log_.write_test(result);
+  say(fmt::format("test: {} samples  loss {:.4f}  top-1 {:.2f} %  by {} (epoch {})", result.metrics.num_samples,
+                  result.metrics.mean_loss(), 100 * result.metrics.top1(), result.checkpoint, epoch_of(result.step)));
 }
 
 void RunRecord::time_from(std::int64_t step) {
@@ -90,15 +99,15 @@ void RunRecord::save_to(io::TrainingState& state) const {
 
 void RunRecord::summarise(const RunEnd& end) {
   const io::TrainingState& state = end.state;
-  const std::string best = state.best_step > 0 ? fmt::format("; best test top-1 {:.2f} % in epoch {}",
+  const std::string best = state.best_step > 0 ? fmt::format("; best {} top-1 {:.2f} % in epoch {}", spec_.measured,
                                                              100 * state.best_metric, epoch_of(state.best_step))
                                                : "";
   const char* how = end.stopped ? "stopped on request" : end.lost_patience ? "ended early" : "done";
   say(fmt::format("{}: step {} of {} after {}{}", how, state.step, spec_.total_steps,
                   human_seconds(now_seconds() - start_seconds_), best));
-  if (end.lost_patience && !end.stopped)
-    say(fmt::format("train.patience_epochs: no better test top-1 for {} epochs",
-                    epoch_of(state.step) - epoch_of(state.best_step)));
+  if (const std::int64_t epochs = epoch_of(state.step) - epoch_of(state.best_step); end.lost_patience && !end.stopped)
+    say(fmt::format("train.patience_epochs: no better {} top-1 for {} epoch{}", spec_.measured, epochs,
+                    epochs == 1 ? "" : "s"));
   say(end.memory);
   if (!end.step.empty()) say(end.step);
   say(fmt::format("checkpoint: {}", end.checkpoint));

@@ -19,13 +19,14 @@ struct RunRecordSpec {
   std::int64_t steps_per_epoch = 1;
   std::int64_t total_steps = 1;
   std::int64_t batch_global = 1;
-  std::string advice;  ///< how a stopped run goes on
+  std::string measured = "test";  ///< the split that epochs are measured on: "test" or "val"
+  std::string advice;             ///< how a stopped run goes on
 };
 
 /// How and where a run ended.
 struct RunEnd {
   bool stopped = false;        ///< on request
-  bool lost_patience = false;  ///< the test metric did not improve any more
+  bool lost_patience = false;  ///< what is measured did not improve any more
   io::TrainingState state;
   std::string checkpoint;
   std::string memory;  ///< as compare_memory() says it
@@ -40,9 +41,11 @@ class RunRecord {
   void say(const std::string& text) { progress_.line(text); }
   /// Throws Error where the loss is not a finite number any more; the message says how to go on.
   void add_step(std::int64_t step, const StepMetrics& metrics, double lr);
-  /// At an epoch's end, or within one at the run's; `test` where it was measured. `wait_seconds`: what the slowest
+  /// At an epoch's end, or within one at the run's; `measured` where that was due. `wait_seconds`: what the slowest
   /// loader waited in it.
-  void add_epoch(std::int64_t step, const std::optional<StepMetrics>& test, double lr, double wait_seconds);
+  void add_epoch(std::int64_t step, const std::optional<StepMetrics>& measured, double lr, double wait_seconds);
+  /// At the end of a run whose epochs are measured on val.
+  void add_test(const TestResult& result);
   void flush() { log_.flush(); }
   const LossRange& loss_range() const { return loss_range_; }
   /// Writes the epoch's sums and the loss's range into a checkpoint's state.

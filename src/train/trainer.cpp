@@ -65,8 +65,9 @@ class Trainer {
   bool lost_patience() const;
   bool is_over() const { return state_.step >= steps_.total || lost_patience(); }
   bool end_epoch(const Loader& loader, StopRequest& stop);
-  std::optional<StepMetrics> evaluate_test_set(StopRequest& stop);
-  bool note_metric(const StepMetrics& test);
+  std::optional<StepMetrics> evaluate(const io::Dataset& data, StopRequest& stop);
+  bool measure_test_set(StopRequest& stop);
+  bool note_metric(const StepMetrics& measured);
   bool checkpoint_due() const;
   void save_checkpoint();
   void save_to(const std::string& path);
@@ -118,16 +119,20 @@ ExitStatus Trainer::run() {
 
   // 2. Steps, until the end or a request to stop
   StopRequest stop(grid_.world());
-  const bool stopped = train_until_stopped(stop);
+  bool stopped = train_until_stopped(stop);
 
   // 3. Always a checkpoint at the end
   collect_until(state_.step);
   end_trace();
   if (saved_step_ != state_.step) save_checkpoint();
+
+  const std::string memory = compare_memory(engine_, resident_before_);
+
+  // 4. What data.val has chosen, on data.test
+  if (!stopped && data_.val && data_.test) stopped = !measure_test_set(stop);
   metrics_.finish();
   engine_.finish();
   stop.finish();
-  const std::string memory = compare_memory(engine_, resident_before_);
   if (record_)
     record_->summarise(
         {.stopped = stopped,
@@ -197,6 +202,7 @@ void Trainer::open_run_directory(const std::string& resumed_from) {
                                 .steps_per_epoch = steps_.an_epoch,
                                 .total_steps = steps_.total,
                                 .batch_global = params_.batch.global,
+                                .measured = data_.measured_name(),
                                 .advice = params_.checkpoint.resume == "none"
                                               ? "run it again with checkpoint.resume = auto to go on from there"
                                               : "run the same command again to go on from there"},
@@ -269,11 +275,11 @@ bool Trainer::evaluation_is_due() const {
 // Whether the latest measurement was not the best one for too long.
 bool Trainer::lost_patience() const {
   const std::int64_t patience = params_.train.patience_epochs;
-  return patience > 0 && state_.evaluated_step == state_.step && evaluation_is_due() &&
+  return patience > 0 && state_.best_step > 0 && state_.evaluated_step == state_.step && evaluation_is_due() &&
          state_.step - state_.best_step >= patience * steps_.an_epoch;
 }
 
-// False where a stop was requested before the test set was done: the row is due again after the restart.
+// False where a stop was requested before the measurement was done: the row is due again after the restart.
 bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
   collect_until(state_.step);
   const double waited = loader.wait_seconds() - epoch_wait_seconds_;
@@ -281,17 +287,17 @@ bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
   // Of all ranks, in microseconds: the slowest loader holds everyone up.
   const std::int64_t waited_microseconds = grid_.world().max(std::llround(waited * 1e6));
   const double start = now_seconds();
-  std::optional<StepMetrics> test;
+  std::optional<StepMetrics> measured;
   if (evaluation_is_due()) {
-    test = evaluate_test_set(stop);
-    if (!test) return false;
+    measured = evaluate(data_.measured(), stop);
+    if (!measured) return false;
   }
-  const bool is_best = test && note_metric(*test);
+  const bool is_best = measured && note_metric(*measured);
   state_.evaluated_step = state_.step;
   saved_step_ = -1;  // a checkpoint from before the test set was done does not know of this row
   if (record_) {
     record_->exclude_seconds(now_seconds() - start);
-    record_->add_epoch(state_.step, test, learning_rate(learning_rate_, state_.step - 1),
+    record_->add_epoch(state_.step, measured, learning_rate(learning_rate_, state_.step - 1),
                        static_cast<double>(waited_microseconds) * 1e-6);
   }
   if (is_best && params_.checkpoint.best) save_to(io::best_checkpoint_path(checkpoint_directory(params_)));
@@ -299,19 +305,32 @@ bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
 }
 
 // With the weights' moving average, where that is what counts; nothing where a stop was requested.
-std::optional<StepMetrics> Trainer::evaluate_test_set(StopRequest& stop) {
+std::optional<StepMetrics> Trainer::evaluate(const io::Dataset& data, StopRequest& stop) {
   const bool of_ema = engine_.has_ema() && params_.evaluate.weights == WeightsKind::kEma;
   if (of_ema) engine_.swap_ema();
-  const auto test = evaluate_dataset(
-      engine_,
-      {.samples = data_.test, .card = data_.card, .params = params_, .stop = [&stop] { return stop.agreed(); }});
+  const auto metrics = evaluate_dataset(
+      engine_, {.samples = data, .card = data_.card, .params = params_, .stop = [&stop] { return stop.agreed(); }});
   if (of_ema) engine_.swap_ema();
-  return test;
+  return metrics;
+}
+
+// With the weights of the best checkpoint, or the run's last ones where none is kept: the training is over, and its
+// last checkpoint written. False where a stop was requested: the same run, started again, comes here at once.
+bool Trainer::measure_test_set(StopRequest& stop) {
+  std::optional<TrainedModel> best;
+  if (params_.checkpoint.best && state_.best_step > 0) best = load_best(params_, state_.best_step, grid_.world());
+  if (best) restore_weights(best->tensors, best->path, engine_);
+  const auto metrics = evaluate(*data_.test, stop);
+  if (metrics && record_)
+    record_->add_test({.step = best ? state_.best_step : state_.step,
+                       .checkpoint = best ? best->path : current_checkpoint(),
+                       .metrics = *metrics});
+  return metrics.has_value();
 }
 
 // What rank 0 knows, on all ranks: whether it is the best so far.
-bool Trainer::note_metric(const StepMetrics& test) {
-  double top1 = grid_.is_root() ? test.top1() : 0;
+bool Trainer::note_metric(const StepMetrics& measured) {
+  double top1 = grid_.is_root() ? measured.top1() : 0;
   grid_.world().broadcast(&top1, sizeof top1, 0);
   if (state_.best_step > 0 && top1 <= state_.best_metric) return false;
   state_.best_metric = top1;

@@ -51,7 +51,21 @@ class Training : public testing::Test {
   std::string run_;
 };
 
-constexpr std::size_t kTestLoss = 5, kTestTop1 = 6;  // columns of log.csv
+constexpr std::size_t kTestLoss = 5, kTestTop1 = 6, kValLoss = 11, kValTop1 = 12;  // columns of log.csv
+
+// The same small data with a quarter of its training set as a split of its own; 480 samples are left: 7 steps an epoch.
+class Validation : public Training {
+ protected:
+  Validation() {
+    const std::string data = directory_ / "with-val";
+    const Ending import = run_program({.arguments = {"import", "--import.source=" + (directory_ / "small/idx"),
+                                                     "--import.output=" + data, "--import.val_fraction=0.25"}});
+    EXPECT_EQ(import.status, 0) << import.output;
+    arguments_ = arguments_ + std::vector<std::string>{"--data.train=" + data, "--data.test=" + data};
+    val_ = "--data.val=" + data;
+  }
+  std::string val_;
+};
 
 std::string percent(double top1) {
   char text[32];
@@ -229,6 +243,86 @@ TEST_F(Training, TestsWithMirrorImagesAsAnEvaluationDoes) {
       fmt::format("loss {:.4f}  {}", std::stod(fields[kTestLoss]), percent(std::stod(fields[kTestTop1])));
   EXPECT_TRUE(contains(both.output, loss)) << loss << "\n" << both.output;
   EXPECT_FALSE(contains(plain.output, loss)) << "mirrored or not is the same here: nothing was tested";
+}
+
+TEST_F(Validation, ChoosesTheBestWeightsAndTheTestSetIsMeasuredWithThemOnce) {
+  const Ending trained = train({val_, "--train.epochs=5", "--train.ema_decay=0.8"}, 2);
+  ASSERT_EQ(trained.status, 0) << trained.output;
+  double best = -1;
+  int best_epoch = 0;
+  for (int epoch = 1; epoch <= 5; ++epoch) {
+    EXPECT_TRUE(row(epoch).at(kTestLoss).empty() && row(epoch).at(kTestTop1).empty()) << epoch;
+    EXPECT_FALSE(row(epoch).at(kValLoss).empty()) << epoch;
+    if (const double top1 = std::stod(row(epoch).at(kValTop1)); top1 > best + 1e-9) best = top1, best_epoch = epoch;
+  }
+  const io::Checkpoint kept = read("best.h5");
+  EXPECT_EQ(kept.state.step, 7 * best_epoch);
+  EXPECT_NEAR(kept.state.best_metric, best, 1e-8);  // log.csv has 9 digits
+  EXPECT_TRUE(contains(trained.output, "; best val " + percent(best) + " in epoch ")) << trained.output;
+
+  // What the run says of the test set, an evaluation of best.h5 finds.
+  const std::string result = read_text(run_ + "/test.csv");
+  ASSERT_EQ(result.find(fmt::format("step,samples,loss,top1\n{},96,", kept.state.step)), 0u) << result;
+  const double top1 = std::stod(result.substr(result.rfind(',') + 1));
+  EXPECT_TRUE(contains(trained.output,
+                       fmt::format("{}  by {}/checkpoints/best.h5 (epoch {})", percent(top1), run_, best_epoch)))
+      << trained.output;
+  const auto loss = [](const std::string& text) { return text.substr(text.find("96 samples  loss "), 23); };
+  const Ending evaluation = evaluate({"--checkpoint.resume=best"});
+  EXPECT_EQ(loss(trained.output), loss(evaluation.output));
+  EXPECT_TRUE(contains(evaluation.output, percent(top1))) << evaluation.output;
+
+  // Started again, or on another grid, it comes to the same.
+  std::filesystem::remove(run_ + "/test.csv");
+  const Ending again = train({val_, "--train.epochs=5", "--train.ema_decay=0.8", "--grid.stages=2"}, 2);
+  EXPECT_EQ(again.status, 0) << again.output;
+  EXPECT_EQ(read_text(run_ + "/test.csv"), result);
+}
+
+TEST_F(Validation, TakesThePlaceOfATestSet) {
+  const Ending trained = train({val_, "--data.test=", "--train.epochs=1"});
+  ASSERT_EQ(trained.status, 0) << trained.output;
+  EXPECT_FALSE(std::filesystem::exists(run_ + "/test.csv"));
+  const Ending evaluation = evaluate({});
+  EXPECT_EQ(evaluation.status, 0) << evaluation.output;
+  EXPECT_TRUE(contains(evaluation.output, percent(std::stod(row(1).at(kValTop1))))) << evaluation.output;
+  EXPECT_TRUE(contains(evaluation.output, "160 samples")) << evaluation.output;
+}
+
+TEST_F(Validation, LeavesTheTrainingAloneAndWithoutABestTheLastWeightsAreTested) {
+  ASSERT_EQ(train({"--train.max_steps=10", "--checkpoint.best=false"}).status, 0);
+  const io::Checkpoint plain = read("step-00000010.h5");
+  const std::string test = row(2).at(kTestLoss) + "," + row(2).at(kTestTop1);
+  run_ = directory_ / "validated";
+  ASSERT_EQ(train({val_, "--train.max_steps=10", "--checkpoint.best=false"}).status, 0);
+  expect_same_bits(read("step-00000010.h5").model, plain.model);
+  EXPECT_EQ(read_text(run_ + "/test.csv"), "step,samples,loss,top1\n10,96," + test + "\n");
+}
+
+TEST_F(Validation, PatienceFollowsIt) {
+  const Ending ending =
+      train({val_, "--optimizer.lr=1e-12", "--lr.schedule=constant", "--train.epochs=40", "--train.patience_epochs=1"});
+  ASSERT_EQ(ending.status, 0) << ending.output;
+  EXPECT_TRUE(contains(ending.output, "train.patience_epochs: no better val top-1 for 1 epoch\n")) << ending.output;
+  EXPECT_TRUE(std::filesystem::exists(run_ + "/test.csv")) << "a run that ends early has ended";
+}
+
+TEST_F(Validation, WhereItIsNewTheBestStartsAnew) {
+  ASSERT_EQ(train({"--train.max_steps=7", "--optimizer.lr=1e-12"}).status, 0);
+  // At the very end of what is asked for nothing is measured any more, and patience has nothing to go by.
+  const Ending same = train({val_, "--train.max_steps=7", "--optimizer.lr=1e-12", "--train.patience_epochs=1"}, 2);
+  ASSERT_EQ(same.status, 0) << same.output;
+  EXPECT_TRUE(contains(same.output,
+                       "holds the best top-1 on data.test; from now on data.val is measured, and the best "
+                       "starts anew"))
+      << same.output;
+  EXPECT_TRUE(contains(same.output, "by " + run_ + "/checkpoints/step-00000007.h5 (epoch 1)")) << same.output;
+  const Ending more = train({val_, "--train.max_steps=14", "--optimizer.lr=1e-12", "--train.patience_epochs=1"});
+  ASSERT_EQ(more.status, 0) << more.output;
+  EXPECT_EQ(read("best.h5").state.step, 14);
+  EXPECT_EQ(read("step-00000014.h5").state.best_step, 14);
+  const Ending goes_on = train({val_, "--train.max_steps=15", "--optimizer.lr=1e-12"});
+  EXPECT_FALSE(contains(goes_on.output, "starts anew")) << goes_on.output;
 }
 
 }  // namespace convoy::test

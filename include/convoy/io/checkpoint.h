@@ -49,7 +49,7 @@ struct TrainingState {
   std::int64_t batch_micro = 0;
   std::int64_t num_samples = 0;       ///< of the training set
   std::int64_t evaluated_step = 0;    ///< the step whose row is the latest in log.csv
-  double best_metric = 0;             ///< best test top-1 so far, in [0, 1]
+  double best_metric = 0;             ///< best top-1 so far on data.val or else data.test, in [0, 1]
   std::int64_t best_step = 0;         ///< where that was measured; 0: nothing was
   std::int64_t threads = 0;           ///< compute threads a rank, which the bits depend on; 0: not known, or on a GPU
   std::int64_t updates = 0;           ///< steps without those that a loss that overflowed made skip

@@ -19,8 +19,8 @@ std::int64_t threads_a_rank(const RunParams& params, const mpi::Communicator& wo
 /// grid.stages stages or, where that is auto, on those that promise the shortest step.
 ExitStatus train(const Parameters& params, const mpi::Communicator& world, ops::Library& library);
 
-/// Loss, top-1 and top-5 of data.test: of the newest checkpoint in run.directory, or of the file that the command line
-/// names.
+/// Loss, top-1 and top-5 of data.test, or else data.val: of the newest checkpoint in run.directory, or of the file that
+/// the command line names.
 ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Library& library);
 
 /// Writes what the same weights make of predict.data: a row a sample in predict.output, logits in a .h5 file beside it.

@@ -77,6 +77,26 @@ TEST_F(RunLogTest, AnUnwritableDirectoryIsNamed) {
   EXPECT_CONTAINS(test::message_of<Error>([&] { RunLog(absent, {}); }), "absent/log.csv");
 }
 
+TEST_F(RunLogTest, AnEpochMeasuredOnValHasItInTheLastColumns) {
+  EpochRow row = epoch_row(1);
+  std::swap(row.val, row.test);
+  RunLog(directory_.string(), {}).add_epoch(row);
+  const std::string log = text("log.csv");
+  EXPECT_NE(log.find(",seconds,val_loss,val_top1\n1,10,640,1,0.5,,,0.1,"), std::string::npos) << log;
+  EXPECT_TRUE(log.ends_with(",0.5,0.9\n")) << log;
+}
+
+TEST_F(RunLogTest, TheTestResultOfARunIsARowOfItsOwnFile) {
+  const RunLog log(directory_.string(), {});
+  log.write_test(
+      {.step = 20, .checkpoint = "best.h5", .metrics = {.loss_sum = 5, .num_correct = 9, .num_samples = 10}});
+  log.write_test(
+      {.step = 30, .checkpoint = "best.h5", .metrics = {.loss_sum = 4, .num_correct = 9, .num_samples = 10}});
+  EXPECT_EQ(text("test.csv"), "step,samples,loss,top1\n30,10,0.4,0.9\n");
+  const RunLog resumed(directory_.string(), {.epochs = 30, .steps = 30});
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "test.csv")) << "it is no result of a run that goes on";
+}
+
 TEST_F(RunLogTest, AnEpochWithoutATestLeavesItsColumnsEmpty) {
   EpochRow row = epoch_row(1);
   row.test.reset();
