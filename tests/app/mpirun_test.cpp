@@ -2,6 +2,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,7 +69,8 @@ class Launch {
     write_text(output_, "");
     process_ = fork();
     if (process_ != 0) return;
-    setsid();  // no terminal, no process group of the test's
+    setsid();                          // no terminal, no process group of the test's
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is killed leaves no job
     dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
     dup2(open(output_.c_str(), O_WRONLY | O_APPEND), STDOUT_FILENO);
     dup2(STDOUT_FILENO, STDERR_FILENO);
@@ -92,7 +95,7 @@ class Launch {
     std::filesystem::directory_iterator file(fmt::format("/proc/{}/fd", process_), gone);
     for (; !gone && file != std::filesystem::directory_iterator(); file.increment(gone)) {
       std::error_code closed;
-      const std::string target = std::filesystem::read_symlink(file->path(), closed).string();
+      std::string target = std::filesystem::read_symlink(file->path(), closed).string();
       if (contains(target, "/convoy-mpirun-")) return target;
     }
     return "";
@@ -118,7 +121,7 @@ class Mpirun : public testing::Test {
     setenv("OMP_NUM_THREADS", "1", 1);
   }
   // What a failed test leaves behind.
-  ~Mpirun() override {
+  void TearDown() override {
     for (const pid_t process : processes_with(run_)) kill(process, SIGKILL);
   }
 

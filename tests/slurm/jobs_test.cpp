@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -48,24 +49,17 @@ int count(const std::string& text, const std::string& part) {
 /// A cluster, and data in a folder that all its nodes see; jobs are submitted from the project's root.
 class Jobs : public testing::Test {
  protected:
-  explicit Jobs(const Words& variant = {}) {
+  explicit Jobs(Words variant = {}) : variant_(std::move(variant)) {}
+
+  void SetUp() override {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
-    const Ending start = run(CONVOY_CLUSTER, Words{"start", folder_ + "/cluster"} + variant);
-    if (start.status != 0) reason_ = start.output;
+    const Ending start = run(CONVOY_CLUSTER, Words{"start", folder_ + "/cluster"} + variant_);
+    if (start.status != 0) GTEST_SKIP() << start.output;
     setenv("SLURM_CONF", (folder_ + "/cluster/slurm.conf").c_str(), 1);
     setenv("OMPI_MCA_btl_tcp_if_include", "lo", 1);  // both nodes have one network, this machine's own
     setenv("CONVOY", CONVOY_PROGRAM, 1);
     std::filesystem::current_path(CONVOY_ROOT);
-  }
-  ~Jobs() override {
-    run(CONVOY_CLUSTER, {"stop", folder_ + "/cluster"});
-    std::error_code ignored;
-    if (!HasFailure()) std::filesystem::remove_all(folder_, ignored);
-  }
-
-  void SetUp() override {
-    if (!reason_.empty()) GTEST_SKIP() << reason_;
     Words arguments = import_small_data(folder_ + "/small");
     arguments.erase(arguments.begin());  // "train", which the scripts say
     std::string file;
@@ -74,6 +68,12 @@ class Jobs : public testing::Test {
       file += "[" + argument.substr(0, argument.find('.')) + "]\n" + argument.substr(argument.find('.') + 1) + "\n";
     }
     write_text(parameters(), file);
+  }
+
+  void TearDown() override {
+    run(CONVOY_CLUSTER, {"stop", folder_ + "/cluster"});
+    std::error_code ignored;
+    if (!HasFailure()) std::filesystem::remove_all(folder_, ignored);
   }
 
   std::string parameters() const { return folder_ + "/small.cfg"; }
@@ -138,7 +138,7 @@ class Jobs : public testing::Test {
 
  private:
   const std::string folder_ = fmt::format("{}/jobs-{}", CONVOY_WORK, getpid());
-  std::string reason_;  // why there is no cluster
+  const Words variant_;
 };
 
 class JobsWithoutPmix : public Jobs {
