@@ -2,7 +2,7 @@
 # Trains from copies of the data on the nodes' own disks, for file systems that are slow with many readers.
 #   sbatch jobs/local_disk.sh data/imagenet input/imagenet_resnet50.cfg [--key=value ...]
 # The first argument is the folder of an import: it is copied to every node once, read as data.train = FOLDER/train and
-# data.test = FOLDER/val or FOLDER/test, and removed at the end.
+# data.test = FOLDER/test (FOLDER/val where there is no test), and removed at the end.
 #SBATCH --job-name=convoy
 #SBATCH --output=%x-%j.log
 #SBATCH --nodes=2
@@ -26,7 +26,7 @@ on_each_node mkdir -p "$copy"
 on_each_node cp -r "$data/." "$copy"
 
 keys=(--data.train="$copy/train")
-for split in val test; do
+for split in test val; do
   if compgen -G "$data/$split*.h5" >/dev/null; then
     keys+=(--data.test="$copy/$split")
     break
