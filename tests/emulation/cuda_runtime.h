@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <source_location>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -33,7 +32,8 @@ struct uint3 {
   unsigned x, y, z;
 };
 struct dim3 {
-  unsigned x = 1, y = 1, z = 1;
+  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+  unsigned x, y, z;
 };
 struct alignas(8) float2 {
   float x, y;
@@ -78,29 +78,30 @@ inline constexpr int warpSize = 32;
 
 // --- Threads of a block and lanes of a warp ------------------------------------------------------------------
 
-inline void __syncthreads(const std::source_location& where = std::source_location::current()) {
+inline void __syncthreads(const convoy::emulation::CallSite& where = convoy::emulation::CallSite::current()) {
   convoy::emulation::wait_for_block(where);
 }
-inline void __syncwarp(unsigned mask = ~0u, const std::source_location& where = std::source_location::current()) {
+inline void __syncwarp(unsigned mask = ~0u,
+                       const convoy::emulation::CallSite& where = convoy::emulation::CallSite::current()) {
   convoy::emulation::exchange_in_warp(mask, 0, convoy::emulation::lane(), where);
 }
 inline unsigned __ballot_sync(unsigned mask, int predicate,
-                              const std::source_location& where = std::source_location::current()) {
+                              const convoy::emulation::CallSite& where = convoy::emulation::CallSite::current()) {
   return convoy::emulation::exchange_in_warp(mask, predicate != 0, convoy::emulation::lane(), where).votes;
 }
 inline int __any_sync(unsigned mask, int predicate,
-                      const std::source_location& where = std::source_location::current()) {
+                      const convoy::emulation::CallSite& where = convoy::emulation::CallSite::current()) {
   return __ballot_sync(mask, predicate, where) != 0;
 }
 inline int __all_sync(unsigned mask, int predicate,
-                      const std::source_location& where = std::source_location::current()) {
+                      const convoy::emulation::CallSite& where = convoy::emulation::CallSite::current()) {
   return __ballot_sync(mask, predicate, where) == mask;
 }
 
 namespace convoy::emulation {
 
 template <typename T>
-T shuffle(unsigned mask, T value, unsigned source, const std::source_location& where) {
+T shuffle(unsigned mask, T value, unsigned source, const CallSite& where) {
   static_assert(std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
@@ -114,27 +115,27 @@ T shuffle(unsigned mask, T value, unsigned source, const std::source_location& w
 // As the programming guide has it: a lane whose source lies outside its `width` lanes gets its own value.
 template <typename T>
 T __shfl_sync(unsigned mask, T value, int source, int width = 32,
-              const std::source_location& where = std::source_location::current()) {
+              const convoy::emulation::CallSite& where = convoy::emulation::CallSite::current()) {
   const unsigned lane = convoy::emulation::lane(), low = static_cast<unsigned>(width - 1);
   return convoy::emulation::shuffle(mask, value, (lane & ~low) | (static_cast<unsigned>(source) & low), where);
 }
 template <typename T>
 T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32,
-                  const std::source_location& where = std::source_location::current()) {
+                  const convoy::emulation::CallSite& where = convoy::emulation::CallSite::current()) {
   const unsigned lane = convoy::emulation::lane(), source = lane ^ static_cast<unsigned>(lanes);
   const unsigned end = (lane | static_cast<unsigned>(width - 1)) + 1;
   return convoy::emulation::shuffle(mask, value, source < end ? source : lane, where);
 }
 template <typename T>
 T __shfl_down_sync(unsigned mask, T value, unsigned lanes, int width = 32,
-                   const std::source_location& where = std::source_location::current()) {
+                   const convoy::emulation::CallSite& where = convoy::emulation::CallSite::current()) {
   const unsigned lane = convoy::emulation::lane(), source = lane + lanes;
   const unsigned end = (lane | static_cast<unsigned>(width - 1)) + 1;
   return convoy::emulation::shuffle(mask, value, source < end ? source : lane, where);
 }
 template <typename T>
 T __shfl_up_sync(unsigned mask, T value, unsigned lanes, int width = 32,
-                 const std::source_location& where = std::source_location::current()) {
+                 const convoy::emulation::CallSite& where = convoy::emulation::CallSite::current()) {
   const unsigned lane = convoy::emulation::lane(), begin = lane & ~static_cast<unsigned>(width - 1);
   return convoy::emulation::shuffle(mask, value, lane >= begin + lanes ? lane - lanes : lane, where);
 }

@@ -69,7 +69,7 @@ struct Thread {
   stack_context stack = {};
   StackAccount account;
   State state = State::kDone;
-  std::source_location where;  ///< the barrier or exchange it waits in
+  CallSite where;  ///< the barrier or exchange it waits in
   unsigned mask = 0, source = 0;
   std::uint64_t value = 0;
   Exchange received;
@@ -83,10 +83,6 @@ uint3 place_in(const Extent& extent, std::uint64_t index) {
 
 std::uint64_t count_of(const Extent& extent) {
   return std::uint64_t{extent.x} * extent.y * extent.z;
-}
-
-bool same_place(const std::source_location& a, const std::source_location& b) {
-  return a.line() == b.line() && a.column() == b.column() && std::string_view(a.file_name()) == b.file_name();
 }
 
 class Machine {
@@ -111,7 +107,7 @@ class Machine {
     body_ = nullptr;
   }
 
-  void wait_for_block(const std::source_location& where) {
+  void wait_for_block(const CallSite& where) {
     Thread& self = running("a barrier");
     self.where = where;
     self.state = State::kAtBarrier;
@@ -119,7 +115,7 @@ class Machine {
     if (!release_barrier()) wait(self);
   }
 
-  Exchange exchange_in_warp(unsigned mask, std::uint64_t value, unsigned source, const std::source_location& where) {
+  Exchange exchange_in_warp(unsigned mask, std::uint64_t value, unsigned source, const CallSite& where) {
     Thread& self = running("a shuffle");
     if ((mask >> lane() & 1) == 0)
       fail("lane {} takes part without being in its mask {:#x}, {}", lane(), mask, at(where));
@@ -250,7 +246,7 @@ class Machine {
       Thread& thread = *threads_[t];
       if (thread.state != State::kAtBarrier) continue;
       if (first == nullptr) first = &thread;
-      if (!same_place(first->where, thread.where)) {
+      if (first->where != thread.where) {
         fail("threads meet at two barriers, {} and {}", at(first->where), at(thread.where));
       }
     }
@@ -262,7 +258,7 @@ class Machine {
   }
 
   /// Whether all lanes of the running thread's mask have come, who then have what they wanted.
-  bool complete_exchange(unsigned mask, const std::source_location& where) {
+  bool complete_exchange(unsigned mask, const CallSite& where) {
     const std::size_t first = running_ / kLanes * kLanes;
     unsigned votes = 0;
     for (unsigned i = 0; i < kLanes; ++i) {
@@ -271,7 +267,7 @@ class Machine {
         fail("lane {} of mask {:#x} has ended or never was, {}", i, mask, at(where));
       }
       const Thread& thread = *threads_[first + i];
-      if (thread.state != State::kInExchange || thread.mask != mask || !same_place(thread.where, where)) return false;
+      if (thread.state != State::kInExchange || thread.mask != mask || thread.where != where) return false;
       if (thread.value != 0) votes |= 1u << i;
     }
     for (unsigned i = 0; i < kLanes; ++i) {
@@ -288,8 +284,8 @@ class Machine {
     return true;
   }
 
-  static std::string at(const std::source_location& where) {
-    return fmt::format("at {}:{} ({})", where.file_name(), where.line(), where.function_name());
+  static std::string at(const CallSite& where) {
+    return fmt::format("at {}:{} ({})", where.file, where.line, where.function);
   }
 
   template <typename... Values>
@@ -341,11 +337,11 @@ void run_grid(const Extent& grid, const Extent& block, const std::function<void(
   machine().run(grid, block, thread);
 }
 
-void wait_for_block(const std::source_location& where) {
+void wait_for_block(const CallSite& where) {
   machine().wait_for_block(where);
 }
 
-Exchange exchange_in_warp(unsigned mask, std::uint64_t value, unsigned source, const std::source_location& where) {
+Exchange exchange_in_warp(unsigned mask, std::uint64_t value, unsigned source, const CallSite& where) {
   return machine().exchange_in_warp(mask, value, source, where);
 }
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <functional>
-#include <source_location>
 #include <stdexcept>
+#include <string_view>
 
 namespace convoy::emulation {
 
@@ -23,18 +23,31 @@ class Failure : public std::logic_error {
 /// Failure where threads wait for others that never come.
 void run_grid(const Extent& grid, const Extent& block, const std::function<void()>& thread);
 
+/// Which barrier or exchange a thread waits in: the line that calls it, when current() is its default argument. As
+/// std::source_location, which Clang 14 does not know; two calls in one line are not told apart.
+struct CallSite {
+  std::string_view file, function;
+  int line = 0;
+
+  static constexpr CallSite current(const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
+                                    int line = __builtin_LINE()) {
+    return {.file = file, .function = function, .line = line};
+  }
+  bool operator==(const CallSite&) const = default;
+};
+
 // For the running thread.
 
-/// Waits for all threads of the block that have not ended, at this very place.
-void wait_for_block(const std::source_location& where);
+/// Waits for all threads of the block that have not ended, at this very call.
+void wait_for_block(const CallSite& where);
 
 struct Exchange {
   std::uint64_t value = 0;  ///< the source's
   unsigned votes = 0;       ///< a bit for each lane of the mask whose value was not 0
 };
 
-/// Waits for all lanes of `mask`, at this very place, and hands over `value` of the lane `source`.
-Exchange exchange_in_warp(unsigned mask, std::uint64_t value, unsigned source, const std::source_location& where);
+/// Waits for all lanes of `mask`, at this very call, and hands over `value` of the lane `source`.
+Exchange exchange_in_warp(unsigned mask, std::uint64_t value, unsigned source, const CallSite& where);
 
 /// The running thread's place in its warp.
 unsigned lane();
