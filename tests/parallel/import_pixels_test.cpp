@@ -42,7 +42,7 @@ void write_photographs(const std::string& source) {
       {.h = 301, .w = 64, .progressive = true},     {.h = 33, .w = 41, .across = 2, .down = 2},
       {.h = 640, .w = 480, .across = 2, .down = 2}, {.h = 256, .w = 256, .quality = 60}};
   for (const std::string folder : {"train/ant", "train/bee", "test/ant", "test/bee"}) {
-    const std::string path = source + "/" + folder;
+    const std::string path = fmt::format("{}/{}", source, folder);
     std::filesystem::create_directories(path);
     test::write_bytes(path + "/0.png", test::make_png({.h = 75, .w = 100}));
     int number = 0;
