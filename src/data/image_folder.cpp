@@ -66,7 +66,11 @@ ImageFolder::ImageFolder(std::string folder, SourceListing listing, std::int64_t
   info_.source = std::move(folder);
 }
 
-std::span<const std::byte> ImageFolder::read(std::int64_t sample, std::vector<std::byte>& memory) const {
+void ImageFolder::read_pixels(std::int64_t, std::span<std::byte>) const {
+  fail("pixels were asked for, '{}' holds files", info_.source);
+}
+
+std::span<const std::byte> ImageFolder::read_file(std::int64_t sample, std::vector<std::byte>& memory) const {
   read_image_file((fs::path(info_.source) / files().names[sample]).string(), kMostImageFileBytes, memory);
   return memory;
 }

@@ -21,7 +21,8 @@ class ImageFolder final : public io::SampleStore {
   ImageFolder(std::string folder, SourceListing listing, std::int64_t channels, bool orients = false);
 
   const io::DatasetInfo& info() const override { return info_; }
-  std::span<const std::byte> read(std::int64_t sample, std::vector<std::byte>& memory) const override;
+  void read_pixels(std::int64_t sample, std::span<std::byte> pixels) const override;
+  std::span<const std::byte> read_file(std::int64_t sample, std::vector<std::byte>& memory) const override;
   std::int32_t label(std::int64_t sample) const override;
   std::string name(std::int64_t sample) const override { return std::string(files().names[sample]); }
 

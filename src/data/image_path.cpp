@@ -29,6 +29,11 @@ std::int64_t ImagePath::slot_bytes() const {
   return images_offset() + batch_micro_ * augmenter_.image().count();
 }
 
+std::span<std::byte> ImagePath::place(std::byte* slot, std::int64_t i) const {
+  const std::int64_t size = augmenter_.image().count();
+  return {slot + images_offset() + i * size, static_cast<std::size_t>(size)};
+}
+
 void ImagePath::prepare(std::byte* slot, std::int64_t i, const ImageOrder& order, ImagePreparer& preparer) const {
   auto* cut = reinterpret_cast<ops::ImageCut*>(slot) + i;
   if (order.black) {
@@ -37,8 +42,8 @@ void ImagePath::prepare(std::byte* slot, std::int64_t i, const ImageOrder& order
   }
   const PreparedImage image = preparer.prepare(order);
   *cut = image.cut;
-  const std::int64_t size = augmenter_.image().count();
-  std::memcpy(slot + images_offset() + i * size, image.pixels, static_cast<std::size_t>(size));
+  const std::span<std::byte> to = place(slot, i);
+  if (to.data() != reinterpret_cast<const std::byte*>(image.pixels)) std::memcpy(to.data(), image.pixels, to.size());
 }
 
 void ImagePath::mix(std::byte* slot, std::span<const ops::ImageMix> mixes) {

@@ -28,6 +28,8 @@ class ImagePath {
   ImagePath(const Augmenter& augmenter, const ImagePathSpec& spec, ops::Library& library);
 
   std::int64_t slot_bytes() const;
+  /// Where the i-th image of a micro-batch goes. One that has the network's size already may be read to there.
+  std::span<std::byte> place(std::byte* slot, std::int64_t i) const;
   /// Writes the i-th image of a micro-batch into its slot; `preparer` is the calling thread's.
   void prepare(std::byte* slot, std::int64_t i, const ImageOrder& order, ImagePreparer& preparer) const;
   /// Where the augmentation mixes. mixes (N).

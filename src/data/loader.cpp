@@ -35,7 +35,7 @@ struct Slot {
 /// What a thread keeps from sample to sample.
 struct Worker {
   ImagePreparer preparer;
-  std::vector<std::byte> file = {};
+  std::vector<std::byte> memory = {};     ///< a file, or pixels of another size than the network's
   std::vector<ops::ImageMix> mixes = {};  ///< by place
 };
 
@@ -61,12 +61,13 @@ struct Loader::Impl {
 
   void work(Worker& worker);
   void fill(std::int64_t s, Slot& mine, Worker& worker) const;
+  std::span<std::byte> place_for_pixels(std::int64_t i, Slot& mine, Worker& worker) const;
   void prepare(const ImageOrder& order, std::int64_t i, Slot& mine, Worker& worker) const;
   void note_bad(std::int64_t s);
   void start_images(std::int64_t s);
   void release_taken();
-  Slot& slot(std::int64_t s) { return slots[static_cast<std::size_t>(s % read_ahead)]; }
-  std::uint32_t filling_turn(std::int64_t s) const { return static_cast<std::uint32_t>(2 * (s / read_ahead)); }
+  Slot& slot(std::int64_t s) { return slots[static_cast<std::size_t>(s % num_slots)]; }
+  std::uint32_t filling_turn(std::int64_t s) const { return static_cast<std::uint32_t>(2 * (s / num_slots)); }
   void wait_until_filled(const Slot& filled, std::uint32_t turn);
   std::int64_t advance(std::int64_t& next, std::int64_t micro_batch, const char* what) const;
 
@@ -75,7 +76,7 @@ struct Loader::Impl {
   const AugmentationSpec augmentation;
   const LoaderSpec spec;
   const std::int64_t num_micro_batches_in_all;
-  const std::int64_t read_ahead;
+  const std::int64_t num_slots;
 
   std::unique_ptr<ImagePath> path;
   std::vector<Slot> slots;
@@ -99,8 +100,9 @@ Loader::Impl::Impl(const io::SampleStore& samples_in, const Sampler& sampler_in,
       augmentation(augmenter.spec()),
       spec(spec_in),
       num_micro_batches_in_all(spec_in.num_steps * spec_in.num_micro_batches),
-      read_ahead(std::max<std::int64_t>(1, spec_in.read_ahead)),
-      slots(spec_in.images ? static_cast<std::size_t>(read_ahead) : 0) {
+      num_slots(spec_in.num_slots()),
+      slots(spec_in.images ? static_cast<std::size_t>(num_slots) : 0) {
+  if (spec.threads < 1 || spec.read_ahead < 1) fail("loader: {} threads, {} ahead", spec.threads, spec.read_ahead);
   if (spec.batch_micro < 1 || spec.num_micro_batches < 1 || spec.steps_per_epoch < 1 || spec.num_steps < 0 ||
       (spec.first_micro_batch + spec.num_micro_batches) * spec.batch_micro > spec.batch_global) {
     fail("loader: {} micro-batches of {} from {} on do not lie in a batch of {}", spec.num_micro_batches,
@@ -118,8 +120,7 @@ Loader::Impl::Impl(const io::SampleStore& samples_in, const Sampler& sampler_in,
     for (Slot& s : slots) s.bad.resize(static_cast<std::size_t>(spec.batch_micro));
     bad_places.resize(static_cast<std::size_t>(spec.num_micro_batches * spec.batch_micro));
   }
-  const std::int64_t num_workers = std::clamp<std::int64_t>(spec.threads, 1, read_ahead);
-  for (std::int64_t i = 0; i < num_workers; ++i)
+  for (std::int64_t i = 0; i < spec.threads; ++i)
     workers.push_back({.preparer = ImagePreparer(augmenter, samples.info().oriented)});
   if (mixes())
     for (Worker& worker : workers) worker.mixes.resize(static_cast<std::size_t>(spec.batch_micro));
@@ -188,6 +189,8 @@ void Loader::Impl::fill(std::int64_t s, Slot& mine, Worker& worker) const {
     if (spec.skips_bad) mine.bad[static_cast<std::size_t>(i)] = 0;
     try {
       prepare(order, i, mine, worker);
+    } catch (const io::StoreError&) {
+      throw;  // no image is bad, and none of the next could be trusted
     } catch (const Error& error) {
       if (!spec.skips_bad)
         fail("sample {} ('{}') of the images from {} cannot be used: {}", order.sample, samples.name(order.sample),
@@ -202,14 +205,24 @@ void Loader::Impl::fill(std::int64_t s, Slot& mine, Worker& worker) const {
   ImagePath::mix(mine.images.data(), worker.mixes);
 }
 
+// Where they are wanted in the end, if that is large enough: most have the network's size, and need not be moved again.
+std::span<std::byte> Loader::Impl::place_for_pixels(std::int64_t i, Slot& mine, Worker& worker) const {
+  const auto size = static_cast<std::size_t>(samples.info().image.count());
+  const std::span<std::byte> place = path->place(mine.images.data(), i);
+  if (size <= place.size()) return place.first(size);
+  worker.memory.resize(size);
+  return worker.memory;
+}
+
 void Loader::Impl::prepare(const ImageOrder& order, std::int64_t i, Slot& mine, Worker& worker) const {
   ImageOrder filled = order;
   if (!order.black) {
-    const std::span<const std::byte> bytes = samples.read(order.sample, worker.file);
     if (samples.info().encoded) {
-      filled.file = bytes;
+      filled.file = samples.read_file(order.sample, worker.memory);
     } else {
-      filled.image = reinterpret_cast<const std::uint8_t*>(bytes.data());
+      const std::span<std::byte> pixels = place_for_pixels(i, mine, worker);
+      samples.read_pixels(order.sample, pixels);
+      filled.image = reinterpret_cast<const std::uint8_t*>(pixels.data());
     }
   }
   path->prepare(mine.images.data(), i, filled, worker.preparer);
@@ -278,8 +291,8 @@ void Loader::load_images(std::int64_t micro_batch, void* x) {
   if (impl_->path->has_left()) impl_->release_taken();
   // The next one's way may begin while the device works on this one.
   const std::int64_t next = s + 1;
-  if (next < impl_->num_micro_batches_in_all && impl_->read_ahead > 1 &&
-      impl_->slot(next).turn == impl_->filling_turn(next) + 1 && impl_->path->ready())
+  if (next < impl_->num_micro_batches_in_all && impl_->slot(next).turn == impl_->filling_turn(next) + 1 &&
+      impl_->path->ready())
     impl_->start_images(next);
 }
 

@@ -43,7 +43,7 @@ std::string folder_of(const SamplesPath& from, Kind kind) {
 
 // Pixels cannot be turned any more, and what was trained on the files of a data set saw them as they were imported.
 std::unique_ptr<io::Dataset> open_dataset(const SamplesPath& from) {
-  auto dataset = std::make_unique<io::Dataset>(from.path, from.key, kSplit);
+  auto dataset = std::make_unique<io::Dataset>(from.path, from.key, kSplit, from.verify);
   if (from.orients && !dataset->info().oriented)
     refuse(
         "predict.orient = true, but {} = {} is a data set that was imported with import.orient = false. Import it "

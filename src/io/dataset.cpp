@@ -1,97 +1,21 @@
-/// Opens the shards of a split, checks that they belong together, and maps their images into memory.
+/// Opens the shards of a split, checks that they belong together, and reads samples from them.
 #include "convoy/io/dataset.h"
 
 #include <algorithm>
-#include <cerrno>
+#include <atomic>
 #include <cstring>
-#include <filesystem>
-#include <map>
-#include <system_error>
 #include <utility>
 
-#include <sys/mman.h>
-
 #include "convoy/base/error.h"
-#include "convoy/io/shard_writer.h"
 
+#include "io/atomic_file.h"
+#include "io/little_endian.h"
 #include "io/shard.h"
+#include "io/shard_files.h"
 
 namespace convoy::io {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-/// A file seen as memory.
-class Mapping {
- public:
-  Mapping(const FileDescriptor& file, std::size_t size) : size_(size) {
-    data_ = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
-    if (data_ == MAP_FAILED) fail("it cannot be mapped into memory: {}", std::strerror(errno));
-  }
-  ~Mapping() { ::munmap(data_, size_); }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-
-  const std::uint8_t* data() const { return static_cast<const std::uint8_t*>(data_); }
-
- private:
-  void* data_;
-  std::size_t size_;
-};
-
-bool is_file(const std::string& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error);
-}
-
-/// NAME-000.h5 ... beside each other, by number.
-std::map<std::int64_t, std::string> numbered_shards(const fs::path& prefix) {
-  std::map<std::int64_t, std::string> found;
-  std::error_code error;
-  const fs::path directory = prefix.has_parent_path() ? prefix.parent_path() : fs::path(".");
-  for (const fs::directory_entry& file : fs::directory_iterator(directory, error)) {
-    const auto index = shard_index(file.path().filename().string(), prefix.filename().string());
-    if (index) found[*index] = (prefix.parent_path() / file.path().filename()).string();
-  }
-  return found;
-}
-
-[[noreturn]] void refuse_absent(const std::string& path, const std::string& key, const fs::path& prefix) {
-  const std::string one = prefix.string() + ".h5", first = prefix.string() + "-000.h5";
-  if (prefix == path)
-    refuse("{} = {}: there is no such file or folder, nor '{}' or '{}'. 'convoy import' makes data sets", key, path,
-           one, first);
-  std::vector<std::string> others;
-  for (const char* const split : kSplitNames)
-    if (!find_any_shard(path, split).empty()) others.push_back((fs::path(path) / split).string());
-  refuse("{} = {}: there is neither '{}' nor '{}'{}. 'convoy import' makes them", key, path, one, first,
-         others.empty() ? "" : fmt::format("; there is {}", fmt::join(others, ", ")));
-}
-
-std::vector<std::string> find_shards(const std::string& path, const std::string& key, const std::string& split) {
-  if (path.empty()) refuse("{} is not given. It is a data set that 'convoy import' made", key);
-  if (is_file(path)) return {path};
-  std::error_code error;
-  const fs::path prefix = fs::is_directory(path, error) ? fs::path(path) / split : fs::path(path);
-  const std::string alone = prefix.string() + ".h5";
-  const auto numbered = numbered_shards(prefix);
-  if (is_file(alone) && !numbered.empty()) {
-    refuse("{}: both '{}' and '{}' are there, of different imports. Remove the older", key, alone,
-           numbered.begin()->second);
-  }
-  if (is_file(alone)) return {alone};
-  if (numbered.empty()) refuse_absent(path, key, prefix);
-  std::vector<std::string> paths;
-  for (const auto& [index, shard] : numbered) {
-    if (index != static_cast<std::int64_t>(paths.size())) {
-      refuse("{}: shard '{}-{:03}.h5' is missing, '{}' is there. Import again, or copy it back", key, prefix.string(),
-             paths.size(), shard);
-    }
-    paths.push_back(shard);
-  }
-  return paths;
-}
 
 void require_same_import(const std::string& key, const std::string& path, const ShardHead& shard,
                          const std::string& first_path, const DatasetInfo& first) {
@@ -121,28 +45,89 @@ void require_same_import(const std::string& key, const std::string& path, const 
 
 }  // namespace
 
+/// Samples are counted from the shard's first. Read, not mapped into memory: of a file that is cut short a mapping
+/// knows no error but SIGBUS.
 struct Dataset::Shard {
-  Shard(const std::string& shard_path, OpenShard opened)
-      : path(shard_path),
-        open(std::move(opened)),
-        mapping(open.file, open.trailer.body_offset + open.trailer.body_bytes),
-        payload(mapping.data() + open.trailer.body_offset) {}
+  Shard(const std::string& shard_path, OpenShard opened, VerifyKind verify_in)
+      : path(shard_path), open(std::move(opened)), verify(verify_in) {
+    if (verify == VerifyKind::kOnce) is_verified = std::make_unique<std::atomic<bool>[]>(open.head.hashes.size());
+  }
+
+  void read_pixels(std::size_t sample, std::span<std::byte> pixels) const;
+  std::span<const std::byte> read_file(std::size_t sample, std::vector<std::byte>& memory) const;
+  std::string name(std::size_t sample) const;
+  void read_body(std::int64_t offset, std::span<std::byte> bytes) const;
+  void read_sample(std::size_t sample, std::int64_t offset, std::span<std::byte> bytes) const;
 
   std::string path;
   OpenShard open;
-  Mapping mapping;
-  const std::uint8_t* payload;  ///< images, or files one after the other
-  std::int64_t first_sample = 0;
+  std::int64_t first_sample = 0;  ///< in the data set
+  VerifyKind verify;
+  std::unique_ptr<std::atomic<bool>[]> is_verified;  ///< by sample, where once is enough
 };
 
-Dataset::Dataset(const std::string& path, const std::string& key)
-    : Dataset(path, key, key.substr(key.rfind('.') + 1)) {}
+namespace {
 
-Dataset::Dataset(const std::string& path, const std::string& key, const std::string& split) {
-  const std::vector<std::string> paths = find_shards(path, key, split);
+constexpr const char* kRemedy =
+    "The file was overwritten or cut short, or its disk is failing. Copy it back or import it again, then run the same "
+    "command again; checkpoints are unharmed.";
+
+}  // namespace
+
+void Dataset::Shard::read_body(std::int64_t offset, std::span<std::byte> bytes) const {
+  try {
+    read_at(open.file, open.trailer.body_offset + static_cast<std::uint64_t>(offset), bytes, path);
+  } catch (const Error& error) {
+    throw StoreError(fmt::format("{}. {}", error.what(), kRemedy));
+  }
+}
+
+void Dataset::Shard::read_sample(std::size_t sample, std::int64_t offset, std::span<std::byte> bytes) const {
+  read_body(offset, bytes);
+  if (verify == VerifyKind::kNone || (is_verified && is_verified[sample].load(std::memory_order_relaxed))) return;
+  if (short_hash_of(bytes) != open.head.hashes[sample])
+    throw StoreError(
+        fmt::format("'{}' is damaged: the bytes of its image {} are not those that were imported (their "
+                    "hash, XXH3-64, differs). {}",
+                    path, sample, kRemedy));
+  if (is_verified) is_verified[sample].store(true, std::memory_order_relaxed);
+}
+
+void Dataset::Shard::read_pixels(std::size_t sample, std::span<std::byte> pixels) const {
+  if (open.head.info.encoded || std::ssize(pixels) != open.head.info.image.count())
+    fail("{} bytes of pixels asked for, the data set holds {}", pixels.size(),
+         open.head.info.encoded ? "files" : to_string(open.head.info.image));
+  read_sample(sample, static_cast<std::int64_t>(sample) * open.head.info.image.count(), pixels);
+}
+
+std::span<const std::byte> Dataset::Shard::read_file(std::size_t sample, std::vector<std::byte>& memory) const {
+  if (!open.head.info.encoded) fail("a file was asked for, the data set holds pixels");
+  const std::int64_t begin = open.head.offsets[sample];
+  const auto size = static_cast<std::size_t>(open.head.offsets[sample + 1] - begin);
+  if (memory.size() < size) memory.resize(size);
+  const std::span<std::byte> bytes = std::span(memory).first(size);
+  read_sample(sample, begin, bytes);
+  return bytes;
+}
+
+std::string Dataset::Shard::name(std::size_t sample) const {
+  const ShardHead& head = open.head;
+  std::string name(static_cast<std::size_t>(head.name_bytes), '\0');
+  const std::int64_t offset = head.payload_bytes() + static_cast<std::int64_t>(sample) * head.name_bytes;
+  read_body(offset, std::as_writable_bytes(std::span(name)));
+  name.resize(strnlen(name.data(), name.size()));
+  return name;
+}
+
+Dataset::Dataset(const std::string& path, const std::string& key, VerifyKind verify)
+    : Dataset(path, key, key.substr(key.rfind('.') + 1), verify) {}
+
+Dataset::Dataset(const std::string& path, const std::string& key, const std::string& split, VerifyKind verify) {
+  if (path.empty()) refuse("{} is not given. It is a data set that 'convoy import' made", key);
+  const std::vector<std::string> paths = find_shards(path, fmt::format("{} = {}", key, path), split);
   for (const std::string& shard_path : paths) {
     try {
-      shards_.push_back(std::make_unique<Shard>(shard_path, open_shard(shard_path)));
+      shards_.push_back(std::make_unique<Shard>(shard_path, open_shard(shard_path), verify));
     } catch (const Error& error) {
       refuse("{}: shard '{}': {}", key, shard_path, error.what());
     }
@@ -172,23 +157,14 @@ const Dataset::Shard& Dataset::shard_of(std::int64_t sample) const {
   return **std::prev(next);
 }
 
-const std::uint8_t* Dataset::image(std::int64_t sample) const {
-  if (info_.encoded) fail("an image was asked for, but the data set holds files that are not decoded yet");
+void Dataset::read_pixels(std::int64_t sample, std::span<std::byte> pixels) const {
   const Shard& shard = shard_of(sample);
-  return shard.payload + (sample - shard.first_sample) * info_.image.count();
+  shard.read_pixels(static_cast<std::size_t>(sample - shard.first_sample), pixels);
 }
 
-std::span<const std::byte> Dataset::encoded(std::int64_t sample) const {
-  if (!info_.encoded) fail("a file was asked for, but the data set holds pixels");
+std::span<const std::byte> Dataset::read_file(std::int64_t sample, std::vector<std::byte>& memory) const {
   const Shard& shard = shard_of(sample);
-  const std::int64_t* const offset = shard.open.head.offsets.data() + (sample - shard.first_sample);
-  return {reinterpret_cast<const std::byte*>(shard.payload) + offset[0],
-          static_cast<std::size_t>(offset[1] - offset[0])};
-}
-
-std::span<const std::byte> Dataset::read(std::int64_t sample, std::vector<std::byte>&) const {
-  if (info_.encoded) return encoded(sample);
-  return std::as_bytes(std::span(image(sample), static_cast<std::size_t>(info_.image.count())));
+  return shard.read_file(static_cast<std::size_t>(sample - shard.first_sample), memory);
 }
 
 std::int32_t Dataset::label(std::int64_t sample) const {
@@ -198,11 +174,19 @@ std::int32_t Dataset::label(std::int64_t sample) const {
 
 std::string Dataset::name(std::int64_t sample) const {
   const Shard& shard = shard_of(sample);
-  const ShardHead& head = shard.open.head;
-  const auto length = static_cast<std::size_t>(head.name_bytes);
-  const char* const names = reinterpret_cast<const char*>(shard.payload) + head.payload_bytes();
-  const char* const name = names + (sample - shard.first_sample) * head.name_bytes;
-  return {name, strnlen(name, length)};
+  return shard.name(static_cast<std::size_t>(sample - shard.first_sample));
+}
+
+std::int64_t Dataset::content_hash() const {
+  std::string description = fmt::format("{}, {}, {}", to_string(info_.image), info_.encoded ? "encoded" : "raw",
+                                        info_.oriented ? "upright" : "");
+  for (const std::string& name : info_.class_names) description += '\0' + name;
+  Hasher hasher;
+  hasher.update(std::as_bytes(std::span(description)));
+  for (const auto& shard : shards_) hasher.update(std::as_bytes(std::span(shard->open.head.hashes)));
+  for (const auto& shard : shards_) hasher.update(std::as_bytes(std::span(shard->open.head.labels)));
+  const Hash hash = hasher.digest();
+  return static_cast<std::int64_t>(get_u64(std::span(hash).first<8>()));
 }
 
 std::optional<std::string> Dataset::find_damage() const {

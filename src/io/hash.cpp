@@ -36,4 +36,8 @@ Hash hash_of(std::span<const std::byte> bytes) {
   return hasher.digest();
 }
 
+std::uint64_t short_hash_of(std::span<const std::byte> bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
 }  // namespace convoy::io

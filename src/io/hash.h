@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -28,5 +29,8 @@ class Hasher {
 };
 
 Hash hash_of(std::span<const std::byte> bytes);
+
+/// XXH3-64: what is kept for each sample of a data set.
+std::uint64_t short_hash_of(std::span<const std::byte> bytes);
 
 }  // namespace convoy::io

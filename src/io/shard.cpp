@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kMagic = "CONVOYDS";
 constexpr std::uint64_t kTrailerFormat = 1;
-constexpr std::int64_t kFormat = 2;
+constexpr std::int64_t kFormat = 3;
 constexpr std::size_t kHashedTrailerBytes = kShardTrailerBytes - sizeof(Hash);
 constexpr std::size_t kReadBytes = std::size_t{16} << 20;
 
@@ -34,16 +34,40 @@ const char* payload_name(bool encoded) {
   return encoded ? "encoded" : "images";
 }
 
-void write_integers(hid_t file, const std::string& name, std::span<const std::int64_t> values) {
-  const std::int64_t count = std::ssize(values);
-  const hdf5::Array array = hdf5::create_array(file, name, H5T_STD_I64LE, {&count, 1});
-  CONVOY_CHECK_HDF5(H5Dwrite(array.dataset, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
+/// What integers are in a file and in memory. HDF5's names are values that the library knows only once it runs.
+struct IntegerType {
+  hid_t stored, native;
+};
+template <typename Integer>
+IntegerType integer_type();
+template <>
+IntegerType integer_type<std::int32_t>() {
+  return {H5T_STD_I32LE, H5T_NATIVE_INT32};
+}
+template <>
+IntegerType integer_type<std::int64_t>() {
+  return {H5T_STD_I64LE, H5T_NATIVE_INT64};
+}
+template <>
+IntegerType integer_type<std::uint64_t>() {
+  return {H5T_STD_U64LE, H5T_NATIVE_UINT64};
 }
 
-std::vector<std::int64_t> read_integers(hid_t file, const std::string& name, std::uint64_t limit_bytes) {
-  const hdf5::Array array = hdf5::open_array(file, name, H5T_STD_I64LE, limit_bytes);
-  std::vector<std::int64_t> values(static_cast<std::size_t>(array.count()));
-  CONVOY_CHECK_HDF5(H5Dread(array.dataset, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
+template <typename Integer>
+void write_integers(hid_t file, const std::string& name, const std::vector<Integer>& values) {
+  const std::int64_t count = std::ssize(values);
+  const auto [stored, native] = integer_type<Integer>();
+  const hdf5::Array array = hdf5::create_array(file, name, stored, {&count, 1});
+  CONVOY_CHECK_HDF5(H5Dwrite(array.dataset, native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
+}
+
+template <typename Integer>
+std::vector<Integer> read_integers(hid_t file, const std::string& name, std::uint64_t limit_bytes) {
+  const auto [stored, native] = integer_type<Integer>();
+  const hdf5::Array array = hdf5::open_array(file, name, stored, limit_bytes);
+  if (array.dims.size() != 1) fail("its '{}' has {} dimensions, not 1", name, array.dims.size());
+  std::vector<Integer> values(static_cast<std::size_t>(array.count()));
+  CONVOY_CHECK_HDF5(H5Dread(array.dataset, native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
   return values;
 }
 
@@ -58,9 +82,8 @@ void write_description(hid_t file, const ShardHead& head) {
   hdf5::write_texts(file, "class_names", head.info.class_names);
   hdf5::write_texts(file, "source", {&head.info.source, 1});
   write_integers(file, "class_counts", head.info.class_counts);
-  const std::int64_t count = head.info.num_samples;
-  const hdf5::Array labels = hdf5::create_array(file, "labels", H5T_STD_I32LE, {&count, 1});
-  CONVOY_CHECK_HDF5(H5Dwrite(labels.dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, head.labels.data()));
+  write_integers(file, "labels", head.labels);
+  write_integers(file, "hashes", head.hashes);
   if (head.info.encoded) write_integers(file, "offsets", head.offsets);
 }
 
@@ -103,7 +126,7 @@ void read_description(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
   hdf5::read_attribute(file, "channel_mean", std::span(head.info.channel_mean));
   hdf5::read_attribute(file, "channel_deviation", std::span(head.info.channel_deviation));
   head.info.class_names = hdf5::read_texts(file, "class_names", limit_bytes);
-  head.info.class_counts = read_integers(file, "class_counts", limit_bytes);
+  head.info.class_counts = read_integers<std::int64_t>(file, "class_counts", limit_bytes);
   if (head.info.class_counts.size() != head.info.class_names.size()) {
     fail("it counts {} classes and names {}", head.info.class_counts.size(), head.info.class_names.size());
   }
@@ -112,7 +135,7 @@ void read_description(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
 
 // Each sample's bytes lie behind those of the one before, and none is empty.
 void read_offsets(hid_t file, std::int64_t payload_bytes, std::uint64_t limit_bytes, ShardHead& head) {
-  head.offsets = read_integers(file, "offsets", limit_bytes);
+  head.offsets = read_integers<std::int64_t>(file, "offsets", limit_bytes);
   const auto& offsets = head.offsets;
   const auto not_below = [](std::int64_t a, std::int64_t b) { return a >= b; };
   if (offsets.size() < 2) fail("it holds no samples");
@@ -163,14 +186,12 @@ void read_body_shape(hid_t file, const ShardTrailer& trailer, std::uint64_t limi
   }
 }
 
-void read_labels(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
-  const hdf5::Array labels = hdf5::open_array(file, "labels", H5T_STD_I32LE, limit_bytes);
-  if (labels.dims.size() != 1) fail("its 'labels' has {} dimensions, not 1", labels.dims.size());
-  if (labels.dims[0] != head.info.num_samples) {
-    fail("it holds {} images and {} labels", head.info.num_samples, labels.dims[0]);
+void read_labels_and_hashes(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
+  head.labels = read_integers<std::int32_t>(file, "labels", limit_bytes);
+  head.hashes = read_integers<std::uint64_t>(file, "hashes", limit_bytes);
+  if (std::ssize(head.labels) != head.info.num_samples || head.hashes.size() != head.labels.size()) {
+    fail("it holds {} images, {} labels and {} hashes", head.info.num_samples, head.labels.size(), head.hashes.size());
   }
-  head.labels.resize(static_cast<std::size_t>(labels.dims[0]));
-  CONVOY_CHECK_HDF5(H5Dread(labels.dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, head.labels.data()));
   const auto num_classes = static_cast<std::int64_t>(head.info.class_names.size());
   for (std::size_t i = 0; i < head.labels.size(); ++i) {
     if (head.labels[i] < 0 || head.labels[i] >= num_classes) {
@@ -184,7 +205,7 @@ ShardHead decode_shard_head(std::span<const std::byte> bytes, const ShardTrailer
   ShardHead head;
   read_body_shape(file, trailer, bytes.size(), head);
   read_description(file, bytes.size(), head);
-  read_labels(file, bytes.size(), head);
+  read_labels_and_hashes(file, bytes.size(), head);
   return head;
 }
 

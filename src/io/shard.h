@@ -3,7 +3,7 @@
 ///   [ head: HDF5's metadata, /labels, /offsets ...  ][ body: /images or /encoded, then /names ][ trailer, 64 bytes ]
 ///
 /// The trailer: "CONVOYDS", format, offset and size of the body (little-endian 64 bits each), XXH3-128 of the body,
-/// XXH3-128 of the head and of the trailer so far. The head is small (4 or 12 bytes a sample), so it is read and
+/// XXH3-128 of the head and of the trailer so far. The head is small (12 or 20 bytes per sample), so it is read and
 /// verified whole at each start. HDF5 then opens it in memory, the body a hole in it: it sees no byte that was not
 /// verified, needs no locks of a file system that may have none, and no full disk surprises it.
 #pragma once
@@ -30,6 +30,7 @@ struct ShardHead {
   std::int64_t index = 0;
   std::int64_t num_shards = 1;  ///< of the import it belongs to
   std::vector<std::int32_t> labels;
+  std::vector<std::uint64_t> hashes;  ///< short_hash_of() each sample's bytes in /images or /encoded
   std::vector<std::int64_t> offsets;  ///< encoded: where each sample begins in /encoded, and the end of the last
   std::int64_t name_bytes = 0;        ///< of each name in /names, padded with 0; 0: there are none
 

@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
 ShardHead make_head(const ShardPlace& place, const DatasetInfo& info) {
-  ShardHead head{.info = info, .index = place.index, .num_shards = place.num_shards, .labels = {}, .offsets = {}};
+  ShardHead head{
+      .info = info, .index = place.index, .num_shards = place.num_shards, .labels = {}, .hashes = {}, .offsets = {}};
   head.info.channel_mean.resize(static_cast<std::size_t>(info.image.c));
   head.info.channel_deviation.resize(static_cast<std::size_t>(info.image.c));
   head.info.class_counts.resize(info.class_names.size());
@@ -31,6 +32,7 @@ ShardHead make_head(const ShardPlace& place, const DatasetInfo& info) {
 std::uint64_t head_bytes_at_most(ShardHead head) {
   const auto count = static_cast<std::size_t>(head.info.num_samples);
   head.labels.resize(count);
+  head.hashes.resize(count);
   if (head.info.encoded) head.offsets.resize(count + 1, 1);
   head.name_bytes = 1;
   return encode_shard_head(head).size();
@@ -122,6 +124,7 @@ void ShardWriter::append(std::span<const std::byte> sample, std::int32_t label, 
   }
   impl_->write(sample);
   head.labels.push_back(label);
+  head.hashes.push_back(short_hash_of(sample));
   if (head.info.encoded) head.offsets.push_back(head.offsets.back() + std::ssize(sample));
   if (!name.empty()) impl_->names.emplace_back(name);
   ++head.info.num_samples;

@@ -54,6 +54,9 @@ inline constexpr Choice<StorageKind> kStorageKinds[] = {{"raw", StorageKind::kRa
 
 inline constexpr Choice<ResizeKind> kResizeKinds[] = {{"crop", ResizeKind::kCrop}, {"squash", ResizeKind::kSquash}};
 
+inline constexpr Choice<VerifyKind> kVerifyKinds[] = {
+    {"epoch", VerifyKind::kEpoch}, {"once", VerifyKind::kOnce}, {"none", VerifyKind::kNone}};
+
 inline constexpr Choice<CropKind> kCropKinds[] = {{"pad", CropKind::kPad},
                                                   {"random_resized", CropKind::kRandomResized}};
 

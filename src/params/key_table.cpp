@@ -34,7 +34,10 @@ std::vector<Key> make_keys() {
        "and train.patience_epochs follow it, and data.test is measured once, at the end"},
       {"data.shuffle", flag({&P::data, &DataParams::shuffle}), "", "a new order every epoch, drawn from train.seed"},
       {"data.loader_threads", integer({&P::data, &DataParams::loader_threads}, {.least = 1, .most = 256}), "threads",
-       "background threads a rank that read and augment images"},
+       "background threads per rank that read and augment images"},
+      {"data.verify", choice({&P::data, &DataParams::verify}, kVerifyKinds), "",
+       "how often an image's bytes are compared with the hash that its import wrote: whenever they are read (epoch), "
+       "the first time in a run (once), or only by convoy check (none); bytes that differ end the run"},
 
       // --- How a step is cut --------------------------------------------------------------------------------------
       {"batch.global", integer({&P::batch, &BatchParams::global}, {.least = 1, .most = kMostSamples}), "samples",
@@ -174,7 +177,10 @@ std::vector<Key> make_keys() {
        "keeps best.h5 too, the checkpoint with the best accuracy so far on data.val, or else data.test"},
       {"checkpoint.resume",
        word_or_path({&P::checkpoint, &CheckpointParams::resume}, {"auto", "best", "none"}, "a checkpoint's path"), "",
-       "auto goes on from the newest valid checkpoint of run.directory; none begins anew; best, for evaluate: best.h5"},
+       "auto resumes from the newest valid checkpoint of run.directory; none begins anew; best, for evaluate: best.h5"},
+      {"checkpoint.allow_other_data", flag({&P::checkpoint, &CheckpointParams::allow_other_data}), "",
+       "resumes also where data.train holds other images or labels than the checkpoint was trained on (as many, of the "
+       "same classes); else that is refused"},
 
       {"evaluate.weights", choice({&P::evaluate, &EvaluateParams::weights}, kWeightsKinds), "",
        "what is measured, in training too: ema is their moving average, where there is one"},
@@ -263,9 +269,11 @@ std::vector<Key> make_keys() {
        number({&P::import, &ImportParams::val_fraction}, {.least = 0, .most = 1, .below_most = true}), "",
        "share of each class of train that becomes a split val, drawn from train.seed"},
       {"import.shards", integer({&P::import, &ImportParams::shards}, {.least = 0, .most = 9999}), "files",
-       "files a split is written in, each by one rank; 0: one for every 10,000 images"},
+       "files that a split is written to, each by one rank; 0: one for every 128 MiB, at most 256"},
       {"import.strict", flag({&P::import, &ImportParams::strict}), "",
        "the first bad image ends the import; else bad ones are named and skipped"},
+      {"import.replace", flag({&P::import, &ImportParams::replace}), "",
+       "replaces the data set that import.output holds; else an import that would do so is refused"},
 
       {"export.output", path_or_empty({&P::exporting, &ExportParams::output}, kPartial), "",
        "the .safetensors file that takes the weights"},

@@ -31,7 +31,7 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Librar
   // 1. Which weights, on what
   const bool has_test = !params.data.test.empty();
   const std::string path = has_test ? params.data.test : params.data.val, key = has_test ? "data.test" : "data.val";
-  const io::Dataset test(path, key);
+  const io::Dataset test(path, key, params.data.verify);
   const TrainedModel model = load_trained(request, grid.world());
   check_images(model.card, test.info(), key, model.owner());
   check_classes(model.card, test.info(), key, model.owner());

@@ -33,7 +33,7 @@ Resident resident();
 Resident resident_from_here();
 
 /// What rank 0 says at the end of a run: the prediction for the rank that took most, and what it took. On a CPU the
-/// process, less what mapped files (data sets) have come to hold until now: what was resident `before` the engine was
+/// process, less what mapped files (libraries) have come to hold until now: what was resident `before` the engine was
 /// made, the stage's plan with the scratch memory of its operations, and host_memory(). On a GPU the buffers there. All
 /// ranks of the world; empty elsewhere.
 std::string compare_memory(const Engine& engine, const Resident& before);

@@ -168,9 +168,10 @@ void check_finite(const StepLogits& step, const io::SampleStore& data, std::int6
 // Refused before anything is computed where a file cannot be written.
 void open_files(const Parameters& params, const Files& files, const io::SampleStore& data,
                 const std::vector<std::string>& class_names, std::optional<PredictionFiles>& opened) {
+  const io::PredictedSamples samples = describe_samples(data, class_names);  // reads: no fault of predict.output
   try {
     if (params.predict.output.empty()) io::make_directory(params.run.directory);
-    opened.emplace(files, data, describe_samples(data, class_names), params.predict.top);
+    opened.emplace(files, data, samples, params.predict.top);
   } catch (const Error& error) {
     const fs::path folder = fs::path(files.csv).parent_path();
     std::error_code unknown;
@@ -216,9 +217,12 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Library
   const Source source = input_data(params);
   const mpi::Communicator& world = grid.world();
   const TrainedModel model = load_trained(request, world);
-  const auto data = open_samples(
-      {.path = source.path, .key = source.key, .channels = model.card.image.c, .orients = params.predict.orient},
-      world);
+  const auto data = open_samples({.path = source.path,
+                                  .key = source.key,
+                                  .channels = model.card.image.c,
+                                  .orients = params.predict.orient,
+                                  .verify = params.data.verify},
+                                 world);
   check_images(model.card, data->info(), source.key, model.owner());
   Engine engine(engine_spec(params, model.card), grid, library);
   restore_weights(model.tensors, model.path, engine);

@@ -18,9 +18,9 @@ std::int64_t steps_in(double epochs, std::int64_t steps_per_epoch) {
   return std::max<std::int64_t>(1, std::llround(epochs * static_cast<double>(steps_per_epoch)));
 }
 
-std::optional<io::Dataset> open_if_given(const std::string& path, const char* key) {
+std::optional<io::Dataset> open_if_given(const std::string& path, const char* key, VerifyKind verify) {
   if (path.empty()) return std::nullopt;
-  return io::Dataset(path, key);
+  return io::Dataset(path, key, verify);
 }
 
 void check_split(const RunData& data, const std::optional<io::Dataset>& split, const char* key) {
@@ -38,9 +38,9 @@ void check_split(const RunData& data, const std::optional<io::Dataset>& split, c
 }  // namespace
 
 RunData::RunData(const Parameters& params)
-    : train(params.data.train, "data.train"),
-      val(open_if_given(params.data.val, "data.val")),
-      test(open_if_given(params.data.test, "data.test")),
+    : train(params.data.train, "data.train", params.data.verify),
+      val(open_if_given(params.data.val, "data.val", params.data.verify)),
+      test(open_if_given(params.data.test, "data.test", params.data.verify)),
       card(model_card(params, train.info())) {
   check_split(*this, val, "data.val");
   check_split(*this, test, "data.test");

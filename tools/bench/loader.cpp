@@ -72,16 +72,16 @@ void write_jpegs(const std::string& folder) {
   fmt::print("JPEGs of 500 x 400: {} KB each\n", num_bytes / kNumSamples / 1024);
 }
 
-void write_raw(const std::string& folder) {
+void write_raw(const std::string& path, std::int64_t size) {
   io::DatasetInfo info;
-  info.image = {kSize, kSize, 3};
+  info.image = {size, size, 3};
   std::vector<std::vector<std::byte>> images;
   for (std::int64_t i = 0; i < kNumSamples; ++i) {
     const auto pixels = make_pixels(info.image, static_cast<std::uint64_t>(i));
     const auto bytes = std::as_bytes(std::span(pixels));
     images.emplace_back(bytes.begin(), bytes.end());
   }
-  write_shard(folder + "/raw.h5", info, images);
+  write_shard(path, info, images);
 }
 
 struct Case {
@@ -126,7 +126,7 @@ void measure_decoding(const Case& c) {
   const double start = processor_seconds();
   for (std::int64_t epoch = 0; processor_seconds() - start < 2; ++epoch) {
     for (std::int64_t sample = 0; sample < kNumSamples; ++sample, ++num_images) {
-      const auto bytes = dataset.read(sample, file);
+      const auto bytes = dataset.read_file(sample, file);
       const ImageHeader header = decoder.read_header(bytes);
       const ImageShape shape{header.h, header.w, 3};
       const Region region =
@@ -142,7 +142,8 @@ void measure_decoding(const Case& c) {
 }  // namespace
 
 void run(const std::string& folder) {
-  write_raw(folder);
+  write_raw(folder + "/raw.h5", kSize);
+  write_raw(folder + "/small.h5", 32);
   write_jpegs(folder);
   const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
   const AugmentationSpec raw{.crop_padding = 8, .flip = Flip::kRandom};
@@ -152,6 +153,7 @@ void run(const std::string& folder) {
   all.cutout = 32;
   const AugmentationSpec centre{.size = kSize, .short_side = 256};
   measure({"raw 224 x 224: crop, flip, normalise", folder + "/raw.h5", raw, 5000}, *library);
+  measure({"raw 32 x 32: the same", folder + "/small.h5", raw}, *library);
   measure({"JPEG 500 x 400: random_resized to 224, flip", folder + "/jpeg.h5", jpeg, 600}, *library);
   measure_decoding({"of which libjpeg-turbo alone", folder + "/jpeg.h5", jpeg});
   measure({"the same, colours and cutout", folder + "/jpeg.h5", all}, *library);

@@ -77,9 +77,12 @@ struct LoaderSpec {
   bool images = true;  ///< this rank reads images (first stage)
   bool labels = true;  ///< and labels (last stage)
   std::int64_t threads = 1;
-  std::int64_t read_ahead = 4;         ///< micro-batches of images held ready
+  std::int64_t read_ahead = 3;         ///< micro-batches of images held ready, beside the one that each thread fills
   DataType type = DataType::kFloat32;  ///< of the network's input
   bool skips_bad = false;              ///< an image that cannot be used is black and listed; else an error
+
+  /// Micro-batches of images in memory.
+  std::int64_t num_slots() const { return threads + read_ahead; }
 };
 
 struct BadSample {

@@ -7,6 +7,7 @@
 
 #include "convoy/comm/communicator.h"
 #include "convoy/io/sample_store.h"
+#include "convoy/params/parameters.h"
 
 namespace convoy {
 
@@ -15,6 +16,7 @@ struct SamplesPath {
   std::string key;            ///< that gave it, for messages: predict.data
   std::int64_t channels = 3;  ///< that image files are decoded to
   bool orients = false;       ///< they are turned as their Exif orientation says; a data set must have been, or will be
+  VerifyKind verify = VerifyKind::kEpoch;  ///< of a data set
 };
 
 /// A folder without shards of an import is one of images, [SPLIT/][CLASS/]IMAGE: all files below it that do not begin

@@ -1,5 +1,6 @@
 /// Data sets as HDF5 shards:
 ///   /labels                            int32 (N)
+///   /hashes                            uint64 (N): XXH3-64 of each sample's bytes
 ///   /class_names, /class_counts        texts; int64, samples of each class over all shards
 ///   /source                            text: what was imported
 ///   raw:     /images                   uint8 (N,H,W,C), contiguous
@@ -8,9 +9,10 @@
 ///   channel_mean, channel_deviation    attributes of the file: of each channel, over all shards, of values in [0, 1]
 ///   oriented                           attribute of the file, 1: imported with import.orient; else it is absent
 ///   shard, num_shards, format          attributes of the file: which of how many (from 0)
-/// Behind it stand 64 bytes with two hashes (XXH3-128): one of everything but images and names, verified whenever a
+/// After it stand 64 bytes with two hashes (XXH3-128): one of everything but images and names, verified whenever a
 /// shard is opened and before HDF5 sees a byte (damaged metadata can crash or hang it); one of images and names,
-/// verified on request, since terabytes cannot be read at each start. h5py, h5ls and h5dump open the files as they are.
+/// verified on request, since terabytes cannot be read at each start. A sample's own hash is verified when the sample
+/// is read. h5py, h5ls and h5dump open the files as they are.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +24,11 @@
 #include <vector>
 
 #include "convoy/io/sample_store.h"
+#include "convoy/params/parameters.h"
 
 namespace convoy::io {
 
-/// A split opened for reading: all its shards, mapped into memory; any sample at any time from any thread.
+/// A split opened for reading: all its shards; any sample at any time from any thread.
 class Dataset final : public SampleStore {
  public:
   /// `path`: a shard (opened alone), a prefix such as data/fashion/train for train.h5 or train-000.h5, train-001.h5
@@ -33,22 +36,24 @@ class Dataset final : public SampleStore {
   /// messages. Throws RequestError naming key, file and what is wrong: missing, not HDF5, not from `convoy import`,
   /// truncated, damaged (but for the images: find_damage), a data set absent or of another type or rank, labels out of
   /// range, shards that disagree in image shape, classes or import, a gap in the numbering, no samples.
-  Dataset(const std::string& path, const std::string& key);
-  Dataset(const std::string& path, const std::string& key, const std::string& split);
+  Dataset(const std::string& path, const std::string& key, VerifyKind verify = VerifyKind::kEpoch);
+  Dataset(const std::string& path, const std::string& key, const std::string& split,
+          VerifyKind verify = VerifyKind::kEpoch);
   ~Dataset() override;
   Dataset(Dataset&&) noexcept;
   Dataset& operator=(Dataset&&) noexcept;
 
   const DatasetInfo& info() const override { return info_; }
-  /// H*W*C bytes; sample in [0, info().num_samples), else Error. Of an encoded set: Error.
-  const std::uint8_t* image(std::int64_t sample) const;
-  /// The file as it was imported. Its bytes are not verified: what decodes them must bear anything. Of a raw set:
-  /// Error.
-  std::span<const std::byte> encoded(std::int64_t sample) const;
-  std::span<const std::byte> read(std::int64_t sample, std::vector<std::byte>& memory) const override;
+  /// Each: sample in [0, info().num_samples), of the right kind, else Error. `verify` says how often the bytes are
+  /// compared with the sample's hash: whenever they are read, the first time, or never.
+  void read_pixels(std::int64_t sample, std::span<std::byte> pixels) const override;
+  std::span<const std::byte> read_file(std::int64_t sample, std::vector<std::byte>& memory) const override;
   std::int32_t label(std::int64_t sample) const override;
   /// The file that it came from, below the folder that was imported; empty where the shard has no names.
   std::string name(std::int64_t sample) const override;
+  /// Of all that a training reads: image shape, classes, each sample's bytes and label, in order. Neither its path nor
+  /// the number of its shards is part of it.
+  std::int64_t content_hash() const;
   /// Reads all images and names and compares their hashes: nothing, or which shard is damaged.
   std::optional<std::string> find_damage() const;
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "convoy/base/error.h"
 #include "convoy/base/shape.h"
 
 namespace convoy::io {
@@ -24,19 +25,27 @@ struct DatasetInfo {
   std::string source;                      ///< what was imported; the folder
 };
 
+/// The store's files are not what they were when it was opened: one was cut short, overwritten, or cannot be read. No
+/// image is at fault, and none that is still to come can be trusted. Names the file and what to do.
+class StoreError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// All members may be called from any thread; `sample` in [0, info().num_samples).
 class SampleStore {
  public:
   virtual ~SampleStore() = default;
 
   virtual const DatasetInfo& info() const = 0;
-  /// The sample's pixels (H,W,C), or of an encoded store its file: in the store's own memory, or read into `memory`,
-  /// which is the caller's. Throws Error saying what is wrong ("it is ..."). Its bytes are not verified: what decodes
-  /// them must bear anything.
-  virtual std::span<const std::byte> read(std::int64_t sample, std::vector<std::byte>& memory) const = 0;
+  /// Of a store of pixels: reads the sample's into `pixels`, H*W*C bytes. Throws StoreError.
+  virtual void read_pixels(std::int64_t sample, std::span<std::byte> pixels) const = 0;
+  /// Of an encoded store: the sample's file, read into `memory`, which is the caller's. It may hold anything. Throws
+  /// Error saying what is wrong with the sample ("it is ..."), or StoreError.
+  virtual std::span<const std::byte> read_file(std::int64_t sample, std::vector<std::byte>& memory) const = 0;
   /// A position in info().class_names; -1 where its class is not known.
   virtual std::int32_t label(std::int64_t sample) const = 0;
-  /// The file that it came from, below what was imported; empty where that is not known.
+  /// The file that it came from, below what was imported; empty where that is not known. Throws StoreError.
   virtual std::string name(std::int64_t sample) const = 0;
 
  protected:

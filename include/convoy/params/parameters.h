@@ -19,6 +19,7 @@ enum class RecomputeKind { kNone, kCell, kAuto };
 enum class ImportFormat { kAuto, kFolder, kCifar, kIdx };
 enum class StorageKind { kRaw, kEncoded };
 enum class ResizeKind { kCrop, kSquash };
+enum class VerifyKind { kNone, kOnce, kEpoch };
 enum class CropKind { kPad, kRandomResized };
 enum class BorderKind {
   kBlack,
@@ -36,7 +37,8 @@ struct DataParams {
   std::string val;    ///< what the best checkpoint and patience follow; empty: test
   std::string test;
   bool shuffle = true;
-  std::int64_t loader_threads = 1;  ///< background threads a rank
+  std::int64_t loader_threads = 1;         ///< background threads per rank
+  VerifyKind verify = VerifyKind::kEpoch;  ///< how often a sample's bytes are compared with their hash
   bool operator==(const DataParams&) const = default;
 };
 
@@ -115,11 +117,12 @@ struct AugmentParams {
 };
 
 struct CheckpointParams {
-  double every_epochs = 1;       ///< 0: never
-  std::int64_t every_steps = 0;  ///< 0: never
-  std::int64_t keep = 2;         ///< newest kept; 0: all
-  bool best = true;              ///< best.h5, of the best top-1, beside them
-  std::string resume = "auto";   ///< auto, best, none, or a checkpoint's path
+  double every_epochs = 1;        ///< 0: never
+  std::int64_t every_steps = 0;   ///< 0: never
+  std::int64_t keep = 2;          ///< newest kept; 0: all
+  bool best = true;               ///< best.h5, of the best top-1, beside them
+  std::string resume = "auto";    ///< auto, best, none, or a checkpoint's path
+  bool allow_other_data = false;  ///< resumes although data.train holds other images or labels
   bool operator==(const CheckpointParams&) const = default;
 };
 
@@ -177,8 +180,9 @@ struct ImportParams {
   ChannelsKind channels = ChannelsKind::kAuto;
   bool orient = false;      ///< images are turned as their Exif orientation says
   double val_fraction = 0;  ///< of each class of train, for a split of its own
-  std::int64_t shards = 0;  ///< files a split; 0: one for every 10,000 images
+  std::int64_t shards = 0;  ///< files per split; 0: one for every 128 MiB, at most 256
   bool strict = false;      ///< the first bad file ends the import
+  bool replace = false;     ///< of a data set that `output` holds
   bool operator==(const ImportParams&) const = default;
 };
 

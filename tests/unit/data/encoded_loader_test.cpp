@@ -71,6 +71,7 @@ TEST_P(EncodedLoaderTest, GivesWhatDirectComputationGivesForAnyThreadsReadAheadA
   LoaderSpec spec = whole_batch(4);
   std::vector<std::vector<float>> want;
   ImagePreparer preparer(all_);
+  std::vector<std::byte> memory;
   for (std::int64_t i = 0; i < spec.num_steps * kBatch; ++i) {
     std::vector<std::uint8_t> pixels(static_cast<std::size_t>(all_.image().count()));
     ops::ImageCut cut{.black = 1};
@@ -78,7 +79,7 @@ TEST_P(EncodedLoaderTest, GivesWhatDirectComputationGivesForAnyThreadsReadAheadA
     if (position < kNumSamples) {
       const std::int64_t sample = sampler_.sample(epoch, position);
       const PreparedImage prepared =
-          preparer.prepare({.file = files_.encoded(sample), .epoch = epoch, .sample = sample});
+          preparer.prepare({.file = files_.read_file(sample, memory), .epoch = epoch, .sample = sample});
       pixels.assign(prepared.pixels, prepared.pixels + all_.image().count());
       cut = prepared.cut;
     }

@@ -88,11 +88,11 @@ TEST(FilesAsTheyLie, ReadsAFileIntoTheCallersMemoryAndSaysWhatIsWrongWithIt) {
   EXPECT_EQ(folder.info().image, (ImageShape{0, 0, 1}));
   EXPECT_TRUE(folder.info().encoded);
   std::vector<std::byte> memory;
-  const auto bytes = folder.read(1, memory);
+  const auto bytes = folder.read_file(1, memory);
   EXPECT_EQ(bytes.data(), memory.data());
   EXPECT_EQ(memory, std::vector<std::byte>{std::byte{'x'}});
   std::filesystem::remove(directory / "a");
-  EXPECT_NE(message_of<Error>([&] { folder.read(0, memory); }).find("No such file"), std::string::npos);
+  EXPECT_NE(message_of<Error>([&] { folder.read_file(0, memory); }).find("No such file"), std::string::npos);
 }
 
 TEST(FilesAsTheyLie, WithoutAnyFileIsRefusedByKey) {

@@ -1,5 +1,6 @@
 /// How a loader ends: when told to, at its last step, and where something is wrong, which it says where it is met.
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "convoy/base/clock.h"
@@ -33,6 +34,18 @@ TEST_P(LoaderEnding, ErrorInAThreadIsThrownByTheLoadOfItsMicroBatchAndOthersGoOn
       EXPECT_EQ(message == "(nothing was thrown)", !meets_absent) << message;
     }
   }
+}
+
+// A prediction leaves bad images out; samples of a shard that has changed are none.
+TEST_P(LoaderEnding, AShardThatChangesWhileItIsReadEndsTheLoaderThatSkipsBadImages) {
+  const std::string shard = directory_ / "train-001.h5";
+  std::filesystem::resize_file(shard, std::filesystem::file_size(shard) / 2);
+  LoaderSpec spec = whole_batch(16);
+  spec.skips_bad = true;
+  Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
+  const Buffer x = make_x(16);
+  const std::string message = message_of<io::StoreError>([&] { loader.load_images(0, x.data()); });
+  EXPECT_TRUE(message.starts_with("cannot read '" + shard + "': it ended at byte ")) << message;
 }
 
 TEST_P(LoaderEnding, WrongOrderAndTooManyStepsAreRefused) {

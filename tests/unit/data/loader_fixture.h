@@ -79,10 +79,9 @@ class LoaderFixture : public testing::TestWithParam<Way> {
         continue;
       }
       const std::int64_t sample = sampler_.sample(epoch, position);
-      const std::uint8_t* const image = dataset_->image(sample);
       const reference::Array values =
           reference::image_batch({.x = kImage.batch(1), .value_of = augmenter_.value_of()},
-                                 {image, image + kImage.count()}, {augmenter_.cut(epoch, sample)});
+                                 test::read_sample(*dataset_, sample), {augmenter_.cut(epoch, sample)});
       for (std::size_t k = 0; k < values.size(); ++k)
         out[k] = static_cast<float>(reference::rounded(GetParam().type, values[k]));
       batch.labels.push_back(test::known_label(sample, 4));

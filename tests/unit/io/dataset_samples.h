@@ -21,6 +21,11 @@ struct DatasetContent {
   io::DatasetInfo info;
   std::vector<std::uint8_t> images;  ///< (N,H,W,C)
   std::vector<std::int32_t> labels;  ///< (N)
+
+  std::span<const std::byte> image(std::int64_t sample) const {
+    const auto size = static_cast<std::size_t>(info.image.count());
+    return std::as_bytes(std::span(images)).subspan(static_cast<std::size_t>(sample) * size, size);
+  }
 };
 
 struct ContentSpec {
@@ -63,13 +68,11 @@ inline void describe(DatasetContent& content) {
 inline io::ShardWriter write_shard(const io::ShardPlace& place, const DatasetContent& content) {
   const std::int64_t begin = content.info.num_samples * place.index / place.num_shards;
   const std::int64_t end = content.info.num_samples * (place.index + 1) / place.num_shards;
-  const auto image_bytes = static_cast<std::size_t>(content.info.image.count());
   io::DatasetInfo info = content.info;
   info.num_samples = end - begin;
   io::ShardWriter writer(place, info);
-  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-    writer.append(std::as_bytes(std::span(content.images)).subspan(i * image_bytes, image_bytes), content.labels[i],
-                  "");
+  for (std::int64_t i = begin; i < end; ++i)
+    writer.append(content.image(i), content.labels[static_cast<std::size_t>(i)], "");
   writer.end_samples();
   writer.finish(info);
   return writer;
@@ -84,6 +87,13 @@ inline void write_dataset(const std::string& directory, const std::string& name,
     shards.push_back(write_shard({io::shard_path(directory, name, i, num_shards), i, num_shards}, content));
   for (io::ShardWriter& shard : shards) shard.commit();
   io::remove_earlier_shards(directory, name, num_shards);
+}
+
+/// Its pixels.
+inline std::vector<std::uint8_t> read_sample(const io::SampleStore& store, std::int64_t sample) {
+  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(store.info().image.count()));
+  store.read_pixels(sample, std::as_writable_bytes(std::span(pixels)));
+  return pixels;
 }
 
 /// Of a shard: format, offset and size of the body, in the trailer.

@@ -25,6 +25,7 @@ using test::ContentSpec;
 using test::DatasetContent;
 using test::make_content;
 using test::message_of;
+using test::read_sample;
 using test::TemporaryDirectory;
 using test::write_dataset;
 
@@ -38,8 +39,10 @@ void expect_known(const Dataset& dataset, const ContentSpec& spec) {
   ASSERT_EQ(dataset.info().image, spec.image);
   for (std::int64_t n = 0; n < spec.num_samples; ++n) {
     EXPECT_EQ(dataset.label(n), test::known_label(n, spec.num_classes)) << n;
-    for (std::int64_t i = 0; i < spec.image.count(); ++i) {
-      ASSERT_EQ(dataset.image(n)[i], test::known_byte(n, i)) << "sample " << n << " byte " << i;
+    const std::vector<std::uint8_t> image = read_sample(dataset, n);
+    ASSERT_EQ(std::ssize(image), spec.image.count());
+    for (std::size_t i = 0; i < image.size(); ++i) {
+      ASSERT_EQ(image[i], test::known_byte(n, static_cast<std::int64_t>(i))) << "sample " << n << " byte " << i;
     }
   }
 }
@@ -124,15 +127,32 @@ TEST(Dataset, OneShardOfSeveralCanBeOpenedAlone) {
   write(directory, "train", 4);
   const Dataset dataset(directory / "train-001.h5", "data.test");
   EXPECT_EQ(dataset.info().num_samples, 5);
-  EXPECT_EQ(dataset.image(0)[0], test::known_byte(5, 0));
+  EXPECT_EQ(read_sample(dataset, 0)[0], test::known_byte(5, 0));
   EXPECT_EQ(dataset.label(4), test::known_label(9, 4));
+}
+
+TEST(Dataset, ItsContentHashFollowsImagesLabelsAndClassesAndNothingElse) {
+  const TemporaryDirectory directory;
+  const auto hash_of_content = [&](const std::string& name, int num_shards, const auto& change) {
+    DatasetContent content = make_content();
+    change(content);
+    write_dataset(directory.path(), name, num_shards, content);
+    return Dataset(directory / name, "data.train").content_hash();
+  };
+  const std::int64_t hash = hash_of_content("a", 1, [](DatasetContent&) {});
+  EXPECT_EQ(hash_of_content("b", 7, [](DatasetContent&) {}), hash) << "other names, other shards";
+  EXPECT_EQ(hash_of_content("c", 2, [](DatasetContent& c) { c.info.source = "elsewhere"; }), hash);
+  EXPECT_NE(hash_of_content("d", 1, [](DatasetContent& c) { c.images.back() ^= 1; }), hash);
+  EXPECT_NE(hash_of_content("e", 1, [](DatasetContent& c) { std::swap(c.labels[0], c.labels[1]); }), hash);
+  EXPECT_NE(hash_of_content("f", 1, [](DatasetContent& c) { c.info.class_names[3] = "another"; }), hash);
+  EXPECT_NE(hash_of_content("g", 1, [](DatasetContent& c) { c.info.image = {4, 5, 3}; }), hash);
 }
 
 TEST(Dataset, SamplesOutsideAreRefused) {
   const TemporaryDirectory directory;
   write(directory, "train", 2);
   const Dataset dataset(directory / "train", "data.train");
-  EXPECT_THROW(dataset.image(20), Error);
+  EXPECT_THROW(read_sample(dataset, 20), Error);
   EXPECT_THROW(dataset.label(-1), Error);
 }
 
@@ -198,6 +218,7 @@ template <typename Change>
 void forge(const TemporaryDirectory& directory, const Change& change) {
   const DatasetContent content = make_content();
   ShardHead head{content.info, 0, 1, content.labels};
+  for (std::int64_t i = 0; i < head.info.num_samples; ++i) head.hashes.push_back(short_hash_of(content.image(i)));
   head.info.channel_mean = head.info.channel_deviation = {0, 0, 0};
   head.info.class_counts.resize(head.info.class_names.size());
   change(head);
@@ -219,6 +240,8 @@ TEST(DatasetRefusal, WrongContentUnderARightHash) {
   EXPECT_CONTAINS(refusal(directory / "train"), "label 4 of its sample 9");
   forge(directory, [](ShardHead& head) { head.labels[9] = -1; });
   EXPECT_CONTAINS(refusal(directory / "train"), "label -1");
+  forge(directory, [](ShardHead& head) { head.hashes.pop_back(); });
+  EXPECT_CONTAINS(refusal(directory / "train"), "it holds 20 images, 20 labels and 19 hashes");
   forge(directory, [](ShardHead& head) { head.info.channel_mean = {0}; });
   EXPECT_CONTAINS(refusal(directory / "train"), "'channel_mean' has 1 values, not 3");
   forge(directory, [](ShardHead& head) { head.info.image.h = 6; });  // claims more than there is

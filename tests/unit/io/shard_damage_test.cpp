@@ -1,4 +1,7 @@
-/// No flipped bit and no truncation of a shard crashes, hangs or passes; the images' are found when asked for.
+/// No flipped bit and no truncation of a shard crashes, hangs or passes; an image's is found when the image is read.
+#include <filesystem>
+#include <fstream>
+
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
@@ -27,6 +30,11 @@ class ShardDamage : public testing::Test {
   }
 
   void put(std::span<const std::byte> bytes) const { test::write_bytes(path_, bytes); }
+  /// The same file for whoever has it open.
+  void overwrite(std::span<const std::byte> bytes) const {
+    std::fstream(path_, std::ios::in | std::ios::out | std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  }
   std::string refusal() const {
     return message_of<RequestError>([&] { Dataset(path_, "data.train"); });
   }
@@ -77,6 +85,49 @@ TEST_F(ShardDamage, MissingMiddleAndAppendedBytesAreRefused) {
   longer.push_back(std::byte{0});
   put(longer);
   EXPECT_NE(refusal().find("its last 64 bytes"), std::string::npos) << refusal();
+}
+
+// Samples have 30 bytes.
+TEST_F(ShardDamage, AFlippedByteOfAnImageIsRefusedWhenThatImageIsRead) {
+  for (const std::size_t at : {0u, 29u, 30u, 599u, 1199u}) {
+    std::vector<std::byte> damaged = bytes_;
+    damaged[images_offset_ + at] ^= std::byte{0x01};
+    put(damaged);
+    const Dataset dataset(path_, "data.train");
+    for (std::int64_t sample = 0; sample < 40; ++sample) {
+      const auto read = [&] { test::read_sample(dataset, sample); };
+      if (static_cast<std::size_t>(sample) == at / 30) {
+        EXPECT_TRUE(message_of<StoreError>(read).starts_with(
+            fmt::format("'{}' is damaged: the bytes of its image {} are not", path_, sample)));
+      } else {
+        EXPECT_NO_THROW(read());
+      }
+    }
+    EXPECT_NO_THROW(
+        test::read_sample(Dataset(path_, "data.train", VerifyKind::kNone), static_cast<std::int64_t>(at / 30)));
+  }
+}
+
+TEST_F(ShardDamage, OverwrittenWhileItIsOpenIsFoundByTheNextReadWhereOnceIsNotEnough) {
+  const Dataset each_time(path_, "data.train", VerifyKind::kEpoch), once(path_, "data.train", VerifyKind::kOnce);
+  for (const Dataset* const dataset : {&each_time, &once}) test::read_sample(*dataset, 7);
+  bytes_[images_offset_ + 7 * 30] ^= std::byte{0x80};
+  bytes_[images_offset_ + 8 * 30] ^= std::byte{0x80};
+  overwrite(bytes_);
+  EXPECT_THROW(test::read_sample(each_time, 7), StoreError);
+  EXPECT_NO_THROW(test::read_sample(once, 7));
+  EXPECT_THROW(test::read_sample(once, 8), StoreError);
+}
+
+TEST_F(ShardDamage, CutShortWhileItIsOpenIsNamedByWhatIsReadPastItsEnd) {
+  const Dataset dataset(path_, "data.train");
+  std::filesystem::resize_file(path_, images_offset_ + 100);  // three images and a part of the fourth
+  EXPECT_NO_THROW(test::read_sample(dataset, 2));
+  for (const std::int64_t sample : {3, 4, 39}) {
+    const std::string message = message_of<StoreError>([&] { test::read_sample(dataset, sample); });
+    EXPECT_TRUE(message.starts_with("cannot read '" + path_ + "': it ended at byte ")) << message;
+    EXPECT_CONTAINS(message, "Copy it back or import it again, then run the same command again");
+  }
 }
 
 TEST_F(ShardDamage, FlippedImageByteIsFoundOnRequest) {

@@ -58,15 +58,16 @@ TEST(ShardWriter, FilesAndNamesComeBack) {
     EXPECT_EQ(dataset.info().image, (ImageShape{0, 0, 3}));
     EXPECT_EQ(dataset.info().class_counts, (std::vector<std::int64_t>{1, 2}));
     ASSERT_EQ(dataset.info().num_samples, count);
+    std::vector<std::byte> memory;
     for (std::int64_t i = 0; i < count; ++i) {
-      const auto file = dataset.encoded(i);
+      const auto file = dataset.read_file(i, memory);
       EXPECT_EQ(std::vector<std::byte>(file.begin(), file.end()), known_file(i)) << i;
       EXPECT_EQ(dataset.name(i), "folder/" + std::string(static_cast<std::size_t>(i), 'x'));
       EXPECT_EQ(dataset.label(i), i % 2);
     }
     EXPECT_EQ(dataset.find_damage(), std::nullopt);
-    EXPECT_THROW(dataset.image(0), Error);
-    EXPECT_THROW(dataset.encoded(count), Error);
+    EXPECT_THROW(dataset.read_file(count, memory), Error);
+    EXPECT_THROW(dataset.read_pixels(0, memory), Error);
   }
 }
 

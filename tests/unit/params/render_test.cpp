@@ -28,7 +28,8 @@ Parameters random_parameters(std::mt19937_64& engine) {
             .val = "v",
             .test = "d\xC3\xA9/e",
             .shuffle = engine() % 2 == 0,
-            .loader_threads = count()};
+            .loader_threads = count(),
+            .verify = static_cast<VerifyKind>(engine() % 3)};
   p.batch.micro = count();
   p.batch.global = p.batch.micro * count();
   p.grid.stages = static_cast<std::int64_t>(engine() % 4);  // 0: auto
@@ -75,7 +76,8 @@ Parameters random_parameters(std::mt19937_64& engine) {
                   .every_steps = count(),
                   .keep = count(),
                   .best = engine() % 2 == 0,
-                  .resume = "runs/a.h5"};
+                  .resume = "runs/a.h5",
+                  .allow_other_data = engine() % 2 == 0};
   p.init = {.weights = "./w", .strict = engine() % 2 == 0, .zero_residual = engine() % 2 == 0};
   p.run = {.directory = "runs/long/" + std::string(100, 'x'),
            .threads = count(),
@@ -95,7 +97,8 @@ Parameters random_parameters(std::mt19937_64& engine) {
               .channels = static_cast<ChannelsKind>(engine() % 3),
               .val_fraction = fraction(),
               .shards = count(),
-              .strict = engine() % 2 == 0};
+              .strict = engine() % 2 == 0,
+              .replace = engine() % 2 == 0};
   return p;
 }
 
