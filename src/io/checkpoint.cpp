@@ -26,7 +26,8 @@ constexpr std::int64_t kFormat = 2;
 constexpr std::size_t kUsualMetadataBytes = std::size_t{1} << 20;
 
 /// Of the state: files of older versions do not have these.
-constexpr std::string_view kLaterFields[] = {"threads", "loss_average", "loss_lowest", "loss_left_step"};
+constexpr std::string_view kLaterFields[] = {"threads",      "train_hash",  "metric_hash",
+                                             "loss_average", "loss_lowest", "loss_left_step"};
 
 /// One list for writing and reading, so that they cannot differ.
 template <typename State, typename Visit>
@@ -37,6 +38,8 @@ void for_each_field(State& state, const Visit& visit) {
   visit("batch_global", state.batch_global);
   visit("batch_micro", state.batch_micro);
   visit("num_samples", state.num_samples);
+  visit("train_hash", state.train_hash);
+  visit("metric_hash", state.metric_hash);
   visit("evaluated_step", state.evaluated_step);
   visit("best_metric", state.best_metric);
   visit("best_step", state.best_step);

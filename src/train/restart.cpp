@@ -127,6 +127,47 @@ void check_continues(const Parameters& params, const io::DatasetInfo& data, cons
   check_classes(checkpoint.card, data, "data.train", resumed.path);
 }
 
+// Data of as many samples and the same classes may still be others. 0: the checkpoint does not say.
+bool is_other_data(std::int64_t now, std::int64_t then) {
+  return then != 0 && now != then;
+}
+
+void check_training_data(const Parameters& params, const RunData& data, const Resumed& resumed) {
+  if (params.checkpoint.allow_other_data || !is_other_data(data.train.content_hash(), resumed.state.train_hash)) return;
+  refuse(
+      "data.train = {} holds other images or labels than {} was trained on. Use the data that it was trained on, "
+      "another run.directory, only its weights with init.weights, or checkpoint.allow_other_data = true to continue on "
+      "other data on purpose.",
+      params.data.train, resumed.path);
+}
+
+// Rank 0.
+void warn_of_other_data(const Parameters& params, const RunData& data, const Resumed& resumed) {
+  const io::TrainingState& state = resumed.state;
+  if (state.train_hash == 0)
+    log_warning(
+        fmt::format("{} does not say which images it was trained on, as an older Convoy wrote it: that data.train "
+                    "= {} holds the same is not checked",
+                    resumed.path, params.data.train));
+  if (is_other_data(data.train.content_hash(), state.train_hash))
+    log_warning(
+        fmt::format("data.train = {} holds other images or labels than {} was trained on: training continues on "
+                    "them, as checkpoint.allow_other_data asks",
+                    params.data.train, resumed.path));
+  if (state.best_step > 0 && is_other_data(data.measured().content_hash(), state.metric_hash))
+    log_warning(fmt::format(
+        "data.{} = {} holds other images or labels than the best top-1 so far, {:.2f} % at step {}, "
+        "was measured on: the best is chosen anew from the next measurement on",
+        data.measured_name(), data.val ? params.data.val : params.data.test, 100 * state.best_metric, state.best_step));
+}
+
+// A value of other data is no measure for the next.
+void forget_best_of_other_data(const RunData& data, io::TrainingState& state) {
+  if (!is_other_data(data.measured().content_hash(), state.metric_hash)) return;
+  state.best_metric = 0;
+  state.best_step = 0;
+}
+
 // The learning rate of the step after `step`, where it jumps.
 std::string describe_jump(const Parameters& before, const Parameters& now, const io::DatasetInfo& data,
                           std::int64_t step) {
@@ -210,20 +251,23 @@ void begin_from_weights(const Parameters& params, Engine& engine) {
 
 }  // namespace
 
-std::optional<Resumed> start_parameters(const Parameters& params, const io::DatasetInfo& data, Engine& engine) {
+std::optional<Resumed> start_parameters(const Parameters& params, const RunData& data, Engine& engine) {
   const mpi::Communicator& world = engine.grid().world();
   const FoundFile found = look_on_root(world, [&] { return find_start(params); });
   if (!found.path.empty()) {
     const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
     Resumed resumed{.path = found.path, .state = checkpoint.state};
     check_values(checkpoint.model, found.path);
-    check_continues(params, data, checkpoint, resumed);
+    check_continues(params, data.train.info(), checkpoint, resumed);
+    check_training_data(params, data, resumed);
     forget_best_of_other_split(params, checkpoint, world, resumed);
     const std::int64_t threads = threads_that_compute(params, engine);
     mpi::on_root(world, [&] {
-      warn_of_changes(params, data, checkpoint, found.path);
+      warn_of_changes(params, data.train.info(), checkpoint, found.path);
       warn_of_threads(resumed.state.threads, threads, found.path);
+      warn_of_other_data(params, data, resumed);
     });
+    forget_best_of_other_data(data, resumed.state);
     restore_checkpoint(checkpoint, found.path, true, engine);
     return resumed;
   }

@@ -11,6 +11,7 @@
 #include "convoy/params/parse.h"
 
 #include "train/engine.h"
+#include "train/run_data.h"
 
 namespace convoy {
 
@@ -26,8 +27,10 @@ struct Resumed {
 /// Fills the parameters (and the optimizer's state on a restart) of all ranks. Rank 0 reads and verifies, the others
 /// receive. Returns the checkpoint that is resumed, nothing where training begins. All ranks of the world.
 /// A file that checkpoint.resume names is where a run begins; once its run.directory holds checkpoints of its own, the
-/// same command goes on from those. Throws RequestError where checkpoint.resume or init.weights cannot be followed.
-std::optional<Resumed> start_parameters(const Parameters& params, const io::DatasetInfo& data, Engine& engine);
+/// same command resumes from those. Throws RequestError where checkpoint.resume or init.weights cannot be followed.
+/// A checkpoint of training on other data is refused too, but for checkpoint.allow_other_data; where the best value was
+/// measured on other data than now, the resumed state has none.
+std::optional<Resumed> start_parameters(const Parameters& params, const RunData& data, Engine& engine);
 
 /// As TrainingState::threads has it. All ranks of the world.
 std::int64_t threads_that_compute(const Parameters& params, const Engine& engine);

@@ -151,7 +151,7 @@ void Trainer::begin() {
   mpi::on_root(grid_.world(), [&] {
     if (std::filesystem::exists(params_.run.directory)) lock_.emplace(params_.run.directory);
   });
-  const auto resumed = start_parameters(params_, data_.train.info(), engine_);
+  const auto resumed = start_parameters(params_, data_, engine_);
   if (resumed) {
     state_ = resumed->state;
     engine_.loss_scale().restore({.scale = state_.loss_scale, .good_steps = state_.loss_scale_steps});
@@ -163,6 +163,8 @@ void Trainer::begin() {
   state_.batch_global = params_.batch.global;
   state_.batch_micro = params_.batch.micro;
   state_.num_samples = data_.train.info().num_samples;
+  state_.train_hash = data_.train.content_hash();
+  state_.metric_hash = data_.measured().content_hash();
   collected_step_ = state_.step;
   if (params_.run.trace > 0) trace_.emplace(engine_, trace_window(params_.run.trace, steps_.total - state_.step));
   mpi::on_root(grid_.world(), [&] {

@@ -48,6 +48,8 @@ struct TrainingState {
   std::int64_t batch_global = 0;
   std::int64_t batch_micro = 0;
   std::int64_t num_samples = 0;       ///< of the training set
+  std::int64_t train_hash = 0;        ///< of its content (Dataset::content_hash); 0: not known, from an older Convoy
+  std::int64_t metric_hash = 0;       ///< of the data set that best_metric was measured on; likewise
   std::int64_t evaluated_step = 0;    ///< the step whose row is the latest in log.csv
   double best_metric = 0;             ///< best top-1 so far on data.val or else data.test, in [0, 1]
   std::int64_t best_step = 0;         ///< where that was measured; 0: nothing was

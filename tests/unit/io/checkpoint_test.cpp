@@ -48,6 +48,8 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.state.best_metric, b.state.best_metric);
   EXPECT_EQ(a.state.best_step, b.state.best_step);
   EXPECT_EQ(a.state.threads, b.state.threads);
+  EXPECT_EQ(a.state.train_hash, b.state.train_hash);
+  EXPECT_EQ(a.state.metric_hash, b.state.metric_hash);
   EXPECT_EQ(a.state.updates, b.state.updates);
   EXPECT_EQ(a.state.epoch_loss_sum, b.state.epoch_loss_sum);
   EXPECT_EQ(a.state.epoch_num_correct, b.state.epoch_num_correct);
@@ -242,8 +244,11 @@ TEST(Checkpoint, RightHashOverWrongContentIsRefusedByName) {
   }());
 }
 
-TEST(Checkpoint, ThatDoesNotKnowTheThreadsIsOfAnOlderVersionAndRead) {
-  EXPECT_EQ(decode_checkpoint(with_model([](hid_t) {}), "a.h5").state.threads, 0);
+TEST(Checkpoint, ThatDoesNotKnowItsThreadsOrDataIsOfAnOlderVersionAndRead) {
+  const TrainingState state = decode_checkpoint(with_model([](hid_t) {}), "a.h5").state;
+  EXPECT_EQ(state.threads, 0);
+  EXPECT_EQ(state.train_hash, 0);
+  EXPECT_EQ(state.metric_hash, 0);
 }
 
 TEST(Checkpoint, OfAnotherFormatIsRefusedInOneLineThatSaysWhatToDo) {
