@@ -170,6 +170,12 @@ void FolderSource::fetch(const SourceSplit& split, std::int64_t sample, std::uin
   whole_ = read_image_file(path, most_bytes, file_) == file_.size();
 }
 
+std::int64_t FolderSource::file_bytes(const SourceSplit& split, std::int64_t sample) const {
+  std::error_code unknown;
+  const std::uintmax_t size = fs::file_size(fs::path(root_) / split.names[sample], unknown);
+  return unknown ? 0 : static_cast<std::int64_t>(size);
+}
+
 ImageHeader FolderSource::look(const SourceSplit& split, std::int64_t sample) {
   fetch(split, sample, kHeaderBytes);
   try {

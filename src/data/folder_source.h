@@ -34,6 +34,7 @@ class FolderSource final : public ImageSource {
 
   bool has_files() const override { return true; }
   ImageHeader look(const SourceSplit& split, std::int64_t sample) override;
+  std::int64_t file_bytes(const SourceSplit& split, std::int64_t sample) const override;
   ImageView read(const SourceSplit& split, std::int64_t sample, const DecodeRequest& request) override;
   std::span<const std::byte> file() const override { return file_; }
 

@@ -55,6 +55,8 @@ class ImageSource {
   virtual bool has_files() const = 0;
   /// These throw Error saying what is wrong with the image ("it is ..."). What they return holds until the next call.
   virtual ImageHeader look(const SourceSplit& split, std::int64_t sample) = 0;
+  /// Length of its file; 0 where that cannot be known.
+  virtual std::int64_t file_bytes(const SourceSplit& split, std::int64_t sample) const = 0;
   virtual ImageView read(const SourceSplit& split, std::int64_t sample, const DecodeRequest& request) = 0;
   /// The file of the image that was read last.
   virtual std::span<const std::byte> file() const = 0;

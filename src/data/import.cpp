@@ -19,7 +19,9 @@ namespace convoy {
 
 namespace {
 
-constexpr std::int64_t kSamplesAShard = 10'000, kMostShards = 9999;
+// Small enough that many ranks can write, and so few that a rank that trains can keep all of them open.
+constexpr std::int64_t kShardBytes = std::int64_t{128} << 20, kMaxUsualShards = 256;
+constexpr std::int64_t kFilesWeighed = 256;  // to know how large the others are
 
 /// What a rank has to write: samples [begin, end) of a split.
 struct ShardTask {
@@ -32,14 +34,17 @@ class Import {
  public:
   Import(const ImportParams& params, std::uint64_t seed, const mpi::Communicator& world,
          const std::function<void(const ImportProgress&)>& show)
-      : params_(params), world_(world), show_(show), source_(open_source(params, world)) {
+      : params_(params), world_(world), show_(show) {
+    mpi::on_root(world_, [this] { check_nothing_is_replaced(); });
+    source_ = open_source(params, world);
     if (params.val_fraction > 0) cut_validation(source_->listing(), params.val_fraction, seed);
   }
 
   ImportSummary run() {
-    plan();
+    check_request();
     together([this] { check_output(); });
     image_ = agree_on_image(params_, *source_, world_, show_);
+    plan();
     for (const SourceSplit& split : listing().splits) describe(split);
     write();
     gather_skipped();
@@ -61,23 +66,57 @@ class Import {
  private:
   const SourceListing& listing() const { return source_->listing(); }
 
-  /// Which shards there will be, and which of them are this rank's.
-  void plan() {
+  void check_nothing_is_replaced() const {
+    if (params_.replace) return;
+    for (const char* const name : io::kSplitNames) {
+      if (const std::string shard = io::find_any_shard(params_.output, name); !shard.empty())
+        refuse(
+            "import.output = {}: '{}' is there, of an earlier import. Give import.replace = true to replace it, or "
+            "another folder",
+            params_.output, shard);
+    }
+  }
+
+  void check_request() const {
     if (params_.storage == StorageKind::kEncoded && !source_->has_files()) {
       refuse("import.storage = encoded keeps files of images; '{}' holds none. Allowed: raw", params_.source);
     }
     if (params_.orient && !source_->has_files())
       refuse("import.orient = true reads files of images; '{}' holds none. Allowed: false", params_.source);
+    for (const SourceSplit& split : listing().splits) {
+      if (params_.shards > split.size()) {
+        refuse("import.shards = {}, but split {} has {} images. Allowed: 1 to {}", params_.shards, split.name,
+               split.size(), split.size());
+      }
+    }
+  }
+
+  /// Of a sample in a shard, on average. All ranks know the same.
+  std::int64_t mean_sample_bytes(const SourceSplit& split) {
+    std::int64_t bytes = image_.count();
+    if (params_.storage == StorageKind::kRaw) return bytes;
+    mpi::on_root(world_, [&] {
+      const std::int64_t count = std::min(split.size(), kFilesWeighed);
+      bytes = 0;
+      for (std::int64_t i = 0; i < count; ++i) bytes += source_->file_bytes(split, split.size() * i / count);
+      bytes /= count;
+    });
+    world_.broadcast(&bytes, sizeof bytes, 0);
+    return bytes;
+  }
+
+  std::int64_t num_shards(const SourceSplit& split) {
+    if (params_.shards > 0) return params_.shards;
+    const std::int64_t usual = (split.size() * mean_sample_bytes(split) + kShardBytes - 1) / kShardBytes;
+    return std::clamp<std::int64_t>(usual, 1, std::min(kMaxUsualShards, split.size()));
+  }
+
+  /// Which shards there will be, and which of them are this rank's.
+  void plan() {
     std::int64_t number = 0;
     for (std::size_t s = 0; s < listing().splits.size(); ++s) {
       const SourceSplit& split = listing().splits[s];
-      const std::int64_t usual =
-          std::clamp<std::int64_t>((split.size() + kSamplesAShard - 1) / kSamplesAShard, 1, kMostShards);
-      const std::int64_t count = params_.shards > 0 ? params_.shards : usual;
-      if (count > split.size()) {
-        refuse("import.shards = {}, but split {} has {} images. Allowed: 1 to {}", count, split.name, split.size(),
-               split.size());
-      }
+      const std::int64_t count = num_shards(split);
       ImportedSplit& imported = summary_.splits.emplace_back();
       imported.name = split.name;
       for (std::int64_t i = 0; i < count; ++i, ++number) {
@@ -92,8 +131,8 @@ class Import {
   // A train split of this import beside the val split of another would be worse than none.
   void check_output() const {
     for (const char* const name : io::kSplitNames) {
-      const auto written = [&](const ImportedSplit& split) { return split.name == name; };
-      if (std::any_of(summary_.splits.begin(), summary_.splits.end(), written)) continue;
+      const auto is_name = [&](const SourceSplit& split) { return split.name == name; };
+      if (std::any_of(listing().splits.begin(), listing().splits.end(), is_name)) continue;
       if (const std::string shard = io::find_any_shard(params_.output, name); !shard.empty()) {
         refuse(
             "import.output = {}: '{}' is of another import, and this one has no split {}. Remove it, or import "

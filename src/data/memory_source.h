@@ -17,6 +17,7 @@ class MemorySource final : public ImageSource {
 
   bool has_files() const override { return false; }
   ImageHeader look(const SourceSplit& split, std::int64_t sample) override;
+  std::int64_t file_bytes(const SourceSplit&, std::int64_t) const override { return 0; }
   ImageView read(const SourceSplit& split, std::int64_t sample, const DecodeRequest& request) override;
   std::span<const std::byte> file() const override { return {}; }
 

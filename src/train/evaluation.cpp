@@ -53,7 +53,10 @@ class View {
     LoaderSpec loading = loader_spec(engine, spec.params);
     loading.num_steps = loading.steps_per_epoch = spec.num_steps();
     loading.skips_bad = spec.bad != nullptr;
-    if (spec.params.evaluate.mirror) loading.read_ahead /= 2;  // the memory of one view
+    if (spec.params.evaluate.mirror) {  // two views: together the threads and the memory of one
+      loading.threads = (loading.threads + 1) / 2;
+      loading.read_ahead = 1;
+    }
     return loading;
   }
 

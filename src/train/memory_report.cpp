@@ -63,7 +63,8 @@ std::string describe_sum(const Comparison& most, bool is_host) {
 HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root) {
   HostMemory host;
   const std::int64_t input_bytes = plan.network().front()->x().count();  // as the loader holds it: pixels
-  if (stage == 0) host.images = 2 * LoaderSpec{}.read_ahead * input_bytes;
+  const LoaderSpec loading{.threads = plan.spec().loader_threads};
+  if (stage == 0) host.images = 2 * loading.num_slots() * input_bytes;
   const std::int64_t tensors = 1 + plan.num_slots();
   if (is_root) host.checkpoint = 2 * tensors * count_values(plan.network()) * kFloatBytes;
   return host;

@@ -52,6 +52,7 @@ EngineSpec engine_spec(const Parameters& params, const io::ModelCard& card) {
           .reduction = params.run.reduction,
           .bucket_mib = params.run.bucket_mib,
           .label_smoothing = params.train.label_smoothing,
+          .loader_threads = params.data.loader_threads,
           .mixes_labels = params.augment.mixup > 0,
           .clip_norm = params.train.clip_norm,
           .ema_decay = params.train.ema_decay,

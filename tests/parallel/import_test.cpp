@@ -104,7 +104,10 @@ TEST_F(ParallelImport, StoresEverySampleUnderItsNameAndLabelInOrder) {
   EXPECT_EQ(train.name(0), "train/ant/00.jpg");
   EXPECT_EQ(train.name(23), "train/cat/images/08.png");
   for (std::int64_t i = 0; i < 24; ++i) EXPECT_EQ(train.label(i), i < 7 ? 0 : i < 15 ? 1 : 2) << i;
-  for (std::int64_t i = 7; i < 15; ++i) EXPECT_EQ(train.image(i)[0], train.image(i)[2]) << "grey in three channels";
+  for (std::int64_t i = 7; i < 15; ++i) {
+    const std::vector<std::uint8_t> image = test::read_sample(train, i);
+    EXPECT_EQ(image[0], image[2]) << "grey in three channels";
+  }
   world().barrier();
 }
 
@@ -118,6 +121,7 @@ TEST_F(ParallelImport, IsGreyWhereEveryFileIs) {
   });
   EXPECT_EQ(import().splits[0].info.image, (ImageShape{16, 16, 1}));
   params_.channels = ChannelsKind::kColour;
+  params_.replace = true;
   EXPECT_EQ(import().splits[0].info.image, (ImageShape{16, 16, 3}));
 }
 
@@ -140,6 +144,7 @@ TEST_F(ParallelImport, NamesCountsAndSkipsBadImages) {
     EXPECT_EQ(summary.skipped[1].reason, "it is empty");
     EXPECT_CONTAINS(summary.skipped[2].reason, "it is damaged");
   }
+  params_.replace = true;
   expect_same_files_by_one_rank();
 
   params_.strict = true;
@@ -181,10 +186,38 @@ TEST_F(ParallelImport, RefusesWhatItCannotDoBeforeItWrites) {
   world().barrier();
 }
 
+TEST_F(ParallelImport, ReplacesADataSetOnlyWhereThatIsAskedFor) {
+  import();
+  const auto before = files_of(params_.output);
+  params_.size = 20;
+  EXPECT_CONTAINS(message_of<RequestError>([&] { import(); }),
+                  "train.h5' is there, of an earlier import. Give import.replace = true to replace it");
+  EXPECT_TRUE(files_of(params_.output) == before);
+  params_.replace = true;
+  EXPECT_EQ(import().splits[0].info.image, (ImageShape{20, 20, 3}));
+  EXPECT_EQ(io::Dataset(params_.output, "data.train").info().image, (ImageShape{20, 20, 3}));
+  world().barrier();
+}
+
+TEST_F(ParallelImport, WritesOneShardForEvery128MiBOfPixelsOrFiles) {
+  EXPECT_EQ(import().splits[0].paths.size(), 1u);
+  params_.output = root_ + "/large";
+  params_.size = 1400;  // 135 MiB in train, a quarter of that in test
+  const ImportSummary large = import();
+  EXPECT_EQ(large.splits[0].paths.size(), 2u);
+  EXPECT_EQ(large.splits[1].paths.size(), 1u);
+  params_.output = root_ + "/files";
+  params_.size = 0;
+  params_.storage = StorageKind::kEncoded;
+  EXPECT_EQ(import().splits[0].paths.size(), 1u);
+  world().barrier();
+}
+
 TEST_F(ParallelImport, IsNotMixedWithAnother) {
   params_.val_fraction = 0.2;
   import();
   params_.val_fraction = 0;
+  params_.replace = true;
   EXPECT_CONTAINS(message_of<RequestError>([&] { import(); }), "val.h5' is of another import");
   world().barrier();
 }

@@ -1,7 +1,10 @@
 /// The loader gives each layout the same samples, in order, however many threads read ahead, on the host and on a
 /// device.
+#include <atomic>
 #include <set>
+#include <thread>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 
 #include "data/mixup.h"
@@ -28,6 +31,42 @@ TEST_P(LoaderTest, GivesWhatDirectComputationGivesForAnyThreadsAndReadAhead) {
       }
     }
   }
+}
+
+// A store whose reads wait until as many threads are in one.
+class MeetingStore final : public io::SampleStore {
+ public:
+  MeetingStore(const io::SampleStore& samples, int num_threads) : samples_(samples), num_threads_(num_threads) {}
+
+  const io::DatasetInfo& info() const override { return samples_.info(); }
+  void read_pixels(std::int64_t sample, std::span<std::byte> pixels) const override {
+    ++num_reading_;
+    const double start = now_seconds();
+    while (num_reading_ < num_threads_ && now_seconds() - start < 60) std::this_thread::yield();
+    samples_.read_pixels(sample, pixels);
+  }
+  std::span<const std::byte> read_file(std::int64_t sample, std::vector<std::byte>& memory) const override {
+    return samples_.read_file(sample, memory);
+  }
+  std::int32_t label(std::int64_t sample) const override { return samples_.label(sample); }
+  std::string name(std::int64_t sample) const override { return samples_.name(sample); }
+  bool have_met() const { return num_reading_ >= num_threads_; }
+
+ private:
+  const io::SampleStore& samples_;
+  int num_threads_;
+  mutable std::atomic<int> num_reading_{0};
+};
+
+TEST_P(LoaderTest, AsManyThreadsReadAtOnceAsAreAskedForWithoutASampleTaken) {
+  constexpr int kThreads = 12;
+  const MeetingStore store(*dataset_, kThreads);
+  LoaderSpec spec = whole_batch(4);
+  spec.threads = kThreads;
+  const Loader loader(store, sampler_, augmenter_, *library_, spec);
+  const double start = now_seconds();
+  while (!store.have_met() && now_seconds() - start < 30) std::this_thread::yield();
+  EXPECT_TRUE(store.have_met());
 }
 
 TEST_P(LoaderTest, ReplicasTogetherReadWhatOneRankReads) {
