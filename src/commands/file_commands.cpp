@@ -1,4 +1,4 @@
-/// convoy info, convoy check: what a file holds and whether it is whole. Rank 0 works.
+/// convoy info, convoy check: what files hold and whether they are whole. Rank 0 works.
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -15,8 +15,8 @@ namespace {
 
 void need_files(const Request& request) {
   if (request.arguments.empty())
-    refuse("convoy {} needs files: checkpoints or shards, as in convoy {} runs/a/checkpoints/*.h5", request.command,
-           request.command);
+    refuse("convoy {} needs checkpoints, data sets or shards, as in convoy {} data/fashion runs/a/checkpoints/*.h5",
+           request.command, request.command);
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ ExitStatus info(const Request& request, mpi::Session& session) {
   ExitStatus status = ExitStatus::kDone;
   for (const std::string& path : request.arguments) {
     try {
-      fmt::print("{}\n", io::describe_file(path));
+      fmt::print("{}\n", io::describe(path));
     } catch (const Error& error) {
       std::fflush(stdout);
       log_error(error.what());
@@ -42,9 +42,16 @@ ExitStatus check(const Request& request, mpi::Session& session) {
   if (session.world().rank() != 0) return ExitStatus::kDone;
   bool whole = true;
   for (const std::string& path : request.arguments) {
-    const auto damage = io::verify_file(path);
-    fmt::print("{}: {}\n", path, damage ? *damage : "whole");
-    whole = whole && !damage;
+    try {
+      for (const io::Verdict& verdict : io::verify(path)) {
+        fmt::print("{}: {}\n", verdict.path, verdict.damage.value_or("whole"));
+        whole = whole && !verdict.damage;
+      }
+    } catch (const Error& error) {
+      std::fflush(stdout);
+      log_error(error.what());
+      whole = false;
+    }
   }
   return whole ? ExitStatus::kDone : ExitStatus::kFailed;
 }

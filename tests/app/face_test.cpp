@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "app/program.h"
@@ -113,6 +114,23 @@ TEST(Face, InfoGoesOnAfterABadFileAndEndsWithItsStatus) {
   EXPECT_TRUE(contains(info.output, "cannot open '" + (directory / "absent.h5") + "': No such file")) << info.output;
   EXPECT_TRUE(contains(info.output, "96 samples, 24 each")) << info.output;
   EXPECT_EQ(run_program({.arguments = {"check", shard}}).status, 0);
+}
+
+TEST(Face, InfoAndCheckTakeADataSetAsTrainingDoes) {
+  const WorkingDirectory directory;
+  import_small_data(directory / "small");
+  const std::string data = directory / "small/data";
+  const Ending info = run_program({.arguments = {"info", data, data + "/test"}});
+  EXPECT_EQ(info.status, 0) << info.output;
+  EXPECT_TRUE(contains(info.output, data + "/train: data set, 1 shard\n")) << info.output;
+  EXPECT_TRUE(contains(info.output, "96 samples, 24 each")) << info.output;
+  const Ending check = run_program({.arguments = {"check", data}});
+  EXPECT_EQ(check.status, 0) << check.output;
+  EXPECT_EQ(check.output, fmt::format("{0}/train.h5: whole\n{0}/test.h5: whole\n", data));
+  const Ending absent = run_program({.arguments = {"check", data + "/val", data}});
+  EXPECT_EQ(absent.status, 1) << absent.output;
+  EXPECT_TRUE(contains(absent.output, "convoy: " + data + "/val: there is no such file or folder")) << absent.output;
+  EXPECT_TRUE(contains(absent.output, "/test.h5: whole")) << absent.output;
 }
 
 TEST(Face, AnImportNamesWhatItSkipsAndEveryRankWorks) {

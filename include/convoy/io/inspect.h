@@ -1,10 +1,22 @@
-/// What a file of ours holds and whether it is whole, for a person who has only the file.
+/// What files of ours hold and whether they are whole, for a person who has only the files.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace convoy::io {
+
+/// What describe_file() says of a file; of a data set, named by its prefix or its folder as data.train is, the same
+/// lines of each of its splits. Throws Error, too where shards do not belong together.
+std::string describe(const std::string& path);
+
+struct Verdict {
+  std::string path;
+  std::optional<std::string> damage;  ///< as verify_file() says it
+};
+/// Of a file, or of all shards of such a data set. Throws Error where nothing is there, or not all of it.
+std::vector<Verdict> verify(const std::string& path);
 
 /// Several lines on a shard of a data set (shape, samples, classes, mean and deviation, source) or a checkpoint (step,
 /// samples, tensors, parameters, optimizer state, bytes), or a safetensors file. Throws Error where it is none of

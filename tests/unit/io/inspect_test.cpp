@@ -1,6 +1,7 @@
 /// A person who has only the file learns what it holds, and whether it is whole.
 #include "convoy/io/inspect.h"
 
+#include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
@@ -52,6 +53,74 @@ TEST(Inspect, DescribesAndVerifiesSafetensors) {
   bytes.pop_back();
   write_file_atomically(directory / "a.safetensors", bytes);
   EXPECT_NE(verify_file(directory / "a.safetensors").value_or("whole").find("truncated"), std::string::npos);
+}
+
+TEST(Inspect, DescribesADataSetByItsFolderOrPrefixAsOne) {
+  const TemporaryDirectory directory;
+  test::DatasetContent content = test::make_content();
+  test::write_dataset(directory.path(), "train", 3, content);
+  test::write_dataset(directory.path(), "test", 1, content);
+  const std::string train = describe(directory / "train"), both = describe(directory.path());
+  expect_lines(train, {(directory / "train") + ": data set, 3 shards\n", "samples       20\n", "20 samples, 5 each"});
+  EXPECT_TRUE(both.starts_with(train)) << both;
+  expect_lines(both.substr(train.size()), {(directory / "test") + ": data set, 1 shard\n", "samples       20\n"});
+  EXPECT_EQ(describe(directory / "test.h5"), describe_file(directory / "test.h5"));
+}
+
+std::vector<std::string> damaged(const std::vector<Verdict>& verdicts) {
+  std::vector<std::string> paths;
+  for (const Verdict& verdict : verdicts)
+    if (verdict.damage) paths.push_back(verdict.path);
+  return paths;
+}
+
+TEST(Inspect, VerifiesEveryShardOfADataSetAndThatNoneIsMissing) {
+  const TemporaryDirectory directory;
+  test::DatasetContent content = test::make_content();
+  test::write_dataset(directory.path(), "train", 3, content);
+  test::write_dataset(directory.path(), "val", 2, content);
+  EXPECT_EQ(verify(directory.path()).size(), 5u);
+  EXPECT_EQ(damaged(verify(directory.path())), std::vector<std::string>{});
+  std::vector<std::byte> bytes = read_file(directory / "train-001.h5");
+  bytes[bytes.size() - 70] ^= std::byte{1};
+  write_file_atomically(directory / "train-001.h5", bytes);
+  EXPECT_EQ(damaged(verify(directory.path())), std::vector<std::string>{directory / "train-001.h5"});
+  EXPECT_EQ(verify(directory / "val").size(), 2u);
+  std::filesystem::remove(directory / "val-001.h5");
+  const auto verdicts = verify(directory / "val");
+  EXPECT_EQ(damaged(verdicts), std::vector<std::string>{directory / "val"});
+  EXPECT_CONTAINS(verdicts.back().damage.value_or(""), "was written as number 1 of 2, it is number 1 of the 1");
+}
+
+TEST(Inspect, AFolderOrPrefixWithoutADataSetIsSaidSo) {
+  const TemporaryDirectory directory;
+  EXPECT_CONTAINS(message_of<Error>([&] { describe(directory.path()); }), "this folder holds no data set");
+  EXPECT_CONTAINS(message_of<Error>([&] { verify(directory / "absent"); }), "there is no such file or folder, nor '");
+  EXPECT_CONTAINS(message_of<Error>([&] { describe(directory / "absent.h5"); }), "No such file");
+}
+
+TEST(Inspect, ATruncatedCheckpointIsCalledOneByItsBeginningOrElseByItsName) {
+  const TemporaryDirectory directory;
+  const std::vector<std::byte> whole = encode_checkpoint(test::make_checkpoint());
+  const auto says_checkpoint = [&](const std::string& name, std::size_t size) {
+    const std::string path = directory / name;
+    write_file_atomically(path, std::span(whole).first(size));
+    const std::string message = message_of<Error>([&] { describe_file(path); });
+    if (message.starts_with("checkpoint")) EXPECT_EQ(verify_file(path), message);
+    return message.starts_with("checkpoint '" + path + "': it is truncated, or its end is damaged");
+  };
+  for (const std::size_t size : {whole.size() - 1, whole.size() - 32, whole.size() / 2}) {
+    EXPECT_TRUE(says_checkpoint("step-00000001.h5", size)) << size;
+    EXPECT_TRUE(says_checkpoint("copied.h5", size)) << size;
+  }
+  EXPECT_TRUE(says_checkpoint("best.h5", 100));
+  EXPECT_FALSE(says_checkpoint("copied.h5", 100)) << "nothing tells it";
+  test::DatasetContent content = test::make_content();
+  test::write_dataset(directory.path(), "train", 1, content);
+  std::vector<std::byte> shard = read_file(directory / "train.h5");
+  shard.resize(shard.size() - 10);
+  write_file_atomically(directory / "train.h5", shard);
+  EXPECT_CONTAINS(message_of<Error>([&] { describe_file(directory / "train.h5"); }), "are not a shard's");
 }
 
 TEST(Inspect, NeitherIsSaidSo) {
