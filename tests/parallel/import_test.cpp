@@ -16,6 +16,7 @@
 #include "parallel/mpi_main.h"
 #include "parallel/shared_directory.h"
 #include "unit/data/image_files.h"
+#include "unit/io/dataset_samples.h"
 #include "unit/messages.h"
 
 namespace convoy {

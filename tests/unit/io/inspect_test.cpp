@@ -106,7 +106,9 @@ TEST(Inspect, ATruncatedCheckpointIsCalledOneByItsBeginningOrElseByItsName) {
     const std::string path = directory / name;
     write_file_atomically(path, std::span(whole).first(size));
     const std::string message = message_of<Error>([&] { describe_file(path); });
-    if (message.starts_with("checkpoint")) EXPECT_EQ(verify_file(path), message);
+    if (message.starts_with("checkpoint")) {
+      EXPECT_EQ(verify_file(path), message);
+    }
     return message.starts_with("checkpoint '" + path + "': it is truncated, or its end is damaged");
   };
   for (const std::size_t size : {whole.size() - 1, whole.size() - 32, whole.size() / 2}) {
