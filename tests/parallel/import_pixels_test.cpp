@@ -83,6 +83,7 @@ class ImportPixels : public testing::Test {
     params.storage = storage;
     params.size = storage == StorageKind::kRaw ? size : 0;
     params.orient = orients_;
+    params.replace = true;
     import_images(params, 1, world(), [](const ImportProgress&) {});
     world().barrier();
     const auto data = open_samples({.path = params.output, .key = "data.test", .orients = orients_}, world());

@@ -71,7 +71,8 @@ void read_shard(const std::string& path, const Bytes& bytes, const DatasetConten
   for (std::int64_t i = 0; i < dataset.info().num_samples; ++i) {
     EXPECT_EQ(dataset.label(i), content.labels[static_cast<std::size_t>(i)]);
     try {
-      EXPECT_TRUE(std::ranges::equal(std::as_bytes(std::span(test::read_sample(dataset, i))), content.image(i))) << i;
+      const std::vector<std::uint8_t> image = test::read_sample(dataset, i);
+      EXPECT_TRUE(std::ranges::equal(std::as_bytes(std::span(image)), content.image(i))) << i;
     } catch (const StoreError& error) {
       EXPECT_NE(std::string(error.what()).find("'" + path + "' is damaged"), std::string::npos) << error.what();
       same = false;
