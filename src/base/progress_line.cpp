@@ -13,6 +13,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/terminal.h"
+#include "convoy/base/text.h"
 
 namespace convoy {
 
@@ -20,6 +21,8 @@ namespace {
 
 constexpr double kRedrawSeconds = 0.25, kPlainLineSeconds = 30;
 constexpr int kBarWidth = 28, kUsualColumns = 80;
+constexpr double kMinRateSeconds = 0.1;  // a rate of a shorter time is none
+constexpr double kMinLeftSeconds = 0.5;  // less would be shown as 0 s
 
 // mpirun gives its ranks a terminal of their own, wherever its output goes: what counts is mpirun's standard output.
 bool stdout_is_terminal() {
@@ -67,6 +70,37 @@ void ProgressLine::line(const std::string& text) {
 void ProgressLine::clear() {
   if (drawn_) fmt::print("\r\033[K");
   drawn_ = false;
+}
+
+void CountedWork::report(const std::string& work, std::int64_t done, double now) {
+  if (work != work_) {
+    work_ = work;
+    first_done_ = done;
+    first_seconds_ = now;
+  }
+  done_ = done;
+  seconds_ = now;
+}
+
+double CountedWork::rate() const {
+  const double seconds = seconds_ - first_seconds_;
+  return seconds < kMinRateSeconds ? 0 : static_cast<double>(done_ - first_done_) / seconds;
+}
+
+std::string CountedWork::numbers(std::int64_t total, const std::string& note) const {
+  std::string text = fmt::format("{}/{}{}", done_, total, note);
+  if (rate() <= 0) return text;
+  return text + fmt::format("  {:.0f} {}/s", rate(), unit_) +
+         shown_seconds_left(static_cast<double>(total - done_) / rate());
+}
+
+void CountedProgress::show(const std::string& work, std::int64_t done, std::int64_t total, const std::string& note) {
+  counted_.report(work, done, now_seconds());
+  if (line_.is_due()) line_.show(work, counted_.fraction(total), counted_.numbers(total, note));
+}
+
+std::string shown_seconds_left(double seconds) {
+  return seconds < kMinLeftSeconds ? "" : "  " + human_seconds(seconds) + " left";
 }
 
 }  // namespace convoy

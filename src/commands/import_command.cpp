@@ -1,12 +1,10 @@
 /// convoy import: public formats into data sets of Convoy's own. All ranks work.
-#include <algorithm>
 
 #include <fmt/format.h>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/log.h"
 #include "convoy/base/progress_line.h"
-#include "convoy/base/text.h"
 #include "convoy/data/import.h"
 
 #include "commands/commands.h"
@@ -19,23 +17,13 @@ namespace {
 class ImportLine {
  public:
   void show(const ImportProgress& progress) {
-    if (progress.work != work_) {
-      work_ = progress.work;
-      start_seconds_ = now_seconds();
-    }
-    if (!line_.is_due() || progress.done == 0) return;
-    const double rate = static_cast<double>(progress.done) / std::max(1e-9, now_seconds() - start_seconds_);
-    const std::string bad = progress.skipped > 0 ? fmt::format("  {} bad", progress.skipped) : std::string();
-    line_.show(progress.work, static_cast<double>(progress.done) / static_cast<double>(progress.total),
-               fmt::format("{}/{}{}  {:.0f} images/s  {} left", progress.done, progress.total, bad, rate,
-                           human_seconds(static_cast<double>(progress.total - progress.done) / rate)));
+    line_.show(progress.work, progress.done, progress.total,
+               progress.skipped > 0 ? fmt::format("  {} bad", progress.skipped) : "");
   }
   void clear() { line_.clear(); }
 
  private:
-  ProgressLine line_;
-  std::string work_;
-  double start_seconds_ = 0;
+  CountedProgress line_{"images"};
 };
 
 void print_split(const ImportedSplit& split) {

@@ -38,6 +38,12 @@ void sync_directory(const std::string& path) {
   }
 }
 
+void check_is_regular(const struct stat& status, const std::string& path) {
+  if (S_ISREG(status.st_mode)) return;
+  const char* kind = S_ISDIR(status.st_mode) ? "folder" : S_ISFIFO(status.st_mode) ? "named pipe" : "device or socket";
+  fail("'{}' is not a file but a {}. Remove it, or choose another path", path, kind);
+}
+
 // What the partial file takes will be free again.
 std::string room_for(const std::string& path, const std::string& partial_path) {
   struct statvfs space = {};
@@ -55,6 +61,8 @@ std::uint64_t memory_of_machine() {
 
 AtomicFile::AtomicFile(std::string path, std::uint64_t size_bytes)
     : path_(std::move(path)), partial_path_(path_ + kPartialSuffix), size_bytes_(size_bytes) {
+  check_replaceable(path_);
+  check_replaceable(partial_path_);
   file_ = FileDescriptor(::open(partial_path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!file_.is_open()) fail_with_system_reason("create", errno);
 }
@@ -127,10 +135,29 @@ FileDescriptor open_for_reading(const std::string& path) {
   return file;
 }
 
+FileDescriptor open_for_writing(const std::string& path) {
+  check_replaceable(path);
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file.is_open()) fail("cannot write '{}': {}", path, std::strerror(errno));
+  return file;
+}
+
+void check_replaceable(const std::string& path) {
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) == 0) check_is_regular(status, path);
+}
+
+std::optional<std::string> read_text(const std::string& path) {
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) != 0 && errno == ENOENT) return std::nullopt;
+  const std::vector<std::byte> bytes = read_file(path);
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
 std::uint64_t file_size(const FileDescriptor& file, const std::string& path) {
   struct stat status = {};
   if (::fstat(file.get(), &status) != 0) fail("cannot look at '{}': {}", path, std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) fail("'{}' is not a file", path);
+  check_is_regular(status, path);
   return static_cast<std::uint64_t>(status.st_size);
 }
 

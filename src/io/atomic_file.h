@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,6 +54,13 @@ class AtomicFile {
 
 /// Opens for reading; throws Error naming the path and the system's reason.
 FileDescriptor open_for_reading(const std::string& path);
+/// Opens an empty file for writing. Throws Error naming the path and the system's reason, also where something else
+/// than a regular file has the name: a named pipe would wait for its reader.
+FileDescriptor open_for_writing(const std::string& path);
+/// Throws Error where something else than a regular file has the name: who renames a file to it would replace it.
+void check_replaceable(const std::string& path);
+/// The whole text; nothing where there is no such file. Throws Error where it cannot be read.
+std::optional<std::string> read_text(const std::string& path);
 /// Size of a regular file; throws Error where it is something else.
 std::uint64_t file_size(const FileDescriptor& file, const std::string& path);
 /// Returns 0, or errno where it failed.

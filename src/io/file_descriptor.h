@@ -22,6 +22,8 @@ class FileDescriptor {
 
   bool is_open() const { return descriptor_ >= 0; }
   int get() const { return descriptor_; }
+  /// Whoever takes it closes it.
+  int release() { return std::exchange(descriptor_, -1); }
 
  private:
   int descriptor_ = -1;

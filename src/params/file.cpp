@@ -110,6 +110,10 @@ void assign_file(Draft& draft, const std::string& path) {
   if (fs::is_directory(path, error)) {
     refuse("{}: a folder, where a parameter file is wanted (*.cfg, *.ini).", path);
   }
+  // An open one, as the shell makes of <(COMMAND), has no path of its own.
+  if (fs::is_fifo(fs::symlink_status(path, error))) {
+    refuse("{}: a named pipe, where a parameter file is wanted (*.cfg, *.ini).", path);
+  }
   if (!fs::exists(path, error)) refuse("{}: there is no such parameter file.{}", path, nearest_file_hint(path));
   assign_text(draft, read_file(path), path);
 }

@@ -48,7 +48,9 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Librar
       scores.add(test.label(sample++), logits.first(classes.size()));
   };
   const StepMetrics metrics =
-      evaluate_dataset(engine, {.samples = test, .card = model.card, .params = params, .observe = observe}).value();
+      evaluate_dataset(engine,
+                       {.samples = test, .card = model.card, .params = params, .work = "evaluate", .observe = observe})
+          .value();
   const double seconds = now_seconds() - start;
   if (grid.is_root() && !std::isfinite(metrics.loss_sum))
     fail("{} gives a loss that is no finite number on {}", model.path, path);

@@ -5,6 +5,8 @@
 #include <deque>
 #include <iterator>
 
+#include "convoy/base/progress_line.h"
+
 #include "train/input.h"
 #include "train/two_views.h"
 
@@ -163,7 +165,10 @@ std::optional<StepMetrics> evaluate_dataset(Engine& engine, const EvaluationSpec
   };
   const std::int64_t num_steps = spec.num_steps();
   std::int64_t step = 0, passes = 0;
+  std::optional<CountedProgress> progress;
+  if (engine.grid().is_root()) progress.emplace("images");
   for (; step < num_steps && !spec.stop(); ++step) {
+    if (progress) progress->show(spec.work, step * spec.params.batch.global, spec.samples.info().num_samples);
     for (View& view : views) {
       engine.evaluate_step(view.source());
       metrics.post();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "convoy/data/loader.h"
@@ -30,6 +31,7 @@ struct EvaluationSpec {
   const io::SampleStore& samples;
   const io::ModelCard& card;  ///< of the engine's network; labels of other classes count for nothing
   const Parameters& params;
+  std::string work;                                   ///< how rank 0's progress line calls it
   std::function<bool()> stop = [] { return false; };  ///< asked between steps; all ranks give one answer
   LogitsObserver observe = {};                        ///< on all ranks or on none; only rank 0 calls it
   std::vector<BadSample>* bad = nullptr;  ///< takes the bad images that this rank meets; null: one ends the run

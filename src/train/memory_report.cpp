@@ -38,7 +38,7 @@ struct Comparison {
   std::int64_t predicted() const { return plan + beside + program; }
 };
 
-Comparison comparison_of(const Engine& engine, const Resident& before) {
+Comparison comparison_of(const Engine& engine, const Resident& before, bool resumed) {
   Comparison mine{.plan = engine.plan().memory_of(engine.grid().stage()).total(),
                   .program = engine.operations().scratch_bytes()};
   if (!engine.device().is_host()) {
@@ -47,7 +47,7 @@ Comparison comparison_of(const Engine& engine, const Resident& before) {
   }
   const Resident now = resident();
   mine.measured = now.peak - (now.files - before.files);
-  mine.beside = host_memory(engine.plan(), engine.grid().stage(), engine.grid().is_root()).total();
+  mine.beside = host_memory(engine.plan(), engine.grid().stage(), engine.grid().is_root() || resumed).total();
   mine.program += before.now;
   return mine;
 }
@@ -60,13 +60,13 @@ std::string describe_sum(const Comparison& most, bool is_host) {
 
 }  // namespace
 
-HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root) {
+HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool holds_checkpoint) {
   HostMemory host;
   const std::int64_t input_bytes = plan.network().front()->x().count();  // as the loader holds it: pixels
   const LoaderSpec loading{.threads = plan.spec().loader_threads};
   if (stage == 0) host.images = 2 * loading.num_slots() * input_bytes;
   const std::int64_t tensors = 1 + plan.num_slots();
-  if (is_root) host.checkpoint = 2 * tensors * count_values(plan.network()) * kFloatBytes;
+  if (holds_checkpoint) host.checkpoint = 2 * tensors * count_values(plan.network()) * kFloatBytes;
   return host;
 }
 
@@ -84,7 +84,9 @@ std::string describe_memory(const StepPlan& plan) {
   }
   const HostMemory host = host_memory(plan, 0, true);
   return text + fmt::format(
-                    "  beside it, on the host: images read ahead on stage 0, {}; while rank 0 writes a checkpoint, {}\n"
+                    "  beside it, on the host: images read ahead on stage 0, {}; while rank 0 writes a checkpoint, and "
+                    "while each rank "
+                    "resumes from one, {}\n"
                     "  not counted: the program, its libraries and their scratch memory, and what is resident of the "
                     "data\n",
                     human_bytes(host.images), human_bytes(host.checkpoint));
@@ -99,8 +101,8 @@ Resident resident_from_here() {
   return resident();
 }
 
-std::string compare_memory(const Engine& engine, const Resident& before) {
-  const Comparison mine = comparison_of(engine, before);
+std::string compare_memory(const Engine& engine, const Resident& before, bool resumed) {
+  const Comparison mine = comparison_of(engine, before, resumed);
   const auto bytes = engine.grid().world().gather(std::as_bytes(std::span(&mine, 1)), 0);
   if (bytes.empty()) return "";
   std::vector<Comparison> all(bytes.size() / sizeof(Comparison));

@@ -13,11 +13,11 @@ namespace convoy {
 /// Memory of the host that a rank takes beside its stage's, bytes.
 struct HostMemory {
   std::int64_t images = 0;      ///< read ahead, for training and for an evaluation on the way; on the first stage
-  std::int64_t checkpoint = 0;  ///< the tensors and the file's image, on rank 0 while one is written
+  std::int64_t checkpoint = 0;  ///< tensors and the file's bytes: where one is written, and on all that resume from one
 
   std::int64_t total() const { return images + checkpoint; }
 };
-HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root);
+HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool holds_checkpoint);
 
 /// A row a stage of what its ranks will take, and what that leaves out.
 std::string describe_memory(const StepPlan& plan);
@@ -34,8 +34,8 @@ Resident resident_from_here();
 
 /// What rank 0 says at the end of a run: the prediction for the rank that took most, and what it took. On a CPU the
 /// process, less what mapped files (libraries) have come to hold until now: what was resident `before` the engine was
-/// made, the stage's plan with the scratch memory of its operations, and host_memory(). On a GPU the buffers there. All
-/// ranks of the world; empty elsewhere.
-std::string compare_memory(const Engine& engine, const Resident& before);
+/// made, the stage's plan with the scratch memory of its operations, and host_memory(), where all ranks hold a
+/// checkpoint if the run is `resumed`. On a GPU the buffers there. All ranks of the world; empty elsewhere.
+std::string compare_memory(const Engine& engine, const Resident& before, bool resumed);
 
 }  // namespace convoy

@@ -72,6 +72,11 @@ std::string shown_loss(double loss) {
   return loss < 1e4 ? fmt::format("{:.4f}", loss) : fmt::format("{:.3e}", loss);
 }
 
+// Empty where no step was measured.
+std::string shown_rate(double images_per_second) {
+  return images_per_second > 0 ? fmt::format("  {:.0f} images/s", images_per_second) : "";
+}
+
 }  // namespace
 
 std::string describe_run(const Parameters& params, const StepPlan& plan, const io::DatasetInfo& data,
@@ -97,11 +102,10 @@ std::string describe_run(const Parameters& params, const StepPlan& plan, const i
 }
 
 void Progress::show(const ProgressPoint& point) {
-  if (!line_.is_due()) return;
   const std::string head = fmt::format("epoch {}/{}", point.epoch, point.num_epochs);
   const std::string numbers =
-      fmt::format("step {}/{}  loss {}  {:.0f} images/s  {} left", point.step, point.num_steps, shown_loss(point.loss),
-                  point.images_per_second, human_seconds(point.seconds_left));
+      fmt::format("step {}/{}  loss {}{}{}", point.step, point.num_steps, shown_loss(point.loss),
+                  shown_rate(point.images_per_second), shown_seconds_left(point.seconds_left));
   line_.show(head, static_cast<double>(point.step) / static_cast<double>(std::max<std::int64_t>(1, point.num_steps)),
              numbers);
 }
@@ -111,10 +115,12 @@ std::string describe_epoch(const EpochRow& row, std::int64_t num_epochs, double 
     return metrics ? fmt::format("  {} {}  {:.2f} %", name, shown_loss(metrics->mean_loss()), 100 * metrics->top1())
                    : "";
   };
-  return fmt::format("epoch {}/{}  loss {}  top-1 {:.2f} %{}{}  {:.0f} images/s  data wait {:.1f} %  {} left",
-                     row.epoch, num_epochs, shown_loss(row.train.mean_loss()), 100 * row.train.top1(),
-                     shown("val", row.val), shown("test", row.test), row.images_per_second, row.data_wait_percent,
-                     human_seconds(seconds_left));
+  constexpr double kMinShown = 0.05;
+  const std::string save = row.save_seconds < kMinShown ? "" : fmt::format("  save {:.1f} s", row.save_seconds);
+  return fmt::format("epoch {}/{}  loss {}  top-1 {:.2f} %{}{}{}  data wait {:.1f} %{}{}", row.epoch, num_epochs,
+                     shown_loss(row.train.mean_loss()), 100 * row.train.top1(), shown("val", row.val),
+                     shown("test", row.test), shown_rate(row.images_per_second), row.data_wait_percent, save,
+                     shown_seconds_left(seconds_left));
 }
 
 }  // namespace convoy

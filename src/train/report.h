@@ -20,13 +20,14 @@ struct ProgressPoint {
   std::int64_t epoch = 0, num_epochs = 0;
   std::int64_t step = 0, num_steps = 0;  ///< of this epoch
   double loss = 0;
-  double images_per_second = 0;
-  double seconds_left = 0;
+  double images_per_second = 0;  ///< 0: not known yet
+  double seconds_left = -1;      ///< negative: not known yet
 };
 
 /// A bar that is redrawn on a terminal; elsewhere a plain line now and then.
 class Progress {
  public:
+  bool is_due() const { return line_.is_due(); }
   void show(const ProgressPoint& point);
   /// A line of its own, above the bar.
   void line(const std::string& text) { line_.line(text); }
@@ -35,6 +36,7 @@ class Progress {
   ProgressLine line_;
 };
 
+/// `seconds_left` as in ProgressPoint.
 std::string describe_epoch(const EpochRow& row, std::int64_t num_epochs, double seconds_left);
 
 }  // namespace convoy

@@ -253,9 +253,10 @@ void begin_from_weights(const Parameters& params, Engine& engine) {
 
 std::optional<Resumed> start_parameters(const Parameters& params, const RunData& data, Engine& engine) {
   const mpi::Communicator& world = engine.grid().world();
-  const FoundFile found = look_on_root(world, [&] { return find_start(params); });
+  FoundFile found = look_on_root(world, [&] { return find_start(params); });
   if (!found.path.empty()) {
     const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
+    found.bytes = std::vector<std::byte>();  // as many as the tensors: not beside the arenas that these are copied to
     Resumed resumed{.path = found.path, .state = checkpoint.state};
     check_values(checkpoint.model, found.path);
     check_continues(params, data.train.info(), checkpoint, resumed);

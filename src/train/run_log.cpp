@@ -4,39 +4,26 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <span>
-#include <sstream>
 
 #include <unistd.h>
 
 #include "convoy/base/error.h"
 #include "convoy/io/checkpoint.h"
 
+#include "io/atomic_file.h"
+
 namespace convoy {
 
 namespace {
 
-constexpr const char* kEpochHeader =
-    "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,images_per_second,data_wait_percent,seconds,"
-    "val_loss,val_top1";
-constexpr const char* kStepHeader = "step,loss,lr";
+constexpr TableColumns kEpochColumns{
+    .header =
+        "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,images_per_second,data_wait_percent,"
+        "seconds,val_loss,val_top1,evaluation_seconds,save_seconds",
+    .step_column = 1};
+constexpr TableColumns kStepColumns{.header = "step,loss,lr", .step_column = 0};
 constexpr const char* kTestFile = "/test.csv";
-
-// The rows whose step is at most `last_step`, without the header; a last row cut short by a crash is dropped.
-std::string rows_up_to(const std::string& path, int step_column, std::int64_t last_step) {
-  std::ifstream file(path);
-  std::string kept, line;
-  std::getline(file, line);  // header
-  while (std::getline(file, line) && !file.eof()) {
-    std::istringstream fields(line);
-    std::string field;
-    for (int i = 0; i <= step_column; ++i) std::getline(fields, field, ',');
-    if (field.empty() || std::strtoll(field.c_str(), nullptr, 10) > last_step) continue;
-    kept += line + "\n";
-  }
-  return kept;
-}
 
 // Loss and top-1; two empty fields where they were not measured.
 std::string fields(const std::optional<StepMetrics>& metrics) {
@@ -47,21 +34,23 @@ std::string fields(const std::optional<StepMetrics>& metrics) {
 
 RunLog::RunLog(const std::string& directory, const Keep& keep)
     : directory_(directory),
-      epochs_(open(directory + "/log.csv", kEpochHeader, 1, keep.epochs)),
-      steps_(open(directory + "/steps.csv", kStepHeader, 0, keep.steps)) {
+      epochs_(open(directory + "/log.csv", kEpochColumns, keep.epochs, keep.expected_epochs)),
+      steps_(open(directory + "/steps.csv", kStepColumns, keep.steps, keep.expected_steps)) {
   std::error_code absent;
   std::filesystem::remove(directory + kTestFile, absent);  // of an earlier end of this run, which now goes on
   flush();
 }
 
-RunLog::Table RunLog::open(const std::string& path, const std::string& header, int step_column,
-                           std::int64_t last_step) {
-  const std::string rows = last_step > 0 ? rows_up_to(path, step_column, last_step) : "";
+RunLog::Table RunLog::open(const std::string& path, const TableColumns& columns, std::int64_t last_step,
+                           const ExpectedRows& expected) {
+  const KeptRows rows = keep_rows(path, io::read_text(path).value_or(""), columns, last_step, expected);
+  if (!rows.lost.empty()) losses_.push_back(rows.lost);
   const std::string temporary = path + ".tmp";
   Table table{.path = path, .file = nullptr};
-  table.file.reset(std::fopen(temporary.c_str(), "w"));
+  table.file.reset(fdopen(io::open_for_writing(temporary).release(), "w"));
   check(table, table.file != nullptr);
-  check(table, std::fprintf(table.file.get(), "%s\n%s", header.c_str(), rows.c_str()) > 0);
+  const std::string text = fmt::format("{}\n{}", columns.header, rows.text);
+  check(table, std::fputs(text.c_str(), table.file.get()) >= 0);
   write_through(table);
   check(table, std::rename(temporary.c_str(), path.c_str()) == 0);
   return table;
@@ -76,14 +65,17 @@ void RunLog::write_through(const Table& table) {
   check(table, fsync(fileno(table.file.get())) == 0);
 }
 
-void RunLog::add_step(std::int64_t step, double loss, double lr) {
+void RunLog::add_step(std::int64_t step, double loss, double lr, double now) {
   check(steps_, std::fprintf(steps_.file.get(), "%lld,%.17g,%.17g\n", static_cast<long long>(step), loss, lr) > 0);
+  if (first_waiting_seconds_ == 0) first_waiting_seconds_ = now;
+  if (now - first_waiting_seconds_ >= kMaxWaitSeconds) write_rows();
 }
 
 void RunLog::add_epoch(const EpochRow& row) {
-  const std::string line = fmt::format("{},{},{},{},{},{:.9g},{:.1f},{:.2f},{:.2f},{}\n", row.epoch, row.step,
-                                       row.samples, fields(row.train), fields(row.test), row.lr, row.images_per_second,
-                                       row.data_wait_percent, row.seconds, fields(row.val));
+  const std::string line =
+      fmt::format("{},{},{},{},{},{:.9g},{:.1f},{:.2f},{:.2f},{},{:.2f},{:.2f}\n", row.epoch, row.step, row.samples,
+                  fields(row.train), fields(row.test), row.lr, row.images_per_second, row.data_wait_percent,
+                  row.seconds, fields(row.val), row.evaluation_seconds, row.save_seconds);
   check(epochs_, std::fputs(line.c_str(), epochs_.file.get()) >= 0);
   flush();
 }
@@ -94,9 +86,15 @@ void RunLog::write_test(const TestResult& result) const {
   io::write_file_atomically(directory_ + kTestFile, std::as_bytes(std::span(text)));
 }
 
+void RunLog::write_rows() {
+  check(steps_, std::fflush(steps_.file.get()) == 0);
+  first_waiting_seconds_ = 0;
+}
+
 void RunLog::flush() {
   write_through(epochs_);
   write_through(steps_);
+  first_waiting_seconds_ = 0;
 }
 
 }  // namespace convoy

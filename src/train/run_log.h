@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "train/kept_rows.h"
 #include "train/metrics.h"
 
 namespace convoy {
@@ -19,6 +21,8 @@ struct EpochRow {
   double images_per_second = 0;
   double data_wait_percent = 0;
   double seconds = 0;
+  double evaluation_seconds = 0;
+  double save_seconds = 0;  ///< of the checkpoints since the row before: its own is written after it
 };
 
 /// What the run comes to on data.test, where data.val has chosen its weights.
@@ -30,20 +34,30 @@ struct TestResult {
 
 class RunLog {
  public:
-  /// The last step whose rows stay; 0: none do.
+  /// What stays of each table: rows up to a step; 0: none.
   struct Keep {
     std::int64_t epochs = 0, steps = 0;
+    ExpectedRows expected_epochs = {}, expected_steps = {};
   };
 
-  /// Opens both files of the run directory. Throws Error naming the file and the system's reason.
+  /// Opens both files of the run directory. Throws Error naming the file and the system's reason, also where the name
+  /// is that of something else than a regular file.
   RunLog(const std::string& directory, const Keep& keep);
 
-  void add_step(std::int64_t step, double loss, double lr);
+  /// A sentence about each table that has lost rows.
+  const std::vector<std::string>& losses() const { return losses_; }
+
+  /// The row is in the file once rows have waited for kMaxWaitSeconds. `now` is now_seconds().
+  void add_step(std::int64_t step, double loss, double lr, double now);
   void add_epoch(const EpochRow& row);
   /// Writes test.csv: one row, of the last such result.
   void write_test(const TestResult& result) const;
+  /// All rows are in the file, and survive a kill; the disk is not waited for.
+  void write_rows();
   /// Before a checkpoint: what it covers must be on disk. Throws Error where the disk is full.
   void flush();
+
+  static constexpr double kMaxWaitSeconds = 3;  ///< with steps of a second, which arrive one later, at most 5 s in all
 
  private:
   struct Close {
@@ -53,12 +67,15 @@ class RunLog {
     std::string path;
     std::unique_ptr<std::FILE, Close> file;
   };
-  static Table open(const std::string& path, const std::string& header, int step_column, std::int64_t last_step);
+  Table open(const std::string& path, const TableColumns& columns, std::int64_t last_step,
+             const ExpectedRows& expected);
   static void check(const Table& table, bool ok);
   static void write_through(const Table& table);
 
   std::string directory_;
+  std::vector<std::string> losses_;
   Table epochs_, steps_;
+  double first_waiting_seconds_ = 0;  ///< when the oldest row of steps.csv that is not in the file was added; 0: none
 };
 
 }  // namespace convoy

@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "convoy/base/clock.h"
 #include "convoy/base/error.h"
+#include "convoy/base/log.h"
 #include "convoy/base/text.h"
 
 namespace convoy {
 
-RunRecord::RunRecord(const RunRecordSpec& spec, const io::TrainingState& start)
+RunRecord::RunRecord(const RunRecordSpec& spec, const io::TrainingState& start, const StepClock& clock)
     : spec_(spec),
       log_(spec.directory, rows_before(start)),
+      clock_(clock),
       epoch_{.loss_sum = start.epoch_loss_sum,
              .num_correct = start.epoch_num_correct,
              .num_samples = start.epoch_num_samples},
@@ -20,12 +21,21 @@ RunRecord::RunRecord(const RunRecordSpec& spec, const io::TrainingState& start)
       first_step_(start.step),
       epoch_first_step_(start.step),
       start_seconds_(now_seconds()),
-      epoch_start_seconds_(start_seconds_) {}
+      epoch_start_seconds_(start_seconds_) {
+  for (const std::string& loss : log_.losses()) log_warning(loss);
+}
 
 RunLog::Keep RunRecord::rows_before(const io::TrainingState& start) const {
   const bool goes_on_within_epoch = start.step % spec_.steps_per_epoch != 0 && start.step < spec_.total_steps;
   const std::int64_t last_row = start.evaluated_step;  // a later one is written again
-  return {.epochs = goes_on_within_epoch ? std::min(last_row, start.step - 1) : last_row, .steps = start.step};
+  RunLog::Keep keep{.epochs = goes_on_within_epoch ? std::min(last_row, start.step - 1) : last_row,
+                    .steps = start.step};
+  keep.expected_steps = {.first = spec_.first_row, .last = keep.steps};
+  const bool keeps_last = keep.epochs == last_row;  // else it was that of this epoch, up to a step within it
+  keep.expected_epochs = {.first = spec_.first_row,
+                          .last = keeps_last ? last_row : last_row - last_row % spec_.steps_per_epoch,
+                          .every = spec_.steps_per_epoch};
+  return keep;
 }
 
 void RunRecord::add_step(std::int64_t step, const StepMetrics& metrics, double lr) {
@@ -38,20 +48,24 @@ void RunRecord::add_step(std::int64_t step, const StepMetrics& metrics, double l
         describe_way_back(spec_.checkpoints, loss_range_.left_step()));
   if ((step - 1) % spec_.steps_per_epoch == 0) epoch_ = {};
   epoch_ += metrics;
-  log_.add_step(step, metrics.mean_loss(), lr);
+  log_.add_step(step, metrics.mean_loss(), lr, now_seconds());
+  if (step % spec_.steps_per_epoch == 0) log_.write_rows();  // a long evaluation may follow
+  if (!progress_.is_due()) return;
+  const double step_seconds = clock_.recent_seconds();
   progress_.show(
       {.epoch = epoch_of(step),
        .num_epochs = num_epochs(),
        .step = step - (epoch_of(step) - 1) * spec_.steps_per_epoch,
        .num_steps = std::min(spec_.steps_per_epoch, spec_.total_steps - (epoch_of(step) - 1) * spec_.steps_per_epoch),
        .loss = metrics.mean_loss(),
-       .images_per_second = images_per_second(step),
-       .seconds_left = seconds_left(step)});
+       .images_per_second = step_seconds > 0 ? static_cast<double>(spec_.batch_global) / step_seconds : 0,
+       .seconds_left = seconds_left(step, num_epochs() - epoch_of(step) + 1)});
 }
 
 void RunRecord::add_epoch(std::int64_t step, const std::optional<StepMetrics>& measured, double lr,
                           double wait_seconds) {
-  const double seconds = now_seconds() - epoch_start_seconds_ - excluded_seconds_;
+  const double seconds = training_seconds();
+  const auto num_images = static_cast<double>((step - epoch_first_step_) * spec_.batch_global);
   const bool is_val = spec_.measured == "val";
   const EpochRow row{.epoch = epoch_of(step),
                      .step = step,
@@ -60,12 +74,14 @@ void RunRecord::add_epoch(std::int64_t step, const std::optional<StepMetrics>& m
                      .test = is_val ? std::nullopt : measured,
                      .val = is_val ? measured : std::nullopt,
                      .lr = lr,
-                     .images_per_second = images_per_second(step),
+                     .images_per_second = num_images / std::max(seconds, 1e-9),
                      .data_wait_percent = 100.0 * wait_seconds / std::max(seconds, 1e-9),
-                     .seconds = seconds};
+                     .seconds = seconds,
+                     .evaluation_seconds = pace_.of_epoch().evaluation,
+                     .save_seconds = pace_.of_epoch().save};
   log_.add_epoch(row);
-  say(describe_epoch(row, num_epochs(), seconds_left(step)));
   time_from(step);
+  say(describe_epoch(row, num_epochs(), seconds_left(step, num_epochs() - epoch_of(step))));
 }
 
 void RunRecord::add_test(const TestResult& result) {
@@ -77,17 +93,25 @@ void RunRecord::add_test(const TestResult& result) {
 void RunRecord::time_from(std::int64_t step) {
   epoch_first_step_ = step;
   epoch_start_seconds_ = now_seconds();
-  excluded_seconds_ = 0;
+  pace_.end_epoch();
 }
 
-double RunRecord::images_per_second(std::int64_t step) const {
-  const double seconds = now_seconds() - epoch_start_seconds_ - excluded_seconds_;
-  return static_cast<double>((step - epoch_first_step_) * spec_.batch_global) / std::max(seconds, 1e-9);
+double RunRecord::seconds_left(std::int64_t step, std::int64_t epochs) const {
+  return pace_.seconds_left(clock_.recent_seconds(), spec_.total_steps - step, epochs, step - first_step_);
 }
 
-double RunRecord::seconds_left(std::int64_t step) const {
-  const auto done = static_cast<double>(std::max<std::int64_t>(1, step - first_step_));
-  return (now_seconds() - start_seconds_) / done * static_cast<double>(spec_.total_steps - step);
+// ", 12 s of it measuring, 3 s saving"
+std::string RunRecord::shown_other_seconds() const {
+  constexpr double kMinShown = 0.5;
+  const OtherSeconds& other = pace_.of_run();
+  std::string text;
+  const auto add = [&](double seconds, const char* what) {
+    if (seconds >= kMinShown)
+      text += fmt::format("{}{} {}", text.empty() ? ", of these " : " and ", human_seconds(seconds), what);
+  };
+  add(other.evaluation, "for the test set");
+  add(other.save, "for checkpoints");
+  return text;
 }
 
 void RunRecord::save_to(io::TrainingState& state) const {
@@ -103,8 +127,8 @@ void RunRecord::summarise(const RunEnd& end) {
                                                              100 * state.best_metric, epoch_of(state.best_step))
                                                : "";
   const char* how = end.stopped ? "stopped on request" : end.lost_patience ? "ended early" : "done";
-  say(fmt::format("{}: step {} of {} after {}{}", how, state.step, spec_.total_steps,
-                  human_seconds(now_seconds() - start_seconds_), best));
+  say(fmt::format("{}: step {} of {} after {}{}{}", how, state.step, spec_.total_steps,
+                  human_seconds(now_seconds() - start_seconds_), shown_other_seconds(), best));
   if (const std::int64_t epochs = epoch_of(state.step) - epoch_of(state.best_step); end.lost_patience && !end.stopped)
     say(fmt::format("train.patience_epochs: no better {} top-1 for {} epoch{}", spec_.measured, epochs,
                     epochs == 1 ? "" : "s"));

@@ -4,12 +4,15 @@
 #include <optional>
 #include <string>
 
+#include "convoy/base/clock.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/params/parameters.h"
 
 #include "train/divergence.h"
+#include "train/pace.h"
 #include "train/report.h"
 #include "train/run_log.h"
+#include "train/step_clock.h"
 
 namespace convoy {
 
@@ -21,6 +24,7 @@ struct RunRecordSpec {
   std::int64_t batch_global = 1;
   std::string measured = "test";  ///< the split that epochs are measured on: "test" or "val"
   std::string advice;             ///< how a stopped run goes on
+  std::int64_t first_row = 1;     ///< of steps.csv, which a run that began from elsewhere has from there on; 0: unknown
 };
 
 /// How and where a run ended.
@@ -35,8 +39,9 @@ struct RunEnd {
 
 class RunRecord {
  public:
-  /// `start`: where this run begins; the sums of its epoch are gone on with.
-  RunRecord(const RunRecordSpec& spec, const io::TrainingState& start);
+  /// `start`: where this run begins; the sums of its epoch are gone on with. Rows that are lost are warned of. `clock`
+  /// tells how long steps take, and outlives the record.
+  RunRecord(const RunRecordSpec& spec, const io::TrainingState& start, const StepClock& clock);
 
   void say(const std::string& text) { progress_.line(text); }
   /// Throws Error where the loss is not a finite number any more; the message says how to go on.
@@ -51,15 +56,17 @@ class RunRecord {
   /// Writes the epoch's sums and the loss's range into a checkpoint's state.
   void save_to(io::TrainingState& state) const;
   /// After an evaluation or a checkpoint: their time is no training time.
-  void exclude_seconds(double seconds) { excluded_seconds_ += seconds; }
+  void add_other(const OtherSeconds& seconds) { pace_.add_other(seconds); }
   /// The last lines of a run.
   void summarise(const RunEnd& end);
 
  private:
   std::int64_t epoch_of(std::int64_t step) const { return (step - 1) / spec_.steps_per_epoch + 1; }
   std::int64_t num_epochs() const { return epoch_of(spec_.total_steps); }
-  double images_per_second(std::int64_t step) const;
-  double seconds_left(std::int64_t step) const;
+  /// Since the epoch's begin, without what is no training.
+  double training_seconds() const { return now_seconds() - epoch_start_seconds_ - pace_.of_epoch().total(); }
+  double seconds_left(std::int64_t step, std::int64_t epochs) const;
+  std::string shown_other_seconds() const;
   /// The row of an unfinished epoch goes when the epoch goes on.
   RunLog::Keep rows_before(const io::TrainingState& start) const;
   void time_from(std::int64_t step);
@@ -67,10 +74,12 @@ class RunRecord {
   RunRecordSpec spec_;
   RunLog log_;
   Progress progress_;
+  const StepClock& clock_;
+  Pace pace_;
   StepMetrics epoch_;
   LossRange loss_range_;
   std::int64_t first_step_, epoch_first_step_;
-  double start_seconds_, epoch_start_seconds_, excluded_seconds_ = 0;
+  double start_seconds_, epoch_start_seconds_;
 };
 
 }  // namespace convoy

@@ -1,13 +1,11 @@
 /// Measured once, by rank 0.
 #include "train/share_plans.h"
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/comm/on_root.h"
+
+#include "io/atomic_file.h"
 
 namespace convoy {
 
@@ -15,11 +13,9 @@ namespace {
 
 // A file that cannot be used only costs the time to measure again.
 ops::PlanCache read_plans(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return {};
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
   try {
-    return ops::PlanCache::parse(text);
+    const auto text = io::read_text(file);
+    return text ? ops::PlanCache::parse(*text) : ops::PlanCache();
   } catch (const Error& error) {
     log_warning(fmt::format("{} is not used: {}", file, error.what()));
     return {};

@@ -1,6 +1,8 @@
 /// A ring of the latest steps.
 #include "train/step_clock.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "convoy/base/median.h"
@@ -29,6 +31,15 @@ void StepClock::add(double seconds) {
 
 double StepClock::median_seconds() const {
   return seconds_.empty() ? 0 : median(seconds_);
+}
+
+double StepClock::recent_seconds() const {
+  if (seconds_.empty()) return 0;
+  const std::size_t num = std::min(seconds_.size(), kRecentSteps);
+  const auto newest = static_cast<std::size_t>(num_added_ - kWarmUpSteps - 1);
+  double sum = 0;
+  for (std::size_t i = 0; i < num; ++i) sum += seconds_[(newest - i) % most_];
+  return sum / static_cast<double>(num);
 }
 
 std::string compare_step(double predicted_seconds, const StepClock& clock) {

@@ -1,4 +1,4 @@
-/// How long steps took, for a summary beside what was predicted.
+/// How long steps took: for the progress line, and for a summary beside what was predicted.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,12 @@ class StepClock {
   std::int64_t num_steps() const { return static_cast<std::int64_t>(seconds_.size()); }
   /// Of an even number the shorter one of the two in the middle; 0 where there is none.
   double median_seconds() const;
+  /// The mean of the latest `kRecentSteps` steps behind the warm-up, or of as many as there are; 0 where there is none.
+  double recent_seconds() const;
 
  private:
+  static constexpr std::size_t kRecentSteps = 64;
+
   std::size_t most_;
   std::int64_t num_added_ = 0;
   std::vector<double> seconds_;

@@ -56,6 +56,7 @@ class Trainer {
   void begin();
   bool train_until_stopped(StopRequest& stop);
   void open_run_directory(const std::string& resumed_from);
+  std::int64_t first_row(const std::string& resumed_from) const;
   Loader open_loader() const;
   void step(Loader& loader);
   void end_trace();
@@ -87,6 +88,7 @@ class Trainer {
   std::string hosts_;
 
   io::TrainingState state_;
+  bool resumed_ = false;  ///< from a checkpoint
   std::int64_t saved_step_ = -1;
   std::int64_t collected_step_ = 0;  ///< rank 0: metrics are recorded up to here
   double epoch_wait_seconds_ = 0;    ///< of the loader, when the epoch began
@@ -126,7 +128,7 @@ ExitStatus Trainer::run() {
   end_trace();
   if (saved_step_ != state_.step) save_checkpoint();
 
-  const std::string memory = compare_memory(engine_, resident_before_);
+  const std::string memory = compare_memory(engine_, resident_before_, resumed_);
 
   // 4. What data.val has chosen, on data.test
   if (!stopped && data_.val && data_.test) stopped = !measure_test_set(stop);
@@ -152,6 +154,7 @@ void Trainer::begin() {
     if (std::filesystem::exists(params_.run.directory)) lock_.emplace(params_.run.directory);
   });
   const auto resumed = start_parameters(params_, data_, engine_);
+  resumed_ = resumed.has_value();
   if (resumed) {
     state_ = resumed->state;
     engine_.loss_scale().restore({.scale = state_.loss_scale, .good_steps = state_.loss_scale_steps});
@@ -207,8 +210,9 @@ void Trainer::open_run_directory(const std::string& resumed_from) {
                                 .measured = data_.measured_name(),
                                 .advice = params_.checkpoint.resume == "none"
                                               ? "run it again with checkpoint.resume = auto to go on from there"
-                                              : "run the same command again to go on from there"},
-                  state_);
+                                              : "run the same command again to go on from there",
+                                .first_row = first_row(resumed_from)},
+                  state_, clock_);
   if (!layout_.reason.empty()) record_->say(layout_.reason);
   record_->say(
       describe_run(params_, engine_.plan(), data_.train.info(),
@@ -223,6 +227,14 @@ void Trainer::open_run_directory(const std::string& resumed_from) {
                     params_.run.reduction == ReductionKind::kFast ? " with run.reduction = fast"
                                                                   : " are no equal blocks of a power of two",
                     grid_.num_replicas()));
+}
+
+// Where the run began in another directory, only the checkpoint that it began from knows at which step.
+std::int64_t Trainer::first_row(const std::string& resumed_from) const {
+  if (resumed_from.empty()) return 1;
+  const bool is_own = std::filesystem::path(resumed_from).parent_path() == checkpoint_directory(params_);
+  if (!is_own) return state_.step + 1;
+  return params_.checkpoint.resume == "auto" ? 1 : 0;
 }
 
 Loader Trainer::open_loader() const {
@@ -254,7 +266,7 @@ void Trainer::end_trace() {
   trace_.reset();
   if (!record_ || line.empty()) return;
   record_->say(line);
-  record_->exclude_seconds(now_seconds() - start);
+  record_->add_other({.trace = now_seconds() - start});
 }
 
 void Trainer::collect_until(std::int64_t step) {
@@ -298,7 +310,7 @@ bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
   state_.evaluated_step = state_.step;
   saved_step_ = -1;  // a checkpoint from before the test set was done does not know of this row
   if (record_) {
-    record_->exclude_seconds(now_seconds() - start);
+    record_->add_other({.evaluation = now_seconds() - start});
     record_->add_epoch(state_.step, measured, learning_rate(learning_rate_, state_.step - 1),
                        static_cast<double>(waited_microseconds) * 1e-6);
   }
@@ -311,7 +323,9 @@ std::optional<StepMetrics> Trainer::evaluate(const io::Dataset& data, StopReques
   const bool of_ema = engine_.has_ema() && params_.evaluate.weights == WeightsKind::kEma;
   if (of_ema) engine_.swap_ema();
   const auto metrics = evaluate_dataset(
-      engine_, {.samples = data, .card = data_.card, .params = params_, .stop = [&stop] { return stop.agreed(); }});
+      engine_, {.samples = data, .card = data_.card, .params = params_, .work = "measure", .stop = [&stop] {
+                  return stop.agreed();
+                }});
   if (of_ema) engine_.swap_ema();
   return metrics;
 }
@@ -375,7 +389,7 @@ void Trainer::save_to(const std::string& path) {
     keeper_.trust(path);
     keeper_.remove_old(state_.step, range.left_step() > 0 ? first_step_not_to_resume(range.left_step()) : 0);
   });
-  if (record_) record_->exclude_seconds(now_seconds() - start);
+  if (record_) record_->add_other({.save = now_seconds() - start});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "convoy/base/error.h"
@@ -46,13 +47,13 @@ EpochRow epoch_row(std::int64_t epoch) {
 TEST_F(RunLogTest, DropsRowsBeyondTheCheckpoint) {
   {
     RunLog log(directory_.string(), {});
-    for (std::int64_t step = 1; step <= 25; ++step) log.add_step(step, 1.0 / static_cast<double>(step), 0.1);
+    for (std::int64_t step = 1; step <= 25; ++step) log.add_step(step, 1.0 / static_cast<double>(step), 0.1, 0);
     log.add_epoch(epoch_row(1));
     log.add_epoch(epoch_row(2));
   }
   std::ofstream(directory_ / "steps.csv", std::ios::app) << "26,0.0";  // cut short by a crash
   RunLog log(directory_.string(), {.epochs = 13, .steps = 13});
-  log.add_step(14, 0.5, 0.1);
+  log.add_step(14, 0.5, 0.1, 0);
   log.flush();
   const std::string steps = text("steps.csv");
   EXPECT_NE(steps.find("\n13,"), std::string::npos);
@@ -67,9 +68,59 @@ TEST_F(RunLogTest, DropsRowsBeyondTheCheckpoint) {
 TEST_F(RunLogTest, LossesKeepAllTheirDigits) {
   RunLog log(directory_.string(), {});
   const double loss = 0.1 + 0.2;  // 0.30000000000000004
-  log.add_step(1, loss, 0.1);
+  log.add_step(1, loss, 0.1, 0);
   log.flush();
   EXPECT_NE(text("steps.csv").find("1,0.30000000000000004,"), std::string::npos);
+}
+
+TEST_F(RunLogTest, RowsAreInTheFileWithinSeconds) {
+  RunLog log(directory_.string(), {});
+  const double begin = 1000, late = begin + RunLog::kMaxWaitSeconds;
+  log.add_step(1, 0.5, 0.25, begin);
+  log.add_step(2, 0.5, 0.25, late - 0.01);
+  EXPECT_EQ(text("steps.csv").find("\n1,"), std::string::npos) << "a call of the system for each row is too much";
+  log.add_step(3, 0.5, 0.25, late);
+  EXPECT_NE(text("steps.csv").find("\n1,0.5,0.25\n2,0.5,0.25\n3,0.5,0.25\n"), std::string::npos) << text("steps.csv");
+  log.add_step(4, 0.5, 0.25, late + 1);
+  EXPECT_EQ(text("steps.csv").find("\n4,"), std::string::npos) << "its time begins anew";
+  log.write_rows();
+  EXPECT_NE(text("steps.csv").find("\n4,"), std::string::npos);
+}
+
+TEST_F(RunLogTest, TellsWhichTablesHaveLostRows) {
+  const RunLog::Keep keep{
+      .epochs = 20, .steps = 2, .expected_epochs = {.last = 20, .every = 10}, .expected_steps = {.last = 2}};
+  {
+    RunLog log(directory_.string(), {});
+    log.add_step(1, 0.5, 0.1, 0);
+    log.add_step(2, 0.5, 0.1, 0);
+    log.add_epoch(epoch_row(1));
+    log.add_epoch(epoch_row(2));
+  }
+  EXPECT_TRUE(RunLog(directory_.string(), keep).losses().empty());
+  std::filesystem::resize_file(directory_ / "steps.csv", text("steps.csv").size() - 1);
+  std::filesystem::remove(directory_ / "log.csv");
+  const RunLog log(directory_.string(), keep);
+  ASSERT_EQ(log.losses().size(), 2u);
+  EXPECT_CONTAINS(log.losses()[0],
+                  "log.csv has lost 2 of the 2 rows that this run wrote before: those of step 10 to 20");
+  EXPECT_CONTAINS(log.losses()[1], "steps.csv has lost 1 of the 2 rows that this run wrote before: those of step 2");
+}
+
+// A pipe without a reader, or a writer, would be waited for.
+TEST_F(RunLogTest, WhatIsNoFileIsNamed) {
+  for (const char* name : {"log.csv", "steps.csv", "steps.csv.tmp"}) {
+    const std::string path = directory_ / name;
+    std::filesystem::remove(path);
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    EXPECT_CONTAINS(test::message_of<Error>([&] { RunLog(directory_.string(), {}); }),
+                    path + "' is not a file but a named pipe");
+    std::filesystem::remove(path);
+    std::filesystem::create_directory(path);
+    EXPECT_CONTAINS(test::message_of<Error>([&] { RunLog(directory_.string(), {}); }),
+                    path + "' is not a file but a folder");
+    std::filesystem::remove(path);
+  }
 }
 
 TEST_F(RunLogTest, AnUnwritableDirectoryIsNamed) {
