@@ -149,7 +149,7 @@ void check_replaceable(const std::string& path) {
 
 std::optional<std::string> read_text(const std::string& path) {
   struct stat status = {};
-  if (::stat(path.c_str(), &status) != 0 && errno == ENOENT) return std::nullopt;
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
   const std::vector<std::byte> bytes = read_file(path);
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }

@@ -59,7 +59,7 @@ FileDescriptor open_for_reading(const std::string& path);
 FileDescriptor open_for_writing(const std::string& path);
 /// Throws Error where something else than a regular file has the name: who renames a file to it would replace it.
 void check_replaceable(const std::string& path);
-/// The whole text; nothing where there is no such file. Throws Error where it cannot be read.
+/// The whole text; nothing where no such file is found. Throws Error where it cannot be read.
 std::optional<std::string> read_text(const std::string& path);
 /// Size of a regular file; throws Error where it is something else.
 std::uint64_t file_size(const FileDescriptor& file, const std::string& path);

@@ -97,6 +97,7 @@ constexpr double kLeastWidth = 1.6;  // what is narrower is drawn with its neigh
 constexpr double kRunWidth = 6;      // on so much
 constexpr double kLeastShare = 0.1;  // of those
 constexpr double kDigitWidth = 6.4, kDigitMargin = 3;
+constexpr double kNumberWidth = 40;  // of an axis' number, with room beside it
 constexpr std::size_t kMostRows = 32;
 
 // --- Rows ----------------------------------------------------------------------------------------------------------
@@ -211,16 +212,19 @@ double tick_for(double length) {
   return 10 * power;
 }
 
+/// Ticks, and the whole length where it ends.
 std::string draw_axis(double seconds, double top, double bottom) {
   const Unit unit = unit_for(seconds);
   const double length = seconds / unit.seconds, tick = tick_for(length);
   std::string lines, numbers;
-  for (std::int64_t i = 0; static_cast<double>(i) * tick <= length * (1 + 1e-9); ++i) {
-    const double x = kLeft + static_cast<double>(i) * tick / length * kPlotWidth;
+  const auto draw_tick = [&](double x, const std::string& text) {
     lines += fmt::format("M{} {}V{}", number(x), number(top), number(bottom));
-    numbers += fmt::format("<text class=\"m\" x=\"{}\" y=\"{}\">{:g}</text>\n", number(x), number(bottom + 15),
-                           static_cast<double>(i) * tick);
-  }
+    numbers += fmt::format("<text class=\"m\" x=\"{}\" y=\"{}\">{}</text>\n", number(x), number(bottom + 15), text);
+  };
+  for (std::int64_t i = 0; static_cast<double>(i) * tick / length * kPlotWidth < kPlotWidth - kNumberWidth; ++i)
+    draw_tick(kLeft + static_cast<double>(i) * tick / length * kPlotWidth,
+              fmt::format("{:g}", static_cast<double>(i) * tick));
+  draw_tick(kLeft + kPlotWidth, fmt::format("{:.3g}", length));
   return fmt::format("<path class=\"g\" d=\"{}\"/>\n{}<text class=\"m\" x=\"{}\" y=\"{}\">{}</text>\n", lines, numbers,
                      number(kLeft + kPlotWidth / 2), number(bottom + 32), "time, " + std::string(unit.name));
 }

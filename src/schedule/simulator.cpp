@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
+#include <optional>
 #include <queue>
 #include <string>
 #include <utility>
@@ -12,6 +14,7 @@
 
 #include "convoy/base/error.h"
 
+#include "schedule/shared_work.h"
 #include "schedule/simulated_network.h"
 
 namespace convoy {
@@ -20,6 +23,7 @@ namespace {
 
 using schedule::Channel;
 using schedule::kUnknown;
+using schedule::SharedWork;
 using schedule::SimulatedMessage;
 using schedule::SimulatedNetwork;
 
@@ -58,11 +62,12 @@ struct Stage {
   BoundProgram* program = nullptr;
   WorkSeconds work;
   std::vector<Chunk> chunks;
-  std::size_t place = 0;     ///< the instruction it is at
-  bool has_begun = false;    ///< that instruction
-  bool is_working = false;   ///< its own work, after all waiting
-  double begin_seconds = 0;  ///< of the instruction
-  double ready_seconds = 0;  ///< its work began
+  std::optional<std::size_t> shared;  ///< the cores that it shares
+  std::size_t place = 0;              ///< the instruction it is at
+  bool has_begun = false;             ///< that instruction
+  bool is_working = false;            ///< its own work, after all waiting
+  double begin_seconds = 0;           ///< of the instruction
+  double ready_seconds = 0;           ///< its work began
   Awaited awaited;
   double end_seconds = 0;  ///< of the last instruction that is done
   std::size_t num_agreed = 0;
@@ -93,14 +98,22 @@ class Simulator {
       open_stage(s, costs);
       stages_[s].work = std::move(work[s]);
     }
+    for (const SharedCores& cores : costs.shared) {
+      for (std::int64_t s = cores.begin_stage; s < cores.end_stage; ++s) stages_[s].shared = shared_.size();
+      shared_.emplace_back(cores.stages_at_once);
+    }
   }
 
   Simulation run() {
     for (std::size_t s = 0; s < stages_.size(); ++s) events_.push({0.0, s});
     while (!events_.empty()) {
-      const auto [now, s] = events_.top();
+      const auto [now, who] = events_.top();
       events_.pop();
-      advance(s, now);
+      if (who < stages_.size()) {
+        advance(who, now);
+      } else if (SharedWork& work = shared_[who - stages_.size()]; work.next_end() == now) {
+        end_shared_work(work, who, now);
+      }
     }
     if (!std::all_of(stages_.begin(), stages_.end(), [](const Stage& stage) { return stage.done(); }))
       report_deadlock();
@@ -108,7 +121,9 @@ class Simulator {
   }
 
  private:
-  using Event = std::pair<double, std::size_t>;  ///< when, stage. A stage has at most one
+  /// When; stage, or number of stages + place in shared_. A stage has at most one. Where work of other stages has begun
+  /// since, that of shared cores is out of date.
+  using Event = std::pair<double, std::size_t>;
 
   void open_stage(std::size_t s, const PipelineCosts& costs) {
     Stage& stage = stages_[s];
@@ -141,6 +156,11 @@ class Simulator {
           now = wait.until_seconds;
         }
         const double seconds = start_work(s, wait, now);
+        if (seconds > 0 && stage.shared) {
+          shared_[*stage.shared].begin(s, seconds, now);
+          events_.push({shared_[*stage.shared].next_end(), stages_.size() + *stage.shared});
+          return;
+        }
         if (seconds > 0) {
           if (!goes_next(now + seconds, s)) return;
           now += seconds;
@@ -148,6 +168,15 @@ class Simulator {
       }
       finish(s, now);
     }
+  }
+
+  /// One stage's work is done; the others' goes on, faster.
+  void end_shared_work(SharedWork& work, std::size_t who, double now) {
+    const std::size_t s = work.end_next();
+    const double next = work.next_end();
+    if (next < std::numeric_limits<double>::infinity()) events_.push({next, who});
+    stages_[s].times.busy_seconds += now - stages_[s].ready_seconds - stages_[s].work[stages_[s].place];
+    advance(s, now);
   }
 
   /// Whether that is the next event of all, and can be done right away; else it is put down.
@@ -343,6 +372,7 @@ class Simulator {
   std::vector<BoundProgram> programs_;
   SimulatedNetwork network_;
   std::vector<Stage> stages_;
+  std::vector<SharedWork> shared_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<Agreement> agreements_;  ///< a stage's k-th AgreeOnUpdate is the k-th of all
   Simulation simulation_;

@@ -11,13 +11,18 @@ struct CalibrationSpec {
   NetworkSpec network;
   std::string file;        ///< costs.txt
   std::string plans_file;  ///< EngineSpec has it
+  NodeLoad node = {};
 };
+
+/// How the nodes' cores are shared among these ranks; nothing is shared where a GPU computes. All ranks of world.
+NodeLoad find_node_load(const RunParams& run, const mpi::Communicator& world, ops::Library& library);
 
 /// Where a run keeps its costs.
 std::string costs_path(const RunParams& run);
 
 /// Those of the file, read by rank 0, where it holds them for this network, device and number of ranks; else measured.
-/// A file that cannot be used costs the time to measure again. The same on all ranks of world, which all call it.
+/// What cannot be used of the file is said, and measured again. Throws Error where it is not a regular file. The same
+/// on all ranks of world, which all call it.
 MachineCosts find_machine_costs(const CalibrationSpec& spec, const mpi::Communicator& world, ops::Library& library);
 
 /// The file's text with these costs in it, beside those of other networks and machines. Modelled ones are not kept.

@@ -2,15 +2,20 @@
 #include "train/cell_costs.h"
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
+#include "convoy/base/error.h"
 #include "convoy/model/partition.h"
+
+#include "train/parse_numbers.h"
 
 namespace convoy {
 
 namespace {
 
 constexpr const char* kTitle = "convoy cell costs 2";
+constexpr NumberRange kSeconds{.min = 0, .max = 1e5};  // a day of one cell
 
 }  // namespace
 
@@ -26,26 +31,32 @@ std::string CellCosts::serialise() const {
   return text;
 }
 
-std::optional<CellCosts> CellCosts::parse(const std::string& text, const std::string& key) {
+std::optional<CellCosts> CellCosts::parse(const std::string& text, const std::string& key, std::size_t num_cells) {
   std::istringstream stream(text);
   std::string title, found_key, units, line;
   std::getline(stream, title), std::getline(stream, found_key), std::getline(stream, units);
   if (title != kTitle || found_key != key) return std::nullopt;
+  if (!text.ends_with('\n')) fail("its last line is cut");
   CellCosts costs{.key = key, .cells = {}};
   while (std::getline(stream, line)) {
-    std::istringstream numbers(line);
-    CellCost cell;
-    for (double CellCost::*part : kCellCostParts)
-      if (!(numbers >> cell.*part) || cell.*part < 0) return std::nullopt;
-    costs.cells.push_back(cell);
+    const std::vector<double> numbers = parse_numbers(line, std::size(kCellCostParts), kSeconds);
+    CellCost& cell = costs.cells.emplace_back();
+    for (std::size_t i = 0; i < numbers.size(); ++i) cell.*kCellCostParts[i] = numbers[i];
   }
+  if (costs.cells.size() != num_cells)
+    fail("it holds the times of {} cells, and the network has {}", costs.cells.size(), num_cells);
   return costs;
 }
 
-std::string costs_key(const NetworkSpec& network, ops::Library& library, std::int64_t ranks) {
-  return fmt::format("{} on {} for {} classes, micro-batch {}, {}, frozen [{}]; {}; {} ranks at once", network.name,
+std::string describe_ranks(std::int64_t ranks, const NodeLoad& node) {
+  if (!node.is_shared()) return fmt::format("{} ranks at once", ranks);
+  return fmt::format("{:g} of {} ranks at once on a node, {} in all", node.ranks_at_once, node.ranks, ranks);
+}
+
+std::string costs_key(const NetworkSpec& network, ops::Library& library, std::int64_t ranks, const NodeLoad& node) {
+  return fmt::format("{} on {} for {} classes, micro-batch {}, {}, frozen [{}]; {}; {}", network.name,
                      to_string(network.image), network.num_classes, network.micro_batch, to_string(network.type),
-                     fmt::join(network.freeze, ", "), library.device().description(), ranks);
+                     fmt::join(network.freeze, ", "), library.device().description(), describe_ranks(ranks, node));
 }
 
 // Backward by input and by weight are alike: each is a convolution of the same size.

@@ -13,6 +13,9 @@
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/transport.h"
 
+#include "train/cell_costs.h"
+#include "train/parse_numbers.h"
+
 namespace convoy {
 
 namespace {
@@ -20,6 +23,7 @@ namespace {
 constexpr const char* kTitle = "convoy rates 1";
 constexpr std::int64_t kShortBytes = 4096;
 constexpr std::int64_t kMostArenaBytes = std::int64_t{1} << 28;  // no cache holds it: larger ones are as slow
+constexpr NumberRange kRates{.min = 1e-12, .max = 1e18};         // seconds, and bytes a second, of anything
 constexpr double kLeastSeconds = 1e-9;                           // of what is too short for the clock
 constexpr int kWarmUps = 2, kRepetitions = 9;
 
@@ -72,7 +76,8 @@ class Ping {
   std::unique_ptr<Message> send_, receive_;
 };
 
-void measure_messages(const RatesSpec& spec, const mpi::Communicator& world, Device& device, MachineRates& rates) {
+void measure_messages(const RatesSpec& spec, const NodeLoad& node, const mpi::Communicator& world, Device& device,
+                      MachineRates& rates) {
   const ProcessGrid chain(world, world.size());
   const auto transport = make_transport(chain, device);
   const std::int64_t long_bytes = std::max(spec.message_bytes, 16 * kShortBytes);
@@ -80,8 +85,9 @@ void measure_messages(const RatesSpec& spec, const mpi::Communicator& world, Dev
   transport->connect();
   // There and back.
   const auto one_way = [&](Ping& ping) {
-    world.barrier();
-    return std::max(kLeastSeconds, slowest(world, median_seconds([&] { ping.run(); }) / 2));
+    double seconds = 0;
+    take_turns(world, node, /*in_pairs=*/true, [&] { seconds = median_seconds([&] { ping.run(); }) / 2; });
+    return std::max(kLeastSeconds, slowest(world, seconds));
   };
   const double brief_seconds = one_way(brief), large_seconds = one_way(large);
   // A large one that seems to be no slower is a measurement of nothing but latency.
@@ -113,28 +119,30 @@ std::string MachineRates::serialise() const {
 
 std::optional<MachineRates> MachineRates::parse(const std::string& text, const std::string& key) {
   std::istringstream stream(text);
-  std::string title, found_key, units;
+  std::string title, found_key, units, line;
   std::getline(stream, title), std::getline(stream, found_key), std::getline(stream, units);
   if (title != kTitle || found_key != key) return std::nullopt;
-  MachineRates rates{.key = key};
-  stream >> rates.latency_seconds >> rates.bytes_per_second >> rates.memory_bytes_per_second;
-  if (stream.fail()) return std::nullopt;
-  const double least = std::min({rates.latency_seconds, rates.bytes_per_second, rates.memory_bytes_per_second});
-  return least > 0 ? std::optional(rates) : std::nullopt;
+  if (!text.ends_with('\n')) fail("its last line is cut");
+  std::getline(stream, line);
+  const std::vector<double> numbers = parse_numbers(line, 3, kRates);
+  return MachineRates{
+      .key = key, .latency_seconds = numbers[0], .bytes_per_second = numbers[1], .memory_bytes_per_second = numbers[2]};
 }
 
-std::string rates_key(const RatesSpec& spec, ops::Library& library, std::int64_t ranks) {
-  return fmt::format("messages of {} bytes, arenas of {}; {}; {} ranks at once", spec.message_bytes, spec.arena_bytes,
-                     library.device().description(), ranks);
+std::string rates_key(const RatesSpec& spec, ops::Library& library, std::int64_t ranks, const NodeLoad& node) {
+  return fmt::format("messages of {} bytes, arenas of {}; {}; {}", spec.message_bytes, spec.arena_bytes,
+                     library.device().description(), describe_ranks(ranks, node));
 }
 
-MachineRates measure_rates(const RatesSpec& spec, const mpi::Communicator& world, ops::Library& library) {
-  MachineRates rates{.key = rates_key(spec, library, world.size())};
-  if (world.size() > 1) measure_messages(spec, world, library.device(), rates);
+MachineRates measure_rates(const RatesSpec& spec, const NodeLoad& node, const mpi::Communicator& world,
+                           ops::Library& library) {
+  MachineRates rates{.key = rates_key(spec, library, world.size(), node)};
+  if (world.size() > 1) measure_messages(spec, node, world, library.device(), rates);
   const std::int64_t bytes = std::clamp(spec.arena_bytes, kShortBytes, kMostArenaBytes);
-  world.barrier();
   constexpr double kTrips = 3;  // a, b, their sum
-  const double seconds = std::max(kLeastSeconds, slowest(world, add_seconds(bytes, library)));
+  double mine = 0;
+  take_turns(world, node, /*in_pairs=*/false, [&] { mine = add_seconds(bytes, library); });
+  const double seconds = std::max(kLeastSeconds, slowest(world, mine));
   rates.memory_bytes_per_second = kTrips * static_cast<double>(bytes) / seconds;
   return rates;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "convoy/comm/communicator.h"
+#include "convoy/comm/topology.h"
 #include "convoy/ops/library.h"
 
 namespace convoy {
@@ -17,7 +18,8 @@ struct MachineRates {
   double bytes_per_second = 1e10;         ///< of a message
   double memory_bytes_per_second = 2e10;  ///< read and written by a rank's element-wise operations
 
-  /// Lines of text, and back; nothing where the text is not such, or of another key.
+  /// Lines of text, and back; nothing where the text is something else, or has another key. Throws Error where it has
+  /// this key and cannot be what was written: cut, or with rates that nothing has.
   std::string serialise() const;
   static std::optional<MachineRates> parse(const std::string& text, const std::string& key);
   bool operator==(const MachineRates&) const = default;
@@ -32,11 +34,13 @@ struct RatesSpec {
 };
 
 /// Device with its threads, ranks, and sizes.
-std::string rates_key(const RatesSpec& spec, ops::Library& library, std::int64_t ranks);
+std::string rates_key(const RatesSpec& spec, ops::Library& library, std::int64_t ranks, const NodeLoad& node);
 
 /// Messages of 4 KiB and of message_bytes go to and fro between neighbours, all pairs at the same time; memory adds
-/// arenas, on all ranks at the same time: large ones are not in caches, in a step either. The median of several; of the
-/// slowest pair, and rank: the same on all ranks of world. One rank alone has no messages: they are modelled.
-MachineRates measure_rates(const RatesSpec& spec, const mpi::Communicator& world, ops::Library& library);
+/// arenas, on all ranks at the same time: large ones are not in caches, in a step either. Where ranks share cores, as
+/// many at the same time as have cores. The median of several; of the slowest pair, and rank: the same on all ranks of
+/// world. One rank alone has no messages: they are modelled.
+MachineRates measure_rates(const RatesSpec& spec, const NodeLoad& node, const mpi::Communicator& world,
+                           ops::Library& library);
 
 }  // namespace convoy

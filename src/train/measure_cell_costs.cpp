@@ -196,7 +196,8 @@ double median_of(const Samples& samples, double CellCost::*part) {
 
 }  // namespace
 
-CellCosts measure_cell_costs(const NetworkSpec& spec, const mpi::Communicator& world, ops::Library& library) {
+CellCosts measure_cell_costs(const NetworkSpec& spec, const NodeLoad& node, const mpi::Communicator& world,
+                             ops::Library& library) {
   const Network network = make_network(spec);
   std::map<std::string, Samples> samples;
   std::vector<Samples*> samples_of_cells;
@@ -207,13 +208,13 @@ CellCosts measure_cell_costs(const NetworkSpec& spec, const mpi::Communicator& w
   }
   for (const CellRange& cells : windows_of(network)) {
     Window window(spec, network, cells, library);
-    world.barrier();
-    measure_window(window, std::span(samples_of_cells).subspan(cells.begin, cells.size()));
+    take_turns(world, node, /*in_pairs=*/false,
+               [&] { measure_window(window, std::span(samples_of_cells).subspan(cells.begin, cells.size())); });
   }
   std::map<const Samples*, CellCost> medians;
   for (const auto& [cell, of_cell] : samples)
     for (double CellCost::*part : kCellCostParts) medians[&of_cell].*part = slowest(world, median_of(of_cell, part));
-  CellCosts costs{.key = costs_key(spec, library, world.size()), .cells = {}};
+  CellCosts costs{.key = costs_key(spec, library, world.size(), node), .cells = {}};
   for (const Samples* of_cell : samples_of_cells) costs.cells.push_back(medians.at(of_cell));
   return costs;
 }

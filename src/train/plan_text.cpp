@@ -90,8 +90,11 @@ Machines find_machines(const Parameters& params, const io::ModelCard& card, cons
     if (library == nullptr) {
       costs = model_machine_costs(make_network(network));
     } else {
-      costs = find_machine_costs(
-          {.network = network, .file = costs_path(params.run), .plans_file = plans_path(params.run)}, world, *library);
+      costs = find_machine_costs({.network = network,
+                                  .file = costs_path(params.run),
+                                  .plans_file = plans_path(params.run),
+                                  .node = find_node_load(params.run, world, *library)},
+                                 world, *library);
       mpi::on_root(world, [&] { try_to_keep(params.run, costs); });
     }
     override_network(params.plan, costs.rates);
@@ -100,11 +103,12 @@ Machines find_machines(const Parameters& params, const io::ModelCard& card, cons
 }
 
 std::string compare(const Parameters& params, const io::ModelCard& card, const Machines& machines) {
-  const bool is_measured = !machines.begin()->second.cells.key.empty();
-  const MachineRates& rates = machines.begin()->second.rates;
-  std::string text = fmt::format("layouts: cells {}; messages {:.3g} us + {:.3g} GB/s; memory {:.3g} GB/s a rank\n",
-                                 is_measured ? "measured" : "from a model", 1e6 * rates.latency_seconds,
-                                 1e-9 * rates.bytes_per_second, 1e-9 * rates.memory_bytes_per_second);
+  const MachineCosts& machine = machines.begin()->second;
+  const MachineRates& rates = machine.rates;
+  std::string text =
+      fmt::format("layouts: cells {}; messages {:.3g} us + {:.3g} GB/s; memory {:.3g} GB/s per rank{}\n",
+                  machine.is_measured() ? "measured" : "from a model", 1e6 * rates.latency_seconds,
+                  1e-9 * rates.bytes_per_second, 1e-9 * rates.memory_bytes_per_second, describe_sharing(machine.node));
   for (const std::int64_t ranks : params.plan.ranks)
     text += describe(compare_layouts({.engine = engine_spec(params, card),
                                       .ranks = ranks,

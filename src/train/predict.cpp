@@ -244,9 +244,13 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Library
     if (is_one_picture) classes = class_list(step.logits, class_names, params.predict.top);
     if (opened) opened->append(step);
   };
-  evaluate_dataset(
-      engine,
-      {.samples = *data, .card = model.card, .params = params, .stop = must_stop, .observe = observe, .bad = &bad});
+  evaluate_dataset(engine, {.samples = *data,
+                            .card = model.card,
+                            .params = params,
+                            .work = "predict",
+                            .stop = must_stop,
+                            .observe = observe,
+                            .bad = &bad});
   bad = gather_bad(world, bad);
   mpi::on_root(world, [&] {
     judge_bad(bad, *data, source, params.predict.strict);

@@ -54,8 +54,11 @@ RunLayout choose_layout(const Parameters& params, const io::ModelCard& card, con
   if (world.size() == 1) return layout;
   const EngineSpec engine = engine_spec(params, card);
   if (layout.stages > 0) StepPlan(engine, grid_shape(layout.stages, world.size()));  // refused before it is measured
-  layout.machine = find_machine_costs(
-      {.network = engine.network, .file = costs_path(params.run), .plans_file = engine.plans_file}, world, library);
+  layout.machine = find_machine_costs({.network = engine.network,
+                                       .file = costs_path(params.run),
+                                       .plans_file = engine.plans_file,
+                                       .node = find_node_load(params.run, world, library)},
+                                      world, library);
   if (layout.stages == 0) take_best(compare_stages(engine, *layout.machine, world.size()), layout);
   world.broadcast(&layout.stages, sizeof layout.stages, 0);  // whose rounding decides where two are equal
   return layout;

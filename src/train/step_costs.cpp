@@ -1,6 +1,7 @@
 /// Sums over cells, and bytes over rates.
 #include "train/step_costs.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace convoy {
@@ -105,6 +106,21 @@ class StepCosts {
   const MachineCosts& machine_;
 };
 
+// Of a replica whose stages begin a node. Where several replicas are on a node, they compute at the same time.
+std::vector<SharedCores> shared_cores(std::int64_t num_stages, std::int64_t num_replicas, const NodeLoad& node) {
+  const std::int64_t ranks = std::min(node.ranks, num_stages * num_replicas);
+  if (node.ranks_at_once >= static_cast<double>(ranks)) return {};
+  std::vector<SharedCores> shared;
+  for (std::int64_t begin = 0; begin < num_stages; begin += ranks) {
+    const std::int64_t end = std::min(begin + ranks, num_stages);
+    shared.push_back(
+        {.begin_stage = begin,
+         .end_stage = end,
+         .stages_at_once = node.ranks_at_once * static_cast<double>(end - begin) / static_cast<double>(ranks)});
+  }
+  return shared;
+}
+
 }  // namespace
 
 MachineCosts model_machine_costs(const Network& network) {
@@ -118,6 +134,7 @@ PipelineCosts step_costs(const Network& network, const std::vector<StagePlan>& s
   for (std::int64_t c = 0; c < std::ssize(stages.front().chunks); ++c)
     for (const StagePlan& stage : stages) pipeline.chunks.push_back(costs.of(stage, c));
   const auto ranks = static_cast<std::uint64_t>(std::ssize(stages) * use.num_replicas);
+  pipeline.shared = shared_cores(std::ssize(stages), use.num_replicas, machine.node);
   pipeline.agree_seconds = 2 * static_cast<double>(std::bit_width(ranks - 1)) * machine.rates.latency_seconds;
   return pipeline;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "convoy/comm/topology.h"
 #include "convoy/schedule/costs.h"
 
 #include "train/cell_costs.h"
@@ -13,11 +14,14 @@
 
 namespace convoy {
 
-/// All that a step's costs follow from; measured, or modelled.
+/// All that a step's costs follow from; measured, or modelled. Cells and rates are those of ranks that have the cores
+/// for their threads; where a node has too few cores for all its ranks, these share them.
 struct MachineCosts {
   CellCosts cells;
   MachineRates rates;
+  NodeLoad node = {};  ///< as on every node
 
+  bool is_measured() const { return !cells.key.empty(); }
   bool operator==(const MachineCosts&) const = default;
 };
 
@@ -32,6 +36,7 @@ MachineCosts model_machine_costs(const Network& network);
 ///                       the pairwise exchange and the ring do (Thakur, Rabenseifner, Gropp 2005, sections 4.1, 4.3)
 ///   fold, update        what they move at the memory's rate; with an update goes the packing of convolutions' weights
 ///   agreement           2 log2(ranks) latencies (recursive doubling, there and back, section 4.4)
+///   shared cores        node after node is filled with ranks; on each, so many compute at once
 PipelineCosts step_costs(const Network& network, const std::vector<StagePlan>& stages, const StageUse& use,
                          const MachineCosts& machine);
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <iterator>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
@@ -149,27 +149,16 @@ std::string StepTrace::write(const std::string& directory) {
 }
 
 std::string draw_plan(const StepPlan& plan) {
-  const std::vector<double> cell_seconds = model_cell_seconds(plan.network());
-  const std::vector<Schedule> replicas = schedules_of(plan);
-  std::vector<WorkSeconds> work;
-  for (const Schedule& replica : replicas) {
-    for (std::size_t s = 0; s < replica.size(); ++s) {
-      std::vector<ChunkCost> costs;
-      for (const ArenaRun& run : plan.stages()[s].layout.runs) {
-        const double seconds =
-            std::accumulate(cell_seconds.begin() + run.cells.begin, cell_seconds.begin() + run.cells.end, 0.0);
-        costs.push_back({.forward_seconds = seconds / 3,
-                         .backward_input_seconds = seconds / 3,
-                         .backward_weight_seconds = seconds / 3});
-      }
-      work.push_back(work_seconds(replica[s], costs));
-    }
+  Panel panel{.title = "", .step = {.num_stages = plan.grid().stages, .num_steps = 1, .ranks = {}}, .idle = {}};
+  for (const Schedule& replica : schedules_of(plan)) {
+    Simulation simulation = simulate(replica, plan.costs(), {.zero_buffering = true});
+    std::ranges::move(simulation.spans, std::back_inserter(panel.step.ranks));
   }
-  Panel panel{.title = "", .step = planned_step(replicas, work), .idle = {}};
   panel.idle = divide_idle(panel.step, panel.step);
-  panel.title = fmt::format("planned step of {}: {}, bubble {:.1f} % (cells at the rates of a model, messages free)",
-                            plan.spec().network.name, shown_seconds(step_seconds(panel.step, 0)),
-                            100 * shares_of(panel.step, panel.idle).bubble);
+  const auto& machine = plan.spec().machine;
+  panel.title = fmt::format("planned step of {}: {}, bubble {:.1f} % (cells {})", plan.spec().network.name,
+                            shown_seconds(step_seconds(panel.step, 0)), 100 * shares_of(panel.step, panel.idle).bubble,
+                            machine && machine->is_measured() ? "measured" : "from a model");
   return draw({panel});
 }
 

@@ -51,7 +51,7 @@ class StepTrace {
   std::unique_ptr<StepRecorder> recorder_;
 };
 
-/// Of a step as the parameters have it, from a model of each cell's cost, on the ranks of the plan's grid: an SVG.
+/// The step that predict_step() foretells, on all ranks of the plan's grid: an SVG.
 std::string draw_plan(const StepPlan& plan);
 
 }  // namespace convoy

@@ -27,7 +27,7 @@ std::unique_ptr<ops::Library> library() {
 
 TEST(CellCosts, AreTheSameForEqualCellsAndOnAllRanks) {
   const auto ops = library();
-  const CellCosts costs = measure_cell_costs(kNetwork, world(), *ops);
+  const CellCosts costs = measure_cell_costs(kNetwork, {}, world(), *ops);
   ASSERT_EQ(costs.cells.size(), 11u);
   EXPECT_EQ(costs.cells[1], costs.cells[2]) << "layer1.0 and layer1.1";
   EXPECT_NE(costs.cells[3], costs.cells[4]) << "layer1.2 and layer2.0";
@@ -46,10 +46,9 @@ TEST(CellCosts, AreTheSameForEqualCellsAndOnAllRanks) {
 
 TEST(CellCosts, AreReadBackAsWritten) {
   CellCosts costs{.key = "resnet20 on this", .cells = {{1e-3, 2.0 / 3, 0.1, 0.2, 1e-9}, {}}};
-  EXPECT_EQ(CellCosts::parse(costs.serialise(), costs.key), costs);
-  EXPECT_EQ(CellCosts::parse(costs.serialise(), "resnet20 on that"), std::nullopt);
-  EXPECT_EQ(CellCosts::parse("", costs.key), std::nullopt);
-  EXPECT_EQ(CellCosts::parse(costs.serialise() + "0.1 0.2 x\n", costs.key), std::nullopt);
+  EXPECT_EQ(CellCosts::parse(costs.serialise(), costs.key, costs.cells.size()), costs);
+  EXPECT_EQ(CellCosts::parse(costs.serialise(), "resnet20 on that", costs.cells.size()), std::nullopt);
+  EXPECT_EQ(CellCosts::parse("", costs.key, costs.cells.size()), std::nullopt);
 }
 
 TEST(Calibration, OfTheSameKeyIsFoundInTheFile) {
@@ -57,14 +56,14 @@ TEST(Calibration, OfTheSameKeyIsFoundInTheFile) {
   const std::string file = directory / "costs.txt";
   const auto ops = library();
   const auto find = [&](const NetworkSpec& network) {
-    return find_machine_costs({.network = network, .file = file}, world(), *ops);
+    return find_machine_costs({.network = network, .file = file}, world(), *ops);  // no cores are shared
   };
   const auto keep = [&](const std::string& text) {
     if (world().rank() == 0) io::write_file_atomically(file, std::as_bytes(std::span(text)));
     world().barrier();
   };
   MachineCosts kept = find(kNetwork);
-  EXPECT_EQ(kept.cells.key, costs_key(kNetwork, *ops, world().size()));
+  EXPECT_EQ(kept.cells.key, costs_key(kNetwork, *ops, world().size(), {}));
   EXPECT_GT(kept.rates.memory_bytes_per_second, 0);
   kept.cells.cells[5].forward_seconds = 42;  // no measurement gives that
   kept.rates.latency_seconds = 43;
@@ -85,6 +84,22 @@ TEST(Calibration, OfTheSameKeyIsFoundInTheFile) {
   EXPECT_LT(find(kNetwork).cells.cells[5].forward_seconds, 42);
 }
 
+// What was measured while all ranks computed is no measure of those that share cores, and the other way round.
+TEST(Calibration, OfRanksThatShareCoresIsAnotherOne) {
+  const SharedDirectory directory;
+  const auto ops = library();
+  CalibrationSpec spec{.network = kNetwork, .file = directory / "costs.txt"};
+  const MachineCosts apart = find_machine_costs(spec, world(), *ops);
+  EXPECT_NE(apart.cells.key.find(fmt::format("; {} ranks at once", world().size())), std::string::npos);
+  spec.node = {.ranks = 4, .ranks_at_once = 2};
+  const MachineCosts shared = find_machine_costs(spec, world(), *ops);
+  EXPECT_EQ(shared.node, spec.node);
+  for (const std::string& key : {shared.cells.key, shared.rates.key})
+    EXPECT_NE(key.find(fmt::format("; 2 of 4 ranks at once on a node, {} in all", world().size())), std::string::npos)
+        << key;
+  EXPECT_EQ(shared.cells.serialise(), world().broadcast(shared.cells.serialise(), 0));
+}
+
 // On nodes of different processors every rank would look for a key of its own.
 TEST(Calibration, IsFoundByTheRootsKeyWhateverTheOthersComputeWith) {
   const SharedDirectory directory;
@@ -100,7 +115,7 @@ TEST(Calibration, IsFoundByTheRootsKeyWhateverTheOthersComputeWith) {
 TEST(Calibration, IsTheSameOnAllRanks) {
   const auto ops = library();
   const RatesSpec spec{.message_bytes = 1 << 16, .arena_bytes = 1 << 20};
-  const std::string mine = measure_rates(spec, world(), *ops).serialise();
+  const std::string mine = measure_rates(spec, {}, world(), *ops).serialise();
   EXPECT_EQ(mine, world().broadcast(mine, 0));
 }
 

@@ -2,11 +2,18 @@
 #include "convoy/comm/process_grid.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/comm/topology.h"
 
@@ -102,6 +109,67 @@ TEST(FairThreads, IsThisNodesProcessorsOverItsRanksAndTheSameOnAll) {
     EXPECT_EQ(threads, unlimited);
   }
   EXPECT_LE(threads, unlimited);
+}
+
+TEST(NodeLoad, IsWhatTheProcessorsCanComputeAtOnce) {
+  const auto processors = static_cast<double>(count_processors(affinity_mask()));
+  if (quota_processors() != kNoQuota) GTEST_SKIP() << "a control group limits this job";
+  const auto ranks = static_cast<double>(world().size());
+  for (const std::int64_t threads : {1, 2, 3}) {
+    const NodeLoad node = find_node_load(world(), threads);
+    EXPECT_EQ(node.ranks, world().size());
+    const double at_once = std::clamp(processors / static_cast<double>(threads), 1.0, ranks);
+    EXPECT_NEAR(node.ranks_at_once, at_once, ranks * 1e-6) << "shares are told in millionths";
+    EXPECT_EQ(node.is_shared(), at_once < ranks);
+  }
+}
+
+struct Interval {
+  double begin_seconds = 0, end_seconds = 0;
+};
+
+/// Of the ranks' work, on rank 0; elsewhere 0. They are on one machine, and so have one clock.
+std::int64_t most_at_once(const NodeLoad& node, bool in_pairs) {
+  Interval mine;
+  take_turns(world(), node, in_pairs, [&] {
+    EXPECT_EQ(mine.end_seconds, 0) << "once";
+    mine.begin_seconds = now_seconds();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    mine.end_seconds = now_seconds();
+  });
+  EXPECT_GT(mine.end_seconds, 0);
+  const std::vector<std::byte> bytes = world().gather(std::as_bytes(std::span(&mine, 1)), 0);
+  std::vector<Interval> all(bytes.size() / sizeof(Interval));
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  std::int64_t most = 0;
+  for (const Interval& one : all)
+    most = std::max<std::int64_t>(most, std::count_if(all.begin(), all.end(), [&](const Interval& other) {
+                                    return other.begin_seconds <= one.begin_seconds &&
+                                           one.begin_seconds < other.end_seconds;
+                                  }));
+  return most;
+}
+
+TEST(NodeLoad, LimitsHowManyRanksWorkAtOnce) {
+  const std::int64_t ranks = world().size();
+  for (const double at_once : {1.0, 1.5, 2.0}) {
+    const NodeLoad node{.ranks = ranks, .ranks_at_once = at_once};
+    EXPECT_LE(most_at_once(node, false), node.is_shared() ? static_cast<std::int64_t>(at_once) : ranks);
+    EXPECT_LE(most_at_once(node, true), std::min<std::int64_t>(2, ranks)) << "a pair, however few the cores are";
+  }
+}
+
+TEST(NodeLoad, LetsRanksThatWorkWithEachOtherWorkAtOnce) {
+  const int peer = world().rank() ^ 1;
+  if (peer >= world().size()) GTEST_SKIP() << "no peer";
+  take_turns(world(), {.ranks = world().size(), .ranks_at_once = 1}, /*in_pairs=*/true, [&] {
+    int mine = world().rank(), theirs = -1;
+    auto receive = world().start_receive(&theirs, sizeof theirs, peer, 1);
+    auto send = world().start_send(&mine, sizeof mine, peer, 1);
+    receive.wait();
+    send.wait();
+    EXPECT_EQ(theirs, peer);
+  });
 }
 
 TEST(FairThreads, KnowsTheQuotasOfControlGroups) {

@@ -1,5 +1,5 @@
 /// How true the planner's predictions are: steps of many layouts, predicted and measured in turn.
-/// Started by tools/bench/plan_accuracy, with as many ranks as cores.
+/// Started by tools/bench/plan_accuracy, with as many ranks as cores or, to see what sharing them does, more.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -85,7 +85,8 @@ void run(std::int64_t rounds, const mpi::Communicator& world, ops::Library& libr
     MachineCosts machine;
     std::string measured_for;
     for (Case& one : cases) {
-      if (one.network.name != measured_for) machine = find_machine_costs({.network = one.network}, world, library);
+      if (one.network.name != measured_for)
+        machine = find_machine_costs({.network = one.network, .node = find_node_load(world, 1)}, world, library);
       measured_for = one.network.name;
       measure(one, machine, world, library);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "convoy/comm/communicator.h"
@@ -22,6 +23,27 @@ Topology find_topology(const mpi::Communicator& world);
 
 /// "1 node, 4 ranks on it", "2 nodes, 4 ranks on each", "3 nodes, 2 to 4 ranks on each".
 std::string host_summary(const Topology& topology);
+
+/// How many of a node's ranks can compute at the same time, each with all its threads: fewer than `ranks` where a node
+/// has more threads than processors. May be a fraction: 1.5 of 2 ranks with two threads on 3 processors.
+struct NodeLoad {
+  std::int64_t ranks = 1;
+  double ranks_at_once = 1;
+
+  bool is_shared() const { return ranks_at_once < static_cast<double>(ranks); }
+  bool operator==(const NodeLoad&) const = default;
+};
+
+/// Of the fullest node, by the processors that fair_threads() counts. All ranks of world, and the same on all of them.
+NodeLoad find_node_load(const mpi::Communicator& world, std::int64_t threads_per_rank);
+
+/// "; 4 ranks on a node share cores for 2"; empty where none are shared.
+std::string describe_sharing(const NodeLoad& node);
+
+/// Calls `work` on all ranks at the same time or, where they share cores, on so many of each node as can compute at
+/// once, one such group after the other. Ranks that work with each other are in one group: those of numbers 2 i and
+/// 2 i + 1 where `in_pairs`. All ranks of world, for whom it begins and ends together.
+void take_turns(const mpi::Communicator& world, const NodeLoad& node, bool in_pairs, const std::function<void()>& work);
 
 /// The threads that each rank may use so that none waits for a core: the processors of its affinity mask, shared
 /// among the ranks of the node with exactly that mask, or the node's control-group quota shared among all its ranks,

@@ -46,10 +46,18 @@ struct ChunkCost {
   }
 };
 
+/// Neighbouring stages that compute on the same cores, which are too few for all of them. While more than
+/// `stages_at_once` compute, each of n has stages_at_once / n of its full speed.
+struct SharedCores {
+  std::int64_t begin_stage = 0, end_stage = 0;
+  double stages_at_once = 1;  ///< below 1 where other replicas, alike, compute on these cores too
+};
+
 /// Of one replica; all replicas are taken to be alike.
 struct PipelineCosts {
-  std::vector<ChunkCost> chunks = {};  ///< by virtual stage
-  double agree_seconds = 0;            ///< from when the last rank has come to AgreeOnUpdate
+  std::vector<ChunkCost> chunks = {};    ///< by virtual stage; at full speed
+  std::vector<SharedCores> shared = {};  ///< no stage is in two of them; those in none have cores of their own
+  double agree_seconds = 0;              ///< from when the last rank has come to AgreeOnUpdate
 };
 
 /// What each instruction of a list takes by itself, seconds, in the list's order.

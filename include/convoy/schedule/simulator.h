@@ -45,6 +45,8 @@ struct Simulation {
 /// Loading, forward, loss, backward, fold and update take their cost and keep the stage busy; all else takes no time of
 /// its own.
 ///
+/// Shared cores. The stages of costs.shared compute more slowly while too many of them do. Waiting takes no core.
+///
 /// Messages. A send never holds its stage up. The k-th send across a virtual boundary matches the k-th receive. A
 /// message leaves once it is sent, `zero_buffering` once it is also posted: at the action that bind_program names. From
 /// one stage to another there is one wire in each direction, which messages take in the order in which they can leave.

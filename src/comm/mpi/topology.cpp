@@ -2,6 +2,7 @@
 #include "convoy/comm/topology.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -60,6 +61,40 @@ std::string host_summary(const Topology& topology) {
       least < most ? fmt::format("{} to {} ranks", least, most) : fmt::format("{} rank{}", most, most == 1 ? "" : "s");
   if (topology.num_nodes == 1) return fmt::format("1 node, {} on it", ranks);
   return fmt::format("{} nodes, {} on each", topology.num_nodes, ranks);
+}
+
+NodeLoad find_node_load(const mpi::Communicator& world, std::int64_t threads_per_rank) {
+  constexpr double kUnit = 1e6;  // parts of a node's ranks, as a whole number that ranks can compare
+  const NodeGroup node(world);
+  const AffinityMask mask = affinity_mask();
+  const auto share_of = [threads_per_rank](std::int64_t processors, std::int64_t ranks) {
+    return static_cast<double>(processors) / static_cast<double>(threads_per_rank * ranks);
+  };
+  const double mine = std::min({1.0, share_of(count_processors(mask), count_sharers(node.ranks(), mask)),
+                                share_of(quota_processors(), node.ranks().size())});
+  const double share = static_cast<double>(-world.max(-std::llround(mine * kUnit))) / kUnit;  // the least of all ranks
+  const std::int64_t ranks = world.max(node.ranks().size());
+  return {.ranks = ranks, .ranks_at_once = std::max(1.0, share * static_cast<double>(ranks))};
+}
+
+std::string describe_sharing(const NodeLoad& node) {
+  return node.is_shared() ? fmt::format("; {} ranks on a node share cores for {:g}", node.ranks, node.ranks_at_once)
+                          : "";
+}
+
+// A node's ranks follow each other in world; where they do not, only other groups are made.
+void take_turns(const mpi::Communicator& world, const NodeLoad& node, bool in_pairs,
+                const std::function<void()>& work) {
+  const std::int64_t unit = in_pairs ? 2 : 1;  // ranks that go together
+  const std::int64_t units = (node.ranks + unit - 1) / unit;
+  const std::int64_t at_once =
+      node.is_shared() ? std::max<std::int64_t>(1, std::llround(std::floor(node.ranks_at_once + 1e-3)) / unit) : units;
+  const std::int64_t mine = world.rank() / unit % units / at_once;
+  for (std::int64_t turn = 0; turn < (units + at_once - 1) / at_once; ++turn) {
+    world.barrier();
+    if (turn == mine) work();
+  }
+  world.barrier();
 }
 
 std::int64_t fair_threads(const mpi::Communicator& world) {

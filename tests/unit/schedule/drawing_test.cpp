@@ -78,6 +78,16 @@ TEST(Drawing, OfPanelsOfDifferentLengthHasOneScale) {
   EXPECT_NE(svg.find("h90.1v20"), std::string::npos) << svg;
 }
 
+TEST(Drawing, EndsItsAxisAtItsLength) {
+  const Schedule schedule = {{{Op::kForward, 0}}};
+  Panel panel{.title = "", .step = planned_step({schedule}, {{0.1234}}), .idle = {}};
+  panel.idle = divide_idle(panel.step, panel.step);
+  const std::string svg = draw({panel});
+  EXPECT_NE(svg.find(">100</text>"), std::string::npos) << svg;
+  EXPECT_EQ(svg.find(">120</text>"), std::string::npos) << "too near to the end";
+  EXPECT_NE(svg.find(">123</text>"), std::string::npos) << svg;
+}
+
 TEST(Drawing, OfThousandsOfInstructionsStaysASmallFile) {
   const std::string svg = draw({panel_of(pipeline({4, 2000, 8}), kCost)});
   EXPECT_EQ(test::fault_in_xml(svg), "");

@@ -77,6 +77,55 @@ TEST(Simulator, TakesTheWorkOfEachInstruction) {
   EXPECT_THROW(simulate(schedule, std::vector<WorkSeconds>{{1, 2, 4}, {8}}), Error);
 }
 
+/// Of one group of all stages.
+PipelineCosts sharing(PipelineCosts costs, const Schedule& schedule, double stages_at_once) {
+  costs.shared = {{.begin_stage = 0, .end_stage = std::ssize(schedule), .stages_at_once = stages_at_once}};
+  return costs;
+}
+
+// A: 4 seconds of work. B: 1. Both at half speed until B is done at 2; then A has 3 left.
+TEST(Simulator, StagesThatShareACoreSlowEachOtherDownWhileBothCompute) {
+  const Schedule schedule = {{{Op::kForward, 0}}, {{Op::kForward, 0}}};
+  const PipelineCosts costs{.chunks = {{.forward_seconds = 4}, {.forward_seconds = 1}}};
+  const Simulation alone = simulate(schedule, costs);
+  EXPECT_EQ(alone.step_seconds, 4);
+  const Simulation shared = simulate(schedule, sharing(costs, schedule, 1));
+  EXPECT_EQ(shared.spans[1][0].end_seconds, 2);
+  EXPECT_EQ(shared.spans[0][0].end_seconds, 5);
+  EXPECT_EQ(shared.stages[0].busy_seconds, 5);
+  EXPECT_EQ(shared.stages[1].busy_seconds, 2);
+  EXPECT_EQ(shared.stages[1].bubble_seconds, 3);
+  const Simulation crowded = simulate(schedule, sharing(costs, schedule, 0.5));
+  EXPECT_EQ(crowded.step_seconds, 10) << "another replica computes there too";
+  EXPECT_EQ(simulate(schedule, sharing(costs, schedule, 1.5)).spans[1][0].end_seconds, 1 / 0.75);
+}
+
+// While at least one stage computes the core is busy: no schedule has a bubble.
+TEST(Simulator, AStepOnOneCoreTakesAsLongAsAllItsWork) {
+  for_each_pipeline([](const PipelineSpec& spec) {
+    const auto p = static_cast<double>(spec.stages), m = static_cast<double>(spec.micro_batches);
+    for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B}) {
+      const Schedule schedule = make_schedule(kind, spec);
+      const PipelineCosts costs = sharing(equal_costs(schedule, kUnit), schedule, 1);
+      // Each end of work is now_ + left / rate, two roundings, and there are fewer than 3 p m of them.
+      const double all = m * p * 9, tolerance = 2 * 3 * p * m * all * std::numeric_limits<double>::epsilon();
+      EXPECT_NEAR(simulate(schedule, costs).step_seconds, all, tolerance);
+    }
+  });
+}
+
+TEST(Simulator, CoresForAllStagesChangeNothing) {
+  for_each_pipeline([](const PipelineSpec& spec) {
+    for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B}) {
+      const Schedule schedule = make_schedule(kind, spec);
+      const PipelineCosts costs = equal_costs(schedule, kUnit);
+      const auto enough = static_cast<double>(spec.stages);
+      EXPECT_EQ(simulate(schedule, sharing(costs, schedule, enough), kZeroBuffering).step_seconds,
+                simulate(schedule, costs, kZeroBuffering).step_seconds);
+    }
+  });
+}
+
 TEST(Simulator, BubbleOfGpipeAnd1F1BIsStagesLessOneOverAllSlots) {
   for_each_pipeline([](const PipelineSpec& spec) {
     const auto p = static_cast<double>(spec.stages), m = static_cast<double>(spec.micro_batches);

@@ -133,7 +133,7 @@ TEST_F(RunLogTest, AnEpochMeasuredOnValHasItInTheLastColumns) {
   std::swap(row.val, row.test);
   RunLog(directory_.string(), {}).add_epoch(row);
   const std::string log = text("log.csv");
-  EXPECT_NE(log.find(",seconds,val_loss,val_top1\n1,10,640,1,0.5,,,0.1,"), std::string::npos) << log;
+  EXPECT_NE(log.find(",seconds,val_loss,val_top1,evaluation_seconds,save_seconds\n1,10,640,1,0.5,,,0.1,"), std::string::npos) << log;
   EXPECT_TRUE(log.ends_with(",0.5,0.9\n")) << log;
 }
 

@@ -2,6 +2,7 @@
 #include "train/step_costs.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -10,6 +11,8 @@
 #include "train/calibration.h"
 #include "train/planner.h"
 #include "train/step_clock.h"
+#include "train/step_trace.h"
+#include "unit/messages.h"
 
 namespace convoy {
 
@@ -115,6 +118,38 @@ TEST(StepCosts, OfMemoryAreBytesAtItsRate) {
   EXPECT_EQ(cost.buckets[0].fold_seconds, 0) << "one replica";
 }
 
+TEST(StepCosts, TellWhichStagesShareCores) {
+  EngineSpec spec = engine();
+  const auto shared = [&](const GridShape& grid, const NodeLoad& node) {
+    spec.machine->node = node;
+    return StepPlan(spec, grid).costs().shared;
+  };
+  EXPECT_TRUE(shared({.stages = 2, .replicas = 2}, {.ranks = 4, .ranks_at_once = 4}).empty());
+  EXPECT_TRUE(shared({.stages = 2, .replicas = 1}, {.ranks = 4, .ranks_at_once = 2}).empty()) << "two ranks, two cores";
+  const auto two_replicas = shared({.stages = 2, .replicas = 2}, {.ranks = 4, .ranks_at_once = 2});
+  ASSERT_EQ(two_replicas.size(), 1u);
+  EXPECT_EQ(two_replicas[0].end_stage, 2);
+  EXPECT_EQ(two_replicas[0].stages_at_once, 1) << "and one of the other replica";
+  EXPECT_EQ(shared({.stages = 1, .replicas = 4}, {.ranks = 4, .ranks_at_once = 2})[0].stages_at_once, 0.5);
+  const auto two_nodes = shared({.stages = 4, .replicas = 1}, {.ranks = 2, .ranks_at_once = 1});
+  ASSERT_EQ(two_nodes.size(), 2u);
+  EXPECT_EQ(two_nodes[1].begin_stage, 2);
+  EXPECT_EQ(two_nodes[1].end_stage, 4);
+  EXPECT_EQ(two_nodes[1].stages_at_once, 1);
+}
+
+// Two stages of one core: no bubble is left, and the messages are behind the other stage's work.
+TEST(Planner, PredictsTheSumOfAllWorkWhereStagesShareACore) {
+  EngineSpec spec = engine();
+  spec.machine->rates = {.latency_seconds = 1e-6, .bytes_per_second = 1e12, .memory_bytes_per_second = 1e30};
+  const GridShape grid{.stages = 2, .replicas = 1};
+  spec.machine->node = {.ranks = 2, .ranks_at_once = 1};
+  const double all = 8 * (66 + 3 * 66);
+  EXPECT_NEAR(predict_step(StepPlan(spec, grid)).step_seconds, all, 1e-3);
+  spec.machine->node.ranks_at_once = 2;
+  EXPECT_LT(predict_step(StepPlan(spec, grid)).step_seconds, 0.75 * all);
+}
+
 TEST(StepPlanCut, FollowsCostsAndTheLimitOfMemory) {
   EngineSpec spec = engine();
   std::reverse(spec.machine->cells.cells.begin(), spec.machine->cells.cells.end());
@@ -141,6 +176,14 @@ TEST(Planner, PredictsAPipelineOfOneStageBySums) {
   EngineSpec spec = engine();
   const Simulation step = predict_step(StepPlan(spec, {.stages = 1, .replicas = 1}));
   EXPECT_NEAR(step.step_seconds, 8 * (66 + 3 * 66), 1e-6);
+}
+
+TEST(Planner, DrawsTheStepThatItPredicts) {
+  const StepPlan plan(engine(), {.stages = 2, .replicas = 2});
+  const std::string picture = draw_plan(plan);
+  const double seconds = predict_step(plan).step_seconds;
+  EXPECT_CONTAINS(picture, fmt::format("planned step of resnet20: {:.3g} s, ", seconds));
+  EXPECT_CONTAINS(picture, fmt::format(">{:.3g}</text>", seconds)) << "the axis ends there";
 }
 
 TEST(Planner, PutsTheFastestFirstAndCountsWhatIsRefused) {
@@ -172,9 +215,40 @@ TEST(MachineRates, AreReadBackAsWritten) {
   EXPECT_EQ(MachineRates::parse(rates.serialise(), "this"), rates);
   EXPECT_EQ(MachineRates::parse(rates.serialise(), "that"), std::nullopt);
   EXPECT_EQ(MachineRates::parse("", "this"), std::nullopt);
-  MachineRates nonsense = rates;
-  nonsense.bytes_per_second = -1;
-  EXPECT_EQ(MachineRates::parse(nonsense.serialise(), "this"), std::nullopt);
+}
+
+TEST(MachineRates, ThatNothingHasAreNotBelieved) {
+  for (const double rate :
+       {-1.0, 0.0, 1e-300, 1e308, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    const MachineRates rates{.key = "this", .bytes_per_second = rate};
+    EXPECT_THROW(MachineRates::parse(rates.serialise(), "this"), Error) << rate;
+    EXPECT_EQ(MachineRates::parse(rates.serialise(), "that"), std::nullopt) << "of others nothing is asked";
+  }
+  const std::string text = MachineRates{.key = "this"}.serialise();
+  EXPECT_CONTAINS(test::message_of<Error>([&] { MachineRates::parse(text.substr(0, text.size() - 1), "this"); }),
+                  "its last line is cut");
+}
+
+TEST(CellCosts, ThatNoCellHasAreNotBelieved) {
+  const CellCosts costs{.key = "this", .cells = {{1, 2, 3, 4, 5}, {0, 0, 0, 0, 0}}};
+  EXPECT_EQ(CellCosts::parse(costs.serialise(), "this", 2), costs);
+  EXPECT_EQ(CellCosts::parse(costs.serialise(), "that", 2), std::nullopt);
+  EXPECT_CONTAINS(test::message_of<Error>([&] { CellCosts::parse(costs.serialise(), "this", 3); }),
+                  "it holds the times of 2 cells, and the network has 3");
+  for (const double seconds :
+       {-1.0, 1e308, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    CellCosts absurd = costs;
+    absurd.cells[1].recompute_seconds = seconds;
+    EXPECT_CONTAINS(test::message_of<Error>([&] { CellCosts::parse(absurd.serialise(), "this", 2); }),
+                    fmt::format("'{}' is no number from 0 to 100000", seconds));
+  }
+  // Wherever it is cut: what is left is not used, or is another file's.
+  const std::string text = costs.serialise();
+  const std::size_t head = text.find("\n", text.find("\n") + 1);
+  for (std::size_t length = head + 1; length < text.size(); ++length)
+    EXPECT_THROW(CellCosts::parse(text.substr(0, length), "this", 2), Error) << length;
+  EXPECT_CONTAINS(test::message_of<Error>([&] { CellCosts::parse(text + "1 2 3\n", "this", 3); }),
+                  "'1 2 3' are not 5 numbers");
 }
 
 TEST(CostsFile, KeepsWhatOthersMeasuredAndTheLatestOfOneKey) {
@@ -196,9 +270,19 @@ TEST(StepClock, TellsTheMedianBehindTheWarmUp) {
   EXPECT_EQ(compare_step(1, clock), "");
   for (const double seconds : {100.0, 100.0, 100.0, 3.0, 1.0, 2.0, 4.0}) clock.add(seconds);
   EXPECT_EQ(clock.median_seconds(), 2);
+  EXPECT_EQ(clock.recent_seconds(), 2.5);
   EXPECT_EQ(compare_step(1, clock), "step: predicted 1000 ms, measured 2000 ms (median of 4): ratio 0.50");
   for (int i = 0; i < 4; ++i) clock.add(7);
   EXPECT_EQ(clock.median_seconds(), 7) << "the latest four";
+}
+
+TEST(StepClock, TellsTheMeanOfTheLatestSteps) {
+  StepClock clock(100);
+  for (int i = 0; i < 3; ++i) clock.add(100);
+  EXPECT_EQ(clock.recent_seconds(), 0) << "the warm-up tells nothing";
+  for (int i = 0; i < 200; ++i) clock.add(5);
+  for (int i = 0; i < 64; ++i) clock.add(i % 2 == 0 ? 1 : 3);
+  EXPECT_EQ(clock.recent_seconds(), 2);
 }
 
 }  // namespace convoy
