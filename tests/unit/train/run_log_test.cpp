@@ -128,13 +128,15 @@ TEST_F(RunLogTest, AnUnwritableDirectoryIsNamed) {
   EXPECT_CONTAINS(test::message_of<Error>([&] { RunLog(absent, {}); }), "absent/log.csv");
 }
 
-TEST_F(RunLogTest, AnEpochMeasuredOnValHasItInTheLastColumns) {
+TEST_F(RunLogTest, AnEpochMeasuredOnValHasItInColumnsOfItsOwn) {
   EpochRow row = epoch_row(1);
   std::swap(row.val, row.test);
   RunLog(directory_.string(), {}).add_epoch(row);
   const std::string log = text("log.csv");
-  EXPECT_NE(log.find(",seconds,val_loss,val_top1,evaluation_seconds,save_seconds\n1,10,640,1,0.5,,,0.1,"), std::string::npos) << log;
-  EXPECT_TRUE(log.ends_with(",0.5,0.9\n")) << log;
+  EXPECT_NE(log.find(",seconds,val_loss,val_top1,evaluation_seconds,save_seconds\n1,10,640,1,0.5,,,0.1,"),
+            std::string::npos)
+      << log;
+  EXPECT_TRUE(log.ends_with(",0.5,0.9,0.00,0.00\n")) << log;
 }
 
 TEST_F(RunLogTest, TheTestResultOfARunIsARowOfItsOwnFile) {
