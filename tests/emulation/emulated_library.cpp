@@ -1,4 +1,4 @@
-/// Plans the CUDA device's operations, and the CPU's in place of NVIDIA's libraries: work on the device's stream like
+/// Plans the CUDA device's operations, and the CPU's convolutions in place of cuDNN's: work on the device's stream like
 /// any kernel.
 #include "emulation/emulated_library.h"
 
@@ -7,6 +7,7 @@
 #include "ops/check_spec.h"
 #include "ops/cuda/column_sum.h"
 #include "ops/cuda/context.h"
+#include "ops/cuda/linear_products.h"
 #include "ops/cuda/operations.h"
 #include "ops/cuda/scale_and_shift.h"
 #include "ops/cuda/widen.h"
@@ -80,13 +81,15 @@ class WidenedConvolution final : public ops::ConvolutionOp {
   bool gives_sums() const override { return spec_.type == DataType::kFloat16; }
   void forward_with_sums(const void* x, void* y, const ops::ChannelSums& sums) override {
     forward(x, y);
-    const float* stored = static_cast<const float*>(converter_.widened(y, y_));
+    // The contract allows sums of y before it is rounded and after.
+    const bool before = spec_.kernel > 1;
+    const float* summed = before ? y_.floats() : static_cast<const float*>(converter_.widened(y, y_));
     converter_.enqueue([=, shape = spec_.y()] {
       for (std::int64_t c = 0; c < shape.c; ++c) {
         sums.sum[c] = sums.square_sum[c] = 0;
         for (std::int64_t i = c; i < shape.count(); i += shape.c) {
-          sums.sum[c] += stored[i];
-          sums.square_sum[c] += stored[i] * stored[i];
+          sums.sum[c] += summed[i];
+          sums.square_sum[c] += summed[i] * summed[i];
         }
       }
     });
@@ -152,40 +155,25 @@ class WidenedConvolution final : public ops::ConvolutionOp {
   ops::cuda::Context& context_;
 };
 
-class WidenedLinear final : public ops::LinearOp {
+/// As beside cublasLt, by the kernel for shapes that it does not take.
+class PlainLinear final : public ops::LinearOp {
  public:
-  WidenedLinear(const ops::LinearSpec& spec, ops::Library& cpu, ops::cuda::Context& context)
-      : spec_(spec),
-        context_(context),
-        inner_(cpu.linear(in_float32(spec))),
-        converter_(spec.type, context),
-        x_(converter_.buffer(spec.n * spec.num_inputs)),
-        w_(converter_.buffer(spec.num_outputs * spec.num_inputs)),
-        dy_(converter_.buffer(spec.n * spec.num_outputs)) {}
+  PlainLinear(const ops::LinearSpec& spec, const ops::cuda::Context& context) : spec_(spec), context_(context) {}
 
   void forward(const void* x, const void* w, const float* b, float* y) override {
-    converter_.enqueue(
-        [this, x = converter_.widened(x, x_), w = converter_.widened(w, w_), b, y] { inner_->forward(x, w, b, y); });
+    plain_matmul(ops::cuda::forward_product(spec_), {.a = x, .b = w, .bias = b, .d = y}, context_);
   }
   void backward_input(const void* dy, const void* w, void* dx) override {
-    converter_.enqueue([this, dy = converter_.widened(dy, dy_), w = converter_.widened(w, w_)] {
-      inner_->backward_input(dy, w, x_.data());
-    });
-    converter_.round_to(x_, dx);
+    plain_matmul(ops::cuda::backward_input_product(spec_), {.a = dy, .b = w, .d = dx}, context_);
   }
   void backward_weight(const void* x, const void* dy, float* dw, float* db) override {
-    converter_.enqueue([this, x = converter_.widened(x, x_), wide_dy = converter_.widened(dy, dy_), dw, db] {
-      inner_->backward_weight(x, wide_dy, dw, db);
-    });
-    ops::cuda::column_sum({spec_.n, spec_.num_outputs, spec_.type}, dy, db, context_);  // as beside cuBLAS
+    plain_matmul(ops::cuda::backward_weight_product(spec_), {.a = dy, .b = x, .d = dw}, context_);
+    ops::cuda::column_sum({spec_.n, spec_.num_outputs, spec_.type}, dy, db, context_);
   }
 
  private:
   ops::LinearSpec spec_;
-  ops::cuda::Context& context_;
-  std::unique_ptr<ops::LinearOp> inner_;
-  Converter converter_;
-  Buffer x_, w_, dy_;
+  const ops::cuda::Context& context_;
 };
 
 class EmulatedLibrary final : public ops::Library {
@@ -198,7 +186,7 @@ class EmulatedLibrary final : public ops::Library {
   }
   std::unique_ptr<ops::LinearOp> linear(const ops::LinearSpec& spec) override {
     check(spec);
-    return std::make_unique<WidenedLinear>(spec, *cpu_, context_);
+    return std::make_unique<PlainLinear>(spec, context_);
   }
 
   std::unique_ptr<ops::BatchNormOp> batch_norm(const ops::BatchNormSpec& spec) override {
@@ -235,7 +223,7 @@ class EmulatedLibrary final : public ops::Library {
  private:
   std::unique_ptr<ops::Library> cpu_ = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
   convoy::cuda::CudaDevice device_{{.libraries = "the CPU's"}};
-  ops::cuda::Context context_{device_, device_.stream(), device_.properties().multiProcessorCount};
+  ops::cuda::Context context_{device_, device_.stream()};
   std::unique_ptr<ops::ElementwiseOps> elementwise_ = ops::cuda::make_elementwise(context_);
 };
 

@@ -30,8 +30,8 @@ struct ConvolutionSpec {
   double forward_flop() const { return 2.0 * static_cast<double>(y().pixels()) * static_cast<double>(weight_count()); }
 };
 
-/// Of each channel of y, over its N*P*Q values as they are stored: float32 sums in an order of the engine's own, the
-/// same at every call. For a batch norm behind the convolution, which then need not read y once more.
+/// Of each channel of y, over its N*P*Q values before their rounding to spec.type or after: float32 sums in an order of
+/// the engine's own, the same at every call. For a batch norm after the convolution, which then need not read y again.
 struct ChannelSums {
   float* sum = nullptr;         ///< (K)
   float* square_sum = nullptr;  ///< (K)
@@ -55,7 +55,7 @@ struct NormalisedInputGradients {
 
 /// y  = conv(x, w)         x (N,H,W,C)   w (K,R,S,C)   y (N,P,Q,K)
 /// dx = conv_input(dy, w)  overwritten
-/// dw = conv_weight(x, dy) overwritten: the sum over the samples of this micro-batch
+/// dw = conv_weight(x, dy) overwritten: the sum over the samples of this micro-batch; a GPU may round it to spec.type
 /// dw is float32, all else of spec.type; accumulated in float32. The same bits for the same inputs and number of
 /// threads. Every pointer is device memory, 64-byte aligned.
 class ConvolutionOp {

@@ -14,12 +14,10 @@ namespace convoy::ops::cuda {
 /// planned it grows to what the hungriest asks for; data() is read when they run.
 class Context {
  public:
-  Context(Device& device, cudaStream_t stream, std::int64_t num_multiprocessors)
-      : device_(device), stream_(stream), num_multiprocessors_(num_multiprocessors) {}
+  Context(Device& device, cudaStream_t stream) : device_(device), stream_(stream) {}
 
   Device& device() const { return device_; }
   cudaStream_t stream() const { return stream_; }
-  std::int64_t num_multiprocessors() const { return num_multiprocessors_; }
 
   /// At planning. The memory before is kept until the end: a recording may refer to it.
   void reserve_scratch(std::int64_t size_bytes);
@@ -30,7 +28,6 @@ class Context {
  private:
   Device& device_;
   cudaStream_t stream_;
-  std::int64_t num_multiprocessors_;
   Buffer scratch_;
   std::vector<Buffer> outgrown_;
 };

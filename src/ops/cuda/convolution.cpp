@@ -17,8 +17,8 @@ namespace {
 constexpr std::int64_t kAlignmentBytes = 256;  // of the workspace behind other things in the scratch memory
 constexpr float kPriceOfFloat32 = 1.1f;        // that a gradient without a last rounding to 16 bits may cost in time
 
-std::unique_ptr<CudnnGraph> plan(const CudnnGraphSpec& spec, CudnnRuntime& cudnn) {
-  std::unique_ptr<CudnnGraph> graph = CudnnGraph::plan(spec, cudnn);
+CudnnGraph* plan(const CudnnGraphSpec& spec, CudnnRuntime& cudnn) {
+  CudnnGraph* graph = CudnnGraph::plan(spec, cudnn);
   if (graph == nullptr) {
     const ConvolutionSpec& conv = spec.convolution;
     fail("cuDNN has no deterministic convolution of {} {} by {} filters {}x{}, stride {}, padding {}",
@@ -47,7 +47,7 @@ struct SummingPass {
 };
 
 /// Null where no engine sums, or where it costs more than the reading at the most that the memory moves.
-std::unique_ptr<CudnnGraph> plan_where_cheaper(const SummingPass& pass, CudnnRuntime& cudnn) {
+CudnnGraph* plan_where_cheaper(const SummingPass& pass, CudnnRuntime& cudnn) {
   const auto plain = CudnnGraph::milliseconds(pass.plain, cudnn),
              summing = CudnnGraph::milliseconds(pass.with_sums, cudnn);
   if (!plain || !summing || *summing >= *plain + 1e3 * cudnn.seconds_to_read(pass.bytes_spared)) return nullptr;
@@ -55,7 +55,7 @@ std::unique_ptr<CudnnGraph> plan_where_cheaper(const SummingPass& pass, CudnnRun
 }
 
 /// cuDNN sums fp16's outputs, on Hopper all that ResNets ask for.
-std::unique_ptr<CudnnGraph> plan_with_sums(const ConvolutionSpec& spec, CudnnRuntime& cudnn) {
+CudnnGraph* plan_with_sums(const ConvolutionSpec& spec, CudnnRuntime& cudnn) {
   if (spec.type != DataType::kFloat16) return nullptr;
   return plan_where_cheaper({.with_sums = {spec, ConvolutionPass::kForwardWithSums, spec.type},
                              .plain = {spec, ConvolutionPass::kForward, spec.type},
@@ -65,7 +65,7 @@ std::unique_ptr<CudnnGraph> plan_with_sums(const ConvolutionSpec& spec, CudnnRun
 
 /// The engine that goes on to the sums of the batch norm before, where it costs less than reading dx and a once more.
 /// cuDNN has it for fp16.
-std::unique_ptr<CudnnGraph> plan_backward_with_sums(const ConvolutionSpec& spec, CudnnRuntime& cudnn) {
+CudnnGraph* plan_backward_with_sums(const ConvolutionSpec& spec, CudnnRuntime& cudnn) {
   if (spec.type != DataType::kFloat16 || !spec.x_is_normalised) return nullptr;
   return plan_where_cheaper({.with_sums = {spec, ConvolutionPass::kBackwardInputWithSums, spec.type},
                              .plain = {spec, ConvolutionPass::kBackwardInput, spec.type},
@@ -75,7 +75,8 @@ std::unique_ptr<CudnnGraph> plan_backward_with_sums(const ConvolutionSpec& spec,
 
 /// What reads a instead of x.
 struct NormalisingPasses {
-  std::unique_ptr<CudnnGraph> forward, backward_weight;
+  CudnnGraph* forward = nullptr;
+  CudnnGraph* backward_weight = nullptr;
 };
 
 /// Both or none: where they cost less than their likes that read x, and than making x, which reads a and writes x.
@@ -175,7 +176,7 @@ class CudnnConvolution final : public ConvolutionOp {
 
   /// Each pass has the scratch memory from its beginning: rows or a gradient first, then the engine's workspace.
   void reserve_scratch() {
-    const auto reserve = [&](const std::unique_ptr<CudnnGraph>& graph, std::int64_t before) {
+    const auto reserve = [&](const CudnnGraph* graph, std::int64_t before) {
       if (graph != nullptr) context_.reserve_scratch(before + graph->workspace_bytes());
     };
     reserve(forward_, 0);
@@ -209,8 +210,9 @@ class CudnnConvolution final : public ConvolutionOp {
   std::int64_t rounded_bytes_;       // of dw in 16 bits
   Context& context_;
   DataType gradient_type_;  // that backward_weight_ writes
-  std::unique_ptr<CudnnGraph> forward_, forward_with_sums_, backward_input_, backward_input_with_sums_,
-      backward_weight_;
+  // The runtime's, shared by convolutions of equal specs: they run one after the other.
+  CudnnGraph *forward_ = nullptr, *forward_with_sums_ = nullptr, *backward_input_ = nullptr,
+             *backward_input_with_sums_ = nullptr, *backward_weight_ = nullptr;
   NormalisingPasses normalising_;
   const void* w_ = nullptr;
 };

@@ -113,6 +113,8 @@ CublasRuntime::~CublasRuntime() {
 }
 
 struct Matmul::Plan {
+  MatmulSpec spec;
+  bool is_plain = false;  ///< cublasLt has none
   Description description;
   Layout a, b, d;
   cublasLtMatmulHeuristicResult_t choice{};
@@ -121,6 +123,7 @@ struct Matmul::Plan {
 Matmul::Matmul(const MatmulSpec& spec, CublasRuntime& runtime)
     : runtime_(runtime),
       plan_(new Plan{
+          .spec = spec,
           .description = make_description(spec, runtime.tf32()),
           .a = spec.a_transposed ? make_layout(spec.input_type, spec.k, spec.m)
                                  : make_layout(spec.input_type, spec.m, spec.k),
@@ -133,9 +136,14 @@ Matmul::Matmul(const MatmulSpec& spec, CublasRuntime& runtime)
   const cublasStatus_t status =
       cublasLtMatmulAlgoGetHeuristic(runtime.handle(), plan_->description.get(), plan_->b.get(), plan_->a.get(),
                                      plan_->d.get(), plan_->d.get(), preference.get(), 1, &plan_->choice, &num_found);
-  if (status != CUBLAS_STATUS_SUCCESS || num_found == 0) {
-    fail("cublasLt cannot multiply {}x{} by {}x{}, {} to {}: {}", spec.m, spec.k, spec.k, spec.n,
-         to_string(spec.input_type), to_string(spec.output_type), cublasLtGetStatusString(status));
+  const std::string what = fmt::format("{}x{} by {}x{}, {} to {}", spec.m, spec.k, spec.k, spec.n,
+                                       to_string(spec.input_type), to_string(spec.output_type));
+  if (status != CUBLAS_STATUS_SUCCESS && status != CUBLAS_STATUS_NOT_SUPPORTED)
+    fail("cublasLt cannot multiply {}: {}", what, cublasLtGetStatusString(status));
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED || num_found == 0) {
+    log_warning(fmt::format("cublasLt has no algorithm to multiply {}: a slower kernel does it", what));
+    plan_->is_plain = true;
+    return;
   }
   runtime.context().reserve_scratch(static_cast<std::int64_t>(plan_->choice.workspaceSize));
 }
@@ -143,6 +151,7 @@ Matmul::Matmul(const MatmulSpec& spec, CublasRuntime& runtime)
 Matmul::~Matmul() = default;
 
 void Matmul::run(const MatmulArguments& args) {
+  if (plan_->is_plain) return plain_matmul(plan_->spec, args, runtime_.context());
   const float one = 1, zero = 0;
   if (args.bias != nullptr) set(plan_->description, CUBLASLT_MATMUL_DESC_BIAS_POINTER, args.bias);
   const Context& context = runtime_.context();

@@ -6,9 +6,8 @@
 
 #include <cublasLt.h>
 
-#include "convoy/base/data_type.h"
-
 #include "ops/cuda/context.h"
+#include "ops/cuda/matmul.h"
 
 namespace convoy::ops::cuda {
 
@@ -29,24 +28,8 @@ class CublasRuntime {
   cublasLtHandle_t handle_ = nullptr;
 };
 
-/// d (M,N) = a (M,K) b (K,N) [+ bias (N) in each row], row-major, accumulated in float32.
-struct MatmulSpec {
-  std::int64_t m = 0, n = 0, k = 0;
-  bool a_transposed = false;                  ///< in memory a is (K,M)
-  bool b_transposed = false;                  ///< in memory b is (N,K)
-  bool bias = false;                          ///< float32
-  DataType input_type = DataType::kFloat32;   ///< of a and b
-  DataType output_type = DataType::kFloat32;  ///< of d; float32 with a bias
-};
-
-struct MatmulArguments {
-  const void* a = nullptr;
-  const void* b = nullptr;
-  const float* bias = nullptr;
-  void* d = nullptr;
-};
-
-/// Planned once: the first algorithm of cublasLt's heuristics among those that give the same bits at every call.
+/// Planned once: the first algorithm of cublasLt's heuristics among those that give the same bits at every call; our
+/// own kernel, with a warning, where there is none. cublasLt does not tell without a GPU which shapes it takes.
 class Matmul {
  public:
   Matmul(const MatmulSpec& spec, CublasRuntime& runtime);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,8 +22,13 @@ namespace {
 
 namespace fe = cudnn_frontend;
 
-constexpr int kMeasurements = 5;  // of each engine; the median counts
-/// A later candidate must be this much faster: of engines as good as equal the first is taken, whatever the noise.
+// Engines are timed as a training step runs them, one launch right after another: alone on an idle GPU a launch takes
+// as long as the host needs to issue it and as the clocks need to rise, and which engine is best would be left to
+// chance.
+constexpr int kLaunches = 10;                // in a row, between two events; fewer where they take long:
+constexpr float kEnoughMilliseconds = 5.0f;  // then neither the clocks nor the host's issuing matter
+constexpr int kBatches = 3;                  // of such launches for each engine; the median counts
+/// A later candidate must be this much faster: of engines that are about equal the first is taken, whatever the noise.
 constexpr float kAdvantage = 0.95f;
 
 const char* to_string(ConvolutionPass pass) {
@@ -133,6 +139,19 @@ std::optional<Plan> known_plan(const CudnnGraphSpec& spec, const CudnnRuntime& r
   return text == nullptr ? std::nullopt : std::optional(parse_plan(*text));
 }
 
+std::shared_ptr<const fe::DeviceProperties> described_gpu(const std::string& json) {
+  auto described = std::make_shared<fe::DeviceProperties>();
+  const fe::error_t error = described->deserialize({json.begin(), json.end()});
+  if (error.is_bad()) fail("cuDNN {} does not take this for a GPU: {}: {}", cudnn_version(), json, error.err_msg);
+  return described;
+}
+
+EngineSource source_of(const CudnnRuntime& runtime) {
+  EngineSource source{.handle = runtime.handle(), .described = nullptr, .tf32 = runtime.tf32()};
+  if (runtime.is_described()) source.described = described_gpu(runtime.description());
+  return source;
+}
+
 }  // namespace
 
 class CudnnGraph::Impl {
@@ -141,18 +160,19 @@ class CudnnGraph::Impl {
 
   /// False where cuDNN knows no engine.
   bool plan() {
-    std::optional<Plan> known = known_plan(spec_, runtime_);
+    const std::optional<Plan> known = known_plan(spec_, runtime_);
     if (known && known->engine.empty()) return false;
-    const bool has_engines = build(graph_, spec_, {.handle = runtime_.handle(), .tf32 = runtime_.tf32()});
+    const bool has_engines = build(graph_, spec_, source_of(runtime_));
     if (known) {
-      take(known->engine);
+      take(*known);
     } else {
-      known = has_engines ? measure_all(candidates_of(graph_)) : Plan();
-      runtime_.plans().insert(key_of(spec_, runtime_), to_text(*known));
+      if (has_engines) choose(candidates_of(graph_));
+      runtime_.plans().insert(key_of(spec_, runtime_), to_text(plan_));
     }
-    return !known->engine.empty();
+    return !plan_.engine.empty();
   }
 
+  float milliseconds() const { return plan_.milliseconds; }
   std::int64_t workspace_bytes() const { return workspace_bytes_of(engine_); }
 
   void run(const ConvolutionTensors& tensors, void* workspace) {
@@ -161,51 +181,88 @@ class CudnnGraph::Impl {
   }
 
  private:
-  void take(const std::string& name) {
+  struct Candidate {
+    std::int64_t engine = 0;
+    int num_launches = 1;  ///< of a batch
+    std::vector<float> milliseconds;
+  };
+
+  void take(const Plan& known) {
     for (std::int64_t engine = 0; engine < graph_.get_execution_plan_count(); ++engine) {
-      if (name_of(graph_, engine) != name) continue;
+      if (name_of(graph_, engine) != known.engine) continue;
       const fe::error_t error = graph_.build_plan_at_index(engine);
       if (error.is_bad()) break;
-      engine_ = engine;
+      set(engine, known.milliseconds);
       return;
     }
-    fail("{}: the plan '{}', measured on {}, is not to be had. Remove the run directory's plans to measure anew.",
-         to_string(spec_), name, runtime_.platform());
+    fail(
+        "{}: cuDNN does not have the engine '{}', which was measured on {}. Remove the run directory's plans to "
+        "measure "
+        "again.",
+        to_string(spec_), known.engine, runtime_.platform());
   }
 
-  /// Sets engine_ to the fastest that runs, if any does.
-  Plan measure_all(const std::vector<std::int64_t>& candidates) {
-    if (candidates.empty()) return {};
-    std::int64_t most_workspace = 0;
-    for (const std::int64_t engine : candidates) most_workspace = std::max(most_workspace, workspace_bytes_of(engine));
+  void set(std::int64_t engine, float milliseconds) {
+    engine_ = engine;
+    plan_ = {.milliseconds = milliseconds, .engine = name_of(graph_, engine)};
+  }
+
+  /// The fastest that runs, if any does; on a GPU that is only described the first, which cuDNN takes for the best.
+  void choose(const std::vector<std::int64_t>& candidates) {
+    if (candidates.empty()) return;
+    if (runtime_.is_described()) return set(candidates.front(), 0);
+    for (const Candidate& candidate : measured(candidates)) {
+      const float time = median(candidate.milliseconds);
+      if (plan_.engine.empty() || time < kAdvantage * plan_.milliseconds) set(candidate.engine, time);
+    }
+  }
+
+  /// Those that run, in the given order. In turn, so that a clock that rises or falls does so for all of them.
+  std::vector<Candidate> measured(const std::vector<std::int64_t>& engines) {
+    std::int64_t max_workspace = 0;
+    for (const std::int64_t engine : engines) max_workspace = std::max(max_workspace, workspace_bytes_of(engine));
     Context& context = runtime_.context();
     const MeasuringMemory memory(spec_, context);
-    const Buffer workspace(context.device(), most_workspace);
+    const Buffer workspace(context.device(), max_workspace);
+    const Measurement on{.tensors = memory.tensors(), .workspace = workspace.data()};
 
-    Plan best;
-    for (const std::int64_t engine : candidates) {
-      const std::optional<float> time = measure(engine, memory.tensors(), workspace.data());
-      if (!time || (!best.engine.empty() && *time > kAdvantage * best.milliseconds)) continue;
-      best = {.milliseconds = *time, .engine = name_of(graph_, engine)};
-      engine_ = engine;
+    std::vector<Candidate> candidates;
+    for (const std::int64_t engine : engines) {
+      if (!time(engine, 1, on)) continue;  // the first launch loads the engine's code
+      const std::optional<float> once = time(engine, 1, on);
+      if (!once) continue;
+      const float num_launches = std::clamp(std::ceil(kEnoughMilliseconds / *once), 1.0f, float{kLaunches});
+      candidates.push_back({.engine = engine, .num_launches = static_cast<int>(num_launches), .milliseconds = {}});
+    }
+    for (int batch = 0; batch < kBatches; ++batch) {
+      for (Candidate& candidate : candidates) {
+        const std::optional<float> total = time(candidate.engine, candidate.num_launches, on);
+        if (total) candidate.milliseconds.push_back(*total / static_cast<float>(candidate.num_launches));
+      }
     }
     context.device().synchronize();  // before the tensors are given back
-    return best;
+    std::erase_if(candidates, [](const Candidate& candidate) { return candidate.milliseconds.empty(); });
+    return candidates;
   }
 
-  /// Milliseconds; nothing where the engine does not run.
-  std::optional<float> measure(std::int64_t engine, const ConvolutionTensors& tensors, void* workspace) {
+  struct Measurement {
+    ConvolutionTensors tensors;
+    void* workspace = nullptr;
+    convoy::cuda::Event start = convoy::cuda::make_event(convoy::cuda::Timing::kOn);
+    convoy::cuda::Event stop = convoy::cuda::make_event(convoy::cuda::Timing::kOn);
+  };
+
+  /// Milliseconds of all launches; nothing where the engine does not run.
+  std::optional<float> time(std::int64_t engine, int num_launches, const Measurement& on) {
     const cudaStream_t stream = runtime_.context().stream();
-    if (run_engine(engine, tensors, workspace).is_bad()) return std::nullopt;  // warms up as well
-    std::vector<float> times(kMeasurements);
-    for (float& time : times) {
-      CONVOY_CHECK_CUDA(cudaEventRecord(start_.get(), stream));
-      if (run_engine(engine, tensors, workspace).is_bad()) return std::nullopt;
-      CONVOY_CHECK_CUDA(cudaEventRecord(stop_.get(), stream));
-      CONVOY_CHECK_CUDA(cudaEventSynchronize(stop_.get()));
-      CONVOY_CHECK_CUDA(cudaEventElapsedTime(&time, start_.get(), stop_.get()));
-    }
-    return median(std::move(times));
+    CONVOY_CHECK_CUDA(cudaEventRecord(on.start.get(), stream));
+    for (int launch = 0; launch < num_launches; ++launch)
+      if (run_engine(engine, on.tensors, on.workspace).is_bad()) return std::nullopt;
+    CONVOY_CHECK_CUDA(cudaEventRecord(on.stop.get(), stream));
+    CONVOY_CHECK_CUDA(cudaEventSynchronize(on.stop.get()));
+    float milliseconds = 0;
+    CONVOY_CHECK_CUDA(cudaEventElapsedTime(&milliseconds, on.start.get(), on.stop.get()));
+    return milliseconds;
   }
 
   fe::error_t run_engine(std::int64_t engine, const ConvolutionTensors& tensors, void* workspace) {
@@ -251,24 +308,27 @@ class CudnnGraph::Impl {
   CudnnGraphSpec spec_;
   CudnnRuntime& runtime_;
   fe::graph::Graph graph_;
-  std::int64_t engine_ = -1;  // its place among the graph's plans
-  convoy::cuda::Event start_ = convoy::cuda::make_event(convoy::cuda::Timing::kOn);
-  convoy::cuda::Event stop_ = convoy::cuda::make_event(convoy::cuda::Timing::kOn);
+  Plan plan_;
+  std::int64_t engine_ = -1;  // its index among the graph's plans
 };
 
 CudnnGraph::CudnnGraph(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 CudnnGraph::~CudnnGraph() = default;
 
-std::unique_ptr<CudnnGraph> CudnnGraph::plan(const CudnnGraphSpec& spec, CudnnRuntime& runtime) {
+CudnnGraph* CudnnGraph::plan(const CudnnGraphSpec& spec, CudnnRuntime& runtime) {
+  const std::string key = key_of(spec, runtime);
+  if (const auto planned = runtime.graphs().find(key); planned != runtime.graphs().end()) return planned->second.get();
   auto impl = std::make_unique<Impl>(spec, runtime);
-  if (!impl->plan()) return nullptr;
-  return std::unique_ptr<CudnnGraph>(new CudnnGraph(std::move(impl)));
+  std::unique_ptr<CudnnGraph> graph;
+  if (impl->plan()) graph.reset(new CudnnGraph(std::move(impl)));
+  return runtime.keep(key, std::move(graph));
 }
 
 std::optional<float> CudnnGraph::milliseconds(const CudnnGraphSpec& spec, CudnnRuntime& runtime) {
-  if (!known_plan(spec, runtime)) plan(spec, runtime);  // measures
-  const std::optional<Plan> known = known_plan(spec, runtime);
-  return known->engine.empty() ? std::nullopt : std::optional(known->milliseconds);
+  if (const std::optional<Plan> known = known_plan(spec, runtime))
+    return known->engine.empty() ? std::nullopt : std::optional(known->milliseconds);
+  const CudnnGraph* graph = plan(spec, runtime);  // measures
+  return graph == nullptr ? std::nullopt : std::optional(graph->impl_->milliseconds());
 }
 
 std::int64_t CudnnGraph::workspace_bytes() const {
@@ -280,12 +340,9 @@ void CudnnGraph::run(const ConvolutionTensors& tensors, void* workspace) {
 }
 
 std::vector<std::string> engines_on(const std::string& gpu, const CudnnGraphSpec& spec, bool tf32) {
-  const auto described = std::make_shared<fe::DeviceProperties>();
-  const fe::error_t error = described->deserialize({gpu.begin(), gpu.end()});
-  if (error.is_bad()) fail("cuDNN {} does not take this for a GPU: {}: {}", cudnn_version(), gpu, error.err_msg);
   fe::graph::Graph graph;
   std::vector<std::string> names;
-  if (!build(graph, spec, {.described = described, .tf32 = tf32})) return names;
+  if (!build(graph, spec, {.described = described_gpu(gpu), .tf32 = tf32})) return names;
   for (const std::int64_t engine : candidates_of(graph)) names.push_back(name_of(graph, engine));
   return names;
 }

@@ -62,8 +62,8 @@ struct ConvolutionTensors {
 /// names.
 class CudnnGraph {
  public:
-  /// Null where cuDNN has no such engine for this spec.
-  static std::unique_ptr<CudnnGraph> plan(const CudnnGraphSpec& spec, CudnnRuntime& runtime);
+  /// The runtime's: planned once, whoever asks for an equal spec. Null where cuDNN has no such engine.
+  static CudnnGraph* plan(const CudnnGraphSpec& spec, CudnnRuntime& runtime);
   /// What the engine was measured to take, by whoever filled the plan cache; nothing where there is none.
   static std::optional<float> milliseconds(const CudnnGraphSpec& spec, CudnnRuntime& runtime);
   ~CudnnGraph();

@@ -2,11 +2,13 @@
 #include "ops/cuda/cudnn_runtime.h"
 
 #include <charconv>
+#include <utility>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 
 #include "device/cuda/check.h"
+#include "ops/cuda/cudnn_graph.h"
 
 namespace convoy::ops::cuda {
 
@@ -45,6 +47,7 @@ void fail_cudnn_call(cudnnStatus_t status, const char* call, const char* file, i
 CudnnRuntime::CudnnRuntime(Context& context, const CudnnSpec& spec) : context_(context), spec_(spec) {
   const Version version = running_version();
   platform_ = fmt::format("{}, cuDNN {}.{}.{}", spec.gpu, version.major, version.minor, version.patch);
+  if (is_described()) return;
   CONVOY_CHECK_CUDNN(cudnnCreate(&handle_));
   const cudnnStatus_t status = cudnnSetStream(handle_, context.stream());
   if (status == CUDNN_STATUS_SUCCESS) return;
@@ -52,9 +55,15 @@ CudnnRuntime::CudnnRuntime(Context& context, const CudnnSpec& spec) : context_(c
   CONVOY_CHECK_CUDNN(status);
 }
 
+CudnnGraph* CudnnRuntime::keep(const std::string& key, std::unique_ptr<CudnnGraph> graph) {
+  ++num_planned_;
+  return graphs_.insert_or_assign(key, std::move(graph)).first->second.get();
+}
+
 double CudnnRuntime::seconds_to_read(std::int64_t size_bytes) const {
   const std::string key = platform_ + ", MB a second";
-  if (spec_.plans.find(key) == nullptr) spec_.plans.insert(key, std::to_string(driver_megabytes_per_second()));
+  if (spec_.plans.find(key) == nullptr)
+    spec_.plans.insert(key, std::to_string(is_described() ? 0 : driver_megabytes_per_second()));
   const std::string& text = *spec_.plans.find(key);
   std::int64_t megabytes = 0;
   std::from_chars(text.data(), text.data() + text.size(), megabytes);
@@ -62,6 +71,8 @@ double CudnnRuntime::seconds_to_read(std::int64_t size_bytes) const {
 }
 
 CudnnRuntime::~CudnnRuntime() {
+  graphs_.clear();  // while the handle that they were planned with is there
+  if (handle_ == nullptr) return;
   const cudnnStatus_t status = cudnnDestroy(handle_);
   if (status != CUDNN_STATUS_SUCCESS) log_warning(std::string("cudnnDestroy failed: ") + cudnnGetErrorString(status));
 }

@@ -1,6 +1,7 @@
 /// cuDNN's handle, and what all convolutions planned with it share.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -22,11 +23,15 @@ struct CudnnSpec {
   std::string gpu;  ///< its model
   bool tf32 = false;
   PlanCache& plans;
+  /// Of a GPU that need not be there, in cuDNN's JSON: operations can be planned for it, but neither measured nor run.
+  std::string description = {};
 };
+
+class CudnnGraph;
 
 class CudnnRuntime {
  public:
-  /// The handle's work goes to the context's stream.
+  /// The handle's work goes to the context's stream. A GPU that is only described has none.
   CudnnRuntime(Context& context, const CudnnSpec& spec);
   ~CudnnRuntime();
   CudnnRuntime(const CudnnRuntime&) = delete;
@@ -35,8 +40,16 @@ class CudnnRuntime {
   cudnnHandle_t handle() const { return handle_; }
   Context& context() const { return context_; }
   PlanCache& plans() const { return spec_.plans; }
-  /// At the most that the GPU's memory moves, by the driver's word; 0 where it has none. Kept in the plan cache: what
-  /// is decided by it must be decided alike on all ranks.
+  /// What CudnnGraph::plan has planned, by its key in the plan cache; null where cuDNN has no engine.
+  using Graphs = std::map<std::string, std::unique_ptr<CudnnGraph>>;
+  const Graphs& graphs() const { return graphs_; }
+  CudnnGraph* keep(const std::string& key, std::unique_ptr<CudnnGraph> graph);
+  /// How often a graph was planned, which takes tens of milliseconds.
+  std::int64_t num_planned() const { return num_planned_; }
+  bool is_described() const { return !spec_.description.empty(); }
+  const std::string& description() const { return spec_.description; }
+  /// At the GPU's full memory bandwidth as its driver gives it; 0 where it does not. Kept in the plan cache: what is
+  /// decided by it must be decided alike on all ranks.
   double seconds_to_read(std::int64_t size_bytes) const;
   bool tf32() const { return spec_.tf32; }
   /// What a plan depends on beside its operation: "NVIDIA H200, cuDNN 9.19.0".
@@ -47,6 +60,8 @@ class CudnnRuntime {
   CudnnSpec spec_;
   std::string platform_;
   cudnnHandle_t handle_ = nullptr;
+  Graphs graphs_;
+  std::int64_t num_planned_ = 0;
 };
 
 }  // namespace convoy::ops::cuda

@@ -16,7 +16,7 @@ class CudaLibrary final : public Library {
  public:
   explicit CudaLibrary(const LibrarySpec& spec)
       : device_({.local_rank = spec.local_rank, .libraries = "cuDNN " + cudnn_version(), .records = spec.records}),
-        context_(device_, device_.stream(), device_.properties().multiProcessorCount),
+        context_(device_, device_.stream()),
         cudnn_(context_, {.gpu = device_.properties().name, .tf32 = spec.tf32, .plans = plans_}),
         cublas_(context_, spec.tf32),
         elementwise_(make_elementwise(context_)) {}

@@ -3,6 +3,7 @@
 
 #include "ops/cuda/column_sum.h"
 #include "ops/cuda/cublas_runtime.h"
+#include "ops/cuda/linear_products.h"
 #include "ops/cuda/operations.h"
 
 namespace convoy::ops::cuda {
@@ -14,22 +15,9 @@ class CublasLinear final : public LinearOp {
   CublasLinear(const LinearSpec& spec, CublasRuntime& cublas)
       : spec_(spec),
         context_(cublas.context()),
-        forward_({.m = spec.n,
-                  .n = spec.num_outputs,
-                  .k = spec.num_inputs,
-                  .b_transposed = true,
-                  .bias = true,
-                  .input_type = spec.type},
-                 cublas),
-        backward_input_({.m = spec.n,
-                         .n = spec.num_inputs,
-                         .k = spec.num_outputs,
-                         .input_type = spec.type,
-                         .output_type = spec.type},
-                        cublas),
-        backward_weight_(
-            {.m = spec.num_outputs, .n = spec.num_inputs, .k = spec.n, .a_transposed = true, .input_type = spec.type},
-            cublas) {}
+        forward_(forward_product(spec), cublas),
+        backward_input_(backward_input_product(spec), cublas),
+        backward_weight_(backward_weight_product(spec), cublas) {}
 
   void forward(const void* x, const void* w, const float* b, float* y) override {
     forward_.run({.a = x, .b = w, .bias = b, .d = y});

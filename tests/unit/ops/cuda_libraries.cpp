@@ -9,6 +9,7 @@ std::vector<LibraryKind> library_kinds() {
   return {{.name = "Cuda",
            .make = [] { return ops::make_library({.device = DeviceKind::kCuda}); },
            .types = {DataType::kFloat32, DataType::kBfloat16, DataType::kFloat16},
+           .rounds_dw = true,
            .why_absent = reason.empty() ? "" : "no GPU: " + reason}};
 }
 

@@ -14,7 +14,9 @@
 #include "convoy/ops/forwarding_library.h"
 
 #include "ops/cuda/cudnn_graph.h"
+#include "ops/cuda/operations.h"
 #include "unit/messages.h"
+#include "unit/ops/convolution_cases.h"
 #include "unit/ops/described_gpus.h"
 
 namespace convoy {
@@ -61,6 +63,19 @@ std::vector<ConvolutionSpec> convolutions_of(const NetworkSpec& spec) {
   for (const auto& cell : make_network(spec)) cell->plan(notes);
   return notes.noted;
 }
+
+/// What convolutions are planned with, but never run.
+struct DescribedRuntime {
+  explicit DescribedRuntime(const DescribedGpu& gpu)
+      : cpu(ops::make_library({.device = DeviceKind::kCpu, .threads = 1})),
+        context(cpu->device(), nullptr),
+        cudnn(context, {.gpu = gpu.name, .plans = plans, .description = to_json(gpu)}) {}
+
+  std::unique_ptr<ops::Library> cpu;  // has the scratch memory
+  ops::PlanCache plans;
+  ops::cuda::Context context;
+  ops::cuda::CudnnRuntime cudnn;
+};
 
 struct Case {
   DescribedGpu gpu;
@@ -111,6 +126,15 @@ TEST_P(CudnnEngines, AreThereForTheOddChannelsOfPyramidnet) {
   expect_for_all_of({.name = "pyramidnet20-a27", .image = {32, 32, 3}, .micro_batch = 32, .num_classes = 10});
 }
 
+TEST_P(CudnnEngines, AreThereForEveryConvolutionOfTheOperationsTests) {
+  std::vector<ConvolutionSpec> specs = kSpecsAfterBatchNorm;
+  specs.insert(specs.end(), kSpecsWithSplitSums.begin(), kSpecsWithSplitSums.end());
+  for (const ConvolutionCase& test : kConvolutionCases) specs.push_back(test.spec);
+  DescribedRuntime gpu(GetParam().gpu);
+  for (const ConvolutionSpec& spec : specs)
+    EXPECT_NO_THROW(ops::cuda::make_convolution(typed(spec, GetParam().type), gpu.cudnn)) << text(spec);
+}
+
 // A rank finds the engine that another has chosen by its name, and none is measured twice: cuDNN names some twice.
 TEST_P(CudnnEngines, HaveNamesOfTheirOwn) {
   for (const ConvolutionPass pass :
@@ -154,6 +178,39 @@ TEST_F(CudnnEnginesOnHopper, NormaliseWhatTheyReadInFp16) {
     EXPECT_FALSE(engines_on_h200(fp16, ConvolutionPass::kNormaliseAndBackwardWeight).empty()) << text(spec);
   }
   EXPECT_GE(num_normalised, 8) << "two a bottleneck, of four sizes";
+}
+
+TEST_F(CudnnEnginesOnHopper, AreThereForEveryFusionThatTheTestsOnAGpuAskFor) {
+  for (const ConvolutionSpec& spec : kSpecsWithFusions)
+    for (const ConvolutionPass pass :
+         {ConvolutionPass::kForwardWithSums, ConvolutionPass::kBackwardInputWithSums,
+          ConvolutionPass::kNormaliseAndForwardWithSums, ConvolutionPass::kNormaliseAndBackwardWeight})
+      EXPECT_FALSE(engines_on_h200(spec, pass).empty()) << text(spec) << ", pass " << static_cast<int>(pass);
+}
+
+// Of a convolution that has them all: forward, by input and by weight, each with batch norm's work and without, and by
+// weight in float32 and in fp16. A network has many of one spec; rank 0 plans them for the network and then for its
+// stage.
+TEST_F(CudnnEnginesOnHopper, ArePlannedOnceForAllConvolutionsOfOneSpec) {
+  ConvolutionSpec spec = typed(kBottleneck3x3, DataType::kFloat16);
+  spec.x_is_normalised = true;
+  DescribedRuntime gpu(kH200);
+  gpu.plans.insert(gpu.cudnn.platform() + ", MB a second", "4800000");  // so that sparing a pass pays
+  const auto first = ops::cuda::make_convolution(spec, gpu.cudnn);
+  ASSERT_TRUE(first->gives_sums() && first->sums_gradients() && first->normalises());
+  EXPECT_EQ(gpu.cudnn.num_planned(), 8);
+  const auto second = ops::cuda::make_convolution(spec, gpu.cudnn);
+  EXPECT_EQ(gpu.cudnn.num_planned(), 8) << "planned again";
+}
+
+TEST_F(CudnnEnginesOnHopper, ArePlannedByTheNamesThatAnotherRankMeasured) {
+  ConvolutionSpec spec = typed(kBottleneck3x3, DataType::kFloat16);
+  DescribedRuntime gpu(kH200), other(kH200);
+  ops::cuda::make_convolution(spec, gpu.cudnn);
+  other.plans = ops::PlanCache::parse(gpu.plans.serialise());
+  ops::cuda::make_convolution(spec, other.cudnn);
+  EXPECT_EQ(other.plans, gpu.plans);
+  EXPECT_LT(other.cudnn.num_planned(), gpu.cudnn.num_planned()) << "what is known to be slower is not planned";
 }
 
 TEST_F(CudnnEnginesOnHopper, RoundFloat32OnlyWhereTf32IsAsked) {

@@ -6,6 +6,7 @@
 
 #include "device/cuda/cuda_device.h"
 #include "ops/cuda/scale_and_shift.h"
+#include "unit/ops/convolution_cases.h"
 #include "unit/ops/convolution_sums.h"
 
 namespace convoy {
@@ -14,11 +15,6 @@ namespace {
 using ops::ConvolutionSpec;
 using ops::cuda::ConvolutionPass;
 using ops::cuda::CudnnGraph;
-
-const std::vector<ConvolutionSpec> kSpecs = {
-    {.x = {4, 14, 14, 64}, .num_filters = 64, .kernel = 3, .padding = 1, .type = DataType::kFloat16},
-    {.x = {4, 14, 14, 64}, .num_filters = 128, .kernel = 3, .stride = 2, .padding = 1, .type = DataType::kFloat16},
-    {.x = {4, 7, 7, 64}, .num_filters = 256, .type = DataType::kFloat16}};
 
 /// What the engines that normalise read of a batch norm.
 struct Rows {
@@ -43,7 +39,7 @@ class CudnnGraphTest : public OpTest {
     OpTest::SetUp();
     if (library_ == nullptr) return;
     auto& device = dynamic_cast<cuda::CudaDevice&>(library_->device());
-    context_.emplace(device, device.stream(), device.properties().multiProcessorCount);
+    context_.emplace(device, device.stream());
     runtime_.emplace(*context_, ops::cuda::CudnnSpec{.gpu = device.properties().name, .plans = plans_});
   }
 
@@ -53,9 +49,9 @@ class CudnnGraphTest : public OpTest {
     constexpr int kHopper = 9;
     const auto& device = dynamic_cast<cuda::CudaDevice&>(library_->device());
     bool any = false;
-    for (const ConvolutionSpec& spec : kSpecs) {
+    for (const ConvolutionSpec& spec : kSpecsWithFusions) {
       SCOPED_TRACE(fmt::format("{}, {} filters", to_string(spec.x), spec.num_filters));
-      const auto graph = CudnnGraph::plan({spec, pass, spec.type}, *runtime_);
+      CudnnGraph* graph = CudnnGraph::plan({spec, pass, spec.type}, *runtime_);
       EXPECT_TRUE(graph != nullptr || device.properties().major != kHopper);
       if (graph == nullptr) continue;
       any = true;

@@ -136,6 +136,7 @@ struct LibraryKind {
   std::string name;
   std::unique_ptr<ops::Library> (*make)();
   std::vector<DataType> types;  ///< that it stores
+  bool rounds_dw = false;       ///< to the type that it stores, before a convolution's dw is widened to float32
   std::string why_absent = {};  ///< why make() would fail here: its tests are skipped, and say so
 };
 
@@ -150,8 +151,13 @@ class OpTest : public ::testing::TestWithParam<LibraryKind> {
     library_ = GetParam().make();
   }
 
-  /// One more of the same kind.
-  std::unique_ptr<ops::Library> another_library() const { return GetParam().make(); }
+  /// One more of the same kind, with the engines that the first has measured: two that measured for themselves could
+  /// choose differently, and engines differ in their last bits.
+  std::unique_ptr<ops::Library> another_library() const {
+    auto another = GetParam().make();
+    if (another->plans() != nullptr) *another->plans() = *library_->plans();
+    return another;
+  }
   const std::vector<DataType>& types() const { return GetParam().types; }
 
   std::unique_ptr<ops::Library> library_;

@@ -1,0 +1,63 @@
+/// Convolutions that every device must compute: the tests of operations run them, and cuDNN is asked for engines of all
+/// of them where there is no GPU.
+#pragma once
+
+#include <vector>
+
+#include "convoy/ops/convolution.h"
+
+namespace convoy {
+
+struct ConvolutionCase {
+  const char* name;
+  ops::ConvolutionSpec spec;
+};
+
+/// Strides, kernels, paddings, odd sizes, rows and columns that no window reaches, one pixel, one channel, 37 channels.
+inline const std::vector<ConvolutionCase> kConvolutionCases = {
+    {"OnePixelOneChannel", {{1, 1, 1, 1}, 1, 1, 1, 0}},
+    {"OnePixelKernel3", {{1, 1, 1, 3}, 2, 3, 1, 1}},
+    {"OnePixelKernel7Padding3Stride2", {{2, 1, 1, 3}, 5, 7, 2, 3}},
+    {"GreyFirstLayer", {{2, 28, 28, 1}, 16, 3, 1, 1}},
+    {"ColourFirstLayer", {{2, 13, 11, 3}, 16, 3, 1, 1}},
+    {"ImagenetFirstLayer", {{1, 33, 29, 3}, 64, 7, 2, 3}},
+    {"Kernel3", {{3, 9, 7, 16}, 16, 3, 1, 1}},
+    {"Kernel3Stride2EvenSize", {{2, 16, 16, 16}, 32, 3, 2, 1}},
+    {"Kernel3Stride2OddSize", {{2, 15, 13, 16}, 32, 3, 2, 1}},
+    {"Kernel3Stride3NoPadding", {{2, 11, 12, 8}, 24, 3, 3, 0}},
+    {"Kernel3Padding2", {{1, 5, 6, 16}, 16, 3, 1, 2}},
+    {"Kernel5Padding3Stride3", {{2, 9, 8, 16}, 16, 5, 3, 3}},
+    {"Kernel5", {{2, 8, 9, 32}, 16, 5, 1, 2}},
+    {"Kernel7Stride1", {{1, 8, 8, 16}, 16, 7, 1, 3}},
+    {"Pointwise", {{2, 7, 7, 64}, 128, 1, 1, 0}},
+    {"PointwiseStride2EvenSize", {{2, 8, 8, 32}, 64, 1, 2, 0}},
+    {"PointwiseStride2OddSize", {{2, 7, 9, 32}, 64, 1, 2, 0}},
+    {"PointwiseStride3Padding1", {{1, 7, 8, 16}, 16, 1, 3, 1}},
+    {"Channels37", {{2, 7, 5, 37}, 37, 3, 1, 1}},
+    {"Channels37To1", {{1, 6, 6, 37}, 1, 3, 2, 1}},
+    {"Channels1To37Pointwise", {{3, 5, 5, 1}, 37, 1, 1, 0}},
+    {"WideChannels", {{1, 7, 7, 256}, 256, 3, 1, 1}},
+    // 5 samples have 2^20 values, and 3 is the next number that divides 6: slices where bf16 is computed in float32.
+    {"LargeImages", {{6, 80, 80, 16}, 16, 1, 1, 0}},
+};
+
+/// After a batch norm, whose work engines may take over.
+inline const std::vector<ops::ConvolutionSpec> kSpecsAfterBatchNorm = {{{2, 9, 7, 16}, 32, 3, 1, 1},
+                                                                       {{2, 8, 8, 24}, 16, 3, 2, 1},
+                                                                       {{3, 7, 7, 64}, 128, 1, 1, 0},
+                                                                       {{3, 7, 7, 320}, 64, 1, 1, 0}};
+
+/// Large enough for sums to be split among threads.
+inline const std::vector<ops::ConvolutionSpec> kSpecsWithSplitSums = {{{8, 14, 14, 64}, 64, 3, 1, 1},
+                                                                      {{8, 16, 16, 16}, 16, 3, 1, 1},
+                                                                      {{4, 28, 28, 1}, 16, 3, 1, 1},
+                                                                      {{8, 7, 7, 128}, 256, 1, 2, 0},
+                                                                      {{4, 9, 9, 37}, 37, 3, 1, 1}};
+
+/// For which cuDNN has engines on Hopper that do the work of batch norms.
+inline const std::vector<ops::ConvolutionSpec> kSpecsWithFusions = {
+    {.x = {4, 14, 14, 64}, .num_filters = 64, .kernel = 3, .padding = 1, .type = DataType::kFloat16},
+    {.x = {4, 14, 14, 64}, .num_filters = 128, .kernel = 3, .stride = 2, .padding = 1, .type = DataType::kFloat16},
+    {.x = {4, 7, 7, 64}, .num_filters = 256, .type = DataType::kFloat16}};
+
+}  // namespace convoy
