@@ -1,6 +1,7 @@
-# Decides whether the CUDA device is built in (CONVOY_HAS_CUDA) and finds what it needs: nvcc of CUDA 12 or newer, its
-# cublasLt, cuDNN 9 with its frontend (headers only, 1.13 or newer) and NCCL 2.19 or newer. Imported here: convoy_cublas,
-# convoy_cudnn, convoy_nccl; and CUDA::cudart_static by FindCUDAToolkit.
+# Decides whether the CUDA device is built in (CONVOY_HAS_CUDA) and finds what it needs: nvcc of CUDA 12.1 or newer (the
+# fold of gradients takes 8 KB of arguments, and kernels of 12.0 take 4), its cublasLt, cuDNN 9 with its frontend (headers
+# only, 1.13 or newer) and NCCL 2.19 or newer. Imported here: convoy_cublas, convoy_cudnn, convoy_nccl; and
+# CUDA::cudart_static by FindCUDAToolkit.
 set(CONVOY_CUDA AUTO CACHE STRING "The CUDA device: AUTO (where all that it needs is found), ON (or an error) or OFF")
 set_property(CACHE CONVOY_CUDA PROPERTY STRINGS AUTO ON OFF)
 
@@ -60,9 +61,9 @@ function(convoy_find_cuda result_missing)
     return()
   endif()
   get_filename_component(CUDAToolkit_ROOT "${CMAKE_CUDA_COMPILER}/../.." REALPATH)
-  find_package(CUDAToolkit 12.0 QUIET)
+  find_package(CUDAToolkit 12.1 QUIET)
   if(NOT CUDAToolkit_FOUND OR NOT TARGET CUDA::cudart_static)
-    list(APPEND missing "the CUDA toolkit 12.0 or newer (nvcc is ${CMAKE_CUDA_COMPILER})")
+    list(APPEND missing "the CUDA toolkit 12.1 or newer (nvcc is ${CMAKE_CUDA_COMPILER})")
   endif()
   convoy_find_in_toolkit(CUBLASLT cublasLt.h cublasLt)
   if(NOT CUBLASLT_INCLUDE_DIR OR NOT CUBLASLT_LIBRARY)

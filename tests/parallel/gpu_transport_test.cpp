@@ -1,12 +1,16 @@
 /// The same patterns of messages on the CUDA device, by NCCL and staged, with stand-ins for CUDA and NCCL whose streams
 /// run as late or as early as they may: what does not wait for an event runs in the wrong order.
+#include <cstdlib>
 #include <string>
+#include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 
+#include "comm/nccl/link.h"
 #include "comm/nccl/nccl_transport.h"
 #include "device/cuda/cuda_device.h"
 #include "emulation/streams.h"
@@ -150,6 +154,65 @@ TEST(Nccl, PipelinesAndExchangesOfOneGridConnectAndDoNotMix) {
     EXPECT_EQ(*of_replica.floats(), static_cast<float>(grid.world_rank(1 - replica, stage)));
     EXPECT_EQ(*of_stage.floats(), stage == 0 ? 0 : static_cast<float>(grid.world_rank(replica, 0)));
   }
+}
+
+// Boundary b lies between virtual stages b and b + 1, on ranks b and b + 1 modulo the number of ranks; activations
+// cross it forward, gradients back. Tags as the executor has them.
+TEST(Nccl, AnInterleavedPipelineHasALinkForEachBoundaryAndDirection) {
+  const int ranks = world().size(), me = world().rank();
+  if (ranks == 1) GTEST_SKIP() << "a pipeline of one rank";
+  constexpr int kChunks = 3;
+  emulation::set_gpu(me);
+  cuda::CudaDevice device({});
+  const ProcessGrid& grid = one_pipeline();
+  const auto transport = nccl::make_transport(grid, device);
+  Buffer value(device, sizeof(float));
+  const std::size_t before = streams::blocks_of_links_made().size();
+  Messages messages;
+  std::size_t num_mine = 0;
+  const auto plan = [&](int from, int to, int tag) {
+    if (me != from && me != to) return;
+    const MessageSpec spec{.group = grid.model(),
+                           .data = value.data(),
+                           .size_bytes = sizeof(float),
+                           .peer = me == from ? to : from,
+                           .tag = tag};
+    messages.push_back(me == from ? transport->send(spec) : transport->receive(spec));
+    ++num_mine;
+  };
+  for (int boundary = 0; boundary + 1 < ranks * kChunks; ++boundary) {
+    const int from = boundary % ranks, to = (boundary + 1) % ranks, chunk = boundary / ranks;
+    plan(from, to, 2 * chunk);
+    plan(to, from, 2 * chunk + 1);
+  }
+  transport->connect();
+  const std::vector<int> made = streams::blocks_of_links_made();
+  EXPECT_EQ(made.size() - before, num_mine);
+  const bool is_at_an_end = me == 0 || me == ranks - 1;
+  EXPECT_EQ(num_mine, 4U * kChunks - (is_at_an_end ? 2 : 0));
+}
+
+TEST(Nccl, LinksLeaveHalfOfTheMultiprocessorsToTheArithmetic) {
+  for (const std::int64_t multiprocessors : {40, 108, 132}) {  // T4, A100, H200
+    for (std::int64_t chunks = 1; chunks <= 6; ++chunks) {
+      const std::int64_t in_pipeline = 4 * chunks, num_links = in_pipeline + 1;
+      const nccl::LinkBlocks blocks = nccl::blocks_of_links(num_links, multiprocessors);
+      const std::int64_t in_use = in_pipeline * blocks.pipeline + blocks.exchange;
+      SCOPED_TRACE(fmt::format("{} multiprocessors, {} chunks", multiprocessors, chunks));
+      EXPECT_LE(in_use, num_links <= multiprocessors / 4 ? multiprocessors / 2 : multiprocessors);
+    }
+  }
+  EXPECT_EQ(nccl::blocks_of_links(5, 132).pipeline, 4) << "1f1b on an H200: as many as help";
+}
+
+TEST(Nccl, RefusesMoreLinksThanTheGpuHasQueues) {
+  EXPECT_NO_THROW(nccl::check_num_links(28, 32));
+  EXPECT_CONTAINS(message_of<RequestError>([] { nccl::check_num_links(29, 32); }), "smaller schedule.chunks");
+  EXPECT_CONTAINS(message_of<RequestError>([] { nccl::check_num_links(5, 1); }), "CUDA_DEVICE_MAX_CONNECTIONS = 1");
+}
+
+TEST(Session, SetsTheQueuesOfAGpuToTheMaximumBeforeCudaStarts) {
+  EXPECT_STREQ(std::getenv("CUDA_DEVICE_MAX_CONNECTIONS"), "32");
 }
 
 TEST(Nccl, ALostRankIsAnErrorOfProgressAndNotAWaitWithoutEnd) {

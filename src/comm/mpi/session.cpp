@@ -19,6 +19,10 @@ constexpr int kThreadLevel = MPI_THREAD_FUNNELED;
 MPI_Comm start(int* argc, char*** argv) {
   // MPI's hwloc would look for GPUs on ten X displays: seconds each in a container where "localhost" has no address.
   setenv("HWLOC_COMPONENTS", "-gl", 0);
+  // A GPU runs its streams through so many queues, and those that share one wait for each other: each link of NCCL has
+  // a stream. 8 unless the environment says more before CUDA starts, which an MPI that knows GPUs does in MPI_Init; 32
+  // is the most there are.
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   int provided = MPI_THREAD_SINGLE;
   const int code = MPI_Init_thread(argc, argv, kThreadLevel, &provided);
   // Not CONVOY_CHECK_MPI: before MPI is up it may not be asked for the message of a code.

@@ -14,11 +14,12 @@ namespace convoy::nccl {
 
 namespace {
 
-// NCCL's kernels hold multiprocessors while they wait for the other end. Bounded, so that arithmetic keeps most of
-// them, and so that all links of a rank - four of a pipeline, one exchange - fit a small GPU at once: kernels that wait
-// for each other across ranks must not wait for room.
-constexpr int kPipelineBlocks = 4;
-constexpr int kExchangeBlocks = 16;
+// More does not make a message faster.
+constexpr std::int64_t kMaxPipelineBlocks = 4;
+constexpr std::int64_t kMaxExchangeBlocks = 16;
+
+// Streams beside those of links: arithmetic, and copies to and from the host.
+constexpr std::int64_t kOtherStreams = 4;
 
 // Ahead of arithmetic: the other end waits.
 cuda::Stream make_urgent_stream() {
@@ -31,6 +32,24 @@ cuda::Stream make_urgent_stream() {
 
 }  // namespace
 
+LinkBlocks blocks_of_links(std::int64_t num_links, std::int64_t num_multiprocessors) {
+  const std::int64_t quarter = num_multiprocessors / 4;
+  return {.pipeline = static_cast<int>(std::clamp<std::int64_t>(quarter / num_links, 1, kMaxPipelineBlocks)),
+          .exchange = static_cast<int>(std::clamp<std::int64_t>(quarter, 1, kMaxExchangeBlocks))};
+}
+
+void check_num_links(std::int64_t num_links, std::int64_t num_queues) {
+  const std::int64_t max_links = num_queues - kOtherStreams;
+  if (num_links <= max_links) return;
+  refuse(
+      "NCCL needs {} links on a rank of this grid, each with a stream of its own, but with CUDA_DEVICE_MAX_CONNECTIONS "
+      "= "
+      "{} the GPU runs only {} streams beside the others without one waiting for another. Use a smaller "
+      "schedule.chunks "
+      "(4 links each) or another schedule.kind, and leave that variable to convoy, which sets it to 32, the maximum.",
+      num_links, num_queues, std::max<std::int64_t>(0, max_links));
+}
+
 Link::Link(cuda::CudaDevice& device, const mpi::Communicator& group, std::vector<int> members, bool is_pipeline)
     : device_(device),
       group_(group),
@@ -42,11 +61,11 @@ Link::Link(cuda::CudaDevice& device, const mpi::Communicator& group, std::vector
   assert((!is_pipeline || (members_.size() == 2 && members_[0] != members_[1])) && "a pipeline from a rank to itself");
 }
 
-void Link::connect() {
+void Link::connect(const LinkBlocks& blocks) {
   ncclUniqueId id = {};
   exchange_id(id);
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.maxCTAs = is_pipeline_ ? kPipelineBlocks : kExchangeBlocks;
+  config.maxCTAs = is_pipeline_ ? blocks.pipeline : blocks.exchange;
   ncclComm_t communicator = nullptr;
   CONVOY_CHECK_NCCL(
       ncclCommInitRankConfig(&communicator, static_cast<int>(members_.size()), id, rank_, &config));  // all members

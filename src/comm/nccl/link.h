@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <vector>
@@ -25,13 +26,27 @@ struct LinkKey {
 
 inline constexpr int kExchange = -1;
 
+/// Of NCCL's kernels, on one link. They hold multiprocessors while they wait for the other end.
+struct LinkBlocks {
+  int pipeline = 1, exchange = 1;
+};
+
+/// Half of the multiprocessors at most are for links, as long as each has a block: arithmetic keeps the others, and all
+/// links of a rank fit the GPU at once. Kernels that wait for each other across ranks must not wait for room.
+LinkBlocks blocks_of_links(std::int64_t num_links, std::int64_t num_multiprocessors);
+
+/// Throws RequestError where the streams of so many links would share the GPU's queues: one that waits for its sender
+/// would hold up another. A pipeline has a link for each boundary that the rank has a share in, and direction: four,
+/// and four for each chunk where it is interleaved; the exchange of gradients has one.
+void check_num_links(std::int64_t num_links, std::int64_t num_queues);
+
 class Link {
  public:
   /// `members` are ranks of the group, by NCCL rank. A pipeline's link has two: from the first to the second.
   Link(cuda::CudaDevice& device, const mpi::Communicator& group, std::vector<int> members, bool is_pipeline);
 
-  /// All members. Blocking.
-  void connect();
+  /// All members, with equal `blocks`. Blocking.
+  void connect(const LinkBlocks& blocks);
 
   ncclComm_t handle() const { return communicator_.get(); }
   cudaStream_t stream() const { return stream_.get(); }

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -24,6 +25,14 @@
 namespace convoy::nccl {
 
 namespace {
+
+/// Of this process's GPU, as its environment has it (mpi::Session): CUDA's own number is 8.
+std::int64_t num_queues() {
+  constexpr std::int64_t kDefault = 8;
+  const char* text = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  const std::int64_t asked = text == nullptr ? 0 : std::atoll(text);
+  return asked > 0 ? asked : kDefault;
+}
 
 class GpuMessage final : public Message {
  public:
@@ -131,9 +140,14 @@ class NcclTransport final : public Transport {
 
   // Each rank connects its links in the order of their keys, which is the same order for all: of the links that are not
   // connected, the first has every member waiting for nothing else, so it will be; then the next. No rank waits for
-  // ever.
+  // ever. All ranks of the world: both ends of a link must take the same blocks for it.
   void connect() override {
-    for (auto& [key, link] : links_) link.connect();
+    const mpi::Communicator& world = grid_.world();
+    const std::int64_t num_links = world.max(std::ssize(links_));
+    if (num_links == 0) return;
+    check_num_links(num_links, -world.max(-num_queues()));
+    const LinkBlocks blocks = blocks_of_links(num_links, -world.max(-device_.properties().multiProcessorCount));
+    for (auto& [key, link] : links_) link.connect(blocks);
   }
 
   void start_together(std::span<const std::unique_ptr<Message>> messages) override {

@@ -47,6 +47,7 @@ struct Work {
 
 int depth = 0;
 int num_made = 0;
+std::vector<int> blocks_made;  // by link
 bool links_broken = false;
 std::vector<std::shared_ptr<Work>> group;  // by stream
 
@@ -65,6 +66,10 @@ int bytes_of(std::size_t count, ncclDataType_t type) {
 }  // namespace
 
 namespace convoy::test::streams {
+
+std::vector<int> blocks_of_links_made() {
+  return blocks_made;
+}
 
 void set_links_broken(bool broken) {
   links_broken = broken;
@@ -85,7 +90,9 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 }
 
 // The first rank learns who is who and tells the others.
-ncclResult_t ncclCommInitRankConfig(ncclComm_t* communicator, int size, ncclUniqueId id, int rank, ncclConfig_t*) {
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* communicator, int size, ncclUniqueId id, int rank,
+                                    ncclConfig_t* config) {
+  blocks_made.push_back(config->maxCTAs);
   auto* made = new ncclComm{std::vector<int>(static_cast<std::size_t>(size)), rank, 0};
   made->tag = kFirstTag + id.root * kLinksARank + id.number % kLinksARank;
   std::vector<int>& ranks = made->world_ranks;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include <cuda_runtime.h>
 
@@ -19,6 +20,9 @@ void issue(cudaStream_t stream, std::function<bool()> work);
 
 /// Ends one piece of work of the first stream that can go on; false where none can.
 bool pump();
+
+/// The largest number of blocks of each link that this rank has connected so far.
+std::vector<int> blocks_of_links_made();
 
 /// Whether NCCL says that the other end is gone.
 void set_links_broken(bool broken);

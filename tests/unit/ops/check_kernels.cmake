@@ -1,0 +1,31 @@
+# Fails where a kernel of LIBRARY keeps values in local memory (a stack frame, or registers that it spilled), which lies in
+# device memory, or takes more than MAX_REGISTERS: fewer of its threads then run at a time. cuobjdump
+# is looked for beside nvcc, in COMPILERS, too.
+find_program(CUOBJDUMP cuobjdump HINTS ${COMPILERS})
+if(NOT CUOBJDUMP)
+  message(FATAL_ERROR "no cuobjdump: it is part of CUDA's toolkit, and tools/install_deps fetches it")
+endif()
+execute_process(COMMAND ${CUOBJDUMP} --dump-resource-usage ${LIBRARY}
+                OUTPUT_VARIABLE usage RESULT_VARIABLE status ERROR_VARIABLE errors)
+string(REGEX MATCHALL "Function [^\n]*\n[^\n]*REG:[^\n]*" kernels "${usage}")
+list(LENGTH kernels num_kernels)
+if(num_kernels EQUAL 0)
+  message(FATAL_ERROR "cuobjdump finds no kernels in ${LIBRARY} (status ${status}): ${errors}")
+endif()
+
+set(faults "")
+set(most 0)
+foreach(kernel IN LISTS kernels)
+  string(REGEX MATCH "REG:([0-9]+) STACK:([0-9]+) .*LOCAL:([0-9]+)" found "${kernel}")
+  set(registers ${CMAKE_MATCH_1})
+  if(NOT found OR registers GREATER MAX_REGISTERS OR CMAKE_MATCH_2 GREATER 0 OR CMAKE_MATCH_3 GREATER 0)
+    string(APPEND faults "\n${kernel}")
+  endif()
+  if(registers GREATER most)
+    set(most ${registers})
+  endif()
+endforeach()
+if(faults)
+  message(FATAL_ERROR "Kernels with a stack frame, local memory or more than ${MAX_REGISTERS} registers:${faults}")
+endif()
+message("${num_kernels} kernels, at most ${most} registers, no local memory")
