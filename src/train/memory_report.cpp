@@ -42,6 +42,7 @@ Comparison comparison_of(const Engine& engine, const Resident& before, bool resu
   Comparison mine{.plan = engine.plan().memory_of(engine.grid().stage()).total(),
                   .program = engine.operations().scratch_bytes()};
   if (!engine.device().is_host()) {
+    mine.plan -= engine.plan().memory_of(engine.grid().stage()).libraries;  // which have buffers of their own
     mine.measured = engine.device().allocated_bytes();
     return mine;
   }
@@ -82,6 +83,10 @@ std::string describe_memory(const StepPlan& plan) {
                         human_bytes(memory.recomputed), human_bytes(memory.total()),
                         fmt::format("{} of {}", plan.num_recomputed(s), plan.stages()[s].layout.num_cells()));
   }
+  const std::int64_t libraries = plan.memory_of(0).libraries;
+  if (libraries > 0)
+    text += fmt::format("  the total includes an estimate of what CUDA and NCCL take of the GPU: {}\n",
+                        human_bytes(libraries));
   const HostMemory host = host_memory(plan, 0, true);
   return text + fmt::format(
                     "  beside it, on the host: images read ahead on stage 0, {}; while rank 0 writes a checkpoint, and "

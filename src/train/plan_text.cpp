@@ -153,6 +153,7 @@ std::string describe_plan(const Parameters& params, const mpi::Communicator& wor
   const io::Dataset data(params.data.train, "data.train");
   const io::ModelCard card = model_card(params, data.info());
   EngineSpec engine = engine_spec(params, card);
+  if (library != nullptr) engine.on_gpu = !library->device().is_host();
   Machines machines;
   if (!params.plan.ranks.empty()) {
     machines = find_machines(params, card, world, library);

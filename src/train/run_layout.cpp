@@ -52,7 +52,8 @@ RunLayout choose_layout(const Parameters& params, const io::ModelCard& card, con
   if (chooses) layout.stages = params.grid.cuts.empty() && world.size() > 1 ? 0 : std::ssize(params.grid.cuts) + 1;
   if (layout.stages > 0) grid_shape(layout.stages, world.size());
   if (world.size() == 1) return layout;
-  const EngineSpec engine = engine_spec(params, card);
+  EngineSpec engine = engine_spec(params, card);
+  engine.on_gpu = !library.device().is_host();
   if (layout.stages > 0) StepPlan(engine, grid_shape(layout.stages, world.size()));  // refused before it is measured
   layout.machine = find_machine_costs({.network = engine.network,
                                        .file = costs_path(params.run),

@@ -78,7 +78,8 @@ StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
           .optimizer_state = use.num_slots * shard_bytes,
           .frames = frame_bytes,
           .recomputed = plan.shared_saved_bytes,
-          .working = plan.scratch_bytes + 2 * plan.inner_gradient_bytes + kGradientBuffers * boundary_bytes};
+          .working = plan.scratch_bytes + 2 * plan.inner_gradient_bytes + kGradientBuffers * boundary_bytes,
+          .libraries = use.library_bytes};
 }
 
 }  // namespace convoy

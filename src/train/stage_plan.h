@@ -18,9 +18,10 @@ struct StageMemory {
   std::int64_t frames = 0;           ///< activations of all micro-batches in flight
   std::int64_t recomputed = 0;       ///< activations that are not kept: the place of one cell's
   std::int64_t working = 0;          ///< gradients of activations, scratch
+  std::int64_t libraries = 0;        ///< on a GPU: of CUDA and NCCL, estimated
 
   std::int64_t total() const {
-    return parameters + packed_weights + gradients + optimizer_state + frames + recomputed + working;
+    return parameters + packed_weights + gradients + optimizer_state + frames + recomputed + working + libraries;
   }
 };
 
@@ -69,6 +70,7 @@ struct StageUse {
   std::int64_t num_leaves = 1;  ///< micro-batches a replica a step
   std::int64_t num_replicas = 1;
   std::int64_t num_slots = 1;  ///< of the optimizer, and the moving average
+  std::int64_t library_bytes = 0;
 };
 
 /// Memory of one rank of the stage.

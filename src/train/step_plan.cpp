@@ -7,6 +7,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/comm/gpu_links.h"
 #include "convoy/params/names.h"
 
 #include "train/loss_scale.h"
@@ -57,7 +58,8 @@ EngineSpec engine_spec(const Parameters& params, const io::ModelCard& card) {
           .clip_norm = params.train.clip_norm,
           .ema_decay = params.train.ema_decay,
           .plans_file = plans_path(params.run),
-          .cuts = params.grid.cuts};
+          .cuts = params.grid.cuts,
+          .on_gpu = params.run.device == DeviceKind::kCuda};
 }
 
 namespace {
@@ -255,7 +257,8 @@ std::int64_t StepPlan::num_slots() const {
 StageUse StepPlan::stage_use() const {
   return {.num_leaves = micro_batches_of(busiest_replica()).size(),
           .num_replicas = grid_.replicas,
-          .num_slots = num_slots()};
+          .num_slots = num_slots(),
+          .library_bytes = spec_.on_gpu ? gpu_library_bytes(grid_, num_chunks()) : 0};
 }
 
 std::int64_t StepPlan::num_recomputed(std::int64_t stage) const {

@@ -35,6 +35,7 @@ struct EngineSpec {
   double ema_decay = 0;                      ///< 0: no moving average of the weights
   std::string plans_file;                    ///< what was measured before on this device, if anything
   std::vector<std::int64_t> cuts = {};       ///< as GridParams has them
+  bool on_gpu = false;                       ///< memory holds what CUDA and NCCL take, too
   std::optional<MachineCosts> machine = {};  ///< what cut and schedules follow; none: a model of it
 };
 

@@ -39,9 +39,10 @@ namespace {
 
 constexpr int kTrainingTag = 9003;
 
-EngineSpec engine_spec(const Parameters& params, const io::ModelCard& card, const RunLayout& layout) {
+EngineSpec engine_spec(const Parameters& params, const io::ModelCard& card, const RunLayout& layout, bool on_gpu) {
   EngineSpec spec = engine_spec(params, card);
   spec.machine = layout.machine;
+  spec.on_gpu = on_gpu;
   return spec;
 }
 
@@ -108,7 +109,7 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
       steps_(count_steps(params, data_.train.info())),
       sampler_(
           {.num_samples = data_.train.info().num_samples, .seed = params.train.seed, .shuffle = params.data.shuffle}),
-      engine_(engine_spec(params, data_.card, layout), grid, library),
+      engine_(engine_spec(params, data_.card, layout, !library.device().is_host()), grid, library),
       augmenter_(make_augmenter(data_.card, data_.train.info(),
                                 training_augmentation(data_.card, data_.train.info(), params))),
       metrics_(engine_, kTrainingTag),

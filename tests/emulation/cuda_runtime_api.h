@@ -40,6 +40,7 @@ struct cudaDeviceProp {
 inline constexpr unsigned cudaDeviceScheduleYield = 2, cudaInitDeviceFlagsAreValid = 1;
 
 cudaError_t cudaRuntimeGetVersion(int* version);
+cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags);
 cudaError_t cudaSetDevice(int device);

@@ -15,6 +15,7 @@ constexpr std::size_t kAlignment = 256;                     // cudaMalloc's
 
 thread_local cudaError_t last_error = cudaSuccess;
 int gpu_number = 0;
+int driver_version = CUDART_VERSION;
 
 cudaError_t allocate(void** data, std::size_t size) {
   if (const cudaError_t status = may_allocate(); status != cudaSuccess) return status;
@@ -28,6 +29,10 @@ cudaError_t allocate(void** data, std::size_t size) {
 cudaError_t report(cudaError_t status) {
   if (status != cudaSuccess && status != cudaErrorNotReady) last_error = status;
   return status;
+}
+
+void set_driver_version(int version) {
+  driver_version = version;
 }
 
 void set_gpu(int number) {
@@ -72,6 +77,10 @@ cudaError_t cudaGetLastError() {
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
   *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = driver_version;
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceCount(int* count) {

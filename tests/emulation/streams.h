@@ -10,6 +10,8 @@ namespace convoy::emulation {
 
 /// The number of this process's GPU, which its uuid tells.
 void set_gpu(int number);
+/// As CUDART_VERSION has it, which it is at first.
+void set_driver_version(int version);
 /// Remembers a failure for cudaGetLastError.
 cudaError_t report(cudaError_t status);
 

@@ -111,6 +111,13 @@ TEST(Stopwatch, MarksWhenTheGpuHasDoneTheWorkBefore) {
   EXPECT_LE(marks[0], marks[1]);
 }
 
+TEST(WhyNoGpu, NamesADriverThatIsTooOldForOurKernels) {
+  emulation::set_driver_version(12000);
+  EXPECT_EQ(cuda::why_no_gpu(), "the NVIDIA driver is of CUDA 12.0, and 12.1 or newer is needed");
+  emulation::set_driver_version(CUDART_VERSION);
+  EXPECT_EQ(cuda::why_no_gpu(), "");
+}
+
 TEST(MakeTransport, NcclWhereEachRankHasAGpuOfItsOwnElseStaging) {
   emulation::set_gpu(world().rank());
   EXPECT_EQ(make_transport(one_pipeline(), *std::make_unique<cuda::CudaDevice>(cuda::CudaDeviceSpec{}))->description(),

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "convoy/base/error.h"
+#include "convoy/comm/gpu_links.h"
 
 #include "comm/mpi/check.h"
 #include "comm/nccl/check.h"
@@ -13,10 +14,6 @@
 namespace convoy::nccl {
 
 namespace {
-
-// More does not make a message faster.
-constexpr std::int64_t kMaxPipelineBlocks = 4;
-constexpr std::int64_t kMaxExchangeBlocks = 16;
 
 // Streams beside those of links: arithmetic, and copies to and from the host.
 constexpr std::int64_t kOtherStreams = 4;

@@ -39,16 +39,26 @@ void take(int index) {
       index, cudaGetErrorString(status));
 }
 
+/// The first driver whose kernels take 8 KB of arguments, as the fold of gradients does.
+constexpr int kMinDriver = 12010;
+
+std::string version_text(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
 }  // namespace
 
 std::string why_no_gpu() {
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0 && driver < kMinDriver)
+    return fmt::format("the NVIDIA driver is of CUDA {}, and {} or newer is needed", version_text(driver),
+                       version_text(kMinDriver));
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaSuccess && count > 0) return "";
   cudaGetLastError();
   if (status == cudaErrorInsufficientDriver) {
-    return "the NVIDIA driver is missing or older than this convoy's CUDA " + std::to_string(CUDART_VERSION / 1000) +
-           "." + std::to_string(CUDART_VERSION % 1000 / 10);
+    return "the NVIDIA driver is missing or older than this convoy's CUDA " + version_text(CUDART_VERSION);
   }
   if (status == cudaSuccess || status == cudaErrorNoDevice) return "there is no GPU, or CUDA_VISIBLE_DEVICES hides it";
   return std::string("the GPUs cannot be counted: ") + cudaGetErrorString(status);
@@ -72,9 +82,9 @@ CudaDevice::~CudaDevice() {
 std::string CudaDevice::description() const {
   int version = 0;
   CONVOY_CHECK_CUDA(cudaRuntimeGetVersion(&version));
-  return fmt::format("{}, {}, CUDA {}.{}, {}", properties_.name,
-                     human_bytes(static_cast<std::int64_t>(properties_.totalGlobalMem)), version / 1000,
-                     version % 1000 / 10, libraries_);
+  return fmt::format("{}, {}, CUDA {}, {}", properties_.name,
+                     human_bytes(static_cast<std::int64_t>(properties_.totalGlobalMem)), version_text(version),
+                     libraries_);
 }
 
 std::string CudaDevice::hardware_id() const {
@@ -94,9 +104,8 @@ void* CudaDevice::allocate(std::int64_t size_bytes) {
     std::size_t free = 0, total = 0;
     CONVOY_CHECK_CUDA(cudaMemGetInfo(&free, &total));
     fail(
-        "cannot allocate {} on the GPU ({}): {} of its {} are free, {} are this rank's. Fewer samples in batch.micro "
-        "or "
-        "more grid.stages need less; nvidia-smi shows who else uses it.",
+        "cannot allocate {} on the GPU ({}): {} of its {} are free, {} are this rank's. A smaller batch.micro or more "
+        "grid.stages need less; nvidia-smi shows who else uses it.",
         human_bytes(size_bytes), properties_.name, human_bytes(static_cast<std::int64_t>(free)),
         human_bytes(static_cast<std::int64_t>(total)), human_bytes(allocated_bytes_));
   }

@@ -196,9 +196,8 @@ class CudnnGraph::Impl {
       return;
     }
     fail(
-        "{}: cuDNN does not have the engine '{}', which was measured on {}. Remove the run directory's plans to "
-        "measure "
-        "again.",
+        "{}: cuDNN does not have the engine '{}', which was measured on {}. Remove the run directory's plans.txt to "
+        "measure again.",
         to_string(spec_), known.engine, runtime_.platform());
   }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/comm/gpu_links.h"
 
 #include "train/calibration.h"
 #include "train/planner.h"
@@ -170,6 +171,22 @@ TEST(StepPlanCut, FollowsCostsAndTheLimitOfMemory) {
   EXPECT_LE(std::max(bound.memory_of(0).total(), bound.memory_of(1).total()), least);
   spec.memory.limit_gib = static_cast<double>(least - 1) / (1 << 30);
   EXPECT_THROW(StepPlan(spec, {.stages = 2, .replicas = 1}), RequestError);
+}
+
+TEST(StepPlanMemory, OnAGpuHoldsWhatCudaAndNcclTake) {
+  constexpr std::int64_t kMebibyte = 1 << 20;
+  EXPECT_EQ(gpu_library_bytes({.stages = 1, .replicas = 1}, 1), 1024 * kMebibyte) << "no links";
+  EXPECT_EQ(gpu_library_bytes({.stages = 2, .replicas = 1}, 3), (1024 + 4 * 3 * 4 * 12) * kMebibyte);
+  EXPECT_EQ(gpu_library_bytes({.stages = 1, .replicas = 4}, 1), (1024 + 3 * 16 * 12) * kMebibyte);
+
+  EngineSpec spec = engine();
+  const GridShape grid{.stages = 2, .replicas = 1};
+  const std::int64_t on_cpu = StepPlan(spec, grid).memory_of(0).total();
+  spec.on_gpu = true;
+  const StepPlan plan(spec, grid);
+  EXPECT_EQ(plan.memory_of(0).total(), on_cpu + gpu_library_bytes(grid, 1));
+  spec.memory.limit_gib = 1;
+  EXPECT_THROW(StepPlan(spec, grid), RequestError) << "the context alone fills it";
 }
 
 TEST(Planner, PredictsAPipelineOfOneStageBySums) {

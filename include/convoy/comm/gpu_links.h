@@ -1,0 +1,35 @@
+/// What NCCL connects between the GPUs of a grid, and what that takes of their memory: known before anything is
+/// connected.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "convoy/comm/process_grid.h"
+
+namespace convoy {
+
+/// Blocks of NCCL's kernels on one link, each with buffers of its own; more do not make a message faster.
+inline constexpr std::int64_t kMaxPipelineBlocks = 4;
+inline constexpr std::int64_t kMaxExchangeBlocks = 16;
+
+/// Links of a rank's pipeline, at most: for each chunk one from the rank before and one to the rank after, forward and
+/// backward.
+constexpr std::int64_t max_pipeline_links(const GridShape& grid, std::int64_t chunks) {
+  return grid.stages == 1 ? 0 : 4 * chunks;
+}
+
+/// What CUDA and NCCL take of a rank's GPU beside the rank's own buffers; an estimate, at most.
+///   context with the code of cuDNN, cuBLAS and NCCL, nothing sent yet   1.06 GB on an H100
+///   for each block of a link and each peer                              10 MiB to receive, 2 MiB to send
+/// Both as reported in https://github.com/NVIDIA/nccl/issues/1685. Replicas on other nodes share the network's buffers,
+/// so that a node's eight GPUs count.
+constexpr std::int64_t gpu_library_bytes(const GridShape& grid, std::int64_t chunks) {
+  constexpr std::int64_t kMebibyte = std::int64_t{1} << 20, kContext = 1024 * kMebibyte, kBlock = 12 * kMebibyte;
+  constexpr std::int64_t kMaxPeers = 7;
+  const std::int64_t pipeline = max_pipeline_links(grid, chunks) * kMaxPipelineBlocks;
+  const std::int64_t exchange = std::min(grid.replicas - 1, kMaxPeers) * kMaxExchangeBlocks;
+  return kContext + (pipeline + exchange) * kBlock;
+}
+
+}  // namespace convoy
