@@ -5,7 +5,8 @@ namespace convoy::test {
 
 namespace {
 
-/// Everything takes 10 to 50 times as long: the smallest steps there are, one rank, only our own kernels.
+/// Everything takes 10 to 50 times as long: the smallest steps there are, one rank, only our own kernels. Unwatched
+/// each takes half a minute at most.
 class CudaMemory : public OnGpu {
  protected:
   void SetUp() override {
@@ -20,7 +21,7 @@ class CudaMemory : public OnGpu {
     return {CONVOY_COMPUTE_SANITIZER, "--tool", kind, "--kernel-regex", "kns=convoy", "--report-api-errors", "no"};
   }
 
-  static constexpr double kPatienceSeconds = 240;
+  static constexpr double kPatienceSeconds = 50 * 30;
 };
 
 class CudaMemoryOfTraining : public CudaMemory, public testing::WithParamInterface<std::string> {};
