@@ -76,11 +76,13 @@ class Chooser {
       return std::ceil(static_cast<double>(size) / kGibibyte * 100) / 100;
     };
     const bool recomputing_helps = static_cast<double>(least) <= memory_.limit_gib * kGibibyte;
+    const std::string libraries =
+        use_.library_bytes == 0 ? "" : fmt::format(" ({} of it for CUDA and NCCL)", human_bytes(use_.library_bytes));
     const std::string others = "a smaller batch.micro, more grid.stages";
     refuse(
-        "memory.limit_gib = {}: cells {} take {} a rank with memory.recompute = {}, at least {} with cell. "
+        "memory.limit_gib = {}: cells {} take {} a rank{} with memory.recompute = {}, at least {} with cell. "
         "Allowed: memory.limit_gib = {:.2f} and more, {}{}.",
-        memory_.limit_gib, cell_names(network_, stage_.runs), human_bytes(taken), name_of(memory_.recompute),
+        memory_.limit_gib, cell_names(network_, stage_.runs), human_bytes(taken), libraries, name_of(memory_.recompute),
         human_bytes(least), limit_for(recomputing_helps ? taken : least),
         recomputing_helps ? "memory.recompute = auto, " : "", others);
   }
