@@ -81,15 +81,13 @@ class WidenedConvolution final : public ops::ConvolutionOp {
   bool gives_sums() const override { return spec_.type == DataType::kFloat16; }
   void forward_with_sums(const void* x, void* y, const ops::ChannelSums& sums) override {
     forward(x, y);
-    // The contract allows sums of y before it is rounded and after.
-    const bool before = spec_.kernel > 1;
-    const float* summed = before ? y_.floats() : static_cast<const float*>(converter_.widened(y, y_));
+    const float* stored = static_cast<const float*>(converter_.widened(y, y_));
     converter_.enqueue([=, shape = spec_.y()] {
       for (std::int64_t c = 0; c < shape.c; ++c) {
         sums.sum[c] = sums.square_sum[c] = 0;
         for (std::int64_t i = c; i < shape.count(); i += shape.c) {
-          sums.sum[c] += summed[i];
-          sums.square_sum[c] += summed[i] * summed[i];
+          sums.sum[c] += stored[i];
+          sums.square_sum[c] += stored[i] * stored[i];
         }
       }
     });
