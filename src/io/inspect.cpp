@@ -38,8 +38,9 @@ bool is_checkpoint(const std::string& path) {
   return std::memcmp(magic.data(), kCheckpointMagic.data(), magic.size()) == 0;
 }
 
-// A checkpoint that lost its end is HDF5 like any other. Names of its members tell it, which stand near its beginning,
-// or, where that is gone too, the file's name.
+// A checkpoint that lost its end is HDF5 like any other. Names near its beginning tell it: of its members, or, as HDF5
+// moves their list where it grows, of an attribute of /card, which is written first. Where these are gone too, the
+// file's name tells it.
 bool was_checkpoint(const std::string& path) {
   const FileDescriptor file = open_for_reading(path);
   std::string begin(std::min<std::uint64_t>(file_size(file, path), kBeginBytes), '\0');
@@ -47,7 +48,7 @@ bool was_checkpoint(const std::string& path) {
   const auto names = [&](const char* member) { return begin.find(member) != std::string::npos; };
   if (names("class_counts")) return false;  // a shard's
   const std::string name = std::filesystem::path(path).filename().string();
-  return names("optimizer") || names("parameters") || name == "best.h5" ||
+  return names("optimizer") || names("parameters") || names("normalizes") || name == "best.h5" ||
          (name.starts_with("step-") && name.ends_with(".h5"));
 }
 
