@@ -55,6 +55,18 @@ TEST(Face, HelpOnACommandHasItsKeysAloneOnceAndAtTheTerminalsWidth) {
   }
 }
 
+TEST(Face, WithoutMpirunNothingIsLeftInSharedMemory) {
+  const WorkingDirectory work;
+  const std::string shared = work / "shared";
+  std::filesystem::create_directory(shared);
+  // As Open MPI 5 and 4 call what is /dev/shm otherwise, where other tests write too.
+  const Ending help = run_program({.arguments = {"help"},
+                                   .tool = {"env", "OMPI_MCA_btl_sm_backing_directory=" + shared,
+                                            "OMPI_MCA_btl_vader_backing_directory=" + shared}});
+  EXPECT_EQ(help.status, 0) << help.output;
+  EXPECT_TRUE(std::filesystem::is_empty(shared));
+}
+
 TEST(Face, AnUnknownCommandIsRefusedWithTheNearest) {
   const Ending ending = run_program({.arguments = {"trian"}});
   EXPECT_EQ(ending.status, 2);
