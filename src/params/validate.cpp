@@ -174,6 +174,22 @@ void check_needs(const Draft& draft, const Command& command) {
 
 namespace convoy {
 
+std::string describe_unread_keys(const Request& request) {
+  using namespace params;
+  const Command& command = *find_command(request.command);
+  const auto is_read = [&](const std::string& name) {
+    const Key& key = *find_key(name);
+    return command.is_reading(key) || (command.name == "plan" && find_command("train")->is_reading(key));
+  };
+  std::vector<std::string> unread;
+  for (const std::string& name : request.commanded)
+    if (!is_read(name)) unread.push_back("--" + name);
+  if (unread.empty()) return "";
+  const bool is_one = unread.size() == 1;
+  return fmt::format("{} {} no effect: convoy {} does not read {}", fmt::join(unread, ", "), is_one ? "has" : "have",
+                     command.name, is_one ? "it" : "them");
+}
+
 std::vector<std::string> doubts_about(const Parameters& params) {
   std::vector<std::string> doubts;
   const LearningRateParams& lr = params.lr;

@@ -104,12 +104,15 @@ TEST(Face, ARunLearnsAndLeavesEverythingInItsDirectory) {
                        "data_wait_percent,seconds,val_loss,val_top1,evaluation_seconds,save_seconds\n1,10,640,"));
 
   // Bars of four heights: 30 steps are enough to learn them, and a program that does not learn stays at 25 %.
-  const Ending evaluation = run_program({.arguments = {"evaluate", run + "/params.cfg"}, .ranks = 2});
+  const Ending evaluation = run_program({.arguments = {"evaluate", run + "/params.cfg", "--lr.gamma=0.5"}, .ranks = 2});
   ASSERT_EQ(evaluation.status, 0) << evaluation.output;
   const std::size_t at = evaluation.output.find("top-1 ");
   ASSERT_NE(at, std::string::npos) << evaluation.output;
   EXPECT_GT(std::stod(evaluation.output.substr(at + 6)), 90.0) << evaluation.output;
   EXPECT_TRUE(contains(evaluation.output, "96 samples")) << evaluation.output;
+  const std::string unread = "convoy: warning: --lr.gamma has no effect: convoy evaluate does not read it\n";
+  EXPECT_TRUE(contains(evaluation.output, unread)) << "and of the file's keys nothing: " << evaluation.output;
+  EXPECT_EQ(evaluation.output.find("warning"), evaluation.output.rfind("warning")) << evaluation.output;
 
   const Ending info = run_program({.arguments = {"info", run + "/checkpoints/step-00000030.h5"}});
   EXPECT_EQ(info.status, 0) << info.output;

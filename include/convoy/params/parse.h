@@ -31,6 +31,10 @@ Request parse_command_line(int argc, const char* const* argv);
 /// What is allowed, but can hardly be meant: a sentence each, for warnings.
 std::vector<std::string> doubts_about(const Parameters& params);
 
+/// A sentence about the keys of the command line that the command does not read; empty where it reads all. `plan` takes
+/// what `train` reads, so that the command line of a run can be planned.
+std::string describe_unread_keys(const Request& request);
+
 /// The parameter file that gives exactly these parameters, commented; run directories and checkpoints keep it.
 std::string render(const Parameters& params);
 

@@ -37,6 +37,20 @@ TEST(CommandLine, TellsWhichKeysItGives) {
   EXPECT_FALSE(given.commands("train.epochs"));
 }
 
+TEST(CommandLine, SaysWhichOfItsKeysTheCommandDoesNotRead) {
+  const auto said = [](const std::vector<std::string>& arguments) { return describe_unread_keys(request(arguments)); };
+  EXPECT_EQ(said({"evaluate", "--data.test=t", "--lr.schedule=cosine"}),
+            "--lr.schedule has no effect: convoy evaluate does not read it");
+  EXPECT_EQ(said({"train", "--data.train=t", "--data.val=v", "--Plan.Ranks=8", "--import.size=32"}),
+            "--import.size, --plan.ranks have no effect: convoy train does not read them");
+  EXPECT_EQ(said({"info", "a.h5", "--run.threads=2"}), "--run.threads has no effect: convoy info does not read it");
+  for (const std::string command : {"evaluate", "predict"})
+    EXPECT_EQ(said({command, "--data.val=v", "--data.verify=once", "--run.threads=1", "--grid.stages=2"}), "")
+        << command;
+  EXPECT_EQ(said({"plan", "--plan.ranks=8", "--lr.schedule=cosine", "--run.trace=4"}), "") << "of the run it plans";
+  EXPECT_EQ(said({"plan", "--export.output=a"}), "--export.output has no effect: convoy plan does not read it");
+}
+
 TEST(CommandLine, FindsTheCommandBehindKeys) {
   EXPECT_EQ(request({"--train.seed=3", "plan"}).command, "plan");
   EXPECT_EQ(request({"--train.seed", "3", "plan"}).params.train.seed, 3u);

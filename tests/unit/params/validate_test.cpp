@@ -186,9 +186,10 @@ TEST(Needs, EvaluateNeedsATestSplitOrOneForValidation) {
   EXPECT_EQ(complaint({"evaluate", "--data.val=b"}), kNothingThrown);
 }
 
-// From predict.data or data.test: predict() itself asks for one of them.
-TEST(Needs, PredictNeedsNoKeyOfItsOwn) {
-  EXPECT_EQ(complaint({"predict"}), kNothingThrown);
+TEST(Needs, PredictNeedsDataOfItsOwnOrASplit) {
+  EXPECT_EQ(complaint({"predict"}).find("convoy predict needs predict.data or data.test or data.val: "), 0u);
+  for (const std::string key : {"predict.data", "data.test", "data.val"})
+    EXPECT_EQ(complaint({"predict", "--" + key + "=a"}), kNothingThrown) << key;
 }
 
 TEST(Needs, ImportNeedsSourceAndOutput) {
