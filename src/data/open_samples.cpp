@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSplit = "test";  // of a folder of shards: what is not trained on
-
 enum class Kind { kDataset, kImageFolder, kImageFile };
 
 bool begins_like_hdf5(const std::string& path) {
@@ -43,8 +41,8 @@ std::string folder_of(const SamplesPath& from, Kind kind) {
 
 // Pixels cannot be turned any more, and what was trained on the files of a data set saw them as they were imported.
 std::unique_ptr<io::Dataset> open_dataset(const SamplesPath& from) {
-  auto dataset = std::make_unique<io::Dataset>(from.path, from.key, kSplit, from.verify);
-  if (from.orients && !dataset->info().oriented)
+  auto dataset = std::make_unique<io::Dataset>(from.path, from.key, from.split, from.verify);
+  if (from.needs_oriented && !dataset->info().oriented)
     refuse(
         "predict.orient = true, but {} = {} is a data set that was imported with import.orient = false. Import it "
         "again with import.orient = true, or give its folder of images",

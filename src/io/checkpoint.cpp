@@ -66,6 +66,7 @@ void write_card(hid_t file, const ModelCard& card) {
   hdf5::write_attribute(group, "channels", card.image.c);
   hdf5::write_attribute(group, "resizes", std::int64_t{card.resizes});
   hdf5::write_attribute(group, "short_side", card.short_side);
+  if (card.orients) hdf5::write_attribute(group, "orients", std::int64_t{1});
   hdf5::write_attribute(group, "normalizes", std::int64_t{card.normalizes});
   hdf5::write_attribute(group, "channel_mean", std::span(card.channel_mean));
   hdf5::write_attribute(group, "channel_deviation", std::span(card.channel_deviation));
@@ -87,6 +88,7 @@ ModelCard read_card(hid_t file, std::uint64_t limit_bytes) {
   if (card.image.c < 1 || card.image.c > kMostChannels) fail("its images have {} channels", card.image.c);
   card.resizes = is_set("resizes");
   hdf5::read_attribute(group, "short_side", card.short_side);
+  card.orients = hdf5::has_attribute(group, "orients") && is_set("orients");
   card.normalizes = is_set("normalizes");
   card.channel_mean.resize(static_cast<std::size_t>(card.image.c));
   card.channel_deviation.resize(card.channel_mean.size());

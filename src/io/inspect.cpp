@@ -195,7 +195,8 @@ std::string describe_checkpoint(const std::string& path) {
   const TrainingState& state = checkpoint.state;
   std::string text =
       fmt::format("{}: checkpoint\n", path) +
-      line("model", fmt::format("{}, of {} images", checkpoint.card.name, to_string(checkpoint.card.image))) +
+      line("model", fmt::format("{}, of {} images{}", checkpoint.card.name, to_string(checkpoint.card.image),
+                                checkpoint.card.orients ? "; turned as Exif says" : "")) +
       line("classes", list_of_classes(checkpoint.card.class_names)) + line("step", fmt::format("{}", state.step)) +
       line("samples", fmt::format("{} seen, {} a step", state.samples, state.batch_global)) +
       line("best top-1",

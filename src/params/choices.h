@@ -66,4 +66,8 @@ inline constexpr Choice<ChannelsKind> kChannelsKinds[] = {{"auto", ChannelsKind:
                                                           {"1", ChannelsKind::kGrey, "grey gray"},
                                                           {"3", ChannelsKind::kColour, "rgb colour color"}};
 
+inline constexpr Choice<OrientKind> kOrientKinds[] = {{"auto", OrientKind::kAuto},
+                                                      {"false", OrientKind::kAsStored, "no off stored torchvision"},
+                                                      {"true", OrientKind::kTurned, "yes on turned exif"}};
+
 }  // namespace convoy::params

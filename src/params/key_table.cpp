@@ -194,15 +194,16 @@ std::vector<Key> make_keys() {
 
       {"predict.data", path_or_empty({&P::predict, &PredictParams::data}), "",
        "what to predict: given as data.train is (of a folder of shards: test), or a folder of JPEG and PNG files, or "
-       "one such file, whose classes are printed; empty: data.test"},
+       "one such file, whose classes are printed; empty: data.test, or else data.val"},
       {"predict.output", path_or_empty({&P::predict, &PredictParams::output}, kPartial), "",
        "the .csv file that takes the classes; the logits go to a .h5 file beside it; empty: predictions.csv in "
        "run.directory, and no file where predict.data is one picture"},
       {"predict.top", integer({&P::predict, &PredictParams::top}, {.least = 1, .most = 1'000'000}), "classes",
        "how many classes are given of each picture, the most probable first"},
-      {"predict.orient", flag({&P::predict, &PredictParams::orient}), "",
-       "turns JPEG files as their Exif orientation says; false, as torchvision does: they are seen as they are stored. "
-       "A data set was imported with import.orient or was not"},
+      {"predict.orient", choice({&P::predict, &PredictParams::orient}, kOrientKinds), "",
+       "turns JPEG files as their Exif orientation says (true), or takes them as they are stored, as torchvision does "
+       "(false); auto: as import.orient was for the data that the network was trained on. A data set is taken as it "
+       "was imported"},
       {"predict.strict", flag({&P::predict, &PredictParams::strict}), "",
        "the first bad image ends the prediction; else bad ones are named, counted and left out of the results"},
 

@@ -31,6 +31,7 @@ io::ModelCard model_card(const Parameters& params, const io::DatasetInfo& train)
           .image = network_image(params.augment, train),
           .resizes = params.augment.size > 0,
           .short_side = short_side(params.augment),
+          .orients = train.oriented,
           .normalizes = params.augment.normalize,
           .channel_mean = train.channel_mean,
           .channel_deviation = train.channel_deviation,

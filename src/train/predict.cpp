@@ -50,12 +50,13 @@ std::string class_list(std::span<const float> logits, const std::vector<std::str
 
 struct Source {
   std::string path, key;
+  std::string split = "test";  ///< of a folder of shards
 };
 
 Source input_data(const Parameters& params) {
   if (!params.predict.data.empty()) return {.path = params.predict.data, .key = "predict.data"};
   if (!params.data.test.empty()) return {.path = params.data.test, .key = "data.test"};
-  refuse("convoy predict needs predict.data (what to predict), or data.test in its place.");
+  return {.path = params.data.val, .key = "data.val", .split = "val"};
 }
 
 std::string class_name(const io::SampleStore& data, std::int64_t sample) {
@@ -217,11 +218,15 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Library
   const Source source = input_data(params);
   const mpi::Communicator& world = grid.world();
   const TrainedModel model = load_trained(request, world);
+  const OrientKind orient = params.predict.orient;
+  const bool must_turn = orient == OrientKind::kTurned;
   const auto data = open_samples({.path = source.path,
                                   .key = source.key,
                                   .channels = model.card.image.c,
-                                  .orients = params.predict.orient,
-                                  .verify = params.data.verify},
+                                  .orients = orient == OrientKind::kAuto ? model.card.orients : must_turn,
+                                  .needs_oriented = must_turn,
+                                  .verify = params.data.verify,
+                                  .split = source.split},
                                  world);
   check_images(model.card, data->info(), source.key, model.owner());
   Engine engine(engine_spec(params, model.card), grid, library);

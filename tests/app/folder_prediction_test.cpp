@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "convoy/io/checkpoint.h"
+
 #include "app/prediction.h"
 #include "unit/data/image_files.h"
 
@@ -212,6 +214,16 @@ TEST_F(FolderPrediction, TurnsFilesAsTheirExifSaysWhereThatIsAskedFor) {
   EXPECT_NEAR(std::stod(stored[1][3]), std::stod(stored[2][3]), 1e-5) << "the same pixels";
   EXPECT_EQ(upright[1], stored[1]);
   EXPECT_NE(upright[2], stored[2]);
+  // Of a network that was trained on turned pictures, this is what is done without the key.
+  const std::string path = io::checkpoint_path(run_ + "/checkpoints", 12);
+  io::Checkpoint checkpoint = io::decode_checkpoint(io::read_file(path), path);
+  checkpoint.card.orients = true;
+  io::write_file_atomically(directory_ / "turned.h5", io::encode_checkpoint(checkpoint));
+  const std::string turned = "--init.weights=" + (directory_ / "turned.h5");
+  ASSERT_EQ(predict("auto.csv", {data, turned}).status, 0);
+  ASSERT_EQ(predict("asked.csv", {data, turned, "--predict.orient=false"}).status, 0);
+  EXPECT_EQ(read_rows(directory_ / "auto.csv"), upright);
+  EXPECT_EQ(read_rows(directory_ / "asked.csv"), stored);
 }
 
 TEST_F(FolderPrediction, OfNothingGoodIsRefused) {

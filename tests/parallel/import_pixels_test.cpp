@@ -129,7 +129,7 @@ TEST_F(ImportPixels, AreRefusedWhereTheyShouldHaveBeenTurned) {
   images_of_import(StorageKind::kRaw, 32, spec);
   const std::string path = fmt::format("{}/0-32-false", directory_.path());
   EXPECT_CONTAINS(test::message_of<RequestError>(
-                      [&] { open_samples({.path = path, .key = "predict.data", .orients = true}, world()); }),
+                      [&] { open_samples({.path = path, .key = "predict.data", .needs_oriented = true}, world()); }),
                   "imported with import.orient = false");
   world().barrier();
 }

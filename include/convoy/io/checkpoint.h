@@ -2,9 +2,9 @@
 ///   /model/<name>              float32, torchvision's name and axes (OIHW)
 ///   /optimizer/<slot>/<name>   float32, the same axes
 ///   /ema/<name>                float32, likewise: the moving average of all that /model has, where one is kept
-///   /counters                  attributes, PyTorch's names: steps that each batch norm's running statistics have
-///   followed /card                      attributes, /card/name and /card/class_names: what an evaluation must know
-///   (ModelCard) /state                     attributes: step, samples, seed, best_metric ... (TrainingState)
+///   /counters                  attributes, PyTorch's names: steps that each batch norm's statistics have followed
+///   /card                      attributes, /card/name and /card/class_names: what an evaluation must know (ModelCard)
+///   /state                     attributes: step, samples, seed, best_metric ... (TrainingState)
 ///   /parameters, /version      the effective parameter file; who wrote it
 /// Behind the HDF5 image stand 32 bytes: "CONVOYCK", the image's size (little-endian 64 bit) and its XXH3-128.
 #pragma once
@@ -36,6 +36,7 @@ struct ModelCard {
   ImageShape image;             ///< of its input
   bool resizes = false;         ///< whether training brought images to that shape; else they had it
   std::int64_t short_side = 0;  ///< pixels: what an image's short side becomes before the centre is cut out
+  bool orients = false;         ///< whether the images were turned as their Exif orientation says (import.orient)
   bool normalizes = true;       ///< (x - mean) / deviation, channel by channel
   std::vector<double> channel_mean, channel_deviation;  ///< (C), of the training set's values / 255
   std::vector<std::string> class_names;                 ///< in the order of the logits

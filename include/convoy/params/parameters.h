@@ -26,6 +26,7 @@ enum class BorderKind {
   kReflect,  ///< the image mirrored about its outermost pixels: place -1 shows pixel 1
 };
 enum class ChannelsKind { kAuto, kGrey, kColour };
+enum class OrientKind { kAuto, kAsStored, kTurned };
 
 struct ModelParams {
   std::string name = "resnet20";
@@ -134,11 +135,11 @@ struct EvaluateParams {
 };
 
 struct PredictParams {
-  std::string data;      ///< as data.test is given, or a folder of images; empty: data.test
+  std::string data;      ///< as data.test is given, or a folder of images; empty: data.test, or else data.val
   std::string output;    ///< a .csv file; empty: predictions.csv in run.directory, of one picture none
-  std::int64_t top = 5;  ///< classes a row, the most probable first
-  bool orient = false;   ///< image files are turned as their Exif orientation says
-  bool strict = false;   ///< the first bad image ends the prediction
+  std::int64_t top = 5;  ///< classes per row, the most probable first
+  OrientKind orient = OrientKind::kAuto;  ///< image files are turned as their Exif orientation says; auto: the card's
+  bool strict = false;                    ///< the first bad image ends the prediction
   bool operator==(const PredictParams&) const = default;
 };
 

@@ -42,6 +42,7 @@ inline io::Checkpoint make_checkpoint(std::int64_t step = 1234) {
                      .image = {28, 32, 3},
                      .resizes = true,
                      .short_side = 36,
+                     .orients = true,
                      .normalizes = false,
                      .channel_mean = {0.1, 0.2, 0.7},
                      .channel_deviation = {0.3, 0, 1.0 / 3},

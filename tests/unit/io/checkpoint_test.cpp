@@ -61,6 +61,7 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.card.image, b.card.image);
   EXPECT_EQ(a.card.resizes, b.card.resizes);
   EXPECT_EQ(a.card.short_side, b.card.short_side);
+  EXPECT_EQ(a.card.orients, b.card.orients);
   EXPECT_EQ(a.card.normalizes, b.card.normalizes);
   EXPECT_EQ(a.card.channel_mean, b.card.channel_mean);
   EXPECT_EQ(a.card.channel_deviation, b.card.channel_deviation);

@@ -171,6 +171,7 @@ TEST(KeyTable, SynonymsAreNoWordsAndStandForOneChoice) {
   };
   check(params::kScheduleKinds), check(params::kDeviceKinds), check(params::kPrecisionKinds);
   check(params::kRecomputeKinds), check(params::kImportFormats), check(params::kChannelsKinds);
+  check(params::kOrientKinds);
 }
 
 TEST(KeyTable, ShowsLongValuesInPart) {

@@ -61,7 +61,8 @@ Parameters random_parameters(std::mt19937_64& engine) {
   p.evaluate.weights = static_cast<WeightsKind>(engine() % 2);
   p.evaluate.mirror = engine() % 2 == 0;
   p.evaluate.confusion = engine() % 2 == 0;
-  p.predict = {.data = "d", .output = "p.csv", .top = 1 + count() % 1000};
+  p.predict = {
+      .data = "d", .output = "p.csv", .top = 1 + count() % 1000, .orient = static_cast<OrientKind>(engine() % 3)};
   p.augment = {.size = count(),
                .crop_padding = count(),
                .border = static_cast<BorderKind>(engine() % 2),

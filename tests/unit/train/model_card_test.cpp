@@ -40,6 +40,14 @@ TEST(ModelCard, ImagesLikeThoseThatWereTrainedOnAreLeftAlone) {
   EXPECT_EQ(evaluation_augmentation({.image = {28, 20, 1}}, pixels({28, 20, 1})).size, 0);
 }
 
+TEST(ModelCard, KnowsWhetherTheImagesWereTurnedWhenTheyWereImported) {
+  for (const bool oriented : {false, true}) {
+    io::DatasetInfo train = pixels({28, 28, 1});
+    train.oriented = oriented;
+    EXPECT_EQ(model_card({}, train).orients, oriented);
+  }
+}
+
 TEST(ModelCard, WhatCannotBeUsedIsRefusedWithTheReason) {
   EXPECT_EQ(refusal({.image = {28, 20, 1}}, pixels({28, 28, 1})),
             "predict.data holds 28x28x1 images, 'best.h5' takes 28x20x1. Images are resized to squares only: import "
