@@ -154,16 +154,25 @@ void warn_of_other_data(const Parameters& params, const RunData& data, const Res
         fmt::format("data.train = {} holds other images or labels than {} was trained on: training continues on "
                     "them, as checkpoint.allow_other_data asks",
                     params.data.train, resumed.path));
-  if (state.best_step > 0 && is_other_data(data.measured().content_hash(), state.metric_hash))
-    log_warning(fmt::format(
-        "data.{} = {} holds other images or labels than the best top-1 so far, {:.2f} % at step {}, "
-        "was measured on: the best is chosen anew from the next measurement on",
-        data.measured_name(), data.val ? params.data.val : params.data.test, 100 * state.best_metric, state.best_step));
 }
 
-// A value of other data is no measure for the next.
-void forget_best_of_other_data(const RunData& data, io::TrainingState& state) {
-  if (!is_other_data(data.measured().content_hash(), state.metric_hash)) return;
+// Whether the best value so far was measured on other data than there is now. An older checkpoint, without their hash,
+// only knows which split it was.
+bool is_best_of_other_data(const Parameters& params, const RunData& data, const io::Checkpoint& checkpoint,
+                           const std::string& where) {
+  if (checkpoint.state.metric_hash != 0) return data.measured().content_hash() != checkpoint.state.metric_hash;
+  return parse_parameters(checkpoint.parameters, where).data.val.empty() != params.data.val.empty();
+}
+
+void forget_best_of_other_data(const Parameters& params, const RunData& data, const io::Checkpoint& checkpoint,
+                               const mpi::Communicator& world, Resumed& resumed) {
+  io::TrainingState& state = resumed.state;
+  if (state.best_step == 0 || !is_best_of_other_data(params, data, checkpoint, resumed.path)) return;
+  if (world.rank() == 0)
+    log_warning(fmt::format(
+        "data.{} = {} holds other images or labels than the best top-1 so far, {:.2f} % at step {}, was measured on: "
+        "the best is chosen anew from the next measurement on",
+        data.measured_name(), data.val ? params.data.val : params.data.test, 100 * state.best_metric, state.best_step));
   state.best_metric = 0;
   state.best_step = 0;
 }
@@ -196,19 +205,6 @@ void warn_of_changes(const Parameters& now, const io::DatasetInfo& data, const i
   if (text.empty()) return;
   log_warning(
       fmt::format("changed since {}: {}{}", where, text, describe_jump(before, now, data, checkpoint.state.step)));
-}
-
-// A best value of one split says nothing of another.
-void forget_best_of_other_split(const Parameters& now, const io::Checkpoint& checkpoint, const mpi::Communicator& world,
-                                Resumed& resumed) {
-  const auto split = [](const Parameters& params) { return params.data.val.empty() ? "data.test" : "data.val"; };
-  const std::string before = split(parse_parameters(checkpoint.parameters, resumed.path)), after = split(now);
-  if (before == after || resumed.state.best_step == 0) return;
-  if (world.rank() == 0)
-    log_warning(fmt::format("{} holds the best top-1 on {}; from now on {} is measured, and the best starts anew",
-                            resumed.path, before, after));
-  resumed.state.best_step = 0;
-  resumed.state.best_metric = 0;
 }
 
 // Either may be 0: not known.
@@ -261,14 +257,13 @@ std::optional<Resumed> start_parameters(const Parameters& params, const RunData&
     check_values(checkpoint.model, found.path);
     check_continues(params, data.train.info(), checkpoint, resumed);
     check_training_data(params, data, resumed);
-    forget_best_of_other_split(params, checkpoint, world, resumed);
     const std::int64_t threads = threads_that_compute(params, engine);
     mpi::on_root(world, [&] {
       warn_of_changes(params, data.train.info(), checkpoint, found.path);
       warn_of_threads(resumed.state.threads, threads, found.path);
       warn_of_other_data(params, data, resumed);
     });
-    forget_best_of_other_data(data, resumed.state);
+    forget_best_of_other_data(params, data, checkpoint, world, resumed);
     restore_checkpoint(checkpoint, found.path, true, engine);
     return resumed;
   }

@@ -57,14 +57,13 @@ constexpr std::size_t kTestLoss = 5, kTestTop1 = 6, kValLoss = 11, kValTop1 = 12
 class Validation : public Training {
  protected:
   Validation() {
-    const std::string data = directory_ / "with-val";
     const Ending import = run_program({.arguments = {"import", "--import.source=" + (directory_ / "small/idx"),
-                                                     "--import.output=" + data, "--import.val_fraction=0.25"}});
+                                                     "--import.output=" + data_, "--import.val_fraction=0.25"}});
     EXPECT_EQ(import.status, 0) << import.output;
-    arguments_ = arguments_ + std::vector<std::string>{"--data.train=" + data, "--data.test=" + data};
-    val_ = "--data.val=" + data;
+    arguments_ = arguments_ + std::vector<std::string>{"--data.train=" + data_, "--data.test=" + data_};
   }
-  std::string val_;
+  const std::string data_ = directory_ / "with-val";
+  const std::string val_ = "--data.val=" + data_;
 };
 
 std::string percent(double top1) {
@@ -287,6 +286,12 @@ TEST_F(Validation, TakesThePlaceOfATestSet) {
   EXPECT_EQ(evaluation.status, 0) << evaluation.output;
   EXPECT_TRUE(contains(evaluation.output, percent(std::stod(row(1).at(kValTop1))))) << evaluation.output;
   EXPECT_TRUE(contains(evaluation.output, "160 samples")) << evaluation.output;
+  const Ending prediction = run_program({.arguments = {"predict", run_ + "/params.cfg"}});
+  EXPECT_EQ(prediction.status, 0) << prediction.output;
+  const std::string counted = "160 samples  top-1 ";
+  const std::size_t at = prediction.output.find(counted);
+  ASSERT_NE(at, std::string::npos) << prediction.output;
+  EXPECT_NEAR(std::stod(prediction.output.substr(at + counted.size())), 100 * std::stod(row(1).at(kValTop1)), 0.0051);
 }
 
 TEST_F(Validation, LeavesTheTrainingAloneAndWithoutABestTheLastWeightsAreTested) {
@@ -312,17 +317,19 @@ TEST_F(Validation, WhereItIsNewTheBestStartsAnew) {
   // At the very end of what is asked for nothing is measured any more, and patience has nothing to go by.
   const Ending same = train({val_, "--train.max_steps=7", "--optimizer.lr=1e-12", "--train.patience_epochs=1"}, 2);
   ASSERT_EQ(same.status, 0) << same.output;
-  EXPECT_TRUE(contains(same.output,
-                       "holds the best top-1 on data.test; from now on data.val is measured, and the best "
-                       "starts anew"))
+  const std::string anew = "was measured on: the best is chosen anew";
+  EXPECT_TRUE(contains(same.output, "data.val = " + data_ + " holds other images or labels than the best top-1 so far"))
       << same.output;
+  EXPECT_TRUE(contains(same.output, anew)) << same.output;
+  const Ending renamed = train({"--data.val=" + data_ + "/test", "--train.max_steps=7", "--optimizer.lr=1e-12"});
+  EXPECT_FALSE(contains(renamed.output, anew)) << "the same images by another key: " << renamed.output;
   EXPECT_TRUE(contains(same.output, "by " + run_ + "/checkpoints/step-00000007.h5 (epoch 1)")) << same.output;
   const Ending more = train({val_, "--train.max_steps=14", "--optimizer.lr=1e-12", "--train.patience_epochs=1"});
   ASSERT_EQ(more.status, 0) << more.output;
   EXPECT_EQ(read("best.h5").state.step, 14);
   EXPECT_EQ(read("step-00000014.h5").state.best_step, 14);
   const Ending goes_on = train({val_, "--train.max_steps=15", "--optimizer.lr=1e-12"});
-  EXPECT_FALSE(contains(goes_on.output, "starts anew")) << goes_on.output;
+  EXPECT_FALSE(contains(goes_on.output, anew)) << goes_on.output;
 }
 
 }  // namespace convoy::test
