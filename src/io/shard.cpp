@@ -115,7 +115,8 @@ std::uint64_t place_body(const hdf5::File& file, const ShardHead& head) {
 void read_description(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
   std::int64_t format = 0;
   hdf5::read_attribute(file, "format", format);
-  if (format != kFormat) fail("it is of format {}, this program reads {}. Import it again", format, kFormat);
+  if (format != kFormat)
+    fail("it is of format {}, this program reads {}. Import it again, with import.replace = true", format, kFormat);
   hdf5::read_attribute(file, "shard", head.index);
   hdf5::read_attribute(file, "num_shards", head.num_shards);
   std::int64_t oriented = 0;
@@ -223,7 +224,8 @@ ShardTrailer decode_shard_trailer(std::span<const std::byte, kShardTrailerBytes>
          kShardTrailerBytes);
   }
   if (const auto format = get_u64(bytes.subspan<8, 8>()); format != kTrailerFormat) {
-    fail("it is of format {}, this program reads {}. Import it again", format, kTrailerFormat);
+    fail("it is of format {}, this program reads {}. Import it again, with import.replace = true", format,
+         kTrailerFormat);
   }
   ShardTrailer trailer;
   trailer.body_offset = get_u64(bytes.subspan<16, 8>());

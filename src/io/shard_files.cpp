@@ -34,6 +34,7 @@ std::map<std::int64_t, std::string> numbered_shards(const fs::path& prefix) {
 }
 
 [[noreturn]] void refuse_absent(const std::string& path, const std::string& given, const fs::path& prefix) {
+  if (path.ends_with(".h5")) refuse("{}: there is no such file. 'convoy import' makes data sets", given);
   const std::string one = prefix.string() + ".h5", first = prefix.string() + "-000.h5";
   if (prefix == path)
     refuse("{}: there is no such file or folder, nor '{}' or '{}'. 'convoy import' makes data sets", given, one, first);

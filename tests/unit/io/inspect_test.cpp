@@ -8,6 +8,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/io/checkpoint.h"
+#include "convoy/io/dataset.h"
 #include "convoy/io/safetensors.h"
 
 #include "unit/io/checkpoint_samples.h"
@@ -97,6 +98,8 @@ TEST(Inspect, AFolderOrPrefixWithoutADataSetIsSaidSo) {
   EXPECT_CONTAINS(message_of<Error>([&] { describe(directory.path()); }), "this folder holds no data set");
   EXPECT_CONTAINS(message_of<Error>([&] { verify(directory / "absent"); }), "there is no such file or folder, nor '");
   EXPECT_CONTAINS(message_of<Error>([&] { describe(directory / "absent.h5"); }), "No such file");
+  EXPECT_EQ(message_of<Error>([&] { Dataset(directory / "absent.h5", "data.test"); }),
+            "data.test = " + (directory / "absent.h5") + ": there is no such file. 'convoy import' makes data sets");
 }
 
 TEST(Inspect, ATruncatedCheckpointIsCalledOneByItsBeginningOrElseByItsName) {

@@ -1,4 +1,6 @@
 /// No flipped bit and no truncation of a shard crashes, hangs or passes; an image's is found when the image is read.
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 
@@ -66,6 +68,23 @@ TEST_F(ShardDamage, EveryFlippedByteOutsideTheImagesIsRefusedWithAReason) {
   }
   put(bytes_);
   EXPECT_EQ(verify_file(path_), std::nullopt);
+}
+
+// Whole, but with an older number in the attribute, and the hash of that.
+TEST_F(ShardDamage, AnOlderFormatIsRefusedWithTheKeyThatReplacesIt) {
+  const OpenShard shard = open_shard(path_);
+  std::vector<std::byte> head(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(images_offset_));
+  const auto name = std::as_bytes(std::span("format"));
+  const std::array<std::byte, 8> three = {std::byte{3}};
+  const auto after_name = std::ranges::search(head, name).end();
+  const auto value = std::ranges::search(after_name, head.end(), three.begin(), three.end());
+  ASSERT_FALSE(value.empty());
+  value.front() = std::byte{2};
+  std::copy(head.begin(), head.end(), bytes_.begin());
+  const std::vector<std::byte> trailer = encode_shard_trailer(shard.trailer, head);
+  std::copy(trailer.begin(), trailer.end(), bytes_.end() - std::ssize(trailer));
+  put(bytes_);
+  EXPECT_CONTAINS(refusal(), "it is of format 2, this program reads 3. Import it again, with import.replace = true");
 }
 
 TEST_F(ShardDamage, EveryTruncationIsRefusedWithAReason) {
