@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <queue>
 #include <string>
 #include <utility>
@@ -16,6 +15,7 @@
 
 #include "schedule/shared_work.h"
 #include "schedule/simulated_network.h"
+#include "schedule/simulated_stage.h"
 
 namespace convoy {
 
@@ -26,56 +26,13 @@ using schedule::kUnknown;
 using schedule::SharedWork;
 using schedule::SimulatedMessage;
 using schedule::SimulatedNetwork;
-
-/// When a bucket's exchanges in the data group are through.
-struct Exchange {
-  double reduced = kUnknown, gathered = kUnknown;
-};
-
-/// A chunk of a stage on its way through the list.
-struct Chunk {
-  const ChunkCost* cost = nullptr;
-  std::vector<Exchange> exchanges;                             ///< by bucket
-  std::vector<std::int64_t> sent_from_frame;                   ///< the last activation; -1: none
-  std::int64_t sent_from_buffer[kGradientBuffers] = {-1, -1};  ///< the last gradient
-};
-
-/// What an instruction waits for. Before `ready_seconds` the wait is a bubble, after it communication.
-struct Wait {
-  double until_seconds = 0;
-  double ready_seconds = 0;
-};
-
-/// The message for which a stage waits, not knowing yet how long; null where it waits for none.
-struct Awaited {
-  const Channel* channel = nullptr;
-  std::int64_t message = 0;
-};
+using schedule::Wait;
+using Stage = schedule::SimulatedStage;
 
 /// All stages come to an AgreeOnUpdate.
 struct Agreement {
   std::vector<std::size_t> stages;  ///< that have come
   Wait wait{.until_seconds = kUnknown};
-};
-
-struct Stage {
-  BoundProgram* program = nullptr;
-  WorkSeconds work;
-  std::vector<Chunk> chunks;
-  std::optional<std::size_t> shared;  ///< the cores that it shares
-  std::size_t place = 0;              ///< the instruction it is at
-  bool has_begun = false;             ///< that instruction
-  bool is_working = false;            ///< its own work, after all waiting
-  double begin_seconds = 0;           ///< of the instruction
-  double ready_seconds = 0;           ///< its work began
-  Awaited awaited;
-  double end_seconds = 0;  ///< of the last instruction that is done
-  std::size_t num_agreed = 0;
-  double exchange_free_seconds = 0;  ///< the data group is through with what it was given
-  StageTimes times;
-
-  bool done() const { return place == program->actions.size(); }
-  const Action& next() const { return program->actions[place]; }
 };
 
 std::vector<BoundProgram> bind_all(const Schedule& schedule) {
@@ -91,12 +48,12 @@ class Simulator {
       : agree_seconds_(costs.agree_seconds),
         keep_spans_(options.keep_spans),
         programs_(bind_all(schedule)),
-        network_(programs_, costs, options.zero_buffering),
-        stages_(schedule.size()) {
+        network_(programs_, costs, options.zero_buffering) {
+    stages_.reserve(schedule.size());
     simulation_.spans.resize(schedule.size());
-    for (std::size_t s = 0; s < stages_.size(); ++s) {
-      open_stage(s, costs);
-      stages_[s].work = std::move(work[s]);
+    for (std::size_t s = 0; s < schedule.size(); ++s) {
+      stages_.emplace_back(programs_[s], std::move(work[s]), costs, s, schedule.size());
+      if (keep_spans_) simulation_.spans[s].reserve(programs_[s].actions.size());
     }
     for (const SharedCores& cores : costs.shared) {
       for (std::int64_t s = cores.begin_stage; s < cores.end_stage; ++s) stages_[s].shared = shared_.size();
@@ -121,27 +78,9 @@ class Simulator {
   }
 
  private:
-  /// When; stage, or number of stages + place in shared_. A stage has at most one. Where work of other stages has begun
+  /// When; stage, or number of stages + index in shared_. A stage has at most one. Where work of other stages has begun
   /// since, that of shared cores is out of date.
   using Event = std::pair<double, std::size_t>;
-
-  void open_stage(std::size_t s, const PipelineCosts& costs) {
-    Stage& stage = stages_[s];
-    stage.program = &programs_[s];
-    stage.chunks.resize(costs.chunks.size() / stages_.size());
-    std::vector<std::int64_t> num_buckets(stage.chunks.size(), 0);
-    for (const Action& action : stage.program->actions) {
-      const Instruction& i = action.instruction;
-      num_buckets[i.chunk] = std::max(num_buckets[i.chunk], i.bucket + 1);
-    }
-    for (std::size_t c = 0; c < stage.chunks.size(); ++c) {
-      Chunk& chunk = stage.chunks[c];
-      chunk.cost = &costs.chunks[c * stages_.size() + s];
-      if (c < stage.program->num_frames.size()) chunk.sent_from_frame.assign(stage.program->num_frames[c], -1);
-      chunk.exchanges.resize(num_buckets[c]);
-    }
-    if (keep_spans_) simulation_.spans[s].reserve(stage.program->actions.size());
-  }
 
   /// Takes stage s as far as it can go.
   void advance(std::size_t s, double now) {
@@ -155,7 +94,7 @@ class Simulator {
           if (!goes_next(wait.until_seconds, s)) return;
           now = wait.until_seconds;
         }
-        const double seconds = start_work(s, wait, now);
+        const double seconds = stage.start_work(wait, now);
         if (seconds > 0 && stage.shared) {
           shared_[*stage.shared].begin(s, seconds, now);
           events_.push({shared_[*stage.shared].next_end(), stages_.size() + *stage.shared});
@@ -175,7 +114,7 @@ class Simulator {
     const std::size_t s = work.end_next();
     const double next = work.next_end();
     if (next < std::numeric_limits<double>::infinity()) events_.push({next, who});
-    stages_[s].times.busy_seconds += now - stages_[s].ready_seconds - stages_[s].work[stages_[s].place];
+    stages_[s].times.busy_seconds += now - stages_[s].ready_seconds - stages_[s].work[stages_[s].position];
     advance(s, now);
   }
 
@@ -189,8 +128,7 @@ class Simulator {
 
   void begin(std::size_t s, double now) {
     Stage& stage = stages_[s];
-    stage.has_begun = true;
-    stage.begin_seconds = now;
+    stage.begin(now);
     const Action& action = stage.next();
     for (const EarlyReceive& receive : stage.program->receives_before(action)) {
       Channel& channel = *network_.channel_of(static_cast<std::int64_t>(s), receive.op, receive.chunk);
@@ -217,17 +155,17 @@ class Simulator {
       case Op::kRecvActivation:
       case Op::kRecvGradient: {
         const Channel& channel = *channel_of(s, i.op, i.chunk);
-        return wait_for(stage, channel, channel.num_received, &SimulatedMessage::arrived);
+        return stage.wait_for(channel, channel.num_received, &SimulatedMessage::arrived);
       }
       case Op::kForward:
         if (action.frame < 0 || stage.chunks[i.chunk].sent_from_frame[action.frame] < 0) return {};
-        return wait_for(stage, *channel_of(s, Op::kSendActivation, i.chunk),
-                        stage.chunks[i.chunk].sent_from_frame[action.frame], &SimulatedMessage::left);
+        return stage.wait_for(*channel_of(s, Op::kSendActivation, i.chunk),
+                              stage.chunks[i.chunk].sent_from_frame[action.frame], &SimulatedMessage::left);
       case Op::kBackward:
       case Op::kBackwardInput:
         if (!action.first_piece || stage.chunks[i.chunk].sent_from_buffer[action.gradient_out] < 0) return {};
-        return wait_for(stage, *channel_of(s, Op::kSendGradient, i.chunk),
-                        stage.chunks[i.chunk].sent_from_buffer[action.gradient_out], &SimulatedMessage::left);
+        return stage.wait_for(*channel_of(s, Op::kSendGradient, i.chunk),
+                              stage.chunks[i.chunk].sent_from_buffer[action.gradient_out], &SimulatedMessage::left);
       case Op::kFoldBucket:
         return wait_for_exchange(i, stage.chunks[i.chunk].exchanges[i.bucket].reduced, "ReduceBucket");
       case Op::kGatherBucket:
@@ -239,13 +177,6 @@ class Simulator {
     }
   }
 
-  static Wait wait_for(Stage& stage, const Channel& channel, std::int64_t k, double SimulatedMessage::*time) {
-    if (k < std::ssize(channel.messages) && channel.messages[k].*time != kUnknown)
-      return {.until_seconds = channel.messages[k].*time, .ready_seconds = channel.messages[k].ready};
-    stage.awaited = {.channel = &channel, .message = k};
-    return {.until_seconds = kUnknown};
-  }
-
   static Wait wait_for_exchange(const Instruction& i, double through, const char* starter) {
     if (through == kUnknown) fail("{} comes before its {}.", to_string(i), starter);
     return {.until_seconds = through, .ready_seconds = 0};
@@ -255,7 +186,7 @@ class Simulator {
   void wake(const Channel& channel, std::int64_t message) {
     if (message < 0) return;
     const auto wake_stage = [&](std::int64_t s, double time) {
-      Awaited& awaited = stages_[s].awaited;
+      schedule::AwaitedMessage& awaited = stages_[s].awaited;
       if (awaited.channel != &channel || awaited.message != message) return;
       awaited.channel = nullptr;
       events_.push({time, static_cast<std::size_t>(s)});
@@ -264,24 +195,11 @@ class Simulator {
     wake_stage(channel.sender, channel.messages[message].left);
   }
 
-  /// Returns how long it takes.
-  double start_work(std::size_t s, const Wait& wait, double now) {
-    Stage& stage = stages_[s];
-    const double seconds = stage.work[stage.place];
-    const double communication = now - std::max(stage.begin_seconds, std::min(now, wait.ready_seconds));
-    stage.times.communication_seconds += communication;
-    stage.times.bubble_seconds += now - stage.begin_seconds - communication;
-    stage.times.busy_seconds += seconds;
-    stage.ready_seconds = now;
-    stage.is_working = true;
-    return seconds;
-  }
-
   void finish(std::size_t s, double now) {
     Stage& stage = stages_[s];
     const Action& action = stage.next();
     const Instruction& i = action.instruction;
-    Chunk& chunk = stage.chunks[i.chunk];
+    schedule::SimulatedChunk& chunk = stage.chunks[i.chunk];
     const bool is_free = chunk.cost->buckets.empty();
     switch (i.op) {
       case Op::kRecvActivation:
@@ -299,11 +217,11 @@ class Simulator {
         break;
       case Op::kReduceBucket:
         chunk.exchanges[i.bucket].reduced =
-            exchange(stage, now, is_free ? 0 : chunk.cost->buckets[i.bucket].reduce_seconds);
+            stage.exchange(now, is_free ? 0 : chunk.cost->buckets[i.bucket].reduce_seconds);
         break;
       case Op::kUpdateBucket:
         chunk.exchanges[i.bucket].gathered =
-            exchange(stage, now, is_free ? 0 : chunk.cost->buckets[i.bucket].gather_seconds);
+            stage.exchange(now, is_free ? 0 : chunk.cost->buckets[i.bucket].gather_seconds);
         break;
       case Op::kAgreeOnUpdate:
         ++stage.num_agreed;
@@ -312,18 +230,10 @@ class Simulator {
         break;
     }
     if (keep_spans_) simulation_.spans[s].push_back({i, stage.begin_seconds, stage.ready_seconds, now});
-    stage.has_begun = stage.is_working = false;
-    ++stage.place;
-    stage.end_seconds = now;
+    stage.finish(now);
   }
 
   void send(Channel& channel, double now) { wake(channel, network_.send(channel, now)); }
-
-  /// When the data group, which takes one exchange of a stage after the other, is through with this one.
-  static double exchange(Stage& stage, double now, double seconds) {
-    stage.exchange_free_seconds = std::max(now, stage.exchange_free_seconds) + seconds;
-    return stage.exchange_free_seconds;
-  }
 
   Channel* channel_of(std::size_t s, Op op, std::int64_t chunk) {
     return network_.channel_of(static_cast<std::int64_t>(s), op, chunk);
@@ -334,24 +244,9 @@ class Simulator {
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       if (stages_[s].done()) continue;
       waits += fmt::format("{}stage {} at {} waits for {}", waits.empty() ? "" : "; ", s,
-                           to_string(stages_[s].next().instruction), awaited_by(stages_[s]));
+                           to_string(stages_[s].next().instruction), stages_[s].awaited_text());
     }
     fail("The schedule deadlocks{}: {}.", network_.is_zero_buffering() ? " without buffering" : "", waits);
-  }
-
-  /// What that stage waits for; it is stuck, so its next instruction is one that waits.
-  static std::string awaited_by(const Stage& stage) {
-    const auto& [channel, k] = stage.awaited;
-    const Instruction& i = stage.next().instruction;
-    if (channel == nullptr) return "the other stages";
-    if (k >= std::ssize(channel->messages)) {
-      const Instruction send{.op = channel->send.op, .micro_batch = i.micro_batch, .chunk = channel->send.chunk};
-      return fmt::format("{} of stage {}, whose list has none", to_string(send), channel->sender);
-    }
-    if (i.op == channel->receive.op)
-      return fmt::format("{} of stage {}", to_string(channel->sending(k)), channel->sender);
-    return fmt::format("its {} to leave, for which stage {} has no buffer yet", to_string(channel->sending(k)),
-                       channel->receiver);
   }
 
   Simulation result() {

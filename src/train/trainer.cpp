@@ -24,6 +24,7 @@
 #include "train/planner.h"
 #include "train/report.h"
 #include "train/restart.h"
+#include "train/run_calendar.h"
 #include "train/run_data.h"
 #include "train/run_layout.h"
 #include "train/run_lock.h"
@@ -62,15 +63,12 @@ class Trainer {
   void step(Loader& loader);
   void end_trace();
   void collect_until(std::int64_t step);
-  bool row_is_due() const;
-  bool evaluation_is_due() const;
-  bool lost_patience() const;
-  bool is_over() const { return state_.step >= steps_.total || lost_patience(); }
+  bool row_is_due() const { return calendar_.row_is_due(state_); }
+  bool is_over() const { return calendar_.is_over(state_); }
   bool end_epoch(const Loader& loader, StopRequest& stop);
   std::optional<StepMetrics> evaluate(const io::Dataset& data, StopRequest& stop);
   bool measure_test_set(StopRequest& stop);
   bool note_metric(const StepMetrics& measured);
-  bool checkpoint_due() const;
   void save_checkpoint();
   void save_to(const std::string& path);
   std::string current_checkpoint() const { return io::checkpoint_path(checkpoint_directory(params_), state_.step); }
@@ -80,6 +78,7 @@ class Trainer {
   const ProcessGrid& grid_;
   RunData data_;
   StepCount steps_;
+  RunCalendar calendar_;
   Sampler sampler_;
   Resident resident_before_ = resident_from_here();
   Engine engine_;
@@ -107,6 +106,7 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
       grid_(grid),
       data_(std::move(data)),
       steps_(count_steps(params, data_.train.info())),
+      calendar_(params, steps_),
       sampler_(
           {.num_samples = data_.train.info().num_samples, .seed = params.train.seed, .shuffle = params.data.shuffle}),
       engine_(engine_spec(params, data_.card, layout, !library.device().is_host()), grid, library),
@@ -139,7 +139,7 @@ ExitStatus Trainer::run() {
   if (record_)
     record_->summarise(
         {.stopped = stopped,
-         .lost_patience = state_.step < steps_.total && lost_patience(),
+         .lost_patience = state_.step < steps_.total && calendar_.lost_patience(state_),
          .state = state_,
          .checkpoint = current_checkpoint(),
          .memory = memory,
@@ -186,7 +186,7 @@ bool Trainer::train_until_stopped(StopRequest& stop) {
     bool stopped = stop.agreed();
     if (!stopped && row_is_due()) stopped = !end_epoch(loader, stop);
     if (stopped) return !is_over() || row_is_due();
-    if (checkpoint_due()) save_checkpoint();
+    if (calendar_.checkpoint_is_due(state_.step)) save_checkpoint();
   }
   return false;
 }
@@ -276,24 +276,6 @@ void Trainer::collect_until(std::int64_t step) {
     record_->add_step(collected_step_ + 1, metrics_.collect(), learning_rate(learning_rate_, collected_step_));
 }
 
-// At an epoch's end, and at the run's.
-bool Trainer::row_is_due() const {
-  const bool at_end = state_.step % steps_.an_epoch == 0 || state_.step >= steps_.total;
-  return state_.step > 0 && at_end && state_.evaluated_step != state_.step;
-}
-
-bool Trainer::evaluation_is_due() const {
-  const std::int64_t every = params_.train.evaluate_every_epochs;
-  return state_.step >= steps_.total || (every > 0 && state_.step % (every * steps_.an_epoch) == 0);
-}
-
-// Whether the latest measurement was not the best one for too long.
-bool Trainer::lost_patience() const {
-  const std::int64_t patience = params_.train.patience_epochs;
-  return patience > 0 && state_.best_step > 0 && state_.evaluated_step == state_.step && evaluation_is_due() &&
-         state_.step - state_.best_step >= patience * steps_.an_epoch;
-}
-
 // False where a stop was requested before the measurement was done: the row is due again after the restart.
 bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
   collect_until(state_.step);
@@ -303,7 +285,7 @@ bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
   const std::int64_t waited_microseconds = grid_.world().max(std::llround(waited * 1e6));
   const double start = now_seconds();
   std::optional<StepMetrics> measured;
-  if (evaluation_is_due()) {
+  if (calendar_.evaluation_is_due(state_.step)) {
     measured = evaluate(data_.measured(), stop);
     if (!measured) return false;
   }
@@ -353,16 +335,6 @@ bool Trainer::note_metric(const StepMetrics& measured) {
   state_.best_metric = top1;
   state_.best_step = state_.step;
   return true;
-}
-
-bool Trainer::checkpoint_due() const {
-  const std::int64_t every = params_.checkpoint.every_steps;
-  if (every > 0 && state_.step % every == 0) return true;
-  // The k-th one falls on step k * every_epochs * steps an epoch, rounded: no drift from the epochs' ends.
-  const double period = params_.checkpoint.every_epochs * static_cast<double>(steps_.an_epoch);
-  if (period <= 0) return false;
-  const double k = std::max(1.0, std::round(static_cast<double>(state_.step) / period));
-  return std::llround(k * period) == state_.step || period < 1;
 }
 
 void Trainer::save_checkpoint() {

@@ -1,51 +1,11 @@
-/// Runs end, are stopped, crash and go on: nothing is lost, and no damaged checkpoint is believed.
+/// Runs end and are resumed: nothing is lost, and no damaged checkpoint is believed.
+#include "app/restart.h"
+
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cmath>
-#include <csignal>
 #include <filesystem>
-#include <thread>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include "convoy/base/random.h"
-#include "convoy/io/checkpoint.h"
-
-#include "app/program.h"
-#include "app/small_data.h"
 
 namespace convoy::test {
-
-namespace {
-
-class Restart : public testing::Test {
- protected:
-  Restart() : arguments_(import_small_data(directory_ / "small")), run_(directory_ / "run") {}
-
-  Ending train(int steps, const std::vector<std::string>& more = {}, int ranks = 0) const {
-    return run_program(
-        {.arguments =
-             arguments_ +
-             std::vector<std::string>{"--train.max_steps=" + std::to_string(steps), "--run.directory=" + run_} + more,
-         .ranks = ranks});
-  }
-  std::string checkpoint(int step) const { return io::checkpoint_path(run_ + "/checkpoints", step); }
-
-  WorkingDirectory directory_;
-  std::vector<std::string> arguments_;
-  std::string run_;
-};
-
-// Until it is there and a second more; a minute at most.
-void wait_for_file(const std::string& path) {
-  for (int tenth = 0; tenth < 600 && !std::filesystem::exists(path); ++tenth)
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  std::this_thread::sleep_for(std::chrono::seconds(1));
-}
-
-}  // namespace
 
 TEST_F(Restart, AFinishedRunSaysSoAndChangesNothing) {
   ASSERT_EQ(train(4).status, 0);
@@ -127,21 +87,6 @@ TEST_F(Restart, ADamagedNamedCheckpointIsRefused) {
   EXPECT_EQ(ending.status, 2) << ending.output;
   EXPECT_TRUE(contains(ending.output, "checkpoint.resume = ")) << ending.output;
   EXPECT_TRUE(contains(ending.output, "damaged.h5")) << ending.output;
-}
-
-TEST_F(Restart, ASecondRunInTheSameDirectoryIsRefused) {
-  std::thread second([this] {
-    wait_for_file(directory_ / "shared-run/steps.csv");
-    const Ending refused = train(4, {"--run.directory=" + (directory_ / "shared-run")}, 2);
-    EXPECT_EQ(refused.status, 2) << refused.output;
-    EXPECT_TRUE(contains(refused.output, "is in use by process ")) << refused.output;
-    EXPECT_EQ(signal_ranks("shared-run", SIGUSR1, 1), 1);
-  });
-  const Ending first = run_program(
-      {.arguments = arguments_ + std::vector<std::string>{"--train.epochs=100000",
-                                                          "--run.directory=" + (directory_ / "shared-run")}});
-  second.join();
-  EXPECT_EQ(first.status, 75) << first.output;
 }
 
 TEST_F(Restart, ARunOfWhichOnlyTheBestIsLeftGoesOnFromIt) {
@@ -344,61 +289,6 @@ TEST_F(Restart, WeightsOfAnotherModelAreRefusedByName) {
       2, {"--model.name=resnet32", "--init.weights=" + checkpoint(2), "--run.directory=" + (directory_ / "other")}, 2);
   EXPECT_EQ(ending.status, 2) << ending.output;
   EXPECT_TRUE(contains(ending.output, "layer1.3.conv1.weight")) << ending.output;
-}
-
-TEST_F(Restart, ASignalWritesACheckpointAndEndsWith75) {
-  // A long run; one rank of two is asked to stop once both are at work, and both agree.
-  std::thread stopper([this] {
-    wait_for_file(directory_ / "stopped-run/steps.csv");
-    EXPECT_EQ(signal_ranks("stopped-run", SIGUSR1, 1), 1);
-  });
-  const Ending ending = run_program(
-      {.arguments = arguments_ + std::vector<std::string>{"--train.epochs=100000", "--checkpoint.every_epochs=0",
-                                                          "--run.directory=" + (directory_ / "stopped-run")},
-       .ranks = 2});
-  stopper.join();
-  EXPECT_EQ(ending.status, 75) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "stopped on request")) << ending.output;
-  const auto found = io::find_newest_checkpoint((directory_ / "stopped-run") + "/checkpoints",
-                                                [](const std::string&, const std::string&) {});
-  ASSERT_TRUE(found.has_value());
-  EXPECT_GT(io::decode_checkpoint(found->bytes, found->path).state.step, 0);
-}
-
-TEST_F(Restart, ASignalWhileDataAndEngineOpenWritesACheckpointAndEndsWith75) {
-  // From the moment when a data set is open to the end of the program, both ranks get signal after signal.
-  for (const int signal : {SIGUSR1, SIGTERM}) {
-    std::atomic<bool> ended = false;
-    std::thread stopper([this, signal, &ended] {
-      while (!ended && !is_open_in_a_rank(directory_ / "small/data/train.h5")) std::this_thread::yield();
-      for (; !ended; std::this_thread::sleep_for(std::chrono::milliseconds(5))) signal_ranks("early-run", signal, 2);
-    });
-    const std::string run = directory_ / fmt::format("early-run-{}", signal);
-    const Ending ending = run_program(
-        {.arguments = arguments_ + std::vector<std::string>{"--train.epochs=100000", "--run.directory=" + run},
-         .ranks = 2,
-         .patience_seconds = 60});
-    ended = true;
-    stopper.join();
-    EXPECT_EQ(ending.status, 75) << ending.output;
-    EXPECT_TRUE(contains(ending.output, "stopped on request")) << ending.output;
-    EXPECT_TRUE(std::filesystem::exists(io::checkpoint_path(run + "/checkpoints", 1))) << "at the first opportunity";
-  }
-}
-
-TEST_F(Restart, AKilledRankEndsTheJob) {
-  std::thread killer([this] {
-    wait_for_file(directory_ / "killed-run/steps.csv");
-    EXPECT_EQ(signal_ranks("killed-run", SIGKILL, 1), 1);
-  });
-  const Ending ending =
-      run_program({.arguments = arguments_ + std::vector<std::string>{"--train.epochs=100000", "--grid.stages=2",
-                                                                      "--run.directory=" + (directory_ / "killed-run")},
-                   .ranks = 4,
-                   .patience_seconds = 60});
-  killer.join();
-  EXPECT_FALSE(ending.timed_out) << ending.output;
-  EXPECT_NE(ending.status, 0);
 }
 
 }  // namespace convoy::test
