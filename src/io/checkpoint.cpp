@@ -247,9 +247,9 @@ std::optional<std::string> find_damage_in_trailer(std::span<const std::byte, kTr
                                                   std::uint64_t image_bytes) {
   if (std::memcmp(trailer.data(), kMagic.data(), kMagic.size()) != 0)
     return "it is truncated or no checkpoint: its last 32 bytes are not a checkpoint's";
-  const std::uint64_t promised = get_u64(trailer.subspan<8, 8>());
-  if (promised != image_bytes)
-    return fmt::format("it is truncated or damaged: it holds {} bytes, its end says {}", image_bytes, promised);
+  const std::uint64_t stated = get_u64(trailer.subspan<8, 8>());
+  if (stated != image_bytes)
+    return fmt::format("it is truncated or damaged: it holds {} bytes, its end says {}", image_bytes, stated);
   return std::nullopt;
 }
 

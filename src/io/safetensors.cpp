@@ -24,9 +24,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kLengthBytes = 8;
-constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // as the format's own library has it
-constexpr std::size_t kMostDims = 16;
-constexpr std::size_t kMostNameBytes = 1000;
+constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // as the format's own library has it
+constexpr std::size_t kMaxDims = 16;
+constexpr std::size_t kMaxNameBytes = 1000;
 constexpr const char* kMetadata = "__metadata__";
 constexpr std::string_view kCounterSuffix = "num_batches_tracked";
 
@@ -111,7 +111,7 @@ class HeaderGuard final : public nlohmann::json_sax<Json> {
     return true;
   }
   bool key(std::string& name) override {
-    if (name.size() > kMostNameBytes) fail("its header has a name of {} bytes", name.size());
+    if (name.size() > kMaxNameBytes) fail("its header has a name of {} bytes", name.size());
     if (!names_[depth_ - 1].insert(name).second) fail("its header has '{}' twice", name);
     return true;
   }
@@ -128,12 +128,12 @@ class HeaderGuard final : public nlohmann::json_sax<Json> {
   }
 
   bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
-    fail("its header is no JSON ({})", std::string_view(error.what()).substr(0, kMostNameBytes));
+    fail("its header is no JSON ({})", std::string_view(error.what()).substr(0, kMaxNameBytes));
   }
 
  private:
   bool count_value() {
-    if (in_list_ && ++list_length_ > kMostDims) fail("its header has a list of more than {} numbers", kMostDims);
+    if (in_list_ && ++list_length_ > kMaxDims) fail("its header has a list of more than {} numbers", kMaxDims);
     return true;
   }
 
@@ -224,8 +224,8 @@ void check_length(std::uint64_t file_bytes) {
 // Of the header, which a file of `file_bytes` begins with.
 std::uint64_t read_header_bytes(std::span<const std::byte, kLengthBytes> begin, std::uint64_t file_bytes) {
   const std::uint64_t header_bytes = get_u64(begin);
-  if (header_bytes > kMostHeaderBytes)
-    fail("its header would be of {} bytes, at most {} are allowed", header_bytes, kMostHeaderBytes);
+  if (header_bytes > kMaxHeaderBytes)
+    fail("its header would be of {} bytes, at most {} are allowed", header_bytes, kMaxHeaderBytes);
   if (header_bytes > file_bytes - kLengthBytes)
     fail("it is truncated: the header of {} bytes is longer than the file", header_bytes);
   return header_bytes;
@@ -291,7 +291,7 @@ void append(std::vector<std::byte>& bytes, Bits value) {
 }  // namespace
 
 bool looks_like_safetensors(std::span<const std::byte> bytes) {
-  return bytes.size() > kLengthBytes && get_u64(bytes.first<kLengthBytes>()) <= kMostHeaderBytes &&
+  return bytes.size() > kLengthBytes && get_u64(bytes.first<kLengthBytes>()) <= kMaxHeaderBytes &&
          bytes[kLengthBytes] == std::byte{'{'};
 }
 

@@ -124,7 +124,8 @@ std::string format_all(int columns) {
          paragraph("mpirun -n 4 convoy train input/fashion_resnet20.cfg --grid.stages=2 --run.directory=runs/a",
                    {.first = 2, .others = 6}, columns) +
          "\n" +
-         say("A FILE.cfg has its keys in sections. A comment begins with # or ; at a line's begin or after a blank; a "
+         say("A FILE.cfg has its keys in sections. A comment begins with # or ; at the start of a line or after a "
+             "blank; a "
              "value in quotes, \"...\" or '...', keeps all that stands in them:") +
          "  [batch]\n"
          "  global = 128   # samples per step\n"

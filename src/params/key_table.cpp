@@ -177,7 +177,8 @@ std::vector<Key> make_keys() {
        "keeps best.h5 too, the checkpoint with the best accuracy so far on data.val, or else data.test"},
       {"checkpoint.resume",
        word_or_path({&P::checkpoint, &CheckpointParams::resume}, {"auto", "best", "none"}, "a checkpoint's path"), "",
-       "auto resumes from the newest valid checkpoint of run.directory; none begins anew; best, for evaluate: best.h5"},
+       "auto resumes from the newest valid checkpoint of run.directory; none: starts from the beginning; best, for "
+       "evaluate: best.h5"},
       {"checkpoint.allow_other_data", flag({&P::checkpoint, &CheckpointParams::allow_other_data}), "",
        "resumes also where data.train holds other images or labels than the checkpoint was trained on (as many, of the "
        "same classes); else that is refused"},

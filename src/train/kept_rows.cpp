@@ -102,7 +102,7 @@ std::string describe_lost(const std::string& path, const std::vector<Row>& rows,
   return fmt::format(
       "{} has lost {} of the {} rows that this run wrote before: those of step {}. The file was removed or changed "
       "since "
-      "then. The run goes on without these rows",
+      "then. The run continues without these rows",
       path, num_lost, expected.size(), describe(lost));
 }
 

@@ -23,8 +23,8 @@ namespace {
 constexpr const char* kTitle = "convoy rates 1";
 constexpr std::int64_t kShortBytes = 4096;
 constexpr std::int64_t kMostArenaBytes = std::int64_t{1} << 28;  // no cache holds it: larger ones are as slow
-constexpr NumberRange kRates{.min = 1e-12, .max = 1e18};         // seconds, and bytes a second, of anything
-constexpr double kLeastSeconds = 1e-9;                           // of what is too short for the clock
+constexpr NumberRange kRates{.min = 1e-12, .max = 1e18};         // seconds, and bytes per second, of anything
+constexpr double kMinSeconds = 1e-9;                             // of what is too short for the clock
 constexpr int kWarmUps = 2, kRepetitions = 9;
 
 double median_seconds(const std::function<void()>& work) {
@@ -87,7 +87,7 @@ void measure_messages(const RatesSpec& spec, const NodeLoad& node, const mpi::Co
   const auto one_way = [&](Ping& ping) {
     double seconds = 0;
     take_turns(world, node, /*in_pairs=*/true, [&] { seconds = median_seconds([&] { ping.run(); }) / 2; });
-    return std::max(kLeastSeconds, slowest(world, seconds));
+    return std::max(kMinSeconds, slowest(world, seconds));
   };
   const double brief_seconds = one_way(brief), large_seconds = one_way(large);
   // A large one that seems to be no slower is a measurement of nothing but latency.
@@ -113,7 +113,7 @@ double slowest(const mpi::Communicator& world, double seconds) {
 }
 
 std::string MachineRates::serialise() const {
-  return fmt::format("{}\n{}\n# message: seconds, bytes a second; memory: bytes a second\n{} {} {}\n", kTitle, key,
+  return fmt::format("{}\n{}\n# message: seconds, bytes per second; memory: bytes per second\n{} {} {}\n", kTitle, key,
                      latency_seconds, bytes_per_second, memory_bytes_per_second);
 }
 
@@ -142,7 +142,7 @@ MachineRates measure_rates(const RatesSpec& spec, const NodeLoad& node, const mp
   constexpr double kTrips = 3;  // a, b, their sum
   double mine = 0;
   take_turns(world, node, /*in_pairs=*/false, [&] { mine = add_seconds(bytes, library); });
-  const double seconds = std::max(kLeastSeconds, slowest(world, mine));
+  const double seconds = std::max(kMinSeconds, slowest(world, mine));
   rates.memory_bytes_per_second = kTrips * static_cast<double>(bytes) / seconds;
   return rates;
 }

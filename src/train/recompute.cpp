@@ -1,4 +1,4 @@
-/// Greedy by bytes a second.
+/// Greedy by bytes per second.
 #include "train/recompute.h"
 
 #include <algorithm>
@@ -80,7 +80,7 @@ class Chooser {
         use_.library_bytes == 0 ? "" : fmt::format(" ({} of it for CUDA and NCCL)", human_bytes(use_.library_bytes));
     const std::string others = "a smaller batch.micro, more grid.stages";
     refuse(
-        "memory.limit_gib = {}: cells {} take {} a rank{} with memory.recompute = {}, at least {} with cell. "
+        "memory.limit_gib = {}: cells {} take {} per rank{} with memory.recompute = {}, at least {} with cell. "
         "Allowed: memory.limit_gib = {:.2f} and more, {}{}.",
         memory_.limit_gib, cell_names(network_, stage_.runs), human_bytes(taken), libraries, name_of(memory_.recompute),
         human_bytes(least), limit_for(recomputing_helps ? taken : least),

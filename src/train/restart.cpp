@@ -39,7 +39,8 @@ FoundFile find_newest(const std::string& directory) {
   if (found) return {.path = found->path, .bytes = std::move(found->bytes)};
   if (num_skipped > 0)
     fail(
-        "none of the {} checkpoints in {} can be used. Training does not begin anew over them: see to the file system, "
+        "none of the {} checkpoints in {} can be used. Training does not start over beside them: check the file "
+        "system, "
         "or choose another run.directory",
         num_skipped, directory);
   return {};
@@ -171,7 +172,7 @@ void forget_best_of_other_data(const Parameters& params, const RunData& data, co
   if (world.rank() == 0)
     log_warning(fmt::format(
         "data.{} = {} holds other images or labels than the best top-1 so far, {:.2f} % at step {}, was measured on: "
-        "the best is chosen anew from the next measurement on",
+        "the best starts over with the next measurement",
         data.measured_name(), data.val ? params.data.val : params.data.test, 100 * state.best_metric, state.best_step));
   state.best_metric = 0;
   state.best_step = 0;

@@ -210,8 +210,8 @@ void Trainer::open_run_directory(const std::string& resumed_from) {
                                 .batch_global = params_.batch.global,
                                 .measured = data_.measured_name(),
                                 .advice = params_.checkpoint.resume == "none"
-                                              ? "run it again with checkpoint.resume = auto to go on from there"
-                                              : "run the same command again to go on from there",
+                                              ? "run it again with checkpoint.resume = auto to resume from there"
+                                              : "run the same command again to resume from there",
                                 .first_row = first_row(resumed_from)},
                   state_, clock_);
   if (!layout_.reason.empty()) record_->say(layout_.reason);

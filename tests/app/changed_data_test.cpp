@@ -165,7 +165,7 @@ void rewrite(const std::string& path, const Change& change) {
   io::write_file_atomically(path, io::encode_checkpoint(checkpoint));
 }
 
-// 10 steps an epoch. A best value of 100 % cannot be beaten by a measurement on the same data.
+// 10 steps per epoch. A best value of 100 % cannot be beaten by a measurement on the same data.
 TEST_F(ChangedData, OtherTestImagesBeginTheBestValueAndThePatienceAnew) {
   const std::vector<std::string> patient = {"--train.patience_epochs=1", "--lr.schedule=constant",
                                             "--checkpoint.keep=0"};

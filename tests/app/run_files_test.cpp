@@ -35,7 +35,7 @@ class RunFiles : public testing::Test {
 }  // namespace
 
 TEST_F(RunFiles, LostRowsAreNamedWhenARunIsResumed) {
-  ASSERT_EQ(train(12).status, 0);  // 10 steps an epoch
+  ASSERT_EQ(train(12).status, 0);  // 10 steps per epoch
   const std::string steps = read_text(run_ + "/steps.csv");
   write_text(run_ + "/steps.csv", steps.substr(0, steps.find("\n9,") + 1) + steps.substr(steps.find("\n11,") + 1));
   std::filesystem::remove(run_ + "/log.csv");
@@ -91,7 +91,7 @@ TEST_F(RunFiles, ThatAreNoFilesAreNamedAndNotWaitedFor) {
 TEST_F(RunFiles, CostsThatCannotBeAreSaidAndMeasuredAgain) {
   ASSERT_EQ(train(2, {}, 2).status, 0);
   const std::string path = run_ + "/costs.txt", costs = read_text(path);
-  const std::size_t cells = costs.find("recompute\n") + 10, rates = costs.find("memory: bytes a second\n") + 23;
+  const std::size_t cells = costs.find("recompute\n") + 10, rates = costs.find("memory: bytes per second\n") + 25;
   const auto with = [&](std::size_t at, const std::string& number) {
     std::string text = costs;
     return text.replace(at, text.find(' ', at) - at, number);

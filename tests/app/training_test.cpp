@@ -53,7 +53,8 @@ class Training : public testing::Test {
 
 constexpr std::size_t kTestLoss = 5, kTestTop1 = 6, kValLoss = 11, kValTop1 = 12;  // columns of log.csv
 
-// The same small data with a quarter of its training set as a split of its own; 480 samples are left: 7 steps an epoch.
+// The same small data with a quarter of its training set as a split of its own; 480 samples are left: 7 steps per
+// epoch.
 class Validation : public Training {
  protected:
   Validation() {
@@ -317,19 +318,19 @@ TEST_F(Validation, WhereItIsNewTheBestStartsAnew) {
   // At the very end of what is asked for nothing is measured any more, and patience has nothing to go by.
   const Ending same = train({val_, "--train.max_steps=7", "--optimizer.lr=1e-12", "--train.patience_epochs=1"}, 2);
   ASSERT_EQ(same.status, 0) << same.output;
-  const std::string anew = "was measured on: the best is chosen anew";
+  const std::string over = "was measured on: the best starts over";
   EXPECT_TRUE(contains(same.output, "data.val = " + data_ + " holds other images or labels than the best top-1 so far"))
       << same.output;
-  EXPECT_TRUE(contains(same.output, anew)) << same.output;
+  EXPECT_TRUE(contains(same.output, over)) << same.output;
   const Ending renamed = train({"--data.val=" + data_ + "/test", "--train.max_steps=7", "--optimizer.lr=1e-12"});
-  EXPECT_FALSE(contains(renamed.output, anew)) << "the same images by another key: " << renamed.output;
+  EXPECT_FALSE(contains(renamed.output, over)) << "the same images by another key: " << renamed.output;
   EXPECT_TRUE(contains(same.output, "by " + run_ + "/checkpoints/step-00000007.h5 (epoch 1)")) << same.output;
   const Ending more = train({val_, "--train.max_steps=14", "--optimizer.lr=1e-12", "--train.patience_epochs=1"});
   ASSERT_EQ(more.status, 0) << more.output;
   EXPECT_EQ(read("best.h5").state.step, 14);
   EXPECT_EQ(read("step-00000014.h5").state.best_step, 14);
   const Ending goes_on = train({val_, "--train.max_steps=15", "--optimizer.lr=1e-12"});
-  EXPECT_FALSE(contains(goes_on.output, anew)) << goes_on.output;
+  EXPECT_FALSE(contains(goes_on.output, over)) << goes_on.output;
 }
 
 }  // namespace convoy::test

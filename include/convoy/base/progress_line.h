@@ -37,7 +37,7 @@ class CountedWork {
   /// `unit` names the parts: "images".
   explicit CountedWork(std::string unit) : unit_(std::move(unit)) {}
 
-  /// Where another kind of `work` begins, its rate is measured anew: only what is done after its first report counts.
+  /// Where another kind of `work` begins, its rate is measured again: only what is done after its first report counts.
   void report(const std::string& work, std::int64_t done, double now);
   /// Behind the work's name; the rate and the time left only where a rate has been measured.
   std::string numbers(std::int64_t total, const std::string& note = "") const;

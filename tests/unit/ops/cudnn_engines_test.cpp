@@ -188,9 +188,9 @@ TEST_F(CudnnEnginesOnHopper, AreThereForEveryFusionThatTheTestsOnAGpuAskFor) {
       EXPECT_FALSE(engines_on_h200(spec, pass).empty()) << text(spec) << ", pass " << static_cast<int>(pass);
 }
 
-// Of a convolution that has them all: forward, by input and by weight, each with batch norm's work and without, and by
-// weight in float32 and in fp16. A network has many of one spec; rank 0 plans them for the network and then for its
-// stage.
+// Of a convolution that has them all: forward, data gradient and weight gradient, each with batch norm's work and
+// without, and the weight gradient in float32 and in fp16. A network has many of one spec; rank 0 plans them for the
+// network and then for its stage.
 TEST_F(CudnnEnginesOnHopper, ArePlannedOnceForAllConvolutionsOfOneSpec) {
   ConvolutionSpec spec = typed(kBottleneck3x3, DataType::kFloat16);
   spec.x_is_normalised = true;

@@ -16,7 +16,7 @@ KeptRows keep_steps(const std::string& rows, std::int64_t last) {
 
 std::string loss_of(const std::string& numbers) {
   return "steps.csv has lost " + numbers +
-         ". The file was removed or changed since then. The run goes on without these rows";
+         ". The file was removed or changed since then. The run continues without these rows";
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ TEST(KeptRows, OfAnEpochAreExpectedAtItsEnd) {
   const std::string text = "epoch,step,loss,save\n1,10,0,0\n3,25,0,0\n";
   EXPECT_EQ(keep_rows("log.csv", text, kEpochs, 25, {.last = 25, .every = 10}).lost,
             "log.csv has lost 1 of the 3 rows that this run wrote before: those of step 20. The file was removed or "
-            "changed since then. The run goes on without these rows");
+            "changed since then. The run continues without these rows");
   EXPECT_EQ(keep_rows("log.csv", text, kEpochs, 24, {.last = 10, .every = 10}).text, "1,10,0,0\n");
 }
 

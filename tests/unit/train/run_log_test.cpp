@@ -82,7 +82,7 @@ TEST_F(RunLogTest, RowsAreInTheFileWithinSeconds) {
   log.add_step(3, 0.5, 0.25, late);
   EXPECT_NE(text("steps.csv").find("\n1,0.5,0.25\n2,0.5,0.25\n3,0.5,0.25\n"), std::string::npos) << text("steps.csv");
   log.add_step(4, 0.5, 0.25, late + 1);
-  EXPECT_EQ(text("steps.csv").find("\n4,"), std::string::npos) << "its time begins anew";
+  EXPECT_EQ(text("steps.csv").find("\n4,"), std::string::npos) << "its time starts again";
   log.write_rows();
   EXPECT_NE(text("steps.csv").find("\n4,"), std::string::npos);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the pictures beside this file, and what Pillow makes of them. Run it with Debian's python3-pil to make them anew.
+"""Makes the pictures beside this file, and what Pillow makes of them. Needs Debian's python3-pil.
 
 NAME.jpg, NAME.png           a picture: waves, noise and hard edges, as photographs and scans have them
 NAME-short_side-size.png     torchvision.transforms.Resize(short_side), then CenterCrop(size), on a PIL image: the functions
