@@ -39,24 +39,25 @@ class Chooser {
   }
 
   void take_as_few_as_fit() {
-    const std::vector<std::int64_t> order = worthwhile_first();
+    std::vector<std::int64_t> order = worthwhile_first();
     for (const std::int64_t cell : order) {
       if (fits()) break;
       stage_.recomputed[cell] = true;
     }
     if (!fits()) return;
-    // The place that they share is as large as the largest of them: a smaller one may have been taken in vain.
-    for (auto cell = order.rbegin(); cell != order.rend(); ++cell) {
-      if (!stage_.recomputed[*cell]) continue;
-      stage_.recomputed[*cell] = false;
-      if (!fits()) stage_.recomputed[*cell] = true;
+    // The memory that they share is as large as the largest of them: a smaller one may not have been needed.
+    std::reverse(order.begin(), order.end());
+    for (const std::int64_t cell : order) {
+      if (!stage_.recomputed[cell]) continue;
+      stage_.recomputed[cell] = false;
+      if (!fits()) stage_.recomputed[cell] = true;
     }
   }
 
   // Of the cells that save anything.
   std::vector<std::int64_t> worthwhile_first() const {
     const std::vector<double> seconds = model_recompute_seconds(network_);
-    const auto bytes_a_second = [&](std::int64_t cell) {
+    const auto bytes_per_second = [&](std::int64_t cell) {
       return static_cast<double>(network_[cell]->memory().saved_size_bytes()) / seconds[cell];
     };
     std::vector<std::int64_t> order;
@@ -64,7 +65,7 @@ class Chooser {
       for (std::int64_t cell = run.begin; cell < run.end; ++cell)
         if (network_[cell]->memory().saved_size_bytes() > 0) order.push_back(cell);
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::int64_t a, std::int64_t b) { return bytes_a_second(a) > bytes_a_second(b); });
+                     [&](std::int64_t a, std::int64_t b) { return bytes_per_second(a) > bytes_per_second(b); });
     return order;
   }
 

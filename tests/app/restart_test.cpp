@@ -5,6 +5,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 namespace convoy::test {
 
 TEST_F(Restart, AFinishedRunSaysSoAndChangesNothing) {
@@ -64,9 +66,9 @@ TEST_F(Restart, AHugeFileInTheNewestCheckpointsPlaceIsSkippedUnread) {
   EXPECT_TRUE(contains(ending.output, "resumed: " + checkpoint(2))) << ending.output;
   for (const std::string& path : {checkpoint(3), directory_ / "huge.safetensors"}) {
     for (const std::string key : {"init.weights", "checkpoint.resume"}) {
-      const Ending refused = train(4, {"--" + key + "=" + path, "--run.directory=" + (directory_ / "new")});
+      const Ending refused = train(4, {fmt::format("--{}={}", key, path), "--run.directory=" + (directory_ / "new")});
       EXPECT_EQ(refused.status, 2) << refused.output;
-      EXPECT_TRUE(contains(refused.output, key + " = " + path + ": it is truncated or no checkpoint"))
+      EXPECT_TRUE(contains(refused.output, fmt::format("{} = {}: it is truncated or no checkpoint", key, path)))
           << refused.output;
     }
     for (const std::string command : {"info", "check"}) {
