@@ -76,10 +76,10 @@ TEST_F(ShardDamage, AnOlderFormatIsRefusedWithTheKeyThatReplacesIt) {
   std::vector<std::byte> head(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(images_offset_));
   const auto name = std::as_bytes(std::span("format"));
   const std::array<std::byte, 8> three = {std::byte{3}};
-  const auto after_name = std::ranges::search(head, name).end();
-  const auto value = std::ranges::search(after_name, head.end(), three.begin(), three.end());
-  ASSERT_FALSE(value.empty());
-  value.front() = std::byte{2};
+  const auto after_name = std::search(head.begin(), head.end(), name.begin(), name.end());
+  const auto value = std::search(after_name, head.end(), three.begin(), three.end());
+  ASSERT_NE(value, head.end());
+  *value = std::byte{2};
   std::copy(head.begin(), head.end(), bytes_.begin());
   const std::vector<std::byte> trailer = encode_shard_trailer(shard.trailer, head);
   std::copy(trailer.begin(), trailer.end(), bytes_.end() - std::ssize(trailer));
