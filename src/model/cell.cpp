@@ -1,7 +1,7 @@
-/// Places in a cell's memory, each on a cache line of its own.
+/// Walks over the layers of a cell.
 #include "convoy/model/cell.h"
 
-#include <algorithm>
+#include "model/cell_graph.h"
 
 namespace convoy {
 
@@ -23,13 +23,75 @@ std::int64_t CellMemory::reserve(std::int64_t& total_bytes, std::int64_t size_by
   return offset;
 }
 
+Cell::Cell(std::string name, std::unique_ptr<CellGraph> graph) : name_(std::move(name)), graph_(std::move(graph)) {}
+
+Cell::~Cell() = default;
+
+const Shape& Cell::x() const {
+  return graph_->x->shape;
+}
+
+const Shape& Cell::y() const {
+  return graph_->y->shape;
+}
+
+std::int64_t Cell::x_bytes() const {
+  return graph_->x->size_bytes();
+}
+
+std::int64_t Cell::y_bytes() const {
+  return graph_->y->size_bytes();
+}
+
+std::int64_t Cell::dy_bytes() const {
+  return y().count() * size_of(memory().type());
+}
+
+const CellMemory& Cell::memory() const {
+  return graph_->memory;
+}
+
 void Cell::freeze(const std::function<bool(const std::string& name)>& wanted) {
-  std::vector<CellMemory::Entry>& entries = memory_.parameters();
+  std::vector<CellMemory::Entry>& entries = graph_->memory.parameters();
   for (CellMemory::Entry& entry : entries) entry.spec.frozen = wanted(entry.spec.name);
   frozen_ = std::all_of(entries.begin(), entries.end(),
                         [](const CellMemory::Entry& entry) { return entry.spec.frozen || entry.spec.is_statistic(); });
   if (!frozen_) return;
   for (CellMemory::Entry& entry : entries) entry.spec.frozen = true;
+}
+
+void Cell::create_ops(ops::Library& library) {
+  graph_->create_ops(library);
+}
+
+void Cell::load_weights(const Weights& weights) {
+  for (const auto& layer : graph_->layers) layer->load_weights(weights);
+}
+
+void Cell::forward(const Frame& frame) const {
+  for (const auto& layer : graph_->layers) layer->forward(frame);
+}
+
+void Cell::recompute(const Frame& frame) const {
+  for (const Layer* layer : graph_->recomputed(frame)) layer->recompute(frame);
+}
+
+void Cell::backward(const Frame& frame) const {
+  ops::ElementwiseOps& elementwise = graph_->elementwise();
+  for (const BackwardStep& step : graph_->backward) {
+    for (const GradientCopy& copy : step.copies)
+      if (frame[*copy.from] != frame[*copy.to]) elementwise.copy(frame[*copy.from], frame[*copy.to], copy.bytes);
+    if (step.layer != nullptr) {
+      step.layer->backward_input(frame);
+      if (frame.gradients != nullptr && !frame.splits_backward()) step.layer->backward_weight(frame);
+    }
+    for (const GradientSum& sum : step.sums)
+      elementwise.add(memory().type(), frame[*sum.a], frame[*sum.b], frame[*sum.sum], sum.count);
+  }
+}
+
+void Cell::backward_weight(const Frame& frame) const {
+  for (auto layer = graph_->layers.rbegin(); layer != graph_->layers.rend(); ++layer) (*layer)->backward_weight(frame);
 }
 
 }  // namespace convoy

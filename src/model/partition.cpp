@@ -46,12 +46,12 @@ std::vector<double> model_recompute_seconds(const Network& network, const Device
   std::vector<double> seconds;
   for (const auto& cell : network) {
     const CellMemory& memory = cell->memory();
-    if (memory.saved_size_bytes() == 0) {
+    if (memory.activation_bytes() == 0) {
       seconds.push_back(0);
       continue;
     }
     seconds.push_back(memory.forward_flop() / rates.flop_per_second +
-                      kTripsPerRecomputedByte * static_cast<double>(memory.saved_size_bytes()) /
+                      kTripsPerRecomputedByte * static_cast<double>(memory.activation_bytes()) /
                           rates.bytes_per_second);
   }
   return seconds;
@@ -63,7 +63,7 @@ std::vector<double> model_cell_seconds(const Network& network, const DeviceRates
     const CellMemory& memory = cell->memory();
     const double flop = memory.forward_flop() + memory.backward_flop();
     const double bytes =
-        kTripsPerSavedByte * static_cast<double>(memory.saved_size_bytes() + memory.noted_size_bytes()) +
+        kTripsPerSavedByte * static_cast<double>(memory.activation_bytes() + memory.statistic_bytes()) +
         kTripsPerParameterByte * static_cast<double>(memory.arena_count() * sizeof(float));
     seconds.push_back(flop / rates.flop_per_second + bytes / rates.bytes_per_second);
   }

@@ -3,61 +3,24 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "convoy/model/cell.h"
 
-#include "model/layers.h"
-
 namespace convoy {
 
-/// 3x3, padded: the same size at stride 1.
-ops::ConvolutionSpec conv3x3(const Shape& x, std::int64_t num_filters, std::int64_t stride = 1);
-
-/// Images of photographs: 7x7 convolution at stride 2, batch norm, ReLU, 3x3 maximum at stride 2.
-class ImageNetStem final : public Cell {
- public:
-  ImageNetStem(const Shape& x, std::int64_t num_filters, DataType type);
-
-  void plan(ops::Library& library) override;
-  void load_weights(const Weights& weights) override { conv1_.load_weights(weights); }
-  void forward(const Frame& frame, const void* x, void* y) const override;
-  void recompute(const Frame& frame, const void* x) const override;
-  void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
-  void backward_weight(const Frame& frame, const void* x) const override;
-
- private:
-  ConvBatchNorm conv1_;
-  ops::PoolingSpec pool_spec_;
-  Saved b_;
-  Noted winner_;
-  Scratch db_;
-  std::unique_ptr<ops::MaxPoolOp> pool_;
-};
+/// Photographs: 7x7 convolution at stride 2, batch norm, ReLU, 3x3 maximum at stride 2.
+std::unique_ptr<Cell> imagenet_stem(const Shape& images, std::int64_t num_filters, DataType type);
 
 struct SmallImageStemSpec {
-  Shape x;
+  Shape images;
   std::int64_t num_filters = 0;
   bool relu = true;
   DataType type = DataType::kFloat32;
 };
 
 /// Small images: 3x3 convolution, batch norm, ReLU or none.
-class SmallImageStem final : public Cell {
- public:
-  explicit SmallImageStem(const SmallImageStemSpec& spec);
-
-  void plan(ops::Library& library) override;
-  void load_weights(const Weights& weights) override { conv1_.load_weights(weights); }
-  void forward(const Frame& frame, const void* x, void* y) const override;
-  void recompute(const Frame& frame, const void* x) const override;
-  void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
-  void backward_weight(const Frame& frame, const void* x) const override;
-
- private:
-  ConvBatchNorm conv1_;
-};
+std::unique_ptr<Cell> small_image_stem(const SmallImageStemSpec& spec);
 
 /// How a block's input reaches its output when the shapes differ.
 enum class ShortcutKind {
@@ -74,93 +37,14 @@ struct BlockSpec {
   DataType type = DataType::kFloat32;
 };
 
-/// The path around a block: nothing where shapes agree, else a projection or option A.
-class BlockShortcut {
- public:
-  BlockShortcut(CellMemory& memory, const BlockSpec& spec, const Shape& y);
-
-  void plan(ops::Library& library);
-  void load_weights(const Weights& weights);
-
-  /// What is added to the block's other branch: x itself or a place in scratch.
-  const void* forward(const Frame& frame, const void* x) const;
-  /// What its backward reads.
-  void recompute(const Frame& frame, const void* x) const;
-  /// dx += shortcut's gradient. ds (the shape of y) is consumed.
-  void backward(const Frame& frame, const void* x, void* ds, void* dx) const;
-  void backward_weight(const Frame& frame, const void* x) const;
-
- private:
-  struct Projection {
-    ConvBatchNorm conv;
-    Scratch dx_part;
-  };
-  Shape x_;
-  DataType type_;
-  std::optional<Projection> projection_;
-  std::optional<ops::ShortcutSpec> padding_spec_;
-  std::unique_ptr<ops::ShortcutOp> padding_;
-  Scratch s_;
-  ops::ElementwiseOps* elementwise_ = nullptr;
-};
-
 /// y = relu(bn2(conv2(relu(bn1(conv1(x))))) + shortcut(x)), 3x3 convolutions.
-class BasicBlock final : public Cell {
- public:
-  explicit BasicBlock(const BlockSpec& spec);
-
-  void plan(ops::Library& library) override;
-  void load_weights(const Weights& weights) override;
-  void forward(const Frame& frame, const void* x, void* y) const override;
-  void recompute(const Frame& frame, const void* x) const override;
-  void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
-  void backward_weight(const Frame& frame, const void* x) const override;
-
- private:
-  ConvBatchNorm conv1_, conv2_;
-  BlockShortcut shortcut_;
-  Saved b_;
-  Scratch dc_, db_;
-};
+std::unique_ptr<Cell> basic_block(const BlockSpec& spec);
 
 /// y = relu(bn3(conv3(relu(bn2(conv2(relu(bn1(conv1(x)))))))) + shortcut(x)): 1x1, 3x3 with the stride (v1.5, as
 /// torchvision has it), 1x1 to four times the filters.
-class Bottleneck final : public Cell {
- public:
-  static constexpr std::int64_t kExpansion = 4;
-  explicit Bottleneck(const BlockSpec& spec);
-
-  void plan(ops::Library& library) override;
-  void load_weights(const Weights& weights) override;
-  void forward(const Frame& frame, const void* x, void* y) const override;
-  void recompute(const Frame& frame, const void* x) const override;
-  void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
-  void backward_weight(const Frame& frame, const void* x) const override;
-
- private:
-  ConvBatchNorm conv1_, conv2_, conv3_;
-  BlockShortcut shortcut_;
-  Saved b_, d_;
-  Scratch de_, dd_, db_;
-};
+std::unique_ptr<Cell> bottleneck(const BlockSpec& spec);
 
 /// Mean over the image, then the fully connected layer: logits (N,1,1,classes).
-class ClassifierHead final : public Cell {
- public:
-  ClassifierHead(const Shape& x, std::int64_t num_classes, DataType type);
-
-  void plan(ops::Library& library) override;
-  void load_weights(const Weights&) override {}
-  void forward(const Frame& frame, const void* x, void* y) const override;
-  void recompute(const Frame& frame, const void* x) const override;
-  void backward(const Frame& frame, const void* x, const void* y, void* dy, void* dx) const override;
-  void backward_weight(const Frame& frame, const void* x) const override;
-
- private:
-  Linear fc_;
-  Noted mean_;
-  Scratch dmean_;
-  std::unique_ptr<ops::GlobalAveragePoolOp> pool_;
-};
+std::unique_ptr<Cell> classifier_head(const Shape& x, std::int64_t num_classes, DataType type);
 
 }  // namespace convoy

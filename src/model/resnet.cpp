@@ -16,7 +16,7 @@ const std::vector<ResnetDepth>& resnet_depths() {
 
 Network make_resnet(const ResnetDepth& depth, const NetworkSpec& spec) {
   Network network;
-  network.push_back(std::make_unique<ImageNetStem>(spec.image.batch(spec.micro_batch), 64, spec.type));
+  network.push_back(imagenet_stem(spec.image.batch(spec.micro_batch), 64, spec.type));
   for (int layer = 0; layer < 4; ++layer) {
     for (std::int64_t block = 0; block < depth.blocks[layer]; ++block) {
       const BlockSpec block_spec{.name = fmt::format("layer{}.{}", layer + 1, block),
@@ -25,14 +25,10 @@ Network make_resnet(const ResnetDepth& depth, const NetworkSpec& spec) {
                                  .stride = layer > 0 && block == 0 ? 2 : 1,
                                  .shortcut = ShortcutKind::kProjection,
                                  .type = spec.type};
-      if (depth.bottleneck) {
-        network.push_back(std::make_unique<Bottleneck>(block_spec));
-      } else {
-        network.push_back(std::make_unique<BasicBlock>(block_spec));
-      }
+      network.push_back(depth.bottleneck ? bottleneck(block_spec) : basic_block(block_spec));
     }
   }
-  network.push_back(std::make_unique<ClassifierHead>(network.back()->y(), spec.num_classes, spec.type));
+  network.push_back(classifier_head(network.back()->y(), spec.num_classes, spec.type));
   return network;
 }
 

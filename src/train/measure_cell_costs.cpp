@@ -27,7 +27,7 @@ constexpr double kEnoughSeconds = 0.5;  // of a window: after so long no more ro
 // What decides how long a cell takes; without a gradient to hand on it has no backward.
 std::string signature(const Cell& cell, bool has_backward) {
   std::string text = fmt::format("{} {} {} {} {}", to_string(cell.x()), to_string(cell.y()),
-                                 cell.memory().saved_size_bytes(), cell.is_frozen(), has_backward);
+                                 cell.memory().activation_bytes(), cell.is_frozen(), has_backward);
   for (const CellMemory::Entry& entry : cell.memory().parameters())
     text += fmt::format(" {}:{}", static_cast<int>(entry.spec.kind), fmt::join(entry.spec.dims, "x"));
   return text;
@@ -36,8 +36,8 @@ std::string signature(const Cell& cell, bool has_backward) {
 // Weights with their gradients, and one micro-batch's activations with theirs.
 std::int64_t bytes_of(const Cell& cell) {
   const CellMemory& memory = cell.memory();
-  return 4 * memory.arena_count() * kFloatBytes + memory.saved_size_bytes() + memory.kept_size_bytes() +
-         memory.noted_size_bytes() + memory.scratch_size_bytes() + 2 * cell.x_bytes();
+  return 4 * memory.arena_count() * kFloatBytes + memory.activation_bytes() + memory.weight_gradient_input_bytes() +
+         memory.statistic_bytes() + memory.scratch_bytes() + 2 * cell.x_bytes();
 }
 
 std::vector<CellRange> windows_of(const Network& network) {

@@ -58,12 +58,12 @@ class Chooser {
   std::vector<std::int64_t> worthwhile_first() const {
     const std::vector<double> seconds = model_recompute_seconds(network_);
     const auto bytes_per_second = [&](std::int64_t cell) {
-      return static_cast<double>(network_[cell]->memory().saved_size_bytes()) / seconds[cell];
+      return static_cast<double>(network_[cell]->memory().activation_bytes()) / seconds[cell];
     };
     std::vector<std::int64_t> order;
     for (const CellRange& run : stage_.runs)
       for (std::int64_t cell = run.begin; cell < run.end; ++cell)
-        if (network_[cell]->memory().saved_size_bytes() > 0) order.push_back(cell);
+        if (network_[cell]->memory().activation_bytes() > 0) order.push_back(cell);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::int64_t a, std::int64_t b) { return bytes_per_second(a) > bytes_per_second(b); });
     return order;

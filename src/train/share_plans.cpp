@@ -30,7 +30,7 @@ void share_plans(const Network& network, const mpi::Communicator& world, const s
   if (plans == nullptr) return;
   mpi::on_root(world, [&] {
     if (*plans == ops::PlanCache()) *plans = read_plans(file);
-    for (const auto& cell : network) cell->plan(library);
+    for (const auto& cell : network) cell->create_ops(library);
   });
   *plans = ops::PlanCache::parse(world.broadcast(plans->serialise(), 0));
 }

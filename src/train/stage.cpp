@@ -11,7 +11,7 @@ Stage::Stage(ops::Library& library, const Network& network, StagePlan plan)
   Device& device = library.device();
   for (const ChunkPlan& chunk : plan_.chunks) {
     for (std::int64_t i = chunk.cells.begin; i < chunk.cells.end; ++i) {
-      network[i]->plan(library);
+      network[i]->create_ops(library);
       cells_.push_back(network[i].get());
     }
     ChunkMemory& memory = memory_.emplace_back();
@@ -23,7 +23,7 @@ Stage::Stage(ops::Library& library, const Network& network, StagePlan plan)
   }
   parameters_ = Buffer(device, plan_.layout.count * kFloatBytes);
   if (plan_.type != DataType::kFloat32) copies_ = Buffer(device, plan_.layout.count * size_of(plan_.type));
-  shared_saved_ = Buffer(device, plan_.shared_saved_bytes);
+  recomputed_ = Buffer(device, plan_.recomputed_bytes);
   scratch_ = Buffer(device, plan_.scratch_bytes);
   for (int i = 0; i < 2; ++i) inner_gradients_.emplace_back(device, plan_.inner_gradient_bytes);
 }
@@ -35,8 +35,10 @@ Weights Stage::weights_of(std::int64_t chunk, std::int64_t i) const {
 
 Frame Stage::frame_of(const FramePlace& place, std::int64_t i) const {
   const ChunkPlan& chunk = plan_.chunks[place.chunk];
-  return {.saved = chunk.shares_saved[i] ? shared_saved_.data() : at(place, chunk.saved_offsets[i]),
-          .noted = at(place, chunk.noted_offsets[i]),
+  return {.x = at(place, chunk.x_offsets[i]),
+          .y = at(place, chunk.x_offsets[i + 1]),
+          .activations = chunk.is_recomputed[i] ? recomputed_.data() : at(place, chunk.activation_offsets[i]),
+          .statistics = at(place, chunk.statistic_offsets[i]),
           .scratch = scratch_.data(),
           .parameters = parameters_.floats() + arena_offset(place.chunk, i),
           .weights = weights_of(place.chunk, i)};
@@ -61,7 +63,7 @@ void Stage::forward(const FramePlace& place, bool training, const Poke& poke) co
     Cell& own = cell(place.chunk, i);
     Frame cell_frame = frame_of(place, i);
     cell_frame.training = training && !own.is_frozen();
-    own.forward(cell_frame, at(place, chunk.x_offsets[i]), at(place, chunk.x_offsets[i + 1]));
+    own.forward(cell_frame);
     poke();
   }
 }
@@ -71,7 +73,7 @@ void Stage::backward(const BackwardPiece& piece, const Poke& poke) const {
 }
 
 void Stage::backward_input(const BackwardPiece& piece, const Poke& poke) const {
-  assert(!plan_.chunks[piece.place.chunk].kept_offsets.empty());
+  assert(!plan_.chunks[piece.place.chunk].weight_gradient_input_offsets.empty());
   backward_to_input(piece, Part::kInput, poke);
 }
 
@@ -80,26 +82,28 @@ void Stage::backward_to_input(const BackwardPiece& piece, Part part, const Poke&
   const ChunkPlan& chunk = plan_.chunks[piece.place.chunk];
   const std::int64_t first = chunk.cells.begin;
   std::int64_t k = chunk.cells.end - piece.cells.end;
-  void* dy = k == 0 ? piece.dy : inner_gradients_[(k - 1) % 2].data();
+  std::byte* dy = k == 0 ? static_cast<std::byte*>(piece.dy) : inner_gradients_[(k - 1) % 2].data();
   const std::int64_t begin = std::max(piece.cells.begin, plan_.first_trained);
   for (std::int64_t i = piece.cells.end - 1 - first; i >= begin - first; --i) {
-    const Frame cell_frame = backward_frame(piece, i, part);
-    const void* x = x_for_backward(cell_frame, piece.place, i, poke);
-    void* dx = i > 0 ? inner_gradients_[k++ % 2].data() : piece.dx;
-    cell(piece.place.chunk, i).backward(cell_frame, x, at(piece.place, chunk.x_offsets[i + 1]), dy, dx);
-    dy = dx;
+    Frame cell_frame = backward_frame(piece, i, part);
+    recompute(cell_frame, piece.place, i, poke);
+    cell_frame.dy = dy;
+    cell_frame.dx = i > 0 ? inner_gradients_[k++ % 2].data() : static_cast<std::byte*>(piece.dx);
+    cell(piece.place.chunk, i).backward(cell_frame);
+    dy = cell_frame.dx;
     poke();
   }
 }
 
 void Stage::backward_weight(const BackwardPiece& piece, const Poke& poke) const {
   const ChunkPlan& chunk = plan_.chunks[piece.place.chunk];
-  assert(!chunk.kept_offsets.empty());
+  assert(!chunk.weight_gradient_input_offsets.empty());
   for (std::int64_t i = piece.cells.end - 1 - chunk.cells.begin; i >= piece.cells.begin - chunk.cells.begin; --i) {
     const Cell& own = cell(piece.place.chunk, i);
     if (own.is_frozen()) continue;
     const Frame cell_frame = backward_frame(piece, i, Part::kWeight);
-    own.backward_weight(cell_frame, x_for_backward(cell_frame, piece.place, i, poke));
+    recompute(cell_frame, piece.place, i, poke);
+    own.backward_weight(cell_frame);
     poke();
   }
 }
@@ -109,21 +113,16 @@ Frame Stage::backward_frame(const BackwardPiece& piece, std::int64_t i, Part par
   Frame cell_frame = frame_of(place, i);
   cell_frame.training = !cell(place.chunk, i).is_frozen();
   if (!cell_frame.training) return cell_frame;
-  if (part != Part::kWhole) cell_frame.kept = at(place, plan_.chunks[place.chunk].kept_offsets[i]);
+  if (part != Part::kWhole) cell_frame.weight_gradient_inputs = at(place, plan_.chunks[place.chunk].weight_gradient_input_offsets[i]);
   if (part != Part::kInput) cell_frame.gradients = piece.gradients + arena_offset(place.chunk, i);
   return cell_frame;
 }
 
-// The cell's input, and what it saved in its place.
-const void* Stage::x_for_backward(const Frame& cell_frame, const FramePlace& place, std::int64_t i,
-                                  const Poke& poke) const {
-  const ChunkPlan& chunk = plan_.chunks[place.chunk];
-  const void* x = at(place, chunk.x_offsets[i]);
-  if (chunk.shares_saved[i]) {
-    cell(place.chunk, i).recompute(cell_frame, x);
-    poke();
-  }
-  return x;
+// Its activations, where they have not stayed.
+void Stage::recompute(const Frame& cell_frame, const FramePlace& place, std::int64_t i, const Poke& poke) const {
+  if (!plan_.chunks[place.chunk].is_recomputed[i]) return;
+  cell(place.chunk, i).recompute(cell_frame);
+  poke();
 }
 
 }  // namespace convoy

@@ -95,12 +95,12 @@ class Stage {
   enum class Part { kWhole, kInput, kWeight };
   Frame backward_frame(const BackwardPiece& piece, std::int64_t i, Part part) const;
   void backward_to_input(const BackwardPiece& piece, Part part, const Poke& poke) const;
-  const void* x_for_backward(const Frame& cell_frame, const FramePlace& place, std::int64_t i, const Poke& poke) const;
+  void recompute(const Frame& cell_frame, const FramePlace& place, std::int64_t i, const Poke& poke) const;
 
   StagePlan plan_;
   std::vector<Cell*> cells_;  ///< chunk after chunk
   ops::Library& library_;
-  Buffer parameters_, copies_, shared_saved_, scratch_;
+  Buffer parameters_, copies_, recomputed_, scratch_;
   std::vector<Buffer> inner_gradients_;
   std::vector<ChunkMemory> memory_;
 };

@@ -26,17 +26,18 @@ ChunkPlan plan_chunk(const Network& network, const StagePlanSpec& spec, const Ar
   };
   for (std::int64_t i = cells.begin; i < cells.end; ++i) {
     const Cell& cell = *network[i];
-    const std::int64_t saved_bytes = cell.memory().saved_size_bytes();
+    const std::int64_t saved_bytes = cell.memory().activation_bytes();
     // Before the first cell that is trained there is no backward.
     const bool shares = i < stage.first_trained || (!spec.recomputed.empty() && spec.recomputed[i]);
-    plan.shares_saved.push_back(shares);
-    if (shares) stage.shared_saved_bytes = std::max(stage.shared_saved_bytes, saved_bytes);
+    plan.is_recomputed.push_back(shares);
+    if (shares) stage.recomputed_bytes = std::max(stage.recomputed_bytes, saved_bytes);
     plan.x_offsets.push_back(reserve(cell.x_bytes()));
-    plan.saved_offsets.push_back(reserve(shares ? 0 : saved_bytes));
-    plan.noted_offsets.push_back(reserve(cell.memory().noted_size_bytes()));
+    plan.activation_offsets.push_back(reserve(shares ? 0 : saved_bytes));
+    plan.statistic_offsets.push_back(reserve(cell.memory().statistic_bytes()));
     if (spec.splits_backward)
-      plan.kept_offsets.push_back(reserve(cell.is_frozen() ? 0 : cell.memory().kept_size_bytes()));
-    stage.scratch_bytes = std::max(stage.scratch_bytes, cell.memory().scratch_size_bytes());
+      plan.weight_gradient_input_offsets.push_back(
+          reserve(cell.is_frozen() ? 0 : cell.memory().weight_gradient_input_bytes()));
+    stage.scratch_bytes = std::max(stage.scratch_bytes, cell.memory().scratch_bytes());
     if (i > cells.begin) stage.inner_gradient_bytes = std::max(stage.inner_gradient_bytes, cell.x_bytes());
   }
   const Cell& last = *network[cells.end - 1];
@@ -77,7 +78,7 @@ StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
           .gradients = GradientTree::num_levels(use.num_leaves) * arena_bytes + (use.num_replicas - 1) * shard_bytes,
           .optimizer_state = use.num_slots * shard_bytes,
           .frames = frame_bytes,
-          .recomputed = plan.shared_saved_bytes,
+          .recomputed = plan.recomputed_bytes,
           .working = plan.scratch_bytes + 2 * plan.inner_gradient_bytes + kGradientBuffers * boundary_bytes,
           .libraries = use.library_bytes};
 }

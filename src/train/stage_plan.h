@@ -32,15 +32,15 @@ struct ChunkPlan {
   bool is_first = true, is_last = true;  ///< of the network
   std::int64_t num_frames = 0;
   // Offsets in a frame, bytes.
-  std::vector<std::int64_t> x_offsets;      ///< of each cell's input; one more: the chunk's output
-  std::vector<std::int64_t> saved_offsets;  ///< of what each cell saves, where it is kept
-  std::vector<std::int64_t> noted_offsets;  ///< of what each cell notes
-  std::vector<std::int64_t> kept_offsets;   ///< of what each cell keeps; empty where backward is one
-  std::int64_t dlogits_offset = 0;          ///< the network's last chunk: the loss's gradient
+  std::vector<std::int64_t> x_offsets;                      ///< of each cell's input; one more: the chunk's output
+  std::vector<std::int64_t> activation_offsets;             ///< of what each cell saves, where it is kept
+  std::vector<std::int64_t> statistic_offsets;              ///< of what each cell notes
+  std::vector<std::int64_t> weight_gradient_input_offsets;  ///< of what each cell keeps; empty where backward is one
+  std::int64_t dlogits_offset = 0;                          ///< the network's last chunk: the loss's gradient
   std::int64_t frame_bytes = 0;
   /// By cell: what it saves is not kept but lies in a place that all such cells of the stage share, to be recomputed
   /// where backward needs it.
-  std::vector<bool> shares_saved;
+  std::vector<bool> is_recomputed;
   std::int64_t boundary_in_bytes = 0;   ///< of the input and of its gradient, where they are messages
   std::int64_t boundary_out_bytes = 0;  ///< of the output, likewise
 };
@@ -51,7 +51,7 @@ struct StagePlan {
   std::int64_t first_trained = 0;      ///< cell of the network: nothing before it needs a gradient
   std::vector<ChunkPlan> chunks;
   // Of which there is one for all chunks, as large as the largest of them needs.
-  std::int64_t shared_saved_bytes = 0;
+  std::int64_t recomputed_bytes = 0;
   std::int64_t scratch_bytes = 0;
   std::int64_t inner_gradient_bytes = 0;  ///< an activation between two cells of a chunk
 };

@@ -48,7 +48,7 @@ class StepCosts {
 
  private:
   static bool is_recomputed(const StagePlan& stage, const ChunkPlan& chunk, std::int64_t number) {
-    return chunk.shares_saved[number - chunk.cells.begin] && number >= stage.first_trained;
+    return chunk.is_recomputed[number - chunk.cells.begin] && number >= stage.first_trained;
   }
 
   double backward_of(const StagePlan& stage, const ChunkPlan& chunk, std::int64_t number) const {

@@ -267,8 +267,8 @@ std::int64_t StepPlan::num_recomputed(std::int64_t stage) const {
   for (const ChunkPlan& chunk : plan.chunks) {
     for (std::int64_t i = 0; i < chunk.cells.size(); ++i) {
       const std::int64_t cell = chunk.cells.begin + i;
-      const bool computes = network_[cell]->memory().saved_size_bytes() > 0 && cell >= plan.first_trained;
-      if (chunk.shares_saved[i] && computes) ++num;
+      const bool computes = network_[cell]->memory().activation_bytes() > 0 && cell >= plan.first_trained;
+      if (chunk.is_recomputed[i] && computes) ++num;
     }
   }
   return num;

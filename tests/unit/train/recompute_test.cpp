@@ -111,7 +111,7 @@ TEST_F(Recompute, KeepsNothingOfWhatIsFrozenBeforeAllThatIsTrained) {
     std::fill_n(shares.begin(), 4, true);  // the stem and layer1
     return shares;
   }();
-  EXPECT_EQ(plan.chunks.front().shares_saved, expected);
+  EXPECT_EQ(plan.chunks.front().is_recomputed, expected);
 }
 
 }  // namespace

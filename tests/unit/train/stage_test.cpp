@@ -215,7 +215,7 @@ class StageTest : public OpTest {
   /// Whether any convolution of these cells does so much.
   bool helps(const Network& cells, Help help) const {
     HelpingConvolutions library(*library_, help);
-    for (const auto& cell : cells) cell->plan(library);
+    for (const auto& cell : cells) cell->create_ops(library);
     return help == Help::kAll ? library.any_normalises : library.any_sums_gradients;
   }
 

@@ -66,7 +66,7 @@ TEST(StepPlan, OneStageHoldsOneMicroBatchByAnySchedule) {
                                   ScheduleKind::kInterleaved, ScheduleKind::kZeroBubble}) {
     const StepPlan plan(spec_of(kind, 1), {.stages = 1, .replicas = 2});
     EXPECT_EQ(max_in_flight(plan.training_schedule(0).front(), 0), 1);
-    EXPECT_TRUE(plan.stages().front().chunks.front().kept_offsets.empty());
+    EXPECT_TRUE(plan.stages().front().chunks.front().weight_gradient_input_offsets.empty());
   }
 }
 
@@ -93,7 +93,7 @@ TEST(StepPlan, ZeroBubbleAloneKeepsWhatBackwardByWeightNeeds) {
   for (const ScheduleKind kind : {ScheduleKind::k1F1B, ScheduleKind::kZeroBubble}) {
     const StepPlan plan(spec_of(kind, 1), {.stages = 2});
     for (const StagePlan& stage : plan.stages())
-      EXPECT_EQ(stage.chunks.front().kept_offsets.empty(), kind != ScheduleKind::kZeroBubble);
+      EXPECT_EQ(stage.chunks.front().weight_gradient_input_offsets.empty(), kind != ScheduleKind::kZeroBubble);
   }
 }
 

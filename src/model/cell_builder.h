@@ -1,0 +1,68 @@
+/// Builds a cell from the description of what it computes, in the order of the paper:
+///   CellBuilder cell({.name = "layer1.0", .parameters = "layer1.0.", .type = type});
+///   const Value x = cell.input(spec.x);                                               // (N,H,W,C)
+///   const Value b = relu(batch_norm("bn1", convolution("conv1", x, {.num_filters = k, .kernel = 3, .padding = 1})));
+///   return cell.finish(relu(batch_norm("bn2", ...) + x));
+/// Parameters stand in the arena in the order of the calls. layers/ holds the functions that give values.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "model/cell_graph.h"
+
+namespace convoy {
+
+class CellBuilder;
+
+/// A value of the cell that is being built.
+class Value {
+ public:
+  Value(CellBuilder& cell, Tensor& tensor) : cell_(&cell), tensor_(&tensor) {}
+
+  CellBuilder& cell() const { return *cell_; }
+  Tensor& tensor() const { return *tensor_; }
+  const Shape& shape() const { return tensor_->shape; }
+
+ private:
+  CellBuilder* cell_;
+  Tensor* tensor_;
+};
+
+struct CellSpec {
+  std::string name;        ///< layer1.0
+  std::string parameters;  ///< what their names begin with: "layer1.0."
+  DataType type = DataType::kFloat32;
+};
+
+class CellBuilder {
+ public:
+  explicit CellBuilder(const CellSpec& spec);
+
+  /// What the cell before gives. Each cell has either this or images.
+  Value input(const Shape& x) { return input(x, /*has_gradient=*/true); }
+  /// What the loader gives: nobody asks for their gradient.
+  Value images(const Shape& x) { return input(x, /*has_gradient=*/false); }
+  /// Throws std::logic_error where this cannot be computed.
+  std::unique_ptr<Cell> finish(const Value& y);
+
+  // For the functions in layers/.
+  CellMemory& memory() { return graph_->memory; }
+  DataType type() const { return graph_->memory.type(); }
+  std::string parameter_name(const std::string& name) const { return spec_.parameters + name; }
+  struct Output {
+    Shape shape;
+    DataType type = DataType::kFloat32;
+    bool is_small = false;
+  };
+  Value add(std::unique_ptr<Layer> layer, std::vector<LayerInput> inputs, const Output& output);
+
+ private:
+  Value input(const Shape& x, bool has_gradient);
+
+  CellSpec spec_;
+  std::unique_ptr<CellGraph> graph_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,150 @@
+/// Layers are merged and linked; tensors get their places; what a part of backward reads is traced back through the
+/// layers.
+#include "model/cell_graph.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "model/gradient_flow.h"
+#include "model/scratch_layout.h"
+
+namespace convoy {
+
+namespace {
+
+template <typename Range, typename Value>
+bool contains(const Range& range, const Value& value) {
+  return std::find(range.begin(), range.end(), value) != range.end();
+}
+
+}  // namespace
+
+Reads Layer::read_by_forward(bool /*training*/) const {
+  Reads reads;
+  for (const LayerInput& in : inputs) reads.push_back(in.tensor);
+  return reads;
+}
+
+void CellGraph::finish() {
+  link();
+  merge_layers();
+  for (const auto& layer : layers) layer->connect(*this);
+  link();
+  plan_gradients(*this);
+  place_tensors();
+}
+
+// Who writes and reads each tensor, and whose gradient is wanted: of what trained layers give, or what depends on it.
+void CellGraph::link() {
+  for (Tensor& tensor : tensors) {
+    tensor.producer = nullptr;
+    tensor.readers.clear();
+  }
+  for (const auto& layer : layers) {
+    bool has_gradient = layer->has_weights();
+    for (LayerInput& in : layer->inputs) {
+      in.tensor->readers.push_back(layer.get());
+      if (!in.tensor->has_gradient) in.rule = GradientRule::kNone;
+      if (in.rule != GradientRule::kNone) has_gradient = true;
+    }
+    for (Tensor* tensor : layer->outputs) {
+      tensor->producer = layer.get();
+      tensor->has_gradient = has_gradient && tensor == layer->outputs.front();
+    }
+  }
+}
+
+// The merged layer runs where the later one would have.
+void CellGraph::merge_layers() {
+  for (std::size_t i = 0; i < layers.size();) {
+    Tensor& tensor = layers[i]->y();
+    const bool has_one_reader = &tensor != y && tensor.readers.size() == 1;
+    if (!has_one_reader || !layers[i]->merge(*tensor.readers.front())) {
+      ++i;
+      continue;
+    }
+    Layer* const next = tensor.readers.front();
+    layers[i]->outputs = next->outputs;
+    const auto place =
+        std::find_if(layers.begin(), layers.end(), [&](const auto& layer) { return layer.get() == next; });
+    *place = std::move(layers[i]);
+    layers.erase(layers.begin() + static_cast<std::ptrdiff_t>(i));
+    link();
+  }
+}
+
+void CellGraph::place_tensors() {
+  std::vector<Tensor*> in_scratch;
+  std::vector<Lifetime> lifetimes;
+  const auto number_of = [&](const Layer* layer) {
+    return std::find_if(layers.begin(), layers.end(), [&](const auto& own) { return own.get() == layer; }) -
+           layers.begin();
+  };
+  for (Tensor& tensor : tensors) {
+    if (&tensor == x) {
+      tensor.place = {&Frame::x};
+    } else if (&tensor == y) {
+      tensor.place = {&Frame::y};
+    } else if (tensor.is_small) {
+      tensor.place = memory.statistic(tensor.size_bytes());
+    } else if (is_read_by_backward(tensor)) {
+      tensor.place = memory.activation(tensor.size_bytes());
+    } else if (tensor.producer != nullptr) {
+      Lifetime lifetime{.bytes = tensor.size_bytes(), .first_call = number_of(tensor.producer)};
+      lifetime.last_call = lifetime.first_call;
+      for (const Layer* reader : tensor.readers) lifetime.last_call = std::max(lifetime.last_call, number_of(reader));
+      lifetimes.push_back(lifetime);
+      in_scratch.push_back(&tensor);
+    }
+  }
+  const ScratchLayout layout = lay_out_scratch(lifetimes);
+  for (std::size_t i = 0; i < in_scratch.size(); ++i) in_scratch[i]->place = {&Frame::scratch, layout.offsets[i]};
+  memory.need_scratch(layout.bytes);
+}
+
+bool CellGraph::is_read_by(const Layer& layer, const Tensor& tensor, Part part) const {
+  return (part != kWeight && contains(layer.read_by_backward_input(part != kFrozen), &tensor)) ||
+         (part != kInput && part != kFrozen && contains(layer.read_by_backward_weight(), &tensor));
+}
+
+bool CellGraph::is_read_by_backward(const Tensor& tensor) const {
+  return std::any_of(layers.begin(), layers.end(), [&](const auto& layer) {
+    return is_read_by(*layer, tensor, kJoint) || is_read_by(*layer, tensor, kFrozen);
+  });
+}
+
+void CellGraph::create_ops(ops::Library& library) {
+  elementwise_ = &library.elementwise();
+  for (const auto& layer : layers) layer->create_ops(library);
+  for (Tensor& tensor : tensors)
+    tensor.is_read_in_training = &tensor == y || std::any_of(layers.begin(), layers.end(), [&](const auto& layer) {
+      return contains(layer->read_by_forward(/*training=*/true), &tensor) || is_read_by(*layer, tensor, kJoint);
+    });
+  for (const Part part : {kJoint, kInput, kWeight, kFrozen}) recomputed_[part] = layers_to_recompute(part);
+}
+
+std::vector<const Layer*> CellGraph::layers_to_recompute(Part part) const {
+  std::set<const Tensor*> wanted;
+  for (const Tensor& tensor : tensors)
+    for (const auto& layer : layers)
+      if (is_read_by(*layer, tensor, part)) wanted.insert(&tensor);
+  std::vector<const Layer*> chosen;
+  for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
+    const bool gives_some = std::any_of((*layer)->outputs.begin(), (*layer)->outputs.end(), [&](const Tensor* tensor) {
+      return wanted.contains(tensor) && tensor->place.part != &Frame::y && tensor->place.part != &Frame::statistics;
+    });
+    if (!gives_some) continue;
+    chosen.insert(chosen.begin(), layer->get());
+    for (const Tensor* tensor : (*layer)->read_by_forward(part != kFrozen)) wanted.insert(tensor);
+  }
+  return chosen;
+}
+
+const std::vector<const Layer*>& CellGraph::recomputed(const Frame& frame) const {
+  if (!frame.training) return recomputed_[kFrozen];
+  if (!frame.splits_backward()) return recomputed_[kJoint];
+  return recomputed_[frame.gradients == nullptr ? kInput : kWeight];
+}
+
+}  // namespace convoy

@@ -1,0 +1,67 @@
+/// The layers of a cell, and what follows from their order: where each tensor lies, how gradients flow back.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "model/layer.h"
+
+namespace convoy {
+
+/// to = from, where they are not one place.
+struct GradientCopy {
+  const GradientPlace *from = nullptr, *to = nullptr;
+  std::int64_t bytes = 0;
+};
+
+/// sum = a + b
+struct GradientSum {
+  const GradientPlace *a = nullptr, *b = nullptr, *sum = nullptr;
+  std::int64_t count = 0;
+};
+
+/// One layer's turn in backward.
+struct BackwardStep {
+  std::vector<GradientCopy> copies;  ///< first
+  const Layer* layer = nullptr;      ///< null: none
+  std::vector<GradientSum> sums;     ///< after it: of gradients whose parts come from several readers
+};
+
+class CellGraph {
+ public:
+  explicit CellGraph(DataType type) : memory(type) {}
+
+  /// No layer is added any more: merges layers that one operation computes, and lays out the memory.
+  void finish();
+  /// What depends on the operations that a device has: which tensors need not be written, what recomputing needs.
+  void create_ops(ops::Library& library);
+
+  CellMemory memory;
+  std::deque<Tensor> tensors;  ///< a deque: they stay where they are
+  Tensor* x = nullptr;
+  Tensor* y = nullptr;
+  std::vector<std::unique_ptr<Layer>> layers;  ///< in the order of forward
+  std::vector<BackwardStep> backward;
+  std::deque<GradientPlace> gradient_places;  ///< that tensors and steps point to
+
+  /// The layers that compute again what this part of backward reads.
+  const std::vector<const Layer*>& recomputed(const Frame& frame) const;
+  ops::ElementwiseOps& elementwise() const { return *elementwise_; }
+
+ private:
+  /// Of a backward: both parts, the one with respect to the input, that to the weights; or any of a frozen cell.
+  enum Part { kJoint, kInput, kWeight, kFrozen, kNumParts };
+
+  void merge_layers();
+  void link();
+  void place_tensors();
+  bool is_read_by(const Layer& layer, const Tensor& tensor, Part part) const;
+  bool is_read_by_backward(const Tensor& tensor) const;
+  std::vector<const Layer*> layers_to_recompute(Part part) const;
+
+  std::vector<const Layer*> recomputed_[kNumParts];
+  ops::ElementwiseOps* elementwise_ = nullptr;
+};
+
+}  // namespace convoy

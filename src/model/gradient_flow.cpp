@@ -1,0 +1,221 @@
+/// One walk from the output to the input, which gives each gradient a slot of memory; then the slots get their places.
+#include "model/gradient_flow.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <stdexcept>
+
+#include "model/scratch_layout.h"
+
+namespace convoy {
+
+namespace {
+
+// Memory for gradients, one after the other: the frame's dy or dx, or scratch between two steps.
+struct Slot {
+  Lifetime lifetime;
+  std::int64_t num_held = 0;                // gradients that lie here and are still to be read
+  std::vector<GradientPlace*> joint, both;  // to be set to the slot's place: only in a joint backward, or in both
+};
+
+// A tensor's gradient, as far as its readers have given their parts.
+struct Held {
+  Slot* slot = nullptr;
+  const GradientPlace* place = nullptr;
+};
+
+class GradientPlanner {
+ public:
+  explicit GradientPlanner(CellGraph& graph) : graph_(graph) {}
+
+  void plan() {
+    if (!graph_.y->has_gradient) return;
+    hold(*graph_.y, {&dy_, place_in(dy_)});
+    for (auto layer = graph_.layers.rbegin(); layer != graph_.layers.rend(); ++layer)
+      if (held_.contains(&(*layer)->y())) run_or_wait(**layer);
+    if (!waiting_.empty()) throw std::logic_error("a cell's layer adds to a gradient that no other layer writes");
+    if (graph_.x->has_gradient) end_in_dx();
+    set_places();
+  }
+
+ private:
+  void run_or_wait(Layer& layer) {
+    waiting_.push_back(&layer);
+    for (auto next = waiting_.begin(); next != waiting_.end();) {
+      if (must_wait(**next)) {
+        ++next;
+        continue;
+      }
+      Layer& ready = **next;
+      waiting_.erase(next);
+      run(ready);
+      next = waiting_.begin();
+    }
+  }
+
+  bool must_wait(const Layer& layer) const {
+    return std::any_of(layer.inputs.begin(), layer.inputs.end(), [&](const LayerInput& in) {
+      return in.rule == GradientRule::kAdds && !held_.contains(in.tensor);
+    });
+  }
+
+  void run(Layer& layer) {
+    step_ = &graph_.backward.emplace_back(BackwardStep{.layer = &layer});
+    Tensor& y = layer.y();
+    Held dy = held_.at(&y);
+    use(*dy.slot, y);
+    if (layer.backward_weight_reads_dy() && !is_written_where_it_stays(y)) {
+      const GradientPlace* stored = place_that_stays(*dy.slot, y);
+      step_->copies.push_back({.from = dy.place, .to = stored, .bytes = gradient_bytes(y)});
+      dy.place = stored;
+    }
+    y.gradient = dy.place;
+    for (LayerInput& in : layer.inputs)
+      if (in.rule != GradientRule::kNone) give_part(in, dy);
+    --dy.slot->num_held;
+  }
+
+  // One reader's part of a tensor's gradient.
+  void give_part(LayerInput& in, const Held& dy) {
+    Tensor& tensor = *in.tensor;
+    if (in.rule == GradientRule::kAdds) {
+      in.dx = held_alone(tensor).place;
+      return;
+    }
+    Held part = dy;
+    if (in.rule != GradientRule::kIsTheSame) {
+      part.slot = &slot_for(in, *dy.slot);
+      use(*part.slot, tensor);
+      part.place = in.dx =
+          is_written_where_it_stays(tensor) ? place_that_stays(*part.slot, tensor) : place_in(*part.slot);
+    }
+    if (held_.contains(&tensor)) {
+      add(tensor, part);
+    } else {
+      hold(tensor, part);
+    }
+  }
+
+  Slot& slot_for(const LayerInput& in, Slot& dy) {
+    const bool is_alone = dy.num_held == 1;
+    if (in.rule == GradientRule::kReplaces && is_alone) return dy;
+    if (in.tensor == graph_.x && dx_.num_held == 0) return dx_;
+    if (in.rule == GradientRule::kMayReplace && is_alone) return dy;
+    return will_be_replaced_by_dx(*in.tensor) ? dx_ : slots_.emplace_back();
+  }
+
+  // Whether the tensor's producer may write the cell's dx over the tensor's gradient.
+  bool will_be_replaced_by_dx(const Tensor& tensor) const {
+    if (tensor.producer == nullptr || dx_.num_held > 0 || held_.contains(graph_.x)) return false;
+    const LayerInput& in = tensor.producer->inputs.front();
+    return in.rule == GradientRule::kMayReplace && in.tensor == graph_.x;
+  }
+
+  void add(Tensor& tensor, const Held& part) {
+    const Held so_far = held_.at(&tensor);
+    Held sum = so_far;
+    if (&tensor == graph_.x && so_far.slot != &dx_ && dx_.num_held == 0) {
+      sum = {&dx_, place_in(dx_)};
+    } else if (so_far.slot->num_held > 1) {
+      Slot& slot = part.slot->num_held == 0 ? *part.slot : slots_.emplace_back();
+      sum = {&slot, place_in(slot)};
+    }
+    for (Slot* slot : {so_far.slot, part.slot, sum.slot}) use(*slot, tensor);
+    step_->sums.push_back({.a = so_far.place, .b = part.place, .sum = sum.place, .count = tensor.shape.count()});
+    --so_far.slot->num_held;
+    hold(tensor, sum);
+  }
+
+  // The tensor's gradient so far, in a slot with no other.
+  Held held_alone(Tensor& tensor) {
+    Held& held = held_.at(&tensor);
+    use(*held.slot, tensor);
+    if (held.slot->num_held > 1) {
+      Slot& slot = slots_.emplace_back();
+      use(slot, tensor);
+      const GradientPlace* own = place_in(slot);
+      step_->copies.push_back({.from = held.place, .to = own, .bytes = gradient_bytes(tensor)});
+      --held.slot->num_held;
+      hold(tensor, {&slot, own});
+    }
+    return held_.at(&tensor);
+  }
+
+  void end_in_dx() {
+    const auto held = held_.find(graph_.x);
+    if (held == held_.end()) throw std::logic_error("a cell's output does not depend on its input");
+    if (held->second.slot == &dx_) return;
+    step_ = &graph_.backward.emplace_back();
+    use(*held->second.slot, *graph_.x);
+    step_->copies.push_back({.from = held->second.place, .to = place_in(dx_), .bytes = gradient_bytes(*graph_.x)});
+  }
+
+  void set_places() {
+    std::vector<Lifetime> lifetimes;
+    for (const Slot& slot : slots_) lifetimes.push_back(slot.lifetime);
+    const ScratchLayout layout = lay_out_scratch(lifetimes);
+    graph_.memory.need_scratch(layout.bytes);
+    set_place(dy_, {&Frame::dy});
+    set_place(dx_, {&Frame::dx});
+    for (std::size_t i = 0; i < slots_.size(); ++i) set_place(slots_[i], {&Frame::scratch, layout.offsets[i]});
+  }
+
+  static void set_place(const Slot& slot, const Place& place) {
+    for (GradientPlace* p : slot.joint) p->joint = place;
+    for (GradientPlace* p : slot.both) *p = {.joint = place, .split = place};
+  }
+
+  // In a split backward, what backward_weight reads later is written where it stays, if a single layer writes it.
+  static bool is_written_where_it_stays(const Tensor& tensor) {
+    if (tensor.producer == nullptr || !tensor.producer->backward_weight_reads_dy() || tensor.readers.size() != 1)
+      return false;
+    const std::vector<LayerInput>& inputs = tensor.readers.front()->inputs;
+    const auto in =
+        std::find_if(inputs.begin(), inputs.end(), [&](const LayerInput& i) { return i.tensor == &tensor; });
+    return in->rule != GradientRule::kIsTheSame && in->rule != GradientRule::kAdds;
+  }
+
+  const GradientPlace* place_in(Slot& slot) {
+    slot.both.push_back(&graph_.gradient_places.emplace_back());
+    return slot.both.back();
+  }
+
+  // In a split backward, where backward_weight will read it.
+  const GradientPlace* place_that_stays(Slot& slot, const Tensor& tensor) {
+    slot.joint.push_back(&graph_.gradient_places.emplace_back());
+    slot.joint.back()->split = graph_.memory.weight_gradient_input(gradient_bytes(tensor));
+    return slot.joint.back();
+  }
+
+  void hold(const Tensor& tensor, const Held& held) {
+    ++held.slot->num_held;
+    held_[&tensor] = held;
+  }
+
+  void use(Slot& slot, const Tensor& tensor) const {
+    const std::int64_t now = std::ssize(graph_.backward) - 1;
+    if (slot.lifetime.bytes == 0) slot.lifetime.first_call = now;
+    slot.lifetime.last_call = now;
+    slot.lifetime.bytes = std::max(slot.lifetime.bytes, gradient_bytes(tensor));
+  }
+
+  std::int64_t gradient_bytes(const Tensor& tensor) const {
+    return tensor.shape.count() * size_of(graph_.memory.type());
+  }
+
+  CellGraph& graph_;
+  Slot dy_, dx_;
+  std::deque<Slot> slots_;
+  std::map<const Tensor*, Held> held_;
+  std::vector<Layer*> waiting_;
+  BackwardStep* step_ = nullptr;
+};
+
+}  // namespace
+
+void plan_gradients(CellGraph& graph) {
+  GradientPlanner(graph).plan();
+}
+
+}  // namespace convoy

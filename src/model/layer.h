@@ -1,0 +1,93 @@
+/// What a cell is made of: tensors, and layers that each bind one operation of the device to the tensors that it reads
+/// and writes.
+#pragma once
+
+#include <vector>
+
+#include "convoy/model/cell.h"
+
+namespace convoy {
+
+class Layer;
+class CellGraph;
+
+/// A value inside a cell: what the cell reads, or what a layer gives.
+struct Tensor {
+  Shape shape;
+  DataType type = DataType::kFloat32;  ///< its gradient has the cell's
+  bool has_gradient = true;            ///< whether anybody asks for its gradient
+  bool is_small = false;               ///< stored with the statistics: never computed again
+  Layer* producer = nullptr;           ///< null: what the cell reads
+  std::vector<Layer*> readers;
+  Place place;
+  const GradientPlace* gradient = nullptr;  ///< of the sum over all readers, where the producer's backward reads it
+  /// Whether a training step reads it. If not, then each of its readers makes it anew of what it was made of.
+  bool is_read_in_training = true;
+
+  std::int64_t size_bytes() const { return shape.count() * size_of(type); }
+};
+
+/// How a layer's backward gives the gradient with respect to an input, dx, from that of its output, dy.
+enum class GradientRule {
+  kNone,        ///< not at all
+  kWrites,      ///< writes dx to a place of its own
+  kMayReplace,  ///< writes dx to a place of its own or over dy
+  kReplaces,    ///< writes dx over dy
+  kIsTheSame,   ///< does nothing: dx is dy
+  kAdds,        ///< adds to what other readers of the input have written before
+};
+
+struct LayerInput {
+  Tensor* tensor = nullptr;
+  GradientRule rule = GradientRule::kWrites;
+  const GradientPlace* dx = nullptr;  ///< where the layer writes its part of the tensor's gradient, or adds to
+};
+
+/// The tensors that a layer reads, in some direction.
+using Reads = std::vector<const Tensor*>;
+
+/// y = layer(x, ...), with backward beside forward. Memory and order of calls are given to it.
+class Layer {
+ public:
+  virtual ~Layer() = default;
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
+
+  std::vector<LayerInput> inputs;
+  std::vector<Tensor*> outputs;  ///< the first one has a gradient; others are small by-products
+  Tensor& x() const { return *inputs.front().tensor; }
+  Tensor& y() const { return *outputs.front(); }
+  const GradientPlace& dy() const { return *y().gradient; }
+  const GradientPlace& dx() const { return *inputs.front().dx; }
+  bool wants_dx() const { return inputs.front().dx != nullptr; }
+
+  // Called in this order when the cell is complete.
+  /// Takes over the work of `next`, which alone reads this layer's output, where one operation does both.
+  virtual bool merge(Layer& /*next*/) { return false; }
+  /// Finds the layers before and after that this one works together with, and tells the memory what it costs.
+  virtual void connect(CellGraph& /*graph*/) {}
+
+  virtual bool has_weights() const { return false; }
+  /// Whether backward_weight reads the output's gradient.
+  virtual bool backward_weight_reads_dy() const { return false; }
+
+  // Beside the output's gradient. Before create_ops(): what any device may read.
+  virtual Reads read_by_forward(bool training) const;
+  virtual Reads read_by_backward_input(bool /*training*/) const { return {}; }
+  virtual Reads read_by_backward_weight() const { return {}; }
+
+  virtual void create_ops(ops::Library& library) = 0;
+  virtual void load_weights(const Weights& /*weights*/) {}
+  virtual void forward(const Frame& frame) const = 0;
+  /// forward once more, with the statistics that it left: the same bits.
+  virtual void recompute(const Frame& frame) const { forward(frame); }
+  /// The gradients with respect to all inputs.
+  virtual void backward_input(const Frame& frame) const = 0;
+  /// Right after backward_input in a joint backward, any time later in one of two parts.
+  virtual void backward_weight(const Frame& /*frame*/) const {}
+
+ protected:
+  Layer() = default;
+};
+
+}  // namespace convoy

@@ -1,0 +1,61 @@
+/// Batch normalisation, which takes over the sum and the ReLU that follow it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "model/cell_builder.h"
+
+namespace convoy {
+
+/// y = gamma * (x - mean) / sqrt(var + epsilon) + beta    x, y (N,H,W,C)
+/// NAME.weight is gamma, NAME.bias beta, NAME.running_mean and NAME.running_var the statistics, each (C).
+Value batch_norm(const std::string& name, const Value& x);
+
+class Convolution;
+
+/// y = relu(bn(x) [+ residual])
+/// The micro-batch's mean and unbiased variance go where the gradients of the running statistics are: the reducer sums
+/// them over the step's micro-batches, the update averages them (one update a step).
+/// In a frozen cell the running statistics stand for the micro-batch's, in backward too.
+class BatchNorm final : public Layer {
+ public:
+  BatchNorm(CellMemory& memory, const std::string& name, std::int64_t num_channels);
+
+  bool merge(Layer& next) override;
+  void connect(CellGraph& graph) override;
+  bool has_weights() const override { return true; }
+  Reads read_by_backward_input(bool training) const override;
+
+  void create_ops(ops::Library& library) override;
+  void forward(const Frame& frame) const override;
+  void recompute(const Frame& frame) const override;
+  void backward_input(const Frame& frame) const override;
+  void backward_weight(const Frame& frame) const override;
+
+  // For the convolution after it.
+  /// Whether y = relu(bn(x)) and nothing else.
+  bool is_relu_alone() const { return has_relu_ && !has_residual_; }
+  void set_convolution_after(const Convolution& convolution) { convolution_after_ = &convolution; }
+  ops::NormalisedInput as_input(const Frame& frame) const;
+  ops::NormalisedInputGradients sums_of_gradients(const Frame& frame, void* g) const;
+
+ private:
+  const void* residual(const Frame& frame) const;
+  float* gradient(const Frame& frame, ParameterRef p) const;
+  float* floats(const Frame& frame, const Place& place) const { return reinterpret_cast<float*>(frame[place]); }
+
+  bool has_relu_ = false, has_residual_ = false;
+  std::size_t gamma_number_;                                ///< among the cell's parameters
+  ParameterRef gamma_, beta_, running_mean_, running_var_;  ///< neighbours in the arena
+  std::int64_t num_gradients_ = 0;                          ///< from gamma's to the variance's last, floats
+  Place mean_, inv_std_, var_unbiased_;                     ///< of the micro-batch
+  Place gradients_;                                         ///< in a split backward, until backward_weight
+  const Convolution* convolution_before_ = nullptr;
+  const Convolution* convolution_after_ = nullptr;  ///< where it is y's only reader
+  ops::BatchNormSpec spec_;
+  std::unique_ptr<ops::BatchNormOp> op_;
+  ops::ElementwiseOps* elementwise_ = nullptr;
+};
+
+}  // namespace convoy

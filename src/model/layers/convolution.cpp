@@ -1,0 +1,101 @@
+/// Convolutions and what they do for the batch norms around them.
+#include "model/layers/convolution.h"
+
+#include "model/layers/batch_norm.h"
+
+namespace convoy {
+
+Value convolution(const std::string& name, const Value& x, const ConvolutionSettings& settings) {
+  CellBuilder& cell = x.cell();
+  const ops::ConvolutionSpec spec{.x = x.shape(),
+                                  .num_filters = settings.num_filters,
+                                  .kernel = settings.kernel,
+                                  .stride = settings.stride,
+                                  .padding = settings.padding,
+                                  .type = cell.type()};
+  return cell.add(std::make_unique<Convolution>(cell.memory(), cell.parameter_name(name), spec), {{&x.tensor()}},
+                  {.shape = spec.y(), .type = cell.type()});
+}
+
+Value convolution_3x3(const std::string& name, const Value& x, std::int64_t num_filters, std::int64_t stride) {
+  return convolution(name, x, {.num_filters = num_filters, .kernel = 3, .stride = stride, .padding = 1});
+}
+
+Value convolution_1x1(const std::string& name, const Value& x, std::int64_t num_filters, std::int64_t stride) {
+  return convolution(name, x, {.num_filters = num_filters, .kernel = 1, .stride = stride, .padding = 0});
+}
+
+Convolution::Convolution(CellMemory& memory, const std::string& name, const ops::ConvolutionSpec& spec)
+    : spec_(spec),
+      weight_(memory.parameter({.name = name + ".weight",
+                                .kind = ParameterKind::kConvolutionWeight,
+                                .dims = {spec.num_filters, spec.x.c, spec.kernel, spec.kernel},
+                                .fan_in = spec.x.c * spec.kernel * spec.kernel})) {}
+
+void Convolution::connect(CellGraph& graph) {
+  spec_.needs_dx = x().has_gradient;
+  auto* norm = dynamic_cast<BatchNorm*>(x().producer);
+  if (norm != nullptr && norm->is_relu_alone() && x().readers.size() == 1) {
+    norm_before_ = norm;
+    norm->set_convolution_after(*this);
+    spec_.x_is_normalised = true;
+  }
+  graph.memory.add_flop(spec_.forward_flop(), (spec_.needs_dx ? 2 : 1) * spec_.forward_flop());
+  // Two rows, each on cache lines of its own.
+  constexpr std::int64_t kLineFloats = 16;
+  outputs.push_back(&graph.tensors.emplace_back(Tensor{.shape = {1, 1, 2, round_up(spec_.num_filters, kLineFloats)}}));
+}
+
+bool Convolution::normalises(bool training) const {
+  return training && norm_before_ != nullptr && op_ != nullptr && op_->normalises();
+}
+
+bool Convolution::gives_sums(bool training) const {
+  return normalises(training) || (training && !sums_tensor().readers.empty() && op_->gives_sums());
+}
+
+ops::ChannelSums Convolution::sums(const Frame& frame) const {
+  auto* sum = reinterpret_cast<float*>(frame[sums_tensor().place]);
+  return {.sum = sum, .square_sum = sum + sums_tensor().shape.c};
+}
+
+Reads Convolution::read_by_forward(bool training) const {
+  return {normalises(training) ? &norm_before_->x() : &x()};
+}
+
+Reads Convolution::read_by_backward_input(bool training) const {
+  if (op_ != nullptr && sums_gradients(training)) return {&norm_before_->x()};
+  return {};
+}
+
+// Recomputed by the engine that forward used, so with the same bits.
+void Convolution::forward(const Frame& frame) const {
+  std::byte* y_place = frame[y().place];
+  if (normalises(frame.training)) {
+    op_->normalise_and_forward(norm_before_->as_input(frame), y_place, sums(frame));
+  } else if (gives_sums(frame.training)) {
+    op_->forward_with_sums(frame[x().place], y_place, sums(frame));
+  } else {
+    op_->forward(frame[x().place], y_place);
+  }
+}
+
+void Convolution::backward_input(const Frame& frame) const {
+  if (sums_gradients(frame.training)) {
+    op_->backward_input_with_sums(frame[dy()], norm_before_->as_input(frame),
+                                  norm_before_->sums_of_gradients(frame, frame[dx()]));
+  } else if (spec_.needs_dx) {
+    op_->backward_input(frame[dy()], frame[dx()]);
+  }
+}
+
+void Convolution::backward_weight(const Frame& frame) const {
+  float* dw = frame.gradient(weight_);
+  if (normalises(frame.training)) {
+    op_->normalise_and_backward_weight(norm_before_->as_input(frame), frame[dy()], dw);
+  } else {
+    op_->backward_weight(frame[x().place], frame[dy()], dw);
+  }
+}
+
+}  // namespace convoy

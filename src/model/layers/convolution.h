@@ -1,0 +1,64 @@
+/// Convolution without bias, alone or together with the batch norms before and after it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "model/cell_builder.h"
+
+namespace convoy {
+
+struct ConvolutionSettings {
+  std::int64_t num_filters = 0;  ///< K
+  std::int64_t kernel = 1;       ///< R = S
+  std::int64_t stride = 1;
+  std::int64_t padding = 0;
+};
+
+/// y = conv(x, w)    x (N,H,W,C)   w (K,R,S,C): NAME.weight   y (N,P,Q,K)
+Value convolution(const std::string& name, const Value& x, const ConvolutionSettings& settings);
+/// 3x3, padded: the same size at stride 1.
+Value convolution_3x3(const std::string& name, const Value& x, std::int64_t num_filters, std::int64_t stride = 1);
+Value convolution_1x1(const std::string& name, const Value& x, std::int64_t num_filters, std::int64_t stride = 1);
+
+class BatchNorm;
+
+/// dx = conv_input(dy, w)    dw = conv_weight(x, dy)
+/// Where x = relu(bn(a)) has no other reader and the device can, it reads a instead: x is never written. Its backward
+/// may then go on to the sums of that batch norm's backward. For a batch norm after it, it may sum y as it computes it.
+class Convolution final : public Layer {
+ public:
+  Convolution(CellMemory& memory, const std::string& name, const ops::ConvolutionSpec& spec);
+
+  void connect(CellGraph& graph) override;
+  bool has_weights() const override { return true; }
+  bool backward_weight_reads_dy() const override { return true; }
+  Reads read_by_forward(bool training) const override;
+  Reads read_by_backward_input(bool training) const override;
+  Reads read_by_backward_weight() const override { return read_by_forward(/*training=*/true); }
+
+  void create_ops(ops::Library& library) override { op_ = library.convolution(spec_); }
+  void load_weights(const Weights& weights) override { op_->load_weights(weights[weight_]); }
+  void forward(const Frame& frame) const override;
+  void backward_input(const Frame& frame) const override;
+  void backward_weight(const Frame& frame) const override;
+
+  // For the batch norms around it.
+  /// The tensor of sums(), which forward overwrites where it gives_sums().
+  Tensor& sums_tensor() const { return *outputs.back(); }
+  bool gives_sums(bool training) const;
+  ops::ChannelSums sums(const Frame& frame) const;
+  /// Whether backward_input does the first half of the batch norm's backward before it: dx is masked by the ReLU, and
+  /// dgamma and dbeta are there. With running statistics each layer does its own work.
+  bool sums_gradients(bool training) const { return training && norm_before_ != nullptr && op_->sums_gradients(); }
+
+ private:
+  bool normalises(bool training) const;
+
+  ops::ConvolutionSpec spec_;
+  ParameterRef weight_;
+  BatchNorm* norm_before_ = nullptr;  ///< x = relu(bn(a)), which nobody else reads
+  std::unique_ptr<ops::ConvolutionOp> op_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,83 @@
+/// Pooling and padding: the device's operations, bound to tensors.
+#include "model/layers/pooling.h"
+
+namespace convoy {
+
+namespace {
+
+/// dy of each window goes to its maximum.
+class MaxPool final : public Layer {
+ public:
+  MaxPool(CellMemory& memory, const ops::PoolingSpec& spec)
+      : spec_(spec), winner_(memory.statistic(spec.y().count())) {}
+
+  void create_ops(ops::Library& library) override { op_ = library.max_pool(spec_); }
+  void forward(const Frame& frame) const override { op_->forward(frame[x().place], frame[y().place], winner(frame)); }
+  void backward_input(const Frame& frame) const override { op_->backward(frame[dy()], winner(frame), frame[dx()]); }
+
+ private:
+  std::uint8_t* winner(const Frame& frame) const { return reinterpret_cast<std::uint8_t*>(frame[winner_]); }
+
+  ops::PoolingSpec spec_;
+  Place winner_;  ///< (N,P,Q,C) bytes: the maximum's place in its window
+  std::unique_ptr<ops::MaxPoolOp> op_;
+};
+
+/// y = op(x), dx = op'(dy), of any operation that needs nothing else.
+template <typename Spec, typename Op, std::unique_ptr<Op> (ops::Library::*make)(const Spec&)>
+class OneToOne final : public Layer {
+ public:
+  explicit OneToOne(const Spec& spec) : spec_(spec) {}
+
+  void create_ops(ops::Library& library) override { op_ = (library.*make)(spec_); }
+  void forward(const Frame& frame) const override { op_->forward(frame[x().place], frame[y().place]); }
+  void backward_input(const Frame& frame) const override { op_->backward(frame[dy()], frame[dx()]); }
+
+ private:
+  Spec spec_;
+  std::unique_ptr<Op> op_;
+};
+
+using AveragePool = OneToOne<ops::PoolingSpec, ops::AveragePoolOp, &ops::Library::average_pool>;
+using GlobalAveragePool =
+    OneToOne<ops::GlobalPoolingSpec, ops::GlobalAveragePoolOp, &ops::Library::global_average_pool>;
+using PaddedChannels = OneToOne<ops::ShortcutSpec, ops::ShortcutOp, &ops::Library::shortcut>;
+
+ops::PoolingSpec spec_of(const Value& x, const PoolingSettings& settings) {
+  return {.x = x.shape(),
+          .kernel = settings.kernel,
+          .stride = settings.stride,
+          .padding = settings.padding,
+          .type = x.cell().type()};
+}
+
+}  // namespace
+
+Value max_pool(const Value& x, const PoolingSettings& settings) {
+  const ops::PoolingSpec spec = spec_of(x, settings);
+  return x.cell().add(std::make_unique<MaxPool>(x.cell().memory(), spec), {{&x.tensor()}},
+                      {.shape = spec.y(), .type = spec.type});
+}
+
+Value average_pool(const Value& x, const PoolingSettings& settings) {
+  const ops::PoolingSpec spec = spec_of(x, settings);
+  return x.cell().add(std::make_unique<AveragePool>(spec), {{&x.tensor()}}, {.shape = spec.y(), .type = spec.type});
+}
+
+Value global_average_pool(const Value& x) {
+  const DataType type = x.cell().type();
+  return x.cell().add(std::make_unique<GlobalAveragePool>(ops::GlobalPoolingSpec{.x = x.shape(), .type = type}),
+                      {{&x.tensor()}}, {.shape = {x.shape().n, 1, 1, x.shape().c}, .type = type, .is_small = true});
+}
+
+Value pad_channels(const Value& x, const ChannelPadding& padding) {
+  const ops::ShortcutSpec spec{.x = x.shape(),
+                               .stride = padding.stride,
+                               .num_channels = padding.num_channels,
+                               .channels_before = padding.channels_before,
+                               .type = x.cell().type()};
+  return x.cell().add(std::make_unique<PaddedChannels>(spec), {{&x.tensor(), GradientRule::kAdds}},
+                      {.shape = spec.y(), .type = spec.type});
+}
+
+}  // namespace convoy

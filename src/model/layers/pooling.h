@@ -1,0 +1,34 @@
+/// Layers without parameters that change an image's size: maxima and means over windows, the mean over the image, zero
+/// channels.
+#pragma once
+
+#include "model/cell_builder.h"
+
+namespace convoy {
+
+struct PoolingSettings {
+  std::int64_t kernel = 2;
+  std::int64_t stride = 2;
+  std::int64_t padding = 0;
+};
+
+/// The maximum over each window.    x (N,H,W,C)   y (N,P,Q,C)
+Value max_pool(const Value& x, const PoolingSettings& settings);
+
+/// The mean over each window's pixels inside the image.    x (N,H,W,C)   y (N,P,Q,C)
+Value average_pool(const Value& x, const PoolingSettings& settings);
+
+/// The mean over H and W.    x (N,H,W,C)   y (N,1,1,C)
+Value global_average_pool(const Value& x);
+
+struct ChannelPadding {
+  std::int64_t num_channels = 0;     ///< K >= C
+  std::int64_t channels_before = 0;  ///< so many of the K - C zero channels stand before x's, the rest after
+  std::int64_t stride = 1;           ///< every so many pixels are taken
+};
+
+/// x with zero channels.    x (N,H,W,C)   y (N,P,Q,K)
+/// Another reader of x must write its gradient first: backward adds to it.
+Value pad_channels(const Value& x, const ChannelPadding& padding);
+
+}  // namespace convoy
