@@ -6,10 +6,13 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "convoy/base/median.h"
 #include "convoy/ops/forwarding_library.h"
 
+#include "model/freezing.h"
+#include "unit/model/toy_network.h"
 #include "unit/ops/op_test.h"
 
 namespace convoy {
@@ -17,7 +20,7 @@ namespace {
 
 const Poke kNoPoke = [] {};
 
-/// Cells of every kind: projections, bottlenecks, padded shortcuts, pyramids, both heads.
+/// Cells of every kind: projections, bottlenecks, padded shortcuts, pyramids, both heads, and some that no paper has.
 struct TestNetwork {
   std::string name;
   ImageShape image;
@@ -29,6 +32,7 @@ const std::vector<TestNetwork> kNetworks = {
     {"resnet50", {16, 16, 3}, {{0, 5}, {2, 5}}, {"conv1.*", "bn1.*", "layer1.0.*", "layer1.2.*"}},
     {"resnet20", {12, 12, 1}, {{0, 11}, {4, 11}}, {"conv1.*", "bn1.*", "layer1.0.*", "layer2.1.*"}},
     {"pyramidnet20-a27", {12, 12, 3}, {{0, 11}, {4, 11}}, {"layer1.0.*", "layer2.0.*"}},
+    {"toy", {12, 10, 3}, {{0, 5}, {1, 5}}, {"three.*", "pre.conv1.*"}},
 };
 
 /// What convolutions do for the batch norms around them, where they can.
@@ -95,6 +99,11 @@ class StageTest : public OpTest {
   static constexpr std::int64_t kSamples = 3, kClasses = 5, kFrames = 2;
 
   Network network(const TestNetwork& test, DataType type, bool frozen) const {
+    if (test.name == "toy") {
+      Network toy = test::toy_network(test.image.batch(kSamples), kClasses, type);
+      if (frozen) freeze_parameters(test.frozen, toy);
+      return toy;
+    }
     return make_network({.name = test.name,
                          .image = test.image,
                          .micro_batch = kSamples,
@@ -190,6 +199,17 @@ class StageTest : public OpTest {
       all.push_back(bits_of(arenas[m].data(), arena_bytes));
     }
     return all;
+  }
+
+  std::vector<float> floats_at(const void* data, std::int64_t count) const {
+    std::vector<float> host(static_cast<std::size_t>(count));
+    library_->device().synchronize();
+    library_->device().copy_to_host(host.data(), data, count * kFloatBytes);
+    return host;
+  }
+
+  static double norm(const std::vector<float>& values) {
+    return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
   }
 
   static std::vector<CellRange> pieces_of(const CellRange& cells) {
@@ -302,6 +322,55 @@ TEST_P(StageTest, WhatConvolutionsDoCostsNoMoreThanFp16Itself) {
     }
   }
   if (!any) GTEST_SKIP() << "no convolution of these networks helps, or none is the faster for it";
+}
+
+// Along a parameter's gradient g the loss rises by |g| a step of length 1: central differences of the network's
+// numbers. The input of the second cell takes part as one more parameter.
+TEST_P(StageTest, GradientsAreThoseOfFiniteDifferences) {
+  for (const TestNetwork& test : kNetworks) {
+    const Network cells = network(test, DataType::kFloat32, /*frozen=*/false);
+    const CellRange range{1, test.ranges.front().end};
+    Stage stage(*library_, cells, plan_stage(cells, {.runs = {range}}));
+    fill_parameters(stage);
+    const ArenaLayout& layout = stage.plan().layout;
+    const std::int64_t x_count = stage.first_cell().x().count(), y_count = stage.last_cell().y().count();
+    fill("x", DataType::kFloat32, x_count, 1, stage.input({}));
+    const Buffer dy(library_->device(), y_count * kFloatBytes), dx(library_->device(), x_count * kFloatBytes),
+        gradients(library_->device(), layout.count * kFloatBytes);
+    fill("dy", DataType::kFloat32, y_count, 1, dy.data());
+    const std::vector<float> weights_of_loss = floats_at(dy.data(), y_count);
+    const auto loss = [&] {
+      stage.forward({}, /*training=*/true, kNoPoke);
+      const std::vector<float> y = floats_at(stage.output({}), y_count);
+      return std::inner_product(y.begin(), y.end(), weights_of_loss.begin(), 0.0);
+    };
+    loss();
+    stage.backward({.place = {}, .cells = range, .dy = dy.data(), .dx = dx.data(), .gradients = gradients.floats()},
+                   kNoPoke);
+    const auto expect_slope = [&](const std::string& name, float* values, const float* gradient, std::int64_t count) {
+      const std::vector<float> at = floats_at(values, count), g = floats_at(gradient, count);
+      const double g_norm = norm(g);
+      // Steps so short that few ReLUs pass their kink. The loss has errors of some 2^-20.
+      const double step = 0.0002 * std::max(norm(at), 0.1 * std::sqrt(static_cast<double>(count)));
+      constexpr double kLossError = 4e-6, kKinksAndCurvature = 0.05;
+      const auto moved_loss = [&](double length) {
+        std::vector<float> moved = at;
+        for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += static_cast<float>(length * g[i] / g_norm);
+        library_->device().copy_to_device(values, moved.data(), count * kFloatBytes);
+        stage.reload_weights();
+        return loss();
+      };
+      if (g_norm == 0) return;
+      const double slope = (moved_loss(step) - moved_loss(-step)) / (2 * step);
+      moved_loss(0);
+      EXPECT_NEAR(slope, g_norm, kKinksAndCurvature * g_norm + kLossError / step) << test.name << ", " << name;
+    };
+    expect_slope("input", static_cast<float*>(stage.input({})), dx.floats(), x_count);
+    for (const ArenaEntry& entry : layout.entries)
+      if (entry.spec.is_trained())
+        expect_slope(entry.spec.name, stage.parameters().masters + entry.offset, gradients.floats() + entry.offset,
+                     entry.spec.count());
+  }
 }
 
 TEST_P(StageTest, CutIntoChunksHasTheGradientsOfOneRun) {

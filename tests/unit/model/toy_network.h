@@ -1,0 +1,62 @@
+/// A network of cells that no paper has: values with several readers, sums that no batch norm takes over, gradients
+/// that are only added to, an output that is read inside its cell.
+#pragma once
+
+#include "convoy/model/network.h"
+
+#include "model/cell_builder.h"
+#include "model/layers/batch_norm.h"
+#include "model/layers/convolution.h"
+#include "model/layers/linear.h"
+#include "model/layers/pooling.h"
+#include "model/layers/sum_and_relu.h"
+
+namespace convoy::test {
+
+/// One value with three readers, of which two reach the output through batch norms with a sum.
+inline std::unique_ptr<Cell> read_three_times(const Shape& shape, DataType type) {
+  CellBuilder cell({.name = "three", .parameters = "three.", .type = type});
+  const Value x = cell.input(shape);
+  const Value a = relu(batch_norm("bn1", convolution_3x3("conv1", x, shape.c)));
+  const Value b = batch_norm("bn2", convolution_1x1("conv2", a, shape.c));
+  const Value c = batch_norm("bn3", convolution_3x3("conv3", a, shape.c));
+  return cell.finish(relu(b + (c + a)));
+}
+
+/// Sums of values that no batch norm gave, x three times among them; no ReLU at the end.
+inline std::unique_ptr<Cell> plain_sums(const Shape& shape, DataType type) {
+  CellBuilder cell({.name = "sums", .parameters = "sums.", .type = type});
+  const Value x = cell.input(shape);
+  const Value blurred = average_pool(x, {.kernel = 3, .stride = 1, .padding = 1});
+  const Value a = convolution_3x3("conv1", blurred + x, shape.c);
+  return cell.finish((a + x) + (a + blurred));
+}
+
+/// A normalised convolution of the pre-activated kind: relu(bn(x)) is read by two convolutions, x by a padding, whose
+/// gradients are written, added up and added to.
+inline std::unique_ptr<Cell> pre_activated(const Shape& shape, std::int64_t num_filters, DataType type) {
+  CellBuilder cell({.name = "pre", .parameters = "pre.", .type = type});
+  const Value x = cell.input(shape);
+  const Value padded = pad_channels(x, {.num_channels = num_filters, .stride = 2});
+  const Value a = relu(batch_norm("bn1", x));
+  const Value b = relu(batch_norm("bn2", convolution_3x3("conv1", a, num_filters, 2)));
+  const Value c = convolution_3x3("conv2", b, num_filters);
+  return cell.finish(c + (convolution_1x1("conv3", a, num_filters, 2) + padded));
+}
+
+inline Network toy_network(const Shape& images, std::int64_t num_classes, DataType type) {
+  constexpr std::int64_t kChannels = 6, kMoreChannels = 10;
+  Network network;
+  CellBuilder stem({.name = "stem", .type = type});
+  network.push_back(stem.finish(
+      max_pool(relu(batch_norm("bn1", convolution_3x3("conv1", stem.images(images), kChannels))), {.kernel = 2})));
+  network.push_back(read_three_times(network.back()->y(), type));
+  network.push_back(plain_sums(network.back()->y(), type));
+  network.push_back(pre_activated(network.back()->y(), kMoreChannels, type));
+  CellBuilder head({.name = "head", .type = type});
+  const Value x = head.input(network.back()->y());
+  network.push_back(head.finish(linear("fc", global_average_pool(relu(batch_norm("bn", x))), num_classes)));
+  return network;
+}
+
+}  // namespace convoy::test
