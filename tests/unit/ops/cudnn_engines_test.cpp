@@ -60,7 +60,7 @@ class ConvolutionNotes final : public ops::ForwardingLibrary {
 std::vector<ConvolutionSpec> convolutions_of(const NetworkSpec& spec) {
   const auto cpu = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
   ConvolutionNotes notes(*cpu);
-  for (const auto& cell : make_network(spec)) cell->plan(notes);
+  for (const auto& cell : make_network(spec)) cell->create_ops(notes);
   return notes.noted;
 }
 
