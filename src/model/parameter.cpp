@@ -12,10 +12,10 @@ namespace convoy {
 
 namespace {
 
-// Calls visit(place in file order, place in device order) for every value.
+// Calls visit(index in file order, index on the device) for every value.
 template <typename Visit>
-void for_each_place(const ParameterSpec& spec, Visit&& visit) {
-  if (spec.kind != ParameterKind::kConvolutionWeight) {
+void for_each_value(const ParameterSpec& spec, Visit&& visit) {
+  if (spec.file_order == FileOrder::kAsOnDevice) {
     for (std::int64_t i = 0; i < spec.count(); ++i) visit(i, i);
     return;
   }
@@ -33,42 +33,24 @@ std::int64_t ParameterSpec::count() const {
 
 void to_file_order(const ParameterSpec& spec, std::span<const float> device, std::span<float> file) {
   assert(std::ssize(device) == spec.count() && std::ssize(file) == spec.count());
-  for_each_place(spec, [&](std::int64_t f, std::int64_t d) { file[f] = device[d]; });
+  for_each_value(spec, [&](std::int64_t f, std::int64_t d) { file[f] = device[d]; });
 }
 
 void to_device_order(const ParameterSpec& spec, std::span<const float> file, std::span<float> device) {
   assert(std::ssize(device) == spec.count() && std::ssize(file) == spec.count());
-  for_each_place(spec, [&](std::int64_t f, std::int64_t d) { device[d] = file[f]; });
+  for_each_value(spec, [&](std::int64_t f, std::int64_t d) { device[d] = file[f]; });
 }
 
 std::vector<float> initial_values(const ParameterSpec& spec, const InitialSpec& initial) {
-  std::vector<float> values(spec.count(), 0.0f);
+  const auto [kind, size] = initial.zero_residual && spec.joins_shortcut ? InitialValues{} : spec.initial;
   const RandomKey key{
       .seed = initial.seed, .purpose = Purpose::kInitialWeight, .epoch = 0, .item = hash_name(spec.name)};
-  const auto uniform_within = [&](double bound) {
+  std::vector<float> values(spec.count(), static_cast<float>(size));
+  if (kind == InitialValues::Kind::kUniform)
     for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = static_cast<float>((2.0 * random_uniform(key, i) - 1.0) * bound);
-  };
-  switch (spec.kind) {
-    case ParameterKind::kConvolutionWeight: {
-      const double deviation = std::sqrt(2.0 / static_cast<double>(spec.dims[0] * spec.dims[2] * spec.dims[3]));
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(random_normal(key, i) * deviation);
-      break;
-    }
-    case ParameterKind::kLinearWeight:
-    case ParameterKind::kLinearBias:
-      uniform_within(1.0 / std::sqrt(static_cast<double>(spec.fan_in)));
-      break;
-    case ParameterKind::kScale:
-      values.assign(values.size(), initial.zero_residual && spec.joins_shortcut ? 0.0f : 1.0f);
-      break;
-    case ParameterKind::kRunningVariance:
-      values.assign(values.size(), 1.0f);
-      break;
-    case ParameterKind::kShift:
-    case ParameterKind::kRunningMean:
-      break;
-  }
+      values[i] = static_cast<float>((2.0 * random_uniform(key, i) - 1.0) * size);
+  if (kind == InitialValues::Kind::kNormal)
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(random_normal(key, i) * size);
   return values;
 }
 

@@ -26,10 +26,11 @@ constexpr double kEnoughSeconds = 0.5;  // of a window: after so long no more ro
 
 // What decides how long a cell takes; without a gradient to hand on it has no backward.
 std::string signature(const Cell& cell, bool has_backward) {
-  std::string text = fmt::format("{} {} {} {} {}", to_string(cell.x()), to_string(cell.y()),
-                                 cell.memory().activation_bytes(), cell.is_frozen(), has_backward);
-  for (const CellMemory::Entry& entry : cell.memory().parameters())
-    text += fmt::format(" {}:{}", static_cast<int>(entry.spec.kind), fmt::join(entry.spec.dims, "x"));
+  const CellMemory& memory = cell.memory();
+  std::string text = fmt::format("{} {} {} {} {} {}", to_string(cell.x()), to_string(cell.y()),
+                                 memory.activation_bytes(), memory.forward_flop(), cell.is_frozen(), has_backward);
+  for (const CellMemory::Entry& entry : memory.parameters())
+    text += fmt::format(" {}", fmt::join(entry.spec.dims, "x"));
   return text;
 }
 

@@ -20,10 +20,6 @@ int gather_tag(std::int64_t bucket) {
   return static_cast<int>(2 * bucket + 1);
 }
 
-bool is_norm_or_bias(ParameterKind kind) {
-  return kind != ParameterKind::kConvolutionWeight && kind != ParameterKind::kLinearWeight;
-}
-
 }  // namespace
 
 ShardedUpdate::ShardedUpdate(const ShardedUpdateSpec& spec, const UpdateTools& tools) : spec_(spec), tools_(tools) {
@@ -76,7 +72,7 @@ void ShardedUpdate::find_runs(BucketState& state) const {
     const Run run{.begin = std::max(entries[i].offset, state.own.begin),
                   .end = std::min(entry_end, state.own.end),
                   .kind = update_kind(entries[i].spec),
-                  .is_norm_or_bias = spec_.tells_norms_and_biases && is_norm_or_bias(entries[i].spec.kind),
+                  .is_norm_or_bias = spec_.tells_norms_and_biases && entries[i].spec.is_norm_or_bias,
                   .entry = static_cast<std::int64_t>(i)};
     if (run.begin >= run.end) continue;
     if (!state.runs.empty() && state.runs.back().goes_on_with(run, spec_.tensor_norms)) {

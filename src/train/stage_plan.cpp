@@ -64,9 +64,9 @@ StagePlan plan_stage(const Network& network, const StagePlanSpec& spec) {
 StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
   const std::int64_t arena_bytes = plan.layout.count * kFloatBytes;
   const std::int64_t shard_bytes = shard_of(plan.layout, 0, use.num_replicas).count * kFloatBytes;
-  std::int64_t convolution_bytes = 0;
+  std::int64_t packed_bytes = 0;
   for (const ArenaEntry& entry : plan.layout.entries)
-    if (entry.spec.kind == ParameterKind::kConvolutionWeight) convolution_bytes += entry.spec.count() * kFloatBytes;
+    if (entry.spec.is_packed) packed_bytes += entry.spec.count() * kFloatBytes;
   std::int64_t frame_bytes = 0, boundary_bytes = 0;
   for (const ChunkPlan& chunk : plan.chunks) {
     frame_bytes += chunk.num_frames * chunk.frame_bytes;
@@ -74,7 +74,7 @@ StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
   }
   const bool has_copies = plan.type != DataType::kFloat32;
   return {.parameters = arena_bytes + (has_copies ? plan.layout.count * size_of(plan.type) : 0),
-          .packed_weights = 2 * convolution_bytes,
+          .packed_weights = 2 * packed_bytes,
           .gradients = GradientTree::num_levels(use.num_leaves) * arena_bytes + (use.num_replicas - 1) * shard_bytes,
           .optimizer_state = use.num_slots * shard_bytes,
           .frames = frame_bytes,

@@ -77,8 +77,7 @@ class StepCosts {
     if (use_.num_replicas > 1) cost.fold_seconds = seconds(slice, trips_of_fold(use_.num_replicas));
     std::int64_t packed = 0;
     for (const ArenaEntry& entry : stage.layout.entries)
-      if (entry.spec.kind == ParameterKind::kConvolutionWeight && entry.offset >= bucket.begin &&
-          entry.offset < bucket.end)
+      if (entry.spec.is_packed && entry.offset >= bucket.begin && entry.offset < bucket.end)
         packed += entry.spec.count() * kFloatBytes;
     cost.update_seconds = seconds(slice, trips_of_update(use_.num_slots)) + seconds(packed, kTripsOfPacking);
     return cost;

@@ -47,24 +47,15 @@ io::Checkpoint golden_start(const Network& network) {
       const ParameterSpec& spec = entry.spec;
       io::NamedTensor tensor{.name = spec.name, .dims = spec.dims, .values = {}};
       const double bound = std::sqrt(6.0 / (static_cast<double>(spec.count()) / static_cast<double>(spec.dims[0])));
-      switch (spec.kind) {
-        case ParameterKind::kConvolutionWeight:
-        case ParameterKind::kLinearWeight:
-          tensor.values = golden_fill(spec.name, spec.count(), -bound, bound);
-          break;
-        case ParameterKind::kLinearBias:
-          tensor.values = golden_fill(spec.name, spec.count(), -0.1, 0.1);
-          break;
-        case ParameterKind::kScale:
-          tensor.values = golden_fill(spec.name, spec.count(), 0.75, 1.25);
-          break;
-        case ParameterKind::kShift:
-          tensor.values = golden_fill(spec.name, spec.count(), -0.25, 0.25);
-          break;
-        case ParameterKind::kRunningMean:
-        case ParameterKind::kRunningVariance:
-          tensor.values = initial_values(spec, {.seed = 0});
-          break;
+      const bool is_scale_or_shift = spec.initial.kind == InitialValues::Kind::kConstant;
+      if (spec.is_statistic()) {
+        tensor.values = initial_values(spec, {.seed = 0});
+      } else if (is_scale_or_shift) {
+        tensor.values = golden_fill(spec.name, spec.count(), spec.initial.size - 0.25, spec.initial.size + 0.25);
+      } else if (spec.is_norm_or_bias) {
+        tensor.values = golden_fill(spec.name, spec.count(), -0.1, 0.1);
+      } else {
+        tensor.values = golden_fill(spec.name, spec.count(), -bound, bound);
       }
       checkpoint.model.push_back(std::move(tensor));
     }

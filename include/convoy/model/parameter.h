@@ -8,27 +8,43 @@
 
 namespace convoy {
 
-enum class ParameterKind {
-  kConvolutionWeight,  ///< (O,I,H,W) in files, (O,H,W,I) on the device
-  kLinearWeight,       ///< (O,I)
-  kLinearBias,         ///< (O)
-  kScale,              ///< batch norm's gamma (C)
-  kShift,              ///< batch norm's beta (C)
-  kRunningMean,        ///< (C) a statistic: its "gradient" is the micro-batch's mean, its update a moving average
-  kRunningVariance,    ///< (C) likewise
+/// Where a parameter's values start.
+struct InitialValues {
+  enum class Kind {
+    kConstant,
+    kUniform,  ///< in (-size, size)
+    kNormal,   ///< mean 0, standard deviation `size`
+  };
+  Kind kind = Kind::kConstant;
+  double size = 0;  ///< kConstant: the value
 };
 
+enum class FileOrder {
+  kAsOnDevice,
+  kChannelsBeforePixels,  ///< (O,I,H,W) in files, (O,H,W,I) on the device
+};
+
+enum class UpdateRule {
+  kOptimizer,
+  kMovingAverage,  ///< a running statistic: its "gradient" is the micro-batch's
+};
+
+/// Whoever handles parameters asks for these properties and never for the layer.
 struct ParameterSpec {
-  std::string name;  ///< torchvision's: layer1.0.conv1.weight
-  ParameterKind kind = ParameterKind::kScale;
+  std::string name;                ///< torchvision's: layer1.0.conv1.weight
   std::vector<std::int64_t> dims;  ///< as in files
-  std::int64_t fan_in = 0;         ///< inputs of one output; bounds the initial values of linear layers
-  bool frozen = false;             ///< no update ever changes it
-  bool joins_shortcut = false;     ///< of the batch norm behind which a block's shortcut is added
+  InitialValues initial;
+  FileOrder file_order = FileOrder::kAsOnDevice;
+  UpdateRule rule = UpdateRule::kOptimizer;
+  /// Weight decay reaches it only with optimizer.decay_norms_and_biases; LARS gives it no rate of its own.
+  bool is_norm_or_bias = false;
+  bool is_packed = false;       ///< operations keep copies of it in layouts of their own
+  bool joins_shortcut = false;  ///< starts at 0 with init.zero_residual: the scale before a block's shortcut is added
+  bool frozen = false;          ///< no update ever changes it
 
   std::int64_t count() const;
   bool is_trained() const { return !is_statistic() && !frozen; }
-  bool is_statistic() const { return kind == ParameterKind::kRunningMean || kind == ParameterKind::kRunningVariance; }
+  bool is_statistic() const { return rule == UpdateRule::kMovingAverage; }
 };
 
 /// Device order to file order and back; both hold spec.count() values.
@@ -42,9 +58,7 @@ struct InitialSpec {
   bool zero_residual = false;
 };
 
-/// Initial values in file order: convolutions normal with variance 2 / (O H W) (He et al. 2015, "Delving deep",
-/// fan-out), linear layers uniform within 1 / sqrt(fan-in), scales 1, shifts 0, statistics 0 and 1. A value depends on
-/// (seed, name, place).
+/// Initial values in file order. A value depends on (seed, name, index).
 std::vector<float> initial_values(const ParameterSpec& spec, const InitialSpec& initial);
 
 }  // namespace convoy

@@ -14,13 +14,17 @@ Value batch_norm(const std::string& name, const Value& x) {
 
 BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, std::int64_t num_channels)
     : gamma_number_(memory.parameters().size()) {
-  const auto parameter = [&](const char* suffix, ParameterKind kind) {
-    return memory.parameter({.name = name + suffix, .kind = kind, .dims = {num_channels}});
+  const auto parameter = [&](const char* suffix, double initial, UpdateRule rule) {
+    return memory.parameter({.name = name + suffix,
+                             .dims = {num_channels},
+                             .initial = {InitialValues::Kind::kConstant, initial},
+                             .rule = rule,
+                             .is_norm_or_bias = true});
   };
-  gamma_ = parameter(".weight", ParameterKind::kScale);
-  beta_ = parameter(".bias", ParameterKind::kShift);
-  running_mean_ = parameter(".running_mean", ParameterKind::kRunningMean);
-  running_var_ = parameter(".running_var", ParameterKind::kRunningVariance);
+  gamma_ = parameter(".weight", 1, UpdateRule::kOptimizer);
+  beta_ = parameter(".bias", 0, UpdateRule::kOptimizer);
+  running_mean_ = parameter(".running_mean", 0, UpdateRule::kMovingAverage);
+  running_var_ = parameter(".running_var", 1, UpdateRule::kMovingAverage);
   for (Place* place : {&mean_, &inv_std_, &var_unbiased_}) *place = memory.statistic(num_channels * kFloatBytes);
   num_gradients_ = running_var_.offset + num_channels - gamma_.offset;
   gradients_ = memory.weight_gradient_input(num_gradients_ * kFloatBytes);

@@ -1,6 +1,8 @@
 /// Convolutions and what they do for the batch norms around them.
 #include "model/layers/convolution.h"
 
+#include <cmath>
+
 #include "model/layers/batch_norm.h"
 
 namespace convoy {
@@ -27,10 +29,14 @@ Value convolution_1x1(const std::string& name, const Value& x, std::int64_t num_
 
 Convolution::Convolution(CellMemory& memory, const std::string& name, const ops::ConvolutionSpec& spec)
     : spec_(spec),
-      weight_(memory.parameter({.name = name + ".weight",
-                                .kind = ParameterKind::kConvolutionWeight,
-                                .dims = {spec.num_filters, spec.x.c, spec.kernel, spec.kernel},
-                                .fan_in = spec.x.c * spec.kernel * spec.kernel})) {}
+      // He et al. 2015, "Delving deep", fan-out: variance 2 / (K R S)
+      weight_(memory.parameter(
+          {.name = name + ".weight",
+           .dims = {spec.num_filters, spec.x.c, spec.kernel, spec.kernel},
+           .initial = {InitialValues::Kind::kNormal,
+                       std::sqrt(2.0 / static_cast<double>(spec.num_filters * spec.kernel * spec.kernel))},
+           .file_order = FileOrder::kChannelsBeforePixels,
+           .is_packed = true})) {}
 
 void Convolution::connect(CellGraph& graph) {
   spec_.needs_dx = x().has_gradient;

@@ -1,6 +1,8 @@
 /// Fully connected layers.
 #include "model/layers/linear.h"
 
+#include <cmath>
+
 namespace convoy {
 
 Value linear(const std::string& name, const Value& x, std::int64_t num_outputs) {
@@ -11,16 +13,23 @@ Value linear(const std::string& name, const Value& x, std::int64_t num_outputs) 
                   {.shape = {spec.n, 1, 1, num_outputs}});
 }
 
+namespace {
+
+// As torch.nn.Linear: uniform within 1 / sqrt(C).
+InitialValues within_fan_in(const ops::LinearSpec& spec) {
+  return {InitialValues::Kind::kUniform, 1.0 / std::sqrt(static_cast<double>(spec.num_inputs))};
+}
+
+}  // namespace
+
 Linear::Linear(CellMemory& memory, const std::string& name, const ops::LinearSpec& spec)
     : spec_(spec),
-      weight_(memory.parameter({.name = name + ".weight",
-                                .kind = ParameterKind::kLinearWeight,
-                                .dims = {spec.num_outputs, spec.num_inputs},
-                                .fan_in = spec.num_inputs})),
+      weight_(memory.parameter(
+          {.name = name + ".weight", .dims = {spec.num_outputs, spec.num_inputs}, .initial = within_fan_in(spec)})),
       bias_(memory.parameter({.name = name + ".bias",
-                              .kind = ParameterKind::kLinearBias,
                               .dims = {spec.num_outputs},
-                              .fan_in = spec.num_inputs})) {
+                              .initial = within_fan_in(spec),
+                              .is_norm_or_bias = true})) {
   memory.add_flop(spec.forward_flop(), 2 * spec.forward_flop());
 }
 

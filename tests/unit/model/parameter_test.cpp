@@ -6,12 +6,27 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/model/network.h"
+
 namespace convoy {
 
 namespace {
 
-const ParameterSpec kConv{
-    .name = "conv1.weight", .kind = ParameterKind::kConvolutionWeight, .dims = {5, 3, 2, 2}, .fan_in = 12};
+const ParameterSpec kConv{.name = "conv1.weight",
+                          .dims = {5, 3, 2, 2},
+                          .initial = {InitialValues::Kind::kNormal, 0.5},
+                          .file_order = FileOrder::kChannelsBeforePixels};
+
+// As resnet18 has it, with 1000 classes.
+ParameterSpec spec_of(const std::string& name) {
+  const Network network =
+      make_network({.name = "resnet18", .image = {64, 64, 3}, .micro_batch = 1, .num_classes = 1000});
+  for (const auto& cell : network)
+    for (const auto& entry : cell->memory().parameters())
+      if (entry.spec.name == name) return entry.spec;
+  ADD_FAILURE() << name;
+  return {};
+}
 
 }  // namespace
 
@@ -35,9 +50,9 @@ TEST(Parameter, InitialValuesDependOnSeedAndNameAlone) {
   EXPECT_NE(initial_values(kConv, {.seed = 1}), initial_values(other, {.seed = 1}));
 }
 
+// He et al. 2015, "Delving deep": variance 2 / (O H W).
 TEST(Parameter, ConvolutionsStartWithHeVariance) {
-  const ParameterSpec spec{
-      .name = "w", .kind = ParameterKind::kConvolutionWeight, .dims = {64, 64, 3, 3}, .fan_in = 576};
+  const ParameterSpec spec = spec_of("layer1.0.conv1.weight");
   const std::vector<float> values = initial_values(spec, {.seed = 3});
   double sum = 0, squares = 0;
   for (const float value : values) sum += value, squares += static_cast<double>(value) * value;
@@ -49,25 +64,25 @@ TEST(Parameter, ConvolutionsStartWithHeVariance) {
 }
 
 TEST(Parameter, LinearLayersStartWithinTheirBound) {
-  const ParameterSpec spec{.name = "fc.bias", .kind = ParameterKind::kLinearBias, .dims = {1000}, .fan_in = 64};
+  const ParameterSpec spec = spec_of("fc.bias");
   float largest = 0;
   for (const float value : initial_values(spec, {.seed = 3})) largest = std::max(largest, std::abs(value));
-  EXPECT_LE(largest, 1.0f / 8);
-  EXPECT_GT(largest, 0.98f / 8);  // all 1000 below 0.98 of the bound: probability 0.98^1000 = 2e-9
+  const float bound = 1.0f / std::sqrt(512.0f);
+  EXPECT_LE(largest, bound);
+  EXPECT_GT(largest, 0.98f * bound);  // all 1000 below 0.98 of the bound: probability 0.98^1000 = 2e-9
 }
 
 TEST(Parameter, VariancesStartAtOne) {
-  const ParameterSpec spec{.name = "bn1.running_var", .kind = ParameterKind::kRunningVariance, .dims = {4}};
-  EXPECT_EQ(initial_values(spec, {.seed = 1}), std::vector<float>(4, 1.0f));
+  const ParameterSpec spec = spec_of("bn1.running_var");
+  EXPECT_EQ(initial_values(spec, {.seed = 1}), std::vector<float>(64, 1.0f));
   EXPECT_TRUE(spec.is_statistic());
 }
 
 TEST(Parameter, ScalesThatJoinAShortcutStartAtZeroWhereAsked) {
-  ParameterSpec spec{.name = "layer1.0.bn2.weight", .kind = ParameterKind::kScale, .dims = {4}, .joins_shortcut = true};
-  EXPECT_EQ(initial_values(spec, {.seed = 1}), std::vector<float>(4, 1.0f));
-  EXPECT_EQ(initial_values(spec, {.seed = 1, .zero_residual = true}), std::vector<float>(4, 0.0f));
-  spec.joins_shortcut = false;
-  EXPECT_EQ(initial_values(spec, {.seed = 1, .zero_residual = true}), std::vector<float>(4, 1.0f));
+  const ParameterSpec last = spec_of("layer1.0.bn2.weight"), other = spec_of("layer1.0.bn1.weight");
+  EXPECT_EQ(initial_values(last, {.seed = 1}), std::vector<float>(64, 1.0f));
+  EXPECT_EQ(initial_values(last, {.seed = 1, .zero_residual = true}), std::vector<float>(64, 0.0f));
+  EXPECT_EQ(initial_values(other, {.seed = 1, .zero_residual = true}), std::vector<float>(64, 1.0f));
 }
 
 }  // namespace convoy

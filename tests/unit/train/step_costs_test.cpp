@@ -114,7 +114,7 @@ TEST(StepCosts, OfMemoryAreBytesAtItsRate) {
   EXPECT_EQ(cost.load_input_seconds, 2 * 2 * 8 * 8 * 3);
   double packed = 0;
   for (const ArenaEntry& entry : plan.stages()[0].layout.entries)
-    if (entry.spec.kind == ParameterKind::kConvolutionWeight) packed += static_cast<double>(entry.spec.count());
+    if (entry.spec.is_packed) packed += static_cast<double>(entry.spec.count());
   EXPECT_NEAR(cost.buckets[0].update_seconds, 5 * count + 4 * packed, 1e-3 * count) << "sgd with momentum";
   EXPECT_EQ(cost.buckets[0].fold_seconds, 0) << "one replica";
 }
