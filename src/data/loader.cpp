@@ -69,7 +69,9 @@ struct Loader::Impl {
   Slot& slot(std::int64_t s) { return slots[static_cast<std::size_t>(s % num_slots)]; }
   std::uint32_t filling_turn(std::int64_t s) const { return static_cast<std::uint32_t>(2 * (s / num_slots)); }
   void wait_until_filled(const Slot& filled, std::uint32_t turn);
-  std::int64_t advance(std::int64_t& next, std::int64_t micro_batch, const char* what) const;
+  std::int64_t advance(std::int64_t& next, std::int64_t micro_batch, std::string_view feature) const;
+  void load_images(std::int64_t micro_batch, void* x);
+  std::int32_t label(std::int64_t s, std::int64_t i) const;
 
   const io::SampleStore& samples;
   const Sampler& sampler;
@@ -84,7 +86,7 @@ struct Loader::Impl {
   std::int64_t next_images = 0;               ///< the step's
   std::int64_t num_started = 0;               ///< on their way to the device or there
   std::int64_t num_released = 0;              ///< may be filled again
-  std::int64_t next_labels = 0;
+  std::int64_t next_labels = 0, next_mixed_labels = 0;
   double wait_seconds = 0;
   std::atomic<bool> stopping{false};
   std::vector<std::uint8_t> bad_places;  ///< of the step, where bad images are skipped
@@ -244,11 +246,11 @@ void Loader::Impl::wait_until_filled(const Slot& filled, std::uint32_t turn) {
 }
 
 /// The number of the micro-batch that comes next; checks that it is the one asked for.
-std::int64_t Loader::Impl::advance(std::int64_t& next, std::int64_t micro_batch, const char* what) const {
+std::int64_t Loader::Impl::advance(std::int64_t& next, std::int64_t micro_batch, std::string_view feature) const {
   const std::int64_t s = next;
   if (s >= num_micro_batches_in_all) fail("loader: all {} steps were given", spec.num_steps);
   if (micro_batch != s % spec.num_micro_batches) {
-    fail("loader: {} of micro-batch {} asked for, {} comes next", what, micro_batch, s % spec.num_micro_batches);
+    fail("loader: {}s of micro-batch {} asked for, {} comes next", feature, micro_batch, s % spec.num_micro_batches);
   }
   ++next;
   return s;
@@ -280,35 +282,44 @@ void Loader::Impl::release_taken() {
   }
 }
 
-void Loader::load_images(std::int64_t micro_batch, void* x) {
-  if (!impl_->spec.images) fail("loader: this rank does not read images");
-  impl_->release_taken();
-  const std::int64_t s = impl_->advance(impl_->next_images, micro_batch, "images");
-  if (impl_->num_started == s) impl_->start_images(s);
-  if (const auto error = std::exchange(impl_->slot(s).error, nullptr)) std::rethrow_exception(error);
-  impl_->note_bad(s);
-  impl_->path->finish(x);
-  if (impl_->path->has_left()) impl_->release_taken();
+void Loader::Impl::load_images(std::int64_t micro_batch, void* x) {
+  if (!spec.images) fail("loader: this rank does not read images");
+  release_taken();
+  const std::int64_t s = advance(next_images, micro_batch, features::kImage);
+  if (num_started == s) start_images(s);
+  if (const auto error = std::exchange(slot(s).error, nullptr)) std::rethrow_exception(error);
+  note_bad(s);
+  path->finish(x);
+  if (path->has_left()) release_taken();
   // The next one's way may begin while the device works on this one.
   const std::int64_t next = s + 1;
-  if (next < impl_->num_micro_batches_in_all && impl_->slot(next).turn == impl_->filling_turn(next) + 1 &&
-      impl_->path->ready())
-    impl_->start_images(next);
+  if (next < num_micro_batches_in_all && slot(next).turn == filling_turn(next) + 1 && path->ready()) start_images(next);
 }
 
 // Labels lie in memory: looking them up takes less time than handing them from thread to thread.
-void Loader::load_labels(std::int64_t micro_batch, std::int32_t* labels, ops::SecondLabel* seconds) {
-  if (!impl_->spec.labels) fail("loader: this rank does not read labels");
-  const std::int64_t s = impl_->advance(impl_->next_labels, micro_batch, "labels");
-  for (std::int64_t i = 0; i < impl_->spec.batch_micro; ++i) {
-    const auto [epoch, position] = impl_->place(s, i);
-    const bool padding = position >= impl_->sampler.num_samples();
-    labels[i] = padding ? ops::kNoLabel : impl_->samples.label(impl_->sampler.sample(epoch, position));
-  }
-  if (impl_->mixes() != (seconds != nullptr)) fail("loader: mixed labels go with mixed images");
-  for (std::int64_t i = 0; i < impl_->spec.batch_micro && seconds != nullptr; ++i) {
-    const auto [partner, share] = impl_->mix(s, i);
-    seconds[i] = {.label = labels[partner], .share = share};
+std::int32_t Loader::Impl::label(std::int64_t s, std::int64_t i) const {
+  const auto [epoch, position] = place(s, i);
+  return position >= sampler.num_samples() ? ops::kNoLabel : samples.label(sampler.sample(epoch, position));
+}
+
+void Loader::load(std::string_view feature, std::int64_t micro_batch, void* to) {
+  Impl& own = *impl_;
+  if (feature == features::kImage) return own.load_images(micro_batch, to);
+  if (!own.spec.labels) fail("loader: this rank does not read labels");
+  const std::int64_t num = own.spec.batch_micro;
+  if (feature == features::kLabel) {
+    const std::int64_t s = own.advance(own.next_labels, micro_batch, feature);
+    auto* labels = static_cast<std::int32_t*>(to);
+    for (std::int64_t i = 0; i < num; ++i) labels[i] = own.label(s, i);
+  } else if (feature == features::kMixedLabel && own.mixes()) {
+    const std::int64_t s = own.advance(own.next_mixed_labels, micro_batch, feature);
+    auto* mixed = static_cast<ops::SecondLabel*>(to);
+    for (std::int64_t i = 0; i < num; ++i) {
+      const auto [partner, share] = own.mix(s, i);
+      mixed[i] = {.label = own.label(s, partner), .share = share};
+    }
+  } else {
+    fail("loader: these samples have no {}", feature);
   }
 }
 

@@ -27,24 +27,24 @@ Cell::Cell(std::string name, std::unique_ptr<CellGraph> graph) : name_(std::move
 
 Cell::~Cell() = default;
 
-const Shape& Cell::x() const {
-  return graph_->x->shape;
+const TensorSpec& Cell::x() const {
+  return graph_->x->spec;
 }
 
-const Shape& Cell::y() const {
-  return graph_->y->shape;
+const TensorSpec& Cell::y() const {
+  return graph_->y->spec;
 }
 
-std::int64_t Cell::x_bytes() const {
-  return graph_->x->size_bytes();
+TensorSpec Cell::dx() const {
+  return {x().shape, memory().type()};
 }
 
-std::int64_t Cell::y_bytes() const {
-  return graph_->y->size_bytes();
+TensorSpec Cell::dy() const {
+  return {y().shape, memory().type()};
 }
 
-std::int64_t Cell::dy_bytes() const {
-  return y().count() * size_of(memory().type());
+const std::vector<Feature>& Cell::features() const {
+  return graph_->features;
 }
 
 const CellMemory& Cell::memory() const {

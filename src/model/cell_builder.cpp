@@ -9,14 +9,23 @@ namespace convoy {
 
 CellBuilder::CellBuilder(const CellSpec& spec) : spec_(spec), graph_(std::make_unique<CellGraph>(spec.type)) {}
 
-Value CellBuilder::input(const Shape& x, bool has_gradient) {
-  graph_->x = &graph_->tensors.emplace_back(Tensor{.shape = x, .type = type(), .has_gradient = has_gradient});
+Value CellBuilder::input(const Shape& x) {
+  if (graph_->x != nullptr) throw std::logic_error("a cell's input comes first, and once");
+  graph_->x = &graph_->tensors.emplace_back(Tensor{.spec = {x, type()}});
   return {*this, *graph_->x};
 }
 
+Value CellBuilder::feature(const std::string& name, const TensorSpec& spec) {
+  Tensor& tensor = graph_->tensors.emplace_back(Tensor{.spec = spec, .has_gradient = false});
+  const bool is_x = graph_->x == nullptr;
+  if (is_x) graph_->x = &tensor;
+  tensor.place = is_x ? Place{&Frame::x} : memory().feature(spec.bytes());
+  graph_->features.push_back({.name = name, .spec = spec, .place = tensor.place});
+  return {*this, tensor};
+}
+
 Value CellBuilder::add(std::unique_ptr<Layer> layer, std::vector<LayerInput> inputs, const Output& output) {
-  Tensor& y =
-      graph_->tensors.emplace_back(Tensor{.shape = output.shape, .type = output.type, .is_small = output.is_small});
+  Tensor& y = graph_->tensors.emplace_back(Tensor{.spec = output.spec, .is_small = output.is_small});
   layer->inputs = std::move(inputs);
   layer->outputs = {&y};
   graph_->layers.push_back(std::move(layer));

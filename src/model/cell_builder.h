@@ -23,7 +23,7 @@ class Value {
 
   CellBuilder& cell() const { return *cell_; }
   Tensor& tensor() const { return *tensor_; }
-  const Shape& shape() const { return tensor_->shape; }
+  const Shape& shape() const { return tensor_->spec.shape; }
 
  private:
   CellBuilder* cell_;
@@ -40,10 +40,11 @@ class CellBuilder {
  public:
   explicit CellBuilder(const CellSpec& spec);
 
-  /// What the cell before gives. Each cell has either this or images.
-  Value input(const Shape& x) { return input(x, /*has_gradient=*/true); }
-  /// What the loader gives: nobody asks for their gradient.
-  Value images(const Shape& x) { return input(x, /*has_gradient=*/false); }
+  /// What the cell before gives.
+  Value input(const Shape& x);
+  /// What the loader gives of each sample: nobody asks for its gradient. The network's first cell has no input; the
+  /// first of its features takes that place.
+  Value feature(const std::string& name, const TensorSpec& spec);
   /// Throws std::logic_error where this cannot be computed.
   std::unique_ptr<Cell> finish(const Value& y);
 
@@ -52,15 +53,12 @@ class CellBuilder {
   DataType type() const { return graph_->memory.type(); }
   std::string parameter_name(const std::string& name) const { return spec_.parameters + name; }
   struct Output {
-    Shape shape;
-    DataType type = DataType::kFloat32;
+    TensorSpec spec;
     bool is_small = false;
   };
   Value add(std::unique_ptr<Layer> layer, std::vector<LayerInput> inputs, const Output& output);
 
  private:
-  Value input(const Shape& x, bool has_gradient);
-
   CellSpec spec_;
   std::unique_ptr<CellGraph> graph_;
 };

@@ -82,16 +82,16 @@ void CellGraph::place_tensors() {
            layers.begin();
   };
   for (Tensor& tensor : tensors) {
-    if (&tensor == x) {
-      tensor.place = {&Frame::x};
+    if (tensor.producer == nullptr) {  // what the cell reads; features have their places
+      if (&tensor == x) tensor.place = {&Frame::x};
     } else if (&tensor == y) {
       tensor.place = {&Frame::y};
     } else if (tensor.is_small) {
-      tensor.place = memory.statistic(tensor.size_bytes());
+      tensor.place = memory.statistic(tensor.spec.bytes());
     } else if (is_read_by_backward(tensor)) {
-      tensor.place = memory.activation(tensor.size_bytes());
-    } else if (tensor.producer != nullptr) {
-      Lifetime lifetime{.bytes = tensor.size_bytes(), .first_call = number_of(tensor.producer)};
+      tensor.place = memory.activation(tensor.spec.bytes());
+    } else {
+      Lifetime lifetime{.bytes = tensor.spec.bytes(), .first_call = number_of(tensor.producer)};
       lifetime.last_call = lifetime.first_call;
       for (const Layer* reader : tensor.readers) lifetime.last_call = std::max(lifetime.last_call, number_of(reader));
       lifetimes.push_back(lifetime);

@@ -39,6 +39,7 @@ class CellGraph {
 
   CellMemory memory;
   std::deque<Tensor> tensors;  ///< a deque: they stay where they are
+  std::vector<Feature> features;
   Tensor* x = nullptr;
   Tensor* y = nullptr;
   std::vector<std::unique_ptr<Layer>> layers;  ///< in the order of forward

@@ -122,7 +122,7 @@ class GradientPlanner {
       sum = {&slot, place_in(slot)};
     }
     for (Slot* slot : {so_far.slot, part.slot, sum.slot}) use(*slot, tensor);
-    step_->sums.push_back({.a = so_far.place, .b = part.place, .sum = sum.place, .count = tensor.shape.count()});
+    step_->sums.push_back({.a = so_far.place, .b = part.place, .sum = sum.place, .count = tensor.spec.shape.count()});
     --so_far.slot->num_held;
     hold(tensor, sum);
   }
@@ -201,7 +201,7 @@ class GradientPlanner {
   }
 
   std::int64_t gradient_bytes(const Tensor& tensor) const {
-    return tensor.shape.count() * size_of(graph_.memory.type());
+    return tensor.spec.shape.count() * size_of(graph_.memory.type());
   }
 
   CellGraph& graph_;

@@ -13,18 +13,15 @@ class CellGraph;
 
 /// A value inside a cell: what the cell reads, or what a layer gives.
 struct Tensor {
-  Shape shape;
-  DataType type = DataType::kFloat32;  ///< its gradient has the cell's
-  bool has_gradient = true;            ///< whether anybody asks for its gradient
-  bool is_small = false;               ///< stored with the statistics: never computed again
-  Layer* producer = nullptr;           ///< null: what the cell reads
+  TensorSpec spec;            ///< its gradient has the cell's type
+  bool has_gradient = true;   ///< whether anybody asks for its gradient
+  bool is_small = false;      ///< stored with the statistics: never computed again
+  Layer* producer = nullptr;  ///< null: what the cell reads
   std::vector<Layer*> readers;
   Place place;
   const GradientPlace* gradient = nullptr;  ///< of the sum over all readers, where the producer's backward reads it
   /// Whether a training step reads it. If not, then each of its readers makes it anew of what it was made of.
   bool is_read_in_training = true;
-
-  std::int64_t size_bytes() const { return shape.count() * size_of(type); }
 };
 
 /// How a layer's backward gives the gradient with respect to an input, dx, from that of its output, dy.

@@ -93,13 +93,13 @@ Network make_pyramidnet(const PyramidnetSize& size, const NetworkSpec& spec) {
     for (std::int64_t block = 0; block < num_blocks; ++block) {
       width += step;
       network.push_back(pyramid_block({.name = fmt::format("layer{}.{}", layer + 1, block),
-                                       .x = network.back()->y(),
+                                       .x = network.back()->y().shape,
                                        .num_filters = channels_of(width),
                                        .stride = layer > 0 && block == 0 ? 2 : 1,
                                        .type = spec.type}));
     }
   }
-  network.push_back(pyramid_head(network.back()->y(), spec.num_classes, spec.type));
+  network.push_back(pyramid_head(network.back()->y().shape, spec.num_classes, spec.type));
   return network;
 }
 

@@ -23,7 +23,7 @@ Value shortcut(const Value& x, const Shape& y, const BlockSpec& spec) {
 
 std::unique_ptr<Cell> imagenet_stem(const Shape& images, std::int64_t num_filters, DataType type) {
   CellBuilder cell({.name = "stem", .type = type});
-  const Value x = cell.images(images);  // (N,H,W,C)
+  const Value x = cell.feature(features::kImage, {images, type});  // (N,H,W,C)
   const Value a = convolution("conv1", x, {.num_filters = num_filters, .kernel = 7, .stride = 2, .padding = 3});
   const Value b = relu(batch_norm("bn1", a));  // (N,P,Q,K)
   return cell.finish(max_pool(b, {.kernel = 3, .stride = 2, .padding = 1}));
@@ -31,7 +31,7 @@ std::unique_ptr<Cell> imagenet_stem(const Shape& images, std::int64_t num_filter
 
 std::unique_ptr<Cell> small_image_stem(const SmallImageStemSpec& spec) {
   CellBuilder cell({.name = "stem", .type = spec.type});
-  const Value x = cell.images(spec.images);                                          // (N,H,W,C)
+  const Value x = cell.feature(features::kImage, {spec.images, spec.type});          // (N,H,W,C)
   const Value b = batch_norm("bn1", convolution_3x3("conv1", x, spec.num_filters));  // (N,H,W,K)
   return cell.finish(spec.relu ? relu(b) : b);
 }

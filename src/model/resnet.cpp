@@ -20,7 +20,7 @@ Network make_resnet(const ResnetDepth& depth, const NetworkSpec& spec) {
   for (int layer = 0; layer < 4; ++layer) {
     for (std::int64_t block = 0; block < depth.blocks[layer]; ++block) {
       const BlockSpec block_spec{.name = fmt::format("layer{}.{}", layer + 1, block),
-                                 .x = network.back()->y(),
+                                 .x = network.back()->y().shape,
                                  .num_filters = std::int64_t{64} << layer,
                                  .stride = layer > 0 && block == 0 ? 2 : 1,
                                  .shortcut = ShortcutKind::kProjection,
@@ -28,7 +28,7 @@ Network make_resnet(const ResnetDepth& depth, const NetworkSpec& spec) {
       network.push_back(depth.bottleneck ? bottleneck(block_spec) : basic_block(block_spec));
     }
   }
-  network.push_back(classifier_head(network.back()->y(), spec.num_classes, spec.type));
+  network.push_back(classifier_head(network.back()->y().shape, spec.num_classes, spec.type));
   return network;
 }
 

@@ -18,14 +18,14 @@ Network make_resnet_cifar(int depth, const NetworkSpec& spec) {
   for (int layer = 0; layer < 3; ++layer) {
     for (int block = 0; block < num_blocks; ++block) {
       network.push_back(basic_block({.name = fmt::format("layer{}.{}", layer + 1, block),
-                                     .x = network.back()->y(),
+                                     .x = network.back()->y().shape,
                                      .num_filters = std::int64_t{16} << layer,
                                      .stride = layer > 0 && block == 0 ? 2 : 1,
                                      .shortcut = ShortcutKind::kPadding,
                                      .type = spec.type}));
     }
   }
-  network.push_back(classifier_head(network.back()->y(), spec.num_classes, spec.type));
+  network.push_back(classifier_head(network.back()->y().shape, spec.num_classes, spec.type));
   return network;
 }
 

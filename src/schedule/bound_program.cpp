@@ -15,13 +15,15 @@ class Binder {
   Binder(const StageProgram& program, std::int64_t min_frames) : program_(program), chunks_(num_chunks(program)) {
     for (const Instruction& i : program)
       bound_.num_micro_batches = std::max(bound_.num_micro_batches, i.micro_batch + 1);
+    is_take_.resize(program.size());
     is_release_.resize(program.size());
-    for (const SlotUse& use : slot_uses(program)) is_release_[use.released_at] = true;
+    for (const SlotUse& use : slot_uses(program)) is_take_[use.taken_at] = is_release_[use.released_at] = true;
     count_frames(min_frames);
     for (std::size_t c = 0; c < chunks_.size(); ++c) {
       Chunk& chunk = chunks_[c];
       for (std::int64_t frame = 0; frame < bound_.num_frames[c]; ++frame) chunk.freed_frames.push_back({frame, 0});
       chunk.frame_of.assign(bound_.num_micro_batches, -1);
+      chunk.free_since.assign(bound_.num_micro_batches, 0);
       chunk.order_of_gradient.assign(bound_.num_micro_batches, -1);
     }
   }
@@ -43,6 +45,7 @@ class Binder {
     std::vector<FreedFrame> freed_frames;  ///< in the order in which they are freed, and taken again
     std::int64_t num_taken = 0;
     std::vector<std::int64_t> frame_of, order_of_gradient;  ///< by micro-batch; -1: none yet
+    std::vector<std::int64_t> free_since;                   ///< by micro-batch: of its frame, before it was taken
     std::vector<std::int64_t> gradient_used;  ///< by order of received gradient: the action after its last use
     std::int64_t num_gradients_in = 0, num_gradients_out = 0, last_backward = -1;
   };
@@ -52,11 +55,9 @@ class Binder {
     std::vector<std::int64_t> held(chunks_.size(), 0);
     bound_.num_frames.assign(chunks_.size(), min_frames);
     for (std::size_t i = 0; i < program_.size(); ++i) {
-      const Instruction& instruction = program_[i];
-      std::int64_t& most = bound_.num_frames[instruction.chunk];
-      if (instruction.op == Op::kLoadInput || instruction.op == Op::kRecvActivation)
-        most = std::max(most, ++held[instruction.chunk]);
-      if (is_release_[i]) --held[instruction.chunk];
+      const std::int64_t chunk = program_[i].chunk;
+      if (is_take_[i]) bound_.num_frames[chunk] = std::max(bound_.num_frames[chunk], ++held[chunk]);
+      if (is_release_[i]) --held[chunk];
     }
   }
 
@@ -66,15 +67,11 @@ class Binder {
     const std::int64_t m = action.instruction.micro_batch;
     if (m < 0) return;
     Chunk& chunk = chunks_[action.instruction.chunk];
+    if (is_take_[i]) take_frame(chunk, m);
     switch (action.instruction.op) {
-      case Op::kLoadInput:
-        take_frame(chunk, m);
+      case Op::kRecvActivation:
+        receive(chunk.free_since[m], action.instruction, chunk.frame_of[m]);
         break;
-      case Op::kRecvActivation: {
-        const std::int64_t since = take_frame(chunk, m);
-        receive(since, action.instruction, chunk.frame_of[m]);
-        break;
-      }
       case Op::kRecvGradient:
         receive_gradient(action, chunk);
         break;
@@ -115,11 +112,10 @@ class Binder {
     if (bucket == kAllBuckets || bucket == 0) chunk.gradient_used.push_back(i + 1);
   }
 
-  // The frame for m; returns since which action it is free.
-  std::int64_t take_frame(Chunk& chunk, std::int64_t m) {
+  static void take_frame(Chunk& chunk, std::int64_t m) {
     const FreedFrame taken = chunk.freed_frames[chunk.num_taken++];
     chunk.frame_of[m] = taken.frame;
-    return taken.since;
+    chunk.free_since[m] = taken.since;
   }
 
   void receive(std::int64_t since, const Instruction& i, std::int64_t buffer) {
@@ -145,7 +141,8 @@ class Binder {
   const StageProgram& program_;
   BoundProgram bound_;
   std::vector<Chunk> chunks_;
-  std::vector<bool> is_release_;     ///< by place: a frame is free after it
+  std::vector<bool> is_take_;        ///< by action: a frame is taken by it
+  std::vector<bool> is_release_;     ///< by action: a frame is free after it
   std::vector<std::int64_t> since_;  ///< by receive, in list order
 };
 

@@ -23,12 +23,10 @@ std::vector<double> shares_of(const std::vector<BucketCost>& costs, std::int64_t
 double seconds_of(const Instruction& i, const ChunkCost& cost, const std::vector<double>& shares) {
   const double share = is_backward(i.op) && i.bucket != kAllBuckets ? shares[i.bucket] : 1;
   switch (i.op) {
-    case Op::kLoadInput:
-      return cost.load_input_seconds;
+    case Op::kLoad:
+      return cost.load_seconds;
     case Op::kForward:
       return cost.forward_seconds;
-    case Op::kLoadLabels:
-      return cost.load_labels_seconds;
     case Op::kLoss:
       return cost.loss_seconds;
     case Op::kBackward:

@@ -37,8 +37,7 @@ constexpr std::array kInks = {
 
 Look look_of(Op op) {
   switch (op) {
-    case Op::kLoadInput:
-    case Op::kLoadLabels:
+    case Op::kLoad:
       return Look::kData;
     case Op::kForward:
     case Op::kLoss:

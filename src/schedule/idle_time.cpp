@@ -78,8 +78,7 @@ class Cutter {
 void cut(const Span& timed, double latest_arrival, double planned_wait, Cutter cutter) {
   const double ready = timed.ready_seconds, late = std::min(latest_arrival, ready);
   switch (timed.instruction.op) {
-    case Op::kLoadInput:
-    case Op::kLoadLabels:
+    case Op::kLoad:
       cutter.until(ready, IdleCause::kData);
       return;
     case Op::kRecvActivation:

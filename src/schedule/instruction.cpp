@@ -9,16 +9,14 @@ namespace {
 
 const char* name_of(Op op) {
   switch (op) {
-    case Op::kLoadInput:
-      return "LoadInput";
+    case Op::kLoad:
+      return "Load";
     case Op::kRecvActivation:
       return "RecvActivation";
     case Op::kForward:
       return "Forward";
     case Op::kSendActivation:
       return "SendActivation";
-    case Op::kLoadLabels:
-      return "LoadLabels";
     case Op::kLoss:
       return "Loss";
     case Op::kRecvGradient:

@@ -33,8 +33,7 @@ std::vector<ChunkTicks> ticks_of(const PipelineSpec& spec, bool splits_backward)
   std::vector<Seconds> seconds;
   double longest = 0;
   for (const ChunkCost& cost : costs_or_equal(spec).chunks) {
-    const double forward =
-        cost.load_input_seconds + cost.forward_seconds + cost.load_labels_seconds + cost.loss_seconds;
+    const double forward = cost.load_seconds + cost.forward_seconds + cost.loss_seconds;
     const double backward = splits_backward ? cost.backward_input_seconds : cost.joint_backward_seconds();
     seconds.push_back(
         {forward, backward, cost.backward_weight_seconds, cost.behind.wire_seconds(), cost.behind.latency_seconds});

@@ -35,8 +35,9 @@ std::vector<SlotUse> slot_uses(const StageProgram& program) {
   for (std::size_t i = 0; i < program.size(); ++i) {
     const auto& [op, m, bucket, chunk] = program[i];
     auto& use_of_m = use_of[chunk];
-    if (op == Op::kLoadInput || op == Op::kRecvActivation) {
+    if (op == Op::kLoad || op == Op::kRecvActivation) {
       if (m >= std::ssize(use_of_m)) use_of_m.resize(m + 1, -1);
+      if (use_of_m[m] >= 0) continue;  // loaded before
       use_of_m[m] = std::ssize(uses);
       uses.push_back({.chunk = chunk, .micro_batch = m, .taken_at = i, .released_at = i});
     } else if (op == Op::kSendActivation || op == Op::kLoss || op == Op::kBackward || op == Op::kBackwardWeight) {

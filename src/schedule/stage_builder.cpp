@@ -8,10 +8,10 @@
 namespace convoy::schedule {
 
 void StageBuilder::forward(std::int64_t m, std::int64_t chunk) {
-  add(is_first(chunk) ? Op::kLoadInput : Op::kRecvActivation, m, chunk);
+  if (spec_.loads_at(virtual_stage(chunk))) add(Op::kLoad, m, chunk);
+  if (!is_first(chunk)) add(Op::kRecvActivation, m, chunk);
   add(Op::kForward, m, chunk);
   if (is_last(chunk)) {
-    add(Op::kLoadLabels, m, chunk);
     add(Op::kLoss, m, chunk);
   } else {
     add(Op::kSendActivation, m, chunk);
@@ -92,6 +92,9 @@ void check(const PipelineSpec& spec) {
   for (std::size_t x = 0; x < spec.num_buckets.size(); ++x) {
     if (spec.num_buckets[x] < 1) fail("Virtual stage {} has {} gradient buckets: at least 1.", x, spec.num_buckets[x]);
   }
+  if (!spec.loads.empty() && (std::ssize(spec.loads) != num || !spec.loads.front()))
+    fail("A pipeline of {} virtual stages was told of {} whether they load: of each, and the first does.", num,
+         spec.loads.size());
   if (!spec.costs.chunks.empty() && std::ssize(spec.costs.chunks) != num) {
     fail("A pipeline of {} virtual stages was given the costs of {}.", num, spec.costs.chunks.size());
   }

@@ -16,7 +16,7 @@ class StageBuilder {
   std::int64_t stages() const { return spec_.stages; }
   std::int64_t micro_batches() const { return spec_.micro_batches; }
 
-  /// In from the loader or the virtual stage before, forward, then out to the one behind or into the loss.
+  /// In from the loader and the virtual stage before, forward, then out to the next one or into the loss.
   void forward(std::int64_t m, std::int64_t chunk = 0);
   /// The gradient in, backward, the gradient out. The last micro-batch also hands over the buckets (see there).
   void backward(std::int64_t m, std::int64_t chunk = 0);
@@ -35,9 +35,10 @@ class StageBuilder {
     program_.push_back({.op = op, .micro_batch = m, .bucket = bucket, .chunk = chunk});
   }
   void add_for(Op op, const Instruction& reduce) { add(op, -1, reduce.chunk, reduce.bucket); }
-  bool is_first(std::int64_t chunk) const { return stage_ == 0 && chunk == 0; }
-  bool is_last(std::int64_t chunk) const { return stage_ == spec_.stages - 1 && chunk == spec_.chunks - 1; }
-  std::int64_t num_buckets(std::int64_t chunk) const { return spec_.num_buckets[chunk * spec_.stages + stage_]; }
+  std::int64_t virtual_stage(std::int64_t chunk) const { return chunk * spec_.stages + stage_; }
+  bool is_first(std::int64_t chunk) const { return virtual_stage(chunk) == 0; }
+  bool is_last(std::int64_t chunk) const { return virtual_stage(chunk) == spec_.virtual_stages() - 1; }
+  std::int64_t num_buckets(std::int64_t chunk) const { return spec_.num_buckets[virtual_stage(chunk)]; }
 
   const PipelineSpec& spec_;
   std::int64_t stage_;

@@ -52,7 +52,7 @@ auto find(const std::string& text, const std::string& file, bool is_root, const 
 
 std::int64_t largest_boundary(const Network& network) {
   std::int64_t bytes = 0;
-  for (std::size_t i = 1; i < network.size(); ++i) bytes = std::max(bytes, network[i]->x_bytes());
+  for (std::size_t i = 1; i < network.size(); ++i) bytes = std::max(bytes, network[i]->x().bytes());
   return bytes;
 }
 

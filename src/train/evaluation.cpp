@@ -21,10 +21,9 @@ class UnlabelledSource final : public BatchSource {
  public:
   UnlabelledSource(BatchSource& source, std::int64_t batch_micro) : source_(source), batch_micro_(batch_micro) {}
 
-  void load_images(std::int64_t micro_batch, void* x) override { source_.load_images(micro_batch, x); }
-  void load_labels(std::int64_t micro_batch, std::int32_t* labels, ops::SecondLabel* seconds) override {
-    source_.load_labels(micro_batch, labels, seconds);
-    std::fill_n(labels, batch_micro_, ops::kNoLabel);
+  void load(std::string_view feature, std::int64_t micro_batch, void* to) override {
+    if (feature != features::kLabel) return source_.load(feature, micro_batch, to);
+    std::fill_n(static_cast<std::int32_t*>(to), batch_micro_, ops::kNoLabel);
   }
 
  private:

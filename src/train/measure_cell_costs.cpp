@@ -27,7 +27,7 @@ constexpr double kEnoughSeconds = 0.5;  // of a window: after so long no more ro
 // What decides how long a cell takes; without a gradient to hand on it has no backward.
 std::string signature(const Cell& cell, bool has_backward) {
   const CellMemory& memory = cell.memory();
-  std::string text = fmt::format("{} {} {} {} {} {}", to_string(cell.x()), to_string(cell.y()),
+  std::string text = fmt::format("{} {} {} {} {} {}", to_string(cell.x().shape), to_string(cell.y().shape),
                                  memory.activation_bytes(), memory.forward_flop(), cell.is_frozen(), has_backward);
   for (const CellMemory::Entry& entry : memory.parameters())
     text += fmt::format(" {}", fmt::join(entry.spec.dims, "x"));
@@ -38,7 +38,7 @@ std::string signature(const Cell& cell, bool has_backward) {
 std::int64_t bytes_of(const Cell& cell) {
   const CellMemory& memory = cell.memory();
   return 4 * memory.arena_count() * kFloatBytes + memory.activation_bytes() + memory.weight_gradient_input_bytes() +
-         memory.statistic_bytes() + memory.scratch_bytes() + 2 * cell.x_bytes();
+         memory.statistic_bytes() + memory.scratch_bytes() + 2 * cell.x().bytes();
 }
 
 std::vector<CellRange> windows_of(const Network& network) {
@@ -77,15 +77,15 @@ class Lap {
                                      .recomputed = std::vector<bool>(network_.size(), recomputes),
                                      .splits_backward = true})),
         gradients_(library.device(), stage_.plan().layout.count * kFloatBytes),
-        dy_(library.device(), stage_.last_cell().dy_bytes()),
+        dy_(library.device(), stage_.last_cell().dy().bytes()),
         stopwatch_(library.device().make_stopwatch(2 * cells.size() + 1)) {
     std::vector<float> values(static_cast<std::size_t>(stage_.plan().layout.count));
     for (const ArenaEntry& entry : stage_.plan().layout.entries)
       std::ranges::copy(initial_values(entry.spec, {.seed = 1}), values.begin() + entry.offset);
     library.device().copy_to_device(stage_.parameters().masters, values.data(), std::ssize(values) * kFloatBytes);
     stage_.reload_weights();
-    fill(library, spec.type, stage_.input(kPlace), stage_.first_cell().x().count());
-    fill(library, spec.type, dy_.data(), stage_.last_cell().y().count());
+    fill(library, spec.type, stage_.input(kPlace), stage_.first_cell().x().shape.count());
+    fill(library, spec.type, dy_.data(), stage_.last_cell().y().shape.count());
   }
 
   // All in seconds by cell, those of backward from the last to the first that is trained.
@@ -116,7 +116,8 @@ class Lap {
                                      .dy = chunk.is_last ? stage_.dlogits(kPlace) : stage_.gradient_in(0, 0),
                                      .dx = chunk.is_first ? nullptr : stage_.gradient_out(0, 0),
                                      .gradients = gradients_.floats()};
-    library_.elementwise().add(stage_.plan().type, dy_.data(), dy_.data(), piece.dy, stage_.last_cell().y().count());
+    library_.elementwise().add(stage_.plan().type, dy_.data(), dy_.data(), piece.dy,
+                               stage_.last_cell().y().shape.count());
     return piece;
   }
 

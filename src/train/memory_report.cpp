@@ -63,7 +63,7 @@ std::string describe_sum(const Comparison& most, bool is_host) {
 
 HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool holds_checkpoint) {
   HostMemory host;
-  const std::int64_t input_bytes = plan.network().front()->x().count();  // as the loader holds it: pixels
+  const std::int64_t input_bytes = plan.network().front()->x().shape.count();  // as the loader holds it: pixels
   const LoaderSpec loading{.threads = plan.spec().loader_threads};
   if (stage == 0) host.images = 2 * loading.num_slots() * input_bytes;
   const std::int64_t tensors = 1 + plan.num_slots();

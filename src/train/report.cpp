@@ -25,7 +25,7 @@ double gigaflop_a_sample(const Network& network, const std::vector<CellRange>& r
   for (const CellRange& cells : runs)
     for (std::int64_t i = cells.begin; i < cells.end; ++i)
       flop += network[i]->memory().forward_flop() + network[i]->memory().backward_flop();
-  return flop / static_cast<double>(network.front()->x().n) / 1e9;
+  return flop / static_cast<double>(network.front()->x().shape.n) / 1e9;
 }
 
 std::string describe_stages(const StepPlan& plan) {

@@ -39,6 +39,7 @@ Frame Stage::frame_of(const FramePlace& place, std::int64_t i) const {
           .y = at(place, chunk.x_offsets[i + 1]),
           .activations = chunk.is_recomputed[i] ? recomputed_.data() : at(place, chunk.activation_offsets[i]),
           .statistics = at(place, chunk.statistic_offsets[i]),
+          .features = at(place, chunk.feature_offsets[i]),
           .scratch = scratch_.data(),
           .parameters = parameters_.floats() + arena_offset(place.chunk, i),
           .weights = weights_of(place.chunk, i)};
@@ -113,7 +114,8 @@ Frame Stage::backward_frame(const BackwardPiece& piece, std::int64_t i, Part par
   Frame cell_frame = frame_of(place, i);
   cell_frame.training = !cell(place.chunk, i).is_frozen();
   if (!cell_frame.training) return cell_frame;
-  if (part != Part::kWhole) cell_frame.weight_gradient_inputs = at(place, plan_.chunks[place.chunk].weight_gradient_input_offsets[i]);
+  if (part != Part::kWhole)
+    cell_frame.weight_gradient_inputs = at(place, plan_.chunks[place.chunk].weight_gradient_input_offsets[i]);
   if (part != Part::kInput) cell_frame.gradients = piece.gradients + arena_offset(place.chunk, i);
   return cell_frame;
 }

@@ -52,6 +52,15 @@ class Stage {
   /// The parameters of these cells (of the network) of the chunk, copies included, have changed.
   void load_weights(std::int64_t chunk, const CellRange& cells);
 
+  /// Calls visit(feature's name, where it is to be) for what the chunk's cells read of the samples.
+  template <typename Visit>
+  void for_each_feature(const FramePlace& place, Visit&& visit) const {
+    for (std::int64_t i = 0; i < plan_.chunks[place.chunk].cells.size(); ++i) {
+      const Frame cell_frame = frame_of(place, i);
+      for (const Feature& feature : cell(place.chunk, i).features()) visit(feature.name, cell_frame[feature.place]);
+    }
+  }
+
   /// x in input(place), y into output(place).
   void forward(const FramePlace& place, bool training, const Poke& poke) const;
 

@@ -26,25 +26,26 @@ ChunkPlan plan_chunk(const Network& network, const StagePlanSpec& spec, const Ar
   };
   for (std::int64_t i = cells.begin; i < cells.end; ++i) {
     const Cell& cell = *network[i];
-    const std::int64_t saved_bytes = cell.memory().activation_bytes();
+    const std::int64_t activation_bytes = cell.memory().activation_bytes();
     // Before the first cell that is trained there is no backward.
-    const bool shares = i < stage.first_trained || (!spec.recomputed.empty() && spec.recomputed[i]);
-    plan.is_recomputed.push_back(shares);
-    if (shares) stage.recomputed_bytes = std::max(stage.recomputed_bytes, saved_bytes);
-    plan.x_offsets.push_back(reserve(cell.x_bytes()));
-    plan.activation_offsets.push_back(reserve(shares ? 0 : saved_bytes));
+    const bool is_recomputed = i < stage.first_trained || (!spec.recomputed.empty() && spec.recomputed[i]);
+    plan.is_recomputed.push_back(is_recomputed);
+    if (is_recomputed) stage.recomputed_bytes = std::max(stage.recomputed_bytes, activation_bytes);
+    plan.x_offsets.push_back(reserve(cell.x().bytes()));
+    plan.feature_offsets.push_back(reserve(cell.memory().feature_bytes()));
+    plan.activation_offsets.push_back(reserve(is_recomputed ? 0 : activation_bytes));
     plan.statistic_offsets.push_back(reserve(cell.memory().statistic_bytes()));
     if (spec.splits_backward)
       plan.weight_gradient_input_offsets.push_back(
           reserve(cell.is_frozen() ? 0 : cell.memory().weight_gradient_input_bytes()));
     stage.scratch_bytes = std::max(stage.scratch_bytes, cell.memory().scratch_bytes());
-    if (i > cells.begin) stage.inner_gradient_bytes = std::max(stage.inner_gradient_bytes, cell.x_bytes());
+    if (i > cells.begin) stage.inner_gradient_bytes = std::max(stage.inner_gradient_bytes, cell.x().bytes());
   }
   const Cell& last = *network[cells.end - 1];
-  plan.x_offsets.push_back(reserve(last.y_bytes()));
-  if (plan.is_last) plan.dlogits_offset = reserve(last.dy_bytes());
-  if (!plan.is_first) plan.boundary_in_bytes = network[cells.begin]->x_bytes();
-  if (!plan.is_last) plan.boundary_out_bytes = last.y_bytes();
+  plan.x_offsets.push_back(reserve(last.y().bytes()));
+  if (plan.is_last) plan.dlogits_offset = reserve(last.dy().bytes());
+  if (!plan.is_first) plan.boundary_in_bytes = network[cells.begin]->x().bytes();
+  if (!plan.is_last) plan.boundary_out_bytes = last.y().bytes();
   return plan;
 }
 

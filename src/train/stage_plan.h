@@ -32,9 +32,10 @@ struct ChunkPlan {
   bool is_first = true, is_last = true;  ///< of the network
   std::int64_t num_frames = 0;
   // Offsets in a frame, bytes.
-  std::vector<std::int64_t> x_offsets;                      ///< of each cell's input; one more: the chunk's output
-  std::vector<std::int64_t> activation_offsets;             ///< of what each cell saves, where it is kept
-  std::vector<std::int64_t> statistic_offsets;              ///< of what each cell notes
+  std::vector<std::int64_t> x_offsets;           ///< of each cell's input; one more: the chunk's output
+  std::vector<std::int64_t> feature_offsets;     ///< of what each cell reads of the samples, beside its input
+  std::vector<std::int64_t> activation_offsets;  ///< of what each cell saves, where it is kept
+  std::vector<std::int64_t> statistic_offsets;   ///< of what each cell notes
   std::vector<std::int64_t> weight_gradient_input_offsets;  ///< of what each cell keeps; empty where backward is one
   std::int64_t dlogits_offset = 0;                          ///< the network's last chunk: the loss's gradient
   std::int64_t frame_bytes = 0;

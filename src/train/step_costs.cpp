@@ -37,8 +37,8 @@ class StepCosts {
     const double tree = tree_seconds(run.whole().count());
     *cost.backward_seconds += tree;
     cost.backward_weight_seconds += tree;
-    if (chunk.is_first) cost.load_input_seconds = seconds(network_.front()->x_bytes(), kTripsOfImage);
-    if (chunk.is_last) cost.loss_seconds = seconds(network_.back()->y_bytes(), kTripsOfLoss);
+    if (chunk.is_first) cost.load_seconds = seconds(network_.front()->x().bytes(), kTripsOfImage);
+    if (chunk.is_last) cost.loss_seconds = seconds(network_.back()->y().bytes(), kTripsOfLoss);
     cost.behind = {.latency_seconds = machine_.rates.latency_seconds,
                    .size_bytes = chunk.boundary_out_bytes,
                    .bytes_per_second = machine_.rates.bytes_per_second};

@@ -30,7 +30,7 @@ StepExecutor::StepExecutor(const ExecutorParts& parts, BoundProgram program)
   poke_ = [] {};
   if (parts.device.is_host()) poke_ = [this] { parts_.transport.progress(); };
   if (parts.grid.is_last_stage()) {
-    const std::int64_t num = program_.num_micro_batches, samples = parts.stage.last_cell().y().n;
+    const std::int64_t num = program_.num_micro_batches, samples = parts.stage.last_cell().y().shape.n;
     labels_ = HostBuffer(parts.device, num * samples * static_cast<std::int64_t>(sizeof(std::int32_t)));
     if (parts.training.mixes_labels)
       seconds_ = HostBuffer(parts.device, num * samples * static_cast<std::int64_t>(sizeof(ops::SecondLabel)));
@@ -124,13 +124,12 @@ void StepExecutor::run(BatchSource& source) {
 }
 
 void StepExecutor::execute(const Action& action, Recording* recording, BatchSource& source) {
-  const std::int64_t m = action.instruction.micro_batch, chunk = action.instruction.chunk;
-  const std::int64_t bucket = bucket_of(action.instruction);
+  const std::int64_t chunk = action.instruction.chunk, bucket = bucket_of(action.instruction);
   Stage& stage = parts_.stage;
   ShardedUpdate* update = parts_.training.update;
   switch (action.instruction.op) {
-    case Op::kLoadInput:
-      load_images(action, source);
+    case Op::kLoad:
+      load(action, source);
       break;
     case Op::kRecvActivation:
       wait_for(*messages_of(action).activation_receives[action.frame]);
@@ -142,11 +141,6 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
     case Op::kSendActivation:
       messages_of(action).activation_sends[action.frame]->start();
       break;
-    case Op::kLoadLabels: {
-      const ScopedTimer timer(times_.load);
-      source.load_labels(m, labels_of(m), seconds_of(m));
-      break;
-    }
     case Op::kLoss:
       compute_loss(action);
       if (logits_lane_) copy_logits(action);
@@ -200,10 +194,16 @@ void StepExecutor::note_ready() {
   if (recorder_ != nullptr) recorder_->ready();
 }
 
-void StepExecutor::load_images(const Action& action, BatchSource& source) {
+// What the chunk's cells read of the samples; the last chunk's loss, too.
+void StepExecutor::load(const Action& action, BatchSource& source) {
   const ScopedTimer timer(times_.load);
   const double waited = source.wait_seconds();
-  source.load_images(action.instruction.micro_batch, parts_.stage.input(place_of(action)));
+  const std::int64_t m = action.instruction.micro_batch;
+  parts_.stage.for_each_feature(place_of(action), [&](const std::string& name, void* to) { source.load(name, m, to); });
+  if (chunk_of(action).is_last) {
+    source.load(features::kLabel, m, labels_of(m));
+    if (parts_.training.mixes_labels) source.load(features::kMixedLabel, m, seconds_of(m));
+  }
   if (recorder_ != nullptr) recorder_->waited(source.wait_seconds() - waited);
 }
 
@@ -225,7 +225,7 @@ void StepExecutor::copy_logits(const Action& action) {
       parts_.transport.progress();
       return logits_lane_->done();
     });
-  const std::int64_t size_bytes = parts_.stage.last_cell().y_bytes();
+  const std::int64_t size_bytes = parts_.stage.last_cell().y().bytes();
   logits_lane_->mark();
   logits_lane_->start_to_host(logits_.data() + action.instruction.micro_batch * size_bytes,
                               parts_.stage.logits(place_of(action)), size_bytes);
@@ -311,12 +311,12 @@ bool StepExecutor::any_rank_found_overflow() {
 }
 
 std::int32_t* StepExecutor::labels_of(std::int64_t micro_batch) const {
-  return reinterpret_cast<std::int32_t*>(labels_.data()) + micro_batch * parts_.stage.last_cell().y().n;
+  return reinterpret_cast<std::int32_t*>(labels_.data()) + micro_batch * parts_.stage.last_cell().y().shape.n;
 }
 
 ops::SecondLabel* StepExecutor::seconds_of(std::int64_t micro_batch) const {
   if (!parts_.training.mixes_labels) return nullptr;
-  return reinterpret_cast<ops::SecondLabel*>(seconds_.data()) + micro_batch * parts_.stage.last_cell().y().n;
+  return reinterpret_cast<ops::SecondLabel*>(seconds_.data()) + micro_batch * parts_.stage.last_cell().y().shape.n;
 }
 
 Message& StepExecutor::receive_of(const EarlyReceive& receive) const {
@@ -360,7 +360,7 @@ std::span<const ops::LossSums> StepExecutor::sums() const {
 
 void StepExecutor::keep_logits() {
   if (logits_lane_ || !parts_.grid.is_last_stage()) return;
-  logits_ = HostBuffer(parts_.device, program_.num_micro_batches * parts_.stage.last_cell().y_bytes());
+  logits_ = HostBuffer(parts_.device, program_.num_micro_batches * parts_.stage.last_cell().y().bytes());
   logits_lane_ = parts_.device.make_copy_lane();
 }
 

@@ -93,7 +93,7 @@ class StepExecutor {
   ops::SecondLabel* seconds_of(std::int64_t micro_batch) const;
   void execute(const Action& action, Recording* recording, BatchSource& source);
   void note_ready();
-  void load_images(const Action& action, BatchSource& source);
+  void load(const Action& action, BatchSource& source);
   void compute_loss(const Action& action);
   void copy_logits(const Action& action);
   void forward(const Action& action, Recording& recording);

@@ -81,13 +81,10 @@ GoldenSource::GoldenSource(const nlohmann::json& golden, const Engine& engine)
   engine.device().copy_to_device(images_.data(), nhwc.data(), images_.size_bytes());
 }
 
-void GoldenSource::load_images(std::int64_t micro_batch, void* x) {
-  const std::int64_t count = micro_ * image_count_;
-  elementwise_.round_to(type_, images_.floats() + (first_ + micro_batch) * count, x, count);
-}
-
-void GoldenSource::load_labels(std::int64_t micro_batch, std::int32_t* labels, ops::SecondLabel*) {
-  std::copy_n(labels_.begin() + (first_ + micro_batch) * micro_, micro_, labels);
+void GoldenSource::load(std::string_view feature, std::int64_t micro_batch, void* to) {
+  const std::int64_t count = micro_ * image_count_, m = first_ + micro_batch;
+  if (feature == features::kImage) elementwise_.round_to(type_, images_.floats() + m * count, to, count);
+  if (feature == features::kLabel) std::copy_n(labels_.begin() + m * micro_, micro_, static_cast<std::int32_t*>(to));
 }
 
 }  // namespace convoy::test

@@ -30,8 +30,7 @@ class GoldenSource final : public BatchSource {
  public:
   GoldenSource(const nlohmann::json& golden, const Engine& engine);
 
-  void load_images(std::int64_t micro_batch, void* x) override;
-  void load_labels(std::int64_t micro_batch, std::int32_t* labels, ops::SecondLabel*) override;
+  void load(std::string_view feature, std::int64_t micro_batch, void* to) override;
 
  private:
   std::int64_t first_, micro_, image_count_;

@@ -65,7 +65,7 @@ std::vector<float> all_images(const io::SampleStore& samples, const Augmentation
   loading.batch_global = loading.batch_micro = samples.info().num_samples;
   loading.num_micro_batches = loading.num_steps = loading.steps_per_epoch = 1;
   std::vector<float> images(static_cast<std::size_t>(loading.batch_micro * augmenter.image().count()));
-  Loader(samples, sampler, augmenter, *library, loading).load_images(0, images.data());
+  Loader(samples, sampler, augmenter, *library, loading).load(features::kImage, 0, images.data());
   return images;
 }
 

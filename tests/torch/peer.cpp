@@ -34,9 +34,9 @@ class OneBatch final : public BatchSource {
       : images_(read_values<float>(folder + "/images.f32")),
         labels_(read_values<std::int32_t>(folder + "/labels.i32")) {}
 
-  void load_images(std::int64_t, void* x) override { std::memcpy(x, images_.data(), images_.size() * sizeof(float)); }
-  void load_labels(std::int64_t, std::int32_t* labels, ops::SecondLabel*) override {
-    std::copy(labels_.begin(), labels_.end(), labels);
+  void load(std::string_view feature, std::int64_t, void* to) override {
+    if (feature == features::kImage) std::memcpy(to, images_.data(), images_.size() * sizeof(float));
+    if (feature == features::kLabel) std::copy(labels_.begin(), labels_.end(), static_cast<std::int32_t*>(to));
   }
 
  private:

@@ -104,7 +104,7 @@ void measure(const Case& c, ops::Library& library) {
     spec.num_steps = num_steps;
     const double start = processor_seconds();
     Loader loader(dataset, sampler, augmenter, library, spec);
-    for (std::int64_t step = 0; step < num_steps; ++step) loader.load_images(0, x.data());
+    for (std::int64_t step = 0; step < num_steps; ++step) loader.load(features::kImage, 0, x.data());
     return processor_seconds() - start;
   };
   const double trial = seconds_of(spec.steps_per_epoch);

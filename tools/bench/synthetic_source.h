@@ -26,11 +26,9 @@ class SyntheticSource final : public BatchSource {
       labels_[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(i) % network_.num_classes);
   }
 
-  void load_images(std::int64_t, void* x) override {
-    elementwise_.round_to(network_.type, images_.floats(), x, count_);
-  }
-  void load_labels(std::int64_t, std::int32_t* labels, ops::SecondLabel*) override {
-    std::copy(labels_.begin(), labels_.end(), labels);
+  void load(std::string_view feature, std::int64_t, void* to) override {
+    if (feature == features::kImage) elementwise_.round_to(network_.type, images_.floats(), to, count_);
+    if (feature == features::kLabel) std::copy(labels_.begin(), labels_.end(), static_cast<std::int32_t*>(to));
   }
 
  private:

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
-#include "convoy/ops/softmax_cross_entropy.h"
+#include "convoy/base/features.h"
 
 namespace convoy {
 
@@ -12,13 +13,10 @@ class BatchSource {
  public:
   virtual ~BatchSource() = default;
 
-  /// Writes the images of the replica's micro-batch (0.. within the step), in the network's type, as (N,H,W,C) into
-  /// device memory x, in order with the device's work. Called by the first stage only.
-  virtual void load_images(std::int64_t micro_batch, void* x) = 0;
-  /// Writes its labels (N) into host memory, and where samples are mixed (augment.mixup) what each is mixed with; else
-  /// `seconds` is null. Called by the last stage only.
-  virtual void load_labels(std::int64_t micro_batch, std::int32_t* labels, ops::SecondLabel* seconds) = 0;
-  /// Seconds that load_images has waited because nothing was ready.
+  /// Writes a feature (convoy/base/features.h) of the replica's micro-batch (0.. within the step) to where it is read:
+  /// in memory that the device reads, in order with its work. A rank asks for those alone that its stage reads.
+  virtual void load(std::string_view feature, std::int64_t micro_batch, void* to) = 0;
+  /// Seconds that load() has waited because nothing was ready.
   virtual double wait_seconds() const { return 0; }
 };
 

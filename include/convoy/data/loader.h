@@ -92,8 +92,8 @@ struct BadSample {
 
 /// Micro-batch m of step t holds the samples at positions (t mod steps_per_epoch) * batch_global + m * batch_micro + i.
 /// Threads start on construction and end on destruction, also in the middle; they sleep while all is read ahead. An
-/// error in a thread is thrown by the load of its micro-batch. Images must be asked for in ascending order, step after
-/// step, and so must labels: each kind for itself, by one thread. samples, sampler, augmenter and library must
+/// error in a thread is thrown by the load of its micro-batch. Each feature must be asked for in ascending order, step
+/// after step, by one thread. samples, sampler, augmenter and library must
 /// outlive the loader.
 class Loader final : public BatchSource {
  public:
@@ -101,8 +101,8 @@ class Loader final : public BatchSource {
          const LoaderSpec& spec);
   ~Loader() override;
 
-  void load_images(std::int64_t micro_batch, void* x) override;
-  void load_labels(std::int64_t micro_batch, std::int32_t* labels, ops::SecondLabel* seconds) override;
+  /// Images; labels, and with augment.mixup mixed labels.
+  void load(std::string_view feature, std::int64_t micro_batch, void* to) override;
 
   /// Where bad images are skipped: 1 for each of this replica's samples of a step whose image was bad, as far as they
   /// have been loaded. Read between steps.

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "convoy/base/data_type.h"
-#include "convoy/base/shape.h"
+#include "convoy/base/features.h"
+#include "convoy/base/tensor_spec.h"
 #include "convoy/model/parameter.h"
 #include "convoy/ops/library.h"
 
@@ -46,6 +46,7 @@ struct Frame {
   /// respect to the input comes first and one with respect to the weights later. Null where backward is one, and in a
   /// frozen cell.
   std::byte* weight_gradient_inputs = nullptr;
+  std::byte* features = nullptr;      ///< this cell's part, of this micro-batch: what it reads of the samples beside x
   std::byte* scratch = nullptr;       ///< the stage's, for one call
   const float* parameters = nullptr;  ///< this cell's part of the parameter arena
   Weights weights;                    ///< likewise, as load_weights() had them
@@ -80,6 +81,13 @@ inline std::byte* Frame::operator[](const GradientPlace& place) const {
   return (*this)[splits_backward() ? place.split : place.joint];
 }
 
+/// What a cell reads of the micro-batch's samples: the stage that holds the cell has it loaded.
+struct Feature {
+  std::string name;  ///< image
+  TensorSpec spec;
+  Place place;
+};
+
 /// What layers ask for while a cell is put together. Every offset is a multiple of 64 bytes.
 class CellMemory {
  public:
@@ -88,6 +96,7 @@ class CellMemory {
   /// Of activations and their gradients, and of the weights that they meet.
   DataType type() const { return type_; }
   ParameterRef parameter(ParameterSpec spec);
+  Place feature(std::int64_t bytes) { return {&Frame::features, reserve(feature_bytes_, bytes)}; }
   Place activation(std::int64_t bytes) { return {&Frame::activations, reserve(activation_bytes_, bytes)}; }
   Place statistic(std::int64_t bytes) { return {&Frame::statistics, reserve(statistic_bytes_, bytes)}; }
   Place weight_gradient_input(std::int64_t bytes) {
@@ -104,6 +113,7 @@ class CellMemory {
   const std::vector<Entry>& parameters() const { return parameters_; }
   std::vector<Entry>& parameters() { return parameters_; }
   std::int64_t arena_count() const { return arena_count_; }  ///< floats, padding included
+  std::int64_t feature_bytes() const { return feature_bytes_; }
   std::int64_t activation_bytes() const { return activation_bytes_; }
   std::int64_t statistic_bytes() const { return statistic_bytes_; }
   std::int64_t weight_gradient_input_bytes() const { return weight_gradient_input_bytes_; }
@@ -117,8 +127,8 @@ class CellMemory {
 
   DataType type_;
   std::vector<Entry> parameters_;
-  std::int64_t arena_count_ = 0, activation_bytes_ = 0, statistic_bytes_ = 0, weight_gradient_input_bytes_ = 0,
-               scratch_bytes_ = 0;
+  std::int64_t arena_count_ = 0, feature_bytes_ = 0, activation_bytes_ = 0, statistic_bytes_ = 0,
+               weight_gradient_input_bytes_ = 0, scratch_bytes_ = 0;
   double forward_flop_ = 0, backward_flop_ = 0;
 };
 
@@ -134,13 +144,13 @@ class Cell {
   Cell& operator=(const Cell&) = delete;
 
   const std::string& name() const { return name_; }
-  const Shape& x() const;
-  const Shape& y() const;
-  std::int64_t x_bytes() const;
-  /// The network's last cell gives float32 logits; their gradient is of the cell's type like any other.
-  std::int64_t y_bytes() const;
-  std::int64_t dy_bytes() const;
+  const TensorSpec& x() const;  ///< of a cell without an input: its first feature
+  const TensorSpec& y() const;
+  TensorSpec dx() const;  ///< of the network's type, like all gradients of activations
+  TensorSpec dy() const;
   const CellMemory& memory() const;
+  /// What it reads of the samples.
+  const std::vector<Feature>& features() const;
 
   /// Freezes the parameters and statistics whose names `wanted` accepts; where that is all that is trained here, the
   /// cell: batch norm then uses its running statistics, which stay as they are, in training too.

@@ -31,10 +31,9 @@ struct BucketCost {
 
 /// A virtual stage's work on one micro-batch. Recomputed activations are part of the backward by input.
 struct ChunkCost {
-  double load_input_seconds = 0;   ///< first virtual stage
-  double forward_seconds = 0;      ///< all cells of the chunk
-  double load_labels_seconds = 0;  ///< last virtual stage
-  double loss_seconds = 0;         ///< last virtual stage
+  double load_seconds = 0;     ///< where the chunk reads of the samples
+  double forward_seconds = 0;  ///< all cells of the chunk
+  double loss_seconds = 0;     ///< last virtual stage
   double backward_input_seconds = 0;
   double backward_weight_seconds = 0;
   std::optional<double> backward_seconds = {};  ///< of a joint Backward, where it is not the sum of the two

@@ -8,11 +8,10 @@
 namespace convoy {
 
 enum class Op {
-  kLoadInput,       ///< m: images of micro-batch m, first virtual stage
+  kLoad,            ///< m: what the chunk's cells, or the loss, read of micro-batch m's samples
   kRecvActivation,  ///< m: from the virtual stage before
   kForward,         ///< m
   kSendActivation,  ///< m: to the virtual stage behind
-  kLoadLabels,      ///< m: last virtual stage
   kLoss,            ///< m: loss, and its gradient when training; last virtual stage
   kRecvGradient,    ///< m: from the virtual stage behind
   kBackward,        ///< m, [bucket]: by input and by weight, layer by layer while dy is in the cache

@@ -17,10 +17,15 @@ struct PipelineSpec {
   std::int64_t micro_batches = 1;         ///< of this replica
   std::int64_t chunks = 1;                ///< a stage: runs of cells; more than 1 only where interleaved
   std::vector<std::int64_t> num_buckets;  ///< by virtual stage; each at least 1. Bucket 0 holds the first cells
-  bool agree_on_update = false;           ///< no bucket is updated before all gradients of all stages are known
-  PipelineCosts costs = {};               ///< that interleaved and zero bubble follow; no chunks: all passes cost alike
+  /// By virtual stage, whether it reads of the samples; empty: the first (images) and the last (labels).
+  std::vector<bool> loads = {};
+  bool agree_on_update = false;  ///< no bucket is updated before all gradients of all stages are known
+  PipelineCosts costs = {};      ///< that interleaved and zero bubble follow; no chunks: all passes cost alike
 
   std::int64_t virtual_stages() const { return stages * chunks; }
+  bool loads_at(std::int64_t virtual_stage) const {
+    return loads.empty() ? virtual_stage == 0 || virtual_stage == virtual_stages() - 1 : loads[virtual_stage];
+  }
 };
 
 /// A list for each stage. Promises, tested for all:

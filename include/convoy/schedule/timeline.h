@@ -60,7 +60,7 @@ std::vector<Passage> find_passages(const Timeline& timeline);
 ///     kStraggler      from the beginning: in the plan replicas come together
 ///   and from there on, until the data are here:
 ///     kCommunication  also all of a wait for a message that has yet to leave its buffer, before Forward and Backward
-///   the images of LoadInput, the labels of LoadLabels:
+///   what Load reads:
 ///     kData           the loader had none ready
 enum class IdleCause { kBubble, kStraggler, kCommunication, kData };
 

@@ -9,7 +9,7 @@ namespace convoy {
 Value batch_norm(const std::string& name, const Value& x) {
   CellBuilder& cell = x.cell();
   return cell.add(std::make_unique<BatchNorm>(cell.memory(), cell.parameter_name(name), x.shape().c),
-                  {{&x.tensor(), GradientRule::kMayReplace}}, {.shape = x.shape(), .type = cell.type()});
+                  {{&x.tensor(), GradientRule::kMayReplace}}, {.spec = {x.shape(), cell.type()}});
 }
 
 BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, std::int64_t num_channels)
@@ -45,7 +45,7 @@ bool BatchNorm::merge(Layer& next) {
 }
 
 void BatchNorm::connect(CellGraph& graph) {
-  spec_ = {.x = x().shape, .relu = has_relu_, .residual = has_residual_, .type = graph.memory.type()};
+  spec_ = {.x = x().spec.shape, .relu = has_relu_, .residual = has_residual_, .type = graph.memory.type()};
   graph.memory.parameters()[gamma_number_].spec.joins_shortcut = has_residual_;
   convolution_before_ = dynamic_cast<const Convolution*>(x().producer);
   if (convolution_before_ != nullptr) inputs.push_back({&convolution_before_->sums_tensor(), GradientRule::kNone});

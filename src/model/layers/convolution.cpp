@@ -16,7 +16,7 @@ Value convolution(const std::string& name, const Value& x, const ConvolutionSett
                                   .padding = settings.padding,
                                   .type = cell.type()};
   return cell.add(std::make_unique<Convolution>(cell.memory(), cell.parameter_name(name), spec), {{&x.tensor()}},
-                  {.shape = spec.y(), .type = cell.type()});
+                  {.spec = {spec.y(), cell.type()}});
 }
 
 Value convolution_3x3(const std::string& name, const Value& x, std::int64_t num_filters, std::int64_t stride) {
@@ -49,7 +49,8 @@ void Convolution::connect(CellGraph& graph) {
   graph.memory.add_flop(spec_.forward_flop(), (spec_.needs_dx ? 2 : 1) * spec_.forward_flop());
   // Two rows, each on cache lines of its own.
   constexpr std::int64_t kLineFloats = 16;
-  outputs.push_back(&graph.tensors.emplace_back(Tensor{.shape = {1, 1, 2, round_up(spec_.num_filters, kLineFloats)}}));
+  outputs.push_back(
+      &graph.tensors.emplace_back(Tensor{.spec = {.shape = {1, 1, 2, round_up(spec_.num_filters, kLineFloats)}}}));
 }
 
 bool Convolution::normalises(bool training) const {
@@ -62,7 +63,7 @@ bool Convolution::gives_sums(bool training) const {
 
 ops::ChannelSums Convolution::sums(const Frame& frame) const {
   auto* sum = reinterpret_cast<float*>(frame[sums_tensor().place]);
-  return {.sum = sum, .square_sum = sum + sums_tensor().shape.c};
+  return {.sum = sum, .square_sum = sum + sums_tensor().spec.shape.c};
 }
 
 Reads Convolution::read_by_forward(bool training) const {

@@ -10,7 +10,7 @@ Value linear(const std::string& name, const Value& x, std::int64_t num_outputs) 
   const ops::LinearSpec spec{
       .n = x.shape().n, .num_inputs = x.shape().c, .num_outputs = num_outputs, .type = cell.type()};
   return cell.add(std::make_unique<Linear>(cell.memory(), cell.parameter_name(name), spec), {{&x.tensor()}},
-                  {.shape = {spec.n, 1, 1, num_outputs}});
+                  {.spec = {{spec.n, 1, 1, num_outputs}, DataType::kFloat32}});
 }
 
 namespace {

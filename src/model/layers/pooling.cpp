@@ -56,18 +56,18 @@ ops::PoolingSpec spec_of(const Value& x, const PoolingSettings& settings) {
 Value max_pool(const Value& x, const PoolingSettings& settings) {
   const ops::PoolingSpec spec = spec_of(x, settings);
   return x.cell().add(std::make_unique<MaxPool>(x.cell().memory(), spec), {{&x.tensor()}},
-                      {.shape = spec.y(), .type = spec.type});
+                      {.spec = {spec.y(), spec.type}});
 }
 
 Value average_pool(const Value& x, const PoolingSettings& settings) {
   const ops::PoolingSpec spec = spec_of(x, settings);
-  return x.cell().add(std::make_unique<AveragePool>(spec), {{&x.tensor()}}, {.shape = spec.y(), .type = spec.type});
+  return x.cell().add(std::make_unique<AveragePool>(spec), {{&x.tensor()}}, {.spec = {spec.y(), spec.type}});
 }
 
 Value global_average_pool(const Value& x) {
   const DataType type = x.cell().type();
   return x.cell().add(std::make_unique<GlobalAveragePool>(ops::GlobalPoolingSpec{.x = x.shape(), .type = type}),
-                      {{&x.tensor()}}, {.shape = {x.shape().n, 1, 1, x.shape().c}, .type = type, .is_small = true});
+                      {{&x.tensor()}}, {.spec = {{x.shape().n, 1, 1, x.shape().c}, type}, .is_small = true});
 }
 
 Value pad_channels(const Value& x, const ChannelPadding& padding) {
@@ -77,7 +77,7 @@ Value pad_channels(const Value& x, const ChannelPadding& padding) {
                                .channels_before = padding.channels_before,
                                .type = x.cell().type()};
   return x.cell().add(std::make_unique<PaddedChannels>(spec), {{&x.tensor(), GradientRule::kAdds}},
-                      {.shape = spec.y(), .type = spec.type});
+                      {.spec = {spec.y(), spec.type}});
 }
 
 }  // namespace convoy

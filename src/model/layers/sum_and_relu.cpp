@@ -11,17 +11,17 @@ Value operator+(const Value& a, const Value& b) {
         fmt::format("a cell adds values of the shapes {} and {}", to_string(a.shape()), to_string(b.shape())));
   return a.cell().add(std::make_unique<Sum>(),
                       {{&a.tensor(), GradientRule::kIsTheSame}, {&b.tensor(), GradientRule::kIsTheSame}},
-                      {.shape = a.shape(), .type = a.cell().type()});
+                      {.spec = {a.shape(), a.cell().type()}});
 }
 
 Value relu(const Value& x) {
   return x.cell().add(std::make_unique<Relu>(), {{&x.tensor(), GradientRule::kMayReplace}},
-                      {.shape = x.shape(), .type = x.cell().type()});
+                      {.spec = {x.shape(), x.cell().type()}});
 }
 
 void Sum::forward(const Frame& frame) const {
   const Tensor &a = *inputs[0].tensor, &b = *inputs[1].tensor;
-  elementwise_->add(y().type, frame[a.place], frame[b.place], frame[y().place], y().shape.count());
+  elementwise_->add(y().spec.type, frame[a.place], frame[b.place], frame[y().place], y().spec.shape.count());
 }
 
 void Relu::connect(CellGraph&) {

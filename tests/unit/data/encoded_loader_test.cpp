@@ -44,7 +44,7 @@ class EncodedLoaderTest : public LoaderFixture {
     std::vector<std::vector<float>> images;
     const Buffer x(library_->device(), spec.batch_micro * all_.image().count() * size_of(GetParam().type));
     for (std::int64_t s = 0; s < spec.num_steps * spec.num_micro_batches; ++s) {
-      loader.load_images(s % spec.num_micro_batches, x.data());
+      loader.load(features::kImage, s % spec.num_micro_batches, x.data());
       const std::vector<float> values = values_of(x);
       for (auto at = values.begin(); at != values.end(); at += all_.image().count())
         images.emplace_back(at, at + all_.image().count());
@@ -117,10 +117,10 @@ TEST_P(EncodedLoaderTest, ABadImageIsAnErrorThatNamesIt) {
   const Sampler in_order({.num_samples = kNumSamples, .seed = 1, .shuffle = false});
   Loader loader(files, in_order, all_, *library_, whole_batch(4));
   const Buffer x(library_->device(), 4 * all_.image().count() * size_of(GetParam().type));
-  loader.load_images(0, x.data());
-  const std::string message = message_of<Error>([&] { loader.load_images(1, x.data()); });
+  loader.load(features::kImage, 0, x.data());
+  const std::string message = message_of<Error>([&] { loader.load(features::kImage, 1, x.data()); });
   EXPECT_EQ(message.find("sample 6 ('ant/6') of the images from photos cannot be used: it is "), 0u) << message;
-  EXPECT_NO_THROW(loader.load_images(2, x.data()));
+  EXPECT_NO_THROW(loader.load(features::kImage, 2, x.data()));
 }
 
 TEST_P(EncodedLoaderTest, ABadImageIsBlackAndListedWhereThoseAreSkipped) {
@@ -135,7 +135,7 @@ TEST_P(EncodedLoaderTest, ABadImageIsBlackAndListedWhereThoseAreSkipped) {
     const Buffer x(library_->device(), 4 * all_.image().count() * size_of(GetParam().type));
     std::vector<std::uint8_t> want(kBatch);
     for (std::int64_t m = 0; m < 4; ++m) {
-      loader.load_images(m, x.data());
+      loader.load(features::kImage, m, x.data());
       const std::vector<float> values = values_of(x);
       if (m != 1) continue;
       want[6] = 1;
@@ -150,8 +150,8 @@ TEST_P(EncodedLoaderTest, ABadImageIsBlackAndListedWhereThoseAreSkipped) {
     EXPECT_EQ(bad[0].sample, 6);
     EXPECT_EQ(bad[0].reason.find("it is "), 0u) << bad[0].reason;
     EXPECT_TRUE(loader.take_bad().empty());
-    loader.load_images(0, x.data());  // the next step's places are its own
-    loader.load_images(1, x.data());
+    loader.load(features::kImage, 0, x.data());  // the next step's places are its own
+    loader.load(features::kImage, 1, x.data());
     EXPECT_EQ(loader.bad_places()[6], 0);
   }
 }

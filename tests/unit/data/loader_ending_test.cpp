@@ -28,7 +28,7 @@ TEST_P(LoaderEnding, ErrorInAThreadIsThrownByTheLoadOfItsMicroBatchAndOthersGoOn
     for (std::int64_t s = 0; s < 40; ++s) {
       const std::int64_t first = s / 4 % kStepsPerEpoch * kBatch + s % 4 * 4;
       const bool meets_absent = first + 3 >= kNumSamples && first < 60;
-      const std::string message = message_of<Error>([&] { loader.load_images(s % 4, x.data()); });
+      const std::string message = message_of<Error>([&] { loader.load(features::kImage, s % 4, x.data()); });
       EXPECT_EQ(message.find("of a data set of 50") != std::string::npos, meets_absent)
           << "read_ahead " << read_ahead << ", " << s << ": " << message;
       EXPECT_EQ(message == "(nothing was thrown)", !meets_absent) << message;
@@ -44,7 +44,7 @@ TEST_P(LoaderEnding, AShardThatChangesWhileItIsReadEndsTheLoaderThatSkipsBadImag
   spec.skips_bad = true;
   Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
   const Buffer x = make_x(16);
-  const std::string message = message_of<io::StoreError>([&] { loader.load_images(0, x.data()); });
+  const std::string message = message_of<io::StoreError>([&] { loader.load(features::kImage, 0, x.data()); });
   EXPECT_TRUE(message.starts_with("cannot read '" + shard + "': it ended at byte ")) << message;
 }
 
@@ -53,9 +53,11 @@ TEST_P(LoaderEnding, WrongOrderAndTooManyStepsAreRefused) {
   spec.num_steps = 1;
   Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
   const Buffer x = make_x(4);
-  EXPECT_NE(message_of<Error>([&] { loader.load_images(1, x.data()); }).find("0 comes next"), std::string::npos);
-  for (std::int64_t m = 0; m < 4; ++m) loader.load_images(m, x.data());
-  EXPECT_NE(message_of<Error>([&] { loader.load_images(0, x.data()); }).find("all 1 steps"), std::string::npos);
+  EXPECT_NE(message_of<Error>([&] { loader.load(features::kImage, 1, x.data()); }).find("0 comes next"),
+            std::string::npos);
+  for (std::int64_t m = 0; m < 4; ++m) loader.load(features::kImage, m, x.data());
+  EXPECT_NE(message_of<Error>([&] { loader.load(features::kImage, 0, x.data()); }).find("all 1 steps"),
+            std::string::npos);
 }
 
 TEST_P(LoaderEnding, SpecThatDoesNotFitTheBatchIsRefused) {
@@ -74,7 +76,7 @@ TEST_P(LoaderEnding, EndsInTheMiddleWhereverItStands) {
     spec.threads = 1 + round % 4;
     spec.read_ahead = 1 + round % 5;
     Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
-    for (int s = 0; s < round % 11; ++s) loader.load_images(s % 4, x.data());
+    for (int s = 0; s < round % 11; ++s) loader.load(features::kImage, s % 4, x.data());
     if (round % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the ring is full, threads sleep
   }
 }
@@ -93,7 +95,7 @@ TEST_P(LoaderEnding, CountsTheSecondsItWaited) {
   Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
   const Buffer x = make_x(16);
   const double start = now_seconds();
-  for (int s = 0; s < 2000; ++s) loader.load_images(0, x.data());  // nothing to do but wait
+  for (int s = 0; s < 2000; ++s) loader.load(features::kImage, 0, x.data());  // nothing to do but wait
   EXPECT_GT(loader.wait_seconds(), 0);
   EXPECT_LE(loader.wait_seconds(), now_seconds() - start);
 }

@@ -111,12 +111,12 @@ class LoaderFixture : public testing::TestWithParam<Way> {
     std::vector<MicroBatch> batches(static_cast<std::size_t>(spec.num_micro_batches));
     for (std::int64_t m = 0; m < spec.num_micro_batches && spec.images; ++m) {
       const Buffer x = make_x(spec.batch_micro);
-      loader.load_images(m, x.data());
+      loader.load(features::kImage, m, x.data());
       batches[static_cast<std::size_t>(m)].images = values_of(x);
     }
     for (std::int64_t m = 0; m < spec.num_micro_batches && spec.labels; ++m) {
       batches[static_cast<std::size_t>(m)].labels.resize(static_cast<std::size_t>(spec.batch_micro));
-      loader.load_labels(m, batches[static_cast<std::size_t>(m)].labels.data(), nullptr);
+      loader.load(features::kLabel, m, batches[static_cast<std::size_t>(m)].labels.data());
     }
     return batches;
   }

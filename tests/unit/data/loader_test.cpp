@@ -145,8 +145,8 @@ TEST_P(LoaderTest, StagesReadOnlyWhatTheyNeed) {
   }
   float x = 0;
   std::int32_t label = 0;
-  EXPECT_THROW(first.load_labels(0, &label, nullptr), Error);
-  EXPECT_THROW(last.load_images(0, &x), Error);
+  EXPECT_THROW(first.load(features::kLabel, 0, &label), Error);
+  EXPECT_THROW(last.load(features::kImage, 0, &x), Error);
 }
 
 TEST_P(LoaderTest, MixesImagesAndLabelsOfAMicroBatchByTheSamePairsWhoeverLoadsThem) {
@@ -168,11 +168,12 @@ TEST_P(LoaderTest, MixesImagesAndLabelsOfAMicroBatchByTheSamePairsWhoeverLoadsTh
     for (std::int64_t m = 0; m < kBatch / kMicro; ++m) {
       const MicroBatch plain = direct(s, m, kMicro);
       const Buffer x = make_x(kMicro);
-      first_stage.load_images(m, x.data());
+      first_stage.load(features::kImage, m, x.data());
       const std::vector<float> images = values_of(x);
       std::vector<std::int32_t> labels(kMicro);
       std::vector<ops::SecondLabel> seconds(kMicro);
-      last_stage.load_labels(m, labels.data(), seconds.data());
+      last_stage.load(features::kLabel, m, labels.data());
+      last_stage.load(features::kMixedLabel, m, seconds.data());
       EXPECT_EQ(labels, plain.labels);
       std::set<std::int32_t> partners;
       for (std::int64_t i = 0; i < kMicro; ++i) {
@@ -205,11 +206,11 @@ TEST_P(LoaderTest, MixesImagesAndLabelsOfAMicroBatchByTheSamePairsWhoeverLoadsTh
   EXPECT_GT(shares.size(), 90u) << "each sample has a share of its own, in each epoch another";
 }
 
-TEST_P(LoaderTest, MixedLabelsGoWithMixedImages) {
+TEST_P(LoaderTest, RefusesFeaturesThatItsSamplesDoNotHave) {
   Loader plain(*dataset_, sampler_, augmenter_, *library_, whole_batch(4));
-  std::vector<std::int32_t> labels(4);
   std::vector<ops::SecondLabel> seconds(4);
-  EXPECT_THROW(plain.load_labels(0, labels.data(), seconds.data()), Error);
+  EXPECT_THROW(plain.load(features::kMixedLabel, 0, seconds.data()), Error);
+  EXPECT_THROW(plain.load("tokens", 0, seconds.data()), Error);
 }
 
 INSTANTIATE_TEST_SUITE_P(, LoaderTest, kWays, kNameOf);

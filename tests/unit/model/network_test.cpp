@@ -26,13 +26,13 @@ Network small(const std::string& name, std::int64_t channels = 3) {
 double forward_gigaflop_a_sample(const Network& network) {
   double flop = 0;
   for (const auto& cell : network) flop += cell->memory().forward_flop();
-  return flop / static_cast<double>(network.front()->x().n) / 1e9;
+  return flop / static_cast<double>(network.front()->x().shape.n) / 1e9;
 }
 
 double gigaflop_a_sample(const Network& network) {
   double flop = 0;
   for (const auto& cell : network) flop += cell->memory().forward_flop() + cell->memory().backward_flop();
-  return flop / static_cast<double>(network.front()->x().n) / 1e9;
+  return flop / static_cast<double>(network.front()->x().shape.n) / 1e9;
 }
 
 // What the person reads.
@@ -71,7 +71,7 @@ TEST(Network, PyramidnetsHaveTheParametersOfThePaper) {
 TEST(Network, PyramidnetsWidenEvenlyAndHalveTwice) {
   const Network network = small("pyramidnet20-a27");
   std::vector<std::int64_t> channels, sides;
-  for (const auto& cell : network) channels.push_back(cell->y().c), sides.push_back(cell->y().h);
+  for (const auto& cell : network) channels.push_back(cell->y().shape.c), sides.push_back(cell->y().shape.h);
   EXPECT_EQ(channels, (std::vector<std::int64_t>{16, 19, 22, 25, 28, 31, 34, 37, 40, 43, 10}));
   EXPECT_EQ(sides, (std::vector<std::int64_t>{32, 32, 32, 32, 16, 16, 16, 8, 8, 8, 1}));
 }
@@ -99,15 +99,16 @@ TEST(Network, CellsAreStemBlocksHead) {
   EXPECT_EQ(network.front()->name(), "stem");
   EXPECT_EQ(network[4]->name(), "layer2.0");
   EXPECT_EQ(network.back()->name(), "head");
-  EXPECT_EQ(network[3]->y(), (Shape{2, 56, 56, 256}));
-  EXPECT_EQ(network[16]->y(), (Shape{2, 7, 7, 2048}));
-  EXPECT_EQ(network.back()->y(), (Shape{2, 1, 1, 1000}));
+  EXPECT_EQ(network[3]->y().shape, (Shape{2, 56, 56, 256}));
+  EXPECT_EQ(network[16]->y().shape, (Shape{2, 7, 7, 2048}));
+  EXPECT_EQ(network.back()->y().shape, (Shape{2, 1, 1, 1000}));
 }
 
 TEST(Network, EachCellReadsWhatTheOneBeforeWrites) {
   for (const std::string& name : network_names()) {
     const Network network = make_network({.name = name, .image = {45, 37, 3}, .micro_batch = 3, .num_classes = 7});
-    for (std::size_t i = 1; i < network.size(); ++i) EXPECT_EQ(network[i]->x(), network[i - 1]->y()) << name << i;
+    for (std::size_t i = 1; i < network.size(); ++i)
+      EXPECT_EQ(network[i]->x().shape, network[i - 1]->y().shape) << name << i;
   }
 }
 
@@ -126,9 +127,9 @@ TEST(Network, ParameterNamesAreTorchvisionsAndUnique) {
 
 TEST(Network, GreyImagesAndOddSizesPass) {
   const Network grey = make_network({.name = "resnet20", .image = {28, 28, 1}, .micro_batch = 1, .num_classes = 10});
-  EXPECT_EQ(grey[9]->y(), (Shape{1, 7, 7, 64}));
+  EXPECT_EQ(grey[9]->y().shape, (Shape{1, 7, 7, 64}));
   const Network pixel = make_network({.name = "resnet18", .image = {1, 1, 1}, .micro_batch = 1, .num_classes = 2});
-  EXPECT_EQ(pixel.back()->y(), (Shape{1, 1, 1, 2}));
+  EXPECT_EQ(pixel.back()->y().shape, (Shape{1, 1, 1, 2}));
 }
 
 TEST(Network, UnknownNameIsRefusedWithTheNearest) {

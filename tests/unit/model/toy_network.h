@@ -48,13 +48,14 @@ inline Network toy_network(const Shape& images, std::int64_t num_classes, DataTy
   constexpr std::int64_t kChannels = 6, kMoreChannels = 10;
   Network network;
   CellBuilder stem({.name = "stem", .type = type});
-  network.push_back(stem.finish(
-      max_pool(relu(batch_norm("bn1", convolution_3x3("conv1", stem.images(images), kChannels))), {.kernel = 2})));
-  network.push_back(read_three_times(network.back()->y(), type));
-  network.push_back(plain_sums(network.back()->y(), type));
-  network.push_back(pre_activated(network.back()->y(), kMoreChannels, type));
+  network.push_back(stem.finish(max_pool(
+      relu(batch_norm("bn1", convolution_3x3("conv1", stem.feature(features::kImage, {images, type}), kChannels))),
+      {.kernel = 2})));
+  network.push_back(read_three_times(network.back()->y().shape, type));
+  network.push_back(plain_sums(network.back()->y().shape, type));
+  network.push_back(pre_activated(network.back()->y().shape, kMoreChannels, type));
   CellBuilder head({.name = "head", .type = type});
-  const Value x = head.input(network.back()->y());
+  const Value x = head.input(network.back()->y().shape);
   network.push_back(head.finish(linear("fc", global_average_pool(relu(batch_norm("bn", x))), num_classes)));
   return network;
 }

@@ -61,9 +61,8 @@ PipelineCosts uneven_costs(std::int64_t virtual_stages, std::mt19937& engine) {
   PipelineCosts costs;
   for (std::int64_t x = 0; x < virtual_stages; ++x) {
     costs.chunks.push_back(
-        {.load_input_seconds = draw_seconds() / 4,
+        {.load_seconds = draw_seconds() / 4,
          .forward_seconds = draw_seconds(),
-         .load_labels_seconds = draw_seconds() / 4,
          .loss_seconds = draw_seconds() / 4,
          .backward_input_seconds = draw_seconds(),
          .backward_weight_seconds = draw_seconds(),

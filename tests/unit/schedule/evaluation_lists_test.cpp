@@ -23,9 +23,9 @@ TEST(EvaluationSchedule, RunsForwardOnceAMicroBatchWithOneInFlight) {
       SCOPED_TRACE(fmt::format("stage {}", s));
       StageProgram expected;
       for (std::int64_t i = 0; i < m; ++i) {
-        expected.push_back({s == 0 ? Op::kLoadInput : Op::kRecvActivation, i});
+        if (s == 0 || s == p - 1) expected.push_back({Op::kLoad, i});
+        if (s > 0) expected.push_back({Op::kRecvActivation, i});
         expected.push_back({Op::kForward, i});
-        if (s == p - 1) expected.push_back({Op::kLoadLabels, i});
         expected.push_back({s == p - 1 ? Op::kLoss : Op::kSendActivation, i});
       }
       ASSERT_EQ(schedule[static_cast<std::size_t>(s)], expected);

@@ -7,11 +7,10 @@ namespace convoy {
 namespace {
 
 TEST(Instruction, NamesItsMicroBatch) {
-  EXPECT_EQ(to_string({Op::kLoadInput, 0}), "LoadInput 0");
+  EXPECT_EQ(to_string({Op::kLoad, 0}), "Load 0");
   EXPECT_EQ(to_string({Op::kRecvActivation, 1}), "RecvActivation 1");
   EXPECT_EQ(to_string({Op::kForward, 3}), "Forward 3");
   EXPECT_EQ(to_string({Op::kSendActivation, 4}), "SendActivation 4");
-  EXPECT_EQ(to_string({Op::kLoadLabels, 5}), "LoadLabels 5");
   EXPECT_EQ(to_string({Op::kLoss, 6}), "Loss 6");
   EXPECT_EQ(to_string({Op::kRecvGradient, 7}), "RecvGradient 7");
   EXPECT_EQ(to_string({Op::kSendGradient, 31}), "SendGradient 31");

@@ -46,7 +46,7 @@ TEST(Simulator, LatencyDoesNotHoldTheWire) {
 TEST(Simulator, ChunksShareTheWireBetweenTwoStages) {
   // Stage 0 sends its two chunks' activations at 0: the second is on the wire after the first.
   const Schedule schedule = {
-      {{Op::kLoadInput, 0},
+      {{Op::kLoad, 0},
        {Op::kSendActivation, 0},
        {Op::kRecvActivation, 0, kAllBuckets, 1},
        {Op::kSendActivation, 0, kAllBuckets, 1}},
@@ -62,7 +62,7 @@ TEST(Simulator, ChunksShareTheWireBetweenTwoStages) {
   EXPECT_EQ(simulate(schedule, costs).step_seconds, 11);
   // With a second micro-batch right behind the first, chunk 1's first activation, ready at 6, waits for it until 10.
   Schedule longer = schedule;
-  longer[0].insert(longer[0].begin() + 2, {{Op::kLoadInput, 1}, {Op::kSendActivation, 1}});
+  longer[0].insert(longer[0].begin() + 2, {{Op::kLoad, 1}, {Op::kSendActivation, 1}});
   longer[1].insert(longer[1].begin() + 2, {Op::kRecvActivation, 1});
   longer[1].push_back({Op::kLoss, 1});
   std::swap(longer[1][2], longer[1][3]);
@@ -112,8 +112,8 @@ TEST(Simulator, WithoutBufferingAReceiveIsNotPostedInTheMidstOfComputing) {
   const auto arrival = [](bool released_before) {
     StageProgram second = {{Op::kRecvActivation, 0}, {Op::kForward, 7}, {Op::kRecvActivation, 1}};
     second.insert(second.begin() + (released_before ? 1 : 2), {Op::kLoss, 0});
-    const Schedule schedule = {
-        {{Op::kLoadInput, 0}, {Op::kSendActivation, 0}, {Op::kLoadInput, 1}, {Op::kSendActivation, 1}}, second};
+    const Schedule schedule = {{{Op::kLoad, 0}, {Op::kSendActivation, 0}, {Op::kLoad, 1}, {Op::kSendActivation, 1}},
+                               second};
     PipelineCosts costs = equal_costs(schedule, {.forward_seconds = 5});
     costs.chunks[0].behind = transfer(1);
     return simulate(schedule, costs, kZeroBuffering).spans[1].back().end_seconds;
@@ -127,7 +127,7 @@ TEST(Simulator, AGradientsBufferIsFreeAfterTheBackwardByInput) {
   const auto last_receive = [](Op first) {
     StageProgram list;
     for (std::int64_t m = 0; m < 3; ++m) {
-      list.push_back({Op::kLoadInput, m});
+      list.push_back({Op::kLoad, m});
       list.push_back({Op::kSendActivation, m});
     }
     for (std::int64_t m = 0; m < 3; ++m) {

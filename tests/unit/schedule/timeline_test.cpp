@@ -34,7 +34,7 @@ Span of_bucket(Op op, double begin, double ready, double end) {
 Timeline two_stages() {
   return {.num_stages = 2,
           .num_steps = 1,
-          .ranks = {{timed(Op::kLoadInput, 0, 2, 3), timed(Op::kForward, 3, 3, 7), timed(Op::kSendActivation, 7, 7, 8),
+          .ranks = {{timed(Op::kLoad, 0, 2, 3), timed(Op::kForward, 3, 3, 7), timed(Op::kSendActivation, 7, 7, 8),
                      timed(Op::kRecvGradient, 8, 19, 19), timed(Op::kBackward, 19, 19, 25)},
                     {timed(Op::kRecvActivation, 0, 10, 10), timed(Op::kForward, 10, 10, 13),
                      timed(Op::kBackward, 13, 13, 18), timed(Op::kSendGradient, 18, 18, 19)}}};

@@ -49,7 +49,7 @@ std::string text_of(const StageProgram& program) {
 
 TEST(Schedule, TailOfAStepReadsAsPromised) {
   EXPECT_EQ(text_of(make_1f1b(pipeline({.stages = 2, .micro_batches = 1, .num_buckets = 3}))[1]),
-            "RecvActivation 0\nForward 0\nLoadLabels 0\nLoss 0\n"
+            "Load 0\nRecvActivation 0\nForward 0\nLoss 0\n"
             "Backward 0 bucket 2\nReduceBucket 2\n"
             "Backward 0 bucket 1\nReduceBucket 1\nFoldBucket 2\nUpdateBucket 2\n"
             "Backward 0 bucket 0\nSendGradient 0\nReduceBucket 0\nFoldBucket 1\nUpdateBucket 1\n"
@@ -58,7 +58,7 @@ TEST(Schedule, TailOfAStepReadsAsPromised) {
 
 TEST(Schedule, TailOfAZeroBubbleStepGoesByBucketInItsWeights) {
   EXPECT_EQ(text_of(make_zero_bubble(pipeline({.stages = 2, .micro_batches = 1, .num_buckets = 2}))[1]),
-            "RecvActivation 0\nForward 0\nLoadLabels 0\nLoss 0\n"
+            "Load 0\nRecvActivation 0\nForward 0\nLoss 0\n"
             "BackwardInput 0\nSendGradient 0\n"
             "BackwardWeight 0 bucket 1\nReduceBucket 1\n"
             "BackwardWeight 0 bucket 0\nReduceBucket 0\nFoldBucket 1\nUpdateBucket 1\n"
@@ -67,7 +67,7 @@ TEST(Schedule, TailOfAZeroBubbleStepGoesByBucketInItsWeights) {
 
 TEST(Schedule, TailOfAnInterleavedStepFoldsAChunksLastBucketBesideTheNextChunk) {
   EXPECT_EQ(text_of(make_interleaved(pipeline({.stages = 2, .micro_batches = 1, .num_buckets = 2, .chunks = 2}))[0]),
-            "LoadInput 0\nForward 0\nSendActivation 0\n"
+            "Load 0\nForward 0\nSendActivation 0\n"
             "RecvActivation 0 chunk 1\nForward 0 chunk 1\nSendActivation 0 chunk 1\n"
             "RecvGradient 0 chunk 1\nBackward 0 bucket 1 chunk 1\nReduceBucket 1 chunk 1\n"
             "Backward 0 bucket 0 chunk 1\nSendGradient 0 chunk 1\nReduceBucket 0 chunk 1\n"

@@ -157,23 +157,24 @@ class StageTest : public OpTest {
                                    .splits_backward = way.splits}));
     fill_parameters(stage);
     for (std::int64_t m = 0; m <= kFrames; ++m) {
-      fill(fmt::format("x{}", m), type, stage.first_cell().x().count(), 1, stage.input({0, m}));
+      fill(fmt::format("x{}", m), type, stage.first_cell().x().shape.count(), 1, stage.input({0, m}));
       for (std::int64_t c = 0; c < num_chunks; ++c) {
         if (c > 0)
-          library_->elementwise().copy(stage.output({c - 1, m}), stage.input({c, m}), cells[runs[c].begin]->x_bytes());
+          library_->elementwise().copy(stage.output({c - 1, m}), stage.input({c, m}),
+                                       cells[runs[c].begin]->x().bytes());
         stage.forward({c, m}, m < kFrames, kNoPoke);
       }
     }
     const std::int64_t arena_bytes = stage.plan().layout.count * static_cast<std::int64_t>(sizeof(float));
     std::vector<Buffer> dys, arenas;
     for (std::int64_t m = 0; m < kFrames; ++m) {
-      dys.emplace_back(library_->device(), stage.last_cell().dy_bytes());
-      fill(fmt::format("dy{}", m), type, stage.last_cell().y().count(), 0.1, dys.back().data());
+      dys.emplace_back(library_->device(), stage.last_cell().dy().bytes());
+      fill(fmt::format("dy{}", m), type, stage.last_cell().y().shape.count(), 0.1, dys.back().data());
       arenas.emplace_back(library_->device(), arena_bytes);
     }
     for (std::int64_t c = num_chunks - 1; c >= 0; --c) {
       for (std::int64_t m = 0; m < kFrames; ++m) {
-        Buffer dx(library_->device(), cells[runs[c].begin]->x_bytes());
+        Buffer dx(library_->device(), cells[runs[c].begin]->x().bytes());
         for (const CellRange& piece : pieces_of(runs[c])) {
           const Stage::BackwardPiece args{.place = {c, m},
                                           .cells = piece,
@@ -333,7 +334,7 @@ TEST_P(StageTest, GradientsAreThoseOfFiniteDifferences) {
     Stage stage(*library_, cells, plan_stage(cells, {.runs = {range}}));
     fill_parameters(stage);
     const ArenaLayout& layout = stage.plan().layout;
-    const std::int64_t x_count = stage.first_cell().x().count(), y_count = stage.last_cell().y().count();
+    const std::int64_t x_count = stage.first_cell().x().shape.count(), y_count = stage.last_cell().y().shape.count();
     fill("x", DataType::kFloat32, x_count, 1, stage.input({}));
     const Buffer dy(library_->device(), y_count * kFloatBytes), dx(library_->device(), x_count * kFloatBytes),
         gradients(library_->device(), layout.count * kFloatBytes);

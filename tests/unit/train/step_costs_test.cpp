@@ -111,7 +111,7 @@ TEST(StepCosts, OfMemoryAreBytesAtItsRate) {
   const ChunkCost cost = plan.costs().chunks[0];
   const auto count = static_cast<double>(plan.stages()[0].layout.count);
   EXPECT_NEAR(*cost.backward_seconds, 7.0 / 8 * 3 * count, 1e-3 * count) << "8 leaves are 7 sums of three floats";
-  EXPECT_EQ(cost.load_input_seconds, 2 * 2 * 8 * 8 * 3);
+  EXPECT_EQ(cost.load_seconds, 2 * 2 * 8 * 8 * 3);
   double packed = 0;
   for (const ArenaEntry& entry : plan.stages()[0].layout.entries)
     if (entry.spec.is_packed) packed += static_cast<double>(entry.spec.count());
