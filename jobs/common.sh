@@ -13,7 +13,9 @@
 # export OMPI_MCA_btl_tcp_if_include=ib0
 # ----------------------------------------------------------------------------------------------------------------------
 
+# Named by the user, built here, or installed.
 program=${CONVOY:-build/release/convoy}
+[[ -n ${CONVOY-} || -x $program ]] || program=$(command -v convoy || echo "$program")
 if [[ ! -x $program ]]; then
   echo "jobs/common.sh: there is no program '$program' in $PWD. Build it (tools/build), submit from the project's root, or" \
     "name it: CONVOY=/path/to/convoy sbatch ..." >&2

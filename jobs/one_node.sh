@@ -7,7 +7,7 @@
 #SBATCH --ntasks=4           # ranks: grid.stages x replicas
 #SBATCH --cpus-per-task=4    # threads per rank
 #SBATCH --hint=nomultithread
-#SBATCH --exclusive          # to share the node with other jobs: delete this, and set --mem (see README)
+#SBATCH --exclusive          # to share the node with other jobs: delete this, and set --mem (see jobs/README.md)
 #SBATCH --mem=0              # all of the node's memory
 #SBATCH --time=04:00:00
 set -euo pipefail

@@ -1,4 +1,4 @@
-/// The program: what is asked for, and who does it.
+/// The program: reads the request and runs its command.
 #include <csignal>
 
 #include "convoy/comm/session.h"

@@ -1,4 +1,4 @@
-/// What the terminal says of itself.
+/// Asks the system for the terminal's width.
 #include "convoy/base/terminal.h"
 
 #include <sys/ioctl.h>

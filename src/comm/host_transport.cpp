@@ -1,13 +1,13 @@
-/// Messages straight from and to the host's memory: what the device is issued is done when the call returns, so that
-/// start() can hand the memory to MPI at once.
+/// Messages directly from and to the host's memory: the device's work is done when the call that issues it returns, so
+/// start() can give the memory to MPI at once.
 #include <cassert>
 #include <functional>
 #include <utility>
 
 #include "convoy/comm/transport.h"
 
-#include "comm/mpi_limits.h"
-#include "comm/under_way.h"
+#include "comm/in_flight.h"
+#include "comm/mpi/check.h"
 
 namespace convoy {
 
@@ -17,14 +17,14 @@ class HostMessage final : public Message {
  public:
   using Post = std::function<mpi::Request()>;
 
-  HostMessage(UnderWay<HostMessage>& under_way, Post post) : under_way_(under_way), post_(std::move(post)) {
-    under_way.make_room();
+  HostMessage(InFlight<HostMessage>& in_flight, Post post) : in_flight_(in_flight), post_(std::move(post)) {
+    in_flight.make_room();
   }
 
   void start() override {
-    assert(!active_ && "a message under way was started again");
+    assert(!active_ && "a message that is still in flight was started again");
     active_ = travels_ = true;
-    under_way_.add(*this);
+    in_flight_.add(*this);
     request_ = post_();
   }
 
@@ -40,12 +40,12 @@ class HostMessage final : public Message {
     if (!travels_) return true;
     if (!request_.test()) return false;
     travels_ = false;
-    under_way_.remove(*this);
+    in_flight_.remove(*this);
     return true;
   }
 
  private:
-  UnderWay<HostMessage>& under_way_;
+  InFlight<HostMessage>& in_flight_;
   Post post_;
   mpi::Request request_;
   bool active_ = false;
@@ -57,46 +57,34 @@ class HostTransport final : public Transport {
   std::string description() const override { return "MPI"; }
 
   std::unique_ptr<Message> send(const MessageSpec& spec) override {
-    check_message_size(spec.size_bytes);
-    return plan([group = spec.group, data = spec.data, size_bytes = spec.size_bytes, peer = spec.peer, tag = spec.tag] {
-      return group.start_send(data, size_bytes, peer, tag);
-    });
+    mpi::check_message_size(spec.size_bytes);
+    return create([spec] { return spec.group.start_send(spec.data, spec.size_bytes, spec.peer, spec.tag); });
   }
 
   std::unique_ptr<Message> receive(const MessageSpec& spec) override {
-    check_message_size(spec.size_bytes);
-    return plan([group = spec.group, data = spec.data, size_bytes = spec.size_bytes, peer = spec.peer, tag = spec.tag] {
-      return group.start_receive(data, size_bytes, peer, tag);
-    });
+    mpi::check_message_size(spec.size_bytes);
+    return create([spec] { return spec.group.start_receive(spec.data, spec.size_bytes, spec.peer, spec.tag); });
   }
 
   // All ranks of the group.
   std::unique_ptr<Message> reduce_scatter(const ReduceScatterSpec& spec) override {
-    return plan([group = spec.group, data = spec.data, part = spec.part, counts = reduction_counts(spec.counts)] {
-      return group.start_reduce_scatter(data, part, counts);
+    return create([spec, counts = mpi::reduction_counts(spec.counts)] {
+      return spec.group.start_reduce_scatter(spec.data, spec.part, counts);
     });
   }
 
-  void connect() override {}
-
-  void start_together(std::span<const std::unique_ptr<Message>> messages) override {
-    for (const auto& message : messages) message->start();
-  }
-
   bool progress() override {
-    if (under_way_.empty()) return false;
-    under_way_.first().arrived();  // one test moves all of this rank's messages
-    return !under_way_.empty();
+    if (in_flight_.empty()) return false;
+    in_flight_.first().arrived();  // one test moves all of this rank's messages
+    return !in_flight_.empty();
   }
-
-  bool holds_back() const override { return false; }  // MPI has it from the start
 
  private:
-  std::unique_ptr<Message> plan(HostMessage::Post post) {
-    return std::make_unique<HostMessage>(under_way_, std::move(post));
+  std::unique_ptr<Message> create(HostMessage::Post post) {
+    return std::make_unique<HostMessage>(in_flight_, std::move(post));
   }
 
-  UnderWay<HostMessage> under_way_;
+  InFlight<HostMessage> in_flight_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// Which transport fits a device.
+/// Chooses the transport for a device.
 #include "convoy/comm/transport.h"
 
 #include "comm/nccl/nccl_transport.h"

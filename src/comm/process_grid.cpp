@@ -10,8 +10,6 @@
 
 namespace convoy {
 
-namespace {
-
 std::vector<std::int64_t> divisors(std::int64_t number) {
   std::vector<std::int64_t> found;
   for (std::int64_t candidate = 1; candidate <= number; ++candidate) {
@@ -19,8 +17,6 @@ std::vector<std::int64_t> divisors(std::int64_t number) {
   }
   return found;
 }
-
-}  // namespace
 
 GridShape grid_shape(std::int64_t stages, std::int64_t ranks) {
   if (stages >= 1 && ranks % stages == 0) return {.stages = stages, .replicas = ranks / stages};

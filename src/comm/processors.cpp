@@ -1,4 +1,5 @@
-/// Affinity mask and control-group quota: what a container or a batch system leaves of a node's processors.
+/// Affinity mask and control-group quota: which of a node's processors a container or a batch system lets this process
+/// use.
 #include "comm/processors.h"
 
 #include <bit>

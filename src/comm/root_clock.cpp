@@ -1,23 +1,24 @@
-/// Questions to rank 0, and the line through their answers.
+/// Asks rank 0 for its time, and interpolates between two such readings.
 #include "convoy/comm/root_clock.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "convoy/comm/tags.h"
+
 namespace convoy {
 
 namespace {
 
-constexpr int kTag = mpi::Communicator::kMaxTag - 1;
 constexpr int kQuestions = 64;  // of which one should meet neither a busy core nor a busy network
 
 void answer(const mpi::Communicator& group, int rank, const Clock& clock) {
   for (int i = 0; i < kQuestions; ++i) {
     double seconds = 0;
-    group.receive(&seconds, sizeof seconds, rank, kTag);
+    group.receive(&seconds, sizeof seconds, rank, tags::kClock);
     seconds = clock();
-    group.send(&seconds, sizeof seconds, rank, kTag);
+    group.send(&seconds, sizeof seconds, rank, tags::kClock);
   }
 }
 
@@ -26,8 +27,8 @@ ClockReading ask(const mpi::Communicator& group, const Clock& clock) {
   for (int i = 0; i < kQuestions; ++i) {
     double roots = 0;
     const double before = clock();
-    group.send(&before, sizeof before, 0, kTag);
-    group.receive(&roots, sizeof roots, 0, kTag);
+    group.send(&before, sizeof before, 0, tags::kClock);
+    group.receive(&roots, sizeof roots, 0, tags::kClock);
     const double after = clock();
     const double middle = before + (after - before) / 2, error = (after - before) / 2;
     if (error < best.error_seconds)

@@ -19,8 +19,8 @@
 #include "convoy/base/data_type.h"
 #include "convoy/comm/transport.h"
 
-#include "comm/mpi_limits.h"
-#include "comm/under_way.h"
+#include "comm/in_flight.h"
+#include "comm/mpi/check.h"
 
 namespace convoy {
 
@@ -38,7 +38,7 @@ using QueueKey = std::tuple<MPI_Comm, Kind, int, int>;  // group, kind, peer, ta
 
 class StagedMessage final : public Message {
  public:
-  struct Plan {
+  struct Spec {
     const void* source = nullptr;  ///< device memory
     std::int64_t source_bytes = 0;
     void* target = nullptr;  ///< device memory
@@ -46,32 +46,32 @@ class StagedMessage final : public Message {
     std::function<mpi::Request(const void* outgoing, void* incoming)> post;
   };
 
-  StagedMessage(Transport& transport, UnderWay<StagedMessage>& under_way, Device& device, Queue& queue, Plan plan)
+  StagedMessage(Transport& transport, InFlight<StagedMessage>& in_flight, Device& device, Queue& queue, Spec spec)
       : transport_(transport),
-        under_way_(under_way),
+        in_flight_(in_flight),
         queue_(queue),
-        plan_(std::move(plan)),
-        outgoing_(device, plan_.source_bytes),
-        incoming_(device, plan_.target_bytes),
+        spec_(std::move(spec)),
+        outgoing_(device, spec_.source_bytes),
+        incoming_(device, spec_.target_bytes),
         lane_(device.make_copy_lane()) {
-    under_way.make_room();
+    in_flight.make_room();
   }
 
   void start() override {
-    assert(phase_ == Phase::kIdle && "a message under way was started again");
+    assert(phase_ == Phase::kIdle && "a message that is still in flight was started again");
     lane_->mark();
-    place_ = queue_.num_started++;
+    position_ = queue_.num_started++;
     phase_ = Phase::kWaits;
-    under_way_.add(*this);
+    in_flight_.add(*this);
     advance();
-    if (arrived()) under_way_.remove(*this);
+    if (arrived()) in_flight_.remove(*this);
   }
 
   bool test() override {
     if (phase_ == Phase::kIdle) return true;
     if (!arrived()) transport_.progress();  // all: it may have to wait for its turn
     if (!arrived()) return false;
-    if (plan_.target_bytes > 0) lane_->join();
+    if (spec_.target_bytes > 0) lane_->join();
     phase_ = Phase::kIdle;
     return true;
   }
@@ -83,17 +83,17 @@ class StagedMessage final : public Message {
   /// As far as it goes without waiting.
   void advance() {
     if (phase_ == Phase::kWaits && lane_->done()) {
-      if (plan_.source_bytes > 0) lane_->start_to_host(outgoing_.data(), plan_.source, plan_.source_bytes);
+      if (spec_.source_bytes > 0) lane_->start_to_host(outgoing_.data(), spec_.source, spec_.source_bytes);
       phase_ = Phase::kLeaves;
     }
     if (phase_ == Phase::kLeaves && lane_->done()) phase_ = Phase::kReady;
-    if (phase_ == Phase::kReady && place_ == queue_.num_posted) {
-      request_ = plan_.post(outgoing_.data(), incoming_.data());
+    if (phase_ == Phase::kReady && position_ == queue_.num_posted) {
+      request_ = spec_.post(outgoing_.data(), incoming_.data());
       ++queue_.num_posted;
       phase_ = Phase::kTravels;
     }
     if (phase_ == Phase::kTravels && request_.test()) {
-      if (plan_.target_bytes > 0) lane_->start_to_device(plan_.target, incoming_.data(), plan_.target_bytes);
+      if (spec_.target_bytes > 0) lane_->start_to_device(spec_.target, incoming_.data(), spec_.target_bytes);
       phase_ = Phase::kArrived;
     }
   }
@@ -102,13 +102,13 @@ class StagedMessage final : public Message {
   enum class Phase { kIdle, kWaits, kLeaves, kReady, kTravels, kArrived };
 
   Transport& transport_;
-  UnderWay<StagedMessage>& under_way_;
+  InFlight<StagedMessage>& in_flight_;
   Queue& queue_;
-  Plan plan_;
+  Spec spec_;
   HostBuffer outgoing_, incoming_;
   std::unique_ptr<CopyLane> lane_;
   mpi::Request request_;
-  std::int64_t place_ = 0;  ///< in the queue
+  std::int64_t position_ = 0;  ///< in the queue
   Phase phase_ = Phase::kIdle;
 };
 
@@ -119,63 +119,53 @@ class StagedTransport final : public Transport {
   std::string description() const override { return "MPI through pinned host memory"; }
 
   std::unique_ptr<Message> send(const MessageSpec& spec) override {
-    check_message_size(spec.size_bytes);
-    return plan(
-        {spec.group.handle(), Kind::kSend, spec.peer, spec.tag},
-        {.source = spec.data,
-         .source_bytes = spec.size_bytes,
-         .post = [group = spec.group, size_bytes = spec.size_bytes, peer = spec.peer, tag = spec.tag](
-                     const void* outgoing, void*) { return group.start_send(outgoing, size_bytes, peer, tag); }});
+    mpi::check_message_size(spec.size_bytes);
+    return create({spec.group.handle(), Kind::kSend, spec.peer, spec.tag},
+                  {.source = spec.data, .source_bytes = spec.size_bytes, .post = [spec](const void* outgoing, void*) {
+                     return spec.group.start_send(outgoing, spec.size_bytes, spec.peer, spec.tag);
+                   }});
   }
 
   std::unique_ptr<Message> receive(const MessageSpec& spec) override {
-    check_message_size(spec.size_bytes);
-    return plan(
-        {spec.group.handle(), Kind::kReceive, spec.peer, spec.tag},
-        {.target = spec.data,
-         .target_bytes = spec.size_bytes,
-         .post = [group = spec.group, size_bytes = spec.size_bytes, peer = spec.peer, tag = spec.tag](
-                     const void*, void* incoming) { return group.start_receive(incoming, size_bytes, peer, tag); }});
+    mpi::check_message_size(spec.size_bytes);
+    return create({spec.group.handle(), Kind::kReceive, spec.peer, spec.tag},
+                  {.target = spec.data, .target_bytes = spec.size_bytes, .post = [spec](const void*, void* incoming) {
+                     return spec.group.start_receive(incoming, spec.size_bytes, spec.peer, spec.tag);
+                   }});
   }
 
   // All ranks of the group.
   std::unique_ptr<Message> reduce_scatter(const ReduceScatterSpec& spec) override {
-    std::vector<int> counts = reduction_counts(spec.counts);
+    std::vector<int> counts = mpi::reduction_counts(spec.counts);
     const std::int64_t total = std::accumulate(spec.counts.begin(), spec.counts.end(), std::int64_t{0});
-    return plan({spec.group.handle(), Kind::kReduceScatter, 0, 0},
-                {.source = spec.data,
-                 .source_bytes = total * kFloatBytes,
-                 .target = spec.part,
-                 .target_bytes = spec.counts[spec.group.rank()] * kFloatBytes,
-                 .post = [group = spec.group, counts = std::move(counts)](const void* outgoing, void* incoming) {
-                   return group.start_reduce_scatter(static_cast<const float*>(outgoing), static_cast<float*>(incoming),
-                                                     counts);
-                 }});
-  }
-
-  void connect() override {}
-
-  void start_together(std::span<const std::unique_ptr<Message>> messages) override {
-    for (const auto& message : messages) message->start();
+    return create({spec.group.handle(), Kind::kReduceScatter, 0, 0},
+                  {.source = spec.data,
+                   .source_bytes = total * kFloatBytes,
+                   .target = spec.part,
+                   .target_bytes = spec.counts[spec.group.rank()] * kFloatBytes,
+                   .post = [group = spec.group, counts = std::move(counts)](const void* outgoing, void* incoming) {
+                     return group.start_reduce_scatter(static_cast<const float*>(outgoing),
+                                                       static_cast<float*>(incoming), counts);
+                   }});
   }
 
   bool progress() override {
-    for (StagedMessage* message : under_way_) message->advance();
-    under_way_.remove_if([](const StagedMessage& message) { return message.arrived(); });
-    return !under_way_.empty();
+    for (StagedMessage* message : in_flight_) message->advance();
+    in_flight_.remove_if([](const StagedMessage& message) { return message.arrived(); });
+    return !in_flight_.empty();
   }
 
   bool holds_back() const override {
-    return std::ranges::any_of(under_way_, [](const StagedMessage* message) { return !message->is_posted(); });
+    return std::ranges::any_of(in_flight_, [](const StagedMessage* message) { return !message->is_posted(); });
   }
 
  private:
-  std::unique_ptr<Message> plan(const QueueKey& key, StagedMessage::Plan plan) {
-    return std::make_unique<StagedMessage>(*this, under_way_, device_, queues_[key], std::move(plan));
+  std::unique_ptr<Message> create(const QueueKey& key, StagedMessage::Spec spec) {
+    return std::make_unique<StagedMessage>(*this, in_flight_, device_, queues_[key], std::move(spec));
   }
 
   Device& device_;
-  UnderWay<StagedMessage> under_way_;
+  InFlight<StagedMessage> in_flight_;
   std::map<QueueKey, Queue> queues_;
 };
 

@@ -1,4 +1,4 @@
-/// Handlers that only set flags.
+/// Signal handlers, which only set flags and write a line.
 #include "convoy/comm/stop_signals.h"
 
 #include <atomic>
@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <ctime>
 #include <initializer_list>
+#include <string_view>
+
+#include <unistd.h>
 
 namespace convoy {
 
@@ -15,6 +18,7 @@ namespace {
 // lock-free, for a lock may be held by the thread that was interrupted.
 std::atomic<bool> g_stop_requested = false;
 std::atomic<bool> g_terminated = false;
+std::atomic<bool> g_says_so = false;
 std::atomic<std::int64_t> g_first_interrupt = 0;  // when it came, nanoseconds; 0: not yet
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
 
@@ -37,12 +41,16 @@ void on_interrupt() {
 void on_signal(int signal) {
   if (signal == SIGTERM) g_terminated = true;
   if (signal == SIGINT) on_interrupt();
-  g_stop_requested = true;
+  if (g_stop_requested.exchange(true) || !g_says_so) return;
+  // A line of its own, below a progress bar. Nothing can be done where it cannot be written.
+  constexpr std::string_view kLine = "\nconvoy: asked to stop: the run ends after the next step, with a checkpoint\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, kLine.data(), kLine.size());
 }
 
 }  // namespace
 
-void catch_stop_signals() {
+void catch_stop_signals(bool says_so) {
+  g_says_so = says_so;
   for (const int signal : {SIGTERM, SIGUSR1, SIGINT}) std::signal(signal, on_signal);
 }
 

@@ -1,4 +1,4 @@
-/// One function a command; commands.cpp finds them by name.
+/// One function per command; commands.cpp finds them by name.
 #pragma once
 
 #include "convoy/base/error.h"

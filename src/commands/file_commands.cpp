@@ -1,10 +1,13 @@
-/// convoy info, convoy check: what files hold and whether they are whole. Rank 0 works.
+/// convoy info, convoy check, convoy export: what files hold, whether they are whole, weights for other programs. Rank
+/// 0 works.
 #include <cstdio>
+#include <functional>
 
 #include <fmt/format.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
+#include "convoy/inference/inference.h"
 #include "convoy/io/inspect.h"
 
 #include "commands/commands.h"
@@ -13,47 +16,49 @@ namespace convoy::commands {
 
 namespace {
 
-void need_files(const Request& request) {
+// On rank 0, path after path; one that `work` fails on, or says no to, does not keep it from the others.
+ExitStatus for_each_path(const Request& request, const mpi::Session& session,
+                         const std::function<bool(const std::string& path)>& work) {
   if (request.arguments.empty())
     refuse("convoy {} needs checkpoints, data sets or shards, as in convoy {} data/fashion runs/a/checkpoints/*.h5",
            request.command, request.command);
+  if (session.world().rank() != 0) return ExitStatus::kDone;
+  bool is_well = true;
+  for (const std::string& path : request.arguments) {
+    try {
+      is_well = work(path) && is_well;
+    } catch (const Error& error) {
+      std::fflush(stdout);
+      log_error(error.what());
+      is_well = false;
+    }
+  }
+  return is_well ? ExitStatus::kDone : ExitStatus::kFailed;
 }
 
 }  // namespace
 
 ExitStatus info(const Request& request, mpi::Session& session) {
-  need_files(request);
-  if (session.world().rank() != 0) return ExitStatus::kDone;
-  ExitStatus status = ExitStatus::kDone;
-  for (const std::string& path : request.arguments) {
-    try {
-      fmt::print("{}\n", io::describe(path));
-    } catch (const Error& error) {
-      std::fflush(stdout);
-      log_error(error.what());
-      status = ExitStatus::kFailed;
-    }
-  }
-  return status;
+  return for_each_path(request, session, [](const std::string& path) {
+    fmt::print("{}\n", io::describe(path));
+    return true;
+  });
 }
 
 ExitStatus check(const Request& request, mpi::Session& session) {
-  need_files(request);
-  if (session.world().rank() != 0) return ExitStatus::kDone;
-  bool whole = true;
-  for (const std::string& path : request.arguments) {
-    try {
-      for (const io::Verdict& verdict : io::verify(path)) {
-        fmt::print("{}: {}\n", verdict.path, verdict.damage.value_or("whole"));
-        whole = whole && !verdict.damage;
-      }
-    } catch (const Error& error) {
-      std::fflush(stdout);
-      log_error(error.what());
-      whole = false;
+  return for_each_path(request, session, [](const std::string& path) {
+    bool is_whole = true;
+    for (const io::Verdict& verdict : io::verify(path)) {
+      fmt::print("{}: {}\n", verdict.path, verdict.damage.value_or("whole"));
+      is_whole = is_whole && !verdict.damage;
     }
-  }
-  return whole ? ExitStatus::kDone : ExitStatus::kFailed;
+    return is_whole;
+  });
+}
+
+ExitStatus export_weights(const Request& request, mpi::Session& session) {
+  if (session.world().rank() == 0) convoy::export_weights(request);
+  return ExitStatus::kDone;
 }
 
 }  // namespace convoy::commands

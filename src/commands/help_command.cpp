@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "convoy/base/terminal.h"
+#include "convoy/base/version.h"
+#include "convoy/model/network.h"
 
 #include "commands/commands.h"
 
@@ -20,16 +22,28 @@ int text_columns() {
   return std::clamp(columns > 0 ? columns : terminal_columns().value_or(kUsual), kMin, kMax);
 }
 
+std::vector<NetworkHelp> networks() {
+  std::vector<NetworkHelp> rows;
+  for (const NetworkFamilyNames& family : network_family_names()) {
+    std::vector<std::string> quoted;
+    for (const std::string& name : family.names) quoted.push_back(fmt::format("`{}`", name));
+    rows.push_back({.names = fmt::format("{}", fmt::join(quoted, ", ")), .sentence = family.about});
+  }
+  return rows;
+}
+
 }  // namespace
 
 ExitStatus help(const Request& request, mpi::Session& session) {
-  const std::string text = help_text(request.arguments, text_columns());  // on all ranks: it may refuse
+  // On all ranks: it may refuse.
+  const std::string text =
+      request.as_markdown ? markdown_help(networks()) : help_text(request.arguments, text_columns());
   if (session.world().rank() == 0) fmt::print("{}", text);
   return ExitStatus::kDone;
 }
 
 ExitStatus version(const Request&, mpi::Session& session) {
-  if (session.world().rank() == 0) fmt::print("convoy {}\n", CONVOY_VERSION);
+  if (session.world().rank() == 0) fmt::print("convoy {}\n", convoy::version());
   return ExitStatus::kDone;
 }
 

@@ -5,8 +5,9 @@
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/stop_signals.h"
 #include "convoy/comm/topology.h"
-#include "convoy/params/names.h"
-#include "convoy/train/trainer.h"
+#include "convoy/inference/inference.h"
+#include "convoy/params/parameters.h"
+#include "convoy/run/trainer.h"
 
 #include "commands/commands.h"
 
@@ -22,26 +23,26 @@ void check_same_device(const mpi::Communicator& world, const Device& device) {
            world.size());
 }
 
-std::unique_ptr<ops::Library> make_library(const Request& request, mpi::Session& session) {
+std::unique_ptr<ops::Backend> make_backend(const Request& request, mpi::Session& session) {
   const PrecisionKind precision = request.params.train.precision;
-  auto library = ops::make_library({.device = request.params.run.device,
-                                    .threads = threads_a_rank(request.params.run, session.world()),
+  auto backend = ops::make_backend({.device = request.params.run.device,
+                                    .threads = threads_per_rank(request.params.run.threads, session.world()),
                                     .local_rank = find_topology(session.world()).local_rank,
                                     .tf32 = precision == PrecisionKind::kTf32});
-  check_same_device(session.world(), library->device());
-  if (library->device().is_host() && precision != PrecisionKind::kF32 && precision != PrecisionKind::kBf16)
+  check_same_device(session.world(), backend->device());
+  if (backend->device().is_host() && precision != PrecisionKind::kF32 && precision != PrecisionKind::kBf16)
     refuse(
         "train.precision = {} needs a GPU; the CPU has f32 and bf16. Use train.precision = f32 or bf16, or run.device "
         "= cuda.",
         name_of(precision));
-  return library;
+  return backend;
 }
 
 // Those asked for; but a parameter file's were meant for the ranks that trained. Auto is a training's too: where there
-// is no backward, replicas have no bubble.
+// is not a backward pass, replicas have no bubble.
 std::int64_t stages_without_training(const Request& request, const mpi::Communicator& world) {
   const std::int64_t asked = std::max<std::int64_t>(1, request.params.grid.stages);
-  if (request.commands("grid.stages")) return asked;
+  if (request.given_on_command_line("grid.stages")) return asked;
   std::int64_t fitting = std::min<std::int64_t>(asked, world.size());
   while (world.size() % fitting != 0) --fitting;
   if (fitting != asked && world.rank() == 0)
@@ -57,23 +58,23 @@ ExitStatus on_grid(const Request& asked, mpi::Session& session, Work&& work) {
   request.params.grid = {.stages = stages_without_training(asked, session.world())};  // grid.cuts are a training's
   const ProcessGrid grid(session.world(), request.params.grid.stages);
   // 2. On which device
-  const auto library = make_library(request, session);
+  const auto backend = make_backend(request, session);
   // 3. Do it
-  return work(request, grid, *library);
+  return work(request, grid, *backend);
 }
 
 }  // namespace
 
 ExitStatus train(const Request& request, mpi::Session& session) {
-  catch_stop_signals();  // before anything is opened, as that may take long: the first step then ends the run
-  if (request.params.grid.stages > 0) grid_shape(request.params.grid.stages, session.world().size());
-  return convoy::train(request.params, session.world(), *make_library(request, session));
+  // Before anything is opened, as that may take long: the first step then ends the run.
+  catch_stop_signals(/*says_so=*/session.world().rank() == 0);
+  return convoy::train(request.params, session.world(), *make_backend(request, session));
 }
 
 ExitStatus plan(const Request& request, mpi::Session& session) {
   const bool measures = !request.params.plan.ranks.empty() && request.params.plan.measure;
-  const auto library = measures ? make_library(request, session) : nullptr;
-  const std::string text = describe_plan(request.params, session.world(), library.get());
+  const auto backend = measures ? make_backend(request, session) : nullptr;
+  const std::string text = describe_plan(request.params, session.world(), backend.get());
   if (session.world().rank() == 0) fmt::print("{}", text);
   return ExitStatus::kDone;
 }

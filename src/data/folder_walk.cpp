@@ -36,49 +36,28 @@ bool lies_in(const fs::path& folder, const fs::path& above) {
   return !above.empty() && std::mismatch(above.begin(), above.end(), folder.begin(), folder.end()).first == above.end();
 }
 
-class Walk {
- public:
-  Walk(const fs::path& root, const std::string& key) : root_(root), key_(key) {}
+using FolderId = std::pair<dev_t, ino_t>;
 
-  /// From the root: a link up to it is a loop, too.
-  void down_to(const fs::path& folder) {
-    fs::path at = root_;
-    way_.push_back(id_of(at));
-    for (const fs::path& part : folder.lexically_relative(root_)) way_.push_back(id_of(at /= part));
-  }
+FolderId id_of(const fs::path& folder) {
+  struct stat status = {};
+  ::stat(folder.c_str(), &status);  // what is gone meanwhile cannot be listed either
+  return {status.st_dev, status.st_ino};
+}
 
-  void list(const fs::path& folder) {
-    for (const fs::directory_entry& entry : entries_of(folder, key_)) {
-      const Id id = is_folder(entry) ? id_of(entry.path()) : Id{};
-      if (!is_folder(entry) || std::find(way_.begin(), way_.end(), id) != way_.end()) {
-        names_.push_back(entry.path().lexically_relative(root_).string());
-        continue;
-      }
-      way_.push_back(id);
-      list(entry.path());
-      way_.pop_back();
+// Adds what lies below `folder`, to which `way` has led.
+void list_below(const fs::path& folder, const fs::path& root, const std::string& key, std::vector<FolderId>& way,
+                std::vector<std::string>& names) {
+  for (const fs::directory_entry& entry : entries_of(folder, key)) {
+    const FolderId id = is_folder(entry) ? id_of(entry.path()) : FolderId{};
+    if (!is_folder(entry) || std::find(way.begin(), way.end(), id) != way.end()) {
+      names.push_back(entry.path().lexically_relative(root).string());
+      continue;
     }
+    way.push_back(id);
+    list_below(entry.path(), root, key, way, names);
+    way.pop_back();
   }
-
-  std::vector<std::string> take_sorted() {
-    std::sort(names_.begin(), names_.end());
-    return std::move(names_);
-  }
-
- private:
-  using Id = std::pair<dev_t, ino_t>;
-
-  static Id id_of(const fs::path& folder) {
-    struct stat status = {};
-    ::stat(folder.c_str(), &status);  // what is gone meanwhile cannot be listed either
-    return {status.st_dev, status.st_ino};
-  }
-
-  const fs::path& root_;
-  const std::string& key_;
-  std::vector<Id> way_;
-  std::vector<std::string> names_;
-};
+}
 
 }  // namespace
 
@@ -93,10 +72,13 @@ std::vector<fs::path> folders_in(const fs::path& parent, const std::string& key)
 }
 
 std::vector<std::string> files_below(const fs::path& folder, const fs::path& root, const std::string& key) {
-  Walk walk(root, key);
-  walk.down_to(folder);
-  walk.list(folder);
-  return walk.take_sorted();
+  std::vector<FolderId> way = {id_of(root)};  // from the root: a link up to it is a loop, too
+  fs::path at = root;
+  for (const fs::path& part : folder.lexically_relative(root)) way.push_back(id_of(at /= part));
+  std::vector<std::string> names;
+  list_below(folder, root, key, way, names);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 void check_links_in(const fs::path& parent, const std::string& key) {
@@ -107,10 +89,10 @@ void check_links_in(const fs::path& parent, const std::string& key) {
     const std::string link = entry.path().string(), target = fs::read_symlink(entry.path(), error).string();
     const fs::file_status status = fs::status(entry.path(), error);
     if (status.type() == fs::file_type::not_found)
-      refuse("{}: '{}' is a link to '{}', which is not there. Mend it, or remove it", key, link, target);
+      refuse("{}: '{}' is a link to '{}', which is not there. Repair it, or remove it", key, link, target);
     if (!fs::status_known(status)) refuse("{}: link '{}' to '{}': {}", key, link, target, error.message());
     if (fs::is_directory(status) && lies_in(here, fs::canonical(entry.path(), error)))
-      refuse("{}: '{}' is a link to '{}', in which it lies itself. Remove it", key, link, target);
+      refuse("{}: '{}' is a link to '{}', a folder that contains the link itself. Remove it", key, link, target);
   }
 }
 

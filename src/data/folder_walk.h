@@ -16,8 +16,8 @@ std::vector<std::filesystem::path> folders_in(const std::filesystem::path& paren
 std::vector<std::string> files_below(const std::filesystem::path& folder, const std::filesystem::path& root,
                                      const std::string& key);
 
-/// Throws RequestError where a link in `parent` leads to nothing, so that a class or a split may be missing, or back up,
-/// so that a folder would be its own class.
+/// Throws RequestError where a link in `parent` leads to nothing, so that a class or a split may be missing, or back
+/// up, so that a folder would be its own class.
 void check_links_in(const std::filesystem::path& parent, const std::string& key);
 
 }  // namespace convoy

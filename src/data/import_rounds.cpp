@@ -1,7 +1,5 @@
-/// Every rank sees the same sums of the same rounds, so all stop after the same one.
+/// Every rank sees the same sums in the same rounds, so all stop after the same round.
 #include "data/import_rounds.h"
-
-#include <utility>
 
 #include "convoy/base/clock.h"
 
@@ -13,34 +11,35 @@ constexpr double kRoundSeconds = 0.1;
 
 }  // namespace
 
-ImportRounds::ImportRounds(const mpi::Communicator& group, std::function<void(const ImportCounts&)> show)
-    : group_(group), show_(std::move(show)), next_seconds_(now_seconds() + kRoundSeconds) {}
+ImportRounds::ImportRounds(const mpi::Communicator& group, const char* work, std::int64_t total, const ShowImport& show)
+    : group_(group), work_(work), total_(total), show_(show), next_seconds_(now_seconds() + kRoundSeconds) {}
 
 void ImportRounds::step() {
   if (over_) return;
-  if (!under_way_) {
+  if (!in_flight_) {
     if (now_seconds() < next_seconds_ && mine_.ended == 0) return;
     sent_ = {mine_.done, mine_.skipped, mine_.ended, mine_.failed};
     round_ = group_.start_sum(sent_, sums_);
-    under_way_ = true;
+    in_flight_ = true;
   }
   if (!round_.test()) return;
-  under_way_ = false;
+  in_flight_ = false;
   next_seconds_ = now_seconds() + kRoundSeconds;
-  const State all{sums_[0], sums_[1], sums_[2], sums_[3]};
-  over_ = all.failed > 0 || all.ended == group_.size();
-  if (group_.rank() == 0) show_({all.done, all.skipped});
+  const auto [done, skipped, ended, failed] = sums_;
+  over_ = failed > 0 || ended == group_.size();
+  if (group_.rank() == 0) show_({work_, done, total_, skipped});
 }
 
-bool ImportRounds::pulse(const ImportCounts& mine) {
-  mine_.done = mine.done;
-  mine_.skipped = mine.skipped;
+bool ImportRounds::add(bool is_good) {
+  ++mine_.done;
+  if (!is_good) ++mine_.skipped;
   step();
   return !over_;
 }
 
-void ImportRounds::end(const ImportCounts& mine, bool failed) {
-  mine_ = {mine.done, mine.skipped, 1, failed ? 1 : 0};
+void ImportRounds::end(bool failed) {
+  mine_.ended = 1;
+  mine_.failed = failed ? 1 : 0;
   for (mpi::Backoff backoff; !over_; backoff.pause()) step();
 }
 

@@ -1,43 +1,43 @@
-/// How ranks that work apart for minutes or hours hear of each other: sums of what all have done, a few times a second.
+/// How ranks that work independently for minutes or hours know of each other's progress: sums of what all have done, a
+/// few times per second.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <functional>
 
 #include "convoy/comm/communicator.h"
+#include "convoy/data/import.h"
 
 namespace convoy {
 
-/// Of one rank, or of all.
-struct ImportCounts {
-  std::int64_t done = 0;     ///< images looked at, good or bad
-  std::int64_t skipped = 0;  ///< bad ones
-};
-
-/// One piece of work. Every rank calls pulse() between images and end() at last; no rank waits for another before that.
+/// One piece of work. Every rank calls add() after each sample and end() at last; no rank waits for another before
+/// that.
 class ImportRounds {
  public:
-  /// `show` hears what all ranks have done, on rank 0.
-  ImportRounds(const mpi::Communicator& group, std::function<void(const ImportCounts&)> show);
+  /// `show` hears on rank 0 what all ranks have done of `total`; `work` names it.
+  ImportRounds(const mpi::Communicator& group, const char* work, std::int64_t total, const ShowImport& show);
 
-  /// False where a rank has failed: stop.
-  bool pulse(const ImportCounts& mine);
+  /// A sample was looked at. False where a rank has failed: stop.
+  bool add(bool is_good);
   /// Until all ranks have ended, or one has failed.
-  void end(const ImportCounts& mine, bool failed);
+  void end(bool failed);
 
  private:
-  struct State {
-    std::int64_t done = 0, skipped = 0, ended = 0, failed = 0;
+  struct Counts {
+    std::int64_t done = 0;     ///< samples looked at, good or bad
+    std::int64_t skipped = 0;  ///< bad ones
+    std::int64_t ended = 0, failed = 0;
   };
   void step();
 
   mpi::Communicator group_;
-  std::function<void(const ImportCounts&)> show_;
-  State mine_;
-  std::array<std::int64_t, 4> sent_ = {}, sums_ = {};
+  const char* work_;
+  std::int64_t total_;
+  const ShowImport& show_;
+  Counts mine_;
+  std::array<std::int64_t, 4> sent_ = {}, sums_ = {};  ///< Counts: of this rank, of all
   mpi::Request round_;
-  bool under_way_ = false;
+  bool in_flight_ = false;
   bool over_ = false;
   double next_seconds_ = 0;
 };

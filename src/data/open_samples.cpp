@@ -1,15 +1,20 @@
-/// What a path holds is seen by rank 0, for all.
+/// Rank 0 finds out what a path holds, for all ranks.
 #include "convoy/data/open_samples.h"
 
 #include <filesystem>
 #include <fstream>
 
 #include "convoy/base/error.h"
+#include "convoy/base/text.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/dataset.h"
-#include "convoy/io/shard_writer.h"
+#include "convoy/io/shard_files.h"
 
-#include "data/image_folder.h"
+#include "data/class_folders.h"
+#include "data/images/image_folder.h"
+#include "data/text/table_reader.h"
+#include "data/text/text_source.h"
+#include "data/text/text_store.h"
 
 namespace convoy {
 
@@ -17,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Kind { kDataset, kImageFolder, kImageFile };
+enum class Kind { kDataset, kFolder, kOneFile };
 
 bool begins_like_hdf5(const std::string& path) {
   std::string first(8, '\0');
@@ -25,24 +30,28 @@ bool begins_like_hdf5(const std::string& path) {
   return first == "\x89HDF\r\n\x1a\n";
 }
 
+// What is not there, and is not named as a file of samples, may be the prefix of a data set.
+bool is_named_as_sample(const std::string& path) {
+  const std::string extension = lower_case(fs::path(path).extension().string());
+  return extension == ".jpg" || extension == ".jpeg" || extension == ".png" || extension == ".txt" ||
+         extension == ".csv" || extension == ".tsv";
+}
+
 Kind kind_of(const std::string& path) {
   std::error_code error;
   if (fs::is_regular_file(path, error))
-    return path.ends_with(".h5") || begins_like_hdf5(path) ? Kind::kDataset : Kind::kImageFile;
-  if (!fs::is_directory(path, error)) return Kind::kDataset;
+    return path.ends_with(".h5") || begins_like_hdf5(path) ? Kind::kDataset : Kind::kOneFile;
+  if (!fs::is_directory(path, error)) return is_named_as_sample(path) ? Kind::kOneFile : Kind::kDataset;
   for (const char* const split : io::kSplitNames)
     if (!io::find_any_shard(path, split).empty()) return Kind::kDataset;
-  return Kind::kImageFolder;
-}
-
-std::string folder_of(const SamplesPath& from, Kind kind) {
-  return kind == Kind::kImageFile ? fs::path(from.path).parent_path().string() : from.path;
+  return Kind::kFolder;
 }
 
 // Pixels cannot be turned any more, and what was trained on the files of a data set saw them as they were imported.
 std::unique_ptr<io::Dataset> open_dataset(const SamplesPath& from) {
   auto dataset = std::make_unique<io::Dataset>(from.path, from.key, from.split, from.verify);
-  if (from.needs_oriented && !dataset->info().oriented)
+  const auto* const images = std::get_if<ImageFileOptions>(&from.files);
+  if (images != nullptr && images->needs_oriented && !dataset->info().oriented)
     refuse(
         "predict.orient = true, but {} = {} is a data set that was imported with import.orient = false. Import it "
         "again with import.orient = true, or give its folder of images",
@@ -50,24 +59,47 @@ std::unique_ptr<io::Dataset> open_dataset(const SamplesPath& from) {
   return dataset;
 }
 
-}  // namespace
-
-bool is_image_file(const std::string& path) {
-  return kind_of(path) == Kind::kImageFile;
-}
-
-std::unique_ptr<io::SampleStore> open_samples(const SamplesPath& from, const mpi::Communicator& world) {
-  Kind kind = {};
+std::unique_ptr<io::SampleStore> open_images(const SamplesPath& from, const ImageFileOptions& options, Kind kind,
+                                             const mpi::Communicator& world) {
   SourceListing listing;
   mpi::on_root(world, [&] {
-    kind = kind_of(from.path);
-    if (kind == Kind::kImageFolder) listing = list_any_images(from.path, from.key);
-    if (kind == Kind::kImageFile) listing = list_one_image(from.path);
+    if (kind == Kind::kOneFile && !fs::exists(from.path)) refuse("{} = {}: there is no such file", from.key, from.path);
+    listing = kind == Kind::kOneFile ? list_one_file(from.path) : list_any_images(from.path, from.key);
   });
+  const std::string folder = kind == Kind::kOneFile ? fs::path(from.path).parent_path().string() : from.path;
+  return std::make_unique<ImageFolder>(folder, broadcast_listing(listing, world), options.channels, options.orients);
+}
+
+OpenedSamples open_texts_of(const SamplesPath& from, const TextFileOptions& options, Kind kind,
+                            const mpi::Communicator& world) {
+  ImportParams columns;
+  columns.text_column = options.text_column;
+  columns.label_column = options.label_column;
+  const auto source = open_any_texts(from.path, from.key, columns, world);
+  OpenedSamples opened{.is_one_file = kind == Kind::kOneFile && !is_table(from.path)};
+  opened.store = std::make_unique<TextStore>(*source, from.path, options.tokenization, world, opened.skipped);
+  return opened;
+}
+
+}  // namespace
+
+OpenedSamples open_samples(const SamplesPath& from, const mpi::Communicator& world) {
+  Kind kind = {};
+  mpi::on_root(world, [&] { kind = kind_of(from.path); });
   world.broadcast(&kind, sizeof kind, 0);
-  if (kind == Kind::kDataset) return open_dataset(from);
-  return std::make_unique<ImageFolder>(folder_of(from, kind), broadcast_listing(listing, world), from.channels,
-                                       from.orients);
+  if (kind == Kind::kDataset) return {.store = open_dataset(from)};
+  if (const auto* const texts = std::get_if<TextFileOptions>(&from.files))
+    return open_texts_of(from, *texts, kind, world);
+  return {.store = open_images(from, std::get<ImageFileOptions>(from.files), kind, world),
+          .is_one_file = kind == Kind::kOneFile};
+}
+
+OpenedSamples open_one_text(const std::string& text, const std::string& key, const io::Tokenization& tokenization) {
+  try {
+    return {.store = std::make_unique<TextStore>(text, key, tokenization), .is_one_file = true};
+  } catch (const Error& error) {
+    refuse("{}: {}", key, error.what());
+  }
 }
 
 }  // namespace convoy

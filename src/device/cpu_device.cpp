@@ -6,10 +6,10 @@
 #include <omp.h>
 #include <sys/mman.h>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/device/device.h"
 
-#include "device/host_stopwatch.h"
 #include "device/plain_recording.h"
 
 namespace convoy {
@@ -43,6 +43,18 @@ class ImmediateLane final : public CopyLane {
   void join() override {}
 };
 
+/// Likewise the host's clock knows when it was done.
+class HostStopwatch final : public Stopwatch {
+ public:
+  explicit HostStopwatch(std::int64_t num_marks) : seconds_(static_cast<std::size_t>(num_marks)) {}
+
+  void mark(std::int64_t number) override { seconds_[static_cast<std::size_t>(number)] = now_seconds(); }
+  std::vector<double> read(std::int64_t num_marks) override { return {seconds_.begin(), seconds_.begin() + num_marks}; }
+
+ private:
+  std::vector<double> seconds_;
+};
+
 class CpuDevice final : public Device {
  public:
   explicit CpuDevice(std::int64_t threads) : threads_(threads) { omp_set_num_threads(static_cast<int>(threads)); }
@@ -68,7 +80,7 @@ class CpuDevice final : public Device {
     const std::int64_t alignment = size_bytes >= kHugePageBytes ? kHugePageBytes : kAlignmentBytes;
     const std::int64_t rounded = round_up(size_bytes, alignment);
     void* data = std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(rounded));
-    if (data == nullptr) fail("cannot allocate {} bytes of memory; fewer samples in batch.micro need less", size_bytes);
+    if (data == nullptr) fail("cannot allocate {} bytes of memory; use a smaller batch.micro", size_bytes);
     if (alignment == kHugePageBytes) madvise(data, static_cast<std::size_t>(rounded), MADV_HUGEPAGE);  // advice only
     std::memset(data, 0, static_cast<std::size_t>(rounded));
     return data;

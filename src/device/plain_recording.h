@@ -1,4 +1,4 @@
-/// A recording that records nothing: for devices without graphs, and where each operation is to be seen by itself.
+/// A recording that records nothing: for devices without graphs, and where each operation is timed by itself.
 #pragma once
 
 #include "convoy/device/device.h"

@@ -1,22 +1,18 @@
-/// Writing so that a crash, a kill or a full disk never leaves half a file under a real name; and plain reading.
-#include "io/atomic_file.h"
+/// Writes files so that a crash, a kill or a full disk never leaves half a file under its final name; and reads files.
+#include "convoy/io/atomic_file.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <utility>
-#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
-#include "convoy/io/checkpoint.h"
 
 namespace convoy::io {
 
@@ -34,7 +30,7 @@ void sync_directory(const std::string& path) {
   const std::string directory = directory_of(path);
   const FileDescriptor descriptor(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!descriptor.is_open() || (::fsync(descriptor.get()) != 0 && errno != EINVAL)) {  // EINVAL: it has no such thing
-    fail("cannot bring directory '{}' to the disk: {}", directory, std::strerror(errno));
+    fail("cannot write directory '{}' to the disk: {}", directory, std::strerror(errno));
   }
 }
 
@@ -51,10 +47,6 @@ std::string room_for(const std::string& path, const std::string& partial_path) {
   struct stat partial = {};
   const std::int64_t taken = ::stat(partial_path.c_str(), &partial) == 0 ? std::int64_t{partial.st_blocks} * 512 : 0;
   return human_bytes(static_cast<std::int64_t>(space.f_bavail * space.f_frsize) + taken);
-}
-
-std::uint64_t memory_of_machine() {
-  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
@@ -103,6 +95,14 @@ void AtomicFile::move_down(std::uint64_t from, std::uint64_t to, std::uint64_t s
   }
   if (::ftruncate(file_.get(), static_cast<off_t>(to + size)) != 0) fail_with_system_reason("write", errno);
   position_ = to + size;
+}
+
+void AtomicFile::write_head(const char* what, std::span<const std::byte> head, std::uint64_t reserved_bytes,
+                            std::uint64_t body_bytes) {
+  if (head.size() > reserved_bytes)
+    fail("the head of {} takes {} bytes, but {} were reserved for it", what, head.size(), reserved_bytes);
+  if (head.size() < reserved_bytes) move_down(reserved_bytes, head.size(), body_bytes);
+  write_at(0, head);
 }
 
 void AtomicFile::finish() {
@@ -156,7 +156,7 @@ std::optional<std::string> read_text(const std::string& path) {
 
 std::uint64_t file_size(const FileDescriptor& file, const std::string& path) {
   struct stat status = {};
-  if (::fstat(file.get(), &status) != 0) fail("cannot look at '{}': {}", path, std::strerror(errno));
+  if (::fstat(file.get(), &status) != 0) fail("cannot get the status of '{}': {}", path, std::strerror(errno));
   check_is_regular(status, path);
   return static_cast<std::uint64_t>(status.st_size);
 }
@@ -189,6 +189,16 @@ void write_file_atomically(const std::string& path, std::span<const std::byte> b
   AtomicFile file(path, bytes.size());
   file.write(bytes);
   file.commit();
+}
+
+void make_directory(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) fail("cannot create directory '{}': {}", directory, error.message());
+}
+
+std::uint64_t memory_of_machine() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 std::vector<std::byte> read_whole(const FileDescriptor& file, const std::string& path) {

@@ -5,15 +5,14 @@
 #include <array>
 #include <cstring>
 #include <string_view>
-#include <utility>
 
 #include "convoy/base/error.h"
+#include "convoy/base/version.h"
+#include "convoy/io/atomic_file.h"
 
-#include "io/atomic_file.h"
 #include "io/hash.h"
 #include "io/hdf5.h"
 #include "io/little_endian.h"
-#include "io/memory_driver.h"
 
 namespace convoy::io {
 
@@ -56,46 +55,111 @@ void for_each_field(State& state, const Visit& visit) {
 }
 
 /// Images of more are nobody's.
-constexpr std::int64_t kMostChannels = 4096;
+constexpr std::int64_t kMaxChannels = 4096;
 
-void write_card(hid_t file, const ModelCard& card) {
-  const hdf5::Group group = hdf5::create_group(file, "card");
-  hdf5::write_texts(group, "name", {&card.name, 1});
-  hdf5::write_attribute(group, "rows", card.image.h);
-  hdf5::write_attribute(group, "columns", card.image.w);
-  hdf5::write_attribute(group, "channels", card.image.c);
-  hdf5::write_attribute(group, "resizes", std::int64_t{card.resizes});
-  hdf5::write_attribute(group, "short_side", card.short_side);
-  if (card.orients) hdf5::write_attribute(group, "orients", std::int64_t{1});
-  hdf5::write_attribute(group, "normalizes", std::int64_t{card.normalizes});
-  hdf5::write_attribute(group, "channel_mean", std::span(card.channel_mean));
-  hdf5::write_attribute(group, "channel_deviation", std::span(card.channel_deviation));
-  hdf5::write_texts(group, "class_names", card.class_names);
+void write_image(hid_t group, const ImageInput& input) {
+  hdf5::write_attribute(group, "rows", input.shape.h);
+  hdf5::write_attribute(group, "columns", input.shape.w);
+  hdf5::write_attribute(group, "channels", input.shape.c);
+  hdf5::write_attribute(group, "resizes", std::int64_t{input.resizes});
+  hdf5::write_attribute(group, "short_side", input.short_side);
+  if (input.orients) hdf5::write_attribute(group, "orients", std::int64_t{1});
+  hdf5::write_attribute(group, "normalizes", std::int64_t{input.normalizes});
+  hdf5::write_attribute(group, "channel_mean", std::span(input.channel_mean));
+  hdf5::write_attribute(group, "channel_deviation", std::span(input.channel_stddev));
 }
 
-ModelCard read_card(hid_t file, std::uint64_t limit_bytes) {
-  const hdf5::Group group = hdf5::open_group(file, "card");
+ImageInput read_image(hid_t group) {
   const auto is_set = [&](const char* name) {
     std::int64_t value = 0;
     hdf5::read_attribute(group, name, value);
     return value != 0;
   };
-  ModelCard card;
-  card.name = hdf5::read_text(group, "name", limit_bytes);
-  hdf5::read_attribute(group, "rows", card.image.h);
-  hdf5::read_attribute(group, "columns", card.image.w);
-  hdf5::read_attribute(group, "channels", card.image.c);
-  if (card.image.c < 1 || card.image.c > kMostChannels) fail("its images have {} channels", card.image.c);
-  card.resizes = is_set("resizes");
-  hdf5::read_attribute(group, "short_side", card.short_side);
-  card.orients = hdf5::has_attribute(group, "orients") && is_set("orients");
-  card.normalizes = is_set("normalizes");
-  card.channel_mean.resize(static_cast<std::size_t>(card.image.c));
-  card.channel_deviation.resize(card.channel_mean.size());
-  hdf5::read_attribute(group, "channel_mean", std::span(card.channel_mean));
-  hdf5::read_attribute(group, "channel_deviation", std::span(card.channel_deviation));
-  card.class_names = hdf5::read_texts(group, "class_names", limit_bytes);
-  return card;
+  ImageInput input;
+  hdf5::read_attribute(group, "rows", input.shape.h);
+  hdf5::read_attribute(group, "columns", input.shape.w);
+  hdf5::read_attribute(group, "channels", input.shape.c);
+  if (input.shape.c < 1 || input.shape.c > kMaxChannels) fail("its images have {} channels", input.shape.c);
+  input.resizes = is_set("resizes");
+  hdf5::read_attribute(group, "short_side", input.short_side);
+  input.orients = hdf5::has_attribute(group, "orients") && is_set("orients");
+  input.normalizes = is_set("normalizes");
+  input.channel_mean.resize(static_cast<std::size_t>(input.shape.c));
+  input.channel_stddev.resize(input.channel_mean.size());
+  hdf5::read_attribute(group, "channel_mean", std::span(input.channel_mean));
+  hdf5::read_attribute(group, "channel_deviation", std::span(input.channel_stddev));
+  return input;
+}
+
+TextInput read_text(hid_t group, std::uint64_t limit_bytes) {
+  TextInput input;
+  hdf5::read_attribute(group, "length", input.length);
+  if (input.length < 1) fail("its network reads texts of {} tokens", input.length);
+  input.tokenization = hdf5::read_tokenization(group, limit_bytes);
+  return input;
+}
+
+void write_transformer(hid_t group, const TransformerParams& shape) {
+  hdf5::write_attribute(group, "layers", shape.layers);
+  hdf5::write_attribute(group, "heads", shape.heads);
+  hdf5::write_attribute(group, "width", shape.width);
+  hdf5::write_attribute(group, "feedforward", shape.feedforward);
+  hdf5::write_attribute(group, "dropout", shape.dropout);
+  for (const auto& [name, word] : {std::pair{"activation", name_of(shape.activation)},
+                                   {"positions", name_of(shape.positions)},
+                                   {"norm", name_of(shape.norm)}}) {
+    const std::string text = word;
+    hdf5::write_texts(group, name, {&text, 1});
+  }
+}
+
+template <typename T>
+void read_choice(hid_t group, const char* name, std::uint64_t limit_bytes, T& value) {
+  const std::string word = hdf5::read_text(group, name, limit_bytes);
+  const auto found = std::ranges::find(kChoices<T>, word, &Choice<T>::word);
+  if (found == std::end(kChoices<T>)) fail("its network has {} = '{}', which this program does not know", name, word);
+  value = found->value;
+}
+
+TransformerParams read_transformer(hid_t group, std::uint64_t limit_bytes) {
+  TransformerParams shape;
+  hdf5::read_attribute(group, "layers", shape.layers);
+  hdf5::read_attribute(group, "heads", shape.heads);
+  hdf5::read_attribute(group, "width", shape.width);
+  hdf5::read_attribute(group, "feedforward", shape.feedforward);
+  hdf5::read_attribute(group, "dropout", shape.dropout);
+  read_choice(group, "activation", limit_bytes, shape.activation);
+  read_choice(group, "positions", limit_bytes, shape.positions);
+  read_choice(group, "norm", limit_bytes, shape.norm);
+  return shape;
+}
+
+void write_metadata(hid_t file, const ModelMetadata& metadata) {
+  const hdf5::Group group = hdf5::create_group(file, "card");
+  hdf5::write_texts(group, "name", {&metadata.name, 1});
+  hdf5::write_kind(group, metadata.kind());
+  if (const TextInput* const text = metadata.text()) {
+    hdf5::write_attribute(group, "length", text->length);
+    hdf5::write_tokenization(group, text->tokenization);
+    write_transformer(group, metadata.transformer);
+  } else {
+    write_image(group, metadata.image());
+  }
+  hdf5::write_texts(group, "class_names", metadata.class_names);
+}
+
+ModelMetadata read_metadata(hid_t file, std::uint64_t limit_bytes) {
+  const hdf5::Group group = hdf5::open_group(file, "card");
+  ModelMetadata metadata;
+  metadata.name = hdf5::read_text(group, "name", limit_bytes);
+  if (hdf5::read_kind(group, "its network takes", limit_bytes) == input_kinds::kText) {
+    metadata.input = read_text(group, limit_bytes);
+    metadata.transformer = read_transformer(group, limit_bytes);
+  } else {
+    metadata.input = read_image(group);
+  }
+  metadata.class_names = hdf5::read_texts(group, "class_names", limit_bytes);
+  return metadata;
 }
 
 std::uint64_t size_of_values(const Checkpoint& checkpoint) {
@@ -114,8 +178,7 @@ void write_tensor(hid_t group, const NamedTensor& tensor) {
   if (array.count() != static_cast<std::int64_t>(tensor.values.size())) {
     fail("checkpoint: tensor '{}' has {} values, its shape {}", tensor.name, tensor.values.size(), array.count());
   }
-  if (tensor.values.empty()) return;
-  CONVOY_CHECK_HDF5(H5Dwrite(array.dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.values.data()));
+  hdf5::write_values(array, tensor.values);
 }
 
 // In the order of the names: the same content gives the same bytes, in whatever order it was gathered.
@@ -132,35 +195,27 @@ std::vector<NamedTensor> read_tensors(hid_t parent, const std::string& name, std
   const hdf5::Group group = hdf5::open_group(parent, name);
   std::vector<NamedTensor> tensors;
   for (const std::string& tensor_name : hdf5::member_names(group)) {
-    hdf5::Array array = hdf5::open_array(group, tensor_name, H5T_IEEE_F32LE, limit_bytes);
-    NamedTensor& tensor = tensors.emplace_back();
-    tensor.name = tensor_name;
-    tensor.values.resize(static_cast<std::size_t>(array.count()));
-    if (!tensor.values.empty()) {
-      CONVOY_CHECK_HDF5(H5Dread(array.dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.values.data()));
-    }
-    tensor.dims = std::move(array.dims);
+    const hdf5::Array array = hdf5::open_array(group, tensor_name, H5T_IEEE_F32LE, limit_bytes);
+    tensors.push_back({tensor_name, array.dims, hdf5::read_values<float>(array)});
   }
   return tensors;
 }
 
-void write_counters(hid_t file, const std::map<std::string, std::int64_t>& counters) {
-  const hdf5::Group group = hdf5::create_group(file, "counters");
-  for (const auto& [name, count] : counters) hdf5::write_attribute(group, name, count);
-}
-
 void write_content(hid_t file, const Checkpoint& checkpoint) {
   hdf5::write_attribute(file, "format", kFormat);
-  const std::string version = "convoy " CONVOY_VERSION;
-  hdf5::write_texts(file, "version", {&version, 1});
+  const std::string written_by = fmt::format("convoy {}", version());
+  hdf5::write_texts(file, "version", {&written_by, 1});
   hdf5::write_texts(file, "parameters", {&checkpoint.parameters, 1});
-  write_card(file, checkpoint.card);
+  write_metadata(file, checkpoint.metadata);
   const hdf5::Group state = hdf5::create_group(file, "state");
   for_each_field(checkpoint.state,
                  [&](const char* name, const auto& value) { hdf5::write_attribute(state, name, value); });
   write_tensors(file, "model", checkpoint.model);
   if (!checkpoint.ema.empty()) write_tensors(file, "ema", checkpoint.ema);
-  if (!checkpoint.counters.empty()) write_counters(file, checkpoint.counters);
+  if (!checkpoint.counters.empty()) {
+    const hdf5::Group counters = hdf5::create_group(file, "counters");
+    for (const auto& [name, count] : checkpoint.counters) hdf5::write_attribute(counters, name, count);
+  }
   const hdf5::Group optimizer = hdf5::create_group(file, "optimizer");
   for (const auto& [slot, tensors] : checkpoint.optimizer) write_tensors(optimizer, slot, tensors);
 }
@@ -198,14 +253,13 @@ TrainingState read_state(hid_t file) {
 
 Checkpoint read_content(hid_t file, std::uint64_t limit_bytes) {
   Checkpoint checkpoint;
+  if (hdf5::exists(file, "version")) checkpoint.written_by = hdf5::read_text(file, "version", limit_bytes);
   checkpoint.parameters = hdf5::read_text(file, "parameters", limit_bytes);
-  checkpoint.card = read_card(file, limit_bytes);
+  checkpoint.metadata = read_metadata(file, limit_bytes);
   checkpoint.state = read_state(file);
   checkpoint.model = read_tensors(file, "model", limit_bytes);
   checkpoint.counters = read_counters(file, checkpoint);
-  const std::vector<std::string> members = hdf5::member_names(file);
-  if (std::find(members.begin(), members.end(), "ema") != members.end())
-    checkpoint.ema = read_tensors(file, "ema", limit_bytes);
+  if (hdf5::exists(file, "ema")) checkpoint.ema = read_tensors(file, "ema", limit_bytes);
   const hdf5::Group optimizer = hdf5::open_group(file, "optimizer");
   for (const std::string& slot : hdf5::member_names(optimizer)) {
     checkpoint.optimizer[slot] = read_tensors(optimizer, slot, limit_bytes);
@@ -255,6 +309,11 @@ std::optional<std::string> find_damage_in_trailer(std::span<const std::byte, kTr
 
 }  // namespace
 
+InputShape ModelMetadata::shape() const {
+  if (text() != nullptr) return TextShape{.length = text()->length, .vocabulary = text()->tokenization.vocabulary};
+  return image().shape;
+}
+
 std::string counter_name(const std::string& tensor_name) {
   constexpr std::string_view kMean = "running_mean";
   if (!tensor_name.ends_with(kMean)) return "";
@@ -283,6 +342,15 @@ std::optional<std::string> find_damage(std::span<const std::byte> bytes) {
   const Hash hash = hash_of(image);
   if (!std::equal(hash.begin(), hash.end(), trailer.begin() + 16)) return "it is damaged: its hash (XXH3-128) differs";
   return std::nullopt;
+}
+
+bool is_checkpoint_file(const std::string& path) {
+  const FileDescriptor file = open_for_reading(path);
+  const std::uint64_t size = file_size(file, path);
+  if (size < kTrailerBytes) return false;
+  std::array<std::byte, kMagic.size()> magic;
+  read_at(file, size - kTrailerBytes, magic, path);
+  return std::memcmp(magic.data(), kMagic.data(), magic.size()) == 0;
 }
 
 std::vector<std::byte> read_checkpoint_file(const std::string& path) {

@@ -1,15 +1,13 @@
 /// The checkpoints of a run: what they are called, which is the newest that is whole, which are too old to keep.
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <set>
 #include <system_error>
-#include <tuple>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
-
-#include "io/atomic_file.h"
 
 namespace convoy::io {
 
@@ -20,11 +18,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "step-";
 constexpr std::string_view kSuffix = ".h5";
 constexpr std::string_view kBest = "best.h5";
-
-struct Entry {
-  std::int64_t step = 0;
-  fs::path path;
-};
 
 /// The step in "step-00001234.h5"; nothing for other names.
 std::optional<std::int64_t> step_of(std::string_view name) {
@@ -52,15 +45,13 @@ fs::directory_iterator open_directory(const std::string& directory) {
   return error ? fs::directory_iterator() : files;
 }
 
-/// The highest step first.
-std::vector<Entry> list_checkpoints(const std::string& directory) {
-  std::vector<Entry> entries;
+/// Steps and paths, the highest step first.
+std::set<std::pair<std::int64_t, fs::path>, std::greater<>> list_checkpoints(const std::string& directory) {
+  std::set<std::pair<std::int64_t, fs::path>, std::greater<>> found;
   for (const fs::directory_entry& file : open_directory(directory)) {
-    if (const auto step = step_of(file.path().filename().string())) entries.push_back({*step, file.path()});
+    if (const auto step = step_of(file.path().filename().string())) found.emplace(*step, file.path());
   }
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return std::tie(b.step, b.path) < std::tie(a.step, a.path); });
-  return entries;
+  return found;
 }
 
 // A file that cannot be removed costs disk, not the run.
@@ -111,8 +102,8 @@ std::string best_checkpoint_path(const std::string& directory) {
 std::optional<FoundCheckpoint> find_newest_checkpoint(const std::string& directory, const Skipped& skipped,
                                                       std::int64_t below) {
   std::optional<FoundCheckpoint> newest;
-  for (const Entry& entry : list_checkpoints(directory)) {
-    if (entry.step < below) newest = read_if_usable(entry.path.string(), entry.step, skipped);
+  for (const auto& [step, path] : list_checkpoints(directory)) {
+    if (step < below) newest = read_if_usable(path.string(), step, skipped);
     if (newest) break;
   }
   auto best = read_best(directory, newest ? newest->state.step : -1, below, skipped);
@@ -130,13 +121,13 @@ bool CheckpointKeeper::is_usable(const std::string& path, std::int64_t step) {
 void CheckpointKeeper::remove_old(std::int64_t step, std::int64_t below) {
   std::int64_t num_kept = 0;
   bool has_one_below = below <= 0;
-  for (const Entry& entry : list_checkpoints(directory_)) {
+  for (const auto& [file_step, path] : list_checkpoints(directory_)) {
     // Steps, not times: clocks of machines differ, and a copy is younger than what it copies.
-    if (keep_ <= 0 || entry.step > step) continue;
-    const bool is_first_below = !has_one_below && entry.step < below;
+    if (keep_ <= 0 || file_step > step) continue;
+    const bool is_first_below = !has_one_below && file_step < below;
     if (num_kept >= keep_ && !is_first_below) {
-      remove_or_warn(entry.path);
-    } else if (is_usable(entry.path.string(), entry.step)) {
+      remove_or_warn(path);
+    } else if (is_usable(path.string(), file_step)) {
       ++num_kept;
       has_one_below |= is_first_below;
     }

@@ -7,18 +7,29 @@
 #include <utility>
 
 #include "convoy/base/error.h"
+#include "convoy/io/atomic_file.h"
+#include "convoy/io/shard_files.h"
 
-#include "io/atomic_file.h"
 #include "io/little_endian.h"
 #include "io/shard.h"
-#include "io/shard_files.h"
 
 namespace convoy::io {
 
 namespace {
 
+constexpr const char* kRemedy =
+    "The file was overwritten or cut short, or its disk is failing. Copy it back or import it again, then run the same "
+    "command again; checkpoints are unharmed.";
+
 void require_same_import(const std::string& key, const std::string& path, const ShardHead& shard,
                          const std::string& first_path, const DatasetInfo& first) {
+  if (shard.info.kind != first.kind) {
+    refuse("{}: shard '{}' holds {}, '{}' {}. Import them together", key, path, shard.info.kind, first_path,
+           first.kind);
+  }
+  if (shard.info.text.tokenization != first.text.tokenization) {
+    refuse("{}: shards '{}' and '{}' have different vocabularies. Import them together", key, path, first_path);
+  }
   if (shard.info.encoded != first.encoded) {
     refuse("{}: one of the shards '{}' and '{}' holds files, the other pixels (import.storage). Import them together",
            key, path, first_path);
@@ -37,27 +48,19 @@ void require_same_import(const std::string& key, const std::string& path, const 
            shard.info.class_names.size(), first_path, first.class_names.size());
   }
   if (shard.info.class_counts != first.class_counts || shard.info.channel_mean != first.channel_mean ||
-      shard.info.channel_deviation != first.channel_deviation || shard.info.source != first.source) {
-    refuse("{}: shards '{}' (from {}) and '{}' (from {}) are of different imports. Import them together", key, path,
+      shard.info.channel_stddev != first.channel_stddev || shard.info.text != first.text ||
+      shard.info.source != first.source) {
+    refuse("{}: shards '{}' (from {}) and '{}' (from {}) come from different imports. Import them together", key, path,
            shard.info.source, first_path, first.source);
   }
 }
 
 }  // namespace
 
-/// Samples are counted from the shard's first. Read, not mapped into memory: of a file that is cut short a mapping
-/// knows no error but SIGBUS.
+/// Read, not mapped into memory: of a file that is cut short a mapping knows no error but SIGBUS.
 struct Dataset::Shard {
-  Shard(const std::string& shard_path, OpenShard opened, VerifyKind verify_in)
-      : path(shard_path), open(std::move(opened)), verify(verify_in) {
-    if (verify == VerifyKind::kOnce) is_verified = std::make_unique<std::atomic<bool>[]>(open.head.hashes.size());
-  }
-
-  void read_pixels(std::size_t sample, std::span<std::byte> pixels) const;
-  std::span<const std::byte> read_file(std::size_t sample, std::vector<std::byte>& memory) const;
-  std::string name(std::size_t sample) const;
   void read_body(std::int64_t offset, std::span<std::byte> bytes) const;
-  void read_sample(std::size_t sample, std::int64_t offset, std::span<std::byte> bytes) const;
+  void read_sample(std::size_t index, std::int64_t offset, std::span<std::byte> bytes) const;
 
   std::string path;
   OpenShard open;
@@ -65,14 +68,6 @@ struct Dataset::Shard {
   VerifyKind verify;
   std::unique_ptr<std::atomic<bool>[]> is_verified;  ///< by sample, where once is enough
 };
-
-namespace {
-
-constexpr const char* kRemedy =
-    "The file was overwritten or cut short, or its disk is failing. Copy it back or import it again, then run the same "
-    "command again; checkpoints are unharmed.";
-
-}  // namespace
 
 void Dataset::Shard::read_body(std::int64_t offset, std::span<std::byte> bytes) const {
   try {
@@ -82,57 +77,33 @@ void Dataset::Shard::read_body(std::int64_t offset, std::span<std::byte> bytes) 
   }
 }
 
-void Dataset::Shard::read_sample(std::size_t sample, std::int64_t offset, std::span<std::byte> bytes) const {
+void Dataset::Shard::read_sample(std::size_t index, std::int64_t offset, std::span<std::byte> bytes) const {
   read_body(offset, bytes);
-  if (verify == VerifyKind::kNone || (is_verified && is_verified[sample].load(std::memory_order_relaxed))) return;
-  if (short_hash_of(bytes) != open.head.hashes[sample])
+  if (verify == VerifyKind::kNone || (is_verified && is_verified[index].load(std::memory_order_relaxed))) return;
+  if (short_hash_of(bytes) != open.head.hashes[index])
     throw StoreError(
-        fmt::format("'{}' is damaged: the bytes of its image {} are not those that were imported (their "
+        fmt::format("'{}' is damaged: the bytes of its {} {} are not those that were imported (their "
                     "hash, XXH3-64, differs). {}",
-                    path, sample, kRemedy));
-  if (is_verified) is_verified[sample].store(true, std::memory_order_relaxed);
-}
-
-void Dataset::Shard::read_pixels(std::size_t sample, std::span<std::byte> pixels) const {
-  if (open.head.info.encoded || std::ssize(pixels) != open.head.info.image.count())
-    fail("{} bytes of pixels asked for, the data set holds {}", pixels.size(),
-         open.head.info.encoded ? "files" : to_string(open.head.info.image));
-  read_sample(sample, static_cast<std::int64_t>(sample) * open.head.info.image.count(), pixels);
-}
-
-std::span<const std::byte> Dataset::Shard::read_file(std::size_t sample, std::vector<std::byte>& memory) const {
-  if (!open.head.info.encoded) fail("a file was asked for, the data set holds pixels");
-  const std::int64_t begin = open.head.offsets[sample];
-  const auto size = static_cast<std::size_t>(open.head.offsets[sample + 1] - begin);
-  if (memory.size() < size) memory.resize(size);
-  const std::span<std::byte> bytes = std::span(memory).first(size);
-  read_sample(sample, begin, bytes);
-  return bytes;
-}
-
-std::string Dataset::Shard::name(std::size_t sample) const {
-  const ShardHead& head = open.head;
-  std::string name(static_cast<std::size_t>(head.name_bytes), '\0');
-  const std::int64_t offset = head.payload_bytes() + static_cast<std::int64_t>(sample) * head.name_bytes;
-  read_body(offset, std::as_writable_bytes(std::span(name)));
-  name.resize(strnlen(name.data(), name.size()));
-  return name;
+                    path, input_kinds::one_of(open.head.info.kind), index, kRemedy));
+  if (is_verified) is_verified[index].store(true, std::memory_order_relaxed);
 }
 
 Dataset::Dataset(const std::string& path, const std::string& key, VerifyKind verify)
     : Dataset(path, key, key.substr(key.rfind('.') + 1), verify) {}
 
 Dataset::Dataset(const std::string& path, const std::string& key, const std::string& split, VerifyKind verify) {
-  if (path.empty()) refuse("{} is not given. It is a data set that 'convoy import' made", key);
+  if (path.empty()) refuse("{} is not given. It must be a data set made by 'convoy import'", key);
   const std::vector<std::string> paths = find_shards(path, fmt::format("{} = {}", key, path), split);
   for (const std::string& shard_path : paths) {
     try {
-      shards_.push_back(std::make_unique<Shard>(shard_path, open_shard(shard_path), verify));
+      shards_.push_back(
+          std::make_shared<Shard>(Shard{shard_path, open_shard(shard_path), info_.num_samples, verify, {}}));
     } catch (const Error& error) {
       refuse("{}: shard '{}': {}", key, shard_path, error.what());
     }
     Shard& shard = *shards_.back();
-    const ShardHead& head = shard.open.head;
+    ShardHead& head = shard.open.head;
+    if (verify == VerifyKind::kOnce) shard.is_verified = std::make_unique<std::atomic<bool>[]>(head.hashes.size());
     const auto index = static_cast<std::int64_t>(shards_.size()) - 1;
     const bool asked_for_alone = shard_path == path;
     if (!asked_for_alone && (head.index != index || head.num_shards != static_cast<std::int64_t>(paths.size()))) {
@@ -141,45 +112,84 @@ Dataset::Dataset(const std::string& path, const std::string& key, const std::str
     }
     if (index == 0) info_ = head.info, info_.num_samples = 0;
     require_same_import(key, shard_path, head, paths.front(), info_);
-    shard.first_sample = info_.num_samples;
+    head.info.text.tokenization.model.clear();  // once is enough
     info_.num_samples += head.info.num_samples;
   }
 }
 
-Dataset::~Dataset() = default;
-Dataset::Dataset(Dataset&&) noexcept = default;
-Dataset& Dataset::operator=(Dataset&&) noexcept = default;
-
-const Dataset::Shard& Dataset::shard_of(std::int64_t sample) const {
+std::pair<const Dataset::Shard&, std::size_t> Dataset::find(std::int64_t sample) const {
   if (sample < 0 || sample >= info_.num_samples) fail("sample {} of a data set of {}", sample, info_.num_samples);
   const auto next = std::upper_bound(shards_.begin(), shards_.end(), sample,
                                      [](std::int64_t s, const auto& shard) { return s < shard->first_sample; });
-  return **std::prev(next);
+  const Shard& shard = **std::prev(next);
+  return {shard, static_cast<std::size_t>(sample - shard.first_sample)};
 }
 
 void Dataset::read_pixels(std::int64_t sample, std::span<std::byte> pixels) const {
-  const Shard& shard = shard_of(sample);
-  shard.read_pixels(static_cast<std::size_t>(sample - shard.first_sample), pixels);
+  const auto [shard, index] = find(sample);
+  if (info_.kind != input_kinds::kImages) return SampleStore::read_pixels(sample, pixels);
+  if (info_.encoded || std::ssize(pixels) != info_.image.count())
+    fail("{} bytes of pixels asked for, the data set holds {}", pixels.size(),
+         info_.encoded ? "files" : to_string(info_.image));
+  shard.read_sample(index, static_cast<std::int64_t>(index) * info_.image.count(), pixels);
 }
 
 std::span<const std::byte> Dataset::read_file(std::int64_t sample, std::vector<std::byte>& memory) const {
-  const Shard& shard = shard_of(sample);
-  return shard.read_file(static_cast<std::size_t>(sample - shard.first_sample), memory);
+  const auto [shard, index] = find(sample);
+  if (info_.kind != input_kinds::kImages) return SampleStore::read_file(sample, memory);
+  if (!info_.encoded) fail("a file was asked for, the data set holds pixels");
+  const std::vector<std::int64_t>& offsets = shard.open.head.offsets;
+  const auto size = static_cast<std::size_t>(offsets[index + 1] - offsets[index]);
+  if (memory.size() < size) memory.resize(size);
+  const std::span<std::byte> bytes = std::span(memory).first(size);
+  shard.read_sample(index, offsets[index], bytes);
+  return bytes;
+}
+
+std::int64_t Dataset::num_tokens(std::int64_t sample) const {
+  const auto [shard, index] = find(sample);
+  if (info_.kind != input_kinds::kText) return SampleStore::num_tokens(sample);
+  return shard.open.head.offsets[index + 1] - shard.open.head.offsets[index];
+}
+
+// Tokens of 16 bits are read to the memory's first half and widened from the last on.
+std::span<const std::int32_t> Dataset::read_tokens(std::int64_t sample, std::vector<std::int32_t>& memory) const {
+  const auto count = static_cast<std::size_t>(num_tokens(sample));
+  const auto [shard, index] = find(sample);
+  const std::int64_t value_bytes = payload_layout(info_).value_bytes;
+  if (memory.size() < count) memory.resize(count);
+  const auto tokens = std::span(memory).first(count);
+  const auto bytes = std::as_writable_bytes(tokens).first(count * static_cast<std::size_t>(value_bytes));
+  shard.read_sample(index, shard.open.head.offsets[index] * value_bytes, bytes);
+  if (value_bytes == 2)
+    for (std::size_t i = count; i-- > 0;) {
+      std::uint16_t token = 0;
+      std::memcpy(&token, bytes.data() + 2 * i, sizeof token);
+      tokens[i] = token;
+    }
+  return tokens;
 }
 
 std::int32_t Dataset::label(std::int64_t sample) const {
-  const Shard& shard = shard_of(sample);
-  return shard.open.head.labels[static_cast<std::size_t>(sample - shard.first_sample)];
+  const auto [shard, index] = find(sample);
+  return shard.open.head.labels[index];
 }
 
 std::string Dataset::name(std::int64_t sample) const {
-  const Shard& shard = shard_of(sample);
-  return shard.name(static_cast<std::size_t>(sample - shard.first_sample));
+  const auto [shard, index] = find(sample);
+  const ShardHead& head = shard.open.head;
+  std::string name(static_cast<std::size_t>(head.name_bytes), '\0');
+  const std::int64_t offset = head.payload_bytes() + static_cast<std::int64_t>(index) * head.name_bytes;
+  shard.read_body(offset, std::as_writable_bytes(std::span(name)));
+  name.resize(strnlen(name.data(), name.size()));
+  return name;
 }
 
 std::int64_t Dataset::content_hash() const {
-  std::string description = fmt::format("{}, {}, {}", to_string(info_.image), info_.encoded ? "encoded" : "raw",
-                                        info_.oriented ? "upright" : "");
+  std::string description = info_.kind == input_kinds::kText
+                                ? fmt::format("{}, {}", info_.text.tokenization.kind, info_.text.tokenization.model)
+                                : fmt::format("{}, {}, {}", to_string(info_.image), info_.encoded ? "encoded" : "raw",
+                                              info_.oriented ? "upright" : "");
   for (const std::string& name : info_.class_names) description += '\0' + name;
   Hasher hasher;
   hasher.update(std::as_bytes(std::span(description)));
@@ -187,15 +197,6 @@ std::int64_t Dataset::content_hash() const {
   for (const auto& shard : shards_) hasher.update(std::as_bytes(std::span(shard->open.head.labels)));
   const Hash hash = hasher.digest();
   return static_cast<std::int64_t>(get_u64(std::span(hash).first<8>()));
-}
-
-std::optional<std::string> Dataset::find_damage() const {
-  for (const auto& shard : shards_) {
-    if (const auto damage = find_damage_in_body(shard->open, shard->path)) {
-      return fmt::format("shard '{}': {}", shard->path, *damage);
-    }
-  }
-  return std::nullopt;
 }
 
 }  // namespace convoy::io

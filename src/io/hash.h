@@ -1,4 +1,4 @@
-/// XXH3-128, the hash that stands behind every file of ours, in its canonical (big-endian) bytes.
+/// XXH3-128, the hash that stands at the end of every file of ours, in its canonical (big-endian) bytes.
 #pragma once
 
 #include <array>

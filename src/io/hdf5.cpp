@@ -1,4 +1,4 @@
-/// The few things that our files need of HDF5, checked.
+/// The HDF5 calls that Convoy's files need, checked.
 #include "io/hdf5.h"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "convoy/base/error.h"
+#include "convoy/base/features.h"
 #include "convoy/base/log.h"
 
 namespace convoy::io::hdf5 {
@@ -24,9 +25,8 @@ std::string deepest_message() {
   return text;
 }
 
-template <typename Create>
-PropertyList without_times(Create create) {
-  PropertyList properties(create());
+PropertyList without_times(hid_t kind) {
+  PropertyList properties(CONVOY_CHECK_HDF5(H5Pcreate(kind)));
   CONVOY_CHECK_HDF5(H5Pset_obj_track_times(properties, 0));
   return properties;
 }
@@ -75,19 +75,12 @@ void warn_about_close(hid_t id) noexcept {
 }
 
 PropertyList file_creation() {
-  return without_times([] { return CONVOY_CHECK_HDF5(H5Pcreate(H5P_FILE_CREATE)); });
-}
-PropertyList group_creation() {
-  return without_times([] { return CONVOY_CHECK_HDF5(H5Pcreate(H5P_GROUP_CREATE)); });
-}
-PropertyList dataset_creation() {
-  PropertyList properties = without_times([] { return CONVOY_CHECK_HDF5(H5Pcreate(H5P_DATASET_CREATE)); });
-  CONVOY_CHECK_HDF5(H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER));  // all is written anyway
-  return properties;
+  return without_times(H5P_FILE_CREATE);
 }
 
 Group create_group(hid_t parent, const std::string& name) {
-  return Group(CONVOY_CHECK_HDF5(H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, group_creation(), H5P_DEFAULT)));
+  return Group(
+      CONVOY_CHECK_HDF5(H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, without_times(H5P_GROUP_CREATE), H5P_DEFAULT)));
 }
 
 Group open_group(hid_t parent, const std::string& name) {
@@ -170,7 +163,7 @@ Array open_texts(hid_t parent, const std::string& name, std::uint64_t limit_byte
   const Datatype stored(CONVOY_CHECK_HDF5(H5Dget_type(dataset)));
   if (CONVOY_CHECK_HDF5(H5Tget_class(stored)) != H5T_STRING || CONVOY_CHECK_HDF5(H5Tis_variable_str(stored)) != 0 ||
       H5Tget_size(stored) == 0) {
-    fail("its '{}' is not a text of fixed length", name);
+    fail("its '{}' is not a string of fixed length", name);
   }
   return open_array(parent, name, stored, limit_bytes);
 }
@@ -191,7 +184,7 @@ std::vector<std::string> read_texts(hid_t parent, const std::string& name, std::
 
 std::string read_text(hid_t parent, const std::string& name, std::uint64_t limit_bytes) {
   auto texts = read_texts(parent, name, limit_bytes);
-  if (texts.size() != 1) fail("its '{}' holds {} texts, not one", name, texts.size());
+  if (texts.size() != 1) fail("its '{}' holds {} strings, not one", name, texts.size());
   return std::move(texts.front());
 }
 
@@ -206,12 +199,13 @@ Array create_array(hid_t parent, const std::string& name, hid_t type, std::span<
   const Dataspace space(
       extent.empty() ? CONVOY_CHECK_HDF5(H5Screate(H5S_SCALAR))
                      : CONVOY_CHECK_HDF5(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr)));
-  Dataset dataset(
-      CONVOY_CHECK_HDF5(H5Dcreate2(parent, name.c_str(), type, space, H5P_DEFAULT, dataset_creation(), H5P_DEFAULT)));
+  const PropertyList creation = without_times(H5P_DATASET_CREATE);
+  CONVOY_CHECK_HDF5(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER));  // all is written anyway
+  Dataset dataset(CONVOY_CHECK_HDF5(H5Dcreate2(parent, name.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT)));
   return {std::move(dataset), {dims.begin(), dims.end()}};
 }
 
-void place(const Array& array, hid_t type) {
+void allocate(const Array& array, hid_t type) {
   const Dataspace space(CONVOY_CHECK_HDF5(H5Dget_space(array.dataset)));
   const std::vector<hsize_t> first(array.dims.size(), 0);
   CONVOY_CHECK_HDF5(H5Sselect_elements(space, H5S_SELECT_SET, 1, first.data()));
@@ -241,6 +235,39 @@ Array open_array(hid_t parent, const std::string& name, hid_t type, std::uint64_
     bytes *= dim;
   }
   return {std::move(dataset), {extent.begin(), extent.end()}};
+}
+
+void write_kind(hid_t record, const std::string& kind) {
+  write_texts(record, "kind", {&kind, 1});
+}
+
+std::string read_kind(hid_t record, const std::string& what, std::uint64_t limit_bytes) {
+  if (!exists(record, "kind")) return input_kinds::kImages;
+  std::string kind = read_text(record, "kind", limit_bytes);
+  if (kind != input_kinds::kImages && kind != input_kinds::kText)
+    refuse("{} {}, this program reads {} and {} only", what, kind, input_kinds::kImages, input_kinds::kText);
+  return kind;
+}
+
+void write_tokenization(hid_t record, const Tokenization& tokenization) {
+  write_attribute(record, "vocabulary_size", tokenization.vocabulary);
+  write_texts(record, "tokenizer", {&tokenization.kind, 1});
+  const std::int64_t size = std::ssize(tokenization.model);
+  const Array model = create_array(record, "vocabulary", H5T_STD_U8LE, {&size, 1});
+  if (size == 0) return;
+  CONVOY_CHECK_HDF5(
+      H5Dwrite(model.dataset, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, tokenization.model.data()));
+}
+
+Tokenization read_tokenization(hid_t record, std::uint64_t limit_bytes) {
+  Tokenization tokenization;
+  read_attribute(record, "vocabulary_size", tokenization.vocabulary);
+  tokenization.kind = read_text(record, "tokenizer", limit_bytes);
+  const Array model = open_array(record, "vocabulary", H5T_STD_U8LE, limit_bytes);
+  tokenization.model.resize(static_cast<std::size_t>(model.count()));
+  if (tokenization.model.empty()) return tokenization;
+  CONVOY_CHECK_HDF5(H5Dread(model.dataset, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, tokenization.model.data()));
+  return tokenization;
 }
 
 }  // namespace convoy::io::hdf5

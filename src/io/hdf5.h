@@ -1,14 +1,17 @@
 /// HDF5 with ownership and errors: handles that close themselves, calls that throw what HDF5 says.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <hdf5.h>
+
+#include "convoy/io/tokenization.h"
 
 namespace convoy::io::hdf5 {
 
@@ -38,10 +41,6 @@ class Handle {
     if (id_ >= 0 && close(id_) < 0) warn_about_close(id_);
   }
   Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)) {}
-  Handle& operator=(Handle&& other) noexcept {
-    std::swap(id_, other.id_);
-    return *this;
-  }
   operator hid_t() const { return id_; }
 
  private:
@@ -56,10 +55,8 @@ using Datatype = Handle<&H5Tclose>;
 using Attribute = Handle<&H5Aclose>;
 using PropertyList = Handle<&H5Pclose>;
 
-/// Creation properties without times of day, so that the same content gives the same bytes.
+/// Creation properties of a file without times of day, so that the same content gives the same bytes.
 PropertyList file_creation();
-PropertyList group_creation();
-PropertyList dataset_creation();
 
 Group create_group(hid_t parent, const std::string& name);
 Group open_group(hid_t parent, const std::string& name);
@@ -97,12 +94,72 @@ struct Array {
   std::int64_t count() const;
 };
 Array create_array(hid_t parent, const std::string& name, hid_t type, std::span<const std::int64_t> dims);
-/// A contiguous data set gets its place with its first write, behind all that was placed before: its first element
+/// A contiguous data set gets its offset with its first write, after all that was placed before: its first element
 /// does. For arrays whose values are then written past HDF5.
-void place(const Array& array, hid_t type);
+void allocate(const Array& array, hid_t type);
 /// Throws Error where it is absent, of another type, not contiguous, or of more bytes than `limit_bytes`.
 Array open_array(hid_t parent, const std::string& name, hid_t type, std::uint64_t limit_bytes);
 /// The same for texts of any fixed length.
 Array open_texts(hid_t parent, const std::string& name, std::uint64_t limit_bytes);
+
+/// How values lie in a file, and in memory. HDF5's names are values that the library knows only once it runs.
+struct ValueType {
+  hid_t stored, native;
+};
+template <typename Value>
+ValueType value_type() {
+  if constexpr (std::is_same_v<Value, float>) {
+    return {H5T_IEEE_F32LE, H5T_NATIVE_FLOAT};
+  } else if constexpr (std::is_same_v<Value, std::int32_t>) {
+    return {H5T_STD_I32LE, H5T_NATIVE_INT32};
+  } else if constexpr (std::is_same_v<Value, std::int64_t>) {
+    return {H5T_STD_I64LE, H5T_NATIVE_INT64};
+  } else {
+    static_assert(std::is_same_v<Value, std::uint64_t>);
+    return {H5T_STD_U64LE, H5T_NATIVE_UINT64};
+  }
+}
+
+/// All values of an array, row-major.
+template <typename Value>
+void write_values(const Array& array, const std::vector<Value>& values) {
+  if (values.empty()) return;
+  CONVOY_CHECK_HDF5(H5Dwrite(array.dataset, value_type<Value>().native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
+}
+template <typename Value>
+std::vector<Value> read_values(const Array& array) {
+  std::vector<Value> values(static_cast<std::size_t>(array.count()));
+  if (values.empty()) return values;
+  CONVOY_CHECK_HDF5(H5Dread(array.dataset, value_type<Value>().native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
+  return values;
+}
+
+/// A list of numbers as a data set of one dimension.
+template <typename Value>
+void write_list(hid_t parent, const std::string& name, const std::vector<Value>& values) {
+  const std::int64_t count = std::ssize(values);
+  write_values(create_array(parent, name, value_type<Value>().stored, {&count, 1}), values);
+}
+
+// --- Files in memory (io/memory_driver.cpp) --------------------------------------------------------------------------
+
+/// A new file. Once it is closed `bytes` holds it up to the last byte written. `bytes` must outlive it.
+File create_in_memory(std::vector<std::byte>& bytes);
+/// A file of `size_bytes` for reading: first `bytes`, then zeros. `bytes` must outlive it.
+File open_in_memory(std::span<const std::byte> bytes, std::uint64_t size_bytes);
+/// Bytes that a file has when all that was asked for is written.
+std::uint64_t flushed_size(const File& file);
+
+// --- What our files have in common -----------------------------------------------------------------------------------
+
+/// Which kind of input a record is of: the text /kind in it.
+void write_kind(hid_t record, const std::string& kind);
+/// A record without one is older than kinds and of images. `what`: "it holds", for the message. Throws RequestError
+/// where this program does not know the kind.
+std::string read_kind(hid_t record, const std::string& what, std::uint64_t limit_bytes);
+
+/// /tokenizer, /vocabulary: text; uint8, the model's bytes. vocabulary_size: attribute of the record.
+void write_tokenization(hid_t record, const Tokenization& tokenization);
+Tokenization read_tokenization(hid_t record, std::uint64_t limit_bytes);
 
 }  // namespace convoy::io::hdf5

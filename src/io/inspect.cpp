@@ -2,41 +2,29 @@
 #include "convoy/io/inspect.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <numeric>
 #include <string_view>
 #include <system_error>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"
 #include "convoy/io/safetensors.h"
-#include "convoy/io/shard_writer.h"
+#include "convoy/io/shard_files.h"
 
-#include "io/atomic_file.h"
 #include "io/shard.h"
-#include "io/shard_files.h"
 
 namespace convoy::io {
 
 namespace {
 
-constexpr std::string_view kCheckpointMagic = "CONVOYCK";
-constexpr std::size_t kCheckpointTrailerBytes = 32;
 constexpr std::size_t kShownClasses = 10;
 constexpr std::size_t kBeginBytes = std::size_t{64} << 10;  // HDF5 keeps the names of a file's members there
-
-bool is_checkpoint(const std::string& path) {
-  const FileDescriptor file = open_for_reading(path);
-  const std::uint64_t size = file_size(file, path);
-  if (size < kCheckpointTrailerBytes) return false;
-  std::array<std::byte, kCheckpointMagic.size()> magic;
-  read_at(file, size - kCheckpointTrailerBytes, magic, path);
-  return std::memcmp(magic.data(), kCheckpointMagic.data(), magic.size()) == 0;
-}
 
 // A checkpoint that lost its end is HDF5 like any other. Names near its beginning tell it: of its members, or, as HDF5
 // moves their list where it grows, of an attribute of /card, which is written first. Where these are gone too, the
@@ -55,9 +43,9 @@ bool was_checkpoint(const std::string& path) {
 void check_not_truncated_checkpoint(const std::string& path) {
   if (was_checkpoint(path))
     fail(
-        "checkpoint '{}': it is truncated, or its end is damaged: its last {} bytes are not a checkpoint's. Use "
+        "checkpoint '{}': it is truncated, or its end is damaged: its last 32 bytes are not a checkpoint's. Use "
         "another",
-        path, kCheckpointTrailerBytes);
+        path);
 }
 
 OpenShard open_shard_or_fail(const std::string& path) {
@@ -79,9 +67,9 @@ std::string list_of_classes(const std::vector<std::string>& names) {
 
 // "5000 each", or "980 to 1135 each".
 std::string samples_a_class(const std::vector<std::int64_t>& counts) {
-  const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+  const auto [min, max] = std::minmax_element(counts.begin(), counts.end());
   if (counts.empty()) return "none";
-  return *least == *most ? fmt::format("{} each", *least) : fmt::format("{} to {} each", *least, *most);
+  return *min == *max ? fmt::format("{} each", *min) : fmt::format("{} to {} each", *min, *max);
 }
 
 std::string describe_images(const DatasetInfo& info, std::int64_t payload_bytes) {
@@ -91,31 +79,43 @@ std::string describe_images(const DatasetInfo& info, std::int64_t payload_bytes)
                      info.image.c == 1 ? "grey" : "in colour", turned);
 }
 
-// As a checkpoint has it of what it was trained on.
-std::string content_text(std::int64_t hash) {
-  return hash == 0 ? "not known"
-                   : fmt::format("{:016x} (hash of images, labels and classes)", static_cast<std::uint64_t>(hash));
+std::string describe_tokenization(const Tokenization& tokenization) {
+  return fmt::format("{}; a vocabulary of {}", tokenization.kind, tokenization.vocabulary);
 }
 
-std::string hexadecimal(const Hash& hash) {
-  std::string text;
-  for (const std::byte byte : hash) text += fmt::format("{:02x}", std::to_integer<int>(byte));
-  return text;
+// What a data set says of its samples beside their number and classes.
+std::string describe_kind(const DatasetInfo& info, std::int64_t payload_bytes) {
+  if (info.kind != input_kinds::kText) return line("images", describe_images(info, payload_bytes));
+  const std::int64_t in_split = std::accumulate(info.class_counts.begin(), info.class_counts.end(), std::int64_t{0});
+  return line("texts", fmt::format("{} tokens in the split, {:.0f} on average", info.text.num_tokens,
+                                   static_cast<double>(info.text.num_tokens) /
+                                       static_cast<double>(std::max<std::int64_t>(1, in_split)))) +
+         line("tokenizer", describe_tokenization(info.text.tokenization));
+}
+
+std::string describe_statistics(const DatasetInfo& info) {
+  if (info.kind != input_kinds::kImages) return "";
+  return line("mean", fmt::format("{:.4f}", fmt::join(info.channel_mean, ", "))) +
+         line("deviation", fmt::format("{:.4f}", fmt::join(info.channel_stddev, ", ")));
+}
+
+// As a checkpoint has it of what it was trained on.
+std::string content_text(std::int64_t hash, std::string_view kind) {
+  return hash == 0 ? "not known"
+                   : fmt::format("{:016x} (hash of {}s, labels and classes)", static_cast<std::uint64_t>(hash),
+                                 input_kinds::one_of(kind));
 }
 
 // Of a shard, or of all shards of a split.
 std::string describe_samples(const DatasetInfo& info, std::int64_t payload_bytes, bool has_names) {
-  return line("samples", fmt::format("{}", info.num_samples)) +  //
-         line("images", describe_images(info, payload_bytes)) +  //
+  return line("input", info.kind) + line("samples", fmt::format("{}", info.num_samples)) +  //
+         describe_kind(info, payload_bytes) +                                               //
          line("classes", list_of_classes(info.class_names)) +
          line("in the split",
               fmt::format("{} samples, {}",
                           std::accumulate(info.class_counts.begin(), info.class_counts.end(), std::int64_t{0}),
                           samples_a_class(info.class_counts))) +
-         line("names", has_names ? "of the files" : "none") +
-         line("mean", fmt::format("{:.4f}", fmt::join(info.channel_mean, ", "))) +
-         line("deviation", fmt::format("{:.4f}", fmt::join(info.channel_deviation, ", "))) +
-         line("source", info.source);
+         line("names", has_names ? "of the files" : "none") + describe_statistics(info) + line("source", info.source);
 }
 
 std::int64_t size_of(const OpenShard& shard) {
@@ -127,7 +127,8 @@ std::string describe_shard(const std::string& path) {
   const ShardHead& head = shard.head;
   return fmt::format("{}: data set, shard {} of {}\n", path, head.index + 1, head.num_shards) +
          describe_samples(head.info, head.payload_bytes(), head.name_bytes > 0) +
-         line("hash", hexadecimal(shard.trailer.body_hash) + " (XXH3-128 of images and names)") +
+         line("hash", fmt::format("{:02x} (XXH3-128 of {}s and names)", fmt::join(shard.trailer.body_hash, ""),
+                                  input_kinds::one_of(head.info.kind))) +
          line("size", human_bytes(size_of(shard)));
 }
 
@@ -153,23 +154,7 @@ std::string describe_split(const Split& split) {
   return fmt::format("{}: data set, {} shard{}\n", split.prefix, split.shards.size(),
                      split.shards.size() == 1 ? "" : "s") +
          describe_samples(dataset.info(), payload_bytes, has_names) +
-         line("content", content_text(dataset.content_hash())) + line("size", human_bytes(bytes));
-}
-
-struct TensorTotals {
-  std::int64_t num_tensors = 0;
-  std::int64_t num_values = 0;
-};
-
-template <typename Accept>
-TensorTotals total(const std::vector<NamedTensor>& tensors, const Accept& accept) {
-  TensorTotals totals;
-  for (const NamedTensor& tensor : tensors) {
-    if (!accept(tensor)) continue;
-    ++totals.num_tensors;
-    totals.num_values += static_cast<std::int64_t>(tensor.values.size());
-  }
-  return totals;
+         line("content", content_text(dataset.content_hash(), dataset.info().kind)) + line("size", human_bytes(bytes));
 }
 
 // torchvision's names of what training does not learn but keeps.
@@ -177,8 +162,22 @@ bool is_running_statistic(const NamedTensor& tensor) {
   return tensor.name.ends_with("running_mean") || tensor.name.ends_with("running_var");
 }
 
-std::string to_text(const TensorTotals& totals) {
-  return fmt::format("{} in {} tensors", human_count(totals.num_values), totals.num_tensors);
+// "25.6 M in 161 tensors": of those that `accept` takes.
+template <typename Accept>
+std::string total(const std::vector<NamedTensor>& tensors, const Accept& accept) {
+  std::int64_t num_tensors = 0, num_values = 0;
+  for (const NamedTensor& tensor : tensors) {
+    if (!accept(tensor)) continue;
+    ++num_tensors;
+    num_values += std::ssize(tensor.values);
+  }
+  return fmt::format("{} in {} tensors", human_count(num_values), num_tensors);
+}
+
+// Lines that checkpoints and safetensors files share.
+std::string describe_model(const std::vector<NamedTensor>& tensors) {
+  return line("parameters", total(tensors, std::not_fn(is_running_statistic))) +
+         line("statistics", total(tensors, is_running_statistic));
 }
 
 std::vector<std::byte> read_or_fail(const std::string& path) {
@@ -189,34 +188,41 @@ std::vector<std::byte> read_or_fail(const std::string& path) {
   }
 }
 
+std::string best_text(const TrainingState& state) {
+  return state.best_step == 0 ? "-" : fmt::format("{:.2f} % at step {}", 100 * state.best_metric, state.best_step);
+}
+
+std::string describe_input(const ModelMetadata& metadata) {
+  if (const TextInput* const text = metadata.text())
+    return fmt::format("texts of up to {} tokens; {}", text->length, describe_tokenization(text->tokenization));
+  const ImageInput& image = metadata.image();
+  return fmt::format("{} images{}", to_string(image.shape), image.orients ? "; turned as Exif says" : "");
+}
+
 std::string describe_checkpoint(const std::string& path) {
   const std::vector<std::byte> bytes = read_or_fail(path);
   const Checkpoint checkpoint = decode_checkpoint(bytes, path);
   const TrainingState& state = checkpoint.state;
   std::string text =
       fmt::format("{}: checkpoint\n", path) +
-      line("model", fmt::format("{}, of {} images{}", checkpoint.card.name, to_string(checkpoint.card.image),
-                                checkpoint.card.orients ? "; turned as Exif says" : "")) +
-      line("classes", list_of_classes(checkpoint.card.class_names)) + line("step", fmt::format("{}", state.step)) +
+      line("model", fmt::format("{}, of {}", checkpoint.metadata.name, describe_input(checkpoint.metadata))) +
+      line("input", checkpoint.metadata.kind()) + line("classes", list_of_classes(checkpoint.metadata.class_names)) +
+      line("step", fmt::format("{}", state.step)) +
       line("samples", fmt::format("{} seen, {} a step", state.samples, state.batch_global)) +
-      line("best top-1",
-           state.best_step == 0 ? "-" : fmt::format("{:.2f} % at step {}", 100 * state.best_metric, state.best_step)) +
-      line("seed", fmt::format("{}", state.seed)) + line("trained on", content_text(state.train_hash));
-  text += line("parameters", to_text(total(checkpoint.model, [](const auto& t) { return !is_running_statistic(t); })));
-  text += line("statistics", to_text(total(checkpoint.model, is_running_statistic)));
-  for (const auto& [slot, tensors] : checkpoint.optimizer) {
-    text += line(slot, to_text(total(tensors, [](const auto&) { return true; })));
-  }
-  if (!checkpoint.ema.empty()) text += line("ema", to_text(total(checkpoint.ema, [](const auto&) { return true; })));
+      line("best top-1", best_text(state)) + line("seed", fmt::format("{}", state.seed)) +
+      line("trained on", content_text(state.train_hash, checkpoint.metadata.kind())) +
+      line("written by", checkpoint.written_by.empty() ? "not known" : checkpoint.written_by) +
+      describe_model(checkpoint.model);
+  const auto all = [](const NamedTensor&) { return true; };
+  for (const auto& [slot, tensors] : checkpoint.optimizer) text += line(slot, total(tensors, all));
+  if (!checkpoint.ema.empty()) text += line("ema", total(checkpoint.ema, all));
   return text + line("size", human_bytes(static_cast<std::int64_t>(bytes.size())));
 }
 
 std::string describe_safetensors(const std::string& path) {
   const std::vector<std::byte> bytes = read_safetensors_file(path);
   const StateDict dict = decode_safetensors(bytes, path);
-  return fmt::format("{}: weights (safetensors)\n", path) +
-         line("parameters", to_text(total(dict.tensors, [](const auto& t) { return !is_running_statistic(t); }))) +
-         line("statistics", to_text(total(dict.tensors, is_running_statistic))) +
+  return fmt::format("{}: weights (safetensors)\n", path) + describe_model(dict.tensors) +
          line("size", human_bytes(static_cast<std::int64_t>(bytes.size())));
 }
 
@@ -230,6 +236,25 @@ bool is_file(const std::string& path) {
   std::error_code unknown;
   return std::filesystem::is_regular_file(path, unknown) || (path.ends_with(".h5") && !is_folder(path)) ||
          path.ends_with(".safetensors");
+}
+
+// A line for each checkpoint of a folder, by name; empty where it holds none.
+std::string describe_checkpoints(const std::string& folder) {
+  std::map<std::string, std::string> lines;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string path = entry.path(), name = entry.path().filename();
+    if (!entry.is_regular_file() || !name.ends_with(".h5") || !(is_checkpoint_file(path) || was_checkpoint(path)))
+      continue;
+    try {
+      const TrainingState state = decode_state(read_checkpoint_file(path), path);
+      lines[name] = fmt::format("step {}, best top-1 {}", state.step, best_text(state));
+    } catch (const Error& error) {
+      lines[name] = error.what();
+    }
+  }
+  std::string text = lines.empty() ? "" : fmt::format("{}: checkpoints\n", folder);
+  for (const auto& [name, what] : lines) text += fmt::format("  {:<16}  {}\n", name, what);
+  return text;
 }
 
 std::vector<Split> splits_of(const std::string& path) {
@@ -258,7 +283,8 @@ std::optional<std::string> find_misfit(const Split& split) {
 
 std::string describe(const std::string& path) {
   if (is_file(path)) return describe_file(path);
-  std::string text;
+  std::string text = is_folder(path) ? describe_checkpoints(path) : "";
+  if (!text.empty()) return text;
   for (const Split& split : splits_of(path)) text += describe_split(split);
   return text;
 }
@@ -279,7 +305,7 @@ std::vector<Verdict> verify(const std::string& path) {
 }
 
 std::string describe_file(const std::string& path) {
-  if (is_checkpoint(path)) return describe_checkpoint(path);
+  if (is_checkpoint_file(path)) return describe_checkpoint(path);
   if (is_safetensors_file(path)) return describe_safetensors(path);
   check_not_truncated_checkpoint(path);
   return describe_shard(path);
@@ -287,7 +313,7 @@ std::string describe_file(const std::string& path) {
 
 std::optional<std::string> verify_file(const std::string& path) {
   try {
-    if (is_checkpoint(path)) {
+    if (is_checkpoint_file(path)) {
       decode_checkpoint(read_or_fail(path), path);
     } else if (is_safetensors_file(path)) {
       decode_safetensors(read_safetensors_file(path), path);

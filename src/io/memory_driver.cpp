@@ -1,6 +1,8 @@
-/// The callbacks of the driver. They are called from C: nothing is thrown through them.
-#include "io/memory_driver.h"
-
+/// HDF5 files in memory that we own, made and opened without a file system: an HDF5 file driver of our own.
+///
+/// The core driver of HDF5 would copy whole images in and out, and needs memory for every byte between the first and
+/// the last. This one keeps what is written, so that a shard's images can be a hole; and it writes into the vector that
+/// goes to the disk later, and reads from the bytes whose hash was verified.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -9,7 +11,7 @@
 #include <H5FDdevelop.h>  // where HDF5 1.14 declares what drivers are made of
 #endif
 
-#include "convoy/base/error.h"
+#include "io/hdf5.h"
 
 namespace convoy::io::hdf5 {
 
@@ -22,7 +24,7 @@ struct Contents {
   std::vector<std::byte>* output = nullptr;  ///< null: read only
   const std::byte* input = nullptr;
   std::size_t input_bytes = 0;
-  std::uint64_t size_bytes = 0;  ///< of the input with the zeros behind it
+  std::uint64_t size_bytes = 0;  ///< of the input with the zeros after it
 };
 
 /// An open file. HDF5 sees its first member.
@@ -31,6 +33,8 @@ struct MemoryFile {
   Contents contents;
   haddr_t end_of_allocation;
 };
+
+// C code calls what follows, so it throws nothing.
 
 MemoryFile& file_of(H5FD_t* file) {
   return *reinterpret_cast<MemoryFile*>(file);
@@ -117,7 +121,7 @@ PropertyList access_to(const Contents& contents) {
   static const hid_t kDriver = register_driver();
   PropertyList access(CONVOY_CHECK_HDF5(H5Pcreate(H5P_FILE_ACCESS)));
   CONVOY_CHECK_HDF5(H5Pset_driver(access, kDriver, &contents));
-  CONVOY_CHECK_HDF5(H5Pset_small_data_block_size(access, 0));  // small arrays go behind all others, too
+  CONVOY_CHECK_HDF5(H5Pset_small_data_block_size(access, 0));  // small arrays go after all others, too
   return access;
 }
 

@@ -1,10 +1,9 @@
-/// The safetensors format: its header through a JSON parser on a short leash, its values straight from the bytes.
+/// The safetensors format: its header through a JSON parser with strict limits, its values directly from the bytes.
 #include "convoy/io/safetensors.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -13,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
+#include "convoy/io/atomic_file.h"
 
-#include "io/atomic_file.h"
 #include "io/little_endian.h"
 
 namespace convoy::io {
@@ -128,7 +127,7 @@ class HeaderGuard final : public nlohmann::json_sax<Json> {
   }
 
   bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
-    fail("its header is no JSON ({})", std::string_view(error.what()).substr(0, kMaxNameBytes));
+    fail("its header is not JSON ({})", std::string_view(error.what()).substr(0, kMaxNameBytes));
   }
 
  private:
@@ -158,16 +157,10 @@ const Json& member(const Json& object, const std::string& tensor, const char* na
 
 std::uint64_t whole_number(const Json& value, const std::string& tensor, const char* what) {
   // Up to 2^63 - 1: sums and sizes are signed elsewhere.
-  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMost)
-    fail("tensor '{}' has a {} that is no whole number from 0 to 2^63 - 1", tensor, what);
+  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMax)
+    fail("tensor '{}' has a {} that is not a whole number from 0 to 2^63 - 1", tensor, what);
   return value.get<std::uint64_t>();
-}
-
-std::uint64_t product(std::uint64_t a, std::uint64_t b, const std::string& tensor) {
-  std::uint64_t result = 0;
-  if (__builtin_mul_overflow(a, b, &result)) fail("tensor '{}' has a shape that is larger than any file", tensor);
-  return result;
 }
 
 Entry read_entry(const std::string& name, const Json& object) {
@@ -176,14 +169,15 @@ Entry read_entry(const std::string& name, const Json& object) {
   Entry entry{.name = name};
   const Json &type = member(object, name, "dtype"), &shape = member(object, name, "shape"),
              &offsets = member(object, name, "data_offsets");
-  if (!type.is_string()) fail("tensor '{}' has a dtype that is no text", name);
-  if (!shape.is_array()) fail("tensor '{}' has a shape that is no list", name);
-  if (!offsets.is_array() || offsets.size() != 2) fail("tensor '{}' has no two data_offsets", name);
+  if (!type.is_string()) fail("tensor '{}' has a dtype that is not a string", name);
+  if (!shape.is_array()) fail("tensor '{}' has a shape that is not a list", name);
+  if (!offsets.is_array() || offsets.size() != 2) fail("tensor '{}' does not have two data_offsets", name);
   entry.type = &type_of(name, type.get_ref<const std::string&>());
   std::uint64_t size_bytes = entry.type->size_bytes;
   for (const Json& dim : shape) {
     entry.dims.push_back(static_cast<std::int64_t>(whole_number(dim, name, "dimension")));
-    size_bytes = product(size_bytes, static_cast<std::uint64_t>(entry.dims.back()), name);
+    if (__builtin_mul_overflow(size_bytes, static_cast<std::uint64_t>(entry.dims.back()), &size_bytes))
+      fail("tensor '{}' has a shape that is larger than any file", name);
   }
   entry.begin = whole_number(offsets[0], name, "data_offset");
   entry.end = whole_number(offsets[1], name, "data_offset");
@@ -196,9 +190,9 @@ Entry read_entry(const std::string& name, const Json& object) {
 }
 
 void check_metadata(const Json& metadata) {
-  if (!metadata.is_object()) fail("its {} is no object", kMetadata);
+  if (!metadata.is_object()) fail("its {} is not an object", kMetadata);
   for (const auto& [key, value] : metadata.items())
-    if (!value.is_string()) fail("its {} '{}' is no text", kMetadata, key);
+    if (!value.is_string()) fail("its {} '{}' is not a string", kMetadata, key);
 }
 
 // One range after the other, from the first byte to the last.
@@ -214,7 +208,7 @@ void check_ranges(std::vector<Entry> entries, std::uint64_t data_bytes) {
       fail("there is a hole of {} bytes before tensor '{}'", entry.begin - position, entry.name);
     position = entry.end;
   }
-  if (position != data_bytes) fail("{} bytes behind the last tensor belong to none", data_bytes - position);
+  if (position != data_bytes) fail("{} bytes after the last tensor belong to no tensor", data_bytes - position);
 }
 
 void check_length(std::uint64_t file_bytes) {
@@ -231,7 +225,7 @@ std::uint64_t read_header_bytes(std::span<const std::byte, kLengthBytes> begin, 
   return header_bytes;
 }
 
-// The tensors of a file that has `data_bytes` behind this header, all of which belong to one.
+// The tensors of a file that has `data_bytes` after this header, all of which belong to one.
 std::vector<Entry> read_entries(std::span<const std::byte> header, std::uint64_t data_bytes) {
   std::vector<Entry> entries;
   const Json described = parse_header({reinterpret_cast<const char*>(header.data()), header.size()});

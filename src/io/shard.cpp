@@ -2,16 +2,13 @@
 #include "io/shard.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <string_view>
 
 #include "convoy/base/error.h"
 
-#include "io/atomic_file.h"
 #include "io/hdf5.h"
 #include "io/little_endian.h"
-#include "io/memory_driver.h"
 
 namespace convoy::io {
 
@@ -30,86 +27,80 @@ Hash hash_of_head(std::span<const std::byte> head, std::span<const std::byte> tr
   return hasher.digest();
 }
 
-const char* payload_name(bool encoded) {
-  return encoded ? "encoded" : "images";
-}
-
-/// What integers are in a file and in memory. HDF5's names are values that the library knows only once it runs.
-struct IntegerType {
-  hid_t stored, native;
-};
-template <typename Integer>
-IntegerType integer_type();
-template <>
-IntegerType integer_type<std::int32_t>() {
-  return {H5T_STD_I32LE, H5T_NATIVE_INT32};
-}
-template <>
-IntegerType integer_type<std::int64_t>() {
-  return {H5T_STD_I64LE, H5T_NATIVE_INT64};
-}
-template <>
-IntegerType integer_type<std::uint64_t>() {
-  return {H5T_STD_U64LE, H5T_NATIVE_UINT64};
+// HDF5's names are values that the library knows only once it runs.
+hid_t payload_type(const PayloadLayout& layout) {
+  return layout.value_bytes == 1 ? H5T_STD_U8LE : layout.value_bytes == 2 ? H5T_STD_U16LE : H5T_STD_I32LE;
 }
 
 template <typename Integer>
-void write_integers(hid_t file, const std::string& name, const std::vector<Integer>& values) {
-  const std::int64_t count = std::ssize(values);
-  const auto [stored, native] = integer_type<Integer>();
-  const hdf5::Array array = hdf5::create_array(file, name, stored, {&count, 1});
-  CONVOY_CHECK_HDF5(H5Dwrite(array.dataset, native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
-}
-
-template <typename Integer>
-std::vector<Integer> read_integers(hid_t file, const std::string& name, std::uint64_t limit_bytes) {
-  const auto [stored, native] = integer_type<Integer>();
-  const hdf5::Array array = hdf5::open_array(file, name, stored, limit_bytes);
+std::vector<Integer> read_list(hid_t file, const std::string& name, std::uint64_t limit_bytes) {
+  const hdf5::Array array = hdf5::open_array(file, name, hdf5::value_type<Integer>().stored, limit_bytes);
   if (array.dims.size() != 1) fail("its '{}' has {} dimensions, not 1", name, array.dims.size());
-  std::vector<Integer> values(static_cast<std::size_t>(array.count()));
-  CONVOY_CHECK_HDF5(H5Dread(array.dataset, native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
-  return values;
+  return hdf5::read_values<Integer>(array);
+}
+
+void write_images(hid_t file, const DatasetInfo& info) {
+  if (info.encoded) hdf5::write_attribute(file, "channels", info.image.c);
+  if (info.oriented) hdf5::write_attribute(file, "oriented", std::int64_t{1});
+  hdf5::write_attribute(file, "channel_mean", std::span(info.channel_mean));
+  hdf5::write_attribute(file, "channel_deviation", std::span(info.channel_stddev));
 }
 
 void write_description(hid_t file, const ShardHead& head) {
   hdf5::write_attribute(file, "format", kFormat);
   hdf5::write_attribute(file, "shard", head.index);
   hdf5::write_attribute(file, "num_shards", head.num_shards);
-  if (head.info.encoded) hdf5::write_attribute(file, "channels", head.info.image.c);
-  if (head.info.oriented) hdf5::write_attribute(file, "oriented", std::int64_t{1});
-  hdf5::write_attribute(file, "channel_mean", std::span(head.info.channel_mean));
-  hdf5::write_attribute(file, "channel_deviation", std::span(head.info.channel_deviation));
+  const bool is_text = head.info.kind == input_kinds::kText;
+  if (is_text)
+    hdf5::write_attribute(file, "num_tokens", head.info.text.num_tokens);
+  else
+    write_images(file, head.info);
   hdf5::write_texts(file, "class_names", head.info.class_names);
   hdf5::write_texts(file, "source", {&head.info.source, 1});
-  write_integers(file, "class_counts", head.info.class_counts);
-  write_integers(file, "labels", head.labels);
-  write_integers(file, "hashes", head.hashes);
-  if (head.info.encoded) write_integers(file, "offsets", head.offsets);
+  hdf5::write_kind(file, head.info.kind);
+  hdf5::write_list(file, "class_counts", head.info.class_counts);
+  hdf5::write_list(file, "labels", head.labels);
+  hdf5::write_list(file, "hashes", head.hashes);
+  if (payload_layout(head.info).has_offsets) hdf5::write_list(file, "offsets", head.offsets);
+  if (is_text) hdf5::write_tokenization(file, head.info.text.tokenization);  // any word may stand in it: last
 }
 
-// Payload and names, both created before either has its place, so that nothing comes between. Returns where they begin.
-std::uint64_t place_body(const hdf5::File& file, const ShardHead& head) {
+// Payload and names, both created before either has its offset, so that nothing comes between. Returns where they
+// begin.
+std::uint64_t allocate_body(const hdf5::File& file, const ShardHead& head) {
   const ImageShape& image = head.info.image;
+  const PayloadLayout layout = payload_layout(head.info);
+  const hid_t value = payload_type(layout);
   const std::vector<std::int64_t> dims =
-      head.info.encoded ? std::vector<std::int64_t>{head.payload_bytes()}
-                        : std::vector<std::int64_t>{head.info.num_samples, image.h, image.w, image.c};
-  const hdf5::Array payload = hdf5::create_array(file, payload_name(head.info.encoded), H5T_STD_U8LE, dims);
-  std::uint64_t size = static_cast<std::uint64_t>(payload.count());
+      layout.has_offsets ? std::vector<std::int64_t>{head.offsets.back()}
+                         : std::vector<std::int64_t>{head.info.num_samples, image.h, image.w, image.c};
+  const hdf5::Array payload = hdf5::create_array(file, layout.name, value, dims);
+  std::uint64_t size = static_cast<std::uint64_t>(head.payload_bytes());
   if (head.name_bytes > 0) {
     const hdf5::Datatype type = hdf5::text_type(static_cast<std::size_t>(head.name_bytes));
     const hdf5::Array names = hdf5::create_array(file, "names", type, {&head.info.num_samples, 1});
-    hdf5::place(payload, H5T_STD_U8LE);
-    hdf5::place(names, type);
+    hdf5::allocate(payload, value);
+    hdf5::allocate(names, type);
     size += static_cast<std::uint64_t>(names.count() * head.name_bytes);
   } else {
-    hdf5::place(payload, H5T_STD_U8LE);
+    hdf5::allocate(payload, value);
   }
   const auto offset = static_cast<std::uint64_t>(H5Dget_offset(payload.dataset));
   if (hdf5::flushed_size(file) != offset + size) {
-    fail("HDF5 laid out a shard of {} bytes with {} bytes of images and names at {}: they do not stand last",
+    fail("HDF5 laid out a shard of {} bytes with {} bytes of samples and names at {}: they do not stand last",
          hdf5::flushed_size(file), size, offset);
   }
   return offset;
+}
+
+void read_images(hid_t file, DatasetInfo& info) {
+  std::int64_t oriented = 0;
+  if (hdf5::has_attribute(file, "oriented")) hdf5::read_attribute(file, "oriented", oriented);
+  info.oriented = oriented != 0;
+  info.channel_mean.resize(static_cast<std::size_t>(info.image.c));
+  info.channel_stddev.resize(static_cast<std::size_t>(info.image.c));
+  hdf5::read_attribute(file, "channel_mean", std::span(info.channel_mean));
+  hdf5::read_attribute(file, "channel_deviation", std::span(info.channel_stddev));
 }
 
 void read_description(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
@@ -119,30 +110,28 @@ void read_description(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
     fail("it is of format {}, this program reads {}. Import it again, with import.replace = true", format, kFormat);
   hdf5::read_attribute(file, "shard", head.index);
   hdf5::read_attribute(file, "num_shards", head.num_shards);
-  std::int64_t oriented = 0;
-  if (hdf5::has_attribute(file, "oriented")) hdf5::read_attribute(file, "oriented", oriented);
-  head.info.oriented = oriented != 0;
-  head.info.channel_mean.resize(static_cast<std::size_t>(head.info.image.c));
-  head.info.channel_deviation.resize(static_cast<std::size_t>(head.info.image.c));
-  hdf5::read_attribute(file, "channel_mean", std::span(head.info.channel_mean));
-  hdf5::read_attribute(file, "channel_deviation", std::span(head.info.channel_deviation));
+  if (head.info.kind == input_kinds::kText)
+    hdf5::read_attribute(file, "num_tokens", head.info.text.num_tokens);
+  else
+    read_images(file, head.info);
   head.info.class_names = hdf5::read_texts(file, "class_names", limit_bytes);
-  head.info.class_counts = read_integers<std::int64_t>(file, "class_counts", limit_bytes);
+  head.info.class_counts = read_list<std::int64_t>(file, "class_counts", limit_bytes);
   if (head.info.class_counts.size() != head.info.class_names.size()) {
     fail("it counts {} classes and names {}", head.info.class_counts.size(), head.info.class_names.size());
   }
   head.info.source = hdf5::read_text(file, "source", limit_bytes);
 }
 
-// Each sample's bytes lie behind those of the one before, and none is empty.
-void read_offsets(hid_t file, std::int64_t payload_bytes, std::uint64_t limit_bytes, ShardHead& head) {
-  head.offsets = read_integers<std::int64_t>(file, "offsets", limit_bytes);
+// Each sample's values lie after those of the one before, and none is empty.
+void read_offsets(hid_t file, std::int64_t num_values, std::uint64_t limit_bytes, ShardHead& head) {
+  head.offsets = read_list<std::int64_t>(file, "offsets", limit_bytes);
   const auto& offsets = head.offsets;
   const auto not_below = [](std::int64_t a, std::int64_t b) { return a >= b; };
   if (offsets.size() < 2) fail("it holds no samples");
-  if (offsets.front() != 0 || offsets.back() != payload_bytes ||
+  if (offsets.front() != 0 || offsets.back() != num_values ||
       std::adjacent_find(offsets.begin(), offsets.end(), not_below) != offsets.end()) {
-    fail("its 'offsets' do not part its {} bytes of files", payload_bytes);
+    fail("its 'offsets' do not divide its {} {} into samples", num_values,
+         payload_layout(head.info).value_bytes == 1 ? "bytes" : "tokens");
   }
   head.info.num_samples = std::ssize(offsets) - 1;
 }
@@ -165,38 +154,44 @@ std::uint64_t read_names_shape(hid_t file, const ShardTrailer& trailer, ShardHea
 
 // Where the body stands is taken from the trailer; HDF5 has to say the same.
 void read_body_shape(hid_t file, const ShardTrailer& trailer, std::uint64_t limit_bytes, ShardHead& head) {
-  head.info.encoded = hdf5::exists(file, "encoded");
-  const std::string name = payload_name(head.info.encoded);
-  const hdf5::Array payload = hdf5::open_array(file, name, H5T_STD_U8LE, trailer.body_bytes);
+  const bool is_text = head.info.kind == input_kinds::kText;
+  if (is_text) head.info.text.tokenization = hdf5::read_tokenization(file, limit_bytes);
+  head.info.encoded = !is_text && hdf5::exists(file, "encoded");
+  const PayloadLayout layout = payload_layout(head.info);
+  const hdf5::Array payload = hdf5::open_array(file, layout.name, payload_type(layout), trailer.body_bytes);
   if (payload.count() == 0) fail("it holds no samples");
-  if (head.info.encoded) {
+  if (layout.has_offsets) {
+    if (payload.dims.size() != 1) fail("its '{}' has {} dimensions, not 1", layout.name, payload.dims.size());
     read_offsets(file, payload.count(), limit_bytes, head);
+  }
+  if (head.info.encoded) {
     std::int64_t channels = 0;
     hdf5::read_attribute(file, "channels", channels);
     if (channels != 1 && channels != 3) fail("its images have {} channels, not 1 or 3", channels);
     head.info.image = {0, 0, channels};
-  } else {
+  } else if (!is_text) {
     if (payload.dims.size() != 4) fail("its 'images' has {} dimensions, not 4 (N,H,W,C)", payload.dims.size());
     head.info.num_samples = payload.dims[0];
     head.info.image = {payload.dims[1], payload.dims[2], payload.dims[3]};
   }
   const std::uint64_t names_bytes = read_names_shape(file, trailer, head);
   if (H5Dget_offset(payload.dataset) != trailer.body_offset ||
-      static_cast<std::uint64_t>(payload.count()) != trailer.body_bytes - names_bytes) {
-    fail("its '{}' is not where its end says. Import it again", name);
+      static_cast<std::uint64_t>(payload.count() * layout.value_bytes) != trailer.body_bytes - names_bytes) {
+    fail("its '{}' is not where its end says. Import it again", layout.name);
   }
 }
 
 void read_labels_and_hashes(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
-  head.labels = read_integers<std::int32_t>(file, "labels", limit_bytes);
-  head.hashes = read_integers<std::uint64_t>(file, "hashes", limit_bytes);
+  head.labels = read_list<std::int32_t>(file, "labels", limit_bytes);
+  head.hashes = read_list<std::uint64_t>(file, "hashes", limit_bytes);
   if (std::ssize(head.labels) != head.info.num_samples || head.hashes.size() != head.labels.size()) {
-    fail("it holds {} images, {} labels and {} hashes", head.info.num_samples, head.labels.size(), head.hashes.size());
+    fail("it holds {} {}s, {} labels and {} hashes", head.info.num_samples, input_kinds::one_of(head.info.kind),
+         head.labels.size(), head.hashes.size());
   }
   const auto num_classes = static_cast<std::int64_t>(head.info.class_names.size());
   for (std::size_t i = 0; i < head.labels.size(); ++i) {
     if (head.labels[i] < 0 || head.labels[i] >= num_classes) {
-      fail("label {} of its sample {} is none of its {} classes", head.labels[i], i, num_classes);
+      fail("label {} of its sample {} is not one of its {} classes", head.labels[i], i, num_classes);
     }
   }
 }
@@ -204,6 +199,7 @@ void read_labels_and_hashes(hid_t file, std::uint64_t limit_bytes, ShardHead& he
 ShardHead decode_shard_head(std::span<const std::byte> bytes, const ShardTrailer& trailer) {
   const hdf5::File file = hdf5::open_in_memory(bytes, trailer.body_offset + trailer.body_bytes);
   ShardHead head;
+  head.info.kind = hdf5::read_kind(file, "it holds", bytes.size());
   read_body_shape(file, trailer, bytes.size(), head);
   read_description(file, bytes.size(), head);
   read_labels_and_hashes(file, bytes.size(), head);
@@ -241,8 +237,19 @@ ShardTrailer decode_shard_trailer(std::span<const std::byte, kShardTrailerBytes>
 
 }  // namespace
 
+PayloadLayout payload_layout(const DatasetInfo& info) {
+  constexpr std::int64_t kMaxIn16Bits = 1 << 16;
+  if (info.kind == input_kinds::kText)
+    return {.name = "tokens",
+            .value_bytes = info.text.tokenization.vocabulary <= kMaxIn16Bits ? 2 : 4,
+            .has_offsets = true};
+  if (info.encoded) return {.name = "encoded", .has_offsets = true};
+  return {};
+}
+
 std::int64_t ShardHead::payload_bytes() const {
-  return info.encoded ? offsets.back() : info.num_samples * info.image.count();
+  const PayloadLayout layout = payload_layout(info);
+  return layout.has_offsets ? offsets.back() * layout.value_bytes : info.num_samples * info.image.count();
 }
 
 std::vector<std::byte> encode_shard_head(const ShardHead& head) {
@@ -251,7 +258,7 @@ std::vector<std::byte> encode_shard_head(const ShardHead& head) {
   {
     const hdf5::File file = hdf5::create_in_memory(bytes);
     write_description(file, head);
-    body_offset = place_body(file, head);
+    body_offset = allocate_body(file, head);
   }
   bytes.resize(body_offset);
   return bytes;
@@ -274,7 +281,7 @@ OpenShard open_shard(const std::string& path) {
   OpenShard shard;
   shard.file = open_for_reading(path);
   const std::uint64_t size = file_size(shard.file, path);
-  if (!begins_like_hdf5(shard.file, size, path)) fail("it is not HDF5. 'convoy import' makes what is read here");
+  if (!begins_like_hdf5(shard.file, size, path)) fail("it is not HDF5. Make a data set with 'convoy import'");
   if (size <= kShardTrailerBytes) fail("it is truncated: {} bytes. Import it again", size);
 
   std::byte last[kShardTrailerBytes];
@@ -300,21 +307,8 @@ std::optional<std::string> find_damage_in_body(const OpenShard& shard, const std
     done += part.size();
   }
   if (hasher.digest() == shard.trailer.body_hash) return std::nullopt;
-  return "it is damaged: the hash of its images and names (XXH3-128) differs. Import it again";
-}
-
-std::string shard_name(const std::string& name, std::int64_t index, std::int64_t num_shards) {
-  return num_shards == 1 ? name + ".h5" : fmt::format("{}-{:03}.h5", name, index);
-}
-
-std::optional<std::int64_t> shard_index(const std::string& file_name, const std::string& name) {
-  std::string_view rest = file_name;
-  if (!rest.starts_with(name + "-") || !rest.ends_with(".h5")) return {};
-  rest = rest.substr(name.size() + 1, rest.size() - name.size() - 1 - 3);
-  std::int64_t index = 0;
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), index);
-  if (rest.size() < 3 || error != std::errc() || end != rest.data() + rest.size() || index < 0) return {};
-  return index;
+  return fmt::format("it is damaged: the hash of its {}s and names (XXH3-128) differs. Import it again",
+                     input_kinds::one_of(shard.head.info.kind));
 }
 
 }  // namespace convoy::io

@@ -1,4 +1,4 @@
-/// One file of a data set: its layout on disk, made and taken apart without HDF5 ever touching the disk.
+/// One file of a data set: its layout on disk, written and read without HDF5 ever touching the disk.
 ///
 ///   [ head: HDF5's metadata, /labels, /offsets ...  ][ body: /images or /encoded, then /names ][ trailer, 64 bytes ]
 ///
@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/dataset.h"
 
-#include "io/file_descriptor.h"
 #include "io/hash.h"
 
 namespace convoy::io {
@@ -30,13 +30,20 @@ struct ShardHead {
   std::int64_t index = 0;
   std::int64_t num_shards = 1;  ///< of the import it belongs to
   std::vector<std::int32_t> labels;
-  std::vector<std::uint64_t> hashes;  ///< short_hash_of() each sample's bytes in /images or /encoded
-  std::vector<std::int64_t> offsets;  ///< encoded: where each sample begins in /encoded, and the end of the last
+  std::vector<std::uint64_t> hashes;  ///< short_hash_of() each sample's bytes in the payload
+  std::vector<std::int64_t> offsets;  ///< where each sample's values begin, and the end of the last; raw: none
   std::int64_t name_bytes = 0;        ///< of each name in /names, padded with 0; 0: there are none
 
-  /// Bytes of /images or /encoded.
   std::int64_t payload_bytes() const;
 };
+
+/// The data set that holds the samples, /images, /encoded or /tokens.
+struct PayloadLayout {
+  const char* name = "images";
+  std::int64_t value_bytes = 1;  ///< a token has 2 where all of the vocabulary fit into them, else 4
+  bool has_offsets = false;      ///< samples differ in size
+};
+PayloadLayout payload_layout(const DatasetInfo& info);
 
 struct ShardTrailer {
   std::uint64_t body_offset = 0;  ///< also the size of the head
@@ -45,7 +52,7 @@ struct ShardTrailer {
 };
 
 /// The bytes before the body: an HDF5 file that lacks nothing but it. Their number depends on that of samples, classes
-/// and channels and on the longest name of a class, not on what is in the body.
+/// and channels, on the vocabulary and on the longest name of a class, not on what is in the body.
 std::vector<std::byte> encode_shard_head(const ShardHead& head);
 std::vector<std::byte> encode_shard_trailer(const ShardTrailer& trailer, std::span<const std::byte> head);
 
@@ -61,10 +68,5 @@ OpenShard open_shard(const std::string& path);
 
 /// Reads the whole body; the reason where its hash differs.
 std::optional<std::string> find_damage_in_body(const OpenShard& shard, const std::string& path);
-
-/// NAME.h5 for the only shard, else NAME-000.h5, NAME-001.h5 ...
-std::string shard_name(const std::string& name, std::int64_t index, std::int64_t num_shards);
-/// The index in NAME-000.h5; nothing for other names.
-std::optional<std::int64_t> shard_index(const std::string& file_name, const std::string& name);
 
 }  // namespace convoy::io

@@ -1,29 +1,27 @@
-/// Body first, head and trailer last, the name at the very end.
+/// Writes the body first, head and trailer last, and gives the file its name at the very end.
 #include "convoy/io/shard_writer.h"
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <system_error>
 
 #include "convoy/base/error.h"
+#include "convoy/io/atomic_file.h"
 
-#include "io/atomic_file.h"
 #include "io/shard.h"
 
 namespace convoy::io {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
-ShardHead make_head(const ShardPlace& place, const DatasetInfo& info) {
-  ShardHead head{
-      .info = info, .index = place.index, .num_shards = place.num_shards, .labels = {}, .hashes = {}, .offsets = {}};
+ShardHead make_head(const ShardLocation& location, const DatasetInfo& info) {
+  ShardHead head;
+  head.info = info;
+  head.index = location.index;
+  head.num_shards = location.num_shards;
   head.info.channel_mean.resize(static_cast<std::size_t>(info.image.c));
-  head.info.channel_deviation.resize(static_cast<std::size_t>(info.image.c));
+  head.info.channel_stddev.resize(static_cast<std::size_t>(info.image.c));
   head.info.class_counts.resize(info.class_names.size());
   return head;
 }
@@ -33,7 +31,7 @@ std::uint64_t head_bytes_at_most(ShardHead head) {
   const auto count = static_cast<std::size_t>(head.info.num_samples);
   head.labels.resize(count);
   head.hashes.resize(count);
-  if (head.info.encoded) head.offsets.resize(count + 1, 1);
+  if (payload_layout(head.info).has_offsets) head.offsets.resize(count + 1, 1);
   head.name_bytes = 1;
   return encode_shard_head(head).size();
 }
@@ -51,7 +49,7 @@ void ChannelCounts::add(std::span<const std::uint8_t> pixels) {
 
 void ChannelCounts::describe(DatasetInfo& info) const {
   info.channel_mean.clear();
-  info.channel_deviation.clear();
+  info.channel_stddev.clear();
   for (std::size_t begin = 0; begin < counts_.size(); begin += 256) {
     double pixels = 0, sum = 0, squares = 0;
     for (std::size_t v = 0; v < 256; ++v) {
@@ -64,21 +62,21 @@ void ChannelCounts::describe(DatasetInfo& info) const {
       squares += static_cast<double>(counts_[begin + v]) * distance * distance;
     }
     info.channel_mean.push_back(mean);
-    info.channel_deviation.push_back(std::sqrt(squares / pixels));
+    info.channel_stddev.push_back(std::sqrt(squares / pixels));
   }
 }
 
 // --- One shard -------------------------------------------------------------------------------------------------------
 
 struct ShardWriter::Impl {
-  Impl(const ShardPlace& place, const DatasetInfo& info)
-      : head(make_head(place, info)),
-        most_samples(info.num_samples),
+  Impl(const ShardLocation& location, const DatasetInfo& info)
+      : head(make_head(location, info)),
+        max_samples(info.num_samples),
         body_offset(head_bytes_at_most(head)),
-        file(place.path,
+        file(location.path,
              body_offset + static_cast<std::uint64_t>(info.num_samples * info.image.count()) + kShardTrailerBytes) {
     head.info.num_samples = 0;
-    if (info.encoded) head.offsets.push_back(0);
+    if (layout.has_offsets) head.offsets.push_back(0);
     buffer.reserve(kBufferBytes);
   }
 
@@ -100,8 +98,14 @@ struct ShardWriter::Impl {
     body_bytes += bytes.size();
   }
 
+  bool fits(std::span<const std::byte> sample) const {
+    if (!layout.has_offsets) return std::ssize(sample) == head.info.image.count();
+    return !sample.empty() && std::ssize(sample) % layout.value_bytes == 0;
+  }
+
   ShardHead head;
-  std::int64_t most_samples;
+  const PayloadLayout layout = payload_layout(head.info);
+  std::int64_t max_samples;
   std::uint64_t body_offset;  ///< until the end shows that less is enough
   AtomicFile file;
   std::uint64_t body_bytes = 0;
@@ -110,22 +114,23 @@ struct ShardWriter::Impl {
   std::vector<std::string> names;
 };
 
-ShardWriter::ShardWriter(const ShardPlace& place, const DatasetInfo& info)
-    : impl_(std::make_unique<Impl>(place, info)) {}
+ShardWriter::ShardWriter(const ShardLocation& location, const DatasetInfo& info)
+    : impl_(std::make_unique<Impl>(location, info)) {}
 ShardWriter::~ShardWriter() = default;
 ShardWriter::ShardWriter(ShardWriter&&) noexcept = default;
 
 void ShardWriter::append(std::span<const std::byte> sample, std::int32_t label, std::string_view name) {
   ShardHead& head = impl_->head;
-  const bool fits = head.info.encoded ? !sample.empty() : std::ssize(sample) == head.info.image.count();
-  if (!fits || head.info.num_samples == impl_->most_samples) {
-    fail("a shard of at most {} samples of {} cannot take one of {} bytes", impl_->most_samples,
-         to_string(head.info.image), sample.size());
+  if (!impl_->fits(sample) || head.info.num_samples == impl_->max_samples) {
+    fail("a shard of at most {} {}s{} cannot take one of {} bytes", impl_->max_samples,
+         input_kinds::one_of(head.info.kind),
+         impl_->layout.has_offsets ? "" : fmt::format(" of {}", to_string(head.info.image)), sample.size());
   }
   impl_->write(sample);
   head.labels.push_back(label);
   head.hashes.push_back(short_hash_of(sample));
-  if (head.info.encoded) head.offsets.push_back(head.offsets.back() + std::ssize(sample));
+  if (impl_->layout.has_offsets)
+    head.offsets.push_back(head.offsets.back() + std::ssize(sample) / impl_->layout.value_bytes);
   if (!name.empty()) impl_->names.emplace_back(name);
   ++head.info.num_samples;
 }
@@ -155,64 +160,17 @@ void ShardWriter::finish(const DatasetInfo& info) {
   ShardHead& head = impl_->head;
   head.info.class_counts = info.class_counts;
   head.info.channel_mean = info.channel_mean;
-  head.info.channel_deviation = info.channel_deviation;
+  head.info.channel_stddev = info.channel_stddev;
+  head.info.text.num_tokens = info.text.num_tokens;
   const std::vector<std::byte> bytes = encode_shard_head(head);
-  if (bytes.size() > impl_->body_offset) {
-    fail("the head of a shard takes {} bytes, {} were kept for it", bytes.size(), impl_->body_offset);
-  }
-  if (bytes.size() < impl_->body_offset) {
-    impl_->file.move_down(impl_->body_offset, bytes.size(), impl_->body_bytes);
-    impl_->body_offset = bytes.size();
-  }
-  impl_->file.write_at(0, bytes);
+  impl_->file.write_head("a shard", bytes, impl_->body_offset, impl_->body_bytes);
   const auto trailer = encode_shard_trailer({bytes.size(), impl_->body_bytes, impl_->hasher.digest()}, bytes);
-  impl_->file.write_at(impl_->body_offset + impl_->body_bytes, trailer);
+  impl_->file.write_at(bytes.size() + impl_->body_bytes, trailer);
   impl_->file.finish();
 }
 
 void ShardWriter::commit() {
   impl_->file.commit();
-}
-
-// --- The directory ---------------------------------------------------------------------------------------------------
-
-std::string shard_path(const std::string& directory, const std::string& name, std::int64_t index,
-                       std::int64_t num_shards) {
-  return (fs::path(directory) / shard_name(name, index, num_shards)).string();
-}
-
-void make_directory(const std::string& directory) {
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (error) fail("cannot create directory '{}': {}", directory, error.message());
-}
-
-// Shards of an earlier import in another number would stand beside the new ones; killed imports leave temporary files.
-void remove_earlier_shards(const std::string& directory, const std::string& name, std::int64_t num_shards) {
-  std::vector<fs::path> earlier;
-  for (const fs::directory_entry& file : fs::directory_iterator(directory)) {
-    std::string shard = file.path().filename().string();
-    const bool partial = shard.ends_with(kPartialSuffix);
-    if (partial) shard.resize(shard.size() - std::string_view(kPartialSuffix).size());
-    const bool alone = shard == shard_name(name, 0, 1);
-    const auto index = shard_index(shard, name);
-    const bool written_now = num_shards == 1 ? alone : index && *index < num_shards;
-    if ((alone || index) && (partial || !written_now)) earlier.push_back(file.path());
-  }
-  for (const fs::path& path : earlier) {
-    std::error_code error;
-    fs::remove(path, error);
-    if (error) fail("cannot remove '{}' of an earlier import: {}. Remove it", path.string(), error.message());
-  }
-}
-
-std::string find_any_shard(const std::string& directory, const std::string& name) {
-  std::error_code error;
-  for (const fs::directory_entry& file : fs::directory_iterator(directory, error)) {
-    const std::string shard = file.path().filename().string();
-    if (shard == shard_name(name, 0, 1) || shard_index(shard, name)) return file.path().string();
-  }
-  return "";
 }
 
 }  // namespace convoy::io

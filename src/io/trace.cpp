@@ -1,4 +1,4 @@
-/// Events, one a line. The format: "Trace Event Format", Google 2016.
+/// Events, one per line. The format: "Trace Event Format", Google 2016.
 #include "convoy/io/trace.h"
 
 #include <algorithm>
@@ -43,23 +43,16 @@ class TraceWriter {
   static double microseconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e3; }
   std::int64_t since_first(double seconds) const { return nanoseconds(seconds - first_seconds_); }
 
-  void add(const Json& event) {
+  void add(const char* phase, std::size_t rank, const Json& fields) {
+    Json event = {{"ph", phase}, {"pid", spec_.timeline.replica_of(rank)}, {"tid", rank}};
+    event.update(fields);
     if (!events_.empty()) events_ += ",\n";
     events_ += event.dump();
   }
 
-  Json event(const char* phase, std::size_t rank) const {
-    return {{"ph", phase}, {"pid", spec_.timeline.replica_of(rank)}, {"tid", rank}};
-  }
-
   void name(std::size_t rank) {
     const std::size_t replica = spec_.timeline.replica_of(rank), stage = spec_.timeline.stage_of(rank);
-    const auto say = [&](const char* what, const Json& args) {
-      Json meta = event("M", rank);
-      meta["name"] = what;
-      meta["args"] = args;
-      add(meta);
-    };
+    const auto say = [&](const char* what, const Json& args) { add("M", rank, {{"name", what}, {"args", args}}); };
     if (stage == 0) say("process_name", {{"name", fmt::format("replica {}", replica)}});
     say("thread_name", {{"name", fmt::format("rank {}, stage {}", rank, stage)}});
     say("thread_sort_index", {{"sort_index", rank}});
@@ -69,13 +62,12 @@ class TraceWriter {
   void add_slice(std::size_t rank, const std::string& name, const char* category, double begin, double end,
                  const Json& args) {
     const std::int64_t from = since_first(begin), to = since_first(end);
-    Json slice = event("X", rank);
-    slice["name"] = name;
-    slice["cat"] = category;
-    slice["ts"] = microseconds(from);
-    slice["dur"] = microseconds(to - from);
-    slice["args"] = args;
-    add(slice);
+    add("X", rank,
+        {{"name", name},
+         {"cat", category},
+         {"ts", microseconds(from)},
+         {"dur", microseconds(to - from)},
+         {"args", args}});
   }
 
   void add_step(std::size_t rank, std::int64_t step) {
@@ -86,11 +78,12 @@ class TraceWriter {
     const std::int64_t number = spec_.first_step + step;
     add_slice(rank, fmt::format("step {}", number), "step", list[begin].begin_seconds,
               list[begin + length - 1].end_seconds, {{"step", number}});
-    auto slice = std::lower_bound(idle.begin(), idle.end(), begin,
-                                  [](const IdleSlice& one, std::size_t place) { return one.place < place; });
+    auto slice = std::lower_bound(
+        idle.begin(), idle.end(), begin,
+        [](const IdleSlice& one, std::size_t instruction_index) { return one.instruction_index < instruction_index; });
     for (std::size_t i = begin; i < begin + length; ++i) {
       add_instruction(rank, list[i]);
-      for (; slice != idle.end() && slice->place == i; ++slice)
+      for (; slice != idle.end() && slice->instruction_index == i; ++slice)
         add_slice(rank, fmt::format("idle: {}", to_string(slice->cause)), "idle", slice->begin_seconds,
                   slice->end_seconds, {{"cause", to_string(slice->cause)}});
     }
@@ -112,18 +105,13 @@ class TraceWriter {
       const Span& send = spec_.timeline.ranks[passage.from_rank][passage.send];
       const Span& receive = spec_.timeline.ranks[passage.to_rank][passage.receive];
       const char* name = send.instruction.op == Op::kSendActivation ? "activation" : "gradient";
-      const auto end_of_flow = [&](const char* phase, std::size_t rank, double seconds) {
-        Json flow = event(phase, rank);
-        flow["name"] = name;
-        flow["cat"] = "message";
-        flow["id"] = id;
-        flow["ts"] = microseconds(since_first(seconds));
-        return flow;
+      const auto end_of_flow = [&](double seconds) -> Json {
+        return {{"name", name}, {"cat", "message"}, {"id", id}, {"ts", microseconds(since_first(seconds))}};
       };
-      add(end_of_flow("s", passage.from_rank, send.begin_seconds));
-      Json arrival = end_of_flow("f", passage.to_rank, receive.ready_seconds);
+      add("s", passage.from_rank, end_of_flow(send.begin_seconds));
+      Json arrival = end_of_flow(receive.ready_seconds);
       arrival["bp"] = "e";  // into the slice around it, not the next one
-      add(arrival);
+      add("f", passage.to_rank, arrival);
       ++id;
     }
   }

@@ -16,7 +16,7 @@ void append_cells(const Network& network, const CellRange& cells, ArenaLayout& l
     const CellMemory& memory = network[i]->memory();
     layout.cell_offsets.push_back(layout.count);
     for (const auto& entry : memory.parameters())
-      layout.entries.push_back({.spec = entry.spec, .offset = layout.count + entry.place.offset});
+      layout.entries.push_back({.spec = entry.spec, .offset = layout.count + entry.ref.offset});
     layout.count += memory.arena_count();
   }
 }

@@ -1,5 +1,7 @@
-/// Walks over the layers of a cell.
+/// A cell's calls: each walks over the layers.
 #include "convoy/model/cell.h"
+
+#include <algorithm>
 
 #include "model/cell_graph.h"
 
@@ -11,10 +13,10 @@ constexpr std::int64_t kAlignmentFloats = kAlignmentBytes / static_cast<std::int
 }  // namespace
 
 ParameterRef CellMemory::parameter(ParameterSpec spec) {
-  const ParameterRef place{arena_count_};
+  const ParameterRef ref{arena_count_};
   arena_count_ += round_up(spec.count(), kAlignmentFloats);
-  parameters_.push_back({std::move(spec), place});
-  return place;
+  parameters_.push_back({std::move(spec), ref});
+  return ref;
 }
 
 std::int64_t CellMemory::reserve(std::int64_t& total_bytes, std::int64_t size_bytes) {
@@ -60,8 +62,8 @@ void Cell::freeze(const std::function<bool(const std::string& name)>& wanted) {
   for (CellMemory::Entry& entry : entries) entry.spec.frozen = true;
 }
 
-void Cell::create_ops(ops::Library& library) {
-  graph_->create_ops(library);
+void Cell::create_ops(ops::Backend& backend) {
+  graph_->create_ops(backend);
 }
 
 void Cell::load_weights(const Weights& weights) {
@@ -91,7 +93,8 @@ void Cell::backward(const Frame& frame) const {
 }
 
 void Cell::backward_weight(const Frame& frame) const {
-  for (auto layer = graph_->layers.rbegin(); layer != graph_->layers.rend(); ++layer) (*layer)->backward_weight(frame);
+  std::for_each(graph_->layers.rbegin(), graph_->layers.rend(),
+                [&](const auto& layer) { layer->backward_weight(frame); });
 }
 
 }  // namespace convoy

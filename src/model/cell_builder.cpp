@@ -1,9 +1,11 @@
-/// Layers and tensors in the order of the description.
+/// Adds layers and tensors in the order of the description.
 #include "model/cell_builder.h"
 
 #include <stdexcept>
 
 #include <fmt/format.h>
+
+#include "convoy/base/random.h"
 
 namespace convoy {
 
@@ -19,8 +21,8 @@ Value CellBuilder::feature(const std::string& name, const TensorSpec& spec) {
   Tensor& tensor = graph_->tensors.emplace_back(Tensor{.spec = spec, .has_gradient = false});
   const bool is_x = graph_->x == nullptr;
   if (is_x) graph_->x = &tensor;
-  tensor.place = is_x ? Place{&Frame::x} : memory().feature(spec.bytes());
-  graph_->features.push_back({.name = name, .spec = spec, .place = tensor.place});
+  tensor.location = is_x ? TensorLocation{&Frame::x} : memory().feature(spec.bytes());
+  graph_->features.push_back({.name = name, .spec = spec, .location = tensor.location});
   return {*this, tensor};
 }
 
@@ -30,6 +32,11 @@ Value CellBuilder::add(std::unique_ptr<Layer> layer, std::vector<LayerInput> inp
   layer->outputs = {&y};
   graph_->layers.push_back(std::move(layer));
   return {*this, y};
+}
+
+std::uint64_t CellBuilder::number_of_drawing_layer() {
+  memory().need_draw_key();
+  return hash_name(fmt::format("{} draws {}", spec_.name, num_drawing_layers_++));
 }
 
 std::unique_ptr<Cell> CellBuilder::finish(const Value& y) {

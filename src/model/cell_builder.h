@@ -8,7 +8,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "model/cell_graph.h"
 
@@ -43,7 +42,7 @@ class CellBuilder {
   /// What the cell before gives.
   Value input(const Shape& x);
   /// What the loader gives of each sample: nobody asks for its gradient. The network's first cell has no input; the
-  /// first of its features takes that place.
+  /// first of its features takes that position.
   Value feature(const std::string& name, const TensorSpec& spec);
   /// Throws std::logic_error where this cannot be computed.
   std::unique_ptr<Cell> finish(const Value& y);
@@ -52,6 +51,9 @@ class CellBuilder {
   CellMemory& memory() { return graph_->memory; }
   DataType type() const { return graph_->memory.type(); }
   std::string parameter_name(const std::string& name) const { return spec_.parameters + name; }
+  /// For a layer that draws random numbers: what tells it apart from all others of the network. A part of the results:
+  /// it follows from the cell's name and the number of such layers before it in the cell.
+  std::uint64_t number_of_drawing_layer();
   struct Output {
     TensorSpec spec;
     bool is_small = false;
@@ -61,6 +63,7 @@ class CellBuilder {
  private:
   CellSpec spec_;
   std::unique_ptr<CellGraph> graph_;
+  std::int64_t num_drawing_layers_ = 0;
 };
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Layers are merged and linked; tensors get their places; what a part of backward reads is traced back through the
+/// Layers are merged and linked; tensors get their locations; what a part of backward reads is traced back through the
 /// layers.
 #include "model/cell_graph.h"
 
@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "model/gradient_flow.h"
 #include "model/scratch_layout.h"
 
 namespace convoy {
@@ -31,8 +30,8 @@ void CellGraph::finish() {
   merge_layers();
   for (const auto& layer : layers) layer->connect(*this);
   link();
-  plan_gradients(*this);
-  place_tensors();
+  lay_out_gradients(*this);
+  locate_tensors();
 }
 
 // Who writes and reads each tensor, and whose gradient is wanted: of what trained layers give, or what depends on it.
@@ -66,15 +65,15 @@ void CellGraph::merge_layers() {
     }
     Layer* const next = tensor.readers.front();
     layers[i]->outputs = next->outputs;
-    const auto place =
+    const auto location =
         std::find_if(layers.begin(), layers.end(), [&](const auto& layer) { return layer.get() == next; });
-    *place = std::move(layers[i]);
+    *location = std::move(layers[i]);
     layers.erase(layers.begin() + static_cast<std::ptrdiff_t>(i));
     link();
   }
 }
 
-void CellGraph::place_tensors() {
+void CellGraph::locate_tensors() {
   std::vector<Tensor*> in_scratch;
   std::vector<Lifetime> lifetimes;
   const auto number_of = [&](const Layer* layer) {
@@ -82,14 +81,14 @@ void CellGraph::place_tensors() {
            layers.begin();
   };
   for (Tensor& tensor : tensors) {
-    if (tensor.producer == nullptr) {  // what the cell reads; features have their places
-      if (&tensor == x) tensor.place = {&Frame::x};
+    if (tensor.producer == nullptr) {  // what the cell reads; features have their locations
+      if (&tensor == x) tensor.location = {&Frame::x};
     } else if (&tensor == y) {
-      tensor.place = {&Frame::y};
+      tensor.location = {&Frame::y};
     } else if (tensor.is_small) {
-      tensor.place = memory.statistic(tensor.spec.bytes());
+      tensor.location = memory.statistic(tensor.spec.bytes());
     } else if (is_read_by_backward(tensor)) {
-      tensor.place = memory.activation(tensor.spec.bytes());
+      tensor.location = memory.activation(tensor.spec.bytes());
     } else {
       Lifetime lifetime{.bytes = tensor.spec.bytes(), .first_call = number_of(tensor.producer)};
       lifetime.last_call = lifetime.first_call;
@@ -99,7 +98,7 @@ void CellGraph::place_tensors() {
     }
   }
   const ScratchLayout layout = lay_out_scratch(lifetimes);
-  for (std::size_t i = 0; i < in_scratch.size(); ++i) in_scratch[i]->place = {&Frame::scratch, layout.offsets[i]};
+  for (std::size_t i = 0; i < in_scratch.size(); ++i) in_scratch[i]->location = {&Frame::scratch, layout.offsets[i]};
   memory.need_scratch(layout.bytes);
 }
 
@@ -114,9 +113,9 @@ bool CellGraph::is_read_by_backward(const Tensor& tensor) const {
   });
 }
 
-void CellGraph::create_ops(ops::Library& library) {
-  elementwise_ = &library.elementwise();
-  for (const auto& layer : layers) layer->create_ops(library);
+void CellGraph::create_ops(ops::Backend& backend) {
+  elementwise_ = &backend.elementwise();
+  for (const auto& layer : layers) layer->create_ops(backend);
   for (Tensor& tensor : tensors)
     tensor.is_read_in_training = &tensor == y || std::any_of(layers.begin(), layers.end(), [&](const auto& layer) {
       return contains(layer->read_by_forward(/*training=*/true), &tensor) || is_read_by(*layer, tensor, kJoint);
@@ -130,14 +129,15 @@ std::vector<const Layer*> CellGraph::layers_to_recompute(Part part) const {
     for (const auto& layer : layers)
       if (is_read_by(*layer, tensor, part)) wanted.insert(&tensor);
   std::vector<const Layer*> chosen;
-  for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
-    const bool gives_some = std::any_of((*layer)->outputs.begin(), (*layer)->outputs.end(), [&](const Tensor* tensor) {
-      return wanted.contains(tensor) && tensor->place.part != &Frame::y && tensor->place.part != &Frame::statistics;
+  std::for_each(layers.rbegin(), layers.rend(), [&](const auto& layer) {
+    const bool gives_some = std::any_of(layer->outputs.begin(), layer->outputs.end(), [&](const Tensor* tensor) {
+      return wanted.contains(tensor) && tensor->location.part != &Frame::y &&
+             tensor->location.part != &Frame::statistics;
     });
-    if (!gives_some) continue;
-    chosen.insert(chosen.begin(), layer->get());
-    for (const Tensor* tensor : (*layer)->read_by_forward(part != kFrozen)) wanted.insert(tensor);
-  }
+    if (!gives_some) return;
+    chosen.insert(chosen.begin(), layer.get());
+    for (const Tensor* tensor : layer->read_by_forward(part != kFrozen)) wanted.insert(tensor);
+  });
   return chosen;
 }
 

@@ -9,15 +9,15 @@
 
 namespace convoy {
 
-/// to = from, where they are not one place.
+/// to = from, where they are not one location.
 struct GradientCopy {
-  const GradientPlace *from = nullptr, *to = nullptr;
+  const GradientLocation *from = nullptr, *to = nullptr;
   std::int64_t bytes = 0;
 };
 
 /// sum = a + b
 struct GradientSum {
-  const GradientPlace *a = nullptr, *b = nullptr, *sum = nullptr;
+  const GradientLocation *a = nullptr, *b = nullptr, *sum = nullptr;
   std::int64_t count = 0;
 };
 
@@ -35,7 +35,7 @@ class CellGraph {
   /// No layer is added any more: merges layers that one operation computes, and lays out the memory.
   void finish();
   /// What depends on the operations that a device has: which tensors need not be written, what recomputing needs.
-  void create_ops(ops::Library& library);
+  void create_ops(ops::Backend& backend);
 
   CellMemory memory;
   std::deque<Tensor> tensors;  ///< a deque: they stay where they are
@@ -44,7 +44,7 @@ class CellGraph {
   Tensor* y = nullptr;
   std::vector<std::unique_ptr<Layer>> layers;  ///< in the order of forward
   std::vector<BackwardStep> backward;
-  std::deque<GradientPlace> gradient_places;  ///< that tensors and steps point to
+  std::deque<GradientLocation> gradient_locations;  ///< that tensors and steps point to
 
   /// The layers that compute again what this part of backward reads.
   const std::vector<const Layer*>& recomputed(const Frame& frame) const;
@@ -56,7 +56,7 @@ class CellGraph {
 
   void merge_layers();
   void link();
-  void place_tensors();
+  void locate_tensors();
   bool is_read_by(const Layer& layer, const Tensor& tensor, Part part) const;
   bool is_read_by_backward(const Tensor& tensor) const;
   std::vector<const Layer*> layers_to_recompute(Part part) const;
@@ -64,5 +64,14 @@ class CellGraph {
   std::vector<const Layer*> recomputed_[kNumParts];
   ops::ElementwiseOps* elementwise_ = nullptr;
 };
+
+/// Lays out how gradients flow back through the layers (gradient_flow.cpp): sets graph.backward, the locations of all
+/// gradients, and the scratch that they need.
+///
+/// Layers run in the order opposite to forward. Where a tensor has several readers, its gradient is the sum of their
+/// parts in the order in which they run: ((first + second) + third). A layer that can only add to its input's gradient
+/// waits until another reader has written it.
+/// Throws std::logic_error where there is no such reader.
+void lay_out_gradients(CellGraph& graph);
 
 }  // namespace convoy

@@ -1,6 +1,4 @@
-/// Patterns against names.
-#include "model/freezing.h"
-
+/// What train.freeze keeps unchanged: parameters by patterns of their names.
 #include <algorithm>
 #include <set>
 
@@ -8,6 +6,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/model/network.h"
 
 namespace convoy {
 

@@ -1,11 +1,12 @@
-/// One walk from the output to the input, which gives each gradient a slot of memory; then the slots get their places.
-#include "model/gradient_flow.h"
-
+/// How gradients flow back through the layers of a cell: the order of the layers, where each gradient lies, and what is
+/// added up where a tensor has several readers. One walk from the output to the input gives each gradient a slot of
+/// memory; then the slots get their locations.
 #include <algorithm>
 #include <deque>
 #include <map>
 #include <stdexcept>
 
+#include "model/cell_graph.h"
 #include "model/scratch_layout.h"
 
 namespace convoy {
@@ -15,28 +16,29 @@ namespace {
 // Memory for gradients, one after the other: the frame's dy or dx, or scratch between two steps.
 struct Slot {
   Lifetime lifetime;
-  std::int64_t num_held = 0;                // gradients that lie here and are still to be read
-  std::vector<GradientPlace*> joint, both;  // to be set to the slot's place: only in a joint backward, or in both
+  std::int64_t num_held = 0;                   // gradients that lie here and are still to be read
+  std::vector<GradientLocation*> joint, both;  // to be set to the slot's location: only in a joint backward, or in both
 };
 
 // A tensor's gradient, as far as its readers have given their parts.
 struct Held {
   Slot* slot = nullptr;
-  const GradientPlace* place = nullptr;
+  const GradientLocation* location = nullptr;
 };
 
-class GradientPlanner {
+class GradientLayout {
  public:
-  explicit GradientPlanner(CellGraph& graph) : graph_(graph) {}
+  explicit GradientLayout(CellGraph& graph) : graph_(graph) {}
 
-  void plan() {
+  void lay_out() {
     if (!graph_.y->has_gradient) return;
-    hold(*graph_.y, {&dy_, place_in(dy_)});
-    for (auto layer = graph_.layers.rbegin(); layer != graph_.layers.rend(); ++layer)
-      if (held_.contains(&(*layer)->y())) run_or_wait(**layer);
+    hold(*graph_.y, {&dy_, location_in(dy_)});
+    std::for_each(graph_.layers.rbegin(), graph_.layers.rend(), [&](const auto& layer) {
+      if (held_.contains(&layer->y())) run_or_wait(*layer);
+    });
     if (!waiting_.empty()) throw std::logic_error("a cell's layer adds to a gradient that no other layer writes");
     if (graph_.x->has_gradient) end_in_dx();
-    set_places();
+    set_locations();
   }
 
  private:
@@ -65,12 +67,13 @@ class GradientPlanner {
     Tensor& y = layer.y();
     Held dy = held_.at(&y);
     use(*dy.slot, y);
+    if (layer.overwrites_dy() && dy.slot->num_held > 1) dy = moved_to_own_slot(dy, y);
     if (layer.backward_weight_reads_dy() && !is_written_where_it_stays(y)) {
-      const GradientPlace* stored = place_that_stays(*dy.slot, y);
-      step_->copies.push_back({.from = dy.place, .to = stored, .bytes = gradient_bytes(y)});
-      dy.place = stored;
+      const GradientLocation* stored = lasting_location(*dy.slot, y);
+      step_->copies.push_back({.from = dy.location, .to = stored, .bytes = gradient_bytes(y)});
+      dy.location = stored;
     }
-    y.gradient = dy.place;
+    y.gradient = dy.location;
     for (LayerInput& in : layer.inputs)
       if (in.rule != GradientRule::kNone) give_part(in, dy);
     --dy.slot->num_held;
@@ -80,15 +83,15 @@ class GradientPlanner {
   void give_part(LayerInput& in, const Held& dy) {
     Tensor& tensor = *in.tensor;
     if (in.rule == GradientRule::kAdds) {
-      in.dx = held_alone(tensor).place;
+      in.dx = held_alone(tensor).location;
       return;
     }
     Held part = dy;
     if (in.rule != GradientRule::kIsTheSame) {
       part.slot = &slot_for(in, *dy.slot);
       use(*part.slot, tensor);
-      part.place = in.dx =
-          is_written_where_it_stays(tensor) ? place_that_stays(*part.slot, tensor) : place_in(*part.slot);
+      part.location = in.dx =
+          is_written_where_it_stays(tensor) ? lasting_location(*part.slot, tensor) : location_in(*part.slot);
     }
     if (held_.contains(&tensor)) {
       add(tensor, part);
@@ -116,13 +119,14 @@ class GradientPlanner {
     const Held so_far = held_.at(&tensor);
     Held sum = so_far;
     if (&tensor == graph_.x && so_far.slot != &dx_ && dx_.num_held == 0) {
-      sum = {&dx_, place_in(dx_)};
+      sum = {&dx_, location_in(dx_)};
     } else if (so_far.slot->num_held > 1) {
       Slot& slot = part.slot->num_held == 0 ? *part.slot : slots_.emplace_back();
-      sum = {&slot, place_in(slot)};
+      sum = {&slot, location_in(slot)};
     }
     for (Slot* slot : {so_far.slot, part.slot, sum.slot}) use(*slot, tensor);
-    step_->sums.push_back({.a = so_far.place, .b = part.place, .sum = sum.place, .count = tensor.spec.shape.count()});
+    step_->sums.push_back(
+        {.a = so_far.location, .b = part.location, .sum = sum.location, .count = tensor.spec.shape.count()});
     --so_far.slot->num_held;
     hold(tensor, sum);
   }
@@ -131,15 +135,16 @@ class GradientPlanner {
   Held held_alone(Tensor& tensor) {
     Held& held = held_.at(&tensor);
     use(*held.slot, tensor);
-    if (held.slot->num_held > 1) {
-      Slot& slot = slots_.emplace_back();
-      use(slot, tensor);
-      const GradientPlace* own = place_in(slot);
-      step_->copies.push_back({.from = held.place, .to = own, .bytes = gradient_bytes(tensor)});
-      --held.slot->num_held;
-      hold(tensor, {&slot, own});
-    }
-    return held_.at(&tensor);
+    return held.slot->num_held > 1 ? moved_to_own_slot(held, tensor) : held;
+  }
+
+  Held moved_to_own_slot(const Held& shared, const Tensor& tensor) {
+    const Held own{&slots_.emplace_back(), location_in(slots_.back())};
+    use(*own.slot, tensor);
+    step_->copies.push_back({.from = shared.location, .to = own.location, .bytes = gradient_bytes(tensor)});
+    --shared.slot->num_held;
+    hold(tensor, own);
+    return own;
   }
 
   void end_in_dx() {
@@ -148,22 +153,23 @@ class GradientPlanner {
     if (held->second.slot == &dx_) return;
     step_ = &graph_.backward.emplace_back();
     use(*held->second.slot, *graph_.x);
-    step_->copies.push_back({.from = held->second.place, .to = place_in(dx_), .bytes = gradient_bytes(*graph_.x)});
+    step_->copies.push_back(
+        {.from = held->second.location, .to = location_in(dx_), .bytes = gradient_bytes(*graph_.x)});
   }
 
-  void set_places() {
+  void set_locations() {
     std::vector<Lifetime> lifetimes;
     for (const Slot& slot : slots_) lifetimes.push_back(slot.lifetime);
     const ScratchLayout layout = lay_out_scratch(lifetimes);
     graph_.memory.need_scratch(layout.bytes);
-    set_place(dy_, {&Frame::dy});
-    set_place(dx_, {&Frame::dx});
-    for (std::size_t i = 0; i < slots_.size(); ++i) set_place(slots_[i], {&Frame::scratch, layout.offsets[i]});
+    set_location(dy_, {&Frame::dy});
+    set_location(dx_, {&Frame::dx});
+    for (std::size_t i = 0; i < slots_.size(); ++i) set_location(slots_[i], {&Frame::scratch, layout.offsets[i]});
   }
 
-  static void set_place(const Slot& slot, const Place& place) {
-    for (GradientPlace* p : slot.joint) p->joint = place;
-    for (GradientPlace* p : slot.both) *p = {.joint = place, .split = place};
+  static void set_location(const Slot& slot, const TensorLocation& location) {
+    for (GradientLocation* p : slot.joint) p->joint = location;
+    for (GradientLocation* p : slot.both) *p = {.joint = location, .split = location};
   }
 
   // In a split backward, what backward_weight reads later is written where it stays, if a single layer writes it.
@@ -176,14 +182,14 @@ class GradientPlanner {
     return in->rule != GradientRule::kIsTheSame && in->rule != GradientRule::kAdds;
   }
 
-  const GradientPlace* place_in(Slot& slot) {
-    slot.both.push_back(&graph_.gradient_places.emplace_back());
+  const GradientLocation* location_in(Slot& slot) {
+    slot.both.push_back(&graph_.gradient_locations.emplace_back());
     return slot.both.back();
   }
 
   // In a split backward, where backward_weight will read it.
-  const GradientPlace* place_that_stays(Slot& slot, const Tensor& tensor) {
-    slot.joint.push_back(&graph_.gradient_places.emplace_back());
+  const GradientLocation* lasting_location(Slot& slot, const Tensor& tensor) {
+    slot.joint.push_back(&graph_.gradient_locations.emplace_back());
     slot.joint.back()->split = graph_.memory.weight_gradient_input(gradient_bytes(tensor));
     return slot.joint.back();
   }
@@ -214,8 +220,8 @@ class GradientPlanner {
 
 }  // namespace
 
-void plan_gradients(CellGraph& graph) {
-  GradientPlanner(graph).plan();
+void lay_out_gradients(CellGraph& graph) {
+  GradientLayout(graph).lay_out();
 }
 
 }  // namespace convoy

@@ -18,17 +18,17 @@ struct Tensor {
   bool is_small = false;      ///< stored with the statistics: never computed again
   Layer* producer = nullptr;  ///< null: what the cell reads
   std::vector<Layer*> readers;
-  Place place;
-  const GradientPlace* gradient = nullptr;  ///< of the sum over all readers, where the producer's backward reads it
-  /// Whether a training step reads it. If not, then each of its readers makes it anew of what it was made of.
+  TensorLocation location;
+  const GradientLocation* gradient = nullptr;  ///< of the sum over all readers, where the producer's backward reads it
+  /// Whether a training step reads it. If not, then each of its readers computes it again of what it was made of.
   bool is_read_in_training = true;
 };
 
 /// How a layer's backward gives the gradient with respect to an input, dx, from that of its output, dy.
 enum class GradientRule {
   kNone,        ///< not at all
-  kWrites,      ///< writes dx to a place of its own
-  kMayReplace,  ///< writes dx to a place of its own or over dy
+  kWrites,      ///< writes dx to memory of its own
+  kMayReplace,  ///< writes dx to memory of its own or over dy
   kReplaces,    ///< writes dx over dy
   kIsTheSame,   ///< does nothing: dx is dy
   kAdds,        ///< adds to what other readers of the input have written before
@@ -37,7 +37,7 @@ enum class GradientRule {
 struct LayerInput {
   Tensor* tensor = nullptr;
   GradientRule rule = GradientRule::kWrites;
-  const GradientPlace* dx = nullptr;  ///< where the layer writes its part of the tensor's gradient, or adds to
+  const GradientLocation* dx = nullptr;  ///< where the layer writes its part of the tensor's gradient, or adds to
 };
 
 /// The tensors that a layer reads, in some direction.
@@ -54,8 +54,8 @@ class Layer {
   std::vector<Tensor*> outputs;  ///< the first one has a gradient; others are small by-products
   Tensor& x() const { return *inputs.front().tensor; }
   Tensor& y() const { return *outputs.front(); }
-  const GradientPlace& dy() const { return *y().gradient; }
-  const GradientPlace& dx() const { return *inputs.front().dx; }
+  const GradientLocation& dy() const { return *y().gradient; }
+  const GradientLocation& dx() const { return *inputs.front().dx; }
   bool wants_dx() const { return inputs.front().dx != nullptr; }
 
   // Called in this order when the cell is complete.
@@ -65,6 +65,8 @@ class Layer {
   virtual void connect(CellGraph& /*graph*/) {}
 
   virtual bool has_weights() const { return false; }
+  /// Whether backward_input changes the output's gradient, which backward_weight then reads as it is.
+  virtual bool overwrites_dy() const { return false; }
   /// Whether backward_weight reads the output's gradient.
   virtual bool backward_weight_reads_dy() const { return false; }
 
@@ -73,7 +75,7 @@ class Layer {
   virtual Reads read_by_backward_input(bool /*training*/) const { return {}; }
   virtual Reads read_by_backward_weight() const { return {}; }
 
-  virtual void create_ops(ops::Library& library) = 0;
+  virtual void create_ops(ops::Backend& backend) = 0;
   virtual void load_weights(const Weights& /*weights*/) {}
   virtual void forward(const Frame& frame) const = 0;
   /// forward once more, with the statistics that it left: the same bits.

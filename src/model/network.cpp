@@ -1,24 +1,20 @@
-/// From a network's name to its cells.
+/// Builds a network's cells from its name.
 #include "convoy/model/network.h"
-
-#include <numeric>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 
-#include "model/freezing.h"
-#include "model/pyramidnet.h"
-#include "model/resnet.h"
+#include "model/network_families.h"
 
 namespace convoy {
 
 namespace {
 
 // Every convolution is padded, so that no stride can take a side below one pixel.
-void check_image(const NetworkSpec& spec) {
-  if (spec.image.h < 1 || spec.image.w < 1 || spec.image.c < 1)
-    refuse("model.name = {}: the data holds {} images; every side must be at least 1.", spec.name,
-           to_string(spec.image));
+void check_input(const NetworkSpec& spec) {
+  const auto* const image = std::get_if<ImageShape>(&spec.input);
+  if (image != nullptr && (image->h < 1 || image->w < 1 || image->c < 1))
+    refuse("model.name = {}: the data holds {} images; every side must be at least 1.", spec.name, to_string(*image));
 }
 
 template <typename Accept>
@@ -31,30 +27,63 @@ std::int64_t count_values(const Network& network, const Accept& accept) {
 }
 
 Network make_cells(const NetworkSpec& spec) {
-  for (const ResnetDepth& depth : resnet_depths())
-    if (spec.name == fmt::format("resnet{}", depth.depth)) return make_resnet(depth, spec);
-  for (const int depth : resnet_cifar_depths())
-    if (spec.name == fmt::format("resnet{}", depth)) return make_resnet_cifar(depth, spec);
-  if (const auto size = parse_pyramidnet(spec.name)) return make_pyramidnet(*size, spec);
+  std::string forms;
+  for (const NetworkFamily& family : network_families()) {
+    if (auto network = family.make(spec)) return std::move(*network);
+    if (!family.form.empty()) forms += ", " + family.form;
+  }
   const std::string suggestion = nearest(spec.name, network_names());
-  refuse("model.name = {} is not known. Known: {}, pyramidnetDEPTH-aALPHA.{}", spec.name,
-         fmt::join(network_names(), ", "), suggestion.empty() ? "" : fmt::format(" Nearest: {}.", suggestion));
+  refuse("model.name = {} is not known. Known: {}{}.{}", spec.name, fmt::join(network_names(), ", "), forms,
+         suggestion.empty() ? "" : fmt::format(" Nearest: {}.", suggestion));
 }
 
 }  // namespace
 
+const ImageShape& image_of(const NetworkSpec& spec) {
+  if (const auto* const image = std::get_if<ImageShape>(&spec.input)) return *image;
+  refuse("model.name = {} reads images, and the data holds texts. Give a network of texts, or a data set of images.",
+         spec.name);
+}
+
+const TextShape& text_of(const NetworkSpec& spec) {
+  if (const auto* const text = std::get_if<TextShape>(&spec.input)) return *text;
+  refuse("model.name = {} reads texts, and the data holds images. Give a network of images, or a data set of texts.",
+         spec.name);
+}
+
 Network make_network(const NetworkSpec& spec) {
-  check_image(spec);
-  Network network = make_cells(spec);
+  check_input(spec);
+  Network network = spec.make_cells != nullptr ? spec.make_cells(spec) : make_cells(spec);
   if (!spec.freeze.empty()) freeze_parameters(spec.freeze, network);
   return network;
 }
 
+std::int64_t count_cells(const std::string& name, const TransformerParams& transformer) {
+  NetworkSpec spec{.name = name,
+                   .input = ImageShape{224, 224, 3},
+                   .transformer = transformer,
+                   .micro_batch = 1,
+                   .num_classes = 1000};
+  for (const NetworkFamily& family : network_families()) {
+    NetworkSpec of_family = spec;
+    if (family.reads_texts) of_family.input = TextShape{.length = 256, .vocabulary = 1000};
+    if (const auto network = family.make(of_family)) return std::ssize(*network);
+  }
+  return std::ssize(make_cells(spec));  // refuses the name
+}
+
 std::vector<std::string> network_names() {
   std::vector<std::string> names;
-  for (const ResnetDepth& depth : resnet_depths()) names.push_back(fmt::format("resnet{}", depth.depth));
-  for (const int depth : resnet_cifar_depths()) names.push_back(fmt::format("resnet{}", depth));
+  for (const NetworkFamily& family : network_families())
+    names.insert(names.end(), family.names.begin(), family.names.end());
   return names;
+}
+
+std::vector<NetworkFamilyNames> network_family_names() {
+  std::vector<NetworkFamilyNames> all;
+  for (const NetworkFamily& family : network_families())
+    all.push_back({.names = family.names.empty() ? std::vector{family.form} : family.names, .about = family.about});
+  return all;
 }
 
 std::int64_t count_parameters(const Network& network) {

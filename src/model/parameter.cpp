@@ -2,7 +2,6 @@
 #include "convoy/model/parameter.h"
 
 #include <cassert>
-#include <cmath>
 #include <functional>
 #include <numeric>
 

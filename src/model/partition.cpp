@@ -10,6 +10,9 @@ namespace convoy {
 
 namespace {
 
+constexpr double kFlopPerSecond = 2e11;   // a core with AVX-512 at about 3 GHz, as oneDNN's convolutions reach it
+constexpr double kBytesPerSecond = 2e10;  // a core's share of main memory
+
 // How often what a cell saves crosses the memory bus in a step: written by forward's convolution, read twice and
 // written once by batch norm, read by the next convolution, and in backward read by the two gradients and twice by
 // batch norm.
@@ -42,22 +45,18 @@ std::string numbered(const std::vector<std::string>& cells) {
 
 }  // namespace
 
-std::vector<double> model_recompute_seconds(const Network& network, const DeviceRates& rates) {
+std::vector<double> model_recompute_seconds(const Network& network) {
   std::vector<double> seconds;
   for (const auto& cell : network) {
-    const CellMemory& memory = cell->memory();
-    if (memory.activation_bytes() == 0) {
-      seconds.push_back(0);
-      continue;
-    }
-    seconds.push_back(memory.forward_flop() / rates.flop_per_second +
-                      kTripsPerRecomputedByte * static_cast<double>(memory.activation_bytes()) /
-                          rates.bytes_per_second);
+    const auto bytes = static_cast<double>(cell->memory().activation_bytes());
+    const double again =
+        cell->memory().forward_flop() / kFlopPerSecond + kTripsPerRecomputedByte * bytes / kBytesPerSecond;
+    seconds.push_back(bytes == 0 ? 0 : again);
   }
   return seconds;
 }
 
-std::vector<double> model_cell_seconds(const Network& network, const DeviceRates& rates) {
+std::vector<double> model_cell_seconds(const Network& network) {
   std::vector<double> seconds;
   for (const auto& cell : network) {
     const CellMemory& memory = cell->memory();
@@ -65,7 +64,7 @@ std::vector<double> model_cell_seconds(const Network& network, const DeviceRates
     const double bytes =
         kTripsPerSavedByte * static_cast<double>(memory.activation_bytes() + memory.statistic_bytes()) +
         kTripsPerParameterByte * static_cast<double>(memory.arena_count() * sizeof(float));
-    seconds.push_back(flop / rates.flop_per_second + bytes / rates.bytes_per_second);
+    seconds.push_back(flop / kFlopPerSecond + bytes / kBytesPerSecond);
   }
   return seconds;
 }
@@ -76,7 +75,8 @@ std::vector<CellRange> partition(const std::vector<double>& cell_seconds, std::i
   std::vector<double> prefix(n + 1, 0.0);
   for (std::int64_t i = 0; i < n; ++i) prefix[i + 1] = prefix[i] + cell_seconds[i];
 
-  // slowest[s][i]: the least maximal stage when the first i cells form s stages; cut[s][i]: where the last one begins.
+  // slowest[s][i]: the smallest possible maximum when the first i cells form s stages; cut[s][i]: where the last one
+  // begins.
   const double infinity = std::numeric_limits<double>::infinity();
   std::vector<std::vector<double>> slowest(stages + 1, std::vector<double>(n + 1, infinity));
   std::vector<std::vector<std::int64_t>> cut(stages + 1, std::vector<std::int64_t>(n + 1, 0));
@@ -109,8 +109,8 @@ std::vector<CellRange> partition_at(const std::vector<std::int64_t>& cuts, const
         fmt::join(cuts, ", "));
   if (std::ssize(cuts) != stages - 1)
     refuse(
-        "grid.cuts = {} names {} cell{}, but {} are needed: the first cell of each stage (interleaved: of each of its "
-        "schedule.chunks) but the very first. The cells are {}.",
+        "grid.cuts = {} names {} cell{}, but {} are needed: the first cell of each stage after the first (interleaved: "
+        "of each chunk after the first). The cells are {}.",
         fmt::join(cuts, ", "), cuts.size(), cuts.size() == 1 ? "" : "s", stages - 1, numbered(cells));
   std::vector<CellRange> ranges;
   std::int64_t begin = 0;

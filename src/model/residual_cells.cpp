@@ -1,11 +1,12 @@
 /// Residual cells: each is the figure of the paper.
 #include "model/residual_cells.h"
 
+#include "model/layers/activation.h"
 #include "model/layers/batch_norm.h"
 #include "model/layers/convolution.h"
 #include "model/layers/linear.h"
 #include "model/layers/pooling.h"
-#include "model/layers/sum_and_relu.h"
+#include "model/layers/sum.h"
 
 namespace convoy {
 
@@ -59,7 +60,7 @@ std::unique_ptr<Cell> bottleneck(const BlockSpec& spec) {
 std::unique_ptr<Cell> classifier_head(const Shape& x, std::int64_t num_classes, DataType type) {
   CellBuilder cell({.name = "head", .type = type});
   const Value mean = global_average_pool(cell.input(x));  // (N,1,1,C)
-  return cell.finish(linear("fc", mean, num_classes));    // (N,1,1,K)
+  return cell.finish(logits("fc", mean, num_classes));    // (N,1,1,K)
 }
 
 }  // namespace convoy

@@ -1,35 +1,72 @@
-/// ResNets for photographs: He et al. 2015, table 1, with the stride on the 3x3 convolution (v1.5).
-#include "model/resnet.h"
-
-#include "model/residual_cells.h"
+/// ResNets: He et al. 2015. For photographs those of table 1, with the stride on the 3x3 convolution (v1.5); for small
+/// images those of section 4.2: three layers of n blocks with 16, 32, 64 filters, depth 6n + 2.
+#include "model/network_families.h"
 
 namespace convoy {
 
-const std::vector<ResnetDepth>& resnet_depths() {
-  static const std::vector<ResnetDepth> kDepths = {{18, {2, 2, 2, 2}, false},
-                                                   {34, {3, 4, 6, 3}, false},
-                                                   {50, {3, 4, 6, 3}, true},
-                                                   {101, {3, 4, 23, 3}, true},
-                                                   {152, {3, 8, 36, 3}, true}};
-  return kDepths;
-}
+namespace {
 
-Network make_resnet(const ResnetDepth& depth, const NetworkSpec& spec) {
+struct Resnet {
+  const char* name;
+  std::int64_t num_blocks[4];  // of each layer
+  bool bottleneck = false;
+};
+constexpr Resnet kResnets[] = {{"resnet18", {2, 2, 2, 2}},
+                               {"resnet34", {3, 4, 6, 3}},
+                               {"resnet50", {3, 4, 6, 3}, true},
+                               {"resnet101", {3, 4, 23, 3}, true},
+                               {"resnet152", {3, 8, 36, 3}, true}};
+constexpr Resnet kSmallResnets[] = {{"resnet20", {3, 3, 3}},
+                                    {"resnet32", {5, 5, 5}},
+                                    {"resnet44", {7, 7, 7}},
+                                    {"resnet56", {9, 9, 9}},
+                                    {"resnet110", {18, 18, 18}}};
+
+Network make_resnet(const Resnet& resnet, const NetworkSpec& spec) {
   Network network;
-  network.push_back(imagenet_stem(spec.image.batch(spec.micro_batch), 64, spec.type));
-  for (int layer = 0; layer < 4; ++layer) {
-    for (std::int64_t block = 0; block < depth.blocks[layer]; ++block) {
-      const BlockSpec block_spec{.name = fmt::format("layer{}.{}", layer + 1, block),
-                                 .x = network.back()->y().shape,
-                                 .num_filters = std::int64_t{64} << layer,
-                                 .stride = layer > 0 && block == 0 ? 2 : 1,
-                                 .shortcut = ShortcutKind::kProjection,
-                                 .type = spec.type};
-      network.push_back(depth.bottleneck ? bottleneck(block_spec) : basic_block(block_spec));
-    }
-  }
+  network.push_back(imagenet_stem(image_of(spec).batch(spec.micro_batch), 64, spec.type));
+  add_layers(resnet.num_blocks, network, [&](BlockSpec block, std::size_t layer) {
+    block.num_filters = std::int64_t{64} << layer;
+    return resnet.bottleneck ? bottleneck(block) : basic_block(block);
+  });
   network.push_back(classifier_head(network.back()->y().shape, spec.num_classes, spec.type));
   return network;
+}
+
+Network make_small_resnet(const Resnet& resnet, const NetworkSpec& spec) {
+  Network network;
+  network.push_back(
+      small_image_stem({.images = image_of(spec).batch(spec.micro_batch), .num_filters = 16, .type = spec.type}));
+  add_layers(resnet.num_blocks, network, [](BlockSpec block, std::size_t layer) {
+    block.num_filters = std::int64_t{16} << layer;
+    block.shortcut = ShortcutKind::kPadding;
+    return basic_block(block);
+  });
+  network.push_back(classifier_head(network.back()->y().shape, spec.num_classes, spec.type));
+  return network;
+}
+
+NetworkFamily family_of(std::span<const Resnet> resnets, Network (*make)(const Resnet&, const NetworkSpec&),
+                        const char* about) {
+  NetworkFamily family{.about = about, .make = [resnets, make](const NetworkSpec& spec) -> std::optional<Network> {
+                         for (const Resnet& resnet : resnets)
+                           if (spec.name == resnet.name) return make(resnet, spec);
+                         return std::nullopt;
+                       }};
+  for (const Resnet& resnet : resnets) family.names.emplace_back(resnet.name);
+  return family;
+}
+
+}  // namespace
+
+NetworkFamily resnet_family() {
+  return family_of(kResnets, make_resnet,
+                   "He et al. 2015 for photographs; v1.5: the stride is in the 3 x 3 convolution. Names of parameters "
+                   "and their counts are those of torchvision");
+}
+
+NetworkFamily resnet_cifar_family() {
+  return family_of(kSmallResnets, make_small_resnet, "He et al. 2015, section 4.2, for small images");
 }
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// First fit by size.
+/// Lays out scratch memory: the largest first, each at the first offset that is free.
 #include "model/scratch_layout.h"
 
 #include <algorithm>

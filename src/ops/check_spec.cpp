@@ -1,7 +1,8 @@
-/// Extents, windows and channels that make sense.
+/// Checks extents, windows and channels.
 #include "ops/check_spec.h"
 
 #include <algorithm>
+#include <array>
 
 #include "convoy/base/error.h"
 
@@ -9,14 +10,13 @@ namespace convoy::ops {
 
 namespace {
 
-constexpr std::int64_t kMaxPoolKernel = 15;  // a winner's place in the window is one byte
-
-bool is_positive(const Shape& s) {
-  return std::min({s.n, s.h, s.w, s.c}) >= 1;
-}
+constexpr std::array<std::int64_t, 4> kHeadWidths = {16, 32, 64, 128};
+constexpr std::int64_t kMaxDropoutCount = std::int64_t{1} << 34;  // blocks of four are counted in 32 bits
+constexpr std::int64_t kMaxPoolKernel = 15;                       // a winner's index in the window is one byte
+constexpr std::int64_t kMaxWords = std::int64_t{1} << 30;         // of a batch, and of a table: counted in 32 bits
 
 void check_shape(const char* operation, const Shape& x) {
-  if (!is_positive(x)) fail("{} of {}: every extent must be at least 1", operation, to_string(x));
+  if (std::min({x.n, x.h, x.w, x.c}) < 1) fail("{} of {}: every extent must be at least 1", operation, to_string(x));
 }
 
 /// For what slides a window over x.
@@ -34,6 +34,10 @@ void check_window(const char* operation, const Spec& spec) {
   }
 }
 
+void check_share(const char* operation, float p) {
+  if (!(p >= 0 && p < 1)) fail("{} with p = {}: at least 0 and less than 1 allowed", operation, p);
+}
+
 void check_pooling(const char* operation, const PoolingSpec& spec) {
   check_window(operation, spec);
   if (spec.padding >= spec.kernel) {
@@ -44,42 +48,111 @@ void check_pooling(const char* operation, const PoolingSpec& spec) {
 
 }  // namespace
 
-void check(const ConvolutionSpec& spec) {
-  check_window("convolution", spec);
+template <>
+void check<ConvolutionOp>(const ConvolutionSpec& spec) {
+  check_window(ConvolutionOp::kName, spec);
   if (spec.num_filters < 1) {
     fail("convolution of {}: {} filters, at least 1 needed", to_string(spec.x), spec.num_filters);
   }
 }
 
-void check(const BatchNormSpec& spec) {
-  check_shape("batch normalisation", spec.x);
+template <>
+void check<BatchNormOp>(const BatchNormSpec& spec) {
+  check_shape(BatchNormOp::kName, spec.x);
 }
 
-void check_max_pool(const PoolingSpec& spec) {
-  check_pooling("max pooling", spec);
+template <>
+void check<MaxPoolOp>(const PoolingSpec& spec) {
+  check_pooling(MaxPoolOp::kName, spec);
   if (spec.kernel > kMaxPoolKernel) {
     fail("max pooling of {}: kernel {}, at most {} allowed", to_string(spec.x), spec.kernel, kMaxPoolKernel);
   }
 }
 
-void check_average_pool(const PoolingSpec& spec) {
-  check_pooling("average pooling", spec);
+template <>
+void check<AveragePoolOp>(const PoolingSpec& spec) {
+  check_pooling(AveragePoolOp::kName, spec);
 }
 
-void check(const GlobalPoolingSpec& spec) {
-  check_shape("global average pooling", spec.x);
+template <>
+void check<GlobalAveragePoolOp>(const GlobalPoolingSpec& spec) {
+  check_shape(GlobalAveragePoolOp::kName, spec.x);
 }
 
-void check(const LinearSpec& spec) {
-  check_shape("linear layer", {spec.n, 1, spec.num_outputs, spec.num_inputs});
+template <>
+void check<AttentionOp>(const AttentionSpec& spec) {
+  check_shape(AttentionOp::kName, {spec.n, spec.length, spec.num_heads, spec.head_width});
+  if (std::ranges::find(kHeadWidths, spec.head_width) == kHeadWidths.end()) {
+    fail("attention with {} heads of width {}: widths of {} are computed; change the number of heads or the width",
+         spec.num_heads, spec.head_width, fmt::join(kHeadWidths, ", "));
+  }
+  check_share("dropout of attention", spec.dropout);
+  const double num_weights =
+      static_cast<double>(spec.n * spec.num_heads * spec.length) * static_cast<double>(spec.length);
+  if (spec.dropout > 0 && num_weights > static_cast<double>(kMaxDropoutCount)) {
+    fail(
+        "dropout of attention: {} sequences, {} heads and length {} have {} weights, at most {} allowed; use a smaller "
+        "micro-batch",
+        spec.n, spec.num_heads, spec.length, num_weights, kMaxDropoutCount);
+  }
 }
 
-void check(const SoftmaxCrossEntropySpec& spec) {
-  check_shape("softmax cross-entropy", {spec.n, 1, 1, spec.num_classes});
+template <>
+void check<DropoutOp>(const DropoutSpec& spec) {
+  if (spec.count < 1 || spec.count > kMaxDropoutCount)
+    fail("dropout of {} values: at least 1 and at most {} allowed", spec.count, kMaxDropoutCount);
+  check_share(DropoutOp::kName, spec.p);
 }
 
-void check(const ShortcutSpec& spec) {
-  check_shape("shortcut", spec.x);
+template <>
+void check<EmbeddingOp>(const EmbeddingSpec& spec) {
+  check_shape(EmbeddingOp::kName, {spec.n, spec.length, 1, spec.width});
+  if (spec.num_rows < 1 || spec.num_rows > kMaxWords)
+    fail("embedding by a table of {} rows: at least 1 and at most {} allowed", spec.num_rows, kMaxWords);
+  if (spec.n > kMaxWords / spec.length)
+    fail("embedding of {} sequences of {} words: at most {} words allowed", spec.n, spec.length, kMaxWords);
+}
+
+void check_positions(const EmbeddingSpec& spec) {
+  if (spec.length <= spec.num_rows) return;
+  fail("embedding of {} positions by a table of {} rows: lengthen the table, or shorten the sequences", spec.length,
+       spec.num_rows);
+}
+
+template <>
+void check<LayerNormOp>(const LayerNormSpec& spec) {
+  check_shape(LayerNormOp::kName, {spec.num_rows, 1, 1, spec.width});
+  if (!(spec.epsilon > 0))
+    fail("layer norm with epsilon {}: more than 0 needed, for rows of equal values", spec.epsilon);
+}
+
+template <>
+void check<SequenceMeanOp>(const SequenceMeanSpec& spec) {
+  check_shape(SequenceMeanOp::kName, {spec.n, spec.length, 1, spec.width});
+}
+
+template <>
+void check<ActivationOp>(const ActivationSpec& spec) {
+  if (spec.count < 1) fail("{} of {} values: at least 1 needed", ActivationOp::kName, spec.count);
+}
+
+template <>
+void check<LinearOp>(const LinearSpec& spec) {
+  check_shape(LinearOp::kName, {spec.n, 1, spec.num_outputs, spec.num_inputs});
+  if (spec.y_type != DataType::kFloat32 && spec.y_type != spec.type) {
+    fail("linear layer in {}: results in {}, but f32 or {} needed", to_string(spec.type), to_string(spec.y_type),
+         to_string(spec.type));
+  }
+}
+
+template <>
+void check<SoftmaxCrossEntropyOp>(const SoftmaxCrossEntropySpec& spec) {
+  check_shape(SoftmaxCrossEntropyOp::kName, {spec.n, 1, 1, spec.num_classes});
+}
+
+template <>
+void check<ShortcutOp>(const ShortcutSpec& spec) {
+  check_shape(ShortcutOp::kName, spec.x);
   if (spec.stride < 1 || spec.num_channels < spec.x.c) {
     fail("shortcut of {}: stride {} must be at least 1, {} channels at least those of the input", to_string(spec.x),
          spec.stride, spec.num_channels);
@@ -90,10 +163,11 @@ void check(const ShortcutSpec& spec) {
   }
 }
 
-void check(const ImageBatchSpec& spec) {
-  check_shape("batch of images", spec.x);
+template <>
+void check<ImageBatchOp>(const ImageBatchSpec& spec) {
+  check_shape(ImageBatchOp::kName, spec.x);
   if (static_cast<std::int64_t>(spec.value_of.size()) != spec.x.c * kNumBytes) {
-    fail("batch of images {}: {} values of bytes, {} a channel needed", to_string(spec.x), spec.value_of.size(),
+    fail("batch of images {}: {} values of bytes, {} per channel needed", to_string(spec.x), spec.value_of.size(),
          kNumBytes);
   }
 }

@@ -1,18 +1,15 @@
-/// What every device's library refuses before it plans: specs that no device can compute. Throws Error naming the spec.
+/// What every device's backend refuses before it makes an operation: specs that no device can compute.
 #pragma once
 
-#include "convoy/ops/library.h"
+#include "convoy/ops/operation_list.h"
 
 namespace convoy::ops {
 
-void check(const ConvolutionSpec& spec);
-void check(const BatchNormSpec& spec);
-void check_max_pool(const PoolingSpec& spec);
-void check_average_pool(const PoolingSpec& spec);
-void check(const GlobalPoolingSpec& spec);
-void check(const LinearSpec& spec);
-void check(const SoftmaxCrossEntropySpec& spec);
-void check(const ShortcutSpec& spec);
-void check(const ImageBatchSpec& spec);
+/// Throws Error naming the spec. Specialised for each operation.
+template <typename Op>
+void check(const typename Op::Spec& spec);
+
+/// Throws Error where a table is shorter than the sequences whose positions it is to embed.
+void check_positions(const EmbeddingSpec& spec);
 
 }  // namespace convoy::ops

@@ -1,9 +1,39 @@
-/// Every command there is.
+/// The table of all commands.
 #include "params/command_table.h"
 
 #include <algorithm>
 
 namespace convoy::params {
+
+namespace {
+
+/// These keys, and those of every command that applies a trained network.
+std::vector<std::string> with_inference(std::vector<std::string> reads) {
+  reads.insert(reads.end(), {"model",
+                             "data.train",
+                             "data.test",
+                             "data.val",
+                             "data.loader_threads",
+                             "data.verify",
+                             "batch",
+                             "grid.stages",
+                             "schedule",
+                             "memory",
+                             "train.precision",
+                             "augment.size",
+                             "augment.crop",
+                             "augment.eval_resize",
+                             "augment.normalize",
+                             "checkpoint.resume",
+                             "init.weights",
+                             "run.directory",
+                             "run.threads",
+                             "run.device",
+                             "run.plans"});
+  return reads;
+}
+
+}  // namespace
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> kCommands = {
@@ -16,56 +46,13 @@ const std::vector<Command>& commands() {
       {.name = "evaluate",
        .takes = Takes::kParameterFiles,
        .needs = {{"data.test", "data.val"}},
-       .reads = {"model",
-                 "data.train",
-                 "data.test",
-                 "data.val",
-                 "data.loader_threads",
-                 "data.verify",
-                 "batch",
-                 "grid.stages",
-                 "schedule",
-                 "memory",
-                 "train.precision",
-                 "augment.size",
-                 "augment.crop",
-                 "augment.eval_resize",
-                 "augment.normalize",
-                 "checkpoint.resume",
-                 "evaluate",
-                 "init.weights",
-                 "run.directory",
-                 "run.threads",
-                 "run.device",
-                 "run.plans"},
+       .reads = with_inference({"evaluate"}),
        .sentence = "measures a checkpoint's loss and accuracy on data.test, or else data.val"},
       {.name = "predict",
        .takes = Takes::kParameterFiles,
-       .needs = {{"predict.data", "data.test", "data.val"}},
-       .reads = {"model",
-                 "data.train",
-                 "data.test",
-                 "data.val",
-                 "data.loader_threads",
-                 "data.verify",
-                 "batch",
-                 "grid.stages",
-                 "schedule",
-                 "memory",
-                 "train.precision",
-                 "augment.size",
-                 "augment.crop",
-                 "augment.eval_resize",
-                 "augment.normalize",
-                 "checkpoint.resume",
-                 "evaluate.weights",
-                 "evaluate.mirror",
-                 "predict",
-                 "init.weights",
-                 "run.directory",
-                 "run.threads",
-                 "run.device",
-                 "run.plans"},
+       .needs = {{"predict.data", "predict.text", "data.test", "data.val"}},
+       .reads = with_inference(
+           {"evaluate.weights", "evaluate.mirror", "predict", "import.text_column", "import.label_column"}),
        .sentence = "writes the classes, probabilities and logits of predict.data, by a checkpoint"},
       {.name = "import",
        .takes = Takes::kParameterFiles,
@@ -79,32 +66,18 @@ const std::vector<Command>& commands() {
        .sentence = "writes the weights of init.weights or of the run's newest checkpoint, as torchvision names them"},
       {.name = "plan",
        .takes = Takes::kParameterFiles,
-       .needs = {},
        .reads = {"model", "data.train", "batch", "grid", "schedule", "memory", "optimizer", "train.precision",
                  "train.label_smoothing", "train.freeze", "train.clip_norm", "train.ema_decay", "augment.size",
                  "augment.mixup", "run", "plan"},
        .sentence = "prints what each rank would hold and compute, and runs nothing"},
-      {.name = "info",
-       .takes = Takes::kPaths,
-       .needs = {},
-       .reads = {},
-       .sentence = "prints what checkpoints and data sets hold"},
-      {.name = "check",
-       .takes = Takes::kPaths,
-       .needs = {},
-       .reads = {},
-       .sentence = "verifies checkpoints and data sets, byte by byte"},
+      {.name = "info", .takes = Takes::kPaths, .sentence = "prints what checkpoints and data sets hold"},
+      {.name = "check", .takes = Takes::kPaths, .sentence = "verifies checkpoints and data sets, byte by byte"},
       {.name = "help",
        .takes = Takes::kTopics,
-       .needs = {},
-       .reads = {},
-       .sentence = "prints this page, as --help does, or what is named: convoy help train (a command and the keys that "
-                   "it reads), convoy help lr (a section), convoy help optimizer.lr (a key)"},
-      {.name = "version",
-       .takes = Takes::kNothing,
-       .needs = {},
-       .reads = {},
-       .sentence = "prints the version, as --version does"},
+       .sentence = "prints this page, like --help, or the help of what is named: convoy help train (a command and the "
+                   "keys that it reads), convoy help lr (a section), convoy help optimizer.lr (a key); convoy help "
+                   "--markdown writes it all as input/README.md"},
+      {.name = "version", .takes = Takes::kNothing, .sentence = "prints the version, like --version"},
   };
   return kCommands;
 }

@@ -1,4 +1,4 @@
-/// What convoy can be told to do, once: for reading the command line, for --help and for "nearest".
+/// The one table of commands, for reading the command line, for --help and for "nearest".
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ enum class Takes { kNothing, kParameterFiles, kPaths, kTopics };
 struct Command {
   std::string name;
   Takes takes = Takes::kNothing;
-  std::vector<std::vector<std::string>> needs;  ///< of each of these, one key must not be empty
-  std::vector<std::string> reads;               ///< sections and keys that can change what it does
-  std::string sentence;
+  std::vector<std::vector<std::string>> needs = {};  ///< of each of these, one key must not be empty
+  std::vector<std::string> reads = {};               ///< sections and keys that can change what it does
+  std::string sentence = {};
 
   bool is_reading(const Key& key) const;
 };

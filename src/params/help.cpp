@@ -125,8 +125,7 @@ std::string format_all(int columns) {
                    {.first = 2, .others = 6}, columns) +
          "\n" +
          say("A FILE.cfg has its keys in sections. A comment begins with # or ; at the start of a line or after a "
-             "blank; a "
-             "value in quotes, \"...\" or '...', keeps all that stands in them:") +
+             "blank; a quoted value, \"...\" or '...', is taken as it stands:") +
          "  [batch]\n"
          "  global = 128   # samples per step\n"
          "\n" +

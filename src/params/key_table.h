@@ -14,6 +14,7 @@ struct Key {
   Value value;
   std::string unit;  ///< empty: none
   std::string sentence;
+  bool changes_result = false;  ///< a run that is resumed with another value says so
 
   std::string section() const { return name.substr(0, name.find('.')); }
   std::string leaf() const { return name.substr(name.find('.') + 1); }

@@ -2,30 +2,38 @@
 #include "params/validate.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <filesystem>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "convoy/base/error.h"
-#include "convoy/params/names.h"
+#include "convoy/params/parameters.h"
 #include "convoy/params/parse.h"
 
 #include "params/key_table.h"
-#include "params/paths.h"
 
 namespace convoy::params {
 
 namespace {
 
 /// "lr.gamma = 0.1".
-std::string assignment(const Draft& draft, const std::string& name) {
-  return fmt::format("{} = {}", name, shown(find_key(name)->value.write(draft.values)));
+std::string assignment(const ParameterBuilder& builder, const std::string& name) {
+  return fmt::format("{} = {}", name, shown(find_key(name)->value.write(builder.values)));
 }
 
-/// " (batch.micro: default; batch.global: a.cfg:3)", for complaints about several keys.
-std::string sources(const Draft& draft, const std::vector<std::string>& names) {
-  std::vector<std::string> parts;
-  for (const std::string& name : names) parts.push_back(fmt::format("{}: {}", name, draft.source_of(name)));
-  return fmt::format(" ({})", fmt::join(parts, "; "));
+/// Refuses what several keys say together: the message ends with where each of them was given, as in
+/// " (batch.micro: default; batch.global: a.cfg:3)".
+template <typename... Args>
+[[noreturn]] void refuse_keys(const ParameterBuilder& builder, const std::vector<std::string>& names,
+                              fmt::format_string<Args...> format, Args&&... args) {
+  std::vector<std::string> sources;
+  for (const std::string& name : names) sources.push_back(fmt::format("{}: {}", name, builder.source_of(name)));
+  refuse("{} ({})", fmt::format(format, std::forward<Args>(args)...), fmt::join(sources, "; "));
 }
 
 /// The largest divisor of `whole` below `part` and the smallest above it, those that there are.
@@ -47,79 +55,103 @@ std::vector<std::int64_t> nearest_divisors(std::int64_t whole, std::int64_t part
   return divisors;
 }
 
-void check_batch(const Draft& draft) {
-  const BatchParams& batch = draft.values.batch;
-  if (batch.global % batch.micro == 0) return;
-  refuse("batch.micro = {} does not divide batch.global = {}. Nearest that do: {}.{}", batch.micro, batch.global,
-         fmt::join(nearest_divisors(batch.global, batch.micro), ", "), sources(draft, {"batch.micro", "batch.global"}));
+/// Where batch.global was given apart from batch.micro, the multiples of the latter beside it.
+std::string nearest_multiples_hint(const ParameterBuilder& builder) {
+  const auto [global, micro] = builder.values.batch;
+  const std::string source = builder.source_of("batch.global");
+  if (!builder.where.contains("batch.global") || source == builder.source_of("batch.micro")) return "";
+  const std::int64_t below = global / micro * micro;
+  return fmt::format(" Or batch.global = {}{}, which {} divides.", below > 0 ? fmt::format("{} or ", below) : "",
+                     below + micro, micro);
 }
 
-void check_learning_rate(const Draft& draft) {
-  const LearningRateParams& lr = draft.values.lr;
+void check_batch(const ParameterBuilder& builder) {
+  const auto [global, micro] = builder.values.batch;
+  if (global % micro == 0) return;
+  refuse_keys(builder, {"batch.micro", "batch.global"},
+              "batch.micro = {} does not divide batch.global = {}. Nearest that do: {}.{}", micro, global,
+              fmt::join(nearest_divisors(global, micro), ", "), nearest_multiples_hint(builder));
+}
+
+void check_learning_rate(const ParameterBuilder& builder) {
+  const LearningRateParams& lr = builder.values.lr;
   const std::vector<std::string> both = {"lr.schedule", "lr.step_epochs"};
-  if (lr.schedule == LearningRateKind::kStep && lr.step_epochs.size() != 1) {
-    refuse("lr.schedule = step needs one number of epochs, its period, as in lr.step_epochs = 30; {}.{}",
-           assignment(draft, "lr.step_epochs"), sources(draft, both));
-  }
+  const std::string given = assignment(builder, "lr.step_epochs");
+  if (lr.schedule == LearningRateKind::kStep && lr.step_epochs.size() != 1)
+    refuse_keys(builder, both,
+                "lr.schedule = step needs one number of epochs, its period, as in lr.step_epochs = 30; {}.", given);
+  if (lr.schedule == LearningRateKind::kInverseSqrt && lr.warmup_epochs == 0)
+    refuse_keys(
+        builder, {"lr.schedule", "lr.warmup_epochs"},
+        "lr.schedule = inverse_sqrt begins where a warm-up ends: give lr.warmup_epochs, as in lr.warmup_epochs = "
+        "0.5; it is 0.");
   if (lr.schedule != LearningRateKind::kMultistep) return;
-  if (lr.step_epochs.empty()) {
-    refuse("lr.schedule = multistep needs its milestones, as in lr.step_epochs = 30, 60, 80; {}.{}",
-           assignment(draft, "lr.step_epochs"), sources(draft, both));
-  }
-  const auto not_below = [](double a, double b) { return a >= b; };
-  if (std::adjacent_find(lr.step_epochs.begin(), lr.step_epochs.end(), not_below) != lr.step_epochs.end()) {
-    std::vector<double> ascending = lr.step_epochs;
-    std::sort(ascending.begin(), ascending.end());
-    ascending.erase(std::unique(ascending.begin(), ascending.end()), ascending.end());
-    refuse("{} does not ascend, as lr.schedule = multistep needs. Nearest: {}.{}", assignment(draft, "lr.step_epochs"),
-           fmt::join(ascending, ", "), sources(draft, both));
-  }
+  if (lr.step_epochs.empty())
+    refuse_keys(builder, both, "lr.schedule = multistep needs its milestones, as in lr.step_epochs = 30, 60, 80; {}.",
+                given);
+  const std::set<double> ascending(lr.step_epochs.begin(), lr.step_epochs.end());
+  if (!std::ranges::equal(lr.step_epochs, ascending))
+    refuse_keys(builder, both, "{} is not ascending, but lr.schedule = multistep needs that. Nearest: {}.", given,
+                fmt::join(ascending, ", "));
 }
 
-void check_optimizer(const Draft& draft) {
-  const OptimizerParams& optimizer = draft.values.optimizer;
+void check_optimizer(const ParameterBuilder& builder) {
+  const OptimizerParams& optimizer = builder.values.optimizer;
   if (!optimizer.nesterov) return;
   if (optimizer.kind != OptimizerKind::kSgd)
-    refuse("optimizer.nesterov = true goes with optimizer.kind = sgd alone; it is {}.{}", name_of(optimizer.kind),
-           sources(draft, {"optimizer.nesterov", "optimizer.kind"}));
+    refuse_keys(builder, {"optimizer.nesterov", "optimizer.kind"},
+                "optimizer.nesterov = true works only with optimizer.kind = sgd; it is {}.", name_of(optimizer.kind));
   if (optimizer.momentum > 0) return;
-  refuse("optimizer.nesterov = true needs optimizer.momentum above 0; it is {}. Usual: 0.9.{}", optimizer.momentum,
-         sources(draft, {"optimizer.nesterov", "optimizer.momentum"}));
+  refuse_keys(builder, {"optimizer.nesterov", "optimizer.momentum"},
+              "optimizer.nesterov = true needs optimizer.momentum above 0; it is {}. Usual: 0.9.", optimizer.momentum);
 }
 
-void check_augment(const Draft& draft) {
-  const AugmentParams& augment = draft.values.augment;
+void check_augment(const ParameterBuilder& builder) {
+  const AugmentParams& augment = builder.values.augment;
   if (augment.size == 0 && (augment.crop == CropKind::kRandomResized || augment.eval_resize > 0)) {
     const std::string name = augment.eval_resize > 0 ? "augment.eval_resize" : "augment.crop";
-    refuse("{} needs augment.size, the network's rows and columns; it is 0. Usual: 224.{}", assignment(draft, name),
-           sources(draft, {name, "augment.size"}));
+    refuse_keys(builder, {name, "augment.size"},
+                "{} needs augment.size, the network's rows and columns; it is 0. Usual: 224.",
+                assignment(builder, name));
   }
   if (augment.crop == CropKind::kRandomResized && augment.crop_padding > 0)
-    refuse("augment.crop_padding = {} goes with augment.crop = pad alone. Allowed with random_resized: 0.{}",
-           augment.crop_padding, sources(draft, {"augment.crop_padding", "augment.crop"}));
+    refuse_keys(builder, {"augment.crop_padding", "augment.crop"},
+                "augment.crop_padding = {} works only with augment.crop = pad. Allowed with random_resized: 0.",
+                augment.crop_padding);
   if (augment.border == BorderKind::kReflect && augment.crop_padding == 0)
-    refuse("augment.border = reflect needs augment.crop_padding above 0, the border's width; it is 0. Usual: 4.{}",
-           sources(draft, {"augment.border", "augment.crop_padding"}));
-  if (augment.mixup > 0 && draft.values.batch.micro < 2)
-    refuse("augment.mixup = {} mixes images of one micro-batch, and batch.micro is 1. Allowed: 2 and more.{}",
-           augment.mixup, sources(draft, {"augment.mixup", "batch.micro"}));
+    refuse_keys(builder, {"augment.border", "augment.crop_padding"},
+                "augment.border = reflect needs augment.crop_padding above 0, the border's width; it is 0. Usual: 4.");
+  if (augment.mixup > 0 && builder.values.batch.micro < 2)
+    refuse_keys(builder, {"augment.mixup", "batch.micro"},
+                "augment.mixup = {} mixes images of one micro-batch, and batch.micro is 1. Allowed: 2 and more.",
+                augment.mixup);
   if (augment.eval_resize > 0 && augment.eval_resize < augment.size)
-    refuse("augment.eval_resize = {} leaves less than augment.size = {} to cut out. Allowed: {} and more, or 0.{}",
-           augment.eval_resize, augment.size, augment.size, sources(draft, {"augment.eval_resize", "augment.size"}));
+    refuse_keys(builder, {"augment.eval_resize", "augment.size"},
+                "augment.eval_resize = {} is smaller than augment.size = {}, which is cut out of it. Allowed: {} and "
+                "more, or 0.",
+                augment.eval_resize, augment.size, augment.size);
 }
 
-void check_import(const Draft& draft) {
-  const ImportParams& import = draft.values.import;
+void check_import(const ParameterBuilder& builder) {
+  const ImportParams& import = builder.values.import;
   if (import.storage != StorageKind::kEncoded || import.size == 0) return;
-  refuse("import.size = {} cannot be with import.storage = encoded, which keeps the files as they are. Allowed: 0.{}",
-         import.size, sources(draft, {"import.size", "import.storage"}));
+  refuse_keys(builder, {"import.size", "import.storage"},
+              "import.size = {} does not work with import.storage = encoded, which keeps the files as they are. "
+              "Allowed: 0.",
+              import.size);
 }
 
-void check_picture(const Draft& draft) {
-  const std::string& picture = draft.values.plan.draw;
+void check_predict(const ParameterBuilder& builder) {
+  const PredictParams& predict = builder.values.predict;
+  if (predict.text.empty() || predict.data.empty()) return;
+  refuse_keys(builder, {"predict.text", "predict.data"},
+              "predict.text and predict.data are both given. Give one of them.");
+}
+
+void check_picture(const ParameterBuilder& builder) {
+  const std::string& picture = builder.values.plan.draw;
   if (!picture.empty() && !picture.ends_with(".svg"))
-    refuse("plan.draw = {} must end in .svg, which is what is written.{}", shown(picture),
-           sources(draft, {"plan.draw"}));
+    refuse_keys(builder, {"plan.draw"}, "plan.draw = {} must end in .svg, the format that is written.", shown(picture));
 }
 
 // What else to do where a path cannot be given.
@@ -131,37 +163,51 @@ std::string remedy(const std::string& key) {
 
 }  // namespace
 
-void check_paths(const Draft& draft) {
+std::optional<std::string> find_defect(const std::string& path) {
+  const std::filesystem::path parts(path);
+  const bool has_long_name =
+      std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part.native().size() > NAME_MAX; });
+  struct stat status = {};
+  const int error = ::stat(path.c_str(), &status) == 0 ? 0 : errno;
+  // Parts of the path that are not there yet: the system does not look at what comes after them.
+  if (has_long_name || path.size() >= PATH_MAX || error == ENAMETOOLONG)
+    return fmt::format("the path is too long: each name in it may have {} bytes, all of it {}", NAME_MAX, PATH_MAX - 1);
+  if (error == ELOOP) return "its symbolic links lead in a circle";
+  return std::nullopt;
+}
+
+void check_paths(const ParameterBuilder& builder) {
   for (const Key& key : keys()) {
-    const std::string value = key.value.write(draft.values);
+    const std::string value = key.value.write(builder.values);
     if (!key.value.is_path || !value.starts_with('~')) continue;
     refuse(
-        "{}: {} = {} begins with '~', which no shell has replaced. Allowed: {}. "
+        "{}: {} = {} begins with '~', which the shell did not replace. Allowed: {}. "
         "On the command line write $HOME/... for it, in a parameter file the whole path.",
-        draft.source_of(key.name), key.name, shown(value), key.value.allowed);
+        builder.source_of(key.name), key.name, shown(value), key.value.allowed);
   }
 }
 
-void check_reachable(const Draft& draft, const Command& command) {
+void check_reachable(const ParameterBuilder& builder, const Command& command) {
   for (const Key& key : keys()) {
-    const std::string value = key.value.write(draft.values);
+    const std::string value = key.value.write(builder.values);
     if (!key.value.is_path || value.empty() || !command.is_reading(key)) continue;
     if (const auto defect = find_defect(value + key.value.written))
-      refuse("{}: {} = {}: {}. Choose another path.", draft.source_of(key.name), key.name, shown(value), *defect);
+      refuse("{}: {} = {}: {}. Choose another path.", builder.source_of(key.name), key.name, shown(value), *defect);
   }
 }
 
-void check_consistency(const Draft& draft) {
-  check_batch(draft);
-  check_optimizer(draft);
-  check_learning_rate(draft);
-  check_augment(draft);
-  check_import(draft);
+void check_consistency(const ParameterBuilder& builder) {
+  check_batch(builder);
+  check_optimizer(builder);
+  check_learning_rate(builder);
+  check_augment(builder);
+  check_import(builder);
+  check_predict(builder);
 }
 
-void check_needs(const Draft& draft, const Command& command) {
-  if (command.name == "plan") check_picture(draft);
-  const auto is_given = [&](const std::string& name) { return !find_key(name)->value.write(draft.values).empty(); };
+void check_needs(const ParameterBuilder& builder, const Command& command) {
+  if (command.name == "plan") check_picture(builder);
+  const auto is_given = [&](const std::string& name) { return !find_key(name)->value.write(builder.values).empty(); };
   for (const std::vector<std::string>& names : command.needs) {
     if (std::any_of(names.begin(), names.end(), is_given)) continue;
     const Key& key = *find_key(names.front());
@@ -182,7 +228,7 @@ std::string describe_unread_keys(const Request& request) {
     return command.is_reading(key) || (command.name == "plan" && find_command("train")->is_reading(key));
   };
   std::vector<std::string> unread;
-  for (const std::string& name : request.commanded)
+  for (const std::string& name : request.command_line_keys)
     if (!is_read(name)) unread.push_back("--" + name);
   if (unread.empty()) return "";
   const bool is_one = unread.size() == 1;
@@ -190,26 +236,25 @@ std::string describe_unread_keys(const Request& request) {
                      command.name, is_one ? "it" : "them");
 }
 
-std::vector<std::string> doubts_about(const Parameters& params) {
-  std::vector<std::string> doubts;
+std::vector<std::string> warnings_for(const Parameters& params) {
+  std::vector<std::string> warnings;
   const LearningRateParams& lr = params.lr;
   if (lr.warmup_epochs > params.train.epochs && params.train.epochs > 0)
-    doubts.push_back(
-        fmt::format("lr.warmup_epochs = {} is longer than train.epochs = {}: the learning rate will not reach "
-                    "optimizer.lr",
-                    lr.warmup_epochs, params.train.epochs));
+    warnings.push_back(fmt::format(
+        "lr.warmup_epochs = {} is more than train.epochs = {}: the learning rate will never reach optimizer.lr",
+        lr.warmup_epochs, params.train.epochs));
   const bool uses_steps = lr.schedule == LearningRateKind::kStep || lr.schedule == LearningRateKind::kMultistep;
   if (!uses_steps && !lr.step_epochs.empty())
-    doubts.push_back(fmt::format("lr.step_epochs = {} has no effect with lr.schedule = {}",
-                                 fmt::join(lr.step_epochs, ", "), name_of(lr.schedule)));
+    warnings.push_back(fmt::format("lr.step_epochs = {} has no effect with lr.schedule = {}",
+                                   fmt::join(lr.step_epochs, ", "), name_of(lr.schedule)));
   if (params.memory.recompute == RecomputeKind::kAuto && params.memory.limit_gib == 0)
-    doubts.push_back("memory.recompute = auto has no effect without memory.limit_gib: everything fits");
+    warnings.push_back("memory.recompute = auto has no effect without memory.limit_gib: everything fits");
   const TrainParams& train = params.train;
   if (train.patience_epochs > 0 && train.evaluate_every_epochs == 0)
-    doubts.push_back(fmt::format(
+    warnings.push_back(fmt::format(
         "train.patience_epochs = {} has no effect with train.evaluate_every_epochs = 0: nothing is measured on the way",
         train.patience_epochs));
-  return doubts;
+  return warnings;
 }
 
 }  // namespace convoy

@@ -1,24 +1,31 @@
-/// What must hold between keys, as far as neither the world's size nor the data are needed to know it.
+/// What must hold between keys, as far as it can be checked without the number of ranks and the data.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "params/command_table.h"
-#include "params/draft.h"
+#include "params/parameter_file.h"
 
 namespace convoy::params {
 
+/// What is wrong with the path itself: a name too long, links that lead in a circle. Nothing where it can be followed,
+/// or there is only no such file.
+std::optional<std::string> find_defect(const std::string& path);
+
 /// Throws RequestError for a path that begins with '~': "--data.train=~/x" comes here as it stands, since a shell
 /// expands '~' only where a word begins, and would be a folder of that name. Not asked of what a checkpoint holds.
-void check_paths(const Draft& draft);
+void check_paths(const ParameterBuilder& builder);
 
 /// Throws RequestError for a path that the command reads or writes at and no file system can follow: a name too long,
 /// links that lead in a circle.
-void check_reachable(const Draft& draft, const Command& command);
+void check_reachable(const ParameterBuilder& builder, const Command& command);
 
 /// Throws RequestError naming the keys, their values, where they were given, and what would be right.
-void check_consistency(const Draft& draft);
+void check_consistency(const ParameterBuilder& builder);
 
 /// Throws RequestError where a key that the command needs is empty, or is not what the command can take: other
 /// commands, and checkpoints that keep the value, do not mind.
-void check_needs(const Draft& draft, const Command& command);
+void check_needs(const ParameterBuilder& builder, const Command& command);
 
 }  // namespace convoy::params

@@ -19,12 +19,11 @@ namespace convoy::params {
 namespace {
 
 /// "a.cfg:3: batch.global = 12x is not an integer. Allowed: 1 to 1024 samples."
-[[noreturn]] void refuse_value(const Given& given, std::string_view complaint, const std::string& allowed,
-                               const std::string& hint = "") {
+[[noreturn]] void refuse_value(const Given& given, std::string_view complaint, const std::string& hint = "") {
   const bool has_comment = given.value.find_first_of("#;") != std::string::npos;
-  refuse("{}: {} = {} {}. Allowed: {}{}{}.{}{}", given.where, given.key, shown(given.value), complaint, allowed,
+  refuse("{}: {} = {} {}. Allowed: {}{}{}.{}{}", given.where, given.key, shown(given.value), complaint, given.allowed,
          given.unit.empty() ? "" : " ", given.unit, hint,
-         has_comment ? " A comment in a parameter file needs a blank before its # or ;." : "");
+         has_comment ? " In a parameter file, a comment needs a space before its # or ;." : "");
 }
 
 struct Parsed {
@@ -40,38 +39,35 @@ Parsed parse(std::string_view text, T& value) {
 }
 
 template <typename T>
-T read_integer(const Given& given, std::string_view text, T least, T most, const std::string& allowed) {
+T read_integer(const Given& given, std::string_view text, T min, T max) {
   T value = 0;
   const Parsed parsed = parse(text, value);
   // An unsigned integer does not parse "-1", which is an integer nevertheless.
   std::int64_t negative = 0;
-  if (!parsed.is_number && !parse(text, negative).is_number) refuse_value(given, "is not an integer", allowed);
-  if (!parsed.is_number || !parsed.fits || value < least || value > most) {
-    refuse_value(given, "is out of range", allowed);
-  }
+  if (!parsed.is_number && !parse(text, negative).is_number) refuse_value(given, "is not an integer");
+  if (!parsed.is_number || !parsed.fits || value < min || value > max) refuse_value(given, "is out of range");
   return value;
 }
 
 bool contains(const Range& range, double value) {
   if (!std::isfinite(value)) return false;
-  const bool low = range.above_least ? value > range.least : value >= range.least;
-  const bool high = range.below_most ? value < range.most : value <= range.most;
+  const bool low = range.above_min ? value > range.min : value >= range.min;
+  const bool high = range.below_max ? value < range.max : value <= range.max;
   return low && high;
 }
 
-double read_number(const Given& given, std::string_view text, const Range& range, const std::string& allowed) {
+double read_number(const Given& given, std::string_view text, const Range& range) {
   double value = 0;
   const Parsed parsed = parse(text, value);
-  if (!parsed.is_number) refuse_value(given, "is not a number", allowed);
-  if (!parsed.fits || !contains(range, value)) refuse_value(given, "is out of range", allowed);
+  if (!parsed.is_number) refuse_value(given, "is not a number");
+  if (!parsed.fits || !contains(range, value)) refuse_value(given, "is out of range");
   return value;
 }
 
 /// "0 to 1", "0 to below 1", "above 0, up to 1".
 std::string to_string(const Range& range) {
-  const std::string most = fmt::format("{}{}", range.below_most ? "below " : "", range.most);
-  return range.above_least ? fmt::format("above {}, up to {}", range.least, most)
-                           : fmt::format("{} to {}", range.least, most);
+  const std::string max = fmt::format("{}{}", range.below_max ? "below " : "", range.max);
+  return range.above_min ? fmt::format("above {}, up to {}", range.min, max) : fmt::format("{} to {}", range.min, max);
 }
 
 std::vector<std::string> split_at_commas(std::string_view text) {
@@ -88,10 +84,17 @@ bool is_control(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
-void check_text(const Given& given, const std::string& allowed) {
+/// Text of one line.
+std::string read_text(const Given& given) {
   if (std::any_of(given.value.begin(), given.value.end(), is_control)) {
-    refuse_value(given, "has a control character", allowed);
+    refuse_value(given, "has a control character");
   }
+  return given.value;
+}
+
+std::string read_some_text(const Given& given) {
+  if (given.value.empty()) refuse_value(given, "is empty");
+  return read_text(given);
 }
 
 /// As nearest_hint(), of words and what else people call them.
@@ -107,189 +110,142 @@ std::string nearest_word_hint(const std::string& word, const std::vector<std::st
   return nearest_hint(meant.contains(near) ? meant[near] : near, words);
 }
 
-Value text_or_empty(const Field<std::string>& field, const std::string& allowed) {
-  return {.type = "text",
+/// Numbers, flags and text as they are written.
+constexpr auto kAsText = [](const auto& value) { return fmt::format("{}", value); };
+
+/// A key of the values that `read` makes of what was given, and `write` makes that text of again.
+template <typename T, typename Read, typename Write = decltype(kAsText)>
+Value value_of(const Field<T>& field, const std::string& type, const std::string& allowed, const Read& read,
+               const Write& write = kAsText) {
+  return {.type = type,
           .allowed = allowed,
-          .may_be_empty = true,
-          .read =
-              [=](const Given& given, Parameters& p) {
-                check_text(given, allowed);
-                field.set(p, given.value);
-              },
-          .write = [=](const Parameters& p) { return field.get(p); }};
+          .read = [=](const Given& given, Parameters& p) { field.set(p, read(given)); },
+          .write = [=](const Parameters& p) { return write(field.get(p)); }};
+}
+
+/// "a, b, c"; the word `none` stands for an empty list.
+template <typename T, typename ReadItem>
+Value list_of(const Field<std::vector<T>>& field, const std::string& type, const std::string& allowed,
+              const ReadItem& read_item, const std::string& none = "") {
+  const auto read = [=](const Given& given) {
+    std::vector<T> items;
+    if (lower_case(given.value) == none) return items;
+    for (const std::string& part : split_at_commas(given.value)) items.push_back(read_item(given, part));
+    return items;
+  };
+  const auto write = [=](const std::vector<T>& items) {
+    return items.empty() ? none : fmt::format("{}", fmt::join(items, ", "));
+  };
+  Value value = value_of(field, type, allowed, read, write);
+  value.may_be_empty = none.empty();
+  return value;
 }
 
 }  // namespace
 
 Value integer(const Field<std::int64_t>& field, IntegerRange range) {
-  const std::string allowed = fmt::format("{} to {}", range.least, range.most);
-  return {
-      .type = "integer",
-      .allowed = allowed,
-      .read = [=](const Given& given,
-                  Parameters& p) { field.set(p, read_integer(given, given.value, range.least, range.most, allowed)); },
-      .write = [=](const Parameters& p) { return fmt::format("{}", field.get(p)); }};
-}
-
-Value integer_or_auto(const Field<std::int64_t>& field, IntegerRange range) {
-  const std::string allowed = fmt::format("auto, {} to {}", range.least, range.most);
-  return {.type = "integer",
-          .allowed = allowed,
-          .read =
-              [=](const Given& given, Parameters& p) {
-                const bool is_auto = lower_case(given.value) == "auto";
-                field.set(p, is_auto ? 0 : read_integer(given, given.value, range.least, range.most, allowed));
-              },
-          .write = [=](const Parameters& p) { return field.get(p) == 0 ? "auto" : fmt::format("{}", field.get(p)); }};
-}
-
-Value integers(const Field<std::vector<std::int64_t>>& field, IntegerRange range, const std::string& none) {
-  const std::string allowed =
-      fmt::format("{}a, b, ..., each {} to {}", none.empty() ? "" : none + "; ", range.least, range.most);
-  return {.type = "integers",
-          .allowed = allowed,
-          .may_be_empty = none.empty(),
-          .read =
-              [=](const Given& given, Parameters& p) {
-                std::vector<std::int64_t> values;
-                if (lower_case(given.value) != none) {
-                  for (const std::string& part : split_at_commas(given.value))
-                    values.push_back(read_integer(given, part, range.least, range.most, allowed));
-                }
-                field.set(p, std::move(values));
-              },
-          .write =
-              [=](const Parameters& p) {
-                return field.get(p).empty() ? none : fmt::format("{}", fmt::join(field.get(p), ", "));
-              }};
+  return value_of(field, "integer", fmt::format("{} to {}", range.min, range.max),
+                  [=](const Given& given) { return read_integer(given, given.value, range.min, range.max); });
 }
 
 Value any_uint64(const Field<std::uint64_t>& field) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  const std::string allowed = fmt::format("0 to {}", kMost);
-  return {
-      .type = "integer",
-      .allowed = allowed,
-      .read = [=](const Given& given,
-                  Parameters& p) { field.set(p, read_integer<std::uint64_t>(given, given.value, 0, kMost, allowed)); },
-      .write = [=](const Parameters& p) { return fmt::format("{}", field.get(p)); }};
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+  return value_of(field, "integer", fmt::format("0 to {}", kMax),
+                  [](const Given& given) { return read_integer<std::uint64_t>(given, given.value, 0, kMax); });
+}
+
+Value integer_or_auto(const Field<std::int64_t>& field, IntegerRange range) {
+  const auto read = [=](const Given& given) {
+    return lower_case(given.value) == "auto" ? 0 : read_integer(given, given.value, range.min, range.max);
+  };
+  const auto write = [](std::int64_t value) { return value == 0 ? "auto" : fmt::format("{}", value); };
+  return value_of(field, "integer", fmt::format("auto, {} to {}", range.min, range.max), read, write);
+}
+
+Value integers(const Field<std::vector<std::int64_t>>& field, IntegerRange range, const std::string& none) {
+  const auto read_item = [=](const Given& given, const std::string& part) {
+    return read_integer(given, part, range.min, range.max);
+  };
+  const std::string words = none.empty() ? "" : none + "; ";
+  return list_of(field, "integers", fmt::format("{}a, b, ..., each {} to {}", words, range.min, range.max), read_item,
+                 none);
 }
 
 Value number(const Field<double>& field, Range range) {
-  const std::string allowed = to_string(range);
-  return {
-      .type = "number",
-      .allowed = allowed,
-      .read = [=](const Given& given, Parameters& p) { field.set(p, read_number(given, given.value, range, allowed)); },
-      .write = [=](const Parameters& p) { return fmt::format("{}", field.get(p)); }};
+  return value_of(field, "number", to_string(range),
+                  [=](const Given& given) { return read_number(given, given.value, range); });
 }
 
 Value numbers(const Field<std::vector<double>>& field, Range range) {
-  const std::string allowed = fmt::format("a, b, ..., each {}", to_string(range));
-  return {.type = "numbers",
-          .allowed = allowed,
-          .may_be_empty = true,
-          .read =
-              [=](const Given& given, Parameters& p) {
-                std::vector<double> values;
-                if (!given.value.empty()) {
-                  for (const std::string& part : split_at_commas(given.value)) {
-                    values.push_back(read_number(given, part, range, allowed));
-                  }
-                }
-                field.set(p, std::move(values));
-              },
-          .write = [=](const Parameters& p) { return fmt::format("{}", fmt::join(field.get(p), ", ")); }};
+  return list_of(field, "numbers", fmt::format("a, b, ..., each {}", to_string(range)),
+                 [=](const Given& given, const std::string& part) { return read_number(given, part, range); });
 }
 
 Value flag(const Field<bool>& field) {
   static const std::vector<std::string> kWords = {"true", "false", "on", "off", "yes", "no", "1", "0"};
-  return {.type = "flag",
-          .allowed = "true, false",
-          .read =
-              [=](const Given& given, Parameters& p) {
-                field.set(p, read_word(given, kWords) % 2 == 0);  // every second word says no
-              },
-          .write = [=](const Parameters& p) { return std::string(field.get(p) ? "true" : "false"); }};
+  return value_of(field, "flag", "true, false", [](const Given& given) {
+    return read_word(given, kWords) % 2 == 0;  // every second word says no
+  });
 }
 
 Value texts(const Field<std::vector<std::string>>& field, const std::string& allowed) {
-  return {.type = "texts",
-          .allowed = allowed,
-          .may_be_empty = true,
-          .read =
-              [=](const Given& given, Parameters& p) {
-                check_text(given, allowed);
-                std::vector<std::string> values;
-                if (!given.value.empty()) values = split_at_commas(given.value);
-                if (std::find(values.begin(), values.end(), "") != values.end())
-                  refuse_value(given, "has nothing beside a comma", allowed);
-                field.set(p, std::move(values));
-              },
-          .write = [=](const Parameters& p) { return join(field.get(p)); }};
-}
-
-Value text(const Field<std::string>& field, const std::string& allowed) {
-  Value value = text_or_empty(field, allowed);
-  value.may_be_empty = false;
-  value.read = [allowed, read = value.read](const Given& given, Parameters& p) {
-    if (given.value.empty()) refuse_value(given, "is empty", allowed);
-    read(given, p);
-  };
-  return value;
+  return list_of(field, "texts", allowed, [](const Given& given, const std::string& part) {
+    read_text(given);
+    if (part.empty()) refuse_value(given, "has an empty item beside a comma");
+    return part;
+  });
 }
 
 Value lower_case_text(const Field<std::string>& field, const std::string& allowed) {
-  Value value = text(field, allowed);
-  value.read = [read = value.read](Given given, Parameters& p) {
-    given.value = lower_case(given.value);
-    read(given, p);
-  };
+  return value_of(field, "text", allowed, [](const Given& given) { return lower_case(read_some_text(given)); });
+}
+
+Value text(const Field<std::string>& field, const std::string& allowed) {
+  return value_of(field, "text", allowed, read_some_text);
+}
+
+Value text_or_empty(const Field<std::string>& field, const std::string& allowed) {
+  Value value = value_of(field, "text", allowed, read_text);
+  value.may_be_empty = true;
   return value;
 }
 
 Value path(const Field<std::string>& field, const std::string& written) {
-  Value value = text(field, "a path");
+  Value value = value_of(field, "text", "a path", read_some_text);
   value.is_path = true;
   value.written = written;
   return value;
 }
 
 Value path_or_empty(const Field<std::string>& field, const std::string& written) {
-  Value value = text_or_empty(field, "a path");
-  value.is_path = true;
-  value.written = written;
+  Value value = path(field, written);
+  value.may_be_empty = true;
+  value.read = [=](const Given& given, Parameters& p) { field.set(p, read_text(given)); };
   return value;
-}
-
-Value word(const Field<std::string>& field, const std::vector<std::string>& words) {
-  return {.type = "choice",
-          .allowed = join(words),
-          .read = [=](const Given& given, Parameters& p) { field.set(p, words[read_word(given, words)]); },
-          .write = [=](const Parameters& p) { return field.get(p); }};
 }
 
 Value word_or_path(const Field<std::string>& field, const std::vector<std::string>& words, const std::string& path) {
-  Value value = text(field, fmt::format("{}, or {}", join(words), path));
-  value.is_path = true;
-  value.read = [=, allowed = value.allowed, read = value.read](Given given, Parameters& p) {
-    const std::string lower = lower_case(given.value);
-    const bool is_word = std::find(words.begin(), words.end(), lower) != words.end();
-    const bool is_path = given.value.find_first_of("/.") != std::string::npos;
-    if (!is_word && !is_path)
-      refuse_value(given, "is neither", allowed + " with a '/' or a '.'", nearest_hint(lower, words));
-    if (is_word) given.value = lower;
-    read(given, p);
+  const auto read = [words](Given given) {
+    std::string lower = lower_case(given.value);
+    if (std::find(words.begin(), words.end(), lower) != words.end()) return lower;
+    if (given.value.find_first_of("/.") == std::string::npos) {
+      given.allowed += " with a '/' or a '.'";
+      refuse_value(given, "is neither", nearest_hint(lower, words));
+    }
+    return read_text(given);
   };
+  Value value = value_of(field, "text", fmt::format("{}, or {}", join(words), path), read);
+  value.is_path = true;
   return value;
 }
 
-std::size_t read_word(const Given& given, const std::vector<std::string>& words,
-                      const std::vector<std::string>& synonyms) {
+std::size_t read_word(Given given, const std::vector<std::string>& words, const std::vector<std::string>& synonyms) {
   const std::string word = lower_case(given.value);
   const auto found = std::find(words.begin(), words.end(), word);
-  if (found == words.end())
-    refuse_value(given, "is none of its choices", join(words), nearest_word_hint(word, words, synonyms));
+  if (found == words.end()) {
+    given.allowed = join(words);
+    refuse_value(given, "is not one of its choices", nearest_word_hint(word, words, synonyms));
+  }
   return static_cast<std::size_t>(found - words.begin());
 }
 
@@ -298,11 +254,11 @@ std::string join(const std::vector<std::string>& words) {
 }
 
 std::string shown(std::string_view value) {
-  constexpr std::size_t kMost = 60;
+  constexpr std::size_t kMax = 60;
   if (value.empty()) return "(nothing)";
-  std::string result(value.substr(0, kMost));
+  std::string result(value.substr(0, kMax));
   std::replace_if(result.begin(), result.end(), is_control, '?');
-  return value.size() > kMost ? result + "..." : result;
+  return value.size() > kMax ? result + "..." : result;
 }
 
 std::string trimmed(std::string_view text) {

@@ -6,41 +6,48 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "convoy/params/parameters.h"
 
-#include "params/choices.h"
-
 namespace convoy::params {
 
 /// What somebody gave for a key, and where: all that a complaint has to name.
 struct Given {
-  std::string key;    ///< "batch.global"
-  std::string value;  ///< "128"
-  std::string where;  ///< "input/a.cfg:12", "command line"
-  std::string unit;   ///< of the key, once it is known
+  std::string key;                      ///< "batch.global"
+  std::string value;                    ///< "128"
+  std::string where;                    ///< "input/a.cfg:12", "command line"
+  std::string unit = {}, allowed = {};  ///< of the key, once it is known
 };
 
 /// A key's type.
 struct Value {
   std::string type;          ///< "integer"
   std::string allowed;       ///< "1 to 1024", "naive, gpipe, 1f1b"
-  bool is_path = false;      ///< of a file or folder, where it is no word
+  bool is_path = false;      ///< of a file or folder, where it is not a word
   std::string written = {};  ///< the longest name that is written at the path: ".partial"; empty: it is only read
   bool may_be_empty = false;
   std::function<void(const Given&, Parameters&)> read;  ///< throws RequestError
   std::function<std::string(const Parameters&)> write;  ///< the text that read() takes back to the same bits
 };
 
-/// A place in Parameters, as in {&Parameters::batch, &BatchParams::global}.
+/// Where Parameters has the section of that type.
+template <typename Section>
+inline constexpr auto kSection = std::get<Section Parameters::*>(
+    std::tuple(&Parameters::model, &Parameters::transformer, &Parameters::data, &Parameters::batch, &Parameters::grid,
+               &Parameters::schedule, &Parameters::memory, &Parameters::optimizer, &Parameters::lr, &Parameters::train,
+               &Parameters::augment, &Parameters::checkpoint, &Parameters::evaluate, &Parameters::predict,
+               &Parameters::init, &Parameters::run, &Parameters::plan, &Parameters::import, &Parameters::exporting));
+
+/// A field of a section, as in &BatchParams::global.
 template <typename T>
 struct Field {
   template <typename Section>
-  Field(Section Parameters::*section, T Section::*member)
-      : get([=](const Parameters& p) -> const T& { return p.*section.*member; }),
-        set([=](Parameters& p, T value) { p.*section.*member = std::move(value); }) {}
+  Field(T Section::*member)
+      : get([=](const Parameters& p) -> const T& { return p.*kSection<Section>.*member; }),
+        set([=](Parameters& p, T value) { p.*kSection<Section>.*member = std::move(value); }) {}
 
   std::function<const T&(const Parameters&)> get;
   std::function<void(Parameters&, T)> set;
@@ -48,15 +55,15 @@ struct Field {
 
 /// Both ends are allowed, but for those that are named so.
 struct Range {
-  double least = 0;
-  double most = std::numeric_limits<double>::max();
-  bool above_least = false;
-  bool below_most = false;
+  double min = 0;
+  double max = std::numeric_limits<double>::max();
+  bool above_min = false;
+  bool below_max = false;
 };
 
 struct IntegerRange {
-  std::int64_t least = 0;
-  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  std::int64_t min = 0;
+  std::int64_t max = std::numeric_limits<std::int64_t>::max();
 };
 
 Value integer(const Field<std::int64_t>& field, IntegerRange range);
@@ -71,24 +78,17 @@ Value flag(const Field<bool>& field);
 
 /// Text of one line.
 Value text(const Field<std::string>& field, const std::string& allowed);
-Value texts(const Field<std::vector<std::string>>& field, const std::string& allowed);  ///< "a, b"; may be empty
-
-/// The same in capitals: ResNet18 is read as resnet18.
+Value text_or_empty(const Field<std::string>& field, const std::string& allowed);
+/// ResNet18 is read as resnet18.
 Value lower_case_text(const Field<std::string>& field, const std::string& allowed);
+Value texts(const Field<std::vector<std::string>>& field, const std::string& allowed);  ///< "a, b"; may be empty
 
 /// `written`: see Value.
 Value path(const Field<std::string>& field, const std::string& written = "");
 Value path_or_empty(const Field<std::string>& field, const std::string& written = "");
 
-/// One of the words.
-Value word(const Field<std::string>& field, const std::vector<std::string>& words);
-
-/// One of the words, or a path: anything with a '/' or a '.', so that a misspelt word is no path.
+/// One of the words, or a path: anything with a '/' or a '.', so that a misspelt word is not a path.
 Value word_or_path(const Field<std::string>& field, const std::vector<std::string>& words, const std::string& path);
-
-/// The words may be written in capitals too: the papers have 1F1B. A synonym is refused with the word that it means.
-template <typename T, std::size_t N>
-Value choice(const Field<T>& field, const Choice<T> (&choices)[N]);
 
 /// A value as an error shows it: on one line, not too long.
 std::string shown(std::string_view value);
@@ -99,30 +99,25 @@ std::string trimmed(std::string_view text);
 /// " Nearest: gpipe.", or nothing where nothing is near.
 std::string nearest_hint(std::string_view word, const std::vector<std::string>& candidates);
 
-// --- choice, for any enumeration -----------------------------------------------------------------------------------
+std::string join(const std::vector<std::string>& words);
 
 /// The index of the given word among the words; throws RequestError naming the nearest. `synonyms`: of each word, with
 /// blanks between them.
-std::size_t read_word(const Given& given, const std::vector<std::string>& words,
+std::size_t read_word(Given given, const std::vector<std::string>& words,
                       const std::vector<std::string>& synonyms = {});
-std::string join(const std::vector<std::string>& words);
 
-template <typename T, std::size_t N>
-Value choice(const Field<T>& field, const Choice<T> (&choices)[N]) {
+/// A field of any enumeration. The words may be written in capitals too: the papers have 1F1B. A synonym is refused
+/// with the word that it means.
+template <typename Section, typename T>
+Value choice(T Section::*member) {
+  const Field<T> field(member);
   std::vector<std::string> words, synonyms;
-  for (const auto& c : choices) words.emplace_back(c.word), synonyms.emplace_back(c.synonyms);
+  for (const auto& c : kChoices<T>) words.emplace_back(c.word), synonyms.emplace_back(c.synonyms);
   return {.type = "choice",
           .allowed = join(words),
-          .read = [=, &choices](const Given& given,
-                                Parameters& p) { field.set(p, choices[read_word(given, words, synonyms)].value); },
-          .write =
-              [=, &choices](const Parameters& p) {
-                std::string written;
-                for (const auto& c : choices) {
-                  if (c.value == field.get(p)) written = c.word;
-                }
-                return written;
-              }};
+          .read = [=](const Given& given,
+                      Parameters& p) { field.set(p, kChoices<T>[read_word(given, words, synonyms)].value); },
+          .write = [=](const Parameters& p) { return std::string(name_of(field.get(p))); }};
 }
 
 }  // namespace convoy::params

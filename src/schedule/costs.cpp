@@ -1,4 +1,4 @@
-/// From what a chunk costs to what each instruction of a list does.
+/// Costs of instructions from the costs of chunks.
 #include "convoy/schedule/costs.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// SVG by hand: a path a colour and row, so that a step of thousands of instructions stays a small file.
+/// Writes SVG: one path per colour and row, so that a step of thousands of instructions stays a small file.
 #include "convoy/schedule/drawing.h"
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace {
 
 // --- What there is to see ----------------------------------------------------------------------------------------
 
-enum class Look { kForward, kBackward, kBackwardWeight, kUpdate, kData, kCommunication, kBubble, kStraggler };
+enum class Activity { kForward, kBackward, kBackwardWeight, kUpdate, kData, kCommunication, kBubble, kStraggler };
 
 struct Ink {
-  Look look;
+  Activity activity;
   const char* css_class;
   const char* colour;
   const char* name;
@@ -25,60 +25,44 @@ struct Ink {
 
 // Okabe & Ito's palette; a bubble is what there is least to say about.
 constexpr std::array kInks = {
-    Ink{Look::kForward, "f", "#56b4e9", "forward"},
-    Ink{Look::kBackward, "b", "#e69f00", "backward"},
-    Ink{Look::kBackwardWeight, "bw", "#0072b2", "backward by weight"},
-    Ink{Look::kUpdate, "u", "#009e73", "reduce and update"},
-    Ink{Look::kCommunication, "c", "#cc79a7", "send; wait for message"},
-    Ink{Look::kData, "d", "#f0e442", "load; wait for loader"},
-    Ink{Look::kStraggler, "s", "#d55e00", "wait for straggler"},
-    Ink{Look::kBubble, "w", "#c8ccd0", "bubble"},
+    Ink{Activity::kForward, "f", "#56b4e9", "forward"},
+    Ink{Activity::kBackward, "b", "#e69f00", "backward"},
+    Ink{Activity::kBackwardWeight, "bw", "#0072b2", "backward by weight"},
+    Ink{Activity::kUpdate, "u", "#009e73", "reduce and update"},
+    Ink{Activity::kCommunication, "c", "#cc79a7", "send; wait for message"},
+    Ink{Activity::kData, "d", "#f0e442", "load; wait for loader"},
+    Ink{Activity::kStraggler, "s", "#d55e00", "wait for straggler"},
+    Ink{Activity::kBubble, "w", "#c8ccd0", "bubble"},
 };
 
-Look look_of(Op op) {
+Activity activity_of(Op op) {
   switch (op) {
     case Op::kLoad:
-      return Look::kData;
+      return Activity::kData;
     case Op::kForward:
     case Op::kLoss:
-      return Look::kForward;
+      return Activity::kForward;
     case Op::kBackward:
     case Op::kBackwardInput:
-      return Look::kBackward;
+      return Activity::kBackward;
     case Op::kBackwardWeight:
-      return Look::kBackwardWeight;
+      return Activity::kBackwardWeight;
     case Op::kRecvActivation:
     case Op::kSendActivation:
     case Op::kRecvGradient:
     case Op::kSendGradient:
-      return Look::kCommunication;
-    case Op::kReduceBucket:
-    case Op::kFoldBucket:
-    case Op::kAgreeOnUpdate:
-    case Op::kUpdateBucket:
-    case Op::kGatherBucket:
-      return Look::kUpdate;
+      return Activity::kCommunication;
+    default:  // of buckets
+      return Activity::kUpdate;
   }
-  return Look::kUpdate;
 }
 
-Look look_of(IdleCause cause) {
-  switch (cause) {
-    case IdleCause::kBubble:
-      return Look::kBubble;
-    case IdleCause::kStraggler:
-      return Look::kStraggler;
-    case IdleCause::kCommunication:
-      return Look::kCommunication;
-    case IdleCause::kData:
-      return Look::kData;
-  }
-  return Look::kBubble;
-}
+// By IdleCause.
+constexpr Activity kIdle[] = {Activity::kBubble, Activity::kStraggler, Activity::kCommunication, Activity::kData};
 
 /// A part of a row: along it in pixels, across it in parts of its height, from above.
 struct Piece {
-  Look look = Look::kBubble;
+  Activity activity = Activity::kBubble;
   double begin = 0, end = 0;
   double top = 0, bottom = 1;
   std::int64_t micro_batch = -1;  ///< to be written in it; -1: nothing
@@ -91,13 +75,13 @@ struct Piece {
 constexpr double kLeft = 86, kPlotWidth = 1090, kRight = 24, kTop = 16;
 constexpr double kRowHeight = 26, kBoxHeight = 20, kLineHeight = 6;  // a line: of a wait, at the foot of the row
 constexpr double kTitleHeight = 26, kPanelGap = 14, kAxisHeight = 44, kLegendHeight = 26;
-constexpr double kSeam = 0.7;        // between boxes
-constexpr double kLeastWidth = 1.6;  // what is narrower is drawn with its neighbours,
-constexpr double kRunWidth = 6;      // on so much
-constexpr double kLeastShare = 0.1;  // of those
+constexpr double kSeam = 0.7;      // between boxes
+constexpr double kMinWidth = 1.6;  // what is narrower is drawn with its neighbours,
+constexpr double kRunWidth = 6;    // on so much
+constexpr double kMinShare = 0.1;  // of those
 constexpr double kDigitWidth = 6.4, kDigitMargin = 3;
 constexpr double kNumberWidth = 40;  // of an axis' number, with room beside it
-constexpr std::size_t kMostRows = 32;
+constexpr std::size_t kMaxRows = 32;
 
 // --- Rows ----------------------------------------------------------------------------------------------------------
 
@@ -111,15 +95,15 @@ std::vector<Piece> pieces_of(const std::vector<Span>& rank, const std::vector<Id
   std::vector<Piece> pieces;
   auto slice = idle.begin();
   for (std::size_t i = 0; i < rank.size(); ++i) {
-    for (; slice != idle.end() && slice->place == i; ++slice)
-      pieces.push_back({.look = look_of(slice->cause),
+    for (; slice != idle.end() && slice->instruction_index == i; ++slice)
+      pieces.push_back({.activity = kIdle[static_cast<std::size_t>(slice->cause)],
                         .begin = scale(slice->begin_seconds),
                         .end = scale(slice->end_seconds),
                         .top = 1 - kLineHeight / kBoxHeight});
     const Op op = rank[i].instruction.op;
-    const Look look = look_of(op);
+    const Activity activity = activity_of(op);
     const bool numbered = is_backward(op) || op == Op::kForward;
-    pieces.push_back({.look = look,
+    pieces.push_back({.activity = activity,
                       .begin = scale(rank[i].ready_seconds),
                       .end = scale(rank[i].end_seconds),
                       .micro_batch = numbered ? rank[i].instruction.micro_batch : -1});
@@ -132,7 +116,7 @@ class Merger {
  public:
   std::vector<Piece> merge(const std::vector<Piece>& pieces) {
     for (const Piece& piece : pieces) {
-      const bool tiny = piece.width() < kLeastWidth;
+      const bool tiny = piece.width() < kMinWidth;
       if (!tiny || (!run_.empty() && piece.end - run_.front().begin > kRunWidth)) end_run();
       (tiny ? run_ : merged_).push_back(piece);
     }
@@ -147,14 +131,14 @@ class Merger {
     std::array<double, kInks.size()> shares{};
     for (std::size_t i = 0; i < kInks.size(); ++i)
       for (const Piece& piece : run_)
-        if (end > begin && piece.look == kInks[i].look) shares[i] += piece.width() / (end - begin);
+        if (end > begin && piece.activity == kInks[i].activity) shares[i] += piece.width() / (end - begin);
     double shown = 0;
-    for (double& share : shares) shown += share < kLeastShare ? share = 0 : share;
+    for (double& share : shares) shown += share < kMinShare ? share = 0 : share;
     for (std::size_t i = 0, first = merged_.size(); i < kInks.size(); ++i) {
       if (shares[i] <= 0) continue;
       const double top = merged_.size() == first ? 0 : merged_.back().bottom;
       merged_.push_back(
-          {.look = kInks[i].look, .begin = begin, .end = end, .top = top, .bottom = top + shares[i] / shown});
+          {.activity = kInks[i].activity, .begin = begin, .end = end, .top = top, .bottom = top + shares[i] / shown});
     }
     run_.clear();
   }
@@ -172,7 +156,7 @@ std::string draw_row(const std::vector<Piece>& pieces, double y) {
   for (const Ink& ink : kInks) {
     std::string path;
     for (const Piece& piece : pieces) {
-      if (piece.look != ink.look) continue;
+      if (piece.activity != ink.activity) continue;
       const double width = std::max(0.5, piece.width() - kSeam);
       path += fmt::format("M{} {}h{}v{}h-{}z", number(kLeft + piece.begin), number(y + kBoxHeight * piece.top),
                           number(width), number(kBoxHeight * (piece.bottom - piece.top)), number(width));
@@ -233,7 +217,8 @@ std::string draw_legend(double y) {
   std::string text;
   double x = kLeft;
   for (const Ink& ink : kInks) {
-    const double height = ink.look == Look::kBubble || ink.look == Look::kStraggler ? kLineHeight : kSwatch;
+    const double height =
+        ink.activity == Activity::kBubble || ink.activity == Activity::kStraggler ? kLineHeight : kSwatch;
     text += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n", ink.css_class, number(x),
                         number(y + kSwatch - height), number(kSwatch), number(height));
     text += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", number(x + kSwatch + 6), number(y + 12), ink.name);
@@ -289,7 +274,7 @@ Extent extent_of(const Timeline& step) {
 }
 
 std::size_t num_rows(const Panel& panel) {
-  return std::min(panel.step.num_ranks(), kMostRows);
+  return std::min(panel.step.num_ranks(), kMaxRows);
 }
 
 double height_of(const Panel& panel) {

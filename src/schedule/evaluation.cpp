@@ -5,8 +5,8 @@
 ///   stage 1  .  F0 F1 F2 F3 .
 ///   stage 2  .  .  F0 F1 F2 F3
 ///
-/// In flight: 1 a chunk, until its activation is handed over or its loss is known. With several chunks a stage, groups
-/// of p micro-batches go through all of them: the first is back at the stage when the last has left it.
+/// In flight: 1 per chunk, until its activation is handed over or its loss is known. With several chunks per stage,
+/// groups of p micro-batches go through all of them: the first is back at the stage when the last has left it.
 #include <algorithm>
 
 #include "schedule/stage_builder.h"

@@ -12,7 +12,6 @@
 namespace convoy {
 
 Schedule make_gpipe(const PipelineSpec& spec) {
-  schedule::check_one_chunk(spec, "gpipe");
   return schedule::build(spec, [](schedule::StageBuilder& stage) {
     for (std::int64_t m = 0; m < stage.micro_batches(); ++m) stage.forward(m);
     for (std::int64_t m = 0; m < stage.micro_batches(); ++m) stage.backward(m);

@@ -1,4 +1,4 @@
-/// Whose fault a wait is: cuts it where its cause changes.
+/// What each wait was for: a wait is cut where its cause changes.
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -30,7 +30,7 @@ class Arrivals {
     }
   }
 
-  double of(std::size_t rank, std::size_t place) const { return latest_[rank][place]; }
+  double of(std::size_t rank, std::size_t instruction_index) const { return latest_[rank][instruction_index]; }
 
  private:
   /// The k-th `wait` of each rank of a group needs the k-th `arrival` of all: buckets go through both in one order. Its
@@ -54,23 +54,24 @@ class Arrivals {
   }
 
   const Timeline& measured_;
-  std::vector<std::vector<double>> latest_;  ///< by rank and place; kNever where a wait is for no other rank
+  std::vector<std::vector<double>> latest_;  ///< by rank and instruction; kNever where a wait is for no other rank
 };
 
 /// Neighbouring slices of one wait, none of them empty.
 class Cutter {
  public:
-  Cutter(std::size_t place, double begin, std::vector<IdleSlice>& slices)
-      : place_(place), begin_(begin), slices_(slices) {}
+  Cutter(std::size_t instruction_index, double begin, std::vector<IdleSlice>& slices)
+      : instruction_index_(instruction_index), begin_(begin), slices_(slices) {}
 
   void until(double end, IdleCause cause) {
     if (end <= begin_) return;
-    slices_.push_back({.place = place_, .cause = cause, .begin_seconds = begin_, .end_seconds = end});
+    slices_.push_back(
+        {.instruction_index = instruction_index_, .cause = cause, .begin_seconds = begin_, .end_seconds = end});
     begin_ = end;
   }
 
  private:
-  std::size_t place_;
+  std::size_t instruction_index_;
   double begin_;
   std::vector<IdleSlice>& slices_;
 };
@@ -100,17 +101,8 @@ void cut(const Span& timed, double latest_arrival, double planned_wait, Cutter c
 }  // namespace
 
 const char* to_string(IdleCause cause) {
-  switch (cause) {
-    case IdleCause::kBubble:
-      return "bubble";
-    case IdleCause::kStraggler:
-      return "straggler";
-    case IdleCause::kCommunication:
-      return "communication";
-    case IdleCause::kData:
-      return "data";
-  }
-  return "unknown cause";
+  constexpr const char* kNames[] = {"bubble", "straggler", "communication", "data"};  // in the order of IdleCause
+  return kNames[static_cast<std::size_t>(cause)];
 }
 
 std::vector<std::vector<IdleSlice>> divide_idle(const Timeline& measured, const Timeline& planned) {

@@ -1,4 +1,4 @@
-/// Several chunks of cells a stage, so that the pipeline fills in a v-th of the time. Narayanan et al. 2021.
+/// Several chunks of cells per stage, so that the pipeline fills in a v-th of the time. Narayanan et al. 2021.
 ///
 /// 3 stages with 2 chunks each, 6 micro-batches     F forward, B backward in chunk 0; f, b in chunk 1; . idle
 ///   stage 0  F0 F1 F2 f0 f1 f2 F3 F4 b0 F5 b1 .  f3 b2 f4 B0 f5 B1 B2 .  b3 .  b4 .  b5 B3 B4 B5
@@ -8,7 +8,7 @@
 /// Forward passes go through the chunks in groups: chunk 0 of the group's micro-batches, chunk 1 of them, and so on;
 /// backward passes likewise from the last chunk down. A group must have p micro-batches at least, because the first of
 /// them needs p passes to come back to the stage. So m micro-batches make floor(m / p) groups of sizes as equal as can
-/// be, where the paper wants m to be a multiple of p. Between the last stage's chunk and the first stage's behind it, g
+/// be, where the paper wants m to be a multiple of p. Between the last stage's chunk and the first stage's after it, g
 /// - p gradients wait for their turn; four have buffers, two at either end, and two of those are in use.
 ///
 /// Stage s goes 2 (p - s - 1) + (v - 1) g + 1 passes forward before it waits for its first gradient, g being the
@@ -18,7 +18,7 @@
 /// next activation is late goes backward meanwhile.
 #include <algorithm>
 
-#include "schedule/list_scheduler.h"
+#include "schedule/orders.h"
 #include "schedule/stage_builder.h"
 
 namespace convoy {
@@ -40,7 +40,7 @@ schedule::OrderRule rule_of(const PipelineSpec& spec) {
     }
   }
   for (std::int64_t s = 0; s < p; ++s)
-    rule.most_ahead.push_back(std::min(2 * (p - s - 1) + (v - 1) * largest + 1, v * m));
+    rule.max_ahead.push_back(std::min(2 * (p - s - 1) + (v - 1) * largest + 1, v * m));
   return rule;
 }
 

@@ -1,6 +1,5 @@
-/// An event is a stage that may have something to do: it is free, or something has arrived.
-#include "schedule/list_scheduler.h"
-
+/// Orders by simulated time: a stage that is free takes the best of what has arrived. An event is a stage that may have
+/// work: it is free, or a message has arrived.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -9,6 +8,8 @@
 #include <utility>
 
 #include "convoy/schedule/bound_program.h"
+
+#include "schedule/orders.h"
 
 namespace convoy::schedule {
 
@@ -23,29 +24,28 @@ constexpr double kTicksOfLongest = 1 << 20;
 
 struct ChunkTicks {
   Ticks forward = 0, backward = 0, weight = 0;
-  Ticks wire = 0, latency = 0;  ///< of the boundary behind
+  Ticks wire = 0, latency = 0;  ///< of the boundary to the next stage
 };
 
 std::vector<ChunkTicks> ticks_of(const PipelineSpec& spec, bool splits_backward) {
-  struct Seconds {
-    double forward, backward, weight, wire, latency;
+  const std::vector<ChunkCost> chunks = costs_or_equal(spec).chunks;
+  const auto forward = [](const ChunkCost& c) { return c.load_seconds + c.forward_seconds + c.loss_seconds; };
+  const auto backward = [splits_backward](const ChunkCost& c) {
+    return splits_backward ? c.backward_input_seconds : c.joint_backward_seconds();
   };
-  std::vector<Seconds> seconds;
   double longest = 0;
-  for (const ChunkCost& cost : costs_or_equal(spec).chunks) {
-    const double forward = cost.load_seconds + cost.forward_seconds + cost.loss_seconds;
-    const double backward = splits_backward ? cost.backward_input_seconds : cost.joint_backward_seconds();
-    seconds.push_back(
-        {forward, backward, cost.backward_weight_seconds, cost.behind.wire_seconds(), cost.behind.latency_seconds});
-    longest = std::max({longest, forward, backward, cost.backward_weight_seconds});
-  }
+  for (const ChunkCost& c : chunks) longest = std::max({longest, forward(c), backward(c), c.backward_weight_seconds});
   // Transfers may be far longer than passes; a step's sum stays far below 2^63 all the same.
   const auto ticks = [longest](double value) {
     return longest > 0 ? static_cast<Ticks>(std::llround(std::min(value / longest, 1024.0) * kTicksOfLongest)) : 0;
   };
   std::vector<ChunkTicks> all;
-  for (const Seconds& s : seconds)
-    all.push_back({ticks(s.forward), ticks(s.backward), ticks(s.weight), ticks(s.wire), ticks(s.latency)});
+  for (const ChunkCost& c : chunks)
+    all.push_back({.forward = ticks(forward(c)),
+                   .backward = ticks(backward(c)),
+                   .weight = ticks(c.backward_weight_seconds),
+                   .wire = ticks(c.to_next.wire_seconds()),
+                   .latency = ticks(c.to_next.latency_seconds)});
   return all;
 }
 
@@ -122,9 +122,9 @@ class ListScheduler {
     if (progress.free_at > now) return;
     const bool has_weights = rule_.splits_backward && progress.weight < progress.backward;
     const bool may_go_ahead =
-        progress.forward < std::ssize(rule_.forward) && progress.forward - progress.backward < rule_.most_ahead[s];
+        progress.forward < std::ssize(rule_.forward) && progress.forward - progress.backward < rule_.max_ahead[s];
     if (may_go_ahead && can_go_forward(s, now)) {
-      if (!rule_.splits_backward || progress.forward - progress.weight < rule_.most_held) return forward(s, now);
+      if (!rule_.splits_backward || progress.forward - progress.weight < rule_.max_held) return forward(s, now);
       if (has_weights) return weight(s, now);
     }
     if (can_go_backward(s, now)) return backward(s, now);
@@ -164,7 +164,7 @@ class ListScheduler {
     return now + ticks;
   }
 
-  /// When a message across the boundary behind chunk `boundary` is with chunk `receiver`.
+  /// When a message across the boundary after chunk `boundary` is with chunk `receiver`.
   Ticks send(std::int64_t boundary, std::int64_t receiver, Ticks now, Ticks& wire_free) {
     wire_free = std::max(now, wire_free) + ticks_[boundary].wire;
     const Ticks arrival = wire_free + ticks_[boundary].latency;

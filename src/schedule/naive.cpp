@@ -11,7 +11,6 @@
 namespace convoy {
 
 Schedule make_naive(const PipelineSpec& spec) {
-  schedule::check_one_chunk(spec, "naive");
   return schedule::build(spec, [](schedule::StageBuilder& stage) {
     for (std::int64_t m = 0; m < stage.micro_batches(); ++m) {
       stage.forward(m);

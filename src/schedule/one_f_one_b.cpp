@@ -13,7 +13,6 @@
 namespace convoy {
 
 Schedule make_1f1b(const PipelineSpec& spec) {
-  schedule::check_one_chunk(spec, "1f1b");
   return schedule::build(spec, [](schedule::StageBuilder& stage) {
     const std::int64_t num = stage.micro_batches();
     const std::int64_t warmup = std::min(stage.stages() - stage.stage() - 1, num);

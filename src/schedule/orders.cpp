@@ -1,7 +1,6 @@
 /// Orders by rule, and the choice among orders by simulated time.
 #include "schedule/orders.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "convoy/schedule/simulator.h"
@@ -12,12 +11,12 @@ namespace convoy::schedule {
 
 Orders orders_in_turns(const OrderRule& rule, const std::vector<std::int64_t>& lag) {
   const std::int64_t num = std::ssize(rule.forward);
-  Orders orders(rule.most_ahead.size());
+  Orders orders(rule.max_ahead.size());
   for (std::size_t s = 0; s < orders.size(); ++s) {
     std::vector<Pass>& order = orders[s];
     std::int64_t forward = 0, backward = 0, weight = 0;
     while (backward < num) {
-      if (forward < num && forward - backward < rule.most_ahead[s]) {
+      if (forward < num && forward - backward < rule.max_ahead[s]) {
         order.push_back({Op::kForward, rule.forward[forward++]});
       } else if (rule.splits_backward) {
         order.push_back({Op::kBackwardInput, rule.backward[backward++]});
@@ -52,13 +51,13 @@ Schedule build(const PipelineSpec& spec, const Orders& orders) {
 Schedule build_fastest(const PipelineSpec& spec, const std::vector<Orders>& candidates) {
   const PipelineCosts costs = costs_or_equal(spec);
   Schedule fastest;
-  double least_seconds = 0;
+  double min_seconds = 0;
   for (const Orders& orders : candidates) {
     Schedule schedule = build(spec, orders);
     const double seconds = simulate(schedule, costs, {.zero_buffering = true, .keep_spans = false}).step_seconds;
-    if (!fastest.empty() && seconds >= least_seconds) continue;
+    if (!fastest.empty() && seconds >= min_seconds) continue;
     fastest = std::move(schedule);
-    least_seconds = seconds;
+    min_seconds = seconds;
   }
   return fastest;
 }

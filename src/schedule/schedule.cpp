@@ -2,25 +2,30 @@
 #include "convoy/schedule/schedule.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "convoy/base/error.h"
 
 namespace convoy {
 
-Schedule make_schedule(ScheduleKind kind, const PipelineSpec& spec) {
-  switch (kind) {
-    case ScheduleKind::kNaive:
-      return make_naive(spec);
-    case ScheduleKind::kGpipe:
-      return make_gpipe(spec);
-    case ScheduleKind::k1F1B:
-      return make_1f1b(spec);
-    case ScheduleKind::kInterleaved:
-      return make_interleaved(spec);
-    case ScheduleKind::kZeroBubble:
-      return make_zero_bubble(spec);
+const ScheduleTraits& traits_of(ScheduleKind kind) {
+  for (const ScheduleTraits& schedule : kSchedules) {
+    if (schedule.kind == kind) return schedule;
   }
   fail("There is no schedule number {}.", static_cast<int>(kind));
+}
+
+std::vector<ScheduleKind> all_schedules() {
+  std::vector<ScheduleKind> kinds;
+  for (const ScheduleTraits& schedule : kSchedules) kinds.push_back(schedule.kind);
+  return kinds;
+}
+
+Schedule make_schedule(ScheduleKind kind, const PipelineSpec& spec) {
+  const ScheduleTraits& schedule = traits_of(kind);
+  if (!schedule.has_chunks && spec.chunks != 1)
+    fail("{} schedules one chunk a stage, not {}.", name_of(kind), spec.chunks);
+  return schedule.make(spec);
 }
 
 std::int64_t num_chunks(const StageProgram& program) {
@@ -47,33 +52,15 @@ std::vector<SlotUse> slot_uses(const StageProgram& program) {
   return uses;
 }
 
-namespace {
-
-// Of the uses that count.
-template <typename Counts>
-std::int64_t most_at_once(const StageProgram& program, const Counts& counts) {
+std::int64_t max_in_flight(const StageProgram& program, std::int64_t chunk) {
   std::vector<std::int64_t> change(program.size() + 1, 0);
   for (const SlotUse& use : slot_uses(program)) {
-    if (!counts(use)) continue;
+    if (use.chunk != chunk) continue;
     ++change[use.taken_at];
     --change[use.released_at + 1];
   }
-  std::int64_t held = 0, most = 0;
-  for (const std::int64_t step : change) {
-    held += step;
-    most = std::max(most, held);
-  }
-  return most;
-}
-
-}  // namespace
-
-std::int64_t max_in_flight(const StageProgram& program) {
-  return most_at_once(program, [](const SlotUse&) { return true; });
-}
-
-std::int64_t max_in_flight(const StageProgram& program, std::int64_t chunk) {
-  return most_at_once(program, [chunk](const SlotUse& use) { return use.chunk == chunk; });
+  std::partial_sum(change.begin(), change.end(), change.begin());
+  return *std::max_element(change.begin(), change.end());
 }
 
 }  // namespace convoy

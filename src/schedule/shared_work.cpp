@@ -1,4 +1,4 @@
-/// All active stages are given the same, so one clock does for all of them: it runs at their rate.
+/// All active stages get equal parts of the cores, so one clock is enough for all of them: it runs at their rate.
 #include "schedule/shared_work.h"
 
 #include <algorithm>

@@ -26,8 +26,8 @@ SimulatedNetwork::SimulatedNetwork(const std::vector<BoundProgram>& programs, co
       zero_buffering_(zero_buffering),
       wires_free_(programs.size() * programs.size(), 0.0) {
   for (std::int64_t x = 0; x + 1 < num_virtual_; ++x) {
-    open(x, x + 1, Op::kSendActivation, Op::kRecvActivation, costs.chunks[x].behind);
-    open(x + 1, x, Op::kSendGradient, Op::kRecvGradient, costs.chunks[x].behind);
+    open(x, x + 1, Op::kSendActivation, Op::kRecvActivation, costs.chunks[x].to_next);
+    open(x + 1, x, Op::kSendGradient, Op::kRecvGradient, costs.chunks[x].to_next);
   }
   for (std::int64_t s = 0; s < num_stages_; ++s) note_sends(programs[s], s);
   for (std::int64_t s = 0; s < num_stages_; ++s) check_receives(programs[s], s);

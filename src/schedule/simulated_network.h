@@ -45,9 +45,9 @@ class SimulatedNetwork {
   /// What a send, or a receive, of that stage uses; null where there is no such neighbour.
   Channel* channel_of(std::int64_t stage, Op op, std::int64_t chunk) {
     const std::int64_t x = chunk * num_stages_ + stage;
-    const bool is_behind = op == Op::kSendActivation || op == Op::kRecvGradient;
+    const bool is_next = op == Op::kSendActivation || op == Op::kRecvGradient;
     const bool is_gradient = op == Op::kSendGradient || op == Op::kRecvGradient;
-    const std::int64_t boundary = is_behind ? x : x - 1;
+    const std::int64_t boundary = is_next ? x : x - 1;
     if (boundary < 0 || boundary + 1 >= num_virtual_) return nullptr;
     return &channels_[2 * boundary + (is_gradient ? 1 : 0)];
   }

@@ -1,5 +1,5 @@
-/// Simulated time for instruction lists. An event is a stage that can go on; it goes as far as it can, which may let
-/// others go on. Where no event is left and stages are not through, the lists deadlock.
+/// Simulated time for instruction lists. An event is a stage that can continue; it continues as far as possible, which
+/// may let others continue. If no event is left and stages have not finished, the lists deadlock.
 #include "convoy/schedule/simulator.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// What one micro-batch's passes through a chunk consist of: the same in all schedules.
+/// The instructions of a micro-batch's passes through a chunk, the same in all schedules.
 #include "schedule/stage_builder.h"
 
 #include <utility>
@@ -43,7 +43,7 @@ void StageBuilder::backward_weight(std::int64_t m, std::int64_t chunk) {
 }
 
 /// The tail of a training step: the last micro-batch completes the gradients of a chunk, last bucket (nearest the loss)
-/// first. A bucket's exchange runs behind the backward of the next, so its fold and update come one bucket later:
+/// first. A bucket's exchange runs during the backward of the next, so its fold and update come one bucket later:
 ///
 ///   B2 Reduce2  B1 Reduce1 Fold2 Update2  B0 SendGradient Reduce0 Fold1 Update1  Fold0 Update0  Gather2 Gather1
 ///   Gather0
@@ -109,10 +109,6 @@ Schedule build(const PipelineSpec& spec, const std::function<void(StageBuilder&)
     schedule.push_back(builder.finish());
   }
   return schedule;
-}
-
-void check_one_chunk(const PipelineSpec& spec, const char* name) {
-  if (spec.chunks != 1) fail("{} schedules one chunk a stage, not {}.", name, spec.chunks);
 }
 
 }  // namespace convoy::schedule

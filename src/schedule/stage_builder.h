@@ -20,7 +20,7 @@ class StageBuilder {
   void forward(std::int64_t m, std::int64_t chunk = 0);
   /// The gradient in, backward, the gradient out. The last micro-batch also hands over the buckets (see there).
   void backward(std::int64_t m, std::int64_t chunk = 0);
-  /// Likewise by input alone; no buckets.
+  /// Likewise the data gradient alone; no buckets.
   void backward_input(std::int64_t m, std::int64_t chunk = 0);
   /// By weight. The last micro-batch also hands over the buckets.
   void backward_weight(std::int64_t m, std::int64_t chunk = 0);
@@ -46,13 +46,10 @@ class StageBuilder {
   StageProgram reduced_;  ///< ReduceBucket of every bucket so far
 };
 
-/// Throws Error where the spec is no pipeline.
+/// Throws Error where the spec is not a pipeline.
 void check(const PipelineSpec& spec);
 
-/// A list for each stage, written by `write`. Throws Error where the spec is no pipeline.
+/// A list for each stage, written by `write`. Throws Error where the spec is not a pipeline.
 Schedule build(const PipelineSpec& spec, const std::function<void(StageBuilder&)>& write);
-
-/// Throws Error where the schedule of that name is asked for more than one chunk a stage.
-void check_one_chunk(const PipelineSpec& spec, const char* name);
 
 }  // namespace convoy::schedule

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "convoy/base/error.h"
@@ -20,36 +21,16 @@ double first_begin(const Timeline& step) {
 }
 
 /// Instructions whose work is the same in the mean: micro-batches are alike.
-Instruction kind_of(Instruction instruction) {
-  instruction.micro_batch = instruction.micro_batch < 0 ? -1 : 0;
-  return instruction;
+using Kind = std::tuple<Op, std::int64_t, std::int64_t>;
+Kind kind_of(const Instruction& instruction) {
+  return {instruction.op, instruction.bucket, instruction.chunk};
 }
 
-class Means {
- public:
-  void add(const Instruction& kind, double seconds) {
-    Mean& mean = find(kind);
-    mean.seconds += seconds;
-    ++mean.count;
-  }
-  double of(const Instruction& kind) {
-    const Mean& mean = find(kind);
-    return mean.seconds / static_cast<double>(mean.count);
-  }
+struct Mean {
+  double sum_seconds = 0;
+  std::int64_t count = 0;
 
- private:
-  struct Mean {
-    Instruction kind;
-    double seconds = 0;
-    std::int64_t count = 0;
-  };
-  Mean& find(const Instruction& kind) {
-    const auto found =
-        std::find_if(means_.begin(), means_.end(), [&kind](const Mean& mean) { return mean.kind == kind; });
-    return found != means_.end() ? *found : means_.emplace_back(Mean{.kind = kind});
-  }
-
-  std::vector<Mean> means_;  // as many as a stage has kinds and buckets
+  double seconds() const { return sum_seconds / static_cast<double>(count); }
 };
 
 /// The list twice: a step and the next, whose micro-batches are counted on.
@@ -73,11 +54,11 @@ void shift(std::vector<Span>& rank, double seconds) {
 }
 
 /// Where the instructions of one kind are in the list of a rank's chunk, in order.
-std::vector<std::size_t> places_of(const std::vector<Span>& rank, Op op, std::int64_t chunk) {
-  std::vector<std::size_t> places;
+std::vector<std::size_t> indices_of(const std::vector<Span>& rank, Op op, std::int64_t chunk) {
+  std::vector<std::size_t> indices;
   for (std::size_t i = 0; i < rank.size(); ++i)
-    if (rank[i].instruction.op == op && rank[i].instruction.chunk == chunk) places.push_back(i);
-  return places;
+    if (rank[i].instruction.op == op && rank[i].instruction.chunk == chunk) indices.push_back(i);
+  return indices;
 }
 
 std::int64_t num_chunks(const std::vector<Span>& rank) {
@@ -114,14 +95,17 @@ std::int64_t median_step(const Timeline& timeline) {
 }
 
 std::vector<WorkSeconds> mean_work(const Timeline& measured) {
-  std::vector<Means> of_stage(static_cast<std::size_t>(measured.num_stages));
+  std::vector<std::map<Kind, Mean>> of_stage(static_cast<std::size_t>(measured.num_stages));
   for (std::size_t r = 0; r < measured.num_ranks(); ++r)
-    for (const Span& i : measured.ranks[r])
-      of_stage[measured.stage_of(r)].add(kind_of(i.instruction), i.work_seconds());
+    for (const Span& i : measured.ranks[r]) {
+      Mean& mean = of_stage[measured.stage_of(r)][kind_of(i.instruction)];
+      mean.sum_seconds += i.work_seconds();
+      ++mean.count;
+    }
   std::vector<WorkSeconds> work(measured.num_ranks());
   for (std::size_t r = 0; r < measured.num_ranks(); ++r)
     for (std::size_t i = 0; i < measured.length_of(r); ++i)
-      work[r].push_back(of_stage[measured.stage_of(r)].of(kind_of(measured.ranks[r][i].instruction)));
+      work[r].push_back(of_stage[measured.stage_of(r)].at(kind_of(measured.ranks[r][i].instruction)).seconds());
   return work;
 }
 
@@ -159,8 +143,8 @@ std::vector<Passage> find_passages(const Timeline& timeline) {
   std::vector<Passage> passages;
   const auto stages = static_cast<std::size_t>(timeline.num_stages);
   const auto match = [&](const End& from, Op send, const End& to, Op receive) {
-    const auto sends = places_of(timeline.ranks[from.rank], send, from.chunk),
-               receives = places_of(timeline.ranks[to.rank], receive, to.chunk);
+    const auto sends = indices_of(timeline.ranks[from.rank], send, from.chunk),
+               receives = indices_of(timeline.ranks[to.rank], receive, to.chunk);
     if (sends.size() != receives.size())
       fail("Rank {} sends {} messages to rank {}, which receives {}.", from.rank, sends.size(), to.rank,
            receives.size());
@@ -172,9 +156,9 @@ std::vector<Passage> find_passages(const Timeline& timeline) {
     const std::int64_t chunks = num_chunks(timeline.ranks[rank]);
     for (std::int64_t c = 0; c < chunks; ++c) {
       if (wraps && c + 1 == chunks) continue;  // the last virtual stage
-      const End here{rank, c}, behind = wraps ? End{rank + 1 - stages, c + 1} : End{rank + 1, c};
-      match(here, Op::kSendActivation, behind, Op::kRecvActivation);
-      match(behind, Op::kSendGradient, here, Op::kRecvGradient);
+      const End here{rank, c}, next = wraps ? End{rank + 1 - stages, c + 1} : End{rank + 1, c};
+      match(here, Op::kSendActivation, next, Op::kRecvActivation);
+      match(next, Op::kSendGradient, here, Op::kRecvGradient);
     }
   }
   return passages;

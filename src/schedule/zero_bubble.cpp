@@ -1,6 +1,6 @@
-/// The backward by weight waits until there is time for it: ZB-H1, a third of 1F1B's bubble. Qi et al. 2023.
+/// The weight gradient waits until there is time for it: ZB-H1, a third of 1F1B's bubble. Qi et al. 2023.
 ///
-/// 4 stages, 8 micro-batches     F forward, B backward by input, W backward by weight, . idle
+/// 4 stages, 8 micro-batches F forward, B data gradient, W weight gradient, . idle
 ///   stage 0  F0 F1 F2 F3 .  .  .  B0 W0 F4 B1 W1 F5 B2 W2 F6 B3 W3 F7 B4 W4 B5 W5 B6 W6 B7 W7
 ///   stage 1  .  F0 F1 F2 .  .  B0 F3 B1 W0 F4 B2 W1 F5 B3 W2 F6 B4 W3 F7 B5 W4 B6 W5 B7 W6 W7
 ///   stage 2  .  .  F0 F1 .  B0 F2 B1 F3 B2 W0 F4 B3 W1 F5 B4 W2 F6 B5 W3 F7 B6 W4 B7 W5 W6 W7
@@ -13,10 +13,9 @@
 /// Three orders are made and the fastest taken: by simulated time, with weights in the gaps; the paper's, where the
 /// weights follow s backwards later, which costs that are almost equal prefer; and 1F1B's own, where they follow
 /// at once, which is never slower than 1F1B, because each gradient leaves earlier and nothing else changes.
-#include <algorithm>
 #include <numeric>
 
-#include "schedule/list_scheduler.h"
+#include "schedule/orders.h"
 #include "schedule/stage_builder.h"
 
 namespace convoy {
@@ -27,9 +26,9 @@ schedule::OrderRule rule_of(const PipelineSpec& spec) {
   schedule::OrderRule rule;
   for (std::int64_t m = 0; m < spec.micro_batches; ++m) rule.forward.push_back({.chunk = 0, .micro_batch = m});
   rule.backward = rule.forward;
-  for (std::int64_t s = 0; s < spec.stages; ++s) rule.most_ahead.push_back(spec.stages - s);
+  for (std::int64_t s = 0; s < spec.stages; ++s) rule.max_ahead.push_back(spec.stages - s);
   rule.splits_backward = true;
-  rule.most_held = spec.stages;
+  rule.max_held = spec.stages;
   return rule;
 }
 
@@ -37,7 +36,6 @@ schedule::OrderRule rule_of(const PipelineSpec& spec) {
 
 Schedule make_zero_bubble(const PipelineSpec& spec) {
   schedule::check(spec);
-  schedule::check_one_chunk(spec, "zero_bubble");
   const schedule::OrderRule rule = rule_of(spec);
   const std::vector<std::int64_t> at_once(spec.stages, 0);
   std::vector<std::int64_t> by_stage(spec.stages);

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "app/program.h"
@@ -17,15 +18,15 @@ class BadInput : public testing::Test {
 
   // The later of two equal keys holds.
   void expect_refused(const std::vector<std::string>& more, const std::string& says, int ranks = 0) {
-    const Ending ending = run_program(
+    const ProcessResult result = run_program(
         {.arguments = arguments_ + std::vector<std::string>{"--run.directory=" + (directory_ / "run")} + more,
          .ranks = ranks,
-         .patience_seconds = 60});
-    EXPECT_EQ(ending.status, 2) << ending.output;
-    EXPECT_NE(ending.output.find(says), std::string::npos) << "wanted: " << says << "\ngot: " << ending.output;
-    const std::size_t first = ending.output.find("convoy: ");
-    EXPECT_NE(first, std::string::npos) << ending.output;
-    EXPECT_EQ(ending.output.find("convoy: ", first + 1), std::string::npos) << "said more than once\n" << ending.output;
+         .timeout_seconds = 60});
+    EXPECT_EQ(result.status, 2) << result.output;
+    EXPECT_NE(result.output.find(says), std::string::npos) << "wanted: " << says << "\ngot: " << result.output;
+    const std::size_t first = result.output.find("convoy: ");
+    EXPECT_NE(first, std::string::npos) << result.output;
+    EXPECT_EQ(result.output.find("convoy: ", first + 1), std::string::npos) << "said more than once\n" << result.output;
     EXPECT_FALSE(std::filesystem::exists(directory_ / "run")) << "work was begun";
   }
 
@@ -77,8 +78,10 @@ TEST_F(BadInput, BatchesThatDoNotDivideAreRefused) {
 
 TEST_F(BadInput, GridsThatDoNotFitAreRefusedOnceByRankZero) {
   expect_refused({"--grid.stages=3"}, "grid.stages = 3 does not divide the 4 ranks", 4);
-  expect_refused({"--grid.stages=13"}, "grid.stages = 13", 13);  // resnet20 has 11 cells
-  expect_refused({"--batch.micro=32"}, "batch.micro = 32", 4);   // 2 micro-batches for 4 replicas
+  const std::string too_many = "grid.stages = 13: the network has 11 cells";  // resnet20
+  expect_refused({"--grid.stages=13"}, too_many, 13);
+  expect_refused({"--grid.stages=13"}, too_many, 2);
+  expect_refused({"--batch.micro=32"}, "batch.micro = 32", 4);  // 2 micro-batches for 4 replicas
   expect_refused({"--batch.global=131072", "--batch.micro=1"}, "batch.global = 131072 is more than the 640 samples");
 }
 
@@ -99,8 +102,9 @@ TEST_F(BadInput, APathThatCannotBeFollowedIsRefusedByItsKey) {
   std::filesystem::create_symlink("loop", directory_ / "loop");
   const std::string long_name(300, 'a');
   for (const std::string key : {"run.directory", "data.train", "data.test", "init.weights", "checkpoint.resume"}) {
-    expect_refused({"--" + key + "=" + (directory_ / "loop")}, key + " = ", 2);
-    expect_refused({"--" + key + "=./" + long_name}, "the path is too long: each name in it may have 255 bytes");
+    expect_refused({fmt::format("--{}={}", key, directory_ / "loop")}, key + " = ", 2);
+    expect_refused({fmt::format("--{}=./{}", key, long_name)},
+                   "the path is too long: each name in it may have 255 bytes");
   }
 }
 
@@ -133,11 +137,11 @@ TEST_F(BadInput, TruncatedIdxFilesAreRefusedAndNothingIsWritten) {
   for (const std::size_t length :
        {std::size_t{0}, std::size_t{3}, std::size_t{15}, std::size_t{16}, whole.size() / 2, whole.size() - 1}) {
     write_text(path, whole.substr(0, length));
-    const Ending ending = run_program(
+    const ProcessResult result = run_program(
         {.arguments = {"import", "--import.source=" + folder, "--import.output=" + (directory_ / "imported")},
          .ranks = length == 0 ? 2 : 0});
-    EXPECT_EQ(ending.status, 2) << length << ending.output;
-    EXPECT_NE(ending.output.find("train-images-idx3-ubyte"), std::string::npos) << ending.output;
+    EXPECT_EQ(result.status, 2) << length << result.output;
+    EXPECT_NE(result.output.find("train-images-idx3-ubyte"), std::string::npos) << result.output;
     EXPECT_FALSE(std::filesystem::exists(directory_ / "imported/train.h5"));
   }
 }

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/inspect.h"
 
@@ -28,7 +29,7 @@ class ChangedData : public testing::Test {
  protected:
   ChangedData() : arguments_(import_small_data(directory_ / "small")) {}
 
-  Ending train(const std::vector<std::string>& more, int ranks = 0) const {
+  ProcessResult train(const std::vector<std::string>& more, int ranks = 0) const {
     return run_program(
         {.arguments = arguments_ + std::vector<std::string>{"--run.directory=" + run_} + more, .ranks = ranks});
   }
@@ -42,9 +43,10 @@ class ChangedData : public testing::Test {
       images[*changed] ^= 1;
       write_text(source + "/" + split + "-images-idx3-ubyte", images);
     }
-    const Ending import = run_program({.arguments = std::vector<std::string>{"import", "--import.source=" + source,
-                                                                             "--import.output=" + (directory_ / name)} +
-                                                    more});
+    const ProcessResult import =
+        run_program({.arguments = std::vector<std::string>{"import", "--import.source=" + source,
+                                                           "--import.output=" + (directory_ / name)} +
+                                  more});
     EXPECT_EQ(import.status, 0) << import.output;
     return directory_ / name;
   }
@@ -56,15 +58,16 @@ class ChangedData : public testing::Test {
 };
 
 /// Starts the program, and calls `change` once `ready` is true.
-Ending run_and_change(const Start& start, const std::function<bool()>& ready, const std::function<void()>& change) {
+ProcessResult run_and_change(const Start& start, const std::function<bool()>& ready,
+                             const std::function<void()>& change) {
   std::thread changes([&] {
     for (int tick = 0; tick < 6000 && !ready(); ++tick) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     std::this_thread::sleep_for(std::chrono::milliseconds(300));  // a file that is open is read at once
     change();
   });
-  Ending ending = run_program(start);
+  ProcessResult result = run_program(start);
   changes.join();
-  return ending;
+  return result;
 }
 
 // In place. The trailer says where the images begin (src/io/shard.h).
@@ -81,7 +84,7 @@ void flip_byte_of_image(const std::string& path, std::int64_t image) {
 TEST_F(ChangedData, AFlippedPixelEndsTheRunWithinAnEpochAndTheCheckpointsStay) {
   ASSERT_EQ(train({"--train.max_steps=3"}).status, 0);
   flip_byte_of_image(train_, 639);
-  const Ending damaged = train({}, 2);
+  const ProcessResult damaged = train({}, 2);
   EXPECT_EQ(damaged.status, 1) << damaged.output;
   EXPECT_TRUE(contains(damaged.output, "'" + train_ + "' is damaged: the bytes of its image 639 are not those that"))
       << damaged.output;
@@ -91,17 +94,17 @@ TEST_F(ChangedData, AFlippedPixelEndsTheRunWithinAnEpochAndTheCheckpointsStay) {
 
 TEST_F(ChangedData, AShardCutShortWhileItIsTrainedOnIsNamedAndTheRunResumesWithItBack) {
   const std::string whole = read_text(train_);
-  const Ending ending = run_and_change(
+  const ProcessResult result = run_and_change(
       {.arguments = arguments_ + std::vector<std::string>{"--run.directory=" + run_, "--train.epochs=100000",
                                                           "--checkpoint.every_steps=1", "--lr.schedule=constant"},
        .ranks = 2},
       [&] { return fs::exists(checkpoint(2)); }, [&] { fs::resize_file(train_, whole.size() / 2); });
-  EXPECT_EQ(ending.status, 1) << ending.output;
-  EXPECT_FALSE(ending.timed_out);
-  EXPECT_TRUE(contains(ending.output, "cannot read '" + train_ + "': it ended at byte ")) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "Copy it back or import it again")) << ending.output;
+  EXPECT_EQ(result.status, 1) << result.output;
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_TRUE(contains(result.output, "cannot read '" + train_ + "': it ended at byte ")) << result.output;
+  EXPECT_TRUE(contains(result.output, "Copy it back or import it again")) << result.output;
   write_text(train_, whole);
-  const Ending again = train({"--train.epochs=100000", "--train.max_steps=1", "--lr.schedule=constant"});
+  const ProcessResult again = train({"--train.epochs=100000", "--train.max_steps=1", "--lr.schedule=constant"});
   EXPECT_EQ(again.status, 0) << again.output;
   EXPECT_TRUE(contains(again.output, "resumed: ")) << again.output;
 }
@@ -111,11 +114,11 @@ TEST_F(ChangedData, AShardCutShortWhileItIsEvaluatedOrPredictedIsNamed) {
   const auto large = import_small_data(directory_ / "large", {.num_train = 64, .num_test = 40'000});
   const std::string shard = directory_ / "large/data/test.h5", whole = read_text(shard);
   for (const std::string command : {"evaluate", "predict"}) {
-    const Ending ending = run_and_change(
+    const ProcessResult result = run_and_change(
         {.arguments = {command, run_ + "/params.cfg", "--data.test=" + shard, "--run.device=cpu"}},
         [&] { return is_open_in_a_rank(shard); }, [&] { fs::resize_file(shard, whole.size() / 2); });
-    EXPECT_EQ(ending.status, 1) << command << ending.output;
-    EXPECT_TRUE(contains(ending.output, "cannot read '" + shard + "': it ended at byte ")) << command << ending.output;
+    EXPECT_EQ(result.status, 1) << command << result.output;
+    EXPECT_TRUE(contains(result.output, "cannot read '" + shard + "': it ended at byte ")) << command << result.output;
     EXPECT_FALSE(fs::exists(run_ + "/predictions.csv"));
     write_text(shard, whole);
   }
@@ -126,17 +129,17 @@ TEST_F(ChangedData, AShardCutShortWhileItIsEvaluatedOrPredictedIsNamed) {
 TEST_F(ChangedData, OtherTrainingImagesAreRefusedOnResumeButForTheKeyThatAllowsThem) {
   ASSERT_EQ(train({"--train.max_steps=2"}).status, 0);
   const std::string other = "--data.train=" + import_again("other", {}, 700);
-  const Ending refused = train({"--train.max_steps=4", other}, 2);
+  const ProcessResult refused = train({"--train.max_steps=4", other}, 2);
   EXPECT_EQ(refused.status, 2) << refused.output;
   EXPECT_TRUE(contains(refused.output, "holds other images or labels than " + checkpoint(2) + " was trained on"))
       << refused.output;
   EXPECT_TRUE(contains(refused.output, "checkpoint.allow_other_data = true")) << refused.output;
   EXPECT_FALSE(fs::exists(checkpoint(4)));
-  const Ending allowed = train({"--train.max_steps=4", other, "--checkpoint.allow_other_data=true"}, 2);
+  const ProcessResult allowed = train({"--train.max_steps=4", other, "--checkpoint.allow_other_data=true"}, 2);
   EXPECT_EQ(allowed.status, 0) << allowed.output;
   EXPECT_TRUE(contains(allowed.output, "training continues on them, as checkpoint.allow_other_data asks"))
       << allowed.output;
-  const Ending next = train({"--train.max_steps=5", other});
+  const ProcessResult next = train({"--train.max_steps=5", other});
   EXPECT_EQ(next.status, 0) << "these are its data now: " << next.output;
   EXPECT_EQ(train({"--train.max_steps=6"}).status, 2) << "and no longer those of before";
 }
@@ -147,9 +150,9 @@ TEST_F(ChangedData, TheSameImagesElsewhereInOtherShardsAreTheSameAndGiveTheSameB
   fs::remove_all(run_);
   ASSERT_EQ(train({"--train.max_steps=2"}).status, 0);
   const std::string shards = import_again("elsewhere", {"--import.shards=5"}, std::nullopt);
-  const Ending ending = train({"--train.max_steps=4", "--data.train=" + shards, "--data.test=" + shards});
-  EXPECT_EQ(ending.status, 0) << ending.output;
-  EXPECT_FALSE(contains(ending.output, "warning")) << ending.output;
+  const ProcessResult result = train({"--train.max_steps=4", "--data.train=" + shards, "--data.test=" + shards});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_FALSE(contains(result.output, "warning")) << result.output;
   const io::Checkpoint got = io::decode_checkpoint(io::read_file(checkpoint(4)), "");
   EXPECT_EQ(got.state.train_hash, want.state.train_hash);
   EXPECT_EQ(got.state.metric_hash, want.state.metric_hash);
@@ -172,17 +175,17 @@ TEST_F(ChangedData, OtherTestImagesBeginTheBestValueAndThePatienceAnew) {
   ASSERT_EQ(train(patient + std::vector<std::string>{"--train.max_steps=20"}).status, 0);
   fs::remove(io::best_checkpoint_path(run_ + "/checkpoints"));
   rewrite(checkpoint(20), [](io::TrainingState& state) { state.best_metric = 1, state.best_step = 10; });
-  const Ending same = train(patient);
+  const ProcessResult same = train(patient);
   EXPECT_TRUE(contains(same.output, "ended early: step 20 of 30")) << same.output;
 
   const std::string other = import_again("other", {}, 700, "t10k");
-  const Ending ending = train(patient + std::vector<std::string>{"--data.test=" + other});
-  EXPECT_EQ(ending.status, 0) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "data.test = " + other +
+  const ProcessResult result = train(patient + std::vector<std::string>{"--data.test=" + other});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_TRUE(contains(result.output, "data.test = " + other +
                                           " holds other images or labels than the best top-1 so "
                                           "far, 100.00 % at step 10, was measured on"))
-      << ending.output;
-  EXPECT_TRUE(contains(ending.output, "done: step 30 of 30")) << ending.output;
+      << result.output;
+  EXPECT_TRUE(contains(result.output, "done: step 30 of 30")) << result.output;
   const std::string best = io::best_checkpoint_path(run_ + "/checkpoints");
   ASSERT_TRUE(fs::exists(best));
   EXPECT_EQ(io::decode_checkpoint(io::read_file(best), best).state.best_step, 30);
@@ -192,9 +195,10 @@ TEST_F(ChangedData, ACheckpointThatDoesNotSayItsDataIsResumedWithAWarning) {
   ASSERT_EQ(train({"--train.max_steps=2"}).status, 0);
   rewrite(checkpoint(2), [](io::TrainingState& state) { state.train_hash = state.metric_hash = 0; });
   fs::remove(io::best_checkpoint_path(run_ + "/checkpoints"));
-  const Ending ending = train({"--train.max_steps=4"});
-  EXPECT_EQ(ending.status, 0) << ending.output;
-  EXPECT_TRUE(contains(ending.output, checkpoint(2) + " does not say which images it was trained on")) << ending.output;
+  const ProcessResult result = train({"--train.max_steps=4"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_TRUE(contains(result.output, checkpoint(2) + " was written by an older Convoy and does not say which images"))
+      << result.output;
   EXPECT_FALSE(contains(train({"--train.max_steps=5"}).output, "warning")) << "the next one says it";
 }
 

@@ -64,7 +64,7 @@ TEST_P(CudaLayout, EveryGridAndScheduleGivesTheSameBits) {
 
 TEST_P(CudaLayout, ARestartOntoAnotherGridInMidEpochGivesTheSameBits) {
   train("whole", {1, 1}, 12);
-  train("pieces", {2, 2}, 5);  // 10 steps an epoch: both cuts are uneven
+  train("pieces", {2, 2}, 5);  // 10 steps per epoch: both cuts are uneven
   EXPECT_NE(checkpoint("pieces", 5).model[0].values, checkpoint("whole", 12).model[0].values) << "nothing was trained";
   train("pieces", {4, 1}, 11);
   train("pieces", {1, 2}, 12, "gpipe", "4");

@@ -12,7 +12,7 @@ class CudaMemory : public OnGpu {
   void SetUp() override {
     OnGpu::SetUp();
     if (IsSkipped()) return;
-    const Ending version = run_program({.arguments = {"--version"}, .program = CONVOY_COMPUTE_SANITIZER});
+    const ProcessResult version = run_program({.arguments = {"--version"}, .program = CONVOY_COMPUTE_SANITIZER});
     if (version.status != 0) GTEST_SKIP() << "no compute-sanitizer: " << version.output;
   }
 
@@ -21,7 +21,7 @@ class CudaMemory : public OnGpu {
     return {CONVOY_COMPUTE_SANITIZER, "--tool", kind, "--kernel-regex", "kns=convoy", "--report-api-errors", "no"};
   }
 
-  static constexpr double kPatienceSeconds = 50 * 30;
+  static constexpr double kTimeoutSeconds = 50 * 30;
 };
 
 class CudaMemoryOfTraining : public CudaMemory, public testing::WithParamInterface<std::string> {};
@@ -31,27 +31,27 @@ class CudaMemoryOfTraining : public CudaMemory, public testing::WithParamInterfa
 TEST_P(CudaMemoryOfTraining, StaysWithinItsBounds) {
   compute_on_gpu(GetParam());
   train("measures", {1, 1}, 1);  // cuDNN's engines, once
-  const Ending ending =
+  const ProcessResult result =
       run_program({.arguments = arguments_ + std::vector<std::string>{"--batch.global=16", "--train.max_steps=3",
                                                                       "--run.directory=" + (directory_ / "watched")},
-                   .patience_seconds = kPatienceSeconds,
+                   .timeout_seconds = kTimeoutSeconds,
                    .tool = sanitizer("memcheck")});
-  EXPECT_EQ(ending.status, 0) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "done: step 3 of 3")) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "ERROR SUMMARY: 0 errors")) << ending.output;
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_TRUE(contains(result.output, "done: step 3 of 3")) << result.output;
+  EXPECT_TRUE(contains(result.output, "ERROR SUMMARY: 0 errors")) << result.output;
 }
 
 INSTANTIATE_TEST_SUITE_P(In, CudaMemoryOfTraining, testing::Values("f32", "bf16"),
                          [](const auto& test) { return test.param; });
 
 TEST_F(CudaMemory, ThreadsOfBatchNormDoNotRace) {
-  const Ending ending = run_program({.arguments = {"--gtest_filter=*BatchNorm*"},
-                                     .patience_seconds = kPatienceSeconds,
-                                     .program = CONVOY_CUDA_OPS,
-                                     .tool = sanitizer("racecheck")});
-  EXPECT_EQ(ending.status, 0) << ending.output;
-  EXPECT_FALSE(contains(ending.output, "SKIPPED")) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "RACECHECK SUMMARY: 0 hazards")) << ending.output;
+  const ProcessResult result = run_program({.arguments = {"--gtest_filter=*BatchNorm*"},
+                                            .timeout_seconds = kTimeoutSeconds,
+                                            .program = CONVOY_CUDA_OPS,
+                                            .tool = sanitizer("racecheck")});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_FALSE(contains(result.output, "SKIPPED")) << result.output;
+  EXPECT_TRUE(contains(result.output, "RACECHECK SUMMARY: 0 hazards")) << result.output;
 }
 
 }  // namespace convoy::test

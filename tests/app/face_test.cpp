@@ -13,7 +13,7 @@
 namespace convoy::test {
 
 TEST(Face, HelpNamesEveryCommandAndSection) {
-  const Ending help = run_program({.arguments = {"--help"}});
+  const ProcessResult help = run_program({.arguments = {"--help"}});
   EXPECT_EQ(help.status, 0);
   for (const std::string command : {"train", "evaluate", "predict", "import", "export", "plan", "info", "check"})
     EXPECT_TRUE(contains(help.output, "\n  " + command + " ")) << command;
@@ -21,13 +21,20 @@ TEST(Face, HelpNamesEveryCommandAndSection) {
     EXPECT_TRUE(contains(help.output, "\n  " + key + " ")) << key;
 }
 
+TEST(Face, HelpAsMarkdownIsThePageOfTheParameterFiles) {
+  const ProcessResult help = run_program({.arguments = {"help", "--markdown"}, .ranks = 2});
+  EXPECT_EQ(help.status, 0) << help.output;
+  EXPECT_EQ(help.output, read_text(std::string(CONVOY_INPUT) + "/README.md"))
+      << "renew it: build/release/convoy help --markdown > input/README.md";
+}
+
 TEST(Face, HelpOnOneKeyPrintsItAloneAndAnUnknownOneIsRefusedOnce) {
-  const Ending help = run_program({.arguments = {"help", "optimizer.lr"}, .ranks = 2});
+  const ProcessResult help = run_program({.arguments = {"help", "optimizer.lr"}, .ranks = 2});
   EXPECT_EQ(help.status, 0) << help.output;
   EXPECT_TRUE(contains(help.output, "\n  optimizer.lr ")) << help.output;
   EXPECT_FALSE(contains(help.output, "optimizer.momentum")) << help.output;
   EXPECT_FALSE(contains(help.output, "Commands")) << help.output;
-  const Ending refused = run_program({.arguments = {"help", "optimizer.lrr"}, .ranks = 2});
+  const ProcessResult refused = run_program({.arguments = {"help", "optimizer.lrr"}, .ranks = 2});
   EXPECT_EQ(refused.status, 2) << refused.output;
   const std::string said =
       "convoy: convoy help optimizer.lrr: there is no such key, section or command. Nearest: "
@@ -40,7 +47,7 @@ TEST(Face, HelpOnOneKeyPrintsItAloneAndAnUnknownOneIsRefusedOnce) {
 TEST(Face, HelpOnACommandHasItsKeysAloneOnceAndAtTheTerminalsWidth) {
   for (const std::vector<std::string>& asked :
        std::vector<std::vector<std::string>>{{"train", "--help"}, {"help", "train"}}) {
-    const Ending help = run_program({.arguments = asked, .ranks = 2, .tool = {"env", "COLUMNS=60"}});
+    const ProcessResult help = run_program({.arguments = asked, .ranks = 2, .tool = {"env", "COLUMNS=60"}});
     EXPECT_EQ(help.status, 0) << help.output;
     const std::size_t first = help.output.find("convoy train [FILE.cfg ...]");
     ASSERT_NE(first, std::string::npos) << help.output;
@@ -59,29 +66,31 @@ TEST(Face, WithoutMpirunNothingIsLeftInSharedMemory) {
   const WorkingDirectory work;
   const std::string shared = work / "shared";
   std::filesystem::create_directory(shared);
-  // As Open MPI 5 and 4 call what is /dev/shm otherwise, where other tests write too.
-  const Ending help = run_program({.arguments = {"help"},
-                                   .tool = {"env", "OMPI_MCA_btl_sm_backing_directory=" + shared,
-                                            "OMPI_MCA_btl_vader_backing_directory=" + shared}});
+  // As Open MPI 5 and 4 call what is /dev/shm otherwise, where other tests write too. A choice of networks that is
+  // already made would be kept.
+  const ProcessResult help =
+      run_program({.arguments = {"help"},
+                   .tool = {"env", "-u", "OMPI_MCA_btl", "OMPI_MCA_btl_sm_backing_directory=" + shared,
+                            "OMPI_MCA_btl_vader_backing_directory=" + shared}});
   EXPECT_EQ(help.status, 0) << help.output;
   EXPECT_TRUE(std::filesystem::is_empty(shared));
 }
 
 TEST(Face, AnUnknownCommandIsRefusedWithTheNearest) {
-  const Ending ending = run_program({.arguments = {"trian"}});
-  EXPECT_EQ(ending.status, 2);
-  EXPECT_TRUE(contains(ending.output, "train")) << ending.output;
+  const ProcessResult result = run_program({.arguments = {"trian"}});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_TRUE(contains(result.output, "train")) << result.output;
 }
 
 TEST(Face, WhatCanHardlyBeMeantIsWarnedOfOnce) {
   const WorkingDirectory directory;
   const auto arguments = import_small_data(directory / "small");
-  const Ending training =
+  const ProcessResult training =
       run_program({.arguments = arguments + std::vector<std::string>{"--lr.warmup_epochs=5", "--train.max_steps=1",
                                                                      "--run.directory=" + (directory / "run")},
                    .ranks = 2});
   EXPECT_EQ(training.status, 0) << training.output;
-  const std::string warning = "convoy: warning: lr.warmup_epochs = 5 is longer than train.epochs = 3";
+  const std::string warning = "convoy: warning: lr.warmup_epochs = 5 is more than train.epochs = 3";
   const std::size_t first = training.output.find(warning);
   ASSERT_NE(first, std::string::npos) << training.output;
   EXPECT_EQ(training.output.find(warning, first + 1), std::string::npos) << training.output;
@@ -91,7 +100,7 @@ TEST(Face, ARunLearnsAndLeavesEverythingInItsDirectory) {
   const WorkingDirectory directory;
   const auto arguments = import_small_data(directory / "small");
   const std::string run = directory / "run";
-  const Ending training = run_program(
+  const ProcessResult training = run_program(
       {.arguments = arguments + std::vector<std::string>{"--grid.stages=2", "--run.directory=" + run}, .ranks = 4});
   ASSERT_EQ(training.status, 0) << training.output;
   EXPECT_TRUE(contains(training.output, "2 stages x 2 replicas = 4 ranks")) << training.output;
@@ -104,7 +113,8 @@ TEST(Face, ARunLearnsAndLeavesEverythingInItsDirectory) {
                        "data_wait_percent,seconds,val_loss,val_top1,evaluation_seconds,save_seconds\n1,10,640,"));
 
   // Bars of four heights: 30 steps are enough to learn them, and a program that does not learn stays at 25 %.
-  const Ending evaluation = run_program({.arguments = {"evaluate", run + "/params.cfg", "--lr.gamma=0.5"}, .ranks = 2});
+  const ProcessResult evaluation =
+      run_program({.arguments = {"evaluate", run + "/params.cfg", "--lr.gamma=0.5"}, .ranks = 2});
   ASSERT_EQ(evaluation.status, 0) << evaluation.output;
   const std::size_t at = evaluation.output.find("top-1 ");
   ASSERT_NE(at, std::string::npos) << evaluation.output;
@@ -114,9 +124,14 @@ TEST(Face, ARunLearnsAndLeavesEverythingInItsDirectory) {
   EXPECT_TRUE(contains(evaluation.output, unread)) << "and of the file's keys nothing: " << evaluation.output;
   EXPECT_EQ(evaluation.output.find("warning"), evaluation.output.rfind("warning")) << evaluation.output;
 
-  const Ending info = run_program({.arguments = {"info", run + "/checkpoints/step-00000030.h5"}});
+  // Which Convoy it was: the run's first line, and in its checkpoints.
+  const std::string version = run_program({.arguments = {"--version"}}).output;
+  EXPECT_TRUE(version.starts_with("convoy ")) << version;
+  EXPECT_TRUE(training.output.starts_with(version)) << training.output;
+  const ProcessResult info = run_program({.arguments = {"info", run + "/checkpoints/step-00000030.h5"}});
   EXPECT_EQ(info.status, 0) << info.output;
-  const Ending check = run_program({.arguments = {"check", run + "/checkpoints/step-00000030.h5"}});
+  EXPECT_TRUE(contains(info.output, "\n  written by    " + version)) << info.output;
+  const ProcessResult check = run_program({.arguments = {"check", run + "/checkpoints/step-00000030.h5"}});
   EXPECT_EQ(check.status, 0) << check.output;
 }
 
@@ -124,7 +139,7 @@ TEST(Face, InfoGoesOnAfterABadFileAndEndsWithItsStatus) {
   const WorkingDirectory directory;
   import_small_data(directory / "small");
   const std::string shard = directory / "small/data/test.h5";
-  const Ending info = run_program({.arguments = {"info", directory / "absent.h5", shard}});
+  const ProcessResult info = run_program({.arguments = {"info", directory / "absent.h5", shard}});
   EXPECT_EQ(info.status, 1) << info.output;
   EXPECT_TRUE(contains(info.output, "cannot open '" + (directory / "absent.h5") + "': No such file")) << info.output;
   EXPECT_TRUE(contains(info.output, "96 samples, 24 each")) << info.output;
@@ -135,14 +150,14 @@ TEST(Face, InfoAndCheckTakeADataSetAsTrainingDoes) {
   const WorkingDirectory directory;
   import_small_data(directory / "small");
   const std::string data = directory / "small/data";
-  const Ending info = run_program({.arguments = {"info", data, data + "/test"}});
+  const ProcessResult info = run_program({.arguments = {"info", data, data + "/test"}});
   EXPECT_EQ(info.status, 0) << info.output;
   EXPECT_TRUE(contains(info.output, data + "/train: data set, 1 shard\n")) << info.output;
   EXPECT_TRUE(contains(info.output, "96 samples, 24 each")) << info.output;
-  const Ending check = run_program({.arguments = {"check", data}});
+  const ProcessResult check = run_program({.arguments = {"check", data}});
   EXPECT_EQ(check.status, 0) << check.output;
   EXPECT_EQ(check.output, fmt::format("{0}/train.h5: whole\n{0}/test.h5: whole\n", data));
-  const Ending absent = run_program({.arguments = {"check", data + "/val", data}});
+  const ProcessResult absent = run_program({.arguments = {"check", data + "/val", data}});
   EXPECT_EQ(absent.status, 1) << absent.output;
   EXPECT_TRUE(contains(absent.output, "convoy: " + data + "/val: there is no such file or folder")) << absent.output;
   EXPECT_TRUE(contains(absent.output, "/test.h5: whole")) << absent.output;
@@ -156,7 +171,7 @@ TEST(Face, AnImportNamesWhatItSkipsAndEveryRankWorks) {
   std::filesystem::create_symlink("nowhere", source + "/train/bee/gone.jpg");
   const std::vector<std::string> arguments = {"import", "--import.source=" + source,
                                               "--import.output=" + (directory / "out"), "--import.size=24"};
-  const Ending import = run_program({.arguments = arguments, .ranks = 2});
+  const ProcessResult import = run_program({.arguments = arguments, .ranks = 2});
   EXPECT_EQ(import.status, 0) << import.output;
   EXPECT_TRUE(contains(import.output, "skipped 'train/ant/broken.jpg': it is neither a JPEG nor a PNG"))
       << import.output;
@@ -165,7 +180,7 @@ TEST(Face, AnImportNamesWhatItSkipsAndEveryRankWorks) {
   EXPECT_TRUE(contains(import.output, "train: 24 images 24x24x3, 3 classes")) << import.output;
   EXPECT_TRUE(contains(import.output, "skipped 2 bad ones")) << import.output;
 
-  const Ending strict = run_program(
+  const ProcessResult strict = run_program(
       {.arguments = arguments + std::vector<std::string>{"--import.strict=on", "--import.output=" + (directory / "s")},
        .ranks = 2});
   EXPECT_EQ(strict.status, 2) << strict.output;
@@ -181,16 +196,17 @@ TEST(Face, APlanOfThePyramidNetExampleHasItsSize) {
   std::filesystem::create_directories(directory / "cifar");
   write_text(directory / "cifar/data_batch_1.bin", records);
   write_text(directory / "cifar/test_batch.bin", records);
-  const Ending import = run_program(
+  const ProcessResult import = run_program(
       {.arguments = {"import", "--import.source=" + (directory / "cifar"), "--import.output=" + (directory / "data")}});
   ASSERT_EQ(import.status, 0) << import.output;
   const std::vector<std::string> plan = {"plan", std::string(CONVOY_INPUT) + "/cifar10_pyramidnet.cfg",
                                          "--data.train=" + (directory / "data/train"),
                                          "--data.test=" + (directory / "data/test")};
-  const Ending example = run_program({.arguments = plan});
+  const ProcessResult example = run_program({.arguments = plan});
   EXPECT_EQ(example.status, 0) << example.output;
   EXPECT_TRUE(contains(example.output, "pyramidnet110-a270: 28.5 M parameters")) << example.output;
-  const Ending other = run_program({.arguments = plan + std::vector<std::string>{"--model.name=pyramidnet104-a255"}});
+  const ProcessResult other =
+      run_program({.arguments = plan + std::vector<std::string>{"--model.name=pyramidnet104-a255"}});
   EXPECT_TRUE(contains(other.output, "pyramidnet104-a255: 24.3 M parameters")) << other.output;
 }
 
@@ -198,7 +214,7 @@ TEST(Face, APlanShowsTheStepWithoutDoingIt) {
   const WorkingDirectory directory;
   auto arguments = import_small_data(directory / "small");
   arguments[0] = "plan";
-  const Ending plan = run_program({.arguments = arguments + std::vector<std::string>{"--grid.stages=2"}});
+  const ProcessResult plan = run_program({.arguments = arguments + std::vector<std::string>{"--grid.stages=2"}});
   EXPECT_EQ(plan.status, 0) << plan.output;
   EXPECT_TRUE(contains(plan.output, "FF..BBFBBFBBFBBFBBFBBFBB.BB")) << plan.output;
   EXPECT_TRUE(contains(plan.output, "bubble")) << plan.output;

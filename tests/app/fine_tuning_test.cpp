@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include "convoy/data/import_idx.h"
 #include "convoy/io/checkpoint.h"
 
 #include "app/runs.h"
 #include "app/small_data.h"
+#include "data/images/idx_files.h"
 #include "unit/data/idx_files.h"
 #include "unit/io/same_bits.h"
 
@@ -47,26 +47,26 @@ class FineTuning : public testing::Test {
   }
 
   std::string import(const std::string& name, const std::string& source) const {
-    const Ending ending = run_program(
+    const ProcessResult result = run_program(
         {.arguments = {"import", "--import.source=" + source, "--import.output=" + (directory_ / name)}, .ranks = 2});
-    EXPECT_EQ(ending.status, 0) << ending.output;
+    EXPECT_EQ(result.status, 0) << result.output;
     return directory_ / name;
   }
 
   // A quarter of an epoch: the one cycle of the learning rate is as long.
   io::Checkpoint train(const std::string& name, const std::string& data, const std::vector<std::string>& more) const {
-    const Ending ending = run_program(
+    const ProcessResult result = run_program(
         {.arguments = std::vector<std::string>{"train", std::string(CONVOY_INPUT) + "/fashion_resnet20.cfg",
                                                "--data.train=" + data + "/train", "--data.test=" + data + "/test",
                                                "--train.epochs=0.25", "--run.device=cpu", "--run.threads=1",
                                                "--run.directory=" + (directory_ / name)} +
                       more,
          .ranks = 2,
-         .patience_seconds = 3000});
-    EXPECT_EQ(ending.status, 0) << ending.output;
+         .timeout_seconds = 3000});
+    EXPECT_EQ(result.status, 0) << result.output;
     const auto found =
         io::find_newest_checkpoint((directory_ / name) + "/checkpoints", [](const auto&, const auto&) {});
-    if (!found) throw std::runtime_error("no checkpoint: " + ending.output);
+    if (!found) throw std::runtime_error("no checkpoint: " + result.output);
     io::Checkpoint checkpoint = io::decode_checkpoint(found->bytes, found->path);
     std::printf("%s: test top-1 %.2f %% after %lld steps\n", name.c_str(), 100 * checkpoint.state.best_metric,
                 static_cast<long long>(checkpoint.state.step));

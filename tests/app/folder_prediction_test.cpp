@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 
 #include "app/prediction.h"
@@ -56,19 +57,19 @@ void expect_same_but_for_rounding(const Rows& a, const Rows& b) {
 
 TEST_F(FolderPrediction, OfFilesAsTheyLieGivesTheSameBytesOnEveryGrid) {
   const std::string data = "--predict.data=" + folder_;
-  const Ending ending = predict("1x1.csv", {data});
-  ASSERT_EQ(ending.status, 0) << ending.output;
+  const ProcessResult result = predict("1x1.csv", {data});
+  ASSERT_EQ(result.status, 0) << result.output;
   EXPECT_EQ(names_in("1x1.csv"), images_);
   const Rows rows = read_rows(directory_ / "1x1.csv");
   EXPECT_EQ(rows[1 + 0][1], "3");  // 3/old/y.png
   EXPECT_EQ(rows[1 + 2][1], "") << rows[1 + 2][0];
   EXPECT_EQ(rows[1 + 13][1], "7") << rows[1 + 13][0];
   // Three of them are of classes that the network knows.
-  EXPECT_TRUE(contains(ending.output, "14 samples  top-1 ")) << ending.output;
+  EXPECT_TRUE(contains(result.output, "14 samples  top-1 ")) << result.output;
   const std::string csv = read_text(directory_ / "1x1.csv"), h5 = read_text(directory_ / "1x1.h5");
   for (const auto& [stages, replicas] : {std::pair{1, 2}, {2, 1}, {2, 2}}) {
     const std::string name = std::to_string(stages) + "x" + std::to_string(replicas);
-    const Ending other = predict(
+    const ProcessResult other = predict(
         name + ".csv", {data, "--grid.stages=" + std::to_string(stages), "--data.loader_threads=3"}, stages * replicas);
     ASSERT_EQ(other.status, 0) << other.output;
     EXPECT_TRUE(read_text(directory_ / (name + ".csv")) == csv) << name;
@@ -80,13 +81,13 @@ TEST_F(FolderPrediction, OfOneFileIsPrintedAndLeavesThePredictionsOfAll) {
   ASSERT_EQ(start("predict", {"--predict.data=" + folder_}).status, 0);
   const std::string csv = read_text(run_ + "/predictions.csv"), h5 = read_text(run_ + "/predictions.h5");
   const std::vector<std::string> one = {"--predict.data=" + folder_ + "/b.png", "--predict.top=3"};
-  const Ending printed = start("predict", one, 2);
+  const ProcessResult printed = start("predict", one, 2);
   ASSERT_EQ(printed.status, 0) << printed.output;
   EXPECT_EQ(read_text(run_ + "/predictions.csv"), csv);
   EXPECT_EQ(read_text(run_ + "/predictions.h5"), h5);
   EXPECT_FALSE(contains(printed.output, "->")) << printed.output;
 
-  const Ending written = predict("one.csv", one);
+  const ProcessResult written = predict("one.csv", one);
   ASSERT_EQ(written.status, 0) << written.output;
   const Rows rows = read_rows(directory_ / "one.csv");
   ASSERT_EQ(rows.size(), 2u);
@@ -95,13 +96,13 @@ TEST_F(FolderPrediction, OfOneFileIsPrintedAndLeavesThePredictionsOfAll) {
   std::string classes = folder_ + "/b.png:\n";
   for (const std::size_t k : {2, 4, 6})
     classes += fmt::format("{:8.2f} %  {}\n", 100 * std::stod(rows[1][k + 1]), rows[1][k]);
-  for (const Ending& ending : {printed, written}) EXPECT_TRUE(contains(ending.output, classes)) << ending.output;
+  for (const ProcessResult& result : {printed, written}) EXPECT_TRUE(contains(result.output, classes)) << result.output;
 
-  const Ending mirrored = start("predict", one + std::vector<std::string>{"--evaluate.mirror=true"});
+  const ProcessResult mirrored = start("predict", one + std::vector<std::string>{"--evaluate.mirror=true"});
   EXPECT_EQ(mirrored.status, 0) << mirrored.output;
   EXPECT_TRUE(contains(mirrored.output, " %  ")) << mirrored.output;
   write_text(folder_ + "/bad.png", "no image");
-  const Ending bad = start("predict", {"--predict.data=" + folder_ + "/bad.png"});
+  const ProcessResult bad = start("predict", {"--predict.data=" + folder_ + "/bad.png"});
   EXPECT_EQ(bad.status, 2) << bad.output;
   EXPECT_TRUE(contains(bad.output, "'bad.png': it is neither a JPEG nor a PNG")) << bad.output;
 }
@@ -109,7 +110,8 @@ TEST_F(FolderPrediction, OfOneFileIsPrintedAndLeavesThePredictionsOfAll) {
 TEST_F(FolderPrediction, OfAFolderThatHoldsAFileOfHdf5Too) {
   ASSERT_EQ(predict("all.csv", {"--predict.data=" + folder_}).status, 0);
   ASSERT_EQ(predict("photos/here.csv", {"--predict.data=" + folder_ + "/b.png"}).status, 0);
-  const Ending beside = predict("beside.csv", {"--predict.data=" + folder_ + "/"});  // here.h5 and here.csv lie there
+  const ProcessResult beside =
+      predict("beside.csv", {"--predict.data=" + folder_ + "/"});  // here.h5 and here.csv lie there
   ASSERT_EQ(beside.status, 0) << beside.output;
   EXPECT_TRUE(contains(beside.output, "left out 'here.h5': it is neither a JPEG nor a PNG")) << beside.output;
   EXPECT_EQ(read_rows(directory_ / "beside.csv"), read_rows(directory_ / "all.csv"));
@@ -135,24 +137,25 @@ TEST_F(FolderPrediction, LeavesBadFilesOutAndNamesThemOrStopsAtTheFirst) {
     const std::vector<std::string> used = {"--predict.data=" + folder_,
                                            "--grid.stages=" + std::to_string(ranks == 4 ? 2 : 1)};
     const std::string name = std::to_string(ranks) + "-bad.csv";
-    const Ending ending = predict(name, used, ranks);
-    ASSERT_EQ(ending.status, 0) << ending.output;
-    EXPECT_TRUE(contains(ending.output, "left out '3/cut.png': it is damaged: it ends too early")) << ending.output;
-    EXPECT_TRUE(contains(ending.output, "left out 'notes.txt': it is neither a JPEG nor a PNG")) << ending.output;
-    EXPECT_TRUE(contains(ending.output, "14 samples  top-1 ")) << ending.output;
-    EXPECT_TRUE(contains(ending.output, "; left out 2 bad ones, named above")) << ending.output;
+    const ProcessResult result = predict(name, used, ranks);
+    ASSERT_EQ(result.status, 0) << result.output;
+    EXPECT_TRUE(contains(result.output, "left out '3/cut.png': it is damaged: it ends too early")) << result.output;
+    EXPECT_TRUE(contains(result.output, "left out 'notes.txt': it is neither a JPEG nor a PNG")) << result.output;
+    EXPECT_TRUE(contains(result.output, "14 samples  top-1 ")) << result.output;
+    EXPECT_TRUE(contains(result.output, "; left out 2 bad ones, named above")) << result.output;
     expect_same_but_for_rounding(read_rows(directory_ / name), read_rows(directory_ / "good.csv"));
     EXPECT_TRUE(read_text(directory_ / name) == read_text(directory_ / "0-bad.csv")) << ranks;
     const std::string h5 = read_text(directory_ / (name.substr(0, name.size() - 3) + "h5"));
     EXPECT_TRUE(h5 == read_text(directory_ / "0-bad.h5")) << ranks;
     EXPECT_EQ(h5.size(), read_text(directory_ / "good.h5").size()) << "there is a row that was left out";
 
-    const Ending mirrored = predict("mirrored.csv", used + std::vector<std::string>{"--evaluate.mirror=true"}, ranks);
+    const ProcessResult mirrored =
+        predict("mirrored.csv", used + std::vector<std::string>{"--evaluate.mirror=true"}, ranks);
     EXPECT_EQ(mirrored.status, 0) << mirrored.output;
     EXPECT_TRUE(contains(mirrored.output, "; left out 2 bad ones, named above")) << mirrored.output;
     EXPECT_EQ(names_in("mirrored.csv"), names_in("good.csv"));
 
-    const Ending strict = predict("strict.csv", used + std::vector<std::string>{"--predict.strict=true"}, ranks);
+    const ProcessResult strict = predict("strict.csv", used + std::vector<std::string>{"--predict.strict=true"}, ranks);
     EXPECT_EQ(strict.status, 2) << strict.output;
     EXPECT_TRUE(contains(strict.output, "predict.strict: in predict.data = " + folder_ + ", '3/cut.png': it is "))
         << strict.output;
@@ -166,11 +169,11 @@ TEST_F(FolderPrediction, OfAnImportOfAnySizeIsThatOfTheFolder) {
   const std::string photos = directory_ / "large";
   write_image_folder(photos);
   const auto import = [&](const std::string& name, const std::vector<std::string>& more) {
-    const Ending ending = run_program(
+    const ProcessResult result = run_program(
         {.arguments = std::vector<std::string>{"import", "--import.source=" + photos,
                                                "--import.output=" + (directory_ / name), "--import.channels=1"} +
                       more});
-    EXPECT_EQ(ending.status, 0) << ending.output;
+    EXPECT_EQ(result.status, 0) << result.output;
     return "--predict.data=" + (directory_ / name);
   };
   ASSERT_EQ(predict("folder.csv", {"--predict.data=" + photos + "/test"}).status, 0);
@@ -183,18 +186,19 @@ TEST_F(FolderPrediction, OfAnImportOfAnySizeIsThatOfTheFolder) {
   EXPECT_EQ(read_rows(directory_ / "files.csv"), want);
 
   // Resized twice: other pixels, but of the same pictures.
-  const Ending larger = predict("larger.csv", {import("larger", {"--import.size=16"})}, 2);
+  const ProcessResult larger = predict("larger.csv", {import("larger", {"--import.size=16"})}, 2);
   ASSERT_EQ(larger.status, 0) << larger.output;
   EXPECT_TRUE(contains(larger.output, "images: 16x16x1, resized to 12x12x1\n")) << larger.output;
   const Rows rows = read_rows(directory_ / "larger.csv");
   ASSERT_EQ(rows.size(), want.size());
   for (std::size_t i = 1; i < rows.size(); ++i) EXPECT_EQ(rows[i][0], want[i][0]);
 
-  const Ending colour = predict("p.csv", {import("colour", {"--import.size=12", "--import.channels=3"})}, 2);
+  const ProcessResult colour = predict("p.csv", {import("colour", {"--import.size=12", "--import.channels=3"})}, 2);
   EXPECT_EQ(colour.status, 2) << colour.output;
   EXPECT_TRUE(contains(colour.output, "predict.data holds images in colour (3 channels), '")) << colour.output;
   EXPECT_TRUE(contains(colour.output, "takes them grey (1). Import them with import.channels = 1.")) << colour.output;
-  const Ending unturned = predict("p.csv", {"--predict.data=" + (directory_ / "raw"), "--predict.orient=true"}, 2);
+  const ProcessResult unturned =
+      predict("p.csv", {"--predict.data=" + (directory_ / "raw"), "--predict.orient=true"}, 2);
   EXPECT_EQ(unturned.status, 2) << unturned.output;
   EXPECT_TRUE(contains(unturned.output, "was imported with import.orient = false")) << unturned.output;
 }
@@ -217,7 +221,7 @@ TEST_F(FolderPrediction, TurnsFilesAsTheirExifSaysWhereThatIsAskedFor) {
   // Of a network that was trained on turned pictures, this is what is done without the key.
   const std::string path = io::checkpoint_path(run_ + "/checkpoints", 12);
   io::Checkpoint checkpoint = io::decode_checkpoint(io::read_file(path), path);
-  checkpoint.card.orients = true;
+  std::get<io::ImageInput>(checkpoint.metadata.input).orients = true;
   io::write_file_atomically(directory_ / "turned.h5", io::encode_checkpoint(checkpoint));
   const std::string turned = "--init.weights=" + (directory_ / "turned.h5");
   ASSERT_EQ(predict("auto.csv", {data, turned}).status, 0);
@@ -229,11 +233,11 @@ TEST_F(FolderPrediction, TurnsFilesAsTheirExifSaysWhereThatIsAskedFor) {
 TEST_F(FolderPrediction, OfNothingGoodIsRefused) {
   std::filesystem::create_directories(directory_ / "bad");
   write_text(directory_ / "bad/1.png", "no image");
-  const Ending bad = predict("p.csv", {"--predict.data=" + (directory_ / "bad")}, 2);
+  const ProcessResult bad = predict("p.csv", {"--predict.data=" + (directory_ / "bad")}, 2);
   EXPECT_EQ(bad.status, 2) << bad.output;
   EXPECT_TRUE(contains(bad.output, "none of 1 images is good, the first: '1.png': it is neither")) << bad.output;
   std::filesystem::create_directories(directory_ / "empty");
-  const Ending empty = predict("p.csv", {"--predict.data=" + (directory_ / "empty")}, 2);
+  const ProcessResult empty = predict("p.csv", {"--predict.data=" + (directory_ / "empty")}, 2);
   EXPECT_EQ(empty.status, 2) << empty.output;
   EXPECT_TRUE(contains(empty.output, "it holds neither files of images nor shards of a data set")) << empty.output;
 }

@@ -77,7 +77,7 @@ TEST_F(Layout, ZeroBubbleGivesTheSameBitsOnEveryGridWhateverABackwardHasToDo) {
 
 TEST_F(Layout, InterleavedChunksGiveTheSameBitsOnEveryGrid) {
   expect_same_bits_as_1f1b("interleaved", {{1, 1}, {2, 1}, {2, 2}, {4, 1}});
-  EXPECT_NE(output_.find("schedule interleaved, 2 chunks a stage"), std::string::npos) << output_;
+  EXPECT_NE(output_.find("schedule interleaved, 2 chunks per stage"), std::string::npos) << output_;
 }
 
 TEST_F(Layout, ThreeInterleavedChunksGiveTheSameBits) {
@@ -96,7 +96,7 @@ TEST_F(Layout, ARestartFromAndOntoChunksGivesTheSameBits) {
 
 TEST_F(Layout, ARestartOntoAnotherGridInMidEpochGivesTheSameBits) {
   train("whole", {1, 1}, 12);
-  train("pieces", {2, 2}, 5);  // 10 steps an epoch: both cuts are uneven
+  train("pieces", {2, 2}, 5);  // 10 steps per epoch: both cuts are uneven
   train("pieces", {4, 1}, 11);
   train("pieces", {1, 2}, 12, "gpipe", "4");
   expect_same_run("whole", "pieces");
@@ -188,13 +188,13 @@ TEST_F(Layout, EpochRowsAreTheSameAfterARestartInMidEpoch) {
 }
 
 TEST_F(Layout, FastReductionTrainsTooAndSaysWhatItCosts) {
-  const Ending ending =
+  const ProcessResult result =
       run_program({.arguments = arguments_ + std::vector<std::string>{"--train.max_steps=3", "--run.reduction=fast",
                                                                       "--run.directory=" + (directory_ / "fast")},
                    .ranks = 2});
-  EXPECT_EQ(ending.status, 0) << ending.output;
-  EXPECT_NE(ending.output.find("only runs with 2 replicas will give the same bits"), std::string::npos)
-      << ending.output;
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_NE(result.output.find("only runs with 2 replicas will give the same bits"), std::string::npos)
+      << result.output;
   // Another order of the same sums: equal to the invariant run within float32's rounding, through three steps.
   train("invariant", {1, 2}, 3);
   const io::Checkpoint fast = checkpoint("fast", 3), invariant = checkpoint("invariant", 3);
@@ -204,12 +204,12 @@ TEST_F(Layout, FastReductionTrainsTooAndSaysWhatItCosts) {
 }
 
 TEST_F(Layout, UnequalSharesOfMicroBatchesAreSaid) {
-  const Ending ending =
+  const ProcessResult result =
       run_program({.arguments = arguments_ + std::vector<std::string>{"--train.max_steps=2",
                                                                       "--run.directory=" + (directory_ / "three")},
                    .ranks = 3});
-  EXPECT_EQ(ending.status, 0) << ending.output;
-  EXPECT_NE(ending.output.find("only runs with 3 replicas"), std::string::npos) << ending.output;
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_NE(result.output.find("only runs with 3 replicas"), std::string::npos) << result.output;
   // Other groups of the same sums: equal within float32's rounding, through two steps.
   train("one", {1, 1}, 2);
   const io::Checkpoint three = checkpoint("three", 2), one = checkpoint("one", 2);

@@ -6,7 +6,7 @@
 
 #include "app/runs.h"
 #include "app/small_data.h"
-#include "ops/cuda/library.h"
+#include "ops/cuda/backend.h"
 
 namespace convoy::test {
 

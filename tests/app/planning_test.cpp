@@ -12,7 +12,7 @@ namespace {
 
 class Planning : public Runs {
  protected:
-  Ending plan(const std::vector<std::string>& more) {
+  ProcessResult plan(const std::vector<std::string>& more) {
     std::vector<std::string> arguments = arguments_;
     arguments.front() = "plan";
     return run_program(
@@ -36,40 +36,41 @@ TEST_F(Planning, CutsByHandGiveTheBitsOfThoseThatAreMeasured) {
 
 TEST_F(Planning, StagesThatAreChosenGiveTheSameBits) {
   train("1x1", {1, 1}, 6);
-  const Ending ending =
+  const ProcessResult result =
       run_program({.arguments = arguments_ + std::vector<std::string>{"--grid.stages=auto", "--train.max_steps=6",
                                                                       "--run.bucket_mib=0.05",
                                                                       "--run.directory=" + (directory_ / "auto")},
                    .ranks = 4});
-  ASSERT_EQ(ending.status, 0) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "grid.stages = auto: stages x replicas and predicted step: ")) << ending.output;
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_TRUE(contains(result.output, "grid.stages = auto: stages x replicas and predicted step: ")) << result.output;
   expect_same_run("1x1", "auto", 6);
-  // What it chose is no fixed choice: the run's own parameters choose again, and an evaluation has no use for stages.
-  const Ending evaluation = run_program({.arguments = {"evaluate", directory_ / "auto/params.cfg"}});
+  // What it chose is not a fixed choice: the run's own parameters choose again, and an evaluation has no use for
+  // stages.
+  const ProcessResult evaluation = run_program({.arguments = {"evaluate", directory_ / "auto/params.cfg"}});
   EXPECT_EQ(evaluation.status, 0) << evaluation.output;
 }
 
 TEST_F(Planning, StagesThatCannotBeChosenAreRefused) {
-  const Ending ending = run_program(
+  const ProcessResult result = run_program(
       {.arguments = arguments_ + std::vector<std::string>{"--grid.stages=auto", "--memory.limit_gib=0.0001"},
        .ranks = 2});
-  EXPECT_EQ(ending.status, 2) << ending.output;
-  EXPECT_TRUE(contains(ending.output,
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_TRUE(contains(result.output,
                        "grid.stages = auto: none of the 2 layouts of 2 ranks can train (memory.limit_gib refuses 2)"))
-      << ending.output;
+      << result.output;
 }
 
 TEST_F(Planning, CutsThatAreNoneAreRefused) {
-  const Ending ending = run_program(
+  const ProcessResult result = run_program(
       {.arguments = arguments_ + std::vector<std::string>{"--grid.stages=2", "--grid.cuts=11"}, .ranks = 2});
-  EXPECT_EQ(ending.status, 2) << ending.output;
-  EXPECT_TRUE(contains(ending.output,
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_TRUE(contains(result.output,
                        "grid.cuts = 11: no stage can begin with cell 11. Allowed: 1 to 10, of the cells 0 stem, "))
-      << ending.output;
+      << result.output;
 }
 
 TEST_F(Planning, ComparesLayoutsOfRanksThatAreNotThere) {
-  const Ending first = plan({"--plan.ranks=8,64", "--plan.micro=4,8"});
+  const ProcessResult first = plan({"--plan.ranks=8,64", "--plan.micro=4,8"});
   ASSERT_EQ(first.status, 0) << first.output;
   EXPECT_TRUE(contains(first.output, "layouts: cells measured; ")) << first.output;
   EXPECT_TRUE(contains(first.output, "\n8 ranks: ")) << first.output;
@@ -77,21 +78,21 @@ TEST_F(Planning, ComparesLayoutsOfRanksThatAreNotThere) {
   EXPECT_TRUE(contains(first.output, "\n  * ")) << first.output;
   // What was measured is used again; what is said of the network is not.
   const std::string costs = read_text(directory_ / "plan/costs.txt");
-  const Ending again = plan({"--plan.ranks=8", "--plan.latency_us=50", "--plan.bandwidth_gb_s=3"});
+  const ProcessResult again = plan({"--plan.ranks=8", "--plan.latency_us=50", "--plan.bandwidth_gb_s=3"});
   EXPECT_TRUE(contains(again.output, "; messages 50 us + 3 GB/s; ")) << again.output;
   EXPECT_EQ(read_text(directory_ / "plan/costs.txt"), costs);
-  const Ending modelled = plan({"--plan.ranks=8", "--plan.measure=false"});
+  const ProcessResult modelled = plan({"--plan.ranks=8", "--plan.measure=false"});
   EXPECT_TRUE(contains(modelled.output, "layouts: cells from a model; ")) << modelled.output;
 }
 
-// The layout that is asked for needs no place among those that are compared.
+// The layout that is asked for needs no memory among those that are compared.
 TEST_F(Planning, SaysWhatOfAPlanCannotBe) {
-  const Ending ending = plan({"--plan.ranks=12", "--grid.stages=5", "--plan.measure=false"});
-  EXPECT_EQ(ending.status, 0) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "as asked for: grid.stages = 5 does not divide the 12 ranks")) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "12 ranks: ")) << ending.output;
-  EXPECT_TRUE(contains(ending.output, " by batch.micro")) << ending.output;
-  const Ending wrong = plan({"--plan.ranks=8", "--plan.micro=5", "--plan.measure=false"});
+  const ProcessResult result = plan({"--plan.ranks=12", "--grid.stages=5", "--plan.measure=false"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_TRUE(contains(result.output, "as asked for: grid.stages = 5 does not divide the 12 ranks")) << result.output;
+  EXPECT_TRUE(contains(result.output, "12 ranks: ")) << result.output;
+  EXPECT_TRUE(contains(result.output, " by batch.micro")) << result.output;
+  const ProcessResult wrong = plan({"--plan.ranks=8", "--plan.micro=5", "--plan.measure=false"});
   EXPECT_EQ(wrong.status, 2) << wrong.output;
   EXPECT_TRUE(contains(wrong.output, "plan.micro = 5 does not divide batch.global = 64.")) << wrong.output;
 }

@@ -32,8 +32,8 @@ TEST_F(Prediction, WritesTheSameBytesOnEveryGrid) {
   EXPECT_GT(h5.size(), kSamples * kClasses * sizeof(float));
   for (const auto& [stages, replicas] : {std::pair{1, 2}, {2, 1}, {2, 2}}) {
     const std::string name = std::to_string(stages) + "x" + std::to_string(replicas);
-    const Ending ending = predict(name + ".csv", {"--grid.stages=" + std::to_string(stages)}, stages * replicas);
-    ASSERT_EQ(ending.status, 0) << ending.output;
+    const ProcessResult result = predict(name + ".csv", {"--grid.stages=" + std::to_string(stages)}, stages * replicas);
+    ASSERT_EQ(result.status, 0) << result.output;
     EXPECT_TRUE(read_text(directory_ / (name + ".csv")) == csv) << name;
     EXPECT_TRUE(read_text(directory_ / (name + ".h5")) == h5) << name;
   }
@@ -41,17 +41,17 @@ TEST_F(Prediction, WritesTheSameBytesOnEveryGrid) {
 
 TEST_F(Prediction, WritesTheSameBytesFromChunksAndAnEvaluationCountsTheSame) {
   ASSERT_EQ(predict("one.csv", {}).status, 0);
-  const Ending one = start("evaluate", {"--evaluate.confusion=true"});
+  const ProcessResult one = start("evaluate", {"--evaluate.confusion=true"});
   const std::string confusion = read_text(run_ + "/confusion.csv");
   for (const auto& [stages, replicas, chunks] : {std::tuple{2, 1, 2}, {2, 2, 3}, {3, 1, 3}}) {
     const std::string name = fmt::format("{}x{}, {} chunks", stages, replicas, chunks);
     const std::vector<std::string> more = {fmt::format("--grid.stages={}", stages), "--schedule.kind=interleaved",
                                            fmt::format("--schedule.chunks={}", chunks)};
-    const Ending predicted = predict(name + ".csv", more, stages * replicas);
+    const ProcessResult predicted = predict(name + ".csv", more, stages * replicas);
     ASSERT_EQ(predicted.status, 0) << predicted.output;
     for (const std::string extension : {".csv", ".h5"})
       EXPECT_TRUE(read_text(directory_ / (name + extension)) == read_text(directory_ / ("one" + extension))) << name;
-    const Ending evaluated =
+    const ProcessResult evaluated =
         start("evaluate", more + std::vector<std::string>{"--evaluate.confusion=true"}, stages * replicas);
     ASSERT_EQ(evaluated.status, 0) << evaluated.output;
     EXPECT_EQ(evaluated.output.substr(evaluated.output.find("loss "), 30),
@@ -61,9 +61,9 @@ TEST_F(Prediction, WritesTheSameBytesFromChunksAndAnEvaluationCountsTheSame) {
 }
 
 TEST_F(Prediction, AgreesWithWhatAnEvaluationCounts) {
-  const Ending predicted = start("predict", {"--predict.top=100"});  // more than there are: all
+  const ProcessResult predicted = start("predict", {"--predict.top=100"});  // more than there are: all
   ASSERT_EQ(predicted.status, 0) << predicted.output;
-  const Ending evaluated = start("evaluate", {"--evaluate.confusion=true"}, 2);
+  const ProcessResult evaluated = start("evaluate", {"--evaluate.confusion=true"}, 2);
   ASSERT_EQ(evaluated.status, 0) << evaluated.output;
 
   const Rows rows = read_rows(run_ + "/predictions.csv");
@@ -136,7 +136,7 @@ TEST_F(Prediction, WithMirrorImagesIsTheMeanOfBothOnEveryGrid) {
   const std::vector<std::string> of_mirrored = {"--predict.data=" + mirrored + "/test"};
   ASSERT_EQ(predict("plain.csv", all).status, 0);
   ASSERT_EQ(predict("mirrored.csv", all + of_mirrored).status, 0);
-  const Ending predicted = predict("both.csv", both);
+  const ProcessResult predicted = predict("both.csv", both);
   ASSERT_EQ(predicted.status, 0) << predicted.output;
   const auto plain = probabilities(read_rows(directory_ / "plain.csv")),
              other = probabilities(read_rows(directory_ / "mirrored.csv")),
@@ -155,7 +155,7 @@ TEST_F(Prediction, WithMirrorImagesIsTheMeanOfBothOnEveryGrid) {
   EXPECT_TRUE(read_text(directory_ / "from behind.csv") == csv);
   ASSERT_EQ(predict("2x2.csv", both + std::vector<std::string>{"--grid.stages=2"}, 4).status, 0);
   EXPECT_TRUE(read_text(directory_ / "2x2.csv") == csv);
-  const Ending evaluated = start("evaluate", {"--evaluate.mirror=true"}, 2);
+  const ProcessResult evaluated = start("evaluate", {"--evaluate.mirror=true"}, 2);
   const std::size_t top1 = evaluated.output.find("top-1 ");
   ASSERT_NE(top1, std::string::npos) << evaluated.output;
   EXPECT_TRUE(contains(predicted.output, evaluated.output.substr(top1, 13))) << predicted.output << evaluated.output;
@@ -163,36 +163,39 @@ TEST_F(Prediction, WithMirrorImagesIsTheMeanOfBothOnEveryGrid) {
 
 TEST_F(Prediction, OfAFolderOfShardsTakesTest) {
   ASSERT_EQ(predict("test.csv", {}).status, 0);
-  const Ending folder = predict("folder.csv", {"--predict.data=" + (directory_ / "small/data")}, 2);
+  const ProcessResult folder = predict("folder.csv", {"--predict.data=" + (directory_ / "small/data")}, 2);
   ASSERT_EQ(folder.status, 0) << folder.output;
   EXPECT_EQ(read_text(directory_ / "folder.csv"), read_text(directory_ / "test.csv"));
-  const Ending absent = predict("p.csv", {"--predict.data=" + (directory_ / "absent")}, 2);
+  const ProcessResult absent = predict("p.csv", {"--predict.data=" + (directory_ / "absent")}, 2);
   EXPECT_EQ(absent.status, 2) << absent.output;
   EXPECT_TRUE(contains(absent.output, "absent: there is no such file or folder")) << absent.output;
+  const ProcessResult picture = predict("p.csv", {"--predict.data=" + (directory_ / "absent.jpg")}, 2);
+  EXPECT_EQ(picture.status, 2) << picture.output;
+  EXPECT_TRUE(contains(picture.output, "absent.jpg: there is no such file\n")) << picture.output;
 }
 
 TEST_F(Prediction, TakesDataOfOtherClassesWhoseNamesSayWhichAreKnown) {
   const auto others = import_small_data(directory_ / "others", {.num_test = 20, .num_classes = 4});
-  const Ending ending = predict("others.csv", {"--predict.data=" + (directory_ / "others/data/test")}, 2);
-  ASSERT_EQ(ending.status, 0) << ending.output;
+  const ProcessResult result = predict("others.csv", {"--predict.data=" + (directory_ / "others/data/test")}, 2);
+  ASSERT_EQ(result.status, 0) << result.output;
   const Rows rows = read_rows(directory_ / "others.csv");
   ASSERT_EQ(rows.size(), 21u);
   const auto num_right = std::count_if(rows.begin() + 1, rows.end(), [](const auto& row) { return row[1] == row[2]; });
   char text[32];
   std::snprintf(text, sizeof text, "top-1 %.2f %%", 100.0 * static_cast<double>(num_right) / 20);
-  EXPECT_TRUE(contains(ending.output, text)) << text << ending.output;
+  EXPECT_TRUE(contains(result.output, text)) << text << result.output;
 }
 
 TEST_F(Prediction, NeedsNothingButTheCheckpointAndTheData) {
   ASSERT_EQ(predict("with.csv", {}).status, 0);
-  const Ending with = start("evaluate", {});
+  const ProcessResult with = start("evaluate", {});
   ASSERT_EQ(with.status, 0) << with.output;
   std::filesystem::remove(directory_ / "small/data/train.h5");
   // No parameter file either, and what one would say of the network is the checkpoint's to say.
   const std::vector<std::string> alone = {"--init.weights=" + run_ + "/checkpoints/step-00000012.h5",
                                           "--data.test=" + (directory_ / "small/data/test"), "--run.device=cpu",
                                           "--run.threads=1"};
-  const Ending predicted =
+  const ProcessResult predicted =
       run_program({.arguments = std::vector<std::string>{"predict", "--predict.output=" + (directory_ / "alone.csv"),
                                                          "--augment.normalize=false"} +
                                 alone,
@@ -207,12 +210,12 @@ TEST_F(Prediction, NeedsNothingButTheCheckpointAndTheData) {
     EXPECT_EQ(rows[i][2], want[i][2]);
     EXPECT_NEAR(std::stod(rows[i][3]), std::stod(want[i][3]), 1e-5) << i;
   }
-  const Ending evaluated = run_program({.arguments = std::vector<std::string>{"evaluate"} + alone});
+  const ProcessResult evaluated = run_program({.arguments = std::vector<std::string>{"evaluate"} + alone});
   ASSERT_EQ(evaluated.status, 0) << evaluated.output;
   const auto top1 = [](const std::string& output) { return output.substr(output.find("top-1"), 13); };
   EXPECT_EQ(top1(evaluated.output), top1(with.output));
   // The run's own parameter file still names the data that is gone: said, no more.
-  const Ending gone = start("evaluate", {}, 2);
+  const ProcessResult gone = start("evaluate", {}, 2);
   EXPECT_EQ(gone.status, 0) << gone.output;
   EXPECT_TRUE(contains(gone.output, "cannot be compared with what it was trained on")) << gone.output;
   EXPECT_EQ(top1(gone.output), top1(with.output));
@@ -221,18 +224,18 @@ TEST_F(Prediction, NeedsNothingButTheCheckpointAndTheData) {
 TEST_F(Prediction, RefusesTrainingOrTestDataOfOtherClassesThanTheCheckpoints) {
   import_small_data(directory_ / "others", {.num_classes = 4});
   for (const std::string command : {"evaluate", "predict"}) {
-    const Ending ending = start(command, {"--data.train=" + (directory_ / "others/data/train")}, 2);
-    EXPECT_EQ(ending.status, 2) << ending.output;
-    EXPECT_TRUE(contains(ending.output, "data.train has other classes (4) than '")) << ending.output;
+    const ProcessResult result = start(command, {"--data.train=" + (directory_ / "others/data/train")}, 2);
+    EXPECT_EQ(result.status, 2) << result.output;
+    EXPECT_TRUE(contains(result.output, "data.train has other classes (4) than '")) << result.output;
   }
-  const Ending test = start("evaluate", {"--data.test=" + (directory_ / "others/data/test")});
+  const ProcessResult test = start("evaluate", {"--data.test=" + (directory_ / "others/data/test")});
   EXPECT_EQ(test.status, 2) << test.output;
   EXPECT_TRUE(contains(test.output, "data.test has other classes (4) than '")) << test.output;
 }
 
 TEST_F(Prediction, SeesImagesAtAnotherSizeWhereThatIsAskedFor) {
   ASSERT_EQ(predict("own.csv", {}).status, 0);
-  const Ending larger = predict("larger.csv", {"--augment.size=16"}, 2);
+  const ProcessResult larger = predict("larger.csv", {"--augment.size=16"}, 2);
   ASSERT_EQ(larger.status, 0) << larger.output;
   EXPECT_EQ(read_rows(directory_ / "larger.csv").size(), 1u + kSamples);
   EXPECT_NE(read_text(directory_ / "larger.csv"), read_text(directory_ / "own.csv"));
@@ -241,14 +244,14 @@ TEST_F(Prediction, SeesImagesAtAnotherSizeWhereThatIsAskedFor) {
 // The network was trained on 12 x 12.
 TEST_F(Prediction, AnEvaluationResizesAnImportOfAnotherSizeAndTrainingRefusesIt) {
   const std::string larger = directory_ / "larger";
-  const Ending import = run_program({.arguments = {"import", "--import.source=" + (directory_ / "small/idx"),
-                                                   "--import.output=" + larger, "--import.size=24"}});
+  const ProcessResult import = run_program({.arguments = {"import", "--import.source=" + (directory_ / "small/idx"),
+                                                          "--import.output=" + larger, "--import.size=24"}});
   ASSERT_EQ(import.status, 0) << import.output;
-  const Ending own = start("evaluate", {}), resized = start("evaluate", {"--data.test=" + larger}, 2);
+  const ProcessResult own = start("evaluate", {}), resized = start("evaluate", {"--data.test=" + larger}, 2);
   ASSERT_EQ(resized.status, 0) << resized.output;
   EXPECT_TRUE(contains(resized.output, "images: 24x24x1, resized to 12x12x1\n")) << resized.output;
   EXPECT_FALSE(contains(own.output, "resized to")) << own.output;
-  const Ending training =
+  const ProcessResult training =
       run_program({.arguments = arguments_ + std::vector<std::string>{"--data.test=" + larger,
                                                                       "--run.directory=" + (directory_ / "none")}});
   EXPECT_EQ(training.status, 2) << training.output;
@@ -256,11 +259,11 @@ TEST_F(Prediction, AnEvaluationResizesAnImportOfAnotherSizeAndTrainingRefusesIt)
 }
 
 TEST_F(Prediction, RefusesWhatCannotBeWritten) {
-  const Ending folder = predict("absent/p.csv", {}, 2);
+  const ProcessResult folder = predict("absent/p.csv", {}, 2);
   EXPECT_EQ(folder.status, 2) << folder.output;
   EXPECT_TRUE(contains(folder.output, "predict.output: cannot create '" + (directory_ / "absent/p.h5") + "'"))
       << folder.output;
-  const Ending suffix = predict("p.txt", {});
+  const ProcessResult suffix = predict("p.txt", {});
   EXPECT_EQ(suffix.status, 2) << suffix.output;
   EXPECT_TRUE(contains(suffix.output, "must end in .csv")) << suffix.output;
 }
@@ -276,10 +279,10 @@ TEST_F(Prediction, SaysOnceWhatToDoAboutAFullDiskAndWhatItHoldsWithoutThePartial
   const bool counts_in_4k = sysconf(_SC_PAGESIZE) == 4096;
   if (!counts_in_4k || std::system("unshare -rm true") != 0 || start_on("size=1m").status == 77)
     GTEST_SKIP() << "no disk of one's own";
-  const Ending full = start_on("size=8k");
+  const ProcessResult full = start_on("size=8k");
   EXPECT_EQ(full.status, 1) << full.output;
   EXPECT_TRUE(contains(full.output, "the disk has 4.0 KiB free). Make room")) << full.output;
-  const Ending no_file = start_on("nr_inodes=2");  // one for the folder
+  const ProcessResult no_file = start_on("nr_inodes=2");  // one for the folder
   EXPECT_EQ(no_file.status, 2) << no_file.output;
   EXPECT_TRUE(contains(no_file.output, "predict.output: cannot create '" + disk + "/p.csv': No space"))
       << no_file.output;
@@ -287,9 +290,9 @@ TEST_F(Prediction, SaysOnceWhatToDoAboutAFullDiskAndWhatItHoldsWithoutThePartial
 }
 
 TEST_F(Prediction, RefusesARunWithoutWeightsAndLeavesNothing) {
-  const Ending ending = start("predict", {"--run.directory=" + (directory_ / "empty")}, 2);
-  EXPECT_EQ(ending.status, 2) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "holds no checkpoint. Train first")) << ending.output;
+  const ProcessResult result = start("predict", {"--run.directory=" + (directory_ / "empty")}, 2);
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_TRUE(contains(result.output, "holds no checkpoint. Train first")) << result.output;
   EXPECT_FALSE(std::filesystem::exists(directory_ / "empty"));
 }
 

@@ -34,16 +34,16 @@ class Prediction : public testing::Test {
   Prediction()
       : arguments_(import_small_data(directory_ / "small", {.num_test = kSamples, .num_classes = kClasses})),
         run_(directory_ / "run") {
-    const Ending ending =
+    const ProcessResult result =
         run_program({.arguments = arguments_ + std::vector<std::string>{"--train.max_steps=12", "--optimizer.lr=0.2",
                                                                         "--run.directory=" + run_}});
-    EXPECT_EQ(ending.status, 0) << ending.output;
+    EXPECT_EQ(result.status, 0) << result.output;
   }
 
-  Ending start(const std::string& command, const std::vector<std::string>& more, int ranks = 0) const {
+  ProcessResult start(const std::string& command, const std::vector<std::string>& more, int ranks = 0) const {
     return run_program({.arguments = std::vector<std::string>{command, run_ + "/params.cfg"} + more, .ranks = ranks});
   }
-  Ending predict(const std::string& name, const std::vector<std::string>& more, int ranks = 0) const {
+  ProcessResult predict(const std::string& name, const std::vector<std::string>& more, int ranks = 0) const {
     return start("predict", more + std::vector<std::string>{"--predict.output=" + (directory_ / name)}, ranks);
   }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -31,39 +32,38 @@ std::vector<std::filesystem::path> folders_of_ranks() {
 
 }  // namespace
 
-Ending run_program(const Start& start) {
-  std::string command =
-      fmt::format("timeout --kill-after=5 {} env {} ", start.patience_seconds, CONVOY_MPI_ENVIRONMENT);
+ProcessResult run_program(const Start& start) {
+  std::string command = fmt::format("timeout --kill-after=5 {} env {} ", start.timeout_seconds, CONVOY_MPI_ENVIRONMENT);
   if (start.ranks > 0) command += fmt::format("{} -n {} ", quoted(CONVOY_MPIRUN), start.ranks);
   for (const std::string& word : start.tool) command += quoted(word) + " ";
   command += quoted(start.program);
   for (const std::string& argument : start.arguments) command += " " + quoted(argument);
   command += " 2>&1 </dev/null";
 
-  Ending ending;
+  ProcessResult result;
   const double begin = now_seconds();
   std::FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return {.status = -1, .output = "no pipe"};
   std::array<char, 4096> buffer{};
   while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
-    ending.output.append(buffer.data(), count);
+    result.output.append(buffer.data(), count);
   const int status = pclose(pipe);
-  ending.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  ending.timed_out = now_seconds() - begin >= start.patience_seconds;
-  return ending;
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  result.timed_out = now_seconds() - begin >= start.timeout_seconds;
+  return result;
 }
 
-int signal_ranks(const std::string& word, int signal, int most) {
+int signal_ranks(const std::string& word, int signal, int max) {
   int count = 0;
   for (const std::filesystem::path& rank : folders_of_ranks()) {
     if (read_text(rank / "cmdline").find(word) == std::string::npos) continue;
-    if (count < most && kill(std::stoi(rank.filename().string()), signal) == 0) ++count;
+    if (count < max && kill(std::stoi(rank.filename().string()), signal) == 0) ++count;
   }
   return count;
 }
 
 bool is_open_in_a_rank(const std::string& path) {
-  std::error_code gone;  // a rank may end, and close files, while it is looked at
+  std::error_code gone;  // a rank may end, and close files, while it is examined
   for (const std::filesystem::path& rank : folders_of_ranks()) {
     std::filesystem::directory_iterator file(rank / "fd", gone);
     for (; !gone && file != std::filesystem::directory_iterator(); file.increment(gone))
@@ -73,9 +73,9 @@ bool is_open_in_a_rank(const std::string& path) {
 }
 
 WorkingDirectory::WorkingDirectory() {
-  static int count = 0;
-  path_ = std::filesystem::temp_directory_path() / fmt::format("convoy-app-{}-{}", getpid(), count++);
-  std::filesystem::create_directories(path_);
+  std::string pattern = (std::filesystem::temp_directory_path() / "convoy-app-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot create " + pattern);
+  path_ = pattern;
 }
 
 WorkingDirectory::~WorkingDirectory() {

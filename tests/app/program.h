@@ -7,7 +7,7 @@
 
 namespace convoy::test {
 
-struct Ending {
+struct ProcessResult {
   int status = 0;
   std::string output;  ///< standard output and standard error
   bool timed_out = false;
@@ -16,15 +16,15 @@ struct Ending {
 struct Start {
   std::vector<std::string> arguments;
   int ranks = 0;  ///< 0: without mpirun
-  double patience_seconds = 120;
+  double timeout_seconds = 120;
   std::string program = CONVOY_PROGRAM;
   std::vector<std::string> tool = {};  ///< runs the program: a debugger's command and its options
 };
 
-Ending run_program(const Start& start);
+ProcessResult run_program(const Start& start);
 
-/// Sends a signal to at most `most` ranks whose command line holds `word`; how many were there.
-int signal_ranks(const std::string& word, int signal, int most);
+/// Sends a signal to at most `max` ranks whose command line holds `word`; how many were there.
+int signal_ranks(const std::string& word, int signal, int max);
 
 /// Whether a rank has this file open.
 bool is_open_in_a_rank(const std::string& path);

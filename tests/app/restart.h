@@ -17,7 +17,7 @@ class Restart : public testing::Test {
  protected:
   Restart() : arguments_(import_small_data(directory_ / "small")), run_(directory_ / "run") {}
 
-  Ending train(int steps, const std::vector<std::string>& more = {}, int ranks = 0) const {
+  ProcessResult train(int steps, const std::vector<std::string>& more = {}, int ranks = 0) const {
     return run_program(
         {.arguments =
              arguments_ +

@@ -7,12 +7,14 @@
 
 #include <fmt/format.h>
 
+#include "convoy/io/atomic_file.h"
+
 namespace convoy::test {
 
 TEST_F(Restart, AFinishedRunSaysSoAndChangesNothing) {
   ASSERT_EQ(train(4).status, 0);
   const std::string before = read_text(checkpoint(4));
-  const Ending again = train(4);
+  const ProcessResult again = train(4);
   EXPECT_EQ(again.status, 0) << again.output;
   EXPECT_TRUE(contains(again.output, "resumed: " + checkpoint(4))) << again.output;
   EXPECT_TRUE(contains(again.output, "done: step 4 of 4")) << again.output;
@@ -27,10 +29,10 @@ TEST_F(Restart, ADamagedNewestCheckpointIsSkippedWithAReason) {
     std::string damaged = whole;
     damaged[position] = static_cast<char>(damaged[position] ^ 0x10);
     write_text(checkpoint(4), damaged);
-    const Ending ending = train(4, often);
-    EXPECT_EQ(ending.status, 0) << ending.output;
-    EXPECT_TRUE(contains(ending.output, checkpoint(4) + " is skipped: ")) << ending.output;
-    EXPECT_TRUE(contains(ending.output, "resumed: " + checkpoint(2))) << ending.output;
+    const ProcessResult result = train(4, often);
+    EXPECT_EQ(result.status, 0) << result.output;
+    EXPECT_TRUE(contains(result.output, checkpoint(4) + " is skipped: ")) << result.output;
+    EXPECT_TRUE(contains(result.output, "resumed: " + checkpoint(2))) << result.output;
     EXPECT_TRUE(read_text(checkpoint(4)) == whole) << "trained again from step 2, but to other bytes";
   }
   write_text(checkpoint(4), whole.substr(0, whole.size() / 2));
@@ -40,14 +42,14 @@ TEST_F(Restart, ADamagedNewestCheckpointIsSkippedWithAReason) {
 TEST_F(Restart, ACheckpointOfAnotherStepThanItsNameIsSkipped) {
   ASSERT_EQ(train(2, {"--checkpoint.keep=1"}).status, 0);
   std::filesystem::copy_file(checkpoint(2), checkpoint(99999999));
-  const Ending ending = train(4, {"--checkpoint.keep=1"});
-  EXPECT_EQ(ending.status, 0) << ending.output;
-  EXPECT_TRUE(contains(ending.output, checkpoint(99999999) + " is skipped: it holds step 2, not the one in its name"))
-      << ending.output;
-  const Ending again = train(6, {"--checkpoint.keep=1"});
+  const ProcessResult result = train(4, {"--checkpoint.keep=1"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_TRUE(contains(result.output, checkpoint(99999999) + " is skipped: it holds step 2, not the one in its name"))
+      << result.output;
+  const ProcessResult again = train(6, {"--checkpoint.keep=1"});
   EXPECT_TRUE(contains(again.output, "resumed: " + checkpoint(4))) << "not step 2 at each start: " << again.output;
   // Where a path is given, the name does not matter.
-  const Ending given =
+  const ProcessResult given =
       train(3, {"--checkpoint.resume=" + checkpoint(99999999), "--run.directory=" + (directory_ / "new")});
   EXPECT_EQ(given.status, 0) << given.output;
   EXPECT_TRUE(contains(given.output, "resumed: " + checkpoint(99999999))) << given.output;
@@ -59,20 +61,21 @@ TEST_F(Restart, AHugeFileInTheNewestCheckpointsPlaceIsSkippedUnread) {
     write_text(path, "");
     std::filesystem::resize_file(path, std::uintmax_t{1} << 43);  // sparse: more than any memory
   }
-  const Ending ending = train(4, {}, 2);
-  EXPECT_EQ(ending.status, 0) << ending.output;
-  EXPECT_TRUE(contains(ending.output, checkpoint(3) + " is skipped: it is truncated or no checkpoint"))
-      << ending.output;
-  EXPECT_TRUE(contains(ending.output, "resumed: " + checkpoint(2))) << ending.output;
+  const ProcessResult result = train(4, {}, 2);
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_TRUE(contains(result.output, checkpoint(3) + " is skipped: it is truncated or no checkpoint"))
+      << result.output;
+  EXPECT_TRUE(contains(result.output, "resumed: " + checkpoint(2))) << result.output;
   for (const std::string& path : {checkpoint(3), directory_ / "huge.safetensors"}) {
     for (const std::string key : {"init.weights", "checkpoint.resume"}) {
-      const Ending refused = train(4, {fmt::format("--{}={}", key, path), "--run.directory=" + (directory_ / "new")});
+      const ProcessResult refused =
+          train(4, {fmt::format("--{}={}", key, path), "--run.directory=" + (directory_ / "new")});
       EXPECT_EQ(refused.status, 2) << refused.output;
       EXPECT_TRUE(contains(refused.output, fmt::format("{} = {}: it is truncated or no checkpoint", key, path)))
           << refused.output;
     }
     for (const std::string command : {"info", "check"}) {
-      const Ending described = run_program({.arguments = {command, path}});
+      const ProcessResult described = run_program({.arguments = {command, path}});
       EXPECT_EQ(described.status, 1) << described.output;
       EXPECT_TRUE(contains(described.output, path)) << described.output;
     }
@@ -84,11 +87,11 @@ TEST_F(Restart, ADamagedNamedCheckpointIsRefused) {
   std::string bytes = read_text(checkpoint(2));
   bytes[bytes.size() / 3] = static_cast<char>(bytes[bytes.size() / 3] ^ 1);
   write_text(directory_ / "damaged.h5", bytes);
-  const Ending ending =
+  const ProcessResult result =
       train(4, {"--checkpoint.resume=" + (directory_ / "damaged.h5"), "--run.directory=" + (directory_ / "new")}, 2);
-  EXPECT_EQ(ending.status, 2) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "checkpoint.resume = ")) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "damaged.h5")) << ending.output;
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_TRUE(contains(result.output, "checkpoint.resume = ")) << result.output;
+  EXPECT_TRUE(contains(result.output, "damaged.h5")) << result.output;
 }
 
 TEST_F(Restart, ARunOfWhichOnlyTheBestIsLeftGoesOnFromIt) {
@@ -96,17 +99,17 @@ TEST_F(Restart, ARunOfWhichOnlyTheBestIsLeftGoesOnFromIt) {
   const std::string best = io::best_checkpoint_path(run_ + "/checkpoints");
   const std::string newest = read_text(checkpoint(2));
   std::filesystem::remove(checkpoint(2));
-  const Ending refused = train(4, {"--checkpoint.resume=none"});
+  const ProcessResult refused = train(4, {"--checkpoint.resume=none"});
   EXPECT_EQ(refused.status, 2) << refused.output;
   EXPECT_TRUE(contains(refused.output, best + " is there")) << refused.output;
 
-  const Ending again = train(2);
+  const ProcessResult again = train(2);
   EXPECT_EQ(again.status, 0) << again.output;
   EXPECT_TRUE(contains(again.output, "resumed: " + best)) << again.output;
   EXPECT_TRUE(read_text(checkpoint(2)) == newest) << "a checkpoint at the end, the same as before";
 
   write_text(checkpoint(2), "damaged");
-  const Ending more = train(4, {}, 2);
+  const ProcessResult more = train(4, {}, 2);
   EXPECT_EQ(more.status, 0) << more.output;
   EXPECT_TRUE(contains(more.output, checkpoint(2) + " is skipped: ")) << more.output;
   EXPECT_TRUE(contains(more.output, "resumed: " + best)) << more.output;
@@ -115,16 +118,17 @@ TEST_F(Restart, ARunOfWhichOnlyTheBestIsLeftGoesOnFromIt) {
 TEST_F(Restart, NothingIsBegunAnewOverDamagedCheckpoints) {
   ASSERT_EQ(train(2, {"--checkpoint.best=false"}).status, 0);
   write_text(checkpoint(2), "no checkpoint");
-  const Ending ending = train(4, {}, 2);
-  EXPECT_EQ(ending.status, 1) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "none of the 1 checkpoints in " + run_ + "/checkpoints can be used"))
-      << ending.output;
+  const ProcessResult result = train(4, {}, 2);
+  EXPECT_EQ(result.status, 1) << result.output;
+  EXPECT_TRUE(contains(result.output, "none of the 1 checkpoints in " + run_ + "/checkpoints can be used"))
+      << result.output;
 }
 
 TEST_F(Restart, ALossThatIsNoNumberEndsTheRunAndIsNeverSaved) {
-  const Ending ending = train(30, {"--optimizer.lr=1000", "--lr.schedule=constant", "--checkpoint.every_steps=1"}, 2);
-  EXPECT_EQ(ending.status, 1) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "finite number")) << ending.output;
+  const ProcessResult result =
+      train(30, {"--optimizer.lr=1000", "--lr.schedule=constant", "--checkpoint.every_steps=1"}, 2);
+  EXPECT_EQ(result.status, 1) << result.output;
+  EXPECT_TRUE(contains(result.output, "finite number")) << result.output;
   const auto found = io::find_newest_checkpoint(run_ + "/checkpoints", [](const auto&, const auto&) {});
   ASSERT_TRUE(found.has_value());
   for (const io::NamedTensor& tensor : io::decode_checkpoint(found->bytes, found->path).model)
@@ -136,14 +140,14 @@ TEST_F(Restart, AfterADivergenceTheCheckpointFromBeforeItIsThereAndProposed) {
   const std::vector<std::string> often = {"--lr.schedule=constant", "--checkpoint.every_steps=1", "--checkpoint.keep=2",
                                           "--checkpoint.best=false"};
   ASSERT_EQ(train(10, often).status, 0);
-  const Ending ending = train(30, often + std::vector<std::string>{"--optimizer.lr=1000"}, 2);
-  EXPECT_EQ(ending.status, 1) << ending.output;
+  const ProcessResult result = train(30, often + std::vector<std::string>{"--optimizer.lr=1000"}, 2);
+  EXPECT_EQ(result.status, 1) << result.output;
   // Step 11's update explodes, which the loss of step 12 shows; step 10's weights gave a good loss in step 11.
-  EXPECT_TRUE(contains(ending.output, "The last checkpoint from before is " + checkpoint(10) + " (step 10)"))
-      << ending.output;
+  EXPECT_TRUE(contains(result.output, "The last checkpoint from before is " + checkpoint(10) + " (step 10)"))
+      << result.output;
   ASSERT_TRUE(std::filesystem::exists(checkpoint(10)));
   EXPECT_FALSE(std::filesystem::exists(checkpoint(9)));
-  const Ending resumed =
+  const ProcessResult resumed =
       train(14, often + std::vector<std::string>{"--checkpoint.resume=" + checkpoint(10),
                                                  "--run.directory=" + (directory_ / "new"), "--optimizer.lr=0.01"});
   EXPECT_EQ(resumed.status, 0) << "as the message says: " << resumed.output;
@@ -159,13 +163,13 @@ TEST_F(Restart, WeightsThatAreNoNumbersAreNotSavedAndTheWayOutIsThere) {
   const std::vector<std::string> diverging = {
       "--optimizer.lr=1000", "--optimizer.weight_decay=1", "--lr.schedule=constant",
       "--checkpoint.resume=" + (directory_ / "large.h5"), "--run.directory=" + (directory_ / "new")};
-  const Ending first = train(2, diverging);
+  const ProcessResult first = train(2, diverging);
   EXPECT_EQ(first.status, 1) << first.output;
   EXPECT_TRUE(contains(first.output, "step 2 is not saved: 'fc.bias' holds")) << first.output;
-  EXPECT_TRUE(contains(first.output, "begin again in another run.directory")) << first.output;
+  EXPECT_TRUE(contains(first.output, "To begin again, choose another run.directory")) << first.output;
   const std::string whole = io::checkpoint_path((directory_ / "new") + "/checkpoints", 1);
   io::write_file_atomically(whole, io::encode_checkpoint(large));
-  const Ending second = train(2, diverging + std::vector<std::string>{"--checkpoint.resume=auto"});
+  const ProcessResult second = train(2, diverging + std::vector<std::string>{"--checkpoint.resume=auto"});
   EXPECT_EQ(second.status, 1) << second.output;
   EXPECT_TRUE(contains(second.output, "The last checkpoint from before is " + whole + " (step 1). Resume from it with"))
       << second.output;
@@ -173,35 +177,35 @@ TEST_F(Restart, WeightsThatAreNoNumbersAreNotSavedAndTheWayOutIsThere) {
 
 TEST_F(Restart, ChangedParametersAreSaid) {
   ASSERT_EQ(train(2).status, 0);
-  const Ending ending = train(4, {"--optimizer.lr=0.04"});
-  EXPECT_EQ(ending.status, 0);
-  EXPECT_TRUE(contains(ending.output, "optimizer.lr 0.05 -> 0.04")) << ending.output;
+  const ProcessResult result = train(4, {"--optimizer.lr=0.04"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(contains(result.output, "optimizer.lr 0.05 -> 0.04")) << result.output;
 }
 
 TEST_F(Restart, AChangeOfTheEpochsThatMovesTheLearningRateIsSaid) {
   const std::vector<std::string> cosine = {"--lr.schedule=cosine"};
-  ASSERT_EQ(train(10, cosine).status, 0);  // of 30, 10 an epoch
-  const Ending longer = train(11, cosine + std::vector<std::string>{"--train.epochs=4"});
+  ASSERT_EQ(train(10, cosine).status, 0);  // of 30, 10 per epoch
+  const ProcessResult longer = train(11, cosine + std::vector<std::string>{"--train.epochs=4"});
   EXPECT_EQ(longer.status, 0) << longer.output;
   // 0.05 (1 + cos(pi / 3)) / 2, and with pi / 4
   EXPECT_TRUE(contains(longer.output, "train.epochs 3 -> 4; learning rate of step 11: 0.0375 -> 0.0426777"))
       << longer.output;
-  const Ending further = train(12, cosine + std::vector<std::string>{"--train.epochs=4"});
+  const ProcessResult further = train(12, cosine + std::vector<std::string>{"--train.epochs=4"});
   EXPECT_FALSE(contains(further.output, "changed since")) << "train.max_steps moves nothing: " << further.output;
   const std::vector<std::string> constant = {"--lr.schedule=constant"};
   ASSERT_EQ(train(13, constant).status, 0);
-  const Ending level = train(14, constant + std::vector<std::string>{"--train.epochs=4"});
+  const ProcessResult level = train(14, constant + std::vector<std::string>{"--train.epochs=4"});
   EXPECT_FALSE(contains(level.output, "changed since")) << level.output;
 }
 
 TEST_F(Restart, AnotherNumberOfThreadsIsSaid) {
   ASSERT_EQ(train(2).status, 0);
-  const Ending two = train(3, {"--run.threads=2"});
+  const ProcessResult two = train(3, {"--run.threads=2"});
   EXPECT_EQ(two.status, 0) << two.output;
-  EXPECT_TRUE(contains(two.output, checkpoint(2) + " was computed with 1 thread a rank, now there are 2: "))
+  EXPECT_TRUE(contains(two.output, checkpoint(2) + " was computed with 1 thread per rank, now there are 2: "))
       << two.output;
-  EXPECT_TRUE(contains(two.output, "--run.threads=1 goes on as before")) << two.output;
-  EXPECT_FALSE(contains(train(4, {"--run.threads=2"}).output, "thread a rank")) << "that is the number now";
+  EXPECT_TRUE(contains(two.output, "--run.threads=1 gives the same bits as before")) << two.output;
+  EXPECT_FALSE(contains(train(4, {"--run.threads=2"}).output, "thread per rank")) << "that is the number now";
 }
 
 TEST_F(Restart, KeepsTheNewestCheckpointsOnly) {
@@ -212,9 +216,9 @@ TEST_F(Restart, KeepsTheNewestCheckpointsOnly) {
 TEST_F(Restart, ADamagedCheckpointTakesNoPlaceOfAWholeOne) {
   ASSERT_EQ(train(4, {"--checkpoint.every_steps=2", "--checkpoint.keep=2", "--checkpoint.best=false"}).status, 0);
   write_text(checkpoint(4), "damaged");
-  const Ending ending = train(3, {"--checkpoint.keep=2"});
-  EXPECT_EQ(ending.status, 0) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "resumed: " + checkpoint(2))) << ending.output;
+  const ProcessResult result = train(3, {"--checkpoint.keep=2"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_TRUE(contains(result.output, "resumed: " + checkpoint(2))) << result.output;
   for (int step = 2; step <= 4; ++step) EXPECT_TRUE(std::filesystem::exists(checkpoint(step))) << step;
 }
 
@@ -222,23 +226,23 @@ TEST_F(Restart, ANamedCheckpointIsWhereARunBeginsAndTheSameCommandGoesOn) {
   ASSERT_EQ(train(4).status, 0);
   const std::string second = directory_ / "second";
   const std::vector<std::string> branch = {"--checkpoint.resume=" + checkpoint(4), "--run.directory=" + second};
-  const Ending at_its_end = train(4, branch, 2);
+  const ProcessResult at_its_end = train(4, branch, 2);
   EXPECT_EQ(at_its_end.status, 0) << at_its_end.output;
   EXPECT_TRUE(contains(at_its_end.output, "resumed: " + checkpoint(4))) << at_its_end.output;
   EXPECT_TRUE(std::filesystem::exists(second + "/checkpoints/step-00000004.h5")) << "one is always written";
   ASSERT_EQ(train(6, branch).status, 0);
-  const Ending again = train(8, branch);
+  const ProcessResult again = train(8, branch);
   EXPECT_EQ(again.status, 0) << again.output;
   EXPECT_TRUE(contains(again.output, "resumed: " + second + "/checkpoints/step-00000006.h5")) << again.output;
   // Another file, although this run has gone its own way: refused.
   ASSERT_EQ(train(5).status, 0);
-  const Ending mixed = train(9, {"--checkpoint.resume=" + checkpoint(5), "--run.directory=" + second});
+  const ProcessResult mixed = train(9, {"--checkpoint.resume=" + checkpoint(5), "--run.directory=" + second});
   EXPECT_EQ(mixed.status, 2) << mixed.output;
   EXPECT_TRUE(contains(mixed.output, "did not begin from it")) << mixed.output;
 }
 
 TEST_F(Restart, ARunThatEndsWithinAnEpochIsEvaluatedAndGoesOn) {
-  ASSERT_EQ(train(7).status, 0);  // 10 steps an epoch
+  ASSERT_EQ(train(7).status, 0);  // 10 steps per epoch
   const std::string partial = read_text(run_ + "/log.csv");
   EXPECT_TRUE(contains(partial, "\n1,7,448,")) << partial;
   ASSERT_EQ(train(7).status, 0);
@@ -257,8 +261,8 @@ TEST_F(Restart, ARunThatWasStoppedWhileItWasEvaluatedGetsItsRowOnceAndACheckpoin
   stopped.state.evaluated_step = stopped.state.best_step = 0;
   stopped.state.best_metric = 0;
   io::write_file_atomically(checkpoint(10), io::encode_checkpoint(stopped));
-  const Ending ending = train(10);
-  EXPECT_EQ(ending.status, 0) << ending.output;
+  const ProcessResult result = train(10);
+  EXPECT_EQ(result.status, 0) << result.output;
   const std::string rows = read_text(run_ + "/log.csv");
   EXPECT_EQ(rows.find("\n1,10,640,"), rows.rfind("\n1,10,640,")) << rows;
   EXPECT_TRUE(read_text(checkpoint(10)) == whole);
@@ -267,30 +271,30 @@ TEST_F(Restart, ARunThatWasStoppedWhileItWasEvaluatedGetsItsRowOnceAndACheckpoin
 
 TEST_F(Restart, AnotherBatchOrSeedIsRefused) {
   ASSERT_EQ(train(2).status, 0);
-  const Ending micro = train(4, {"--batch.micro=16"});
+  const ProcessResult micro = train(4, {"--batch.micro=16"});
   EXPECT_EQ(micro.status, 2);
   EXPECT_TRUE(contains(micro.output, "batch.micro = 16")) << micro.output;
-  const Ending batch = train(4, {"--batch.global=32"});
+  const ProcessResult batch = train(4, {"--batch.global=32"});
   EXPECT_EQ(batch.status, 2);
   EXPECT_TRUE(contains(batch.output, "batch.global = 32")) << batch.output;
-  const Ending seed = train(4, {"--train.seed=9"});
+  const ProcessResult seed = train(4, {"--train.seed=9"});
   EXPECT_EQ(seed.status, 2);
   EXPECT_TRUE(contains(seed.output, "train.seed = 9")) << seed.output;
 }
 
 TEST_F(Restart, NoneRefusesToMixRuns) {
   ASSERT_EQ(train(2).status, 0);
-  const Ending ending = train(4, {"--checkpoint.resume=none"});
-  EXPECT_EQ(ending.status, 2) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "checkpoint.resume = none")) << ending.output;
+  const ProcessResult result = train(4, {"--checkpoint.resume=none"});
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_TRUE(contains(result.output, "checkpoint.resume = none")) << result.output;
 }
 
 TEST_F(Restart, WeightsOfAnotherModelAreRefusedByName) {
   ASSERT_EQ(train(2).status, 0);
-  const Ending ending = train(
+  const ProcessResult result = train(
       2, {"--model.name=resnet32", "--init.weights=" + checkpoint(2), "--run.directory=" + (directory_ / "other")}, 2);
-  EXPECT_EQ(ending.status, 2) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "layer1.3.conv1.weight")) << ending.output;
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_TRUE(contains(result.output, "layer1.3.conv1.weight")) << result.output;
 }
 
 }  // namespace convoy::test

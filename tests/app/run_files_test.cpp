@@ -18,13 +18,13 @@ class RunFiles : public testing::Test {
  protected:
   RunFiles() : arguments_(import_small_data(directory_ / "small")), run_(directory_ / "run") {}
 
-  Ending train(int steps, const std::vector<std::string>& more = {}, int ranks = 0) const {
+  ProcessResult train(int steps, const std::vector<std::string>& more = {}, int ranks = 0) const {
     return run_program(
         {.arguments =
              arguments_ +
              std::vector<std::string>{"--train.max_steps=" + std::to_string(steps), "--run.directory=" + run_} + more,
          .ranks = ranks,
-         .patience_seconds = 60});
+         .timeout_seconds = 60});
   }
 
   WorkingDirectory directory_;
@@ -39,29 +39,29 @@ TEST_F(RunFiles, LostRowsAreNamedWhenARunIsResumed) {
   const std::string steps = read_text(run_ + "/steps.csv");
   write_text(run_ + "/steps.csv", steps.substr(0, steps.find("\n9,") + 1) + steps.substr(steps.find("\n11,") + 1));
   std::filesystem::remove(run_ + "/log.csv");
-  const Ending ending = train(14);
-  EXPECT_EQ(ending.status, 0) << ending.output;
+  const ProcessResult result = train(14);
+  EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_TRUE(
-      contains(ending.output, "steps.csv has lost 2 of the 12 rows that this run wrote before: those of step 9 to 10."))
-      << ending.output;
-  EXPECT_TRUE(contains(ending.output, "log.csv has lost 1 of the 1 rows that this run wrote before: those of step 10."))
-      << ending.output;
+      contains(result.output, "steps.csv has lost 2 of the 12 rows that this run wrote before: those of step 9 to 10."))
+      << result.output;
+  EXPECT_TRUE(contains(result.output, "log.csv has lost 1 of the 1 rows that this run wrote before: those of step 10."))
+      << result.output;
   EXPECT_TRUE(contains(read_text(run_ + "/steps.csv"), "\n14,")) << "the run goes on";
 }
 
 TEST_F(RunFiles, NothingIsSaidToBeLostOfARunThatIsWhole) {
   ASSERT_EQ(train(7).status, 0);
   for (const int steps : {7, 10, 20, 23}) {
-    const Ending ending = train(steps);
-    EXPECT_FALSE(contains(ending.output, "has lost")) << ending.output;
+    const ProcessResult result = train(steps);
+    EXPECT_FALSE(contains(result.output, "has lost")) << result.output;
   }
   const std::string branch = directory_ / "branch";
   const std::vector<std::string> from = {"--checkpoint.resume=" + run_ + "/checkpoints/step-00000023.h5",
                                          "--run.directory=" + branch};
   for (const int steps : {25, 27}) {
-    const Ending ending = train(steps, from);
-    EXPECT_EQ(ending.status, 0) << ending.output;
-    EXPECT_FALSE(contains(ending.output, "has lost")) << ending.output;
+    const ProcessResult result = train(steps, from);
+    EXPECT_EQ(result.status, 0) << result.output;
+    EXPECT_FALSE(contains(result.output, "has lost")) << result.output;
   }
 }
 
@@ -72,20 +72,20 @@ TEST_F(RunFiles, ThatAreNoFilesAreNamedAndNotWaitedFor) {
     std::filesystem::remove(path);
     ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
     for (const char* kind : {"named pipe", "folder"}) {
-      const Ending ending = train(4, {}, 2);
-      EXPECT_FALSE(ending.timed_out) << name;
-      EXPECT_EQ(ending.status, 1) << ending.output;
-      EXPECT_TRUE(contains(ending.output, name + "' is not a file but a " + kind)) << ending.output;
+      const ProcessResult result = train(4, {}, 2);
+      EXPECT_FALSE(result.timed_out) << name;
+      EXPECT_EQ(result.status, 1) << result.output;
+      EXPECT_TRUE(contains(result.output, name + "' is not a file but a " + kind)) << result.output;
       std::filesystem::remove(path);
       std::filesystem::create_directory(path);
     }
     std::filesystem::remove(path);
   }
   ASSERT_EQ(mkfifo((run_ + "/params.cfg").c_str(), 0600), 0);
-  const Ending named = run_program({.arguments = {"train", run_ + "/params.cfg"}, .patience_seconds = 60});
+  const ProcessResult named = run_program({.arguments = {"train", run_ + "/params.cfg"}, .timeout_seconds = 60});
   EXPECT_FALSE(named.timed_out);
   EXPECT_EQ(named.status, 2) << named.output;
-  EXPECT_TRUE(contains(named.output, "params.cfg: a named pipe, where a parameter file is wanted")) << named.output;
+  EXPECT_TRUE(contains(named.output, "params.cfg: a named pipe, but a parameter file is expected")) << named.output;
 }
 
 TEST_F(RunFiles, CostsThatCannotBeAreSaidAndMeasuredAgain) {
@@ -100,9 +100,9 @@ TEST_F(RunFiles, CostsThatCannotBeAreSaidAndMeasuredAgain) {
   for (const std::string& text : {with(cells, "1e308"), with(cells, "-1"), with(cells, "nan"), with(rates, "1e308"),
                                   with(rates, "0"), costs.substr(0, cells + 30)}) {
     write_text(path, text);
-    const Ending ending = train(++steps, {}, 2);
-    EXPECT_EQ(ending.status, 0) << ending.output;
-    EXPECT_TRUE(contains(ending.output, path + " cannot be used: ")) << text << ending.output;
+    const ProcessResult result = train(++steps, {}, 2);
+    EXPECT_EQ(result.status, 0) << result.output;
+    EXPECT_TRUE(contains(result.output, path + " cannot be used: ")) << text << result.output;
     EXPECT_NE(read_text(path), text) << "the new measurement is kept";
   }
 }
@@ -117,9 +117,9 @@ TEST_F(RunFiles, OfAStoppedRunArePlottedToItsLastStep) {
     return run_program(
         {.arguments = {run_, "--output=" + run_ + "/plot.svg"}, .program = CONVOY_INPUT "/../tools/plot_run"});
   };
-  const Ending ending = plot();
-  if (contains(ending.output, "has no matplotlib")) GTEST_SKIP() << ending.output;
-  ASSERT_EQ(ending.status, 0) << ending.output;
+  const ProcessResult result = plot();
+  if (contains(result.output, "has no matplotlib")) GTEST_SKIP() << result.output;
+  ASSERT_EQ(result.status, 0) << result.output;
   EXPECT_TRUE(contains(read_text(run_ + "/plot.svg"), "<!-- 4 -->")) << "the axis goes to epoch 4.8";
   // Before the first epoch's end nobody knows how long one is.
   write_text(run_ + "/log.csv", "epoch,step,train_loss,train_top1,test_loss,test_top1\n");

@@ -1,6 +1,8 @@
 /// Starts runs and compares what they leave behind.
 #include "app/runs.h"
 
+#include "convoy/io/atomic_file.h"
+
 #include "app/small_data.h"
 #include "unit/io/same_bits.h"
 
@@ -21,9 +23,10 @@ void Runs::train(const std::string& name, const Grid& grid, int steps, const std
   const std::vector<std::string> more = {"--grid.stages=" + std::to_string(grid.stages), "--schedule.kind=" + schedule,
                                          "--train.max_steps=" + std::to_string(steps), "--run.bucket_mib=" + bucket_mib,
                                          "--run.directory=" + (directory_ / name)};
-  const Ending ending = run_program({.arguments = arguments_ + features_ + more, .ranks = grid.stages * grid.replicas});
-  output_ = ending.output;
-  ASSERT_EQ(ending.status, 0) << name << "\n" << ending.output;
+  const ProcessResult result =
+      run_program({.arguments = arguments_ + features_ + more, .ranks = grid.stages * grid.replicas});
+  output_ = result.output;
+  ASSERT_EQ(result.status, 0) << name << "\n" << result.output;
 }
 
 io::Checkpoint Runs::checkpoint(const std::string& name, int step) const {

@@ -24,7 +24,7 @@ class Runs : public testing::Test {
  protected:
   Runs();
 
-  /// Trains up to `steps`; a later call with the same name goes on from there. Buckets so small that every stage has
+  /// Trains up to `steps`; a later call with the same name resumes from there. Buckets so small that every stage has
   /// several: their exchange overlaps with the backward of earlier cells.
   void train(const std::string& name, const Grid& grid, int steps, const std::string& schedule = "1f1b",
              const std::string& bucket_mib = "0.05");

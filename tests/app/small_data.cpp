@@ -53,7 +53,7 @@ void write_small_idx(const std::string& folder, const SmallData& data) {
 
 std::vector<std::string> import_small_data(const std::string& folder, const SmallData& data) {
   write_small_idx(folder + "/idx", data);
-  const Ending import = run_program(
+  const ProcessResult import = run_program(
       {.arguments = {"import", "--import.source=" + folder + "/idx", "--import.output=" + folder + "/data"}});
   EXPECT_EQ(import.status, 0) << import.output;
   return {"train",

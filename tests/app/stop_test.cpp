@@ -27,12 +27,12 @@ void wait_for_file(const std::string& path) {
 TEST_F(Stop, ASecondRunInTheSameDirectoryIsRefused) {
   std::thread second([this] {
     wait_for_file(directory_ / "shared-run/steps.csv");
-    const Ending refused = train(4, {"--run.directory=" + (directory_ / "shared-run")}, 2);
+    const ProcessResult refused = train(4, {"--run.directory=" + (directory_ / "shared-run")}, 2);
     EXPECT_EQ(refused.status, 2) << refused.output;
     EXPECT_TRUE(contains(refused.output, "is in use by process ")) << refused.output;
-    EXPECT_EQ(signal_ranks("shared-run", SIGUSR1, 1), 1);
+    EXPECT_EQ(signal_ranks(directory_ / "shared-run", SIGUSR1, 1), 1);
   });
-  const Ending first = run_program(
+  const ProcessResult first = run_program(
       {.arguments = arguments_ + std::vector<std::string>{"--train.epochs=100000",
                                                           "--run.directory=" + (directory_ / "shared-run")}});
   second.join();
@@ -43,15 +43,15 @@ TEST_F(Stop, ASignalWritesACheckpointAndEndsWith75) {
   // A long run; one rank of two is asked to stop once both are at work, and both agree.
   std::thread stopper([this] {
     wait_for_file(directory_ / "stopped-run/steps.csv");
-    EXPECT_EQ(signal_ranks("stopped-run", SIGUSR1, 1), 1);
+    EXPECT_EQ(signal_ranks(directory_ / "stopped-run", SIGUSR1, 1), 1);
   });
-  const Ending ending = run_program(
+  const ProcessResult result = run_program(
       {.arguments = arguments_ + std::vector<std::string>{"--train.epochs=100000", "--checkpoint.every_epochs=0",
                                                           "--run.directory=" + (directory_ / "stopped-run")},
        .ranks = 2});
   stopper.join();
-  EXPECT_EQ(ending.status, 75) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "stopped on request")) << ending.output;
+  EXPECT_EQ(result.status, 75) << result.output;
+  EXPECT_TRUE(contains(result.output, "stopped on request")) << result.output;
   const auto found = io::find_newest_checkpoint((directory_ / "stopped-run") + "/checkpoints",
                                                 [](const std::string&, const std::string&) {});
   ASSERT_TRUE(found.has_value());
@@ -64,17 +64,19 @@ TEST_F(Stop, ASignalWhileDataAndEngineOpenWritesACheckpointAndEndsWith75) {
     std::atomic<bool> ended = false;
     std::thread stopper([this, signal, &ended] {
       while (!ended && !is_open_in_a_rank(directory_ / "small/data/train.h5")) std::this_thread::yield();
-      for (; !ended; std::this_thread::sleep_for(std::chrono::milliseconds(5))) signal_ranks("early-run", signal, 2);
+      for (; !ended; std::this_thread::sleep_for(std::chrono::milliseconds(5)))
+        signal_ranks(directory_ / "early-run", signal, 2);
     });
     const std::string run = directory_ / fmt::format("early-run-{}", signal);
-    const Ending ending = run_program(
+    const ProcessResult result = run_program(
         {.arguments = arguments_ + std::vector<std::string>{"--train.epochs=100000", "--run.directory=" + run},
          .ranks = 2,
-         .patience_seconds = 60});
+         .timeout_seconds = 60});
     ended = true;
     stopper.join();
-    EXPECT_EQ(ending.status, 75) << ending.output;
-    EXPECT_TRUE(contains(ending.output, "stopped on request")) << ending.output;
+    EXPECT_EQ(result.status, 75) << result.output;
+    EXPECT_TRUE(contains(result.output, "stopped on request")) << result.output;
+    EXPECT_TRUE(contains(result.output, "asked to stop: the run ends after the next step")) << result.output;
     EXPECT_TRUE(std::filesystem::exists(io::checkpoint_path(run + "/checkpoints", 1))) << "at the first opportunity";
   }
 }
@@ -82,16 +84,16 @@ TEST_F(Stop, ASignalWhileDataAndEngineOpenWritesACheckpointAndEndsWith75) {
 TEST_F(Stop, AKilledRankEndsTheJob) {
   std::thread killer([this] {
     wait_for_file(directory_ / "killed-run/steps.csv");
-    EXPECT_EQ(signal_ranks("killed-run", SIGKILL, 1), 1);
+    EXPECT_EQ(signal_ranks(directory_ / "killed-run", SIGKILL, 1), 1);
   });
-  const Ending ending =
+  const ProcessResult result =
       run_program({.arguments = arguments_ + std::vector<std::string>{"--train.epochs=100000", "--grid.stages=2",
                                                                       "--run.directory=" + (directory_ / "killed-run")},
                    .ranks = 4,
-                   .patience_seconds = 60});
+                   .timeout_seconds = 60});
   killer.join();
-  EXPECT_FALSE(ending.timed_out) << ending.output;
-  EXPECT_NE(ending.status, 0);
+  EXPECT_FALSE(result.timed_out) << result.output;
+  EXPECT_NE(result.status, 0);
 }
 
 }  // namespace convoy::test

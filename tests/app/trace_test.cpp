@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 
 class Traces : public testing::Test {
  protected:
-  Ending train(const std::vector<std::string>& more, int ranks) const {
+  ProcessResult train(const std::vector<std::string>& more, int ranks) const {
     return run_program(
         {.arguments = arguments_ + std::vector<std::string>{"--run.directory=" + run_} + more, .ranks = ranks});
   }
@@ -47,12 +47,13 @@ Lengths lengths_of(const Json& trace, const std::string& category) {
 }  // namespace
 
 TEST_F(Traces, OfTwoStepsOnTwoStagesAndTwoReplicasTellWhoWorkedAndWhoWaited) {
-  const Ending ending = train({"--grid.stages=2", "--train.max_steps=6", "--run.trace=2", "--run.bucket_mib=0.05"}, 4);
-  ASSERT_EQ(ending.status, 0) << ending.output;
-  const std::size_t line = ending.output.find("trace of steps 4 to 5: busy ");
-  ASSERT_NE(line, std::string::npos) << ending.output;
+  const ProcessResult result =
+      train({"--grid.stages=2", "--train.max_steps=6", "--run.trace=2", "--run.bucket_mib=0.05"}, 4);
+  ASSERT_EQ(result.status, 0) << result.output;
+  const std::size_t line = result.output.find("trace of steps 4 to 5: busy ");
+  ASSERT_NE(line, std::string::npos) << result.output;
   for (const char* cause : {"; idle: bubble ", " %, straggler ", " %, communication ", " %, data "})
-    EXPECT_NE(ending.output.find(cause, line), std::string::npos) << ending.output;
+    EXPECT_NE(result.output.find(cause, line), std::string::npos) << result.output;
 
   const Json trace = Json::parse(read_text(run_ + "/trace.json"));
   EXPECT_EQ(trace["otherData"]["ranks"], 4);
@@ -101,16 +102,16 @@ TEST_F(Traces, OfTwoStepsOnTwoStagesAndTwoReplicasTellWhoWorkedAndWhoWaited) {
 
   const std::string svg = read_text(run_ + "/trace.svg");
   EXPECT_EQ(fault_in_xml(svg), "");
-  EXPECT_TRUE(contains(svg, ">planned: every instruction takes its mean time, messages none: ")) << svg;
+  EXPECT_TRUE(contains(svg, ">planned: every instruction takes its mean time, messages take no time: ")) << svg;
   EXPECT_TRUE(contains(svg, ">measured: step ")) << svg;
   EXPECT_LT(svg.size(), 60u << 10);
 }
 
 TEST_F(Traces, OfChunksNameTheirCellsAndFollowMessagesRoundTheStages) {
-  const Ending ending = train({"--grid.stages=2", "--schedule.kind=interleaved", "--train.max_steps=5", "--run.trace=1",
-                               "--run.bucket_mib=0.05", "--train.clip_norm=1"},
-                              2);
-  ASSERT_EQ(ending.status, 0) << ending.output;
+  const ProcessResult result = train({"--grid.stages=2", "--schedule.kind=interleaved", "--train.max_steps=5",
+                                      "--run.trace=1", "--run.bucket_mib=0.05", "--train.clip_norm=1"},
+                                     2);
+  ASSERT_EQ(result.status, 0) << result.output;
   const Json trace = Json::parse(read_text(run_ + "/trace.json"));
   std::map<std::pair<int, std::string>, std::set<std::string>> cells;  // by rank, and operation with its chunk
   std::set<std::string> flows;
@@ -151,22 +152,22 @@ TEST_F(Traces, ChangeNoBit) {
 }
 
 TEST_F(Traces, OfARunThatIsTooShortAreExplained) {
-  const Ending one = train({"--train.max_steps=1", "--run.trace=2"}, 2);
+  const ProcessResult one = train({"--train.max_steps=1", "--run.trace=2"}, 2);
   EXPECT_EQ(one.status, 0) << one.output;
   EXPECT_TRUE(contains(one.output, "run.trace: this run ended before a step that could be recorded")) << one.output;
-  const Ending two = train({"--train.max_steps=4", "--run.trace=9"}, 2);
+  const ProcessResult two = train({"--train.max_steps=4", "--run.trace=9"}, 2);
   EXPECT_EQ(two.status, 0) << two.output;
   EXPECT_TRUE(contains(two.output, "trace of steps 3 to 4: ")) << "all but the first of this run: " << two.output;
 }
 
 TEST_F(Traces, ThatTheDiskDoesNotTakeAreWarnedOfAndTheTrainingGoesOn) {
   std::filesystem::create_directories(run_ + "/trace.json/in-the-way");
-  const Ending ending = train({"--train.max_steps=6", "--run.trace=2"}, 2);
-  EXPECT_EQ(ending.status, 0) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "convoy: warning: run.trace: ")) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "trace.json")) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "trace of steps 4 to 5: "))
-      << "the line is there all the same: " << ending.output;
+  const ProcessResult result = train({"--train.max_steps=6", "--run.trace=2"}, 2);
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_TRUE(contains(result.output, "convoy: warning: run.trace: ")) << result.output;
+  EXPECT_TRUE(contains(result.output, "trace.json")) << result.output;
+  EXPECT_TRUE(contains(result.output, "trace of steps 4 to 5: "))
+      << "the line is there all the same: " << result.output;
   EXPECT_TRUE(std::filesystem::exists(run_ + "/checkpoints/step-00000006.h5"));
 }
 
@@ -174,7 +175,7 @@ TEST_F(Traces, OfAPlanNeedNoRanks) {
   const std::string svg_path = directory_ / "plan.svg";
   std::vector<std::string> arguments = arguments_;
   arguments.front() = "plan";
-  const Ending plan =
+  const ProcessResult plan =
       run_program({.arguments = arguments + std::vector<std::string>{"--grid.stages=2", "--plan.ranks=8",
                                                                      "--plan.draw=" + svg_path}});
   ASSERT_EQ(plan.status, 0) << plan.output;
@@ -185,7 +186,7 @@ TEST_F(Traces, OfAPlanNeedNoRanks) {
   EXPECT_TRUE(contains(svg, ">planned step of resnet20: ")) << svg;
   EXPECT_TRUE(contains(plan.output, "layouts: cells measured; ")) << plan.output;
   EXPECT_TRUE(contains(svg, "(cells measured)</text>")) << "as the table beside it: " << svg;
-  const Ending nowhere = run_program(
+  const ProcessResult nowhere = run_program(
       {.arguments = arguments + std::vector<std::string>{"--plan.draw=" + (directory_ / "absent/plan.svg")}});
   EXPECT_EQ(nowhere.status, 1) << nowhere.output;
   EXPECT_TRUE(contains(nowhere.output, "absent/plan.svg")) << nowhere.output;

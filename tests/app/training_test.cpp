@@ -20,11 +20,11 @@ class Training : public testing::Test {
  protected:
   Training() : arguments_(import_small_data(directory_ / "small")), run_(directory_ / "run") {}
 
-  Ending train(const std::vector<std::string>& more, int ranks = 0) const {
+  ProcessResult train(const std::vector<std::string>& more, int ranks = 0) const {
     return run_program(
         {.arguments = arguments_ + std::vector<std::string>{"--run.directory=" + run_} + more, .ranks = ranks});
   }
-  Ending evaluate(const std::vector<std::string>& more, int ranks = 0) const {
+  ProcessResult evaluate(const std::vector<std::string>& more, int ranks = 0) const {
     return run_program(
         {.arguments = std::vector<std::string>{"evaluate", run_ + "/params.cfg"} + more, .ranks = ranks});
   }
@@ -58,8 +58,8 @@ constexpr std::size_t kTestLoss = 5, kTestTop1 = 6, kValLoss = 11, kValTop1 = 12
 class Validation : public Training {
  protected:
   Validation() {
-    const Ending import = run_program({.arguments = {"import", "--import.source=" + (directory_ / "small/idx"),
-                                                     "--import.output=" + data_, "--import.val_fraction=0.25"}});
+    const ProcessResult import = run_program({.arguments = {"import", "--import.source=" + (directory_ / "small/idx"),
+                                                            "--import.output=" + data_, "--import.val_fraction=0.25"}});
     EXPECT_EQ(import.status, 0) << import.output;
     arguments_ = arguments_ + std::vector<std::string>{"--data.train=" + data_, "--data.test=" + data_};
   }
@@ -89,19 +89,19 @@ TEST_F(Training, TheBestCheckpointIsKeptBesideTheNewest) {
   EXPECT_EQ(kept.state.best_step, kept.state.step);
   EXPECT_NEAR(kept.state.best_metric, best, 1e-8);  // log.csv has 9 digits
   EXPECT_EQ(read("step-00000050.h5").state.best_step, kept.state.step) << "a restart knows it";
-  const Ending evaluation = evaluate({"--checkpoint.resume=best"});
+  const ProcessResult evaluation = evaluate({"--checkpoint.resume=best"});
   EXPECT_EQ(evaluation.status, 0) << evaluation.output;
   EXPECT_TRUE(contains(evaluation.output, "checkpoints/best.h5")) << evaluation.output;
   EXPECT_TRUE(contains(evaluation.output, percent(kept.state.best_metric))) << evaluation.output;
-  const Ending refused = train({"--train.epochs=6", "--checkpoint.resume=best"});
+  const ProcessResult refused = train({"--train.epochs=6", "--checkpoint.resume=best"});
   EXPECT_EQ(refused.status, 2) << refused.output;
 }
 
 TEST_F(Training, TheBestCheckpointSurvivesARestartThatIsNoBetter) {
   ASSERT_EQ(train({"--train.max_steps=10"}).status, 0);
   const std::string before = read_text(run_ + "/checkpoints/best.h5");
-  // Weights at a learning rate of 0 stay as they are but for the statistics; a metric that only ties is no better.
-  const Ending more = train({"--train.max_steps=12", "--optimizer.lr=1e-30", "--checkpoint.keep=1"});
+  // Weights at a learning rate of 0 do not change but for the statistics; a metric that only ties is no better.
+  const ProcessResult more = train({"--train.max_steps=12", "--optimizer.lr=1e-30", "--checkpoint.keep=1"});
   ASSERT_EQ(more.status, 0) << more.output;
   const io::Checkpoint newest = read("step-00000012.h5");
   if (newest.state.best_step == 10) {
@@ -117,8 +117,8 @@ TEST_F(Training, NoBestCheckpointWhereNoneIsWanted) {
 }
 
 TEST_F(Training, TheTestSetIsMeasuredEveryNEpochsAndAtTheEnd) {
-  const Ending ending = train({"--train.epochs=5", "--train.evaluate_every_epochs=2"});
-  ASSERT_EQ(ending.status, 0) << ending.output;
+  const ProcessResult result = train({"--train.epochs=5", "--train.evaluate_every_epochs=2"});
+  ASSERT_EQ(result.status, 0) << result.output;
   for (int epoch = 1; epoch <= 5; ++epoch) {
     EXPECT_EQ(row(epoch).at(kTestLoss).empty(), epoch % 2 == 1 && epoch < 5) << epoch;
     EXPECT_EQ(row(epoch).at(kTestTop1).empty(), epoch % 2 == 1 && epoch < 5) << epoch;
@@ -137,22 +137,23 @@ TEST_F(Training, EndsWith0WhenTheTestMetricHasNotImprovedForTooLong) {
   // A network that hardly learns: at a learning rate of 1e-12 only statistics move.
   const std::vector<std::string> patience = {"--optimizer.lr=1e-12", "--lr.schedule=constant", "--train.epochs=40",
                                              "--train.patience_epochs=2"};
-  const Ending ending = train(patience, 2);
-  ASSERT_EQ(ending.status, 0) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "ended early: step ")) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "train.patience_epochs: no better test top-1 for 2 epochs")) << ending.output;
+  const ProcessResult result = train(patience, 2);
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_TRUE(contains(result.output, "ended early: step ")) << result.output;
+  EXPECT_TRUE(contains(result.output, "train.patience_epochs: no better test top-1 for 2 epochs")) << result.output;
   const auto found = io::find_newest_checkpoint(run_ + "/checkpoints", [](const auto&, const auto&) {});
   ASSERT_TRUE(found.has_value());
   const io::TrainingState state = io::decode_checkpoint(found->bytes, found->path).state;
   EXPECT_EQ(state.step, state.best_step + 20);
   EXPECT_LT(state.step, 400);
-  const Ending again = train(patience);
+  const ProcessResult again = train(patience);
   EXPECT_EQ(again.status, 0) << again.output;
   EXPECT_TRUE(contains(again.output, "nothing to do")) << again.output;
   EXPECT_FALSE(std::filesystem::exists(io::checkpoint_path(run_ + "/checkpoints", state.step + 1)));
   // With more patience it goes on.
-  const Ending more = train({"--optimizer.lr=1e-12", "--lr.schedule=constant", "--train.epochs=40",
-                             "--train.patience_epochs=9", "--train.max_steps=" + std::to_string(state.step + 1)});
+  const ProcessResult more =
+      train({"--optimizer.lr=1e-12", "--lr.schedule=constant", "--train.epochs=40", "--train.patience_epochs=9",
+             "--train.max_steps=" + std::to_string(state.step + 1)});
   EXPECT_EQ(more.status, 0) << more.output;
   EXPECT_TRUE(std::filesystem::exists(io::checkpoint_path(run_ + "/checkpoints", state.step + 1))) << more.output;
 }
@@ -160,15 +161,15 @@ TEST_F(Training, EndsWith0WhenTheTestMetricHasNotImprovedForTooLong) {
 TEST_F(Training, TheMovingAverageIsWhatIsMeasuredInTrainingAndByEvaluate) {
   ASSERT_EQ(train({"--train.max_steps=20", "--train.ema_decay=0.8", "--grid.stages=2"}, 4).status, 0);
   const std::string top1 = percent(std::stod(row(2).at(kTestTop1)));
-  const Ending average = evaluate({"--grid.stages=1"}, 2),
-               trained = evaluate({"--evaluate.weights=trained", "--grid.stages=1"});
+  const ProcessResult average = evaluate({"--grid.stages=1"}, 2),
+                      trained = evaluate({"--evaluate.weights=trained", "--grid.stages=1"});
   ASSERT_EQ(average.status, 0) << average.output;
   ASSERT_EQ(trained.status, 0) << trained.output;
   EXPECT_TRUE(contains(average.output, "(moving average)")) << average.output;
   EXPECT_FALSE(contains(trained.output, "(moving average)")) << trained.output;
   EXPECT_TRUE(contains(average.output, top1)) << average.output << "\ntraining: " << top1;
   // The loss tells the two apart to its last digit.
-  const auto loss = [](const Ending& ending) { return ending.output.substr(ending.output.find("loss "), 11); };
+  const auto loss = [](const ProcessResult& result) { return result.output.substr(result.output.find("loss "), 11); };
   EXPECT_NE(loss(average), loss(trained));
 }
 
@@ -183,26 +184,26 @@ TEST_F(Training, MeasuringTheAverageLeavesTheTrainingAlone) {
 }
 
 TEST_F(Training, SaysWhatMemoryItWasPredictedToTakeAndTook) {
-  const Ending ending = train({"--train.max_steps=2", "--memory.recompute=cell"}, 2);
-  EXPECT_EQ(ending.status, 0) << ending.output;
-  EXPECT_NE(ending.output.find("memory: at most "), std::string::npos) << ending.output;
+  const ProcessResult result = train({"--train.max_steps=2", "--memory.recompute=cell"}, 2);
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_NE(result.output.find("memory: at most "), std::string::npos) << result.output;
   double took = 0, predicted = 0;
-  std::istringstream line(ending.output.substr(ending.output.find("memory: at most ") + 16));
+  std::istringstream line(result.output.substr(result.output.find("memory: at most ") + 16));
   std::string unit, word, number;
   line >> took >> unit >> word >> word >> number >> word >> predicted;  // "61.3 MiB on rank 0, predicted 60.1 MiB"
-  ASSERT_EQ(unit, "MiB") << ending.output;
-  EXPECT_NEAR(took / predicted, 1, 0.25) << ending.output;  // so small a run is mostly the program and its libraries
+  ASSERT_EQ(unit, "MiB") << result.output;
+  EXPECT_NEAR(took / predicted, 1, 0.25) << result.output;  // so small a run is mostly the program and its libraries
   const std::regex sum(R"(, predicted \S+ MiB \(plan \S+ .iB, beside it \S+ .iB, program \S+ .iB\))");
-  EXPECT_TRUE(std::regex_search(ending.output, sum)) << ending.output;
-  const Ending plan = run_program({.arguments = std::vector<std::string>{"plan", run_ + "/params.cfg"}});
+  EXPECT_TRUE(std::regex_search(result.output, sum)) << result.output;
+  const ProcessResult plan = run_program({.arguments = std::vector<std::string>{"plan", run_ + "/params.cfg"}});
   EXPECT_NE(plan.output.find("10 of 11\n"), std::string::npos) << "recomputed: all but the head, which saves nothing\n"
                                                                << plan.output;
 }
 
-// Photographs of three kinds as JPEG and PNG files of many sizes, kept as they are.
+// Photographs of three kinds as JPEG and PNG files of many sizes, kept unchanged.
 TEST_F(Training, LearnsFromEncodedImages) {
   write_image_folder(directory_ / "images");
-  const Ending import =
+  const ProcessResult import =
       run_program({.arguments = {"import", "--import.source=" + (directory_ / "images"),
                                  "--import.output=" + (directory_ / "files"), "--import.storage=encoded"}});
   ASSERT_EQ(import.status, 0) << import.output;
@@ -217,28 +218,29 @@ TEST_F(Training, LearnsFromEncodedImages) {
                 "--train.epochs=15",
                 "--run.device=cpu",
                 "--run.threads=1"};
-  const Ending refused = train({});
+  const ProcessResult refused = train({});
   EXPECT_EQ(refused.status, 2);
   EXPECT_TRUE(contains(refused.output, "augment.size = 0 takes images as they are stored")) << refused.output;
-  const Ending trained = train({"--augment.size=16", "--augment.crop=random_resized", "--augment.scale=0.5",
-                                "--augment.flip=on", "--augment.brightness=0.1"},
-                               2);
+  const ProcessResult trained = train({"--augment.size=16", "--augment.crop=random_resized", "--augment.scale=0.5",
+                                       "--augment.flip=on", "--augment.brightness=0.1"},
+                                      2);
   ASSERT_EQ(trained.status, 0) << trained.output;
   EXPECT_LT(std::stod(row(15).at(kTestLoss)), std::stod(row(1).at(kTestLoss))) << trained.output;
   // Four of six and more by chance: 10 %; but the seed is fixed, and nothing learnt is 2 of 6.
   EXPECT_GE(std::stod(row(15).at(kTestTop1)), 4.0 / 6 - 1e-6) << trained.output;
-  const Ending measured = evaluate({});
+  const ProcessResult measured = evaluate({});
   EXPECT_EQ(measured.status, 0) << measured.output;
   EXPECT_TRUE(contains(measured.output, percent(std::stod(row(15).at(kTestTop1))))) << measured.output;
 }
 
-// What a run logs, an evaluation of its last checkpoint finds: on another grid, with both views.
+// What a run logs, an evaluation of its last checkpoint finds: on another grid, with test-time augmentation.
 TEST_F(Training, TestsWithMirrorImagesAsAnEvaluationDoes) {
-  const Ending trained = train({"--train.epochs=1", "--evaluate.mirror=true", "--grid.stages=2"}, 2);
+  const ProcessResult trained = train({"--train.epochs=1", "--evaluate.mirror=true", "--grid.stages=2"}, 2);
   ASSERT_EQ(trained.status, 0) << trained.output;
   const std::vector<std::string> fields = row(1);
   ASSERT_GT(fields.size(), kTestTop1);
-  const Ending both = evaluate({"--grid.stages=1"}), plain = evaluate({"--grid.stages=1", "--evaluate.mirror=false"});
+  const ProcessResult both = evaluate({"--grid.stages=1"}),
+                      plain = evaluate({"--grid.stages=1", "--evaluate.mirror=false"});
   const std::string loss =
       fmt::format("loss {:.4f}  {}", std::stod(fields[kTestLoss]), percent(std::stod(fields[kTestTop1])));
   EXPECT_TRUE(contains(both.output, loss)) << loss << "\n" << both.output;
@@ -246,7 +248,7 @@ TEST_F(Training, TestsWithMirrorImagesAsAnEvaluationDoes) {
 }
 
 TEST_F(Validation, ChoosesTheBestWeightsAndTheTestSetIsMeasuredWithThemOnce) {
-  const Ending trained = train({val_, "--train.epochs=5", "--train.ema_decay=0.8"}, 2);
+  const ProcessResult trained = train({val_, "--train.epochs=5", "--train.ema_decay=0.8"}, 2);
   ASSERT_EQ(trained.status, 0) << trained.output;
   double best = -1;
   int best_epoch = 0;
@@ -261,33 +263,33 @@ TEST_F(Validation, ChoosesTheBestWeightsAndTheTestSetIsMeasuredWithThemOnce) {
   EXPECT_TRUE(contains(trained.output, "; best val " + percent(best) + " in epoch ")) << trained.output;
 
   // What the run says of the test set, an evaluation of best.h5 finds.
-  const std::string result = read_text(run_ + "/test.csv");
-  ASSERT_EQ(result.find(fmt::format("step,samples,loss,top1\n{},96,", kept.state.step)), 0u) << result;
-  const double top1 = std::stod(result.substr(result.rfind(',') + 1));
+  const std::string test_csv = read_text(run_ + "/test.csv");
+  ASSERT_EQ(test_csv.find(fmt::format("step,samples,loss,top1\n{},96,", kept.state.step)), 0u) << test_csv;
+  const double top1 = std::stod(test_csv.substr(test_csv.rfind(',') + 1));
   EXPECT_TRUE(contains(trained.output,
                        fmt::format("{}  by {}/checkpoints/best.h5 (epoch {})", percent(top1), run_, best_epoch)))
       << trained.output;
   const auto loss = [](const std::string& text) { return text.substr(text.find("96 samples  loss "), 23); };
-  const Ending evaluation = evaluate({"--checkpoint.resume=best"});
+  const ProcessResult evaluation = evaluate({"--checkpoint.resume=best"});
   EXPECT_EQ(loss(trained.output), loss(evaluation.output));
   EXPECT_TRUE(contains(evaluation.output, percent(top1))) << evaluation.output;
 
   // Started again, or on another grid, it comes to the same.
   std::filesystem::remove(run_ + "/test.csv");
-  const Ending again = train({val_, "--train.epochs=5", "--train.ema_decay=0.8", "--grid.stages=2"}, 2);
+  const ProcessResult again = train({val_, "--train.epochs=5", "--train.ema_decay=0.8", "--grid.stages=2"}, 2);
   EXPECT_EQ(again.status, 0) << again.output;
-  EXPECT_EQ(read_text(run_ + "/test.csv"), result);
+  EXPECT_EQ(read_text(run_ + "/test.csv"), test_csv);
 }
 
 TEST_F(Validation, TakesThePlaceOfATestSet) {
-  const Ending trained = train({val_, "--data.test=", "--train.epochs=1"});
+  const ProcessResult trained = train({val_, "--data.test=", "--train.epochs=1"});
   ASSERT_EQ(trained.status, 0) << trained.output;
   EXPECT_FALSE(std::filesystem::exists(run_ + "/test.csv"));
-  const Ending evaluation = evaluate({});
+  const ProcessResult evaluation = evaluate({});
   EXPECT_EQ(evaluation.status, 0) << evaluation.output;
   EXPECT_TRUE(contains(evaluation.output, percent(std::stod(row(1).at(kValTop1))))) << evaluation.output;
   EXPECT_TRUE(contains(evaluation.output, "160 samples")) << evaluation.output;
-  const Ending prediction = run_program({.arguments = {"predict", run_ + "/params.cfg"}});
+  const ProcessResult prediction = run_program({.arguments = {"predict", run_ + "/params.cfg"}});
   EXPECT_EQ(prediction.status, 0) << prediction.output;
   const std::string counted = "160 samples  top-1 ";
   const std::size_t at = prediction.output.find(counted);
@@ -306,30 +308,31 @@ TEST_F(Validation, LeavesTheTrainingAloneAndWithoutABestTheLastWeightsAreTested)
 }
 
 TEST_F(Validation, PatienceFollowsIt) {
-  const Ending ending =
+  const ProcessResult result =
       train({val_, "--optimizer.lr=1e-12", "--lr.schedule=constant", "--train.epochs=40", "--train.patience_epochs=1"});
-  ASSERT_EQ(ending.status, 0) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "train.patience_epochs: no better val top-1 for 1 epoch\n")) << ending.output;
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_TRUE(contains(result.output, "train.patience_epochs: no better val top-1 for 1 epoch\n")) << result.output;
   EXPECT_TRUE(std::filesystem::exists(run_ + "/test.csv")) << "a run that ends early has ended";
 }
 
 TEST_F(Validation, WhereItIsNewTheBestStartsAnew) {
   ASSERT_EQ(train({"--train.max_steps=7", "--optimizer.lr=1e-12"}).status, 0);
   // At the very end of what is asked for nothing is measured any more, and patience has nothing to go by.
-  const Ending same = train({val_, "--train.max_steps=7", "--optimizer.lr=1e-12", "--train.patience_epochs=1"}, 2);
+  const ProcessResult same =
+      train({val_, "--train.max_steps=7", "--optimizer.lr=1e-12", "--train.patience_epochs=1"}, 2);
   ASSERT_EQ(same.status, 0) << same.output;
   const std::string over = "was measured on: the best starts over";
   EXPECT_TRUE(contains(same.output, "data.val = " + data_ + " holds other images or labels than the best top-1 so far"))
       << same.output;
   EXPECT_TRUE(contains(same.output, over)) << same.output;
-  const Ending renamed = train({"--data.val=" + data_ + "/test", "--train.max_steps=7", "--optimizer.lr=1e-12"});
+  const ProcessResult renamed = train({"--data.val=" + data_ + "/test", "--train.max_steps=7", "--optimizer.lr=1e-12"});
   EXPECT_FALSE(contains(renamed.output, over)) << "the same images by another key: " << renamed.output;
   EXPECT_TRUE(contains(same.output, "by " + run_ + "/checkpoints/step-00000007.h5 (epoch 1)")) << same.output;
-  const Ending more = train({val_, "--train.max_steps=14", "--optimizer.lr=1e-12", "--train.patience_epochs=1"});
+  const ProcessResult more = train({val_, "--train.max_steps=14", "--optimizer.lr=1e-12", "--train.patience_epochs=1"});
   ASSERT_EQ(more.status, 0) << more.output;
   EXPECT_EQ(read("best.h5").state.step, 14);
   EXPECT_EQ(read("step-00000014.h5").state.best_step, 14);
-  const Ending goes_on = train({val_, "--train.max_steps=15", "--optimizer.lr=1e-12"});
+  const ProcessResult goes_on = train({val_, "--train.max_steps=15", "--optimizer.lr=1e-12"});
   EXPECT_FALSE(contains(goes_on.output, over)) << goes_on.output;
 }
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/safetensors.h"
 
@@ -34,23 +35,25 @@ class Weights : public testing::Test {
                                     "--run.directory=" + run_directory(run.name)} +
            run.more;
   }
-  Ending train(const Run& run) const { return run_program({.arguments = arguments_of(run), .ranks = run.ranks}); }
+  ProcessResult train(const Run& run) const {
+    return run_program({.arguments = arguments_of(run), .ranks = run.ranks});
+  }
   std::string checkpoint_path(const std::string& name, int step = 3) const {
     return io::checkpoint_path(run_directory(name) + "/checkpoints", step);
   }
   Tensors model(const std::string& name, int step = 3) const {
     return read_checkpoint(checkpoint_path(name, step)).model;
   }
-  Ending export_to(const std::string& path, const std::vector<std::string>& more) const {
+  ProcessResult export_to(const std::string& path, const std::vector<std::string>& more) const {
     return run_program({.arguments = std::vector<std::string>{"export", "--export.output=" + path} + more});
   }
   // "loss 1.2345  top-1 25.00 %".
   std::string scores(const std::string& weights, int ranks = 0) const {
     std::vector<std::string> arguments = arguments_ + std::vector<std::string>{"--init.weights=" + weights};
     arguments[0] = "evaluate";
-    const Ending ending = run_program({.arguments = arguments, .ranks = ranks});
+    const ProcessResult result = run_program({.arguments = arguments, .ranks = ranks});
     std::smatch match;
-    EXPECT_TRUE(std::regex_search(ending.output, match, std::regex("loss [0-9.]+  top-1 [0-9.]+ %"))) << ending.output;
+    EXPECT_TRUE(std::regex_search(result.output, match, std::regex("loss [0-9.]+  top-1 [0-9.]+ %"))) << result.output;
     return match.str();
   }
 
@@ -69,8 +72,8 @@ const io::NamedTensor& find(const Tensors& tensors, const std::string& name) {
 TEST_F(Weights, AnExportHasTheCheckpointsBitsAndItsScores) {
   ASSERT_EQ(train({.name = "run"}).status, 0);
   const std::string exported = directory_ / "exported.safetensors";
-  const Ending ending = export_to(exported, {"--run.directory=" + run_directory("run")});
-  ASSERT_EQ(ending.status, 0) << ending.output;
+  const ProcessResult result = export_to(exported, {"--run.directory=" + run_directory("run")});
+  ASSERT_EQ(result.status, 0) << result.output;
   const io::StateDict dict = io::decode_safetensors(io::read_file(exported), exported);
   const Tensors trained = model("run");
   expect_same_bits(dict.tensors, trained);
@@ -96,19 +99,19 @@ TEST_F(Weights, ATunedRunIsMeasuredByItsOwnCheckpoints) {
   const std::string base = checkpoint_path("run", 1), tuned = checkpoint_path("tuned", 1);
   ASSERT_EQ(train({.name = "tuned", .more = {"--init.weights=" + base}, .steps = 1}).status, 0);
   const std::string exported = directory_ / "exported.safetensors", params = run_directory("tuned") + "/params.cfg";
-  const Ending own = export_to(exported, {params});
+  const ProcessResult own = export_to(exported, {params});
   EXPECT_TRUE(contains(own.output, tuned + ": ")) << own.output;
   EXPECT_FALSE(contains(own.output, "warning")) << own.output;
-  const Ending best = export_to(exported, {params, "--checkpoint.resume=best"});
+  const ProcessResult best = export_to(exported, {params, "--checkpoint.resume=best"});
   EXPECT_TRUE(contains(best.output, run_directory("tuned") + "/checkpoints/best.h5: ")) << best.output;
-  const Ending measured = run_program({.arguments = {"evaluate", params}});
+  const ProcessResult measured = run_program({.arguments = {"evaluate", params}});
   EXPECT_TRUE(contains(measured.output, "checkpoint: " + tuned)) << measured.output;
-  const Ending asked = export_to(exported, {params, "--init.weights=" + base});
+  const ProcessResult asked = export_to(exported, {params, "--init.weights=" + base});
   EXPECT_EQ(asked.status, 0) << asked.output;
-  EXPECT_TRUE(contains(asked.output, "is taken, not what run.directory = ")) << asked.output;
+  EXPECT_TRUE(contains(asked.output, "is used, not the checkpoints in run.directory = ")) << asked.output;
   EXPECT_TRUE(contains(asked.output, base + ": ")) << asked.output;
   std::filesystem::remove_all(run_directory("tuned") + "/checkpoints");
-  const Ending untrained = export_to(exported, {params});
+  const ProcessResult untrained = export_to(exported, {params});
   EXPECT_TRUE(contains(untrained.output, base + ": ")) << untrained.output;
 }
 
@@ -117,9 +120,9 @@ TEST_F(Weights, ABranchIsMeasuredByItsOwnCheckpoints) {
   const std::string base = checkpoint_path("run", 1);
   ASSERT_EQ(train({.name = "branch", .more = {"--checkpoint.resume=" + base}, .steps = 2}).status, 0);
   const std::string exported = directory_ / "exported.safetensors", params = run_directory("branch") + "/params.cfg";
-  const Ending own = export_to(exported, {params});
+  const ProcessResult own = export_to(exported, {params});
   EXPECT_TRUE(contains(own.output, checkpoint_path("branch", 2) + ": ")) << own.output;
-  const Ending asked = export_to(exported, {params, "--checkpoint.resume=" + base});
+  const ProcessResult asked = export_to(exported, {params, "--checkpoint.resume=" + base});
   EXPECT_TRUE(contains(asked.output, base + ": ")) << asked.output;
 }
 
@@ -128,17 +131,17 @@ TEST_F(Weights, ARunOnSeveralStagesIsMeasuredOnAnyRanks) {
   ASSERT_EQ(train({.name = "run", .more = stages, .ranks = 2, .steps = 2}).status, 0);
   const std::string params = run_directory("run") + "/params.cfg";
   for (const std::string command : {"evaluate", "predict"}) {
-    const Ending alone = run_program({.arguments = {command, params}});
+    const ProcessResult alone = run_program({.arguments = {command, params}});
     EXPECT_EQ(alone.status, 0) << alone.output;
     EXPECT_TRUE(contains(alone.output, "grid: 1 stage, as the parameter file's grid.stages = 2 does not divide 1 rank"))
         << alone.output;
-    const Ending odd = run_program({.arguments = {command, params}, .ranks = 3});
+    const ProcessResult odd = run_program({.arguments = {command, params}, .ranks = 3});
     EXPECT_EQ(odd.status, 0) << odd.output;
     EXPECT_TRUE(contains(odd.output, "grid: 1 stage, ")) << odd.output;
-    const Ending as_trained = run_program({.arguments = {command, params}, .ranks = 2});
+    const ProcessResult as_trained = run_program({.arguments = {command, params}, .ranks = 2});
     EXPECT_EQ(as_trained.status, 0) << as_trained.output;
     EXPECT_FALSE(contains(as_trained.output, "grid: ")) << as_trained.output;
-    const Ending asked = run_program({.arguments = {command, params, "--grid.stages=2"}});
+    const ProcessResult asked = run_program({.arguments = {command, params, "--grid.stages=2"}});
     EXPECT_EQ(asked.status, 2) << asked.output;
   }
 }
@@ -147,22 +150,25 @@ TEST_F(Weights, AnExportsClassesAreThoseOfDataTrain) {
   ASSERT_EQ(train({.name = "run", .steps = 1}).status, 0);
   const std::string exported = directory_ / "exported.safetensors";
   ASSERT_EQ(export_to(exported, {"--run.directory=" + run_directory("run")}).status, 0);
-  const Ending ending =
+  const ProcessResult result =
       run_program({.arguments = {"evaluate", "--init.weights=" + exported,
                                  "--data.test=" + (directory_ / "small/data/test"), "--run.device=cpu"},
                    .ranks = 2});
-  EXPECT_EQ(ending.status, 2) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "holds weights alone, neither classes nor mean and deviation: give data.train"))
-      << ending.output;
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_TRUE(
+      contains(result.output, "holds only weights, neither classes nor mean and standard deviation: give data.train"))
+      << result.output;
 }
 
 TEST_F(Weights, WhatCannotBeExportedIsRefused) {
-  const Ending nothing = export_to(directory_ / "x.safetensors", {"--run.directory=" + (directory_ / "absent")});
+  const ProcessResult nothing = export_to(directory_ / "x.safetensors", {"--run.directory=" + (directory_ / "absent")});
   EXPECT_EQ(nothing.status, 2) << nothing.output;
   EXPECT_TRUE(contains(nothing.output, "holds no checkpoint")) << nothing.output;
-  const Ending format = export_to(directory_ / "x.pth", {});
+  const ProcessResult format = export_to(directory_ / "x.pth", {});
   EXPECT_EQ(format.status, 2) << format.output;
-  EXPECT_TRUE(contains(format.output, "must end in .safetensors")) << format.output;
+  EXPECT_TRUE(contains(format.output,
+                       "must end in .safetensors, the format that is written. tools/torch_weights makes a .pth of it"))
+      << format.output;
 }
 
 TEST_F(Weights, ADamagedSafetensorsFileIsRefusedByName) {
@@ -171,13 +177,13 @@ TEST_F(Weights, ADamagedSafetensorsFileIsRefusedByName) {
   ASSERT_EQ(export_to(exported, {"--init.weights=" + checkpoint_path("run", 1)}).status, 0);
   const std::string whole = read_text(exported);
   write_text(exported, whole.substr(0, whole.size() - 1));
-  const Ending ending = train({.name = "new", .more = {"--init.weights=" + exported}, .ranks = 2});
-  EXPECT_EQ(ending.status, 2) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "the file is truncated or damaged")) << ending.output;
+  const ProcessResult result = train({.name = "new", .more = {"--init.weights=" + exported}, .ranks = 2});
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_TRUE(contains(result.output, "the file is truncated or damaged")) << result.output;
   EXPECT_FALSE(std::filesystem::exists(run_directory("new")));
   write_text(exported, whole);
-  const Ending resumed = train({.name = "new", .more = {"--checkpoint.resume=" + exported}});
-  EXPECT_EQ(resumed.status, 2) << "it holds weights alone, " << resumed.output;
+  const ProcessResult resumed = train({.name = "new", .more = {"--checkpoint.resume=" + exported}});
+  EXPECT_EQ(resumed.status, 2) << "it holds only weights, " << resumed.output;
 }
 
 TEST_F(Weights, ValuesThatCannotBeTrainedOnAreRefusedByFileAndTensor) {
@@ -188,19 +194,19 @@ TEST_F(Weights, ValuesThatCannotBeTrainedOnAreRefusedByFileAndTensor) {
     float value;
     std::string what;
   };
-  for (const Case& c : {Case{"fc.bias", std::nanf(""), "is nan, which is no finite number"},
-                        Case{"layer1.0.bn1.weight", -INFINITY, "is -inf, which is no finite number"},
-                        Case{"bn1.running_var", -0.5f, "is -0.5, which is no variance"}}) {
+  for (const Case& c : {Case{"fc.bias", std::nanf(""), "is nan, which is not a finite number"},
+                        Case{"layer1.0.bn1.weight", -INFINITY, "is -inf, which is not a finite number"},
+                        Case{"bn1.running_var", -0.5f, "is -0.5, which is not a variance"}}) {
     io::Checkpoint bad = whole;
     for (io::NamedTensor& tensor : bad.model)
       if (tensor.name == c.tensor) tensor.values[2] = c.value;
     const std::string h5 = directory_ / "bad.h5", safetensors = directory_ / "bad.safetensors";
     io::write_file_atomically(h5, io::encode_checkpoint(bad));
     io::write_file_atomically(safetensors, io::encode_safetensors({.tensors = bad.model, .counters = {}}));
-    const auto expect_refusal = [&](const Ending& ending, const std::string& path) {
-      EXPECT_EQ(ending.status, 2) << ending.output;
-      EXPECT_TRUE(contains(ending.output, "'" + path + "': value 3 of ")) << ending.output;
-      EXPECT_TRUE(contains(ending.output, "of tensor '" + c.tensor + "' " + c.what)) << ending.output;
+    const auto expect_refusal = [&](const ProcessResult& result, const std::string& path) {
+      EXPECT_EQ(result.status, 2) << result.output;
+      EXPECT_TRUE(contains(result.output, "'" + path + "': value 3 of ")) << result.output;
+      EXPECT_TRUE(contains(result.output, "of tensor '" + c.tensor + "' " + c.what)) << result.output;
     };
     for (const std::string& path : {h5, safetensors}) {
       expect_refusal(train({.name = "new", .more = {"--init.weights=" + path}, .ranks = 2}), path);
@@ -226,14 +232,14 @@ TEST_F(Weights, AnotherClassCountIsRefusedUnlessInitStrictIsFalse) {
   arguments_ = ten;
   const std::string weights = "--init.weights=" + checkpoint_path("nine-run");
 
-  const Ending strict = train({.name = "strict", .more = {weights}, .ranks = 2});
+  const ProcessResult strict = train({.name = "strict", .more = {weights}, .ranks = 2});
   EXPECT_EQ(strict.status, 2) << strict.output;
   EXPECT_TRUE(contains(strict.output, "2 of another shape (fc.weight: 9x64, not 10x64, fc.bias: 9, not 10)"))
       << strict.output;
 
   // Nothing is learnt with a rate of 0: what training began with is what it ends with, but for the statistics.
   const std::vector<std::string> still = {weights, "--init.strict=false", "--optimizer.lr=0"};
-  const Ending tuned = train({.name = "tuned", .more = still});
+  const ProcessResult tuned = train({.name = "tuned", .more = still});
   ASSERT_EQ(tuned.status, 0) << tuned.output;
   const std::string warning = "2 of another shape (fc.weight: 9x64, not 10x64, fc.bias: 9, not 10)";
   const std::size_t first = tuned.output.find(warning);
@@ -259,7 +265,7 @@ TEST_F(Weights, FrozenParametersKeepTheirBitsOnEveryGrid) {
   const auto on_stages = [&](int stages) {
     return frozen + std::vector<std::string>{"--grid.stages=" + std::to_string(stages)};
   };
-  const Ending first = train({.name = "1x1", .more = frozen});
+  const ProcessResult first = train({.name = "1x1", .more = frozen});
   ASSERT_EQ(first.status, 0) << first.output;
   EXPECT_TRUE(contains(first.output, "of them frozen")) << first.output;
   ASSERT_EQ(train({.name = "2x1", .more = on_stages(2), .ranks = 2}).status, 0);
@@ -326,10 +332,10 @@ TEST_F(Weights, FrozenRunsGoOnAlikeAfterARestart) {
 }
 
 TEST_F(Weights, APatternThatMatchesNothingIsRefused) {
-  const Ending ending = train({.name = "run", .more = {"--train.freeze=layer9.*"}, .ranks = 2});
-  EXPECT_EQ(ending.status, 2) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "train.freeze: 'layer9.*' matches no parameter. Nearest: layer1.*."))
-      << ending.output;
+  const ProcessResult result = train({.name = "run", .more = {"--train.freeze=layer9.*"}, .ranks = 2});
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_TRUE(contains(result.output, "train.freeze: 'layer9.*' matches no parameter. Nearest: layer1.*."))
+      << result.output;
 }
 
 }  // namespace convoy::test

@@ -1,5 +1,5 @@
 /// Stands in for the CUDA toolkit's header of this name: memory, streams, events and graphs of a GPU that is none,
-/// whose work runs behind the host, so that what relies on an order that nobody asked for is found out.
+/// whose work runs asynchronously to the host, so that what relies on an order that nobody asked for is found out.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 /// The emulated multiprocessor: fibers, the states in which they wait, and what it says when nobody can go on.
 #include "emulation/machine.h"
 
+#include <algorithm>
 #include <exception>
 #include <map>
 #include <memory>
@@ -75,7 +76,7 @@ struct Thread {
   Exchange received;
 };
 
-uint3 place_in(const Extent& extent, std::uint64_t index) {
+uint3 position_in(const Extent& extent, std::uint64_t index) {
   const std::uint64_t row = index / extent.x;
   return {static_cast<unsigned>(index % extent.x), static_cast<unsigned>(row % extent.y),
           static_cast<unsigned>(row / extent.y)};
@@ -124,6 +125,7 @@ class Machine {
     self.mask = mask;
     self.value = value;
     self.source = source;
+    ++num_in_exchange_;
     if (!complete_exchange(mask, where)) wait(self);
     return self.received;
   }
@@ -141,7 +143,7 @@ class Machine {
     const bool down = num_launches_++ % 2 == 1;
     for (std::uint64_t i = 0; i < num_blocks; ++i) {
       const std::uint64_t b = down ? num_blocks - 1 - i : i;
-      blockIdx = place_in(grid, b);
+      blockIdx = position_in(grid, b);
       run_block(((b + num_launches_) & 1) == 0);
     }
   }
@@ -150,6 +152,7 @@ class Machine {
     for (std::size_t t = 0; t < num_threads_; ++t) threads_[t]->state = State::kReady;
     num_live_ = num_threads_;
     num_at_barrier_ = 0;
+    num_in_exchange_ = 0;
     while (num_live_ > 0 && error_ == nullptr) {
       bool any = false;
       for (std::size_t i = 0; i < num_threads_ && error_ == nullptr; ++i) {
@@ -195,6 +198,7 @@ class Machine {
     try {
       if (!abandoned_) (*body_)();
       end(self);
+      check_nobody_waits_for(lane());
       release_barrier();
     } catch (const Abandoned&) {
       end(self);
@@ -212,7 +216,7 @@ class Machine {
   void resume(std::size_t t) {
     Thread& thread = *threads_[t];
     running_ = t;
-    threadIdx = place_in(block_, t);
+    threadIdx = position_in(block_, t);
     StackAccount unused;
     scheduler_account_.leave_for(thread.account);
     thread.own = std::move(thread.own).resume();
@@ -264,7 +268,7 @@ class Machine {
     for (unsigned i = 0; i < kLanes; ++i) {
       if ((mask >> i & 1) == 0) continue;
       if (first + i >= num_threads_ || threads_[first + i]->state == State::kDone) {
-        fail("lane {} of mask {:#x} has ended or never was, {}", i, mask, at(where));
+        fail_without(i, mask, where);
       }
       const Thread& thread = *threads_[first + i];
       if (thread.state != State::kInExchange || thread.mask != mask || thread.where != where) return false;
@@ -279,9 +283,26 @@ class Machine {
       thread.received = {threads_[first + thread.source]->value, votes};
     }
     for (unsigned i = 0; i < kLanes; ++i) {
-      if ((mask >> i & 1) != 0) threads_[first + i]->state = State::kReady;
+      if ((mask >> i & 1) == 0) continue;
+      threads_[first + i]->state = State::kReady;
+      --num_in_exchange_;
     }
     return true;
+  }
+
+  /// In whichever order the threads of a warp run: a lane that ends may not be in a mask that others wait with.
+  void check_nobody_waits_for(unsigned ended) const {
+    if (abandoned_ || num_in_exchange_ == 0) return;
+    const std::size_t first = running_ / kLanes * kLanes;
+    for (std::size_t t = first; t < std::min<std::size_t>(first + kLanes, num_threads_); ++t) {
+      const Thread& thread = *threads_[t];
+      if (thread.state == State::kInExchange && (thread.mask >> ended & 1) != 0)
+        fail_without(ended, thread.mask, thread.where);
+    }
+  }
+
+  [[noreturn]] void fail_without(unsigned lane, unsigned mask, const CallSite& where) const {
+    fail("lane {} of mask {:#x} has ended or never was, {}", lane, mask, at(where));
   }
 
   static std::string at(const CallSite& where) {
@@ -315,12 +336,12 @@ class Machine {
 
   static constexpr std::size_t kNobody = ~std::size_t{0};
 
-  std::vector<std::unique_ptr<Thread>> threads_;  ///< as many as the largest block had; they go on from block to block
+  std::vector<std::unique_ptr<Thread>> threads_;  ///< as many as the largest block had; they resume from block to block
   StackAccount scheduler_account_;
   const std::function<void()>* body_ = nullptr;
   std::exception_ptr error_;
   Extent block_;
-  std::size_t num_threads_ = 0, num_live_ = 0, num_at_barrier_ = 0, running_ = kNobody;
+  std::size_t num_threads_ = 0, num_live_ = 0, num_at_barrier_ = 0, num_in_exchange_ = 0, running_ = kNobody;
   std::uint64_t num_launches_ = 0;
   bool abandoned_ = false, ending_ = false;
 };

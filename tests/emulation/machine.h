@@ -49,7 +49,7 @@ struct Exchange {
 /// Waits for all lanes of `mask`, at this very call, and hands over `value` of the lane `source`.
 Exchange exchange_in_warp(unsigned mask, std::uint64_t value, unsigned source, const CallSite& where);
 
-/// The running thread's place in its warp.
+/// The running thread's index in its warp.
 unsigned lane();
 
 }  // namespace convoy::emulation

@@ -1,5 +1,5 @@
-/// Streams as threads: each empties its queue behind the host. An event is a number that grows, a graph the list of
-/// what was issued meanwhile.
+/// Streams as threads: each empties its queue while the host continues. An event is a number that grows, a graph the
+/// list of what was issued meanwhile.
 #include "emulation/streams.h"
 
 #include <chrono>

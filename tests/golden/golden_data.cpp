@@ -1,6 +1,7 @@
 /// Golden files and fill.
 #include "golden/golden_data.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
@@ -25,15 +26,44 @@ nlohmann::json read_golden(const std::string& name) {
   return nlohmann::json::parse(file);
 }
 
-EngineSpec golden_engine_spec(const nlohmann::json& golden, ScheduleKind schedule) {
-  const std::int64_t size = golden["image_size"], micro = golden["microbatch"];
-  EngineSpec spec{.network = {.name = golden["model"],
-                              .image = {size, size, 3},
-                              .micro_batch = micro,
-                              .num_classes = golden["classes"]},
-                  .batch = {.global = golden["batch"], .micro = micro},
-                  .schedule = schedule,
-                  .bucket_mib = 0.25};  // several buckets even in small networks
+namespace {
+
+template <typename T>
+T choice_of(const std::string& word) {
+  return std::ranges::find(kChoices<T>, word, &Choice<T>::word)->value;
+}
+
+bool reads_texts(const nlohmann::json& golden) {
+  return golden.contains("transformer");
+}
+
+void set_network(const nlohmann::json& golden, NetworkSpec& network) {
+  if (!reads_texts(golden)) {
+    const std::int64_t size = golden["image_size"];
+    network.input = ImageShape{size, size, 3};
+    return;
+  }
+  const nlohmann::json& shape = golden["transformer"];
+  network.input = TextShape{.length = shape["length"], .vocabulary = shape["words"]};
+  network.transformer = {.layers = shape["layers"],
+                         .heads = shape["heads"],
+                         .width = shape["width"],
+                         .feedforward = shape["feedforward"],
+                         .dropout = 0,
+                         .activation = choice_of<ActivationKind>(shape["activation"]),
+                         .positions = choice_of<PositionKind>(shape["positions"]),
+                         .norm = choice_of<NormPlace>(shape["norm"])};
+}
+
+}  // namespace
+
+RuntimeSpec golden_runtime_spec(const nlohmann::json& golden, ScheduleKind schedule) {
+  const std::int64_t micro = golden["microbatch"];
+  RuntimeSpec spec{.network = {.name = golden["model"], .micro_batch = micro, .num_classes = golden["classes"]},
+                   .batch = {.global = golden["batch"], .micro = micro},
+                   .schedule = schedule,
+                   .bucket_mib = 0.25};  // several buckets even in small networks
+  set_network(golden, spec.network);
   spec.optimizer.lr = golden["sgd"]["lr"];
   spec.optimizer.momentum = golden["sgd"]["momentum"];
   spec.optimizer.weight_decay = golden["sgd"]["weight_decay"];
@@ -63,28 +93,52 @@ io::Checkpoint golden_start(const Network& network) {
   return checkpoint;
 }
 
-GoldenSource::GoldenSource(const nlohmann::json& golden, const Engine& engine)
-    : first_(engine.micro_batches().begin),
+GoldenSource::GoldenSource(const nlohmann::json& golden, const RankRuntime& runtime)
+    : first_(runtime.micro_batches().begin),
       micro_(golden["microbatch"]),
       labels_(golden["labels"]),
-      type_(engine.plan().spec().network.type),
-      elementwise_(engine.operations().elementwise()) {
-  const std::int64_t n = golden["batch"], size = golden["image_size"], area = size * size;
-  image_count_ = 3 * area;
-  const std::vector<float> nchw = golden_fill("input", n * image_count_, -1.5, 1.5);
+      type_(runtime.plan().spec().network.type),
+      elementwise_(runtime.operations().elementwise()) {
+  if (reads_texts(golden)) {
+    std::vector<std::int32_t> tokens;
+    for (const auto& text : golden["tokens"]) tokens.insert(tokens.end(), text.begin(), text.end());
+    keep(features::kTokens, tokens, runtime.device());
+    keep(features::kLength, golden["lengths"].get<std::vector<std::int32_t>>(), runtime.device());
+  } else {
+    keep_images(golden["batch"], golden["image_size"], runtime.device());
+  }
+}
+
+void GoldenSource::keep_images(std::int64_t n, std::int64_t size, Device& device) {
+  const std::int64_t area = size * size, count = 3 * area;
+  const std::vector<float> nchw = golden_fill("input", n * count, -1.5, 1.5);
   std::vector<float> nhwc(nchw.size());
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t c = 0; c < 3; ++c)
-      for (std::int64_t p = 0; p < area; ++p)
-        nhwc[i * image_count_ + p * 3 + c] = nchw[i * image_count_ + c * area + p];
-  images_ = Buffer(engine.device(), n * image_count_ * kFloatBytes);
-  engine.device().copy_to_device(images_.data(), nhwc.data(), images_.size_bytes());
+      for (std::int64_t p = 0; p < area; ++p) nhwc[i * count + p * 3 + c] = nchw[i * count + c * area + p];
+  keep(features::kImage, nhwc, device);
+}
+
+template <typename T>
+void GoldenSource::keep(const std::string& feature, const std::vector<T>& values, Device& device) {
+  Buffer& buffer = kept_[feature] = Buffer(device, std::ssize(values) * static_cast<std::int64_t>(sizeof(T)));
+  device.copy_to_device(buffer.data(), values.data(), buffer.size_bytes());
 }
 
 void GoldenSource::load(std::string_view feature, std::int64_t micro_batch, void* to) {
-  const std::int64_t count = micro_ * image_count_, m = first_ + micro_batch;
-  if (feature == features::kImage) elementwise_.round_to(type_, images_.floats() + m * count, to, count);
-  if (feature == features::kLabel) std::copy_n(labels_.begin() + m * micro_, micro_, static_cast<std::int32_t*>(to));
+  const std::int64_t m = first_ + micro_batch;
+  if (feature == features::kLabel) {
+    std::copy_n(labels_.begin() + m * micro_, micro_, static_cast<std::int32_t*>(to));
+    return;
+  }
+  const Buffer& all = kept_.at(std::string(feature));
+  const std::int64_t bytes = all.size_bytes() / std::ssize(labels_) * micro_;
+  const std::byte* const from = all.data() + m * bytes;
+  if (feature == features::kImage) {
+    elementwise_.round_to(type_, reinterpret_cast<const float*>(from), to, bytes / kFloatBytes);
+  } else {
+    elementwise_.copy(from, to, bytes);
+  }
 }
 
 }  // namespace convoy::test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 #include "convoy/data/batch_source.h"
 #include "convoy/io/checkpoint.h"
 
-#include "train/engine.h"
+#include "step/rank_runtime.h"
 
 namespace convoy::test {
 
@@ -20,7 +21,7 @@ std::vector<float> golden_fill(const std::string& name, std::int64_t count, doub
 nlohmann::json read_golden(const std::string& name);
 
 /// The network, batch and optimizer of a golden file.
-EngineSpec golden_engine_spec(const nlohmann::json& golden, ScheduleKind schedule);
+RuntimeSpec golden_runtime_spec(const nlohmann::json& golden, ScheduleKind schedule);
 
 /// Every parameter as make_golden.py starts it; running means 0, variances 1.
 io::Checkpoint golden_start(const Network& network);
@@ -28,16 +29,20 @@ io::Checkpoint golden_start(const Network& network);
 /// The one batch that all four steps train on.
 class GoldenSource final : public BatchSource {
  public:
-  GoldenSource(const nlohmann::json& golden, const Engine& engine);
+  GoldenSource(const nlohmann::json& golden, const RankRuntime& runtime);
 
   void load(std::string_view feature, std::int64_t micro_batch, void* to) override;
 
  private:
-  std::int64_t first_, micro_, image_count_;
+  void keep_images(std::int64_t n, std::int64_t size, Device& device);
+  template <typename T>
+  void keep(const std::string& feature, const std::vector<T>& values, Device& device);
+
+  std::int64_t first_, micro_;
   std::vector<std::int32_t> labels_;
   DataType type_;
   ops::ElementwiseOps& elementwise_;
-  Buffer images_;  ///< float32 (N,H,W,C)
+  std::map<std::string, Buffer> kept_;  ///< by feature, of the whole batch; images float32 (N,H,W,C)
 };
 
 }  // namespace convoy::test

@@ -13,15 +13,16 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/median.h"
-#include "convoy/params/names.h"
+#include "convoy/io/atomic_file.h"
+#include "convoy/params/parameters.h"
 
+#include "checkpoint/checkpointing.h"
+#include "golden/golden_backend.h"
 #include "golden/golden_data.h"
-#include "golden/golden_library.h"
-#include "golden/recording_library.h"
+#include "golden/recording_backend.h"
 #include "parallel/mpi_main.h"
 #include "reference/array.h"
-#include "train/checkpointing.h"
-#include "train/metrics.h"
+#include "step/metrics.h"
 
 namespace convoy::test {
 
@@ -78,6 +79,7 @@ void compare_gradients(const nlohmann::json& golden, const Tensors& start, const
 }
 
 void compare_running_statistics(const nlohmann::json& golden, const Tensors& model, Deviations& worst) {
+  worst.has_statistics = !golden["running"].empty();
   for (const auto& [name, expected] : golden["running"].items()) {
     worst.statistics.add(relative(norm(model.at(name + ".running_mean")), expected["mean_norm"]), name);
     worst.statistics.add(relative(norm(model.at(name + ".running_var")), expected["var_norm"]), name);
@@ -85,32 +87,32 @@ void compare_running_statistics(const nlohmann::json& golden, const Tensors& mod
 }
 
 // The logits that the last stages saw, in the order of the micro-batches, at rank 0.
-std::vector<double> gather_logits(const ProcessGrid& grid, const RecordingLibrary& library) {
-  const auto bytes = grid.world().gather(std::as_bytes(std::span(library.recorded_logits)), 0);
+std::vector<double> gather_logits(const ProcessGrid& grid, const RecordingBackend& backend) {
+  const auto bytes = grid.world().gather(std::as_bytes(std::span(backend.recorded_logits)), 0);
   if (bytes.empty()) return {};  // another rank
   std::vector<float> all(bytes.size() / sizeof(float));
   std::memcpy(all.data(), bytes.data(), bytes.size());
   return {all.begin(), all.end()};
 }
 
-// The engines that a GPU's library measured: one rank measures anew, more ranks take what it chose, if it did.
-std::string plans_file(const GoldenSteps& steps) {
+// The engines that a GPU's backend measured: one rank measures again, more ranks take what it chose, if it did.
+std::string engines_file(const GoldenSteps& steps) {
   std::string path = fmt::format("{}/plans-{}-{}.txt", CONVOY_GOLDEN_PLANS, steps.name, name_of(steps.precision));
   static std::set<std::string> begun;
   if (world().size() == 1 && begun.insert(path).second) std::filesystem::remove(path);
   return path;
 }
 
-void keep_plans(ops::Library& library, const std::string& path) {
-  if (library.plans() == nullptr || world().rank() != 0) return;
-  const std::string text = library.plans()->serialise();
+void keep_engines(ops::Backend& backend, const std::string& path) {
+  if (backend.engine_cache() == nullptr || world().rank() != 0) return;
+  const std::string text = backend.engine_cache()->serialise();
   io::write_file_atomically(path, std::as_bytes(std::span(text)));
 }
 
-EngineSpec engine_spec(const nlohmann::json& golden, const GoldenSteps& steps) {
-  EngineSpec spec = golden_engine_spec(golden, steps.schedule);
+RuntimeSpec runtime_spec(const nlohmann::json& golden, const GoldenSteps& steps) {
+  RuntimeSpec spec = golden_runtime_spec(golden, steps.schedule);
   spec.network.type = storage_type(steps.precision);
-  spec.plans_file = plans_file(steps);
+  spec.engines_file = engines_file(steps);
   return spec;
 }
 
@@ -145,29 +147,30 @@ void Deviation::expect_median_within(double tolerance, const char* kind) const {
 Deviations run_golden(const GoldenSteps& steps) {
   const nlohmann::json golden = read_golden(steps.name);
   const ProcessGrid grid(world(), world().size() > 1 ? 2 : 1);
-  const auto device = make_library(steps.precision);
-  RecordingLibrary library(*device);
-  Engine engine(engine_spec(golden, steps), grid, library);
-  keep_plans(library, engine.plan().spec().plans_file);
-  engine.loss_scale().restore({.scale = kLossScale});
-  const io::Checkpoint start = golden_start(engine.plan().network());
-  restore_checkpoint(start, "golden", false, engine);
-  GoldenSource source(golden, engine);
-  MetricsChannel metrics(engine, kTag);
+  const auto device = make_backend(steps.precision);
+  RecordingBackend backend(*device);
+  RankRuntime runtime(runtime_spec(golden, steps), grid, backend);
+  keep_engines(backend, runtime.plan().spec().engines_file);
+  runtime.loss_scale().restore({.scale = kLossScale});
+  const io::Checkpoint start = golden_start(runtime.plan().network());
+  restore_weights(start.model, "golden", runtime);
+  runtime.set_batch_counters(start.counters);
+  GoldenSource source(golden, runtime);
+  MetricsChannel metrics(runtime, kTag);
   Deviations worst;
 
   const std::vector<double> losses = golden["losses"];
   const std::size_t num_steps = steps.first_alone ? 1 : losses.size();
   for (std::size_t step = 0; step < num_steps; ++step) {
-    engine.train_step(source, golden["sgd"]["lr"]);
+    runtime.train_step(source, golden["sgd"]["lr"]);
     metrics.post();
     if (grid.is_root()) {
       const double deviation = relative(metrics.collect().mean_loss(), losses[step]);
       (step == 0 ? worst.first_loss : worst.later_losses).add(deviation, fmt::format("step {}", step));
     }
     if (step > 0) continue;
-    const auto logits = gather_logits(grid, library);
-    const io::Checkpoint after = gather_checkpoint(engine);
+    const auto logits = gather_logits(grid, backend);
+    const io::Checkpoint after = gather_checkpoint(runtime);
     if (!grid.is_root()) continue;
     worst.logits.add(relative_distance(logits, flatten(golden["logits"])), "step 0");
     compare_gradients(golden, by_name(start.model), by_name(after.optimizer.at("momentum")), worst);
@@ -175,12 +178,12 @@ Deviations run_golden(const GoldenSteps& steps) {
   }
 
   if (!steps.first_alone) {
-    library.recorded_logits.clear();
-    engine.keep_logits();
-    engine.evaluate_step(source);
-    EXPECT_TRUE(std::ranges::equal(engine.logits(), library.recorded_logits)) << "kept: what the loss has seen";
-    const auto logits = gather_logits(grid, library);
-    const io::Checkpoint after = gather_checkpoint(engine);
+    backend.recorded_logits.clear();
+    runtime.keep_logits();
+    runtime.evaluate_step(source);
+    EXPECT_TRUE(std::ranges::equal(runtime.logits(), backend.recorded_logits)) << "kept: what the loss has seen";
+    const auto logits = gather_logits(grid, backend);
+    const io::Checkpoint after = gather_checkpoint(runtime);
     if (grid.is_root()) {
       worst.evaluation_logits.add(relative_distance(logits, flatten(golden["eval_logits_after_4_steps"])),
                                   "after 4 steps");
@@ -190,7 +193,7 @@ Deviations run_golden(const GoldenSteps& steps) {
     }
   }
   metrics.finish();
-  engine.finish();
+  runtime.finish();
   return worst;
 }
 

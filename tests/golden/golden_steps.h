@@ -25,6 +25,7 @@ class Deviation {
 
 /// All relative: of norms, and of single gradient values to the root mean square of their tensor.
 struct Deviations {
+  bool has_statistics = false;
   Deviation first_loss, logits, gradient_norms, gradient_values, statistics;
   Deviation later_losses, parameters, evaluation_logits;
 };

@@ -1,9 +1,9 @@
 /// First steps in TF32, bf16 and fp16 are as near to PyTorch's float64 as their roundings allow.
 #include <gtest/gtest.h>
 
-#include "convoy/params/names.h"
+#include "convoy/params/parameters.h"
 
-#include "golden/golden_library.h"
+#include "golden/golden_backend.h"
 #include "golden/golden_steps.h"
 #include "parallel/mpi_main.h"
 
@@ -18,7 +18,7 @@ struct Tolerances {
 class LowPrecision : public testing::TestWithParam<PrecisionKind> {
  protected:
   void SetUp() override {
-    if (const std::string reason = why_no_library(); !reason.empty()) GTEST_SKIP() << reason;
+    if (const std::string reason = why_no_backend(); !reason.empty()) GTEST_SKIP() << reason;
   }
 
   /// bf16 rounds to 8 bits, TF32 and fp16 to 11.

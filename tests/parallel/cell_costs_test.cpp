@@ -1,32 +1,33 @@
 /// What cells cost is the same for equal cells and on all ranks, and found again.
-#include "train/cell_costs.h"
+#include "plan/cell_costs.h"
 
 #include <gtest/gtest.h>
 
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 
+#include "calibrate/calibration.h"
 #include "parallel/mpi_main.h"
 #include "parallel/shared_directory.h"
-#include "train/calibration.h"
 
 namespace convoy::test {
 
 namespace {
 
 const NetworkSpec kNetwork{.name = "resnet20",
-                           .image = {16, 16, 3},
+                           .input = ImageShape{16, 16, 3},
                            .micro_batch = 4,
                            .num_classes = 10,
                            .freeze = {"conv1.*", "bn1.*", "layer2.1.*"}};
 
-std::unique_ptr<ops::Library> library() {
-  return ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+std::unique_ptr<ops::Backend> backend() {
+  return ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
 }
 
 }  // namespace
 
 TEST(CellCosts, AreTheSameForEqualCellsAndOnAllRanks) {
-  const auto ops = library();
+  const auto ops = backend();
   const CellCosts costs = measure_cell_costs(kNetwork, {}, world(), *ops);
   ASSERT_EQ(costs.cells.size(), 11u);
   EXPECT_EQ(costs.cells[1], costs.cells[2]) << "layer1.0 and layer1.1";
@@ -54,7 +55,7 @@ TEST(CellCosts, AreReadBackAsWritten) {
 TEST(Calibration, OfTheSameKeyIsFoundInTheFile) {
   const SharedDirectory directory;
   const std::string file = directory / "costs.txt";
-  const auto ops = library();
+  const auto ops = backend();
   const auto find = [&](const NetworkSpec& network) {
     return find_machine_costs({.network = network, .file = file}, world(), *ops);  // no cores are shared
   };
@@ -87,7 +88,7 @@ TEST(Calibration, OfTheSameKeyIsFoundInTheFile) {
 // What was measured while all ranks computed is no measure of those that share cores, and the other way round.
 TEST(Calibration, OfRanksThatShareCoresIsAnotherOne) {
   const SharedDirectory directory;
-  const auto ops = library();
+  const auto ops = backend();
   CalibrationSpec spec{.network = kNetwork, .file = directory / "costs.txt"};
   const MachineCosts apart = find_machine_costs(spec, world(), *ops);
   EXPECT_NE(apart.cells.key.find(fmt::format("; {} ranks at once", world().size())), std::string::npos);
@@ -103,7 +104,7 @@ TEST(Calibration, OfRanksThatShareCoresIsAnotherOne) {
 // On nodes of different processors every rank would look for a key of its own.
 TEST(Calibration, IsFoundByTheRootsKeyWhateverTheOthersComputeWith) {
   const SharedDirectory directory;
-  const auto ops = ops::make_library({.device = DeviceKind::kCpu, .threads = 1 + world().rank() % 2});
+  const auto ops = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1 + world().rank() % 2});
   const CalibrationSpec spec{.network = kNetwork, .file = directory / "costs.txt"};
   const MachineCosts measured = find_machine_costs(spec, world(), *ops);
   EXPECT_NE(measured.cells.key.find(" 1 thread"), std::string::npos) << measured.cells.key;
@@ -113,7 +114,7 @@ TEST(Calibration, IsFoundByTheRootsKeyWhateverTheOthersComputeWith) {
 }
 
 TEST(Calibration, IsTheSameOnAllRanks) {
-  const auto ops = library();
+  const auto ops = backend();
   const RatesSpec spec{.message_bytes = 1 << 16, .arena_bytes = 1 << 20};
   const std::string mine = measure_rates(spec, {}, world(), *ops).serialise();
   EXPECT_EQ(mine, world().broadcast(mine, 0));

@@ -16,7 +16,6 @@
 #include "convoy/base/error.h"
 #include "convoy/comm/on_root.h"
 
-#include "comm/mpi/chunks.h"
 #include "parallel/mpi_main.h"
 #include "unit/messages.h"
 
@@ -26,7 +25,7 @@ namespace {
 using test::message_of;
 using test::world;
 
-// Bytes that differ by sender, by message and by place: a block from the wrong rank, the wrong message or shifted by
+// Bytes that differ by sender, by message and by index: a block from the wrong rank, the wrong message or shifted by
 // one is not equal to this.
 std::vector<std::byte> block(std::int64_t size_bytes, int sender, int message = 0) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(size_bytes));
@@ -100,9 +99,9 @@ TEST(PointToPoint, BlockingMessagesCutInChunksArriveWhole) {
   constexpr std::int64_t kSize = 10'007;  // not a multiple of the chunk
   for (const std::int64_t chunk : {std::int64_t{1000}, kSize, kSize + 1}) {
     std::vector<std::byte> bytes(kSize);
-    if (world().rank() == 0) send_in_chunks(world(), block(kSize, 0).data(), kSize, 1, 3, chunk);
+    if (world().rank() == 0) world().send(block(kSize, 0).data(), kSize, 1, 3, chunk);
     if (world().rank() == 1) {
-      receive_in_chunks(world(), bytes.data(), kSize, 0, 3, chunk);
+      world().receive(bytes.data(), kSize, 0, 3, chunk);
       EXPECT_EQ(bytes, block(kSize, 0)) << "chunks of " << chunk;
     }
   }
@@ -228,7 +227,7 @@ TEST(Collective, BroadcastInChunksReachesEveryRankFromEveryRoot) {
     for (const std::int64_t chunk : {std::int64_t{1}, std::int64_t{4096}, kSize, 2 * kSize}) {
       const std::int64_t size = chunk == 1 ? 40 : kSize;
       auto bytes = world().rank() == root ? block(size, root) : std::vector<std::byte>(static_cast<std::size_t>(size));
-      broadcast_in_chunks(world(), bytes.data(), size, root, chunk);
+      world().broadcast(bytes.data(), size, root, chunk);
       ASSERT_EQ(bytes, block(size, root)) << "root " << root << ", chunks of " << chunk;
     }
   }
@@ -254,7 +253,7 @@ TEST(Collective, GatherJoinsUnequalPartsInRankOrderAtTheRootOnly) {
   for (int root = 0; root < world().size(); ++root) {
     const auto expected = world().rank() == root ? whole : std::vector<std::byte>();
     EXPECT_EQ(world().gather(mine, root), expected);
-    EXPECT_EQ(gather_in_chunks(world(), mine, root, 64), expected) << "in chunks";
+    EXPECT_EQ(world().gather(mine, root, 64), expected) << "in chunks";
   }
 }
 

@@ -2,41 +2,56 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "convoy/base/random.h"
 
-#include "train/engine.h"
+#include "step/rank_runtime.h"
 
 namespace convoy::test {
 
-/// Images and labels by their place in the step, the same at every step: the loss falls fast.
+/// Images or texts, and labels, by their index in the step, the same at every step: the loss falls fast.
 class FixedBatch final : public BatchSource {
  public:
-  FixedBatch(Engine& engine, std::uint64_t seed) : engine_(engine), spec_(engine.plan().spec()), seed_(seed) {}
+  FixedBatch(RankRuntime& runtime, std::uint64_t seed) : runtime_(runtime), spec_(runtime.plan().spec()), seed_(seed) {}
 
   void load(std::string_view feature, std::int64_t micro_batch, void* to) override {
     if (feature == features::kImage) load_images(micro_batch, to);
+    if (feature == features::kTokens || feature == features::kLength) load_texts(feature, micro_batch, to);
     if (feature == features::kLabel) load_labels(micro_batch, static_cast<std::int32_t*>(to));
   }
 
  private:
   void load_images(std::int64_t micro_batch, void* x) {
-    const std::int64_t count = spec_.batch.micro * spec_.network.image.count();
-    const RandomKey key{.seed = seed_, .item = static_cast<std::uint64_t>(place_of(micro_batch))};
-    const Buffer values(engine_.device(), count * kFloatBytes);
+    const std::int64_t count = spec_.batch.micro * std::get<ImageShape>(spec_.network.input).count();
+    const RandomKey key{.seed = seed_, .item = static_cast<std::uint64_t>(index_in_step(micro_batch))};
+    const Buffer values(runtime_.device(), count * kFloatBytes);
     for (std::int64_t i = 0; i < count; ++i)
       values.floats()[i] = static_cast<float>(random_normal(key, static_cast<std::uint64_t>(i)));
-    engine_.operations().elementwise().round_to(spec_.network.type, values.floats(), x, count);
+    runtime_.operations().elementwise().round_to(spec_.network.type, values.floats(), x, count);
+  }
+  void load_texts(std::string_view feature, std::int64_t micro_batch, void* to) {
+    const auto [length, vocabulary] = std::get<TextShape>(spec_.network.input);
+    std::vector<std::int32_t> values;
+    for (std::int64_t i = 0; i < spec_.batch.micro; ++i) {
+      const std::int64_t sample = index_in_step(micro_batch) * spec_.batch.micro + i,
+                         num_words = 1 + sample * 5 % length;
+      if (feature == features::kLength) values.push_back(static_cast<std::int32_t>(num_words));
+      for (std::int64_t t = 0; feature == features::kTokens && t < length; ++t)
+        values.push_back(t < num_words ? static_cast<std::int32_t>((sample * 3 + t * t) % vocabulary) : ops::kNoToken);
+    }
+    const std::int64_t bytes = std::ssize(values) * static_cast<std::int64_t>(sizeof(std::int32_t));
+    runtime_.device().copy_to_device(to, values.data(), bytes);
   }
   void load_labels(std::int64_t micro_batch, std::int32_t* labels) const {
-    const std::int64_t first = place_of(micro_batch) * spec_.batch.micro;
+    const std::int64_t first = index_in_step(micro_batch) * spec_.batch.micro;
     for (std::int64_t i = 0; i < spec_.batch.micro; ++i)
       labels[i] = static_cast<std::int32_t>((first + i) * 7 % spec_.network.num_classes);
   }
-  std::int64_t place_of(std::int64_t micro_batch) const { return engine_.micro_batches().begin + micro_batch; }
+  std::int64_t index_in_step(std::int64_t micro_batch) const { return runtime_.micro_batches().begin + micro_batch; }
 
-  Engine& engine_;
-  EngineSpec spec_;
+  RankRuntime& runtime_;
+  RuntimeSpec spec_;
   std::uint64_t seed_;
 };
 

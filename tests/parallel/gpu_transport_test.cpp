@@ -42,7 +42,7 @@ Rig gpu_rig(By by, First first) {
                       return true;
                     });
                   },
-              .poke = [] { streams::pump(); }});
+              .on_progress = [] { streams::pump(); }});
 }
 
 struct GpuCase {
@@ -113,7 +113,7 @@ TEST(Stopwatch, MarksWhenTheGpuHasDoneTheWorkBefore) {
 
 TEST(WhyNoGpu, NamesADriverThatIsTooOldForOurKernels) {
   emulation::set_driver_version(12000);
-  EXPECT_EQ(cuda::why_no_gpu(), "the NVIDIA driver is of CUDA 12.0, and 12.1 or newer is needed");
+  EXPECT_EQ(cuda::why_no_gpu(), "the NVIDIA driver supports CUDA 12.0, but 12.1 or newer is needed");
   emulation::set_driver_version(CUDART_VERSION);
   EXPECT_EQ(cuda::why_no_gpu(), "");
 }

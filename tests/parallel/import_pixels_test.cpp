@@ -6,11 +6,13 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/features.h"
 #include "convoy/base/random.h"
 #include "convoy/data/import.h"
 #include "convoy/data/loader.h"
 #include "convoy/data/open_samples.h"
 
+#include "data/images/image_path.h"
 #include "parallel/mpi_main.h"
 #include "parallel/shared_directory.h"
 #include "unit/data/image_files.h"
@@ -58,14 +60,19 @@ void write_photographs(const std::string& source) {
 
 /// All samples in order, as the network gets them.
 std::vector<float> all_images(const io::SampleStore& samples, const AugmentationSpec& spec) {
-  const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+  const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
   const Sampler sampler({.num_samples = samples.info().num_samples, .seed = 0, .shuffle = false});
-  const Augmenter augmenter(samples.info().image, spec, {0, 0, 0}, {1, 1, 1});
   LoaderSpec loading;
   loading.batch_global = loading.batch_micro = samples.info().num_samples;
+  const ImagePath path(samples, Augmenter(samples.info().image, spec, {0, 0, 0}, {1, 1, 1}), loading.batch_micro,
+                       DataType::kFloat32);
+  const TensorSpec& x = path.features().front().spec;
+  loading.features = {{.name = features::kImage, .spec = x}};
   loading.num_micro_batches = loading.num_steps = loading.steps_per_epoch = 1;
-  std::vector<float> images(static_cast<std::size_t>(loading.batch_micro * augmenter.image().count()));
-  Loader(samples, sampler, augmenter, *library, loading).load(features::kImage, 0, images.data());
+  std::vector<float> images(static_cast<std::size_t>(x.shape.count()));
+  Loader loader(path, sampler, *backend, loading);
+  loader.begin_step();
+  loader.load(features::kImage, 0, images.data());
   return images;
 }
 
@@ -84,16 +91,19 @@ class ImportPixels : public testing::Test {
     params.size = storage == StorageKind::kRaw ? size : 0;
     params.orient = orients_;
     params.replace = true;
-    import_images(params, 1, world(), [](const ImportProgress&) {});
+    import_samples(params, 1, world(), [](const ImportProgress&) {});
     world().barrier();
-    const auto data = open_samples({.path = params.output, .key = "data.test", .orients = orients_}, world());
+    const auto data = open(params.output, {.orients = orients_});
     EXPECT_EQ(data->info().oriented, orients_);
     return all_images(*data, spec);
   }
 
   std::vector<float> images_of_folder(const AugmentationSpec& spec) const {
-    return all_images(*open_samples({.path = source_ + "/test", .key = "predict.data", .orients = orients_}, world()),
-                      spec);
+    return all_images(*open(source_ + "/test", {.orients = orients_}), spec);
+  }
+
+  static std::unique_ptr<io::SampleStore> open(const std::string& path, const ImageFileOptions& options) {
+    return open_samples({.path = path, .key = "predict.data", .files = options}, world()).store;
   }
 
   test::SharedDirectory directory_;
@@ -128,8 +138,7 @@ TEST_F(ImportPixels, AreRefusedWhereTheyShouldHaveBeenTurned) {
   const AugmentationSpec spec{.size = 32};
   images_of_import(StorageKind::kRaw, 32, spec);
   const std::string path = fmt::format("{}/0-32-false", directory_.path());
-  EXPECT_CONTAINS(test::message_of<RequestError>(
-                      [&] { open_samples({.path = path, .key = "predict.data", .needs_oriented = true}, world()); }),
+  EXPECT_CONTAINS(test::message_of<RequestError>([&] { open(path, {.needs_oriented = true}); }),
                   "imported with import.orient = false");
   world().barrier();
 }

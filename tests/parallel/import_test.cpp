@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "convoy/base/error.h"
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/inspect.h"
 
@@ -39,7 +40,7 @@ class ParallelImport : public testing::Test {
     params_.size = 16;
   }
 
-  ImportSummary import() const { return import_images(params_, 3, world(), ignore); }
+  ImportSummary import() const { return import_samples(params_, 3, world(), ignore); }
 
   std::map<std::string, std::vector<std::byte>> files_of(const std::string& folder) const {
     std::map<std::string, std::vector<std::byte>> files;
@@ -54,7 +55,7 @@ class ParallelImport : public testing::Test {
     if (world().rank() == 0) {
       ImportParams params = params_;
       params.output = root_ + "/alone";
-      import_images(params, 3, alone_, ignore);
+      import_samples(params, 3, alone_, ignore);
       EXPECT_TRUE(files_of(params_.output) == files_of(params.output));
       for (const auto& [name, bytes] : files_of(params_.output)) {
         EXPECT_EQ(io::verify_file(params_.output + "/" + name), std::nullopt) << name;
@@ -126,7 +127,7 @@ TEST_F(ParallelImport, IsGreyWhereEveryFileIs) {
   EXPECT_EQ(import().splits[0].info.image, (ImageShape{16, 16, 3}));
 }
 
-TEST_F(ParallelImport, NamesCountsAndSkipsBadImages) {
+TEST_F(ParallelImport, NamesCountsAndSkipsSkippedSamples) {
   on_root([&] {
     test::write_bytes(params_.source + "/train/ant/03.png", {});
     std::vector<std::byte> cut = test::make_jpeg();
@@ -163,7 +164,7 @@ TEST_F(ParallelImport, RefusesAClassWithoutAGoodImageAndLeavesNothing) {
           test::write_bytes(path, std::vector<std::byte>(10));
   });
   const std::string message = message_of<RequestError>([&] { import(); });
-  EXPECT_CONTAINS(message, "class 'bee' of split test has no good image; 'test/bee/0");
+  EXPECT_CONTAINS(message, "class 'bee' of split test has no good sample; 'test/bee/0");
   EXPECT_TRUE(fs::is_empty(params_.output));
   world().barrier();
 }
@@ -192,7 +193,7 @@ TEST_F(ParallelImport, ReplacesADataSetOnlyWhereThatIsAskedFor) {
   const auto before = files_of(params_.output);
   params_.size = 20;
   EXPECT_CONTAINS(message_of<RequestError>([&] { import(); }),
-                  "train.h5' is there, of an earlier import. Give import.replace = true to replace it");
+                  "train.h5' exists, from an earlier import. Set import.replace = true to replace it");
   EXPECT_TRUE(files_of(params_.output) == before);
   params_.replace = true;
   EXPECT_EQ(import().splits[0].info.image, (ImageShape{20, 20, 3}));
@@ -219,7 +220,7 @@ TEST_F(ParallelImport, IsNotMixedWithAnother) {
   import();
   params_.val_fraction = 0;
   params_.replace = true;
-  EXPECT_CONTAINS(message_of<RequestError>([&] { import(); }), "val.h5' is of another import");
+  EXPECT_CONTAINS(message_of<RequestError>([&] { import(); }), "val.h5' comes from another import");
   world().barrier();
 }
 
@@ -229,7 +230,7 @@ TEST_F(ParallelImport, AFullDiskUnderOneRankLeavesNothingOfAny) {
     std::ofstream(params_.output + "/mine.txt") << "stays";
   });
   params_.shards = 4;
-  params_.size = 64;  // 12 KiB an image, 6 a shard
+  params_.size = 64;  // 12 KiB per image, 6 per shard
   const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
   rlimit old_limit;
   getrlimit(RLIMIT_FSIZE, &old_limit);
@@ -247,7 +248,7 @@ TEST_F(ParallelImport, AFullDiskUnderOneRankLeavesNothingOfAny) {
 
 TEST_F(ParallelImport, TellsHowFarItIs) {
   std::int64_t last = 0, total = 0;
-  import_images(params_, 3, world(), [&](const ImportProgress& progress) {
+  import_samples(params_, 3, world(), [&](const ImportProgress& progress) {
     last = progress.done;
     total = progress.total;
   });

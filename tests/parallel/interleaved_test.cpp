@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "convoy/ops/library.h"
+#include "convoy/ops/backend.h"
 
+#include "checkpoint/checkpointing.h"
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
-#include "train/checkpointing.h"
 #include "unit/io/same_bits.h"
 
 namespace convoy::test {
@@ -20,8 +20,8 @@ constexpr std::uint64_t kSeed = 3;
 constexpr std::int64_t kSteps = 2, kMicro = 4;
 
 // Activations of 256 KiB to 1 MiB: beyond some KiB MPI sends once the receiver has asked.
-EngineSpec spec_of(std::int64_t micro_batches, std::int64_t chunks) {
-  return {.network = {.name = "resnet20", .image = {64, 64, 3}, .micro_batch = kMicro, .num_classes = 10},
+RuntimeSpec spec_of(std::int64_t micro_batches, std::int64_t chunks) {
+  return {.network = {.name = "resnet20", .input = ImageShape{64, 64, 3}, .micro_batch = kMicro, .num_classes = 10},
           .batch = {.global = micro_batches * kMicro, .micro = kMicro},
           .schedule = chunks > 1 ? ScheduleKind::kInterleaved : ScheduleKind::k1F1B,
           .chunks = chunks,
@@ -35,21 +35,21 @@ struct Outcome {
   std::vector<float> logits;  ///< likewise, of all samples of an evaluation after the last step
 };
 
-Outcome train(const mpi::Communicator& ranks, std::int64_t stages, const EngineSpec& spec) {
+Outcome train(const mpi::Communicator& ranks, std::int64_t stages, const RuntimeSpec& spec) {
   const ProcessGrid grid(ranks, stages);
-  const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
-  Engine engine(spec, grid, *library);
-  EXPECT_EQ(engine.stage().plan().chunks.size(), static_cast<std::size_t>(spec.chunks));
-  initialise_parameters({.seed = kSeed}, engine);
-  engine.keep_logits();
-  FixedBatch batch(engine, kSeed);
+  const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
+  RankRuntime runtime(spec, grid, *backend);
+  EXPECT_EQ(runtime.stage().plan().chunks.size(), static_cast<std::size_t>(spec.chunks));
+  initialise_parameters({.seed = kSeed}, runtime);
+  runtime.keep_logits();
+  FixedBatch batch(runtime, kSeed);
   for (std::int64_t step = 0; step < kSteps; ++step) {
-    engine.train_step(batch, 0.5);
-    engine.evaluate_step(batch);  // steps of both kinds in turn share the frames
+    runtime.train_step(batch, 0.5);
+    runtime.evaluate_step(batch);  // steps of both kinds in turn share the frames
   }
-  engine.finish();
-  const auto bytes = ranks.gather(std::as_bytes(engine.logits()), 0);  // last stages, by replica
-  Outcome outcome{.end = gather_checkpoint(engine), .logits = std::vector<float>(bytes.size() / sizeof(float))};
+  runtime.finish();
+  const auto bytes = ranks.gather(std::as_bytes(runtime.logits()), 0);  // last stages, by replica
+  Outcome outcome{.end = gather_checkpoint(runtime), .logits = std::vector<float>(bytes.size() / sizeof(float))};
   if (!bytes.empty()) std::memcpy(outcome.logits.data(), bytes.data(), bytes.size());
   return outcome;
 }
@@ -76,8 +76,8 @@ TEST(Interleaved, ChunksGiveTheBitsOfOneRankInTrainingAndEvaluation) {
 TEST(Interleaved, ReplicasOfUnequalSharesDoNotWaitForEachOther) {
   if (world().size() != 4) GTEST_SKIP() << "2 stages x 2 replicas";
   for (const std::int64_t micro_batches : {3, 5, 7, 9}) {
-    EngineSpec chunked = spec_of(micro_batches, 3), whole = spec_of(micro_batches, 1);
-    for (EngineSpec* spec : {&chunked, &whole}) spec->optimizer.kind = OptimizerKind::kSgd, spec->clip_norm = 0;
+    RuntimeSpec chunked = spec_of(micro_batches, 3), whole = spec_of(micro_batches, 1);
+    for (RuntimeSpec* spec : {&chunked, &whole}) spec->optimizer.kind = OptimizerKind::kSgd, spec->clip_norm = 0;
     const Outcome many = train(world(), 2, chunked), few = train(world(), 2, whole);
     if (world().rank() != 0) continue;
     SCOPED_TRACE(fmt::format("{} micro-batches", micro_batches));

@@ -4,8 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
-#include "convoy/train/trainer.h"
+#include "convoy/run/trainer.h"
 
 #include "parallel/mpi_main.h"
 #include "parallel/shared_directory.h"
@@ -16,14 +17,14 @@ namespace convoy::test {
 
 namespace {
 
-constexpr std::int64_t kSteps = 6, kStepsBeforeStop = 3;  // 2 an epoch: the stop is in the middle of one
+constexpr std::int64_t kSteps = 6, kStepsBeforeStop = 3;  // 2 per epoch: the stop is in the middle of one
 
 class MixedPrecisionRun : public testing::Test {
  protected:
   MixedPrecisionRun() {
     if (is_root()) {
       write_data("train", 16);
-      write_data("test", 6);  // and 2 black places
+      write_data("test", 6);  // and 2 padding samples
     }
     world().barrier();
   }
@@ -43,8 +44,8 @@ class MixedPrecisionRun : public testing::Test {
     params.augment = {.crop_padding = 1, .flip = true};
     params.run.directory = directory_ / run;
     params.run.bucket_mib = 0.125;
-    const auto library = way.make_library();
-    EXPECT_EQ(train(params, world(), *library), ExitStatus::kDone);
+    const auto backend = way.make_backend();
+    EXPECT_EQ(train(params, world(), *backend), ExitStatus::kDone);
   }
 
   std::string checkpoint_directory(const std::string& run) const { return (directory_ / run) + "/checkpoints"; }

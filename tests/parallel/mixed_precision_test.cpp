@@ -6,16 +6,15 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "convoy/ops/forwarding_library.h"
-
+#include "checkpoint/checkpointing.h"
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
 #include "parallel/storage_ways.h"
 #include "reference/array.h"
 #include "reference/storage.h"
-#include "train/checkpointing.h"
-#include "train/metrics.h"
+#include "step/metrics.h"
 #include "unit/io/same_bits.h"
+#include "unit/ops/forwarding_backend.h"
 
 namespace convoy::test {
 
@@ -29,53 +28,54 @@ constexpr double kLearningRate = 0.05;
 // 65504 at 2^20 / 8 * 0.9, whatever the network does. 2^10 leaves room for gradients a hundred times larger.
 constexpr double kOverflowingScale = 0x1p20, kSmallScale = 0x1p10;
 
-// Four micro-batches a step: a share for each of four replicas, work for each of four stages.
-EngineSpec spec_of(DataType type, ScheduleKind schedule = ScheduleKind::k1F1B) {
-  return {.network = {.name = "resnet20", .image = {8, 8, 3}, .micro_batch = 2, .num_classes = 10, .type = type},
-          .batch = {.global = 8, .micro = 2},
-          .schedule = schedule,
-          .chunks = schedule == ScheduleKind::kInterleaved ? 2 : 1,
-          .bucket_mib = 0.125};  // several a stage
+// Four micro-batches per step: a share for each of four replicas, work for each of four stages.
+RuntimeSpec spec_of(DataType type, ScheduleKind schedule = ScheduleKind::k1F1B) {
+  return {
+      .network = {.name = "resnet20", .input = ImageShape{8, 8, 3}, .micro_batch = 2, .num_classes = 10, .type = type},
+      .batch = {.global = 8, .micro = 2},
+      .schedule = schedule,
+      .chunks = schedule == ScheduleKind::kInterleaved ? 2 : 1,
+      .bucket_mib = 0.125};  // several per stage
 }
 
-/// An engine on some ranks and all that it needs.
+/// A runtime on some ranks and all that it needs.
 class Training {
  public:
-  Training(const mpi::Communicator& ranks, std::int64_t stages, const EngineSpec& spec, ops::Library& library)
-      : grid_(ranks, stages), engine_(spec, grid_, library), batch_(engine_, kSeed), metrics_(engine_, kTag) {
-    initialise_parameters({.seed = kSeed}, engine_);
+  Training(const mpi::Communicator& ranks, std::int64_t stages, const RuntimeSpec& spec, ops::Backend& backend)
+      : grid_(ranks, stages), runtime_(spec, grid_, backend), batch_(runtime_, kSeed), metrics_(runtime_, kTag) {
+    initialise_parameters({.seed = kSeed}, runtime_);
   }
 
-  Engine& engine() { return engine_; }
+  RankRuntime& runtime() { return runtime_; }
   bool is_root() const { return grid_.is_root(); }
 
   /// The loss, at the root.
   double step() {
-    engine_.train_step(batch_, kLearningRate);
+    runtime_.train_step(batch_, kLearningRate);
     metrics_.post();
-    engine_.finish();
+    runtime_.finish();
     return grid_.is_root() ? metrics_.collect().mean_loss() : 0;
   }
   io::Checkpoint finish() {
     metrics_.finish();
-    io::Checkpoint checkpoint = gather_checkpoint(engine_);
-    checkpoint.state.loss_scale = engine_.loss_scale().state().scale;
-    checkpoint.state.loss_scale_steps = engine_.loss_scale().state().good_steps;
+    io::Checkpoint checkpoint = gather_checkpoint(runtime_);
+    checkpoint.state.loss_scale = runtime_.loss_scale().state().scale;
+    checkpoint.state.loss_scale_steps = runtime_.loss_scale().state().good_steps;
     return checkpoint;
   }
 
  private:
   ProcessGrid grid_;
-  Engine engine_;
+  RankRuntime runtime_;
   FixedBatch batch_;
   MetricsChannel metrics_;
 };
 
 struct Recipe {
-  EngineSpec spec;
+  RuntimeSpec spec;
   int steps = 1;
   double loss_scale = kSmallScale;  ///< fp16: at the first step
-  std::unique_ptr<ops::Library> (*make_library)() = nullptr;
+  std::unique_ptr<ops::Backend> (*make_backend)() = nullptr;
 };
 
 struct Outcome {
@@ -97,13 +97,13 @@ struct Outcome {
 
 /// The root's outcome.
 Outcome train(const mpi::Communicator& ranks, std::int64_t stages, const Recipe& recipe) {
-  const auto library = recipe.make_library();
-  Training training(ranks, stages, recipe.spec, *library);
-  training.engine().loss_scale().restore({.scale = recipe.loss_scale});
-  Outcome outcome{.losses = {}, .start = gather_checkpoint(training.engine()), .first = {}, .end = {}};
+  const auto backend = recipe.make_backend();
+  Training training(ranks, stages, recipe.spec, *backend);
+  training.runtime().loss_scale().restore({.scale = recipe.loss_scale});
+  Outcome outcome{.losses = {}, .start = gather_checkpoint(training.runtime()), .first = {}, .end = {}};
   for (int i = 0; i < recipe.steps; ++i) {
     outcome.losses.push_back(training.step());
-    if (i == 0) outcome.first = gather_checkpoint(training.engine());
+    if (i == 0) outcome.first = gather_checkpoint(training.runtime());
   }
   outcome.end = training.finish();
   return outcome;
@@ -111,8 +111,8 @@ Outcome train(const mpi::Communicator& ranks, std::int64_t stages, const Recipe&
 
 // Batch norm over 64 values and more: what it divides by is no matter of a single one.
 Outcome train_larger(std::int64_t stages, DataType type, const StorageWay& way) {
-  Recipe recipe{.spec = spec_of(type), .steps = 4, .make_library = way.make_library};
-  recipe.spec.network.image = {16, 16, 3};
+  Recipe recipe{.spec = spec_of(type), .steps = 4, .make_backend = way.make_backend};
+  recipe.spec.network.input = ImageShape{16, 16, 3};
   recipe.spec.network.micro_batch = recipe.spec.batch.micro = 4;
   recipe.spec.batch.global = 16;
   return train(world(), stages, recipe);
@@ -133,22 +133,22 @@ void expect_same_outcome(const Outcome& got, const Outcome& want) {
 }
 
 // What an update may change on this rank: masters with running statistics, their copies, the optimizer's shard.
-std::vector<std::byte> memory_of(const Engine& engine) {
-  const ParameterArenas parameters = engine.stage().parameters();
-  const std::int64_t count = engine.stage().plan().layout.count;
+std::vector<std::byte> memory_of(const RankRuntime& runtime) {
+  const ParameterArenas parameters = runtime.stage().parameters();
+  const std::int64_t count = runtime.stage().plan().layout.count;
   std::vector<std::byte> all;
   const auto append = [&](const void* data, std::int64_t size_bytes) {
     std::vector<std::byte> bytes(size_bytes);
-    engine.device().copy_to_host(bytes.data(), data, size_bytes);
+    runtime.device().copy_to_host(bytes.data(), data, size_bytes);
     all.insert(all.end(), bytes.begin(), bytes.end());
   };
   append(parameters.masters, count * kFloatBytes);
   append(parameters.copies, count * size_of(parameters.type));
-  for (const float* slot : engine.update().slots()) append(slot, engine.update().shard_count() * kFloatBytes);
+  for (const float* slot : runtime.update().slots()) append(slot, runtime.update().shard_count() * kFloatBytes);
   return all;
 }
 
-/// Finds a value that is no finite number where a test says so, beside those that are there.
+/// Finds a value that is not a finite number where a test says so, beside those that are there.
 class FindingOps final : public ops::ElementwiseOps {
  public:
   explicit FindingOps(ops::ElementwiseOps& inner) : inner_(inner) {}
@@ -182,9 +182,9 @@ class FindingOps final : public ops::ElementwiseOps {
   ops::ElementwiseOps& inner_;
 };
 
-class FindingLibrary final : public ops::ForwardingLibrary {
+class FindingBackend final : public ops::ForwardingBackend {
  public:
-  explicit FindingLibrary(ops::Library& inner) : ForwardingLibrary(inner), elementwise_(inner.elementwise()) {}
+  explicit FindingBackend(ops::Backend& inner) : ForwardingBackend(inner), elementwise_(inner.elementwise()) {}
 
   FindingOps& elementwise() override { return elementwise_; }
 
@@ -201,13 +201,12 @@ TEST(MixedPrecision, EveryGridAndScheduleHasTheBitsOfOneRank) {
       return Recipe{.spec = spec_of(way.type, schedule),
                     .steps = 4,
                     .loss_scale = kOverflowingScale,
-                    .make_library = way.make_library};
+                    .make_backend = way.make_backend};
     };
     const auto one =
         on_rank_0_alone([&](const mpi::Communicator& alone) { return train(alone, 1, recipe(ScheduleKind::kGpipe)); });
     for (const std::int64_t stages : all_stages()) {
-      for (const ScheduleKind schedule : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B,
-                                          ScheduleKind::kZeroBubble, ScheduleKind::kInterleaved}) {
+      for (const ScheduleKind schedule : all_schedules()) {
         SCOPED_TRACE(fmt::format("{}, {} stages, schedule {}", way.name, stages, static_cast<int>(schedule)));
         const Outcome many = train(world(), stages, recipe(schedule));
         if (one) expect_same_outcome(many, *one);
@@ -246,12 +245,12 @@ TEST(MixedPrecision, LossesAndUpdatesAreNearFloat32s) {
 TEST(MixedPrecision, CopiesOfTheWeightsAreTheMastersRoundedOnEveryReplica) {
   for (const StorageWay& way : kStorageWays) {
     for (const std::int64_t stages : all_stages()) {
-      const auto library = way.make_library();
-      Training training(world(), stages, spec_of(way.type), *library);
-      training.engine().loss_scale().restore({.scale = kSmallScale});
+      const auto backend = way.make_backend();
+      Training training(world(), stages, spec_of(way.type), *backend);
+      training.runtime().loss_scale().restore({.scale = kSmallScale});
       for (int i = 0; i < 3; ++i) training.step();
-      const ParameterArenas parameters = training.engine().stage().parameters();
-      for (const ArenaEntry& entry : training.engine().stage().plan().layout.entries) {
+      const ParameterArenas parameters = training.runtime().stage().parameters();
+      for (const ArenaEntry& entry : training.runtime().stage().plan().layout.entries) {
         if (entry.spec.is_statistic()) continue;  // used as float32 alone
         for (std::int64_t i = entry.offset; i < entry.offset + entry.spec.count(); ++i) {
           std::uint16_t copy = 0;
@@ -268,24 +267,24 @@ TEST(MixedPrecision, CopiesOfTheWeightsAreTheMastersRoundedOnEveryReplica) {
 TEST(LossScaling, AStepThatOverflowsIsSkippedByAllRanksAndTheNextGoOn) {
   for (const std::int64_t stages : all_stages()) {
     SCOPED_TRACE(fmt::format("{} stages", stages));
-    const auto library = emulation::make_emulated_library();
-    Training training(world(), stages, spec_of(DataType::kFloat16), *library);
-    Engine& engine = training.engine();
-    engine.loss_scale().restore({.scale = 2 * kOverflowingScale, .good_steps = 3});
-    const std::vector<std::byte> start = memory_of(engine);
+    const auto backend = emulation::make_emulated_backend();
+    Training training(world(), stages, spec_of(DataType::kFloat16), *backend);
+    RankRuntime& runtime = training.runtime();
+    runtime.loss_scale().restore({.scale = 2 * kOverflowingScale, .good_steps = 3});
+    const std::vector<std::byte> start = memory_of(runtime);
     std::vector<double> losses;
     for (const double scale : {2 * kOverflowingScale, kOverflowingScale}) {
-      EXPECT_EQ(engine.loss_scale().scale(), scale);
+      EXPECT_EQ(runtime.loss_scale().scale(), scale);
       losses.push_back(training.step());
-      EXPECT_EQ(engine.loss_scale().state(), (LossScaleState{.scale = scale / 2, .good_steps = 0}));
-      EXPECT_TRUE(memory_of(engine) == start);
+      EXPECT_EQ(runtime.loss_scale().state(), (LossScaleState{.scale = scale / 2, .good_steps = 0}));
+      EXPECT_TRUE(memory_of(runtime) == start);
     }
-    engine.loss_scale().restore({.scale = kSmallScale, .good_steps = 0});
+    runtime.loss_scale().restore({.scale = kSmallScale, .good_steps = 0});
     for (int i = 1; i <= 3; ++i) {
-      const std::vector<std::byte> before = memory_of(engine);
+      const std::vector<std::byte> before = memory_of(runtime);
       losses.push_back(training.step());
-      EXPECT_EQ(engine.loss_scale().state(), (LossScaleState{.scale = kSmallScale, .good_steps = i}));
-      EXPECT_FALSE(memory_of(engine) == before);
+      EXPECT_EQ(runtime.loss_scale().state(), (LossScaleState{.scale = kSmallScale, .good_steps = i}));
+      EXPECT_FALSE(memory_of(runtime) == before);
     }
     if (training.is_root()) {
       EXPECT_EQ(losses[0], losses[1]);
@@ -299,24 +298,24 @@ TEST(LossScaling, AStepThatOverflowsIsSkippedByAllRanksAndTheNextGoOn) {
 
 TEST(LossScaling, AnOverflowThatOneRankAloneFindsIsSkippedByAll) {
   for (const std::int64_t stages : all_stages()) {
-    const auto emulated = emulation::make_emulated_library();
-    FindingLibrary library(*emulated);
-    Training training(world(), stages, spec_of(DataType::kFloat16), library);
-    Engine& engine = training.engine();
-    engine.loss_scale().restore({.scale = kSmallScale, .good_steps = 0});
+    const auto emulated = emulation::make_emulated_backend();
+    FindingBackend backend(*emulated);
+    Training training(world(), stages, spec_of(DataType::kFloat16), backend);
+    RankRuntime& runtime = training.runtime();
+    runtime.loss_scale().restore({.scale = kSmallScale, .good_steps = 0});
     training.step();
     for (int finder = 0; finder < world().size(); ++finder) {
       SCOPED_TRACE(fmt::format("{} stages, rank {} finds it", stages, finder));
-      const double scale = engine.loss_scale().scale();
-      const std::vector<std::byte> before = memory_of(engine);
-      library.elementwise().finds = world().rank() == finder;
+      const double scale = runtime.loss_scale().scale();
+      const std::vector<std::byte> before = memory_of(runtime);
+      backend.elementwise().finds = world().rank() == finder;
       training.step();
-      EXPECT_EQ(engine.loss_scale().state(), (LossScaleState{.scale = scale / 2, .good_steps = 0}));
-      EXPECT_TRUE(memory_of(engine) == before);
-      library.elementwise().finds = false;
+      EXPECT_EQ(runtime.loss_scale().state(), (LossScaleState{.scale = scale / 2, .good_steps = 0}));
+      EXPECT_TRUE(memory_of(runtime) == before);
+      backend.elementwise().finds = false;
       training.step();
-      EXPECT_EQ(engine.loss_scale().state(), (LossScaleState{.scale = scale / 2, .good_steps = 1}));
-      EXPECT_FALSE(memory_of(engine) == before);
+      EXPECT_EQ(runtime.loss_scale().state(), (LossScaleState{.scale = scale / 2, .good_steps = 1}));
+      EXPECT_FALSE(memory_of(runtime) == before);
     }
     training.finish();
   }

@@ -66,6 +66,7 @@ const mpi::Communicator& world() {
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
+  if (GTEST_FLAG_GET(list_tests)) return RUN_ALL_TESTS();  // lists them, without MPI
   return convoy::mpi::run_guarded(argc, argv, [](convoy::mpi::Session& session) {
     convoy::test::the_world = session.world();
     return convoy::test::run_tests();

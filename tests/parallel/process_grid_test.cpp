@@ -82,18 +82,17 @@ TEST(Topology, OfRanksStartedOnOneMachineIsOneNode) {
   EXPECT_EQ(topology.num_nodes, 1);
   EXPECT_EQ(topology.local_rank, world().rank());
   EXPECT_EQ(topology.local_size, world().size());
-  EXPECT_EQ(topology.least_ranks_on_a_node, world().size());
-  EXPECT_EQ(topology.most_ranks_on_a_node, world().size());
+  EXPECT_EQ(topology.min_ranks_on_a_node, world().size());
+  EXPECT_EQ(topology.max_ranks_on_a_node, world().size());
 }
 
 TEST(Topology, IsSummedUpInOneLine) {
-  EXPECT_EQ(host_summary({.num_nodes = 1, .least_ranks_on_a_node = 1, .most_ranks_on_a_node = 1}),
-            "1 node, 1 rank on it");
-  EXPECT_EQ(host_summary({.num_nodes = 1, .least_ranks_on_a_node = 4, .most_ranks_on_a_node = 4}),
+  EXPECT_EQ(host_summary({.num_nodes = 1, .min_ranks_on_a_node = 1, .max_ranks_on_a_node = 1}), "1 node, 1 rank on it");
+  EXPECT_EQ(host_summary({.num_nodes = 1, .min_ranks_on_a_node = 4, .max_ranks_on_a_node = 4}),
             "1 node, 4 ranks on it");
-  EXPECT_EQ(host_summary({.num_nodes = 2, .least_ranks_on_a_node = 4, .most_ranks_on_a_node = 4}),
+  EXPECT_EQ(host_summary({.num_nodes = 2, .min_ranks_on_a_node = 4, .max_ranks_on_a_node = 4}),
             "2 nodes, 4 ranks on each");
-  EXPECT_EQ(host_summary({.num_nodes = 3, .least_ranks_on_a_node = 2, .most_ranks_on_a_node = 4}),
+  EXPECT_EQ(host_summary({.num_nodes = 3, .min_ranks_on_a_node = 2, .max_ranks_on_a_node = 4}),
             "3 nodes, 2 to 4 ranks on each");
 }
 
@@ -129,7 +128,7 @@ struct Interval {
 };
 
 /// Of the ranks' work, on rank 0; elsewhere 0. They are on one machine, and so have one clock.
-std::int64_t most_at_once(const NodeLoad& node, bool in_pairs) {
+std::int64_t max_at_once(const NodeLoad& node, bool in_pairs) {
   Interval mine;
   take_turns(world(), node, in_pairs, [&] {
     EXPECT_EQ(mine.end_seconds, 0) << "once";
@@ -141,21 +140,21 @@ std::int64_t most_at_once(const NodeLoad& node, bool in_pairs) {
   const std::vector<std::byte> bytes = world().gather(std::as_bytes(std::span(&mine, 1)), 0);
   std::vector<Interval> all(bytes.size() / sizeof(Interval));
   std::memcpy(all.data(), bytes.data(), bytes.size());
-  std::int64_t most = 0;
+  std::int64_t max = 0;
   for (const Interval& one : all)
-    most = std::max<std::int64_t>(most, std::count_if(all.begin(), all.end(), [&](const Interval& other) {
-                                    return other.begin_seconds <= one.begin_seconds &&
-                                           one.begin_seconds < other.end_seconds;
-                                  }));
-  return most;
+    max = std::max<std::int64_t>(max, std::count_if(all.begin(), all.end(), [&](const Interval& other) {
+                                   return other.begin_seconds <= one.begin_seconds &&
+                                          one.begin_seconds < other.end_seconds;
+                                 }));
+  return max;
 }
 
 TEST(NodeLoad, LimitsHowManyRanksWorkAtOnce) {
   const std::int64_t ranks = world().size();
   for (const double at_once : {1.0, 1.5, 2.0}) {
     const NodeLoad node{.ranks = ranks, .ranks_at_once = at_once};
-    EXPECT_LE(most_at_once(node, false), node.is_shared() ? static_cast<std::int64_t>(at_once) : ranks);
-    EXPECT_LE(most_at_once(node, true), std::min<std::int64_t>(2, ranks)) << "a pair, however few the cores are";
+    EXPECT_LE(max_at_once(node, false), node.is_shared() ? static_cast<std::int64_t>(at_once) : ranks);
+    EXPECT_LE(max_at_once(node, true), std::min<std::int64_t>(2, ranks)) << "a pair, however few the cores are";
   }
 }
 

@@ -57,7 +57,7 @@ class QueuedStopwatch final : public Stopwatch {
       : device_(device), seconds_(static_cast<std::size_t>(num_marks)) {}
 
   void mark(std::int64_t number) override {
-    device_.issue([place = &seconds_[static_cast<std::size_t>(number)]] { *place = now_seconds(); });
+    device_.issue([time = &seconds_[static_cast<std::size_t>(number)]] { *time = now_seconds(); });
   }
   std::vector<double> read(std::int64_t num_marks) override {
     device_.synchronize();
@@ -74,7 +74,7 @@ void QueuedDevice::issue(std::function<void()> work) {
   ++num_issued_;
 }
 
-bool QueuedDevice::poke() {
+bool QueuedDevice::on_progress() {
   if (spec_.first == First::kCopies) return run_a_copy() || run_work();
   return run_work() || run_a_copy();
 }
@@ -133,7 +133,7 @@ std::unique_ptr<Recording> QueuedDevice::make_recording() {
 
 void QueuedDevice::synchronize() {
   while (!work_.empty()) {
-    if (!poke()) fail("work waits for a copy that waits for it");
+    if (!on_progress()) fail("work waits for a copy that waits for it");
   }
 }
 

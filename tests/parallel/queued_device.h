@@ -32,7 +32,7 @@ class QueuedDevice final : public Device {
 
   void issue(std::function<void()> work);
   /// Runs one piece of work or one copy, of those that may run the newest; false where none may.
-  bool poke();
+  bool on_progress();
 
   std::string description() const override { return "queues"; }
   bool is_host() const override { return false; }

@@ -28,7 +28,7 @@ TEST(RootClock, OnOneNodeAllClocksAreOne) {
 }
 
 TEST(RootClock, FindsOffsetAndDriftWithinItsBound) {
-  // Rank r was started 1000 r seconds later, and gains 10 r ms a second.
+  // Rank r was started 1000 r seconds later, and gains 10 r ms per second.
   const double start = now_seconds(), offset = 1000.0 * world().rank(), rate = 1 + 0.01 * world().rank();
   const Clock own = [&] { return (now_seconds() - start) * rate - offset; };
   const auto true_seconds = [&](double own_seconds) { return (own_seconds + offset) / rate + start; };

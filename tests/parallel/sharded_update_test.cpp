@@ -1,5 +1,5 @@
 /// The sharded update equals one rank's update of everything, bit for bit, for any number of replicas.
-#include "train/sharded_update.h"
+#include "update/sharded_update.h"
 
 #include <bit>
 #include <cmath>
@@ -10,10 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/random.h"
-#include "convoy/ops/library.h"
+#include "convoy/ops/backend.h"
 
 #include "parallel/mpi_main.h"
-#include "train/gradient_tree.h"
+#include "update/gradient_tree.h"
 
 namespace convoy::test {
 
@@ -23,7 +23,7 @@ namespace {
 // parameters are frozen: whole cells, and some among others of a cell, statistics too.
 struct Small {
   Network network = make_network({.name = "resnet20",
-                                  .image = {8, 8, 1},
+                                  .input = ImageShape{8, 8, 1},
                                   .micro_batch = 1,
                                   .num_classes = 10,
                                   .freeze = {"bn1.*", "layer1.*", "layer3.1.conv2.weight", "fc.bias"}});
@@ -74,9 +74,9 @@ class OneRank {
 
 std::vector<float> update_on_all_ranks(ReductionKind reduction, int steps) {
   const Small small;
-  const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+  const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
   const auto optimizer =
-      make_optimizer({.momentum = 0.9, .weight_decay = 1e-4}, DataType::kFloat32, library->elementwise());
+      make_optimizer({.momentum = 0.9, .weight_decay = 1e-4}, DataType::kFloat32, backend->elementwise());
   optimizer->begin_step({.learning_rate = 0.1});
   std::vector<float> parameters = values_of(1000, small.layout.count), sum(small.layout.count);
   const auto transport = make_host_transport();
@@ -86,7 +86,7 @@ std::vector<float> update_on_all_ranks(ReductionKind reduction, int steps) {
                         .micro_batches_a_step = world().size(),
                         .local_sum = sum.data(),
                         .parameters = {.masters = parameters.data()}},
-                       {library->device(), library->elementwise(), *transport, *optimizer});
+                       {backend->device(), backend->elementwise(), *transport, *optimizer});
   transport->connect();
   for (int step = 0; step < steps; ++step) {
     const std::vector<float> mine = values_of(100 * step + world().rank(), small.layout.count);
@@ -103,12 +103,12 @@ std::vector<float> update_on_all_ranks(ReductionKind reduction, int steps) {
 
 std::vector<float> update_on_one_rank(int steps) {
   const Small small;
-  const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+  const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
   const auto optimizer =
-      make_optimizer({.momentum = 0.9, .weight_decay = 1e-4}, DataType::kFloat32, library->elementwise());
+      make_optimizer({.momentum = 0.9, .weight_decay = 1e-4}, DataType::kFloat32, backend->elementwise());
   optimizer->begin_step({.learning_rate = 0.1});
   std::vector<float> parameters = values_of(1000, small.layout.count), momentum(small.layout.count, 0.0f);
-  OneRank one(small, library->elementwise(), *optimizer, parameters.data());
+  OneRank one(small, backend->elementwise(), *optimizer, parameters.data());
   for (int step = 0; step < steps; ++step) {
     std::vector<std::vector<float>> sums;
     for (int r = 0; r < world().size(); ++r) sums.push_back(values_of(100 * step + r, small.layout.count));
@@ -132,8 +132,8 @@ template <typename SumOf>
 Result two_steps(const Case& c, const mpi::Communicator& data, SumOf&& sum_of) {
   const Small small;
   const ArenaLayout& layout = small.layout;
-  const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
-  const auto optimizer = make_optimizer(c.optimizer, DataType::kFloat32, library->elementwise());
+  const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
+  const auto optimizer = make_optimizer(c.optimizer, DataType::kFloat32, backend->elementwise());
   const mpi::Communicator alone = world().split(world().rank(), 0);
   std::optional<ClipSpec> clip;
   if (c.clip_norm > 0) {
@@ -154,7 +154,7 @@ Result two_steps(const Case& c, const mpi::Communicator& data, SumOf&& sum_of) {
                         .tensor_norms = needs_tensor_norms(c.optimizer.kind),
                         .clip = clip,
                         .ema_decay = c.ema_decay},
-                       {library->device(), library->elementwise(), *transport, *optimizer});
+                       {backend->device(), backend->elementwise(), *transport, *optimizer});
   transport->connect();
   update.start_ema();
   const std::int64_t num_buckets = std::ssize(layout.buckets);
@@ -179,12 +179,12 @@ Result two_steps(const Case& c, const mpi::Communicator& data, SumOf&& sum_of) {
 
 // The sums of all ranks, folded.
 std::vector<float> folded_sum(int step, std::int64_t count) {
-  const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+  const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
   std::vector<std::vector<float>> sums;
   std::vector<const float*> blocks;
   for (int r = 0; r < world().size(); ++r) sums.push_back(values_of(100 * step + r, count));
   for (const auto& sum : sums) blocks.push_back(sum.data());
-  library->elementwise().fold(blocks, sums[0].data(), count);
+  backend->elementwise().fold(blocks, sums[0].data(), count);
   return sums[0];
 }
 
@@ -252,13 +252,13 @@ TEST(ShardedUpdate, ClipsByTheNormOverAllParameters) {
     for (std::int64_t i = entry.offset; i < entry.offset + entry.spec.count(); ++i)
       if (entry.spec.is_trained()) square_sum += static_cast<double>(gradient[i]) * gradient[i];
   const double norm = std::sqrt(square_sum);
-  for (const double most : {0.5 * norm, 2 * norm}) {
+  for (const double max : {0.5 * norm, 2 * norm}) {
     // One step counts: without momentum and with gradients of 0 the second changes nothing.
-    const Case c{.optimizer = {.momentum = 0, .weight_decay = 0}, .clip_norm = most};
+    const Case c{.optimizer = {.momentum = 0, .weight_decay = 0}, .clip_norm = max};
     const Result result = two_steps(c, world(), [&](int step) {
       return step == 0 ? values_of(world().rank(), small.layout.count) : std::vector<float>(small.layout.count, 0.0f);
     });
-    const double factor = most < norm ? most / (norm + 1e-6) : 1;
+    const double factor = max < norm ? max / (norm + 1e-6) : 1;
     for (const ArenaEntry& entry : entries) {
       if (!entry.spec.is_trained()) continue;
       for (std::int64_t i = entry.offset; i < entry.offset + entry.spec.count(); ++i) {

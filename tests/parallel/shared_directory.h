@@ -1,4 +1,4 @@
-/// A place on the disk for all ranks of a test.
+/// A directory on the disk for all ranks of a test.
 #pragma once
 
 #include <optional>

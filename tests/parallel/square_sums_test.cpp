@@ -1,5 +1,5 @@
 /// Sums over whole tensors have the same bits on any number of replicas, and clipping is torch's.
-#include "train/square_sums.h"
+#include "update/square_sums.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/random.h"
-#include "convoy/ops/library.h"
+#include "convoy/ops/backend.h"
 
 #include "parallel/mpi_main.h"
 
@@ -21,7 +21,8 @@ struct Small {
   explicit Small(std::int64_t bucket_floats)
       : layout(make_arena_layout(network, {{0, std::ssize(network)}}, bucket_floats)) {}
 
-  Network network = make_network({.name = "resnet20", .image = {8, 8, 1}, .micro_batch = 1, .num_classes = 10});
+  Network network =
+      make_network({.name = "resnet20", .input = ImageShape{8, 8, 1}, .micro_batch = 1, .num_classes = 10});
   ArenaLayout layout;
 };
 
@@ -32,8 +33,8 @@ std::vector<float> values_of(const ArenaLayout& layout, std::uint64_t what) {
     const ArenaEntry& entry = layout.entries[e];
     const RandomKey key{.seed = 5, .item = 1000 * what + e};
     for (std::int64_t i = 0; i < entry.spec.count(); ++i) {
-      const auto place = static_cast<std::uint64_t>(i);
-      values[entry.offset + i] = static_cast<float>(std::exp(3 * random_normal(key, place)));
+      const auto i_in_key = static_cast<std::uint64_t>(i);
+      values[entry.offset + i] = static_cast<float>(std::exp(3 * random_normal(key, i_in_key)));
     }
   }
   return values;
@@ -60,11 +61,11 @@ double sum_of(const float* values, std::int64_t count) {
 }  // namespace
 
 TEST(SquareSums, AreThoseOfTheWholeTensorBitForBitWhereverSlicesCutIt) {
-  const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+  const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
   for (const std::int64_t bucket_floats : {1, 5'000, 1'000'000}) {
     const Small small(bucket_floats);
     const ArenaLayout& layout = small.layout;
-    SquareSums sums(layout, world(), 2, library->device(), library->elementwise());
+    SquareSums sums(layout, world(), 2, backend->device(), backend->elementwise());
     const std::vector<std::vector<float>> kinds = {values_of(layout, 1), values_of(layout, 2)};
     for (int round = 0; round < 2; ++round) {
       for (std::int64_t kind = 0; kind < 2; ++kind) {
@@ -74,7 +75,7 @@ TEST(SquareSums, AreThoseOfTheWholeTensorBitForBitWhereverSlicesCutIt) {
           sums.start(b, kind, mine.data());  // and nothing but its slice
         }
       }
-      sums.exchange([] {});
+      sums.exchange(*make_host_transport());
       for (std::int64_t kind = 0; kind < 2; ++kind) {
         for (std::int64_t e = 0; e < std::ssize(layout.entries); ++e) {
           const ArenaEntry& entry = layout.entries[e];

@@ -4,26 +4,26 @@
 
 #include <memory>
 
-#include "convoy/ops/library.h"
+#include "convoy/ops/backend.h"
 
-#include "emulation/emulated_library.h"
+#include "emulation/emulated_backend.h"
 
 namespace convoy::test {
 
-inline std::unique_ptr<ops::Library> make_cpu_library() {
-  return ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+inline std::unique_ptr<ops::Backend> make_cpu_backend() {
+  return ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
 }
 
 struct StorageWay {
   const char* name;
-  std::unique_ptr<ops::Library> (*make_library)();
+  std::unique_ptr<ops::Backend> (*make_backend)();
   PrecisionKind precision;
   DataType type;
 };
 
 inline constexpr StorageWay kStorageWays[] = {
-    {"CPU in bf16", make_cpu_library, PrecisionKind::kBf16, DataType::kBfloat16},
-    {"emulated GPU in bf16", emulation::make_emulated_library, PrecisionKind::kBf16, DataType::kBfloat16},
-    {"emulated GPU in fp16", emulation::make_emulated_library, PrecisionKind::kFp16, DataType::kFloat16}};
+    {"CPU in bf16", make_cpu_backend, PrecisionKind::kBf16, DataType::kBfloat16},
+    {"emulated GPU in bf16", emulation::make_emulated_backend, PrecisionKind::kBf16, DataType::kBfloat16},
+    {"emulated GPU in fp16", emulation::make_emulated_backend, PrecisionKind::kFp16, DataType::kFloat16}};
 
 }  // namespace convoy::test

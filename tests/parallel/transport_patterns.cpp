@@ -1,4 +1,4 @@
-/// The patterns of messages, with values that differ by rank, message and place.
+/// The patterns of messages, with values that differ by rank, message and index.
 #include "parallel/transport_patterns.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kFrameCount = 1500;  // floats of a message of the pipeline
 
-// Whole numbers below 2^23, exact in float32; they differ by sender, message and place.
+// Whole numbers below 2^23, exact in float32; they differ by sender, message and index.
 float value_of(int sender, std::int64_t message, std::int64_t i) {
   return static_cast<float>(1'000'000 * (sender + 1) + 7'919 * (message % 100) + i % 7'919);
 }
@@ -46,8 +46,8 @@ std::int64_t offset_of(const std::vector<std::int64_t>& counts, int rank) {
 }  // namespace
 
 const ProcessGrid& one_pipeline() {
-  static const ProcessGrid grid(world(), world().size());
-  return grid;
+  static const ProcessGrid kGrid(world(), world().size());
+  return kGrid;
 }
 
 int next() {
@@ -62,7 +62,7 @@ void Rig::wait_for(Message& message) {
   mpi::wait_until([&] {
     transport().progress();
     if (message.test()) return true;
-    poke();
+    on_progress();
     return false;
   });
 }

@@ -27,15 +27,15 @@ class Rig {
   struct Parts {
     std::unique_ptr<Device> device;
     std::unique_ptr<Transport> transport;
-    std::function<void(Work)> issue;  ///< puts work on the device
-    std::function<void()> poke;       ///< lets a device that does nothing by itself go on
+    std::function<void(Work)> issue;    ///< puts work on the device
+    std::function<void()> on_progress;  ///< lets a device that does nothing by itself go on
   };
   explicit Rig(Parts parts) : parts_(std::move(parts)) {}
 
   Device& device() { return *parts_.device; }
   Transport& transport() { return *parts_.transport; }
   void issue(Work work) { parts_.issue(std::move(work)); }
-  void poke() { parts_.poke(); }
+  void on_progress() { parts_.on_progress(); }
   void wait_for(Message& message);
   void wait_for(const Messages& messages);
   /// The end of all work and all messages.

@@ -23,7 +23,7 @@ Rig on_cpu(std::unique_ptr<Device> device, std::unique_ptr<Transport> transport)
   return Rig({.device = std::move(device),
               .transport = std::move(transport),
               .issue = [](const Rig::Work& work) { work(); },
-              .poke = [] {}});
+              .on_progress = [] {}});
 }
 
 Rig host_rig() {
@@ -42,7 +42,7 @@ Rig queued_rig(const QueuedDeviceSpec& spec) {
   return Rig({.device = std::move(device),
               .transport = make_staged_transport(queued),
               .issue = [&queued](Rig::Work work) { queued.issue(std::move(work)); },
-              .poke = [&queued] { queued.poke(); }});
+              .on_progress = [&queued] { queued.on_progress(); }});
 }
 
 // --- On every transport --------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ TEST_P(OnEveryTransport, AMessageIsActiveFromItsStartUntilItsTestSaysSo) {
   receive->start();
   send->start();
   mpi::wait_until([&] {
-    rig_.poke();
+    rig_.on_progress();
     return !rig_.transport().progress();
   });
   for (const auto* message : {&send, &receive}) {
@@ -136,7 +136,7 @@ TEST_P(OnEveryTransport, WhatIsNotHeldBackArrivesWhileItsSenderWaitsForSomething
   if (world().rank() == 0) {
     message->start();
     while (rig_.transport().holds_back()) {
-      rig_.poke();
+      rig_.on_progress();
       rig_.transport().progress();
     }
     world().receive(&answer, 1, 1, kAnswerTag);  // without progress()

@@ -11,10 +11,10 @@
 
 namespace convoy::reference {
 
-/// The pixel that is seen at a place at most count - 1 outside of 0..count - 1.
-inline std::int64_t reflected(std::int64_t place, std::int64_t count) {
+/// The pixel that is seen at a position at most count - 1 outside of 0..count - 1.
+inline std::int64_t reflected(std::int64_t position, std::int64_t count) {
   const std::int64_t last = count - 1;
-  return last - std::abs(last - std::abs(place));
+  return last - std::abs(last - std::abs(position));
 }
 
 /// Before rounding.
@@ -34,7 +34,7 @@ inline Array image_batch(const ops::ImageBatchSpec& spec, const std::vector<std:
         const bool inside = row >= 0 && row < s.h && column >= 0 && column < s.w;
         for (std::int64_t c = 0; c < s.c; ++c) {
           const std::uint8_t byte =
-              inside && cut.black == 0 ? images[index(((n * s.h + row) * s.w + column) * s.c + c)] : 0;
+              inside && cut.is_padding == 0 ? images[index(((n * s.h + row) * s.w + column) * s.c + c)] : 0;
           const bool hole = h >= cut.hole_top && h < cut.hole_bottom && w >= cut.hole_left && w < cut.hole_right;
           x.push_back(hole ? 0.0 : static_cast<double>(spec.value_of[index(c * 256 + byte)]));
         }

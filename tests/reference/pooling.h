@@ -10,7 +10,7 @@
 
 namespace convoy::reference {
 
-/// body(x's index, y's index, place in the window) for every pixel of every window that lies inside the image.
+/// body(x's index, y's index, index in the window) for every pixel of every window that lies inside the image.
 template <typename Body>
 void for_each_window_pixel(const ops::PoolingSpec& spec, Body&& body) {
   const Shape x = spec.x, y = spec.y();
@@ -35,19 +35,19 @@ struct MaxPoolResult {
 inline MaxPoolResult max_pool(const ops::PoolingSpec& spec, const Array& x) {
   MaxPoolResult result{Array(index(spec.y().count())), std::vector<std::uint8_t>(index(spec.y().count()))};
   std::vector<bool> seen(result.y.size());
-  for_each_window_pixel(spec, [&](std::size_t ix, std::size_t iy, std::int64_t place) {
+  for_each_window_pixel(spec, [&](std::size_t ix, std::size_t iy, std::int64_t position) {
     if (seen[iy] && !(x[ix] > result.y[iy])) return;
     seen[iy] = true;
     result.y[iy] = x[ix];
-    result.winner[iy] = static_cast<std::uint8_t>(place);
+    result.winner[iy] = static_cast<std::uint8_t>(position);
   });
   return result;
 }
 
 inline Array max_pool_gradient(const ops::PoolingSpec& spec, const std::vector<std::uint8_t>& winner, const Array& dy) {
   Array dx(index(spec.x.count()));
-  for_each_window_pixel(spec, [&](std::size_t ix, std::size_t iy, std::int64_t place) {
-    if (winner[iy] == place) dx[ix] += dy[iy];
+  for_each_window_pixel(spec, [&](std::size_t ix, std::size_t iy, std::int64_t position) {
+    if (winner[iy] == position) dx[ix] += dy[iy];
   });
   return dx;
 }

@@ -19,7 +19,7 @@ struct LossResult {
 
 inline LossResult softmax_cross_entropy(const ops::SoftmaxCrossEntropySpec& spec, const Array& logits,
                                         const std::vector<std::int32_t>& labels, double loss_scale = 1,
-                                        const std::vector<ops::SecondLabel>& seconds = {}) {
+                                        const std::vector<ops::MixedLabel>& mixed_labels = {}) {
   LossResult result{{}, Array(logits.size())};
   const std::int64_t classes = spec.num_classes;
   const long double smoothing = spec.label_smoothing;
@@ -27,7 +27,7 @@ inline LossResult softmax_cross_entropy(const ops::SoftmaxCrossEntropySpec& spec
     const std::int32_t label = labels[index(n)];
     if (label == ops::kNoLabel) continue;
     const double* z = logits.data() + n * classes;
-    const ops::SecondLabel second = seconds.empty() ? ops::SecondLabel{label, 0} : seconds[index(n)];
+    const ops::MixedLabel second = mixed_labels.empty() ? ops::MixedLabel{label, 0} : mixed_labels[index(n)];
     const long double share = second.share;
     const long double max = *std::max_element(z, z + classes);
     long double sum = 0;

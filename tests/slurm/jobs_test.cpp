@@ -34,8 +34,8 @@ bool becomes_true(const std::function<bool()>& condition, double timeout_seconds
   return true;
 }
 
-Ending run(const std::string& program, const Words& arguments) {
-  return run_program({.arguments = arguments, .patience_seconds = kTimeoutSeconds, .program = program});
+ProcessResult run(const std::string& program, const Words& arguments) {
+  return run_program({.arguments = arguments, .timeout_seconds = kTimeoutSeconds, .program = program});
 }
 
 int count(const std::string& text, const std::string& part) {
@@ -54,7 +54,7 @@ class Jobs : public testing::Test {
   void SetUp() override {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
-    const Ending start = run(CONVOY_CLUSTER, Words{"start", folder_ + "/cluster"} + variant_);
+    const ProcessResult start = run(CONVOY_CLUSTER, Words{"start", folder_ + "/cluster"} + variant_);
     if (start.status != 0) GTEST_SKIP() << start.output;
     setenv("SLURM_CONF", (folder_ + "/cluster/slurm.conf").c_str(), 1);
     setenv("OMPI_MCA_btl_tcp_if_include", "lo", 1);  // both nodes have one network, this machine's own
@@ -83,13 +83,13 @@ class Jobs : public testing::Test {
   std::string log() const { return read_text(folder_ + "/log"); }
 
   // One job, or an array of them, to its end.
-  Ending submit_and_wait(const Words& options, const std::string& script, const Words& arguments) const {
-    Ending ending = run("sbatch", Words{"--wait", "--output=" + folder_ + "/log", "--open-mode=append"} + options +
-                                      Words{"jobs/" + script} + arguments);
-    ending.output += log();
-    return ending;
+  ProcessResult submit_and_wait(const Words& options, const std::string& script, const Words& arguments) const {
+    ProcessResult result = run("sbatch", Words{"--wait", "--output=" + folder_ + "/log", "--open-mode=append"} +
+                                             options + Words{"jobs/" + script} + arguments);
+    result.output += log();
+    return result;
   }
-  Ending train(const Words& options, const std::string& script, const Words& arguments = {}) const {
+  ProcessResult train(const Words& options, const std::string& script, const Words& arguments = {}) const {
     return submit_and_wait(
         Words{"--cpus-per-task=1"} + options, script,
         Words{parameters(), "--train.max_steps=4", "--run.directory=" + run_directory()} + arguments);
@@ -97,13 +97,13 @@ class Jobs : public testing::Test {
 
   // Returns the job's number.
   std::string submit_endless(const Words& options) const {
-    const Ending ending =
+    const ProcessResult result =
         run("sbatch", Words{"--parsable", "--output=" + folder_ + "/log", "--ntasks-per-node=1", "--cpus-per-task=1"} +
                           options +
                           Words{"jobs/requeue.sh", parameters(), "--train.epochs=1000000",
                                 "--checkpoint.every_epochs=0", "--run.directory=" + run_directory()});
-    EXPECT_EQ(ending.status, 0) << ending.output;
-    return ending.output.substr(0, ending.output.find('\n'));
+    EXPECT_EQ(result.status, 0) << result.output;
+    return result.output.substr(0, result.output.find('\n'));
   }
   bool is_in_state(const std::string& job, const std::string& state) const {
     return contains(run("scontrol", {"show", "job", job}).output, "JobState=" + state + " ");
@@ -131,9 +131,9 @@ class Jobs : public testing::Test {
                   .status,
               0);
   }
-  void expect_trained(const std::string& name, const Ending& ending) const {
-    EXPECT_EQ(ending.status, 0) << ending.output;
-    EXPECT_TRUE(std::filesystem::exists(name + "/checkpoints/step-00000004.h5")) << ending.output;
+  void expect_trained(const std::string& name, const ProcessResult& result) const {
+    EXPECT_EQ(result.status, 0) << result.output;
+    EXPECT_TRUE(std::filesystem::exists(name + "/checkpoints/step-00000004.h5")) << result.output;
   }
 
  private:
@@ -147,38 +147,38 @@ class JobsWithoutPmix : public Jobs {
 };
 
 TEST_F(Jobs, TrainOnOneNode) {
-  const Ending ending = train({"--ntasks=2"}, "one_node.sh", {"--grid.stages=2"});
-  expect_trained(run_directory(), ending);
-  EXPECT_TRUE(contains(ending.output, "2 ranks; 1 node, 2 ranks on it")) << ending.output;
+  const ProcessResult result = train({"--ntasks=2"}, "one_node.sh", {"--grid.stages=2"});
+  expect_trained(run_directory(), result);
+  EXPECT_TRUE(contains(result.output, "2 ranks; 1 node, 2 ranks on it")) << result.output;
 }
 
 TEST_F(Jobs, SayWhatToDoWhereTheProgramIsNotThere) {
   setenv("CONVOY", "/no/such/program", 1);
-  const Ending ending = train({"--ntasks=1"}, "one_node.sh");
-  EXPECT_EQ(ending.status, 2) << ending.output;
-  EXPECT_TRUE(contains(ending.output, "there is no program '/no/such/program'")) << ending.output;
+  const ProcessResult result = train({"--ntasks=1"}, "one_node.sh");
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_TRUE(contains(result.output, "there is no program '/no/such/program'")) << result.output;
 }
 
 TEST_F(Jobs, TrainOnSeveralNodesWithTheStagesOfAReplicaOnOne) {
-  const Ending ending = train({"--ntasks-per-node=2"}, "several_nodes.sh");
-  expect_trained(run_directory(), ending);
-  EXPECT_TRUE(contains(ending.output, "2 stages x 2 replicas = 4 ranks; 2 nodes, 2 ranks on each")) << ending.output;
+  const ProcessResult result = train({"--ntasks-per-node=2"}, "several_nodes.sh");
+  expect_trained(run_directory(), result);
+  EXPECT_TRUE(contains(result.output, "2 stages x 2 replicas = 4 ranks; 2 nodes, 2 ranks on each")) << result.output;
 }
 
 TEST_F(Jobs, AskForGpusOnOneNodeAndOnSeveral) {  // which this cluster has in name only
-  const Ending one = train({"--ntasks=2", "--gres=gpu:2"}, "one_node_gpus.sh", {"--run.device=cpu"});
+  const ProcessResult one = train({"--ntasks=2", "--gres=gpu:2"}, "one_node_gpus.sh", {"--run.device=cpu"});
   expect_trained(run_directory(), one);
-  const Ending hybrid = train({"--nodes=2", "--ntasks-per-node=2", "--gres=gpu:2"}, "hybrid_gpus.sh",
-                              {"--run.device=cpu", "--run.directory=" + run_directory() + "-hybrid"});
+  const ProcessResult hybrid = train({"--nodes=2", "--ntasks-per-node=2", "--gres=gpu:2"}, "hybrid_gpus.sh",
+                                     {"--run.device=cpu", "--run.directory=" + run_directory() + "-hybrid"});
   expect_trained(run_directory() + "-hybrid", hybrid);
   EXPECT_TRUE(contains(hybrid.output, "2 stages x 2 replicas = 4 ranks; 2 nodes, 2 ranks on each")) << hybrid.output;
 }
 
 TEST_F(Jobs, TrainAnArrayOfSeedsInARunDirectoryEach) {
-  const Ending ending = submit_and_wait({"--array=3-4", "--ntasks=1", "--cpus-per-task=1"}, "seeds.sh",
-                                        {run_directory(), parameters(), "--train.max_steps=4"});
+  const ProcessResult result = submit_and_wait({"--array=3-4", "--ntasks=1", "--cpus-per-task=1"}, "seeds.sh",
+                                               {run_directory(), parameters(), "--train.max_steps=4"});
   for (const std::string seed : {"3", "4"}) {
-    expect_trained(run_directory() + "/seed-" + seed, ending);
+    expect_trained(run_directory() + "/seed-" + seed, result);
     EXPECT_TRUE(contains(read_text(run_directory() + "/seed-" + seed + "/params.cfg"), "seed = " + seed + " "));
   }
 }
@@ -188,36 +188,36 @@ TEST_F(Jobs, TrainAnArrayOfParameterFilesInARunDirectoryEach) {
   std::filesystem::copy_file(parameters(), other);
   const Words arguments = {run_directory(), parameters(), other, "--train.max_steps=4"};
   const Words options = {"--ntasks=1", "--cpus-per-task=1"};
-  const Ending ending = submit_and_wait(options + Words{"--array=1-2"}, "parameter_files.sh", arguments);
-  expect_trained(run_directory() + "/small", ending);
-  expect_trained(run_directory() + "/run-other", ending);
-  const Ending too_many = submit_and_wait(options + Words{"--array=3"}, "parameter_files.sh", arguments);
+  const ProcessResult result = submit_and_wait(options + Words{"--array=1-2"}, "parameter_files.sh", arguments);
+  expect_trained(run_directory() + "/small", result);
+  expect_trained(run_directory() + "/run-other", result);
+  const ProcessResult too_many = submit_and_wait(options + Words{"--array=3"}, "parameter_files.sh", arguments);
   EXPECT_EQ(too_many.status, 2) << too_many.output;
   EXPECT_TRUE(contains(too_many.output, "Submit with --array=1-2")) << too_many.output;
 }
 
 TEST_F(Jobs, ImportEvaluateAndPredict) {
   const std::string imported = run_directory() + "-data";
-  const Ending import = submit_and_wait({"--ntasks=3"}, "import.sh",
-                                        {"--import.source=" + data() + "/../idx", "--import.output=" + imported});
+  const ProcessResult import = submit_and_wait(
+      {"--ntasks=3"}, "import.sh", {"--import.source=" + data() + "/../idx", "--import.output=" + imported});
   EXPECT_EQ(import.status, 0) << import.output;
   const Words from_it = {"--data.train=" + imported + "/train", "--data.test=" + imported + "/test"};
   expect_trained(run_directory(), train({"--ntasks=1"}, "one_node.sh", from_it));
   const Words options = {"--ntasks=2", "--cpus-per-task=1"};
-  const Ending evaluation = submit_and_wait(options, "evaluate.sh", {run_directory() + "/params.cfg"});
+  const ProcessResult evaluation = submit_and_wait(options, "evaluate.sh", {run_directory() + "/params.cfg"});
   EXPECT_EQ(evaluation.status, 0) << evaluation.output;
   EXPECT_TRUE(contains(evaluation.output, "96 samples")) << evaluation.output;
-  const Ending prediction =
+  const ProcessResult prediction =
       submit_and_wait(options, "predict.sh", {run_directory() + "/params.cfg", "--predict.data=" + imported + "/test"});
   EXPECT_EQ(prediction.status, 0) << prediction.output;
   EXPECT_EQ(count(read_text(run_directory() + "/predictions.csv"), "\n"), 96 + 1);
 }
 
 TEST_F(Jobs, TrainFromCopiesOnTheNodesOwnDisks) {
-  const Ending ending =
+  const ProcessResult result =
       submit_and_wait({"--ntasks-per-node=1", "--cpus-per-task=1"}, "local_disk.sh",
                       {data(), parameters(), "--train.max_steps=4", "--run.directory=" + run_directory()});
-  expect_trained(run_directory(), ending);
+  expect_trained(run_directory(), result);
   EXPECT_TRUE(contains(read_text(run_directory() + "/params.cfg"), "train = /tmp/convoy-"));
   EXPECT_TRUE(contains(read_text(run_directory() + "/params.cfg"), "test = /tmp/convoy-"));
   for (const std::string node : {"n1", "n2"})

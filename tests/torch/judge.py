@@ -26,7 +26,7 @@ OPTIMIZERS = {
     "adam": {"lr": 1e-4, "betas": (0.8, 0.99), "eps": 1e-8, "weight_decay": 1e-2},
     "adamw": {"lr": 1e-4, "betas": (0.8, 0.99), "eps": 1e-8, "weight_decay": 10.0},  # a factor of 1 - 1e-3 a step
 }
-# Relative, of whole vectors. Two float32 programs whose sums have other orders differ by some 1e-6 a layer. Adam divides
+# Relative, of whole vectors. Two float32 programs whose sums have other orders differ by some 1e-6 per layer. Adam divides
 # each gradient by its own size: where that is near 0, rounding decides the sign of a step of full length. A value whose
 # gradient is below 1e-6 of its tensor's is one in 1e6, and its step is wrong by 2: 2 / sqrt(1e6) of the update's norm,
 # which no bound for each value would allow. Measured with Adam and AdamW: weights 5e-5, updates 2.4e-3.

@@ -9,11 +9,12 @@
 
 #include "convoy/comm/session.h"
 #include "convoy/data/batch_source.h"
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 
-#include "golden/recording_library.h"
-#include "train/checkpointing.h"
-#include "train/weights_file.h"
+#include "checkpoint/checkpointing.h"
+#include "checkpoint/weights_file.h"
+#include "golden/recording_backend.h"
 
 namespace convoy::test {
 
@@ -59,54 +60,56 @@ OptimizerParams optimizer_of(const nlohmann::json& job) {
   return params;
 }
 
-EngineSpec engine_spec_of(const nlohmann::json& job) {
+RuntimeSpec runtime_spec_of(const nlohmann::json& job) {
   const std::int64_t size = job["size"], batch = job["batch"];
-  EngineSpec spec{.network = {.name = job["model"],
-                              .image = {size, size, 3},
-                              .micro_batch = batch,
-                              .num_classes = job["classes"],
-                              .freeze = job["freeze"]},
-                  .batch = {.global = batch, .micro = batch}};
+  RuntimeSpec spec{.network = {.name = job["model"],
+                               .input = ImageShape{size, size, 3},
+                               .micro_batch = batch,
+                               .num_classes = job["classes"],
+                               .freeze = job["freeze"]},
+                   .batch = {.global = batch, .micro = batch}};
   spec.optimizer = optimizer_of(job);
   return spec;
 }
 
 // Images come as the network's input, and classes have no names.
-io::ModelCard card_of(const NetworkSpec& network) {
-  const auto channels = static_cast<std::size_t>(network.image.c);
-  io::ModelCard card{.name = network.name,
-                     .image = network.image,
-                     .normalizes = false,
-                     .channel_mean = std::vector<double>(channels, 0.0),
-                     .channel_deviation = std::vector<double>(channels, 1.0)};
-  for (std::int64_t k = 0; k < network.num_classes; ++k) card.class_names.push_back(fmt::format("{}", k));
-  return card;
+io::ModelMetadata metadata_of(const NetworkSpec& network) {
+  const ImageShape& image = image_of(network);
+  const auto channels = static_cast<std::size_t>(image.c);
+  io::ModelMetadata metadata{.name = network.name,
+                             .input = io::ImageInput{.shape = image,
+                                                     .normalizes = false,
+                                                     .channel_mean = std::vector<double>(channels, 0.0),
+                                                     .channel_stddev = std::vector<double>(channels, 1.0)}};
+  for (std::int64_t k = 0; k < network.num_classes; ++k) metadata.class_names.push_back(fmt::format("{}", k));
+  return metadata;
 }
 
 void run(const std::string& folder, const mpi::Communicator& world) {
   const std::vector<char> text = read_values<char>(folder + "/job.json");
   const nlohmann::json job = nlohmann::json::parse(text.begin(), text.end());
   const ProcessGrid grid(world, 1);
-  const auto cpu = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
-  RecordingLibrary library(*cpu);
-  Engine engine(engine_spec_of(job), grid, library);
+  const auto cpu = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
+  RecordingBackend backend(*cpu);
+  RankRuntime runtime(runtime_spec_of(job), grid, backend);
   const std::string weights = folder + "/weights.safetensors";
-  restore_weights(decode_weights(io::read_file(weights), weights, WeightsKind::kTrained).dict.tensors, weights, engine);
+  restore_weights(decode_weights(io::read_file(weights), weights, WeightsKind::kTrained).dict.tensors, weights,
+                  runtime);
   OneBatch source(folder);
   const auto write_logits = [&](const std::string& name) {
-    library.recorded_logits.clear();
-    engine.evaluate_step(source);
-    io::write_file_atomically(folder + "/" + name, std::as_bytes(std::span(library.recorded_logits)));
+    backend.recorded_logits.clear();
+    runtime.evaluate_step(source);
+    io::write_file_atomically(folder + "/" + name, std::as_bytes(std::span(backend.recorded_logits)));
   };
 
   write_logits("logits.f32");
   const std::int64_t steps = job["steps"];
-  for (std::int64_t step = 0; step < steps; ++step) engine.train_step(source, job["lr"]);
+  for (std::int64_t step = 0; step < steps; ++step) runtime.train_step(source, job["lr"]);
   write_logits("logits_after.f32");
-  engine.finish();
-  io::Checkpoint checkpoint = gather_checkpoint(engine);
+  runtime.finish();
+  io::Checkpoint checkpoint = gather_checkpoint(runtime);
   checkpoint.state.step = steps;
-  checkpoint.card = card_of(engine.plan().spec().network);
+  checkpoint.metadata = metadata_of(runtime.plan().spec().network);
   io::write_file_atomically(folder + "/trained.h5", io::encode_checkpoint(checkpoint));
 }
 

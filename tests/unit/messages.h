@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -21,7 +22,12 @@ std::string message_of(const Action& action) {
   return kNothingThrown;
 }
 
+inline ::testing::AssertionResult has_part(const char*, const char*, std::string_view text, std::string_view part) {
+  if (text.find(part) != std::string_view::npos) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "'" << part << "' is not in\n" << text;
+}
+
 }  // namespace convoy::test
 
 /// A std::string has this part.
-#define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+#define EXPECT_CONTAINS(text, part) EXPECT_PRED_FORMAT2(convoy::test::has_part, text, part)

@@ -16,9 +16,9 @@ namespace {
 constexpr std::size_t kLongestRun = 32;
 // Far more than any of these readers takes to any of these files, under sanitizers and on a machine with other work
 // too.
-constexpr unsigned kPatienceSeconds = 60;
+constexpr unsigned kTimeoutSeconds = 60;
 // AddressSanitizer keeps 256 MiB of what was freed; lengths of 32 bits that are believed ask for 2 GiB and more.
-constexpr std::int64_t kMostGrowthBytes = std::int64_t{512} << 20;
+constexpr std::int64_t kMaxGrowthBytes = std::int64_t{512} << 20;
 
 std::int64_t peak_memory_bytes() {
   rusage usage = {};
@@ -44,7 +44,7 @@ class Mutation {
   using Iterator = Bytes::iterator;
 
   Iterator begin_at(std::size_t offset) { return bytes_.begin() + static_cast<std::ptrdiff_t>(offset); }
-  Iterator place() {
+  Iterator random_position() {
     return begin_at(below(below(2) == 0 ? std::min(bytes_.size(), mutator_.head_bytes) : bytes_.size()));
   }
   std::byte random_byte() { return static_cast<std::byte>(below(256)); }
@@ -54,21 +54,21 @@ class Mutation {
   }
 
   void truncate() { bytes_.resize(below(bytes_.size())); }
-  void flip_bit() { *place() ^= static_cast<std::byte>(1 << below(8)); }
+  void flip_bit() { *random_position() ^= static_cast<std::byte>(1 << below(8)); }
   void write_random_run() {
-    const Iterator begin = place();
+    const Iterator begin = random_position();
     std::generate(begin, run_from(begin), [&] { return random_byte(); });
   }
   void write_extreme_run() {
-    const Iterator begin = place();
+    const Iterator begin = random_position();
     std::fill(begin, run_from(begin), below(2) == 0 ? std::byte{0xff} : std::byte{0});
   }
   void leave_out() {
-    const Iterator begin = place();
+    const Iterator begin = random_position();
     bytes_.erase(begin, run_from(begin));
   }
   void repeat() {
-    const Iterator begin = place();
+    const Iterator begin = random_position();
     const Bytes again(begin, run_from(begin));
     bytes_.insert(begin, again.begin(), again.end());
   }
@@ -88,14 +88,14 @@ class Mutation {
     };
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < field.num_bytes; ++i) value |= std::to_integer<std::uint64_t>(byte_of(i)) << (8 * i);
-    const std::uint64_t most = ~std::uint64_t{0} >> (64 - 8 * field.num_bytes);
-    const std::array<std::uint64_t, 8> others = {0, 1, most, most / 2, most / 2 + 1, value - 1, value + 1, value * 2};
+    const std::uint64_t max = ~std::uint64_t{0} >> (64 - 8 * field.num_bytes);
+    const std::array<std::uint64_t, 8> others = {0, 1, max, max / 2, max / 2 + 1, value - 1, value + 1, value * 2};
     value = others.at(below(others.size()));
     for (std::size_t i = 0; i < field.num_bytes; ++i) byte_of(i) = static_cast<std::byte>(value >> (8 * i));
   }
   void write_mark() {
     if (mutator_.marks.empty()) return flip_bit();
-    *place() = static_cast<std::byte>(mutator_.marks[below(mutator_.marks.size())]);
+    *random_position() = static_cast<std::byte>(mutator_.marks[below(mutator_.marks.size())]);
   }
 
   static constexpr std::array kChanges = {
@@ -124,11 +124,11 @@ ReaderGuard::ReaderGuard() : peak_bytes_(peak_memory_bytes()) {}
 
 ReaderGuard::~ReaderGuard() {
   alarm(0);
-  EXPECT_LT(peak_memory_bytes() - peak_bytes_, kMostGrowthBytes) << "a damaged length was believed";
+  EXPECT_LT(peak_memory_bytes() - peak_bytes_, kMaxGrowthBytes) << "a damaged length was believed";
 }
 
 void ReaderGuard::begin_read() const {
-  alarm(kPatienceSeconds);  // its signal ends the program
+  alarm(kTimeoutSeconds);  // its signal ends the program
 }
 
 }  // namespace convoy::test

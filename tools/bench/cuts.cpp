@@ -1,14 +1,14 @@
-/// Whether the automatic cut is the best one: resnet50 on as many stages as ranks, cut at every place in turn, beside
-/// one rank, the automatic cut and every schedule with it. Started by tools/bench/cuts.
+/// Whether the automatic cut is the best one: resnet50 on as many stages as ranks, cut at every position in turn,
+/// beside one rank, the automatic cut and every schedule with it. Started by tools/bench/cuts.
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "convoy/base/median.h"
-#include "convoy/params/names.h"
+#include "convoy/params/parameters.h"
 
+#include "calibrate/calibration.h"
 #include "planned_step.h"
-#include "train/calibration.h"
 
 namespace convoy::bench {
 
@@ -17,7 +17,8 @@ namespace {
 constexpr Steps kSteps{.warm = 1, .timed = 1};
 constexpr std::int64_t kMicro = 2, kMicroBatches = 16;
 
-const NetworkSpec kNetwork{.name = "resnet50", .image = {128, 128, 3}, .micro_batch = kMicro, .num_classes = 1000};
+const NetworkSpec kNetwork{
+    .name = "resnet50", .input = ImageShape{128, 128, 3}, .micro_batch = kMicro, .num_classes = 1000};
 
 struct Case {
   std::string what;
@@ -30,7 +31,7 @@ struct Case {
 // Stages of two: every cut there is. Of more, the automatic one alone.
 std::vector<Case> cases_of(std::int64_t ranks) {
   std::vector<Case> cases;
-  for (const ScheduleKind schedule : kAllSchedules)
+  for (const ScheduleKind schedule : all_schedules())
     cases.push_back({.what = fmt::format("auto, {}", name_of(schedule)), .schedule = schedule});
   const Network network = make_network(kNetwork);
   for (std::int64_t cut = 1; ranks == 2 && cut < std::ssize(network); ++cut)
@@ -38,7 +39,7 @@ std::vector<Case> cases_of(std::int64_t ranks) {
   return cases;
 }
 
-EngineSpec engine_spec_of(const Case& one, const MachineCosts& machine) {
+RuntimeSpec runtime_spec_of(const Case& one, const MachineCosts& machine) {
   return {.network = kNetwork,
           .batch = {.global = kMicro * kMicroBatches, .micro = kMicro},
           .schedule = one.schedule,
@@ -48,11 +49,11 @@ EngineSpec engine_spec_of(const Case& one, const MachineCosts& machine) {
 }
 
 // The other ranks wait meanwhile.
-double measure_alone(const MachineCosts& machine, const mpi::Communicator& world, ops::Library& library) {
+double measure_alone(const MachineCosts& machine, const mpi::Communicator& world, ops::Backend& backend) {
   const mpi::Communicator alone = world.split(world.rank(), 0);
   double seconds = 0;
   if (world.rank() == 0)
-    seconds = time_planned_step(engine_spec_of({}, machine), ProcessGrid(alone, 1), library, kSteps).measured_seconds;
+    seconds = time_planned_step(runtime_spec_of({}, machine), ProcessGrid(alone, 1), backend, kSteps).measured_seconds;
   world.broadcast(&seconds, sizeof seconds, 0);
   return seconds;
 }
@@ -66,14 +67,14 @@ void print(std::vector<Case> cases) {
                median(one.speed_ups));
 }
 
-void run(std::int64_t rounds, const mpi::Communicator& world, ops::Library& library) {
-  const MachineCosts machine = find_machine_costs({.network = kNetwork}, world, library);
+void run(std::int64_t rounds, const mpi::Communicator& world, ops::Backend& backend) {
+  const MachineCosts machine = find_machine_costs({.network = kNetwork}, world, backend);
   const ProcessGrid grid(world, world.size());
   std::vector<Case> cases = cases_of(world.size());
   for (std::int64_t round = 0; round < rounds; ++round) {
-    const double alone = measure_alone(machine, world, library);
+    const double alone = measure_alone(machine, world, backend);
     for (Case& one : cases) {
-      const PlannedStep step = time_planned_step(engine_spec_of(one, machine), grid, library, kSteps);
+      const PlannedStep step = time_planned_step(runtime_spec_of(one, machine), grid, backend, kSteps);
       one.predicted = step.predicted_seconds;
       one.measured.push_back(step.measured_seconds);
       one.speed_ups.push_back(alone / step.measured_seconds);

@@ -8,12 +8,14 @@
 
 #include <fmt/format.h>
 
+#include "convoy/base/features.h"
 #include "convoy/base/random.h"
 #include "convoy/io/shard_writer.h"
 
-#include "data/decode_image.h"
-#include "data/random_crop.h"
-#include "data/resample.h"
+#include "data/images/crops.h"
+#include "data/images/decode_image.h"
+#include "data/images/image_path.h"
+#include "data/images/resample.h"
 #include "unit/data/image_files.h"
 
 namespace convoy::bench {
@@ -49,7 +51,7 @@ void write_shard(const std::string& path, io::DatasetInfo info, const std::vecto
   info.num_samples = kNumSamples;
   info.class_names = {"any"};
   info.class_counts = {kNumSamples};
-  info.channel_mean = info.channel_deviation = {0.5, 0.5, 0.5};
+  info.channel_mean = info.channel_stddev = {0.5, 0.5, 0.5};
   io::ShardWriter writer({path, 0, 1}, info);
   for (const auto& sample : samples) writer.append(sample, 0, "");
   writer.end_samples();
@@ -90,27 +92,34 @@ struct Case {
   double goal = 0;  ///< images/s
 };
 
-void measure(const Case& c, ops::Library& library) {
+void measure(const Case& c, ops::Backend& backend) {
   const io::Dataset dataset(c.path, "data.train");
   const Sampler sampler({.num_samples = kNumSamples, .seed = 1});
-  const Augmenter augmenter(dataset.info().image, c.augmentation, dataset.info().channel_mean,
-                            dataset.info().channel_deviation);
+  const ImagePath path(
+      dataset,
+      Augmenter(dataset.info().image, c.augmentation, dataset.info().channel_mean, dataset.info().channel_stddev),
+      kBatch, DataType::kFloat32);
+  const TensorSpec& image = path.features().front().spec;
   LoaderSpec spec;
   spec.batch_global = spec.batch_micro = kBatch;
   spec.num_micro_batches = 1;
   spec.steps_per_epoch = kNumSamples / kBatch;
-  const Buffer x(library.device(), kBatch * augmenter.image().count() * kFloatBytes);
+  spec.features = {{.name = features::kImage, .spec = image}};
+  const Buffer x(backend.device(), image.bytes());
   const auto seconds_of = [&](std::int64_t num_steps) {
     spec.num_steps = num_steps;
     const double start = processor_seconds();
-    Loader loader(dataset, sampler, augmenter, library, spec);
-    for (std::int64_t step = 0; step < num_steps; ++step) loader.load(features::kImage, 0, x.data());
+    Loader loader(path, sampler, backend, spec);
+    for (std::int64_t step = 0; step < num_steps; ++step) {
+      loader.begin_step();
+      loader.load(features::kImage, 0, x.data());
+    }
     return processor_seconds() - start;
   };
   const double trial = seconds_of(spec.steps_per_epoch);
   const std::int64_t num_steps = spec.steps_per_epoch * std::max<std::int64_t>(1, std::llround(2.0 / trial));
   const double rate = static_cast<double>(num_steps * kBatch) / seconds_of(num_steps);
-  fmt::print("{:<52}{:>8.0f} images/s a core{}\n", c.what, rate,
+  fmt::print("{:<52}{:>8.0f} images/s per core{}\n", c.what, rate,
              c.goal > 0 ? fmt::format("   goal {:.0f}", c.goal) : "");
 }
 
@@ -118,7 +127,7 @@ void measure(const Case& c, ops::Library& library) {
 void measure_decoding(const Case& c) {
   const io::Dataset dataset(c.path, "data.train");
   const Augmenter augmenter(dataset.info().image, c.augmentation, dataset.info().channel_mean,
-                            dataset.info().channel_deviation);
+                            dataset.info().channel_stddev);
   ImageDecoder decoder;
   Resampler resampler;
   std::vector<std::byte> file;
@@ -130,12 +139,12 @@ void measure_decoding(const Case& c) {
       const ImageHeader header = decoder.read_header(bytes);
       const ImageShape shape{header.h, header.w, 3};
       const Region region =
-          random_resized_crop(shape, c.augmentation.least_share, augmenter.key(Purpose::kResizedCrop, epoch, sample));
+          random_resized_crop(shape, c.augmentation.min_share, augmenter.key(Purpose::kResizedCrop, epoch, sample));
       decoder.decode(bytes,
                      {.channels = 3, .window = resampler.plan(shape, grid_over(region, kSize, kSize), kSize, kSize)});
     }
   }
-  fmt::print("{:<52}{:>8.0f} images/s a core\n", c.what,
+  fmt::print("{:<52}{:>8.0f} images/s per core\n", c.what,
              static_cast<double>(num_images) / (processor_seconds() - start));
 }
 
@@ -145,19 +154,19 @@ void run(const std::string& folder) {
   write_raw(folder + "/raw.h5", kSize);
   write_raw(folder + "/small.h5", 32);
   write_jpegs(folder);
-  const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+  const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
   const AugmentationSpec raw{.crop_padding = 8, .flip = Flip::kRandom};
   const AugmentationSpec jpeg{.flip = Flip::kRandom, .crop = CropKind::kRandomResized, .size = kSize};
   AugmentationSpec all = jpeg;
   all.brightness = all.contrast = all.saturation = 0.4;
   all.cutout = 32;
   const AugmentationSpec centre{.size = kSize, .short_side = 256};
-  measure({"raw 224 x 224: crop, flip, normalise", folder + "/raw.h5", raw, 5000}, *library);
-  measure({"raw 32 x 32: the same", folder + "/small.h5", raw}, *library);
-  measure({"JPEG 500 x 400: random_resized to 224, flip", folder + "/jpeg.h5", jpeg, 600}, *library);
+  measure({"raw 224 x 224: crop, flip, normalise", folder + "/raw.h5", raw, 5000}, *backend);
+  measure({"raw 32 x 32: the same", folder + "/small.h5", raw}, *backend);
+  measure({"JPEG 500 x 400: random_resized to 224, flip", folder + "/jpeg.h5", jpeg, 600}, *backend);
   measure_decoding({"of which libjpeg-turbo alone", folder + "/jpeg.h5", jpeg});
-  measure({"the same, colours and cutout", folder + "/jpeg.h5", all}, *library);
-  measure({"JPEG 500 x 400: centre, as evaluation does", folder + "/jpeg.h5", centre}, *library);
+  measure({"the same, colours and cutout", folder + "/jpeg.h5", all}, *backend);
+  measure({"JPEG 500 x 400: centre, as evaluation does", folder + "/jpeg.h5", centre}, *backend);
 }
 
 }  // namespace convoy::bench

@@ -14,7 +14,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/median.h"
 #include "convoy/base/random.h"
-#include "convoy/ops/library.h"
+#include "convoy/ops/backend.h"
 
 namespace convoy::bench {
 
@@ -29,19 +29,22 @@ class Bench {
  public:
   using Run = std::function<void()>;
 
-  Bench(ops::Library& library, const Shape& x, DataType type) : library_(library), x_(x), type_(type) {
+  Bench(ops::Backend& backend, const Shape& x, DataType type) : backend_(backend), x_(x), type_(type) {
     std::vector<float> values(x.count());
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(random_normal({.seed = 1}, i));
     for (int i = 0; i < 5; ++i) {
-      tensors_.emplace_back(library.device(), x.count() * size_of(type));
-      library.elementwise().round_to(type, values.data(), tensors_.back().data(), x.count());
+      tensors_.emplace_back(backend.device(), x.count() * size_of(type));
+      backend.elementwise().round_to(type, values.data(), tensors_.back().data(), x.count());
     }
-    floats_ = Buffer(library.device(), x.count() * kFloatBytes);
+    floats_ = Buffer(backend.device(), x.count() * kFloatBytes);
     for (int i = 0; i < 6; ++i) {
-      channels_.emplace_back(library.device(), x.c * kFloatBytes);
+      channels_.emplace_back(backend.device(), x.c * kFloatBytes);
       std::fill_n(channels_.back().floats(), x.c, 0.5f);
     }
-    winner_ = Buffer(library.device(), x.count());
+    winner_ = Buffer(backend.device(), x.count());
+    tokens_ =
+        integers(x.pixels(), [&](std::int64_t i) { return i * i % x.pixels(); });  // some rows often, others never
+    lengths_ = integers(x.n, [&](std::int64_t) { return x.h * x.w; });
   }
 
   Run batch_norm_forward(bool residual) const {
@@ -58,7 +61,7 @@ class Bench {
   }
   Run convolution(int direction) const {
     const std::shared_ptr<ops::ConvolutionOp> op =
-        library_.convolution({.x = x_, .num_filters = x_.c, .kernel = 3, .padding = 1, .type = type_});
+        backend_.create<ops::ConvolutionOp>({.x = x_, .num_filters = x_.c, .kernel = 3, .padding = 1, .type = type_});
     op->load_weights(tensor(1));
     return [this, op, direction] {
       if (direction == 0) op->forward(tensor(0), tensor(2));
@@ -67,7 +70,7 @@ class Bench {
     };
   }
   Run max_pool(bool forward) const {
-    const std::shared_ptr<ops::MaxPoolOp> op = library_.max_pool({x_, 3, 2, 1, type_});
+    const std::shared_ptr<ops::MaxPoolOp> op = backend_.create<ops::MaxPoolOp>({x_, 3, 2, 1, type_});
     const auto winner = reinterpret_cast<std::uint8_t*>(winner_.data());
     op->forward(tensor(0), tensor(1), winner);
     return [this, op, forward, winner] {
@@ -76,33 +79,66 @@ class Bench {
     };
   }
   Run global_average_pool(bool forward) const {
-    const std::shared_ptr<ops::GlobalAveragePoolOp> op = library_.global_average_pool({x_, type_});
+    const std::shared_ptr<ops::GlobalAveragePoolOp> op = backend_.create<ops::GlobalAveragePoolOp>({x_, type_});
     return [this, op, forward] { forward ? op->forward(tensor(0), tensor(1)) : op->backward(tensor(1), tensor(2)); };
   }
   Run shortcut(bool forward) const {
     const std::shared_ptr<ops::ShortcutOp> op =
-        library_.shortcut({.x = x_, .stride = 2, .num_channels = 2 * x_.c, .type = type_});
+        backend_.create<ops::ShortcutOp>({.x = x_, .stride = 2, .num_channels = 2 * x_.c, .type = type_});
     return [this, op, forward] { forward ? op->forward(tensor(0), tensor(1)) : op->backward(tensor(1), tensor(2)); };
   }
+  // As many words as there are pixels, in sequences of one sample each.
+  Run layer_norm(bool forward) const {
+    const std::shared_ptr<ops::LayerNormOp> op =
+        backend_.create<ops::LayerNormOp>({.num_rows = x_.pixels(), .width = x_.c, .type = type_});
+    float *mean = floats_.floats(), *inv_std = mean + x_.pixels();
+    return [this, op, forward, mean, inv_std] {
+      if (forward) return op->forward({tensor(0), channel(0), channel(1), tensor(1), mean, inv_std});
+      op->backward({tensor(1), tensor(0), channel(0), mean, inv_std, tensor(2), channel(2), channel(3)});
+    };
+  }
+  Run embedding(bool forward) const {
+    const std::shared_ptr<ops::EmbeddingOp> op = backend_.create<ops::EmbeddingOp>(
+        {.n = x_.n, .length = x_.h * x_.w, .num_rows = x_.pixels(), .width = x_.c, .type = type_});
+    const auto* tokens = reinterpret_cast<const std::int32_t*>(tokens_.data());
+    return [this, op, forward, tokens] {
+      forward ? op->forward(tokens, tensor(0), tensor(1)) : op->backward_weight(tokens, tensor(1), floats_.floats());
+    };
+  }
+  Run sequence_mean(bool forward) const {
+    const std::shared_ptr<ops::SequenceMeanOp> op =
+        backend_.create<ops::SequenceMeanOp>({.n = x_.n, .length = x_.h * x_.w, .width = x_.c, .type = type_});
+    const auto* lengths = reinterpret_cast<const std::int32_t*>(lengths_.data());
+    return [this, op, forward, lengths] {
+      forward ? op->forward(tensor(0), lengths, tensor(1)) : op->backward(tensor(1), lengths, tensor(2));
+    };
+  }
   Run add() const {
-    return [this] { library_.elementwise().add(type_, tensor(0), tensor(1), tensor(2), x_.count()); };
+    return [this] { backend_.elementwise().add(type_, tensor(0), tensor(1), tensor(2), x_.count()); };
   }
   Run round_to() const {
-    return [this] { library_.elementwise().round_to(type_, floats_.floats(), tensor(0), x_.count()); };
+    return [this] { backend_.elementwise().round_to(type_, floats_.floats(), tensor(0), x_.count()); };
   }
 
  private:
   std::shared_ptr<ops::BatchNormOp> batch_norm(bool residual) const {
-    return library_.batch_norm({.x = x_, .relu = true, .residual = residual, .type = type_});
+    return backend_.create<ops::BatchNormOp>({.x = x_, .relu = true, .residual = residual, .type = type_});
+  }
+  template <typename Value>
+  Buffer integers(std::int64_t count, Value&& value) const {
+    Buffer buffer(backend_.device(), count * static_cast<std::int64_t>(sizeof(std::int32_t)));
+    for (std::int64_t i = 0; i < count; ++i)
+      reinterpret_cast<std::int32_t*>(buffer.data())[i] = static_cast<std::int32_t>(value(i));
+    return buffer;
   }
   void* tensor(std::size_t i) const { return tensors_[i].data(); }
   float* channel(std::size_t i) const { return channels_[i].floats(); }
 
-  ops::Library& library_;
+  ops::Backend& backend_;
   Shape x_;
   DataType type_;
   std::vector<Buffer> tensors_, channels_;
-  Buffer floats_, winner_;
+  Buffer floats_, winner_, tokens_, lengths_;
 };
 
 struct Measured {
@@ -121,6 +157,12 @@ constexpr Measured kMeasured[] = {
     {"global average pool backward", [](const Bench& b) { return b.global_average_pool(false); }},
     {"shortcut forward", [](const Bench& b) { return b.shortcut(true); }},
     {"shortcut backward", [](const Bench& b) { return b.shortcut(false); }},
+    {"layer norm forward", [](const Bench& b) { return b.layer_norm(true); }},
+    {"layer norm backward", [](const Bench& b) { return b.layer_norm(false); }},
+    {"embedding forward", [](const Bench& b) { return b.embedding(true); }},
+    {"embedding backward", [](const Bench& b) { return b.embedding(false); }},
+    {"mean over a sequence forward", [](const Bench& b) { return b.sequence_mean(true); }},
+    {"mean over a sequence backward", [](const Bench& b) { return b.sequence_mean(false); }},
     {"add", [](const Bench& b) { return b.add(); }},
     {"round", [](const Bench& b) { return b.round_to(); }},
     {"convolution forward", [](const Bench& b) { return b.convolution(0); }},
@@ -135,10 +177,10 @@ double seconds_of(const Bench::Run& run) {
 }
 
 void measure(const Options& options) {
-  const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = options.threads});
+  const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = options.threads});
   const Shape x{options.samples, options.size, options.size, options.channels};
-  const Bench f32(*library, x, DataType::kFloat32), bf16(*library, x, DataType::kBfloat16);
-  fmt::print("{}, {}, medians of {} rounds\n", to_string(x), library->device().description(), options.rounds);
+  const Bench f32(*backend, x, DataType::kFloat32), bf16(*backend, x, DataType::kBfloat16);
+  fmt::print("{}, {}, medians of {} rounds\n", to_string(x), backend->device().description(), options.rounds);
   fmt::print("  {:<32}{:>9}{:>10}{:>14}\n", "", "f32, ms", "bf16, ms", "bf16 / f32");
   for (const Measured& measured : kMeasured) {
     const Bench::Run in_f32 = measured.plan(f32), in_bf16 = measured.plan(bf16);

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "convoy/base/median.h"
-#include "convoy/params/names.h"
+#include "convoy/params/parameters.h"
 
+#include "calibrate/calibration.h"
 #include "planned_step.h"
-#include "train/calibration.h"
 
 namespace convoy::bench {
 
@@ -21,7 +21,7 @@ struct Case {
   std::int64_t stages = 1;
   std::int64_t micro_batches = 1;  ///< a replica
   ScheduleKind schedule = ScheduleKind::k1F1B;
-  std::vector<double> predicted = {}, measured = {};  ///< seconds a step, by round
+  std::vector<double> predicted = {}, measured = {};  ///< seconds per step, by round
 
   double ratio() const;
 };
@@ -34,17 +34,17 @@ double Case::ratio() const {
 }
 
 std::vector<Case> cases_of(std::int64_t ranks) {
-  const NetworkSpec resnet20{.name = "resnet20", .image = {32, 32, 3}, .micro_batch = 8, .num_classes = 10};
-  const NetworkSpec resnet18{.name = "resnet18", .image = {64, 64, 3}, .micro_batch = 4, .num_classes = 100};
+  const NetworkSpec resnet20{.name = "resnet20", .input = ImageShape{32, 32, 3}, .micro_batch = 8, .num_classes = 10};
+  const NetworkSpec resnet18{.name = "resnet18", .input = ImageShape{64, 64, 3}, .micro_batch = 4, .num_classes = 100};
   std::vector<Case> cases;
   for (const NetworkSpec& network : {resnet20, resnet18}) {
     const std::vector<std::int64_t> steps =
-        network.image.h <= 32 ? std::vector<std::int64_t>{1, 4, 16} : std::vector<std::int64_t>{1, 4};
+        image_of(network).h <= 32 ? std::vector<std::int64_t>{1, 4, 16} : std::vector<std::int64_t>{1, 4};
     for (const std::int64_t micro_batches : steps)
       cases.push_back({.network = network, .micro_batches = micro_batches});
     for (std::int64_t stages = 2; stages <= ranks; stages *= 2) {
       if (ranks % stages != 0) continue;
-      for (const ScheduleKind schedule : kAllSchedules)
+      for (const ScheduleKind schedule : all_schedules())
         for (const std::int64_t micro_batches : steps)
           cases.push_back({.network = network, .stages = stages, .micro_batches = micro_batches, .schedule = schedule});
     }
@@ -52,15 +52,15 @@ std::vector<Case> cases_of(std::int64_t ranks) {
   return cases;
 }
 
-void measure(Case& one, const MachineCosts& machine, const mpi::Communicator& world, ops::Library& library) {
+void measure(Case& one, const MachineCosts& machine, const mpi::Communicator& world, ops::Backend& backend) {
   const ProcessGrid grid(world, one.stages);
   const std::int64_t micro = one.network.micro_batch;
-  const EngineSpec spec{.network = one.network,
-                        .batch = {.global = micro * one.micro_batches * grid.num_replicas(), .micro = micro},
-                        .schedule = one.schedule,
-                        .chunks = one.schedule == ScheduleKind::kInterleaved ? 2 : 1,
-                        .machine = machine};
-  const PlannedStep step = time_planned_step(spec, grid, library, kSteps);
+  const RuntimeSpec spec{.network = one.network,
+                         .batch = {.global = micro * one.micro_batches * grid.num_replicas(), .micro = micro},
+                         .schedule = one.schedule,
+                         .chunks = one.schedule == ScheduleKind::kInterleaved ? 2 : 1,
+                         .machine = machine};
+  const PlannedStep step = time_planned_step(spec, grid, backend, kSteps);
   one.measured.push_back(step.measured_seconds);
   one.predicted.push_back(step.predicted_seconds);
 }
@@ -79,16 +79,16 @@ void print(const std::vector<Case>& cases) {
   fmt::print("median error of {} layouts: {:.1f} %\n", cases.size(), 100 * median(errors));
 }
 
-void run(std::int64_t rounds, const mpi::Communicator& world, ops::Library& library) {
+void run(std::int64_t rounds, const mpi::Communicator& world, ops::Backend& backend) {
   std::vector<Case> cases = cases_of(world.size());
   for (std::int64_t round = 0; round < rounds; ++round) {
     MachineCosts machine;
     std::string measured_for;
     for (Case& one : cases) {
       if (one.network.name != measured_for)
-        machine = find_machine_costs({.network = one.network, .node = find_node_load(world, 1)}, world, library);
+        machine = find_machine_costs({.network = one.network, .node = find_node_load(world, 1)}, world, backend);
       measured_for = one.network.name;
-      measure(one, machine, world, library);
+      measure(one, machine, world, backend);
     }
   }
   if (world.rank() == 0) print(cases);

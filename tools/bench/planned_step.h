@@ -8,9 +8,9 @@
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/session.h"
 
+#include "checkpoint/checkpointing.h"
+#include "plan/planner.h"
 #include "timing.h"
-#include "train/checkpointing.h"
-#include "train/planner.h"
 
 namespace convoy::bench {
 
@@ -24,23 +24,23 @@ struct PlannedStep {
 };
 
 /// All ranks of the grid.
-inline PlannedStep time_planned_step(const EngineSpec& spec, const ProcessGrid& grid, ops::Library& library,
+inline PlannedStep time_planned_step(const RuntimeSpec& spec, const ProcessGrid& grid, ops::Backend& backend,
                                      const Steps& steps) {
-  Engine engine(spec, grid, library);
-  initialise_parameters({.seed = 1}, engine);
-  SyntheticSource source(engine);
-  for (int step = 0; step < steps.warm; ++step) seconds_of_step(engine, source, grid.world());
+  RankRuntime runtime(spec, grid, backend);
+  initialise_parameters({.seed = 1}, runtime);
+  SyntheticSource source(runtime);
+  for (int step = 0; step < steps.warm; ++step) seconds_of_step(runtime, source, grid.world());
   std::vector<double> seconds;
-  for (int step = 0; step < steps.timed; ++step) seconds.push_back(seconds_of_step(engine, source, grid.world()));
-  return {.predicted_seconds = predict_step(engine.plan()).step_seconds, .measured_seconds = median(seconds)};
+  for (int step = 0; step < steps.timed; ++step) seconds.push_back(seconds_of_step(runtime, source, grid.world()));
+  return {.predicted_seconds = predict_step(runtime.plan()).step_seconds, .measured_seconds = median(seconds)};
 }
 
-/// run(number of rounds, world, library of one thread a rank); the command line may give the number.
+/// run(number of rounds, world, backend of one thread per rank); the command line may give the number.
 template <typename Run>
 int run_rounds(int argc, char** argv, const Run& run) {
   return mpi::run_guarded(argc, argv, [&](mpi::Session& session) {
-    const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
-    run(argc > 1 ? std::stoll(argv[1]) : 3, session.world(), *library);
+    const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
+    run(argc > 1 ? std::stoll(argv[1]) : 3, session.world(), *backend);
     return ExitStatus::kDone;
   });
 }

@@ -1,4 +1,4 @@
-/// Times training steps on synthetic data: images a second, where the time goes, and the share of oneDNN's own time.
+/// Times training steps on synthetic data: images per second, where the time goes, and the share of oneDNN's own time.
 /// Started by tools/bench/step, under mpirun where a grid is asked for.
 #include <algorithm>
 #include <iostream>
@@ -10,12 +10,12 @@
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/session.h"
 #include "convoy/comm/topology.h"
-#include "convoy/params/names.h"
+#include "convoy/params/parameters.h"
 
-#include "timed_library.h"
+#include "checkpoint/checkpointing.h"
+#include "step/rank_runtime.h"
+#include "timed_backend.h"
 #include "timing.h"
-#include "train/checkpointing.h"
-#include "train/engine.h"
 #include "yardstick.h"
 
 namespace convoy::bench {
@@ -44,18 +44,18 @@ Options parse(int argc, char** argv) {
   add("size", options.size, "image side, pixels");
   add("channels", options.channels, "image channels");
   add("classes", options.classes, "classes");
-  add("micro", options.micro, "samples a micro-batch");
-  add("global", options.global, "samples a step");
+  add("micro", options.micro, "samples per micro-batch");
+  add("global", options.global, "samples per step");
   add("stages", options.stages, "stages; replicas = ranks / stages");
-  add("threads", options.threads, "threads a rank");
+  add("threads", options.threads, "threads per rank");
   add("steps", options.steps, "timed steps");
   add("schedule", options.schedule, "naive, gpipe, 1f1b, interleaved or zero_bubble");
-  add("chunks", options.chunks, "interleaved: runs of cells a stage");
+  add("chunks", options.chunks, "interleaved: runs of cells per stage");
   add("device", options.device, "cpu or cuda");
   add("precision", options.precision, "f32, tf32, bf16 or fp16");
   add("recompute", options.recompute, "none or cell");
   description.add_options()("yardstick", po::bool_switch(&options.yardstick), "time oneDNN's convolutions in turn");
-  description.add_options()("terse", po::bool_switch(&options.terse), "one line: seconds a step, median");
+  description.add_options()("terse", po::bool_switch(&options.terse), "one line: seconds per step, median");
   description.add_options()("json", po::bool_switch(&options.json), "one line for tools/bench/gpu");
   po::variables_map map;
   po::store(po::parse_command_line(argc, argv, description), map);
@@ -93,9 +93,9 @@ RecomputeKind recompute_of(const Options& options) {
   return kind_named("recompute", options.recompute, {RecomputeKind::kNone, RecomputeKind::kCell});
 }
 
-EngineSpec engine_spec_of(const Options& options) {
+RuntimeSpec runtime_spec_of(const Options& options) {
   return {.network = {.name = options.model,
-                      .image = {options.size, options.size, options.channels},
+                      .input = ImageShape{options.size, options.size, options.channels},
                       .micro_batch = options.micro,
                       .num_classes = options.classes,
                       .type = storage_type(precision_of(options))},
@@ -120,29 +120,29 @@ ExecutorTimes difference(const ExecutorTimes& a, const ExecutorTimes& b) {
 }
 
 // Steps and yardstick in turn: the machine's speed drifts, their ratio less.
-Result measure(const Options& options, const ProcessGrid& grid, Engine& engine, TimedLibrary* library) {
-  SyntheticSource source(engine);
+Result measure(const Options& options, const ProcessGrid& grid, RankRuntime& runtime, TimedBackend* backend) {
+  SyntheticSource source(runtime);
   std::unique_ptr<Yardstick> yardstick;
-  if (options.yardstick) yardstick = std::make_unique<Yardstick>(library->convolutions());
-  const std::int64_t passes = engine.micro_batches().size();
+  if (options.yardstick) yardstick = std::make_unique<Yardstick>(backend->convolutions());
+  const std::int64_t passes = runtime.micro_batches().size();
   for (int warm = 0; warm < kWarmSteps; ++warm) {
-    engine.train_step(source, 0.01);
+    runtime.train_step(source, 0.01);
     if (yardstick) yardstick->run();
   }
   Result result;
-  if (library != nullptr) library->reset();
-  const ExecutorTimes before = engine.times();
+  if (backend != nullptr) backend->reset();
+  const ExecutorTimes before = runtime.times();
   for (std::int64_t step = 0; step < options.steps; ++step) {
-    result.step_seconds.push_back(seconds_of_step(engine, source, grid.world()));
+    result.step_seconds.push_back(seconds_of_step(runtime, source, grid.world()));
     result.seconds += result.step_seconds.back();
     if (!yardstick) continue;
     double seconds = 0;
     for (std::int64_t pass = 0; pass < passes; ++pass) seconds += yardstick->run();
     result.yardstick_seconds.push_back(seconds);
   }
-  if (library != nullptr) result.ops = library->seconds();
-  result.memory_bytes = engine.device().allocated_bytes();
-  result.times = difference(engine.times(), before);
+  if (backend != nullptr) result.ops = backend->seconds();
+  result.memory_bytes = runtime.device().allocated_bytes();
+  result.times = difference(runtime.times(), before);
   return result;
 }
 
@@ -151,10 +151,10 @@ void print(const Options& options, const ProcessGrid& grid, const Result& result
   const auto share = [&](double seconds) { return 100 * seconds / result.seconds; };
   const double waiting = result.times.wait_model + result.times.wait_data;
   const double rest = result.seconds - result.ops.total() - waiting - result.times.load;
-  fmt::print("{} {}x{}  global {}  micro {}  grid {}x{}  {} threads a rank  {}\n", options.model, options.size,
+  fmt::print("{} {}x{}  global {}  micro {}  grid {}x{}  {} threads per rank  {}\n", options.model, options.size,
              options.size, options.global, options.micro, grid.num_stages(), grid.num_replicas(), options.threads,
              options.schedule);
-  fmt::print("  {:.2f} ms a step   {:.1f} images/s   (median of {}, {:.2f} .. {:.2f} ms)\n", 1e3 * step,
+  fmt::print("  {:.2f} ms per step   {:.1f} images/s   (median of {}, {:.2f} .. {:.2f} ms)\n", 1e3 * step,
              static_cast<double>(options.global) / step, options.steps,
              1e3 * *std::min_element(result.step_seconds.begin(), result.step_seconds.end()),
              1e3 * *std::max_element(result.step_seconds.begin(), result.step_seconds.end()));
@@ -172,7 +172,7 @@ void print(const Options& options, const ProcessGrid& grid, const Result& result
              1e3 * median(result.yardstick_seconds), 100 * median(ratios));
 }
 
-ops::LibrarySpec library_spec_of(const Options& options, const ProcessGrid& grid) {
+ops::BackendSpec backend_spec_of(const Options& options, const ProcessGrid& grid) {
   return {.device = device_of(options),
           .threads = options.threads,
           .local_rank = find_topology(grid.world()).local_rank,
@@ -181,28 +181,29 @@ ops::LibrarySpec library_spec_of(const Options& options, const ProcessGrid& grid
 
 // First the step as a run has it, then again with every operation timed, which costs the device its queue and graphs.
 void print_json(const Options& options, const ProcessGrid& grid) {
-  ops::LibrarySpec spec = library_spec_of(options, grid);
+  ops::BackendSpec spec = backend_spec_of(options, grid);
   Result whole;
   double flop = 0;
   std::string device;
-  ops::PlanCache plans;
+  ops::EngineCache engine_cache;
   {
-    const auto library = ops::make_library(spec);
-    device = library->device().description();
-    Engine engine(engine_spec_of(options), grid, *library);
-    initialise_parameters({.seed = 1}, engine);
-    whole = measure(options, grid, engine, nullptr);
-    for (const auto& cell : engine.plan().network())
+    const auto backend = ops::make_backend(spec);
+    device = backend->device().description();
+    RankRuntime runtime(runtime_spec_of(options), grid, *backend);
+    initialise_parameters({.seed = 1}, runtime);
+    whole = measure(options, grid, runtime, nullptr);
+    for (const auto& cell : runtime.plan().network())
       flop += cell->memory().forward_flop() + cell->memory().backward_flop();
-    if (library->plans() != nullptr) plans = *library->plans();
+    if (backend->engine_cache() != nullptr) engine_cache = *backend->engine_cache();
   }
   spec.records = false;
-  const auto library = ops::make_library(spec);
-  if (library->plans() != nullptr) *library->plans() = plans;  // the operations that are timed are those of the step
-  TimedLibrary timed(*library);
-  Engine engine(engine_spec_of(options), grid, timed);
-  initialise_parameters({.seed = 1}, engine);
-  const Result parts = measure(options, grid, engine, &timed);
+  const auto backend = ops::make_backend(spec);
+  if (backend->engine_cache() != nullptr)
+    *backend->engine_cache() = engine_cache;  // the operations that are timed are those of the step
+  TimedBackend timed(*backend);
+  RankRuntime runtime(runtime_spec_of(options), grid, timed);
+  initialise_parameters({.seed = 1}, runtime);
+  const Result parts = measure(options, grid, runtime, &timed);
   if (!grid.is_root()) return;
   const double step = median(whole.step_seconds);
   const auto a_step = [&](double seconds) { return seconds / static_cast<double>(options.steps); };
@@ -223,11 +224,11 @@ ExitStatus run(const Options& options, mpi::Session& session) {
     print_json(options, grid);
     return ExitStatus::kDone;
   }
-  const auto inner = ops::make_library(library_spec_of(options, grid));
-  TimedLibrary library(*inner);
-  Engine engine(engine_spec_of(options), grid, library);
-  initialise_parameters({.seed = 1}, engine);
-  const Result result = measure(options, grid, engine, &library);
+  const auto inner = ops::make_backend(backend_spec_of(options, grid));
+  TimedBackend backend(*inner);
+  RankRuntime runtime(runtime_spec_of(options), grid, backend);
+  initialise_parameters({.seed = 1}, runtime);
+  const Result result = measure(options, grid, runtime, &backend);
   if (!grid.is_root()) return ExitStatus::kDone;
   if (options.terse) {
     fmt::print("{:.6f}\n", median(result.step_seconds));

@@ -6,22 +6,22 @@
 
 #include "convoy/base/random.h"
 
-#include "train/engine.h"
+#include "step/rank_runtime.h"
 
 namespace convoy::bench {
 
 class SyntheticSource final : public BatchSource {
  public:
-  /// Images and classes of the engine's network.
-  explicit SyntheticSource(const Engine& engine)
-      : network_(engine.plan().spec().network),
-        elementwise_(engine.operations().elementwise()),
-        count_(network_.micro_batch * network_.image.h * network_.image.w * network_.image.c),
-        images_(engine.device(), count_ * kFloatBytes),
+  /// Images and classes of the runtime's network.
+  explicit SyntheticSource(const RankRuntime& runtime)
+      : network_(runtime.plan().spec().network),
+        elementwise_(runtime.operations().elementwise()),
+        count_(image_of(network_).batch(network_.micro_batch).count()),
+        images_(runtime.device(), count_ * kFloatBytes),
         labels_(network_.micro_batch) {
     std::vector<float> images(count_);
     for (std::size_t i = 0; i < images.size(); ++i) images[i] = static_cast<float>(random_normal({.seed = 1}, i));
-    engine.device().copy_to_device(images_.data(), images.data(), images_.size_bytes());
+    runtime.device().copy_to_device(images_.data(), images.data(), images_.size_bytes());
     for (std::size_t i = 0; i < labels_.size(); ++i)
       labels_[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(i) % network_.num_classes);
   }

@@ -3,17 +3,17 @@
 
 #include "convoy/base/clock.h"
 
+#include "step/rank_runtime.h"
 #include "synthetic_source.h"
-#include "train/engine.h"
 
 namespace convoy::bench {
 
 /// From all ranks of world to all of them.
-inline double seconds_of_step(Engine& engine, BatchSource& source, const mpi::Communicator& world) {
+inline double seconds_of_step(RankRuntime& runtime, BatchSource& source, const mpi::Communicator& world) {
   world.barrier();
   const double start = now_seconds();
-  engine.train_step(source, 0.01);
-  engine.finish();
+  runtime.train_step(source, 0.01);
+  runtime.finish();
   world.barrier();
   return now_seconds() - start;
 }

@@ -2,9 +2,15 @@
 """Times PyTorch on the step that `bench_step` times: a ResNet, synthetic data, SGD. One line of JSON a mode.
 
     tools/bench/torch_step.py --model resnet50 --size 224 --batch 256 --precision bf16 --modes eager,compile
+    tools/bench/torch_step.py --device cpu --threads 2 --batch 16 --precision f32 --modes eager
+
+The second beside:
+
+    build/release/bench_step --model resnet50 --size 224 --classes 1000 --micro 16 --global 16 --threads 2
 """
 import argparse
 import json
+import resource
 import statistics
 import sys
 import time
@@ -22,16 +28,24 @@ NETWORKS = {
 }
 
 
+PRECISIONS = {"cuda": ["f32", "tf32", "bf16", "fp16"], "cpu": ["f32", "bf16"]}
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", choices=NETWORKS, default="resnet50")
     parser.add_argument("--size", type=int, default=224, help="image side, pixels")
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--classes", type=int, default=1000)
-    parser.add_argument("--precision", choices=["f32", "tf32", "bf16", "fp16"], default="bf16")
+    parser.add_argument("--precision", choices=PRECISIONS["cuda"], default="bf16")
+    parser.add_argument("--device", choices=PRECISIONS, default="cuda")
+    parser.add_argument("--threads", type=int, help="on a CPU; default: PyTorch's choice")
     parser.add_argument("--modes", default="eager,compile")
     parser.add_argument("--steps", type=int, default=30, help="timed steps")
-    return parser.parse_args()
+    args = parser.parse_args()
+    if args.precision not in PRECISIONS[args.device]:
+        parser.error(f"--device {args.device} has --precision {', '.join(PRECISIONS[args.device])}")
+    return args
 
 
 def convolution(channels, filters, kernel, stride=1):
@@ -74,26 +88,43 @@ def resnet(name, classes):
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, classes))
 
 
+def synchronize(device):
+    """Waits until the device has done what was issued; a CPU has by then."""
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
+def peak_memory(device):
+    """Bytes: what the GPU's allocator held at most, or the process on a CPU."""
+    if device == "cuda":
+        return torch.cuda.max_memory_allocated()
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
 def measure(args, mode):
-    """Seconds a step (median) and the most memory that the allocator held."""
+    """Seconds per step (median) and the peak of memory."""
     torch.manual_seed(1)
+    device = args.device
     torch.backends.cudnn.benchmark = True
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = args.precision == "tf32"
-    torch.cuda.reset_peak_memory_stats()
-    model = resnet(args.model, args.classes).cuda().to(memory_format=torch.channels_last).train()
+    if device == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+    elif args.threads:
+        torch.set_num_threads(args.threads)
+    model = resnet(args.model, args.classes).to(device).to(memory_format=torch.channels_last).train()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4, fused=True)
     loss_of = torch.nn.CrossEntropyLoss()
     mixed = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(args.precision)
-    scaler = torch.amp.GradScaler("cuda", enabled=args.precision == "fp16")
-    x = torch.randn(args.batch, 3, args.size, args.size, device="cuda").to(memory_format=torch.channels_last)
-    labels = torch.randint(args.classes, (args.batch,), device="cuda")
+    scaler = torch.amp.GradScaler(device, enabled=args.precision == "fp16")
+    x = torch.randn(args.batch, 3, args.size, args.size, device=device).to(memory_format=torch.channels_last)
+    labels = torch.randint(args.classes, (args.batch,), device=device)
 
     def forward(images, targets):
-        with torch.autocast("cuda", dtype=mixed, enabled=mixed is not None):
+        with torch.autocast(device, dtype=mixed, enabled=mixed is not None):
             return loss_of(model(images), targets)
 
     if mode == "compile":
-        forward = torch.compile(forward, mode="max-autotune-no-cudagraphs")
+        forward = torch.compile(forward, mode="max-autotune-no-cudagraphs" if device == "cuda" else "default")
 
     def step():
         optimizer.zero_grad(set_to_none=True)
@@ -106,10 +137,10 @@ def measure(args, mode):
         step()
     seconds = []
     for _ in range(args.steps):
-        torch.cuda.synchronize()
+        synchronize(device)
         start = time.perf_counter()
         step()
-        torch.cuda.synchronize()
+        synchronize(device)
         seconds.append(time.perf_counter() - start)
     return {
         "program": f"PyTorch {torch.__version__}",
@@ -117,7 +148,7 @@ def measure(args, mode):
         "precision": args.precision,
         "seconds": statistics.median(seconds),
         "images_per_second": args.batch / statistics.median(seconds),
-        "memory_bytes": torch.cuda.max_memory_allocated(),
+        "memory_bytes": peak_memory(device),
     }
 
 

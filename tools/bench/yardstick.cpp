@@ -94,17 +94,17 @@ struct Yardstick::Impl {
                      {{DNNL_ARG_SRC, filled(forward.src_desc())},
                       {DNNL_ARG_WEIGHTS, filled(forward.weights_desc())},
                       {DNNL_ARG_DST, filled(forward.dst_desc())}}});
-    const auto by_weight = backward_weight_of(d, engine, forward);
-    calls.push_back({dnnl::convolution_backward_weights(by_weight),
-                     {{DNNL_ARG_SRC, filled(by_weight.src_desc())},
-                      {DNNL_ARG_DIFF_DST, filled(by_weight.diff_dst_desc())},
-                      {DNNL_ARG_DIFF_WEIGHTS, filled(by_weight.diff_weights_desc())}}});
+    const auto weight_gradient = backward_weight_of(d, engine, forward);
+    calls.push_back({dnnl::convolution_backward_weights(weight_gradient),
+                     {{DNNL_ARG_SRC, filled(weight_gradient.src_desc())},
+                      {DNNL_ARG_DIFF_DST, filled(weight_gradient.diff_dst_desc())},
+                      {DNNL_ARG_DIFF_WEIGHTS, filled(weight_gradient.diff_weights_desc())}}});
     if (!spec.needs_dx) return;
-    const auto by_input = backward_input_of(d, engine, forward);
-    calls.push_back({dnnl::convolution_backward_data(by_input),
-                     {{DNNL_ARG_DIFF_DST, filled(by_input.diff_dst_desc())},
-                      {DNNL_ARG_WEIGHTS, filled(by_input.weights_desc())},
-                      {DNNL_ARG_DIFF_SRC, filled(by_input.diff_src_desc())}}});
+    const auto data_gradient = backward_input_of(d, engine, forward);
+    calls.push_back({dnnl::convolution_backward_data(data_gradient),
+                     {{DNNL_ARG_DIFF_DST, filled(data_gradient.diff_dst_desc())},
+                      {DNNL_ARG_WEIGHTS, filled(data_gradient.weights_desc())},
+                      {DNNL_ARG_DIFF_SRC, filled(data_gradient.diff_src_desc())}}});
   }
 };
 

@@ -15,7 +15,7 @@ class Yardstick {
   explicit Yardstick(const std::vector<ops::ConvolutionSpec>& specs);
   ~Yardstick();
 
-  /// Seconds of forward, backward by input (where it is needed) and backward by weight of all convolutions, once.
+  /// Seconds of forward, data gradient (where it is needed) and weight gradient of all convolutions, once.
   double run();
 
  private:

@@ -1,4 +1,4 @@
-/// Lines for the person at the terminal. Rank 0 speaks for all; errors are spoken by whoever meets them.
+/// Lines for the person at the terminal. Rank 0 writes for all ranks; an error is written by the rank that met it.
 #pragma once
 
 #include <string_view>

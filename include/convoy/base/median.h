@@ -1,4 +1,4 @@
-/// The value in the middle: what is reported of times, which others on the machine disturb now and then.
+/// The median, for reporting times: other programs on the machine disturb single measurements.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// How far a long work is: a bar that is redrawn on a terminal; elsewhere a plain line now and then.
+/// The progress of long work: on a terminal a bar that is redrawn, elsewhere a plain line now and then.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class CountedWork {
 
   /// Where another kind of `work` begins, its rate is measured again: only what is done after its first report counts.
   void report(const std::string& work, std::int64_t done, double now);
-  /// Behind the work's name; the rate and the time left only where a rate has been measured.
+  /// After the work's name; the rate and the time left only where a rate has been measured.
   std::string numbers(std::int64_t total, const std::string& note = "") const;
   double fraction(std::int64_t total) const {
     return static_cast<double>(done_) / static_cast<double>(std::max<std::int64_t>(1, total));

@@ -1,4 +1,4 @@
-/// Shapes in the letters of the field, so that no function takes a row of adjacent ints.
+/// Shapes in the field's letters (N,H,W,C), so that no function takes a list of unnamed ints.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline std::string to_string(const Shape& s) {
   return fmt::format("{}x{}x{}x{}", s.n, s.h, s.w, s.c);
 }
 
-/// One image without its place in a batch: rows, columns, channels.
+/// One image without its index in a batch: rows, columns, channels.
 struct ImageShape {
   std::int64_t h = 0, w = 0, c = 0;
 

@@ -1,4 +1,4 @@
-/// What a tensor is, apart from its values and its place.
+/// What a tensor is, apart from its values and its address.
 #pragma once
 
 #include "convoy/base/data_type.h"
@@ -13,5 +13,9 @@ struct TensorSpec {
   std::int64_t bytes() const { return shape.count() * size_of(type); }
   bool operator==(const TensorSpec&) const = default;
 };
+
+inline std::string to_string(const TensorSpec& spec) {
+  return fmt::format("{} {}", to_string(spec.shape), to_string(spec.type));
+}
 
 }  // namespace convoy

@@ -5,7 +5,7 @@
 
 namespace convoy {
 
-/// Its width; nothing where standard output is no terminal, or one without a size, as mpirun gives its ranks.
+/// Its width; nothing where standard output is not a terminal, or one without a size, as mpirun gives its ranks.
 std::optional<int> terminal_columns();
 
 }  // namespace convoy

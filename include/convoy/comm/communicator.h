@@ -1,4 +1,5 @@
-/// Groups of ranks and the messages inside them. Setup calls block; what a step uses starts and is tested later.
+/// Groups of ranks and the messages inside them. Calls for setup block; calls of a step start a message, which is
+/// tested later.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace convoy::mpi {
 
-/// A message under way. Must be complete before it is destroyed or overwritten (checked by assert, except while an
+/// A message in flight. Must be complete before it is destroyed or overwritten (checked by assert, except while an
 /// exception unwinds); it is inactive then.
 class Request {
  public:
@@ -89,8 +90,7 @@ class Communicator {
   Communicator split(int color, int key) const;
 
   // --- Started, tested later. Buffers (counts too) stay untouched until the request is complete.
-  //     At most 2^31 - 1 bytes a message; tags from 0 to kMaxTag.
-  static constexpr int kMaxTag = 32'000;
+  //     At most 2^31 - 1 bytes a message; tags from tags.h.
   Request start_send(const void* data, std::int64_t size_bytes, int to, int tag) const;
   Request start_receive(void* data, std::int64_t size_bytes, int from, int tag) const;
   /// Sum of floats over the group; rank r receives the counts[r] values of its part. All ranks of this group.
@@ -101,23 +101,29 @@ class Communicator {
   /// Maximum over the group into every rank's `result`. All ranks of this group.
   Request start_max(const std::int64_t* value, std::int64_t* result) const;
 
-  /// Sums of integers over the group, each of its own place, into every rank's `result`. All ranks of this group.
+  /// Sums of integers over the group, each element by itself, into every rank's `result`. All ranks of this group.
   Request start_sum(std::span<const std::int64_t> values, std::span<std::int64_t> result) const;
 
-  // --- Blocking: setup, checkpoints, end of epoch. Any size.
+  // --- Blocking: setup, checkpoints, end of epoch. Any size, in messages of `chunk_bytes` (tests use small ones),
+  // which
+  //     all who take part give alike: MPI counts with ints.
   void barrier() const;
-  void broadcast(void* data, std::int64_t size_bytes, int root) const;
+  void broadcast(void* data, std::int64_t size_bytes, int root, std::int64_t chunk_bytes = kChunkBytes) const;
   /// The root's bytes, on all ranks; what the others give is ignored.
   std::vector<std::byte> broadcast(std::vector<std::byte> bytes, int root) const;
   std::string broadcast(const std::string& text, int root) const;
-  void send(const void* data, std::int64_t size_bytes, int to, int tag) const;
-  void receive(void* data, std::int64_t size_bytes, int from, int tag) const;
+  void send(const void* data, std::int64_t size_bytes, int to, int tag, std::int64_t chunk_bytes = kChunkBytes) const;
+  void receive(void* data, std::int64_t size_bytes, int from, int tag, std::int64_t chunk_bytes = kChunkBytes) const;
   std::int64_t max(std::int64_t value) const;
   std::int64_t sum(std::int64_t value) const;
   /// Each rank's bytes, one after the other in rank order, at the root (elsewhere empty). Parts may differ in size.
-  std::vector<std::byte> gather(std::span<const std::byte> part, int root) const;
+  std::vector<std::byte> gather(std::span<const std::byte> part, int root,
+                                std::int64_t chunk_bytes = kChunkBytes) const;
 
  private:
+  /// Far below the 2^31 - 1 bytes that an int counts, and long enough to cost nothing.
+  static constexpr std::int64_t kChunkBytes = std::int64_t{1} << 30;
+
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;

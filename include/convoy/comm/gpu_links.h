@@ -13,12 +13,6 @@ namespace convoy {
 inline constexpr std::int64_t kMaxPipelineBlocks = 4;
 inline constexpr std::int64_t kMaxExchangeBlocks = 16;
 
-/// Links of a rank's pipeline, at most: for each chunk one from the rank before and one to the rank after, forward and
-/// backward.
-constexpr std::int64_t max_pipeline_links(const GridShape& grid, std::int64_t chunks) {
-  return grid.stages == 1 ? 0 : 4 * chunks;
-}
-
 /// What CUDA and NCCL take of a rank's GPU beside the rank's own buffers; an estimate, at most.
 ///   context with the code of cuDNN, cuBLAS and NCCL, nothing sent yet   1.06 GB on an H100
 ///   for each block of a link and each peer                              10 MiB to receive, 2 MiB to send
@@ -27,7 +21,8 @@ constexpr std::int64_t max_pipeline_links(const GridShape& grid, std::int64_t ch
 constexpr std::int64_t gpu_library_bytes(const GridShape& grid, std::int64_t chunks) {
   constexpr std::int64_t kMebibyte = std::int64_t{1} << 20, kContext = 1024 * kMebibyte, kBlock = 12 * kMebibyte;
   constexpr std::int64_t kMaxPeers = 7;
-  const std::int64_t pipeline = max_pipeline_links(grid, chunks) * kMaxPipelineBlocks;
+  // For each chunk a link from the rank before and one to the rank after, forward and backward.
+  const std::int64_t pipeline = grid.stages == 1 ? 0 : 4 * chunks * kMaxPipelineBlocks;
   const std::int64_t exchange = std::min(grid.replicas - 1, kMaxPeers) * kMaxExchangeBlocks;
   return kContext + (pipeline + exchange) * kBlock;
 }

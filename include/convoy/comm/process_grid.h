@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "convoy/comm/communicator.h"
 
@@ -14,6 +15,9 @@ struct GridShape {
 
   std::int64_t ranks() const { return stages * replicas; }
 };
+
+/// All of them, the smallest first.
+std::vector<std::int64_t> divisors(std::int64_t number);
 
 /// `stages` must divide the ranks: refused with RequestError naming grid.stages and what would.
 GridShape grid_shape(std::int64_t stages, std::int64_t ranks);

@@ -1,12 +1,13 @@
-/// The signals that ask a run to stop: caught before it opens anything, looked at when that suits it.
+/// The signals that ask a run to stop: caught before the run opens anything, and checked at the end of a step.
 #pragma once
 
 namespace convoy {
 
 /// SIGTERM, SIGUSR1 and SIGINT (Ctrl-C; one that comes a second or more after the first kills) ask for a stop, from now
 /// on to the end of the process: launchers repeat SIGTERM while ranks that were asked to stop are leaving. srun passes
-/// both on; mpirun passes SIGUSR1 on, and ends with a status of its own after SIGTERM.
-void catch_stop_signals();
+/// both on; mpirun passes SIGUSR1 on, and ends with a status of its own after SIGTERM. The first one is answered by a
+/// line on standard error where this rank `says_so`.
+void catch_stop_signals(bool says_so);
 
 /// Whether one of them has come to this rank.
 bool stop_is_requested();

@@ -9,11 +9,11 @@
 
 namespace convoy {
 
-/// The nodes under a group of ranks, and this rank's place on its own.
+/// The nodes under a group of ranks, and this rank's index on its own node.
 struct Topology {
   std::int64_t num_nodes = 1;
-  std::int64_t least_ranks_on_a_node = 1;
-  std::int64_t most_ranks_on_a_node = 1;
+  std::int64_t min_ranks_on_a_node = 1;
+  std::int64_t max_ranks_on_a_node = 1;
   std::int64_t local_rank = 0;  ///< among the ranks on this node, in the group's order
   std::int64_t local_size = 1;  ///< how many ranks are on this node
 };
@@ -50,5 +50,7 @@ void take_turns(const mpi::Communicator& world, const NodeLoad& node, bool in_pa
 /// where that is less; at least 1. All ranks of world, and the same on all of them (the least that one rank has):
 /// results depend on the number of threads. `mpirun` binds a rank to one core when it starts one or two.
 std::int64_t fair_threads(const mpi::Communicator& world);
+/// The threads that are asked for (run.threads) or, where that is 0, fair_threads(). All ranks of world.
+std::int64_t threads_per_rank(std::int64_t asked, const mpi::Communicator& world);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Messages of device memory between ranks: planned once, started again and again, in order with the device's work.
+/// Messages of device memory between ranks: created once, started again and again, in order with the device's work.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace convoy {
 
-/// One that was planned. Must be complete before it is started again or destroyed (except while an exception unwinds);
-/// its transport outlives it.
+/// A message, created once. Must be complete before it is started again or destroyed (except while an exception
+/// unwinds); its transport outlives it.
 class Message {
  public:
   virtual ~Message() = default;
@@ -31,7 +31,7 @@ class Message {
 using Messages = std::vector<std::unique_ptr<Message>>;
 
 struct MessageSpec {
-  const mpi::Communicator& group;
+  mpi::Communicator group;
   void* data = nullptr;  ///< device memory; only read by a send
   std::int64_t size_bytes = 0;
   int peer = 0;  ///< rank in the group
@@ -39,13 +39,13 @@ struct MessageSpec {
 };
 
 struct ReduceScatterSpec {
-  const mpi::Communicator& group;
+  mpi::Communicator group;
   const float* data = nullptr;       ///< device memory: the parts of all ranks, one after the other
   float* part = nullptr;             ///< device memory: takes the sum of this rank's part
   std::vector<std::int64_t> counts;  ///< floats of each rank's part
 };
 
-/// How device memory travels. Nothing is allocated after planning.
+/// How device memory travels. Nothing is allocated after the messages are created.
 ///   Between stages (ProcessGrid::model()), messages are independent: whichever is ready travels.
 ///   In any other group all ranks start their exchanges and reductions in one order, the same on all of them.
 class Transport {
@@ -55,23 +55,35 @@ class Transport {
   /// "MPI", "MPI through pinned host memory", "NCCL".
   virtual std::string description() const = 0;
 
-  // Planning. All ranks plan before connect(); for a send there is a receive with its group, size and tag. Messages
-  // that MPI carries have at most 2^31 - 1 bytes, or floats of a reduction: more throws Error.
+  // Creating messages. All ranks create them before connect(); for each send there is a receive with its group, size
+  // and tag. Messages that MPI carries have at most 2^31 - 1 bytes, or floats of a reduction: more throws Error.
   virtual std::unique_ptr<Message> send(const MessageSpec& spec) = 0;
   virtual std::unique_ptr<Message> receive(const MessageSpec& spec) = 0;
-  /// Summed in an order of the library's own. All ranks of the group.
+  /// Summed in an order that the library chooses. All ranks of the group.
   virtual std::unique_ptr<Message> reduce_scatter(const ReduceScatterSpec& spec) = 0;
-  /// All ranks, once, after planning and before the first start.
-  virtual void connect() = 0;
+  /// All ranks, once, after all messages are created and before the first start.
+  virtual void connect() {}
 
   /// Starts messages whose partners may wait for each other: an exchange, receives and sends of one group.
-  virtual void start_together(std::span<const std::unique_ptr<Message>> messages) = 0;
-  /// Moves on whatever is under way. Cheap; called between cells and while waiting. False where nothing is under way.
+  virtual void start_together(std::span<const std::unique_ptr<Message>> messages) {
+    for (const auto& message : messages) message->start();
+  }
+  /// Makes progress on all messages in flight. Cheap; called between cells and while waiting. False if none is in
+  /// flight.
   virtual bool progress() = 0;
   /// Whether something that was started needs progress() to leave. As long as it does, this rank waits for no other
   /// without calling it: the other may be waiting for that very message.
-  virtual bool holds_back() const = 0;
+  virtual bool holds_back() const { return false; }
 };
+
+/// Waits until `done()` is true, and moves the transport's messages on meanwhile (mpi::wait_until).
+template <typename Done>
+void wait_until(Transport& transport, Done&& done) {
+  mpi::wait_until([&] {
+    transport.progress();
+    return done();
+  });
+}
 
 /// Straight from host memory by MPI.
 std::unique_ptr<Transport> make_host_transport();

@@ -13,8 +13,10 @@ class BatchSource {
  public:
   virtual ~BatchSource() = default;
 
+  /// Before the first load of each step.
+  virtual void begin_step() {}
   /// Writes a feature (convoy/base/features.h) of the replica's micro-batch (0.. within the step) to where it is read:
-  /// in memory that the device reads, in order with its work. A rank asks for those alone that its stage reads.
+  /// in memory that the device reads, in order with its work. A rank asks only for those that its stage reads.
   virtual void load(std::string_view feature, std::int64_t micro_batch, void* to) = 0;
   /// Seconds that load() has waited because nothing was ready.
   virtual double wait_seconds() const { return 0; }

@@ -1,4 +1,4 @@
-/// Public formats into Convoy's data sets, by all ranks together.
+/// Converts public formats into Convoy's data sets; all ranks work together.
 ///
 /// Samples are listed once, in the order of classes and names (CIFAR and IDX: of their files), and stored in that
 /// order: training shuffles them anyway. A shard takes a fixed range of the list, less what was bad in it, and is
@@ -23,14 +23,14 @@ struct ImportedSplit {
   std::vector<std::string> paths;
 };
 
-struct BadImage {
+struct SkippedSample {
   std::string name;    ///< below import.source
   std::string reason;  ///< "it is ..."
 };
 
 struct ImportSummary {
   std::vector<ImportedSplit> splits;
-  std::vector<BadImage> skipped;  ///< on rank 0; in the order of their names
+  std::vector<SkippedSample> skipped;  ///< on rank 0; in the order of their names
 };
 
 struct ImportProgress {
@@ -38,10 +38,12 @@ struct ImportProgress {
   std::int64_t done = 0, total = 0, skipped = 0;
 };
 
-/// `show` is called on rank 0, a few times a second. Throws on all ranks alike: RequestError where the source or the
-/// parameters are at fault (or, with import.strict, an image), Error where the disk is. Then no file of the import
+using ShowImport = std::function<void(const ImportProgress&)>;
+
+/// `show` is called on rank 0, a few times per second. Throws on all ranks alike: RequestError where the source or the
+/// parameters are at fault (or, with import.strict, a sample), Error where the disk is. Then no file of the import
 /// remains, and earlier ones are as they were. All ranks of the group.
-ImportSummary import_images(const ImportParams& params, std::uint64_t seed, const mpi::Communicator& world,
-                            const std::function<void(const ImportProgress&)>& show);
+ImportSummary import_samples(const ImportParams& params, std::uint64_t seed, const mpi::Communicator& world,
+                             const ShowImport& show);
 
 }  // namespace convoy

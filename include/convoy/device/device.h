@@ -1,9 +1,11 @@
-/// What computes, and the memory it computes in. Operations are planned on it by ops::Library.
+/// What computes, and the memory it computes in. Operations are created on it by ops::Backend.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,52 +13,12 @@
 
 namespace convoy {
 
-class Device;
-
-/// Memory of a device, given back on destruction. 64-byte aligned, zeroed.
-class Buffer {
- public:
-  Buffer() = default;
-  Buffer(Device& device, std::int64_t size_bytes);
-  ~Buffer();
-  Buffer(Buffer&& other) noexcept;
-  Buffer& operator=(Buffer&& other) noexcept;
-
-  std::byte* data() const { return data_; }
-  float* floats() const { return reinterpret_cast<float*>(data_); }
-  std::int64_t size_bytes() const { return size_bytes_; }
-
- private:
-  Device* device_ = nullptr;
-  std::byte* data_ = nullptr;
-  std::int64_t size_bytes_ = 0;
-};
-
-/// Memory of the host that the device reads and writes too, under the same address. 64-byte aligned, zeroed. What the
-/// device writes there is seen by the host after Device::synchronize() or the end of a copy.
-class HostBuffer {
- public:
-  HostBuffer() = default;
-  HostBuffer(Device& device, std::int64_t size_bytes);
-  ~HostBuffer();
-  HostBuffer(HostBuffer&& other) noexcept;
-  HostBuffer& operator=(HostBuffer&& other) noexcept;
-
-  std::byte* data() const { return data_; }
-  std::int64_t size_bytes() const { return size_bytes_; }
-
- private:
-  Device* device_ = nullptr;
-  std::byte* data_ = nullptr;
-  std::int64_t size_bytes_ = 0;
-};
-
 /// Work on fixed memory that is issued again and again with the same arguments. A device with graphs captures it the
-/// first time and replays it after; others issue it anew.
+/// first time and replays it after; others issue it again.
 class Recording {
  public:
   virtual ~Recording() = default;
-  /// `issue` must issue the same work at every call, to this device alone. It may not be called at all.
+  /// `issue` must issue the same work at every call, to only this device. It may not be called at all.
   virtual void run(const std::function<void()>& issue) = 0;
 };
 
@@ -75,7 +37,7 @@ class CopyLane {
   virtual void join() = 0;
 };
 
-/// When a device did what it was given. Made once, with room for so many marks.
+/// Measures when a device did its work. Made once, with room for a fixed number of marks.
 class Stopwatch {
  public:
   virtual ~Stopwatch() = default;
@@ -120,7 +82,47 @@ class Device {
   std::int64_t allocated_bytes_ = 0;
 };
 
-/// The CPU device: `threads` OpenMP threads a rank, fixed for the whole run (results depend on their number). Work is
+/// Memory that a device gives, released on destruction. 64-byte aligned, zeroed. A move exchanges what the two hold.
+template <auto kAllocate, auto kRelease>
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  DeviceMemory(Device& device, std::int64_t size_bytes) {
+    if (size_bytes > 0)
+      data_ = {static_cast<std::byte*>((device.*kAllocate)(size_bytes)), Release{&device, size_bytes}};
+  }
+  DeviceMemory(DeviceMemory&& other) noexcept = default;
+  DeviceMemory& operator=(DeviceMemory&& other) noexcept {
+    data_.swap(other.data_);
+    return *this;
+  }
+
+  std::byte* data() const { return data_.get(); }
+  std::int64_t size_bytes() const { return data_ == nullptr ? 0 : data_.get_deleter().size_bytes; }
+  float* floats() const { return as<float>().data(); }
+  template <typename T>
+  std::span<T> as() const {
+    return {reinterpret_cast<T*>(data()), static_cast<std::size_t>(size_bytes()) / sizeof(T)};
+  }
+
+ private:
+  struct Release {
+    Device* device = nullptr;
+    std::int64_t size_bytes = 0;
+
+    void operator()(std::byte* data) const noexcept { (device->*kRelease)(data, size_bytes); }
+  };
+  std::unique_ptr<std::byte, Release> data_;
+};
+
+/// Memory of the device.
+using Buffer = DeviceMemory<&Device::allocate, &Device::release>;
+
+/// Memory of the host that the device reads and writes too, under the same address. What the device writes there is
+/// seen by the host after Device::synchronize() or the end of a copy.
+using HostBuffer = DeviceMemory<&Device::allocate_host, &Device::release_host>;
+
+/// The CPU device: `threads` OpenMP threads per rank, fixed for the whole run (results depend on their number). Work is
 /// done when the call that issues it returns.
 std::unique_ptr<Device> make_cpu_device(std::int64_t threads);
 

@@ -1,12 +1,14 @@
-/// Checkpoints: one HDF5 file, free of the layout, written whole or not at all, verified before it is believed.
+/// Checkpoints: one HDF5 file, independent of the layout, written completely or not at all, verified before it is used.
 ///   /model/<name>              float32, torchvision's name and axes (OIHW)
 ///   /optimizer/<slot>/<name>   float32, the same axes
 ///   /ema/<name>                float32, likewise: the moving average of all that /model has, where one is kept
 ///   /counters                  attributes, PyTorch's names: steps that each batch norm's statistics have followed
-///   /card                      attributes, /card/name and /card/class_names: what an evaluation must know (ModelCard)
+///   /card                      attributes, /card/name and /card/class_names: an evaluation needs them (ModelMetadata);
+///                              /card/kind: of the network's input, "images" or "text"; older files have none and
+///                              mean images; /card/tokenizer, /card/vocabulary: of texts (io/dataset.h)
 ///   /state                     attributes: step, samples, seed, best_metric ... (TrainingState)
 ///   /parameters, /version      the effective parameter file; who wrote it
-/// Behind the HDF5 image stand 32 bytes: "CONVOYCK", the image's size (little-endian 64 bit) and its XXH3-128.
+/// After the HDF5 image come 32 bytes: "CONVOYCK", the image's size (little-endian 64 bit) and its XXH3-128.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +20,13 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "convoy/base/shape.h"
+#include "convoy/base/features.h"
+#include "convoy/base/input_shape.h"
+#include "convoy/io/tokenization.h"
+#include "convoy/params/parameters.h"
 
 namespace convoy::io {
 
@@ -30,16 +36,40 @@ struct NamedTensor {
   std::vector<float> values;       ///< row-major
 };
 
-/// What a network was trained to see and to name: all that an evaluation must know of its training.
-struct ModelCard {
-  std::string name;             ///< model.name
-  ImageShape image;             ///< of its input
+/// How images become a network's input.
+struct ImageInput {
+  ImageShape shape;             ///< of the input
   bool resizes = false;         ///< whether training brought images to that shape; else they had it
   std::int64_t short_side = 0;  ///< pixels: what an image's short side becomes before the centre is cut out
   bool orients = false;         ///< whether the images were turned as their Exif orientation says (import.orient)
-  bool normalizes = true;       ///< (x - mean) / deviation, channel by channel
-  std::vector<double> channel_mean, channel_deviation;  ///< (C), of the training set's values / 255
-  std::vector<std::string> class_names;                 ///< in the order of the logits
+  bool normalizes = true;       ///< (x - mean) / standard deviation, channel by channel
+  std::vector<double> channel_mean, channel_stddev;  ///< (C), of the training set's values / 255
+
+  bool operator==(const ImageInput&) const = default;
+};
+
+/// How texts do.
+struct TextInput {
+  std::int64_t length = 0;    ///< tokens that the network reads of a text
+  Tokenization tokenization;  ///< of the training set
+
+  bool operator==(const TextInput&) const = default;
+};
+
+/// What a network was trained to see and to name: all that an evaluation must know of its training.
+struct ModelMetadata {
+  std::string name;                    ///< model.name
+  TransformerParams transformer = {};  ///< of a network of texts
+  std::variant<ImageInput, TextInput> input;
+  std::vector<std::string> class_names;  ///< in the order of the logits
+
+  /// convoy/base/features.h: "images".
+  const char* kind() const { return text() != nullptr ? input_kinds::kText : input_kinds::kImages; }
+  InputShape shape() const;
+  /// Of a network of images.
+  const ImageInput& image() const { return std::get<ImageInput>(input); }
+  /// Null for a network of images.
+  const TextInput* text() const { return std::get_if<TextInput>(&input); }
 };
 
 struct TrainingState {
@@ -54,7 +84,7 @@ struct TrainingState {
   std::int64_t evaluated_step = 0;    ///< the step whose row is the latest in log.csv
   double best_metric = 0;             ///< best top-1 so far on data.val or else data.test, in [0, 1]
   std::int64_t best_step = 0;         ///< where that was measured; 0: nothing was
-  std::int64_t threads = 0;           ///< compute threads a rank, which the bits depend on; 0: not known, or on a GPU
+  std::int64_t threads = 0;           ///< compute threads per rank, which the bits depend on; 0: not known, or on a GPU
   std::int64_t updates = 0;           ///< steps without those that a loss that overflowed made skip
   double loss_scale = 1;              ///< fp16: what the loss's gradient is multiplied by
   std::int64_t loss_scale_steps = 0;  ///< since it last changed
@@ -74,7 +104,7 @@ std::string counter_name(const std::string& tensor_name);
 
 struct Checkpoint {
   TrainingState state;
-  ModelCard card;
+  ModelMetadata metadata;
   std::vector<NamedTensor> model;                             ///< parameters and running statistics
   std::map<std::string, std::vector<NamedTensor>> optimizer;  ///< by slot, e.g. "momentum"
   std::vector<NamedTensor> ema;                               ///< as `model`; empty where none is kept
@@ -83,6 +113,7 @@ struct Checkpoint {
   /// micro-batches.
   std::map<std::string, std::int64_t> counters;
   std::string parameters;  ///< the effective parameter file
+  std::string written_by;  ///< "convoy 0.9.0 (git 7c1d976f12)". Decoding fills it; encoding writes this program's.
 };
 
 /// The file's bytes. The same content gives the same bytes (no times of day inside; tensors in the order of their
@@ -94,23 +125,19 @@ std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint);
 /// of another format. Never lets HDF5 see bytes whose hash was not verified. Tensors come in the order of their names.
 Checkpoint decode_checkpoint(std::span<const std::byte> bytes, const std::string& where);
 
-/// The same of its state alone.
+/// The same, but only the state.
 TrainingState decode_state(std::span<const std::byte> bytes, const std::string& where);
 
 /// Whether the trailer's hash holds; the reason where it does not.
 std::optional<std::string> find_damage(std::span<const std::byte> bytes);
 
-/// The bytes of a checkpoint whose hash holds. The file's last 32 bytes are read first: a file that is no checkpoint,
-/// or of another size than its end says, takes neither time nor memory, however large it is. Throws Error with the
-/// reason.
+/// Whether the file ends like one. Throws Error where it cannot be read.
+bool is_checkpoint_file(const std::string& path);
+
+/// The bytes of a checkpoint whose hash holds. The file's last 32 bytes are read first: a file that is not a
+/// checkpoint, or of another size than its end says, takes neither time nor memory, however large it is. Throws Error
+/// with the reason.
 std::vector<std::byte> read_checkpoint_file(const std::string& path);
-
-/// Temporary name (PATH.partial), write, fsync, rename, fsync of the directory. Throws Error naming the path and
-/// the system's reason (no space left: how much was needed); the temporary file is removed, an older `path` is intact.
-void write_file_atomically(const std::string& path, std::span<const std::byte> bytes);
-
-/// The whole file. Throws Error naming the path, also where the machine has less memory than that.
-std::vector<std::byte> read_file(const std::string& path);
 
 /// DIRECTORY/step-00001234.h5
 std::string checkpoint_path(const std::string& directory, std::int64_t step);

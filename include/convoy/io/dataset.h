@@ -3,24 +3,32 @@
 ///   /hashes                            uint64 (N): XXH3-64 of each sample's bytes
 ///   /class_names, /class_counts        texts; int64, samples of each class over all shards
 ///   /source                            text: what was imported
+///   /kind                              text: of input, "images" or "text"; older files have none and hold images
 ///   raw:     /images                   uint8 (N,H,W,C), contiguous
 ///   encoded: /encoded, /offsets        uint8, the files' bytes, contiguous; int64 (N+1), where each begins
+///   text:    /tokens, /offsets         uint16 (int32 where the vocabulary has more than 65536), contiguous; int64
+///   (N+1)
+///            /tokenizer, /vocabulary   text, "words" or "subwords"; uint8: the words, one per line, or SentencePiece's
+///                                      model (data/special_tokens.h: the tokens before them)
+///            vocabulary_size           attribute of the file: tokens are smaller
+///            num_tokens                attribute of the file: of all texts, over all shards
 ///   /names                             texts: the files' names, below what was imported; last, and not in every shard
-///   channel_mean, channel_deviation    attributes of the file: of each channel, over all shards, of values in [0, 1]
+///   channel_mean, channel_deviation    attributes of the file: of each channel, over all shards, of values in [0, 1];
+///                                      texts have none
 ///   oriented                           attribute of the file, 1: imported with import.orient; else it is absent
 ///   shard, num_shards, format          attributes of the file: which of how many (from 0)
-/// After it stand 64 bytes with two hashes (XXH3-128): one of everything but images and names, verified whenever a
-/// shard is opened and before HDF5 sees a byte (damaged metadata can crash or hang it); one of images and names,
+/// After it stand 64 bytes with two hashes (XXH3-128): one of everything but samples and names, verified whenever a
+/// shard is opened and before HDF5 sees a byte (damaged metadata can crash or hang it); one of samples and names,
 /// verified on request, since terabytes cannot be read at each start. A sample's own hash is verified when the sample
-/// is read. h5py, h5ls and h5dump open the files as they are.
+/// is read. h5py, h5ls and h5dump open the files directly.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "convoy/io/sample_store.h"
@@ -34,35 +42,33 @@ class Dataset final : public SampleStore {
   /// `path`: a shard (opened alone), a prefix such as data/fashion/train for train.h5 or train-000.h5, train-001.h5
   /// ..., or a folder, whose prefix is `split`: the key's last word. `key` (data.train, data.test) stands in the
   /// messages. Throws RequestError naming key, file and what is wrong: missing, not HDF5, not from `convoy import`,
-  /// truncated, damaged (but for the images: find_damage), a data set absent or of another type or rank, labels out of
-  /// range, shards that disagree in image shape, classes or import, a gap in the numbering, no samples.
+  /// truncated, damaged (but for the samples: verify_file of inspect.h), a data set absent or of another type or rank,
+  /// labels out of range, shards that disagree in image shape, classes or import, a gap in the numbering, no samples.
   Dataset(const std::string& path, const std::string& key, VerifyKind verify = VerifyKind::kEpoch);
   Dataset(const std::string& path, const std::string& key, const std::string& split,
           VerifyKind verify = VerifyKind::kEpoch);
-  ~Dataset() override;
-  Dataset(Dataset&&) noexcept;
-  Dataset& operator=(Dataset&&) noexcept;
 
   const DatasetInfo& info() const override { return info_; }
   /// Each: sample in [0, info().num_samples), of the right kind, else Error. `verify` says how often the bytes are
   /// compared with the sample's hash: whenever they are read, the first time, or never.
   void read_pixels(std::int64_t sample, std::span<std::byte> pixels) const override;
   std::span<const std::byte> read_file(std::int64_t sample, std::vector<std::byte>& memory) const override;
+  std::int64_t num_tokens(std::int64_t sample) const override;
+  std::span<const std::int32_t> read_tokens(std::int64_t sample, std::vector<std::int32_t>& memory) const override;
   std::int32_t label(std::int64_t sample) const override;
   /// The file that it came from, below the folder that was imported; empty where the shard has no names.
   std::string name(std::int64_t sample) const override;
-  /// Of all that a training reads: image shape, classes, each sample's bytes and label, in order. Neither its path nor
-  /// the number of its shards is part of it.
+  /// Of all that a training reads: image shape or vocabulary, classes, each sample's bytes and label, in order. Neither
+  /// its path nor the number of its shards is part of it.
   std::int64_t content_hash() const;
-  /// Reads all images and names and compares their hashes: nothing, or which shard is damaged.
-  std::optional<std::string> find_damage() const;
 
  private:
   struct Shard;
-  const Shard& shard_of(std::int64_t sample) const;
+  /// The shard that holds the sample, and which of its own it is.
+  std::pair<const Shard&, std::size_t> find(std::int64_t sample) const;
 
   DatasetInfo info_;
-  std::vector<std::unique_ptr<Shard>> shards_;
+  std::vector<std::shared_ptr<Shard>> shards_;
 };
 
 }  // namespace convoy::io

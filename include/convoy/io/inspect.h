@@ -1,4 +1,4 @@
-/// What files of ours hold and whether they are whole, for a person who has only the files.
+/// What Convoy's files hold and whether they are undamaged, for a person who has only the files.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,8 @@
 namespace convoy::io {
 
 /// What describe_file() says of a file; of a data set, named by its prefix or its folder as data.train is, the same
-/// lines of each of its splits. Throws Error, too where shards do not belong together.
+/// lines of each of its splits; of a folder of checkpoints a line for each: its step and best top-1, or what is wrong
+/// with it. Throws Error, too where shards do not belong together.
 std::string describe(const std::string& path);
 
 struct Verdict {

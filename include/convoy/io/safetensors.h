@@ -1,4 +1,5 @@
-/// Weights as PyTorch's world keeps them: safetensors files, read strictly and written so that all readers take them.
+/// Weights in the format that PyTorch's users share: safetensors files, read strictly and written so that all readers
+/// take them.
 ///   [ N, little-endian 64 bit ][ header: JSON, N bytes ][ values of all tensors, one after the other ]
 ///   header: {"__metadata__": {"format": "pt"}, "conv1.weight": {"dtype": "F32", "shape": [64,3,7,7],
 ///            "data_offsets": [0,37632]}, ...}; offsets count from the header's end

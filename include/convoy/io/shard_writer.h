@@ -1,7 +1,7 @@
-/// A shard written sample by sample, when neither what will be skipped nor the statistics of all shards are known yet.
+/// A shard written sample by sample, before it is known which samples will be skipped and what the statistics of all
+/// shards are.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace convoy::io {
 
-/// How often each byte occurs in each channel: says mean and deviation exactly, in any order of the samples and in sums
+/// How often each byte occurs in each channel: says mean and stddev exactly, in any order of the samples and in sums
 /// over ranks.
 class ChannelCounts {
  public:
@@ -24,7 +24,7 @@ class ChannelCounts {
   void add(std::span<const std::uint8_t> pixels);
   /// mean = sum v / n, deviation = sqrt(sum (v - mean)^2 / n), v = byte / 255.
   void describe(DatasetInfo& info) const;
-  /// 256 counts a channel; sums of those of several ranks may be put in their place.
+  /// 256 counts per channel; sums of those of several ranks may replace them.
   std::span<std::int64_t> values() { return counts_; }
 
  private:
@@ -32,27 +32,29 @@ class ChannelCounts {
 };
 
 /// Which shard it is, of a split's.
-struct ShardPlace {
+struct ShardLocation {
   std::string path;
   std::int64_t index = 0;
   std::int64_t num_shards = 1;
 };
 
-/// The split's `info` says image shape, classes, source, and as num_samples how many at most this shard takes; counts
-/// and statistics are given at the end. What stands before the images keeps its place; where samples were skipped, the
-/// images move down. All members throw Error. Until commit() only a temporary file is there; destroyed, it is gone.
+/// The split's `info` says image shape or tokenization, classes, source, and as num_samples how many at most this shard
+/// takes; counts and statistics are given at the end. What stands before the images keeps its position; where samples
+/// were skipped, the images move down. All members throw Error. Until commit() only a temporary file is there;
+/// destroyed, it is gone.
 class ShardWriter {
  public:
-  ShardWriter(const ShardPlace& place, const DatasetInfo& info);
+  ShardWriter(const ShardLocation& location, const DatasetInfo& info);
   ~ShardWriter();
   ShardWriter(ShardWriter&&) noexcept;
 
-  /// H*W*C bytes of pixels, or a file's. Names are kept where the first sample has one.
+  /// H*W*C bytes of pixels, or a file's, or a text's tokens of as many bytes as the vocabulary needs. Names are kept
+  /// where the first sample has one.
   void append(std::span<const std::byte> sample, std::int32_t label, std::string_view name);
   std::int64_t num_samples() const;
   /// All samples are there. Keeps no descriptor open.
   void end_samples();
-  /// With class_counts, mean and deviation of the whole split; brings the file to the disk.
+  /// With class_counts, mean and stddev of the whole split; brings the file to the disk.
   void finish(const DatasetInfo& info);
   /// Gives the file its name.
   void commit();
@@ -61,18 +63,5 @@ class ShardWriter {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-/// DIRECTORY/NAME.h5 for the only shard, else DIRECTORY/NAME-000.h5 ...
-std::string shard_path(const std::string& directory, const std::string& name, std::int64_t index,
-                       std::int64_t num_shards);
-/// Throws Error naming the directory.
-void make_directory(const std::string& directory);
-/// Removes what an import of NAME in another number of shards, or one that was killed, has left.
-void remove_earlier_shards(const std::string& directory, const std::string& name, std::int64_t num_shards);
-/// What an import calls the parts of a data set.
-inline constexpr std::array<const char*, 3> kSplitNames = {"train", "val", "test"};
-
-/// Any shard of NAME in the directory; empty where there is none.
-std::string find_any_shard(const std::string& directory, const std::string& name);
 
 }  // namespace convoy::io

@@ -1,4 +1,4 @@
-/// A run's steps for a trace viewer: ui.perfetto.dev, chrome://tracing.
+/// Writes the steps of a run for a trace viewer: ui.perfetto.dev, chrome://tracing.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-/// A cell is what the partitioner may not cut: the stem, a residual block, the head. It knows its layers, its
-/// parameters and its memory before any device is there; create_ops() then gives it a device's operations.
+/// A cell is the smallest unit that the partitioner gives to a stage: the stem, a residual block, the head. It knows
+/// its layers, its parameters and its memory before any device is there; create_ops() then gives it a device's
+/// operations.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 #include "convoy/base/features.h"
 #include "convoy/base/tensor_spec.h"
 #include "convoy/model/parameter.h"
-#include "convoy/ops/library.h"
+#include "convoy/ops/backend.h"
 
 namespace convoy {
 
@@ -31,8 +32,8 @@ struct Weights {
   const void* operator[](ParameterRef p) const { return data + p.offset * size_of(type); }
 };
 
-struct Place;
-struct GradientPlace;
+struct TensorLocation;
+struct GradientLocation;
 
 /// All the memory of one call of a cell.
 struct Frame {
@@ -46,8 +47,10 @@ struct Frame {
   /// respect to the input comes first and one with respect to the weights later. Null where backward is one, and in a
   /// frozen cell.
   std::byte* weight_gradient_inputs = nullptr;
-  std::byte* features = nullptr;      ///< this cell's part, of this micro-batch: what it reads of the samples beside x
-  std::byte* scratch = nullptr;       ///< the stage's, for one call
+  std::byte* features = nullptr;  ///< this cell's part, of this micro-batch: what it reads of the samples beside x
+  std::byte* scratch = nullptr;   ///< the stage's, for one call
+  /// Of this micro-batch, for layers that draw random numbers in training; null where no cell of the chunk does.
+  const ops::DrawKey* draw_key = nullptr;
   const float* parameters = nullptr;  ///< this cell's part of the parameter arena
   Weights weights;                    ///< likewise, as load_weights() had them
   float* gradients = nullptr;         ///< this cell's part of this micro-batch's gradients; null where none are wanted:
@@ -55,37 +58,37 @@ struct Frame {
   bool training = true;               ///< false: running statistics, in evaluation and in a frozen cell
 
   bool splits_backward() const { return weight_gradient_inputs != nullptr; }
-  std::byte* operator[](const Place& place) const;
-  std::byte* operator[](const GradientPlace& place) const;
+  std::byte* operator[](const TensorLocation& location) const;
+  std::byte* operator[](const GradientLocation& location) const;
   const float* operator[](ParameterRef p) const { return parameters + p.offset; }
   float* gradient(ParameterRef p) const { return gradients + p.offset; }
 };
 
 /// Where a tensor lies in a cell's memory.
-struct Place {
+struct TensorLocation {
   std::byte* Frame::*part = nullptr;
   std::int64_t offset_bytes = 0;
 
-  bool operator==(const Place&) const = default;
+  bool operator==(const TensorLocation&) const = default;
 };
 
 /// Where a gradient lies: in a backward that is one, and in one of two parts.
-struct GradientPlace {
-  Place joint, split;
+struct GradientLocation {
+  TensorLocation joint, split;
 };
 
-inline std::byte* Frame::operator[](const Place& place) const {
-  return this->*place.part + place.offset_bytes;
+inline std::byte* Frame::operator[](const TensorLocation& location) const {
+  return this->*location.part + location.offset_bytes;
 }
-inline std::byte* Frame::operator[](const GradientPlace& place) const {
-  return (*this)[splits_backward() ? place.split : place.joint];
+inline std::byte* Frame::operator[](const GradientLocation& location) const {
+  return (*this)[splits_backward() ? location.split : location.joint];
 }
 
 /// What a cell reads of the micro-batch's samples: the stage that holds the cell has it loaded.
 struct Feature {
   std::string name;  ///< image
   TensorSpec spec;
-  Place place;
+  TensorLocation location;
 };
 
 /// What layers ask for while a cell is put together. Every offset is a multiple of 64 bytes.
@@ -96,19 +99,20 @@ class CellMemory {
   /// Of activations and their gradients, and of the weights that they meet.
   DataType type() const { return type_; }
   ParameterRef parameter(ParameterSpec spec);
-  Place feature(std::int64_t bytes) { return {&Frame::features, reserve(feature_bytes_, bytes)}; }
-  Place activation(std::int64_t bytes) { return {&Frame::activations, reserve(activation_bytes_, bytes)}; }
-  Place statistic(std::int64_t bytes) { return {&Frame::statistics, reserve(statistic_bytes_, bytes)}; }
-  Place weight_gradient_input(std::int64_t bytes) {
+  TensorLocation feature(std::int64_t bytes) { return {&Frame::features, reserve(feature_bytes_, bytes)}; }
+  TensorLocation activation(std::int64_t bytes) { return {&Frame::activations, reserve(activation_bytes_, bytes)}; }
+  TensorLocation statistic(std::int64_t bytes) { return {&Frame::statistics, reserve(statistic_bytes_, bytes)}; }
+  TensorLocation weight_gradient_input(std::int64_t bytes) {
     return {&Frame::weight_gradient_inputs, reserve(weight_gradient_input_bytes_, bytes)};
   }
   /// Forward and backward each lay out their scratch; the larger counts.
   void need_scratch(std::int64_t bytes) { scratch_bytes_ = std::max(scratch_bytes_, bytes); }
+  void need_draw_key() { needs_draw_key_ = true; }
   void add_flop(double forward, double backward) { forward_flop_ += forward, backward_flop_ += backward; }
 
   struct Entry {
     ParameterSpec spec;
-    ParameterRef place;
+    ParameterRef ref;
   };
   const std::vector<Entry>& parameters() const { return parameters_; }
   std::vector<Entry>& parameters() { return parameters_; }
@@ -118,7 +122,8 @@ class CellMemory {
   std::int64_t statistic_bytes() const { return statistic_bytes_; }
   std::int64_t weight_gradient_input_bytes() const { return weight_gradient_input_bytes_; }
   std::int64_t scratch_bytes() const { return scratch_bytes_; }
-  double forward_flop() const { return forward_flop_; }  ///< of one micro-batch
+  bool needs_draw_key() const { return needs_draw_key_; }  ///< a layer draws random numbers
+  double forward_flop() const { return forward_flop_; }    ///< of one micro-batch
   /// With respect to the input, where it is asked for, and to the weights.
   double backward_flop() const { return backward_flop_; }
 
@@ -129,6 +134,7 @@ class CellMemory {
   std::vector<Entry> parameters_;
   std::int64_t arena_count_ = 0, feature_bytes_ = 0, activation_bytes_ = 0, statistic_bytes_ = 0,
                weight_gradient_input_bytes_ = 0, scratch_bytes_ = 0;
+  bool needs_draw_key_ = false;
   double forward_flop_ = 0, backward_flop_ = 0;
 };
 
@@ -153,12 +159,12 @@ class Cell {
   const std::vector<Feature>& features() const;
 
   /// Freezes the parameters and statistics whose names `wanted` accepts; where that is all that is trained here, the
-  /// cell: batch norm then uses its running statistics, which stay as they are, in training too.
+  /// cell: batch norm then uses its running statistics, which do not change, in training too.
   void freeze(const std::function<bool(const std::string& name)>& wanted);
   bool is_frozen() const { return frozen_; }
 
   /// Creates the operations, before anything below; again for another device.
-  void create_ops(ops::Library& library);
+  void create_ops(ops::Backend& backend);
   /// Tells the operations that the parameters (this cell's part of the arena) have changed.
   void load_weights(const Weights& weights);
   /// x read, y overwritten.
@@ -167,7 +173,8 @@ class Cell {
   /// this frame reads, with the same bits.
   void recompute(const Frame& frame) const;
   /// x and y as in forward; dy is consumed; dx overwritten. Every gradient of the cell's parameters is overwritten,
-  /// unless the cell is frozen. Where the frame splits backward, dx alone, and what backward_weight needs is stored.
+  /// unless the cell is frozen. Where the frame splits backward, only dx is computed, and what backward_weight needs is
+  /// stored.
   void backward(const Frame& frame) const;
   /// After the backward with respect to the input with the same frame, but for the gradients: they are overwritten,
   /// with the bits that the joint backward gives them. Not for frozen cells.

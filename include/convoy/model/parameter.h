@@ -1,4 +1,4 @@
-/// What a layer asks to have stored: trained parameters, and the running statistics that travel with them.
+/// What a layer stores: trained parameters, and the running statistics that are kept and sent with them.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ enum class UpdateRule {
   kMovingAverage,  ///< a running statistic: its "gradient" is the micro-batch's
 };
 
-/// Whoever handles parameters asks for these properties and never for the layer.
+/// Code that handles parameters reads these properties and does not depend on the layer.
 struct ParameterSpec {
   std::string name;                ///< torchvision's: layer1.0.conv1.weight
   std::vector<std::int64_t> dims;  ///< as in files

@@ -10,21 +10,17 @@
 
 namespace convoy {
 
-/// Seconds of one micro-batch's forward and backward through each cell, from a model of the device: arithmetic at
-/// `flop_per_second`, plus what is read and written around it at `bytes_per_second`.
-struct DeviceRates {
-  double flop_per_second = 2e11;   ///< a core with AVX-512 at about 3 GHz, as oneDNN's convolutions reach it
-  double bytes_per_second = 2e10;  ///< a core's share of main memory
-};
-std::vector<double> model_cell_seconds(const Network& network, const DeviceRates& rates = {});
+/// Seconds of one micro-batch's forward and backward through each cell, from a model of the device: its arithmetic,
+/// plus what is read and written around it.
+std::vector<double> model_cell_seconds(const Network& network);
 
-/// Likewise, of computing again what each cell saves.
-std::vector<double> model_recompute_seconds(const Network& network, const DeviceRates& rates = {});
+/// Likewise, of computing each cell's activations again.
+std::vector<double> model_recompute_seconds(const Network& network);
 
 /// Whether a stage of these cells can be.
 using StageFits = std::function<bool(std::int64_t stage, const CellRange& cells)>;
 
-/// The contiguous partition into `stages` non-empty runs with the least maximal sum, of those whose stages all fit
+/// The contiguous partition into `stages` non-empty runs with the smallest maximal sum, of those whose stages all fit
 /// (dynamic programming; among equals the one whose earlier stages are smaller). Empty where none fits; without `fits`
 /// all do. Throws RequestError where there are more stages than cells.
 std::vector<CellRange> partition(const std::vector<double>& cell_seconds, std::int64_t stages,

@@ -21,13 +21,13 @@ struct BatchNormInputs {
   const float* beta = nullptr;     ///< (C)
   /// (C) sums of x and of its squares, where the convolution before has them (ConvolutionOp::gives_sums): the pass over
   /// x that takes the statistics is left out. Its mean of squares less the square of the mean loses digits where the
-  /// mean is far from 0; it is offered for 16-bit x alone, whose own digits are fewer. Null for none.
+  /// mean is far from 0; it is offered only for 16-bit x, which has fewer digits anyway. Null for none.
   const float* sum = nullptr;
   const float* square_sum = nullptr;
 };
 
 struct BatchNormOutputs {
-  void* y = nullptr;              ///< (N,H,W,C); null for the statistics alone
+  void* y = nullptr;              ///< (N,H,W,C); null if only the statistics are wanted
   float* mean = nullptr;          ///< (C) over the N*H*W values of this micro-batch; backward reads it
   float* inv_std = nullptr;       ///< (C) 1 / sqrt(biased variance + epsilon); backward reads it
   float* var_unbiased = nullptr;  ///< (C) for the running statistics: sum of squares / max(1, N*H*W - 1)
@@ -52,8 +52,8 @@ struct BatchNormGradInputs {
   const float* mean = nullptr;
   const float* inv_std = nullptr;
   const float* var_unbiased = nullptr;
-  /// The convolution behind has made the pass over dy (ConvolutionOp::sums_gradients): dgamma and dbeta are there, dy
-  /// is 0 where the ReLU did not let through, but for the roundings of its argument. Only with spec.relu and without
+  /// The next convolution has made the pass over dy (ConvolutionOp::sums_gradients): dgamma and dbeta are there, dy is
+  /// 0 where the ReLU did not let through, but for the roundings of its argument. Only with spec.relu and without
   /// spec.residual.
   bool summed = false;
 };
@@ -68,7 +68,7 @@ struct BatchNormGradOutputs {
   float* var_unbiased = nullptr;  ///< (C) likewise
 };
 
-/// Where statistics and parameters stand fixed, batch norm is a factor a channel: x is not needed.
+/// Where statistics and parameters stand fixed, batch norm is a factor per channel: x is not needed.
 struct BatchNormInferenceGrad {
   const void* dy = nullptr;  ///< (N,H,W,C)
   const void* y = nullptr;   ///< infer's output, the ReLU's mask; read only with spec.relu
@@ -84,6 +84,9 @@ struct BatchNormInferenceGrad {
 /// float32). Ioffe & Szegedy 2015, algorithm 1; backward from its section 3.
 class BatchNormOp {
  public:
+  using Spec = BatchNormSpec;
+  static constexpr const char* kName = "batch normalisation";
+
   virtual ~BatchNormOp() = default;
 
   virtual void forward(const BatchNormInputs& in, const BatchNormOutputs& out) = 0;

@@ -1,4 +1,4 @@
-/// The contract of 2-d convolution without bias: forward, backward by input, backward by weight.
+/// The contract of 2-d convolution without bias: forward, data gradient, weight gradient.
 #pragma once
 
 #include <cstdint>
@@ -60,6 +60,9 @@ struct NormalisedInputGradients {
 /// threads. Every pointer is device memory, 64-byte aligned.
 class ConvolutionOp {
  public:
+  using Spec = ConvolutionSpec;
+  static constexpr const char* kName = "convolution";
+
   virtual ~ConvolutionOp() = default;
 
   /// Takes w (K,R,S,C) into the layout in which forward and backward_input want it. Call after every change of w, which

@@ -1,4 +1,4 @@
-/// The contract of what runs over whole arenas or activations, value by value: sums, the update, moving averages.
+/// The contract of element-wise operations over whole arenas or activations: sums, the update, moving averages.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,7 @@ constexpr double halving_sum(double* addends) {
   return addends[0];
 }
 
-/// Each value's result depends on that value alone, bit for bit: neither on where a range begins or ends nor on the
+/// Each value's result depends only on that value, bit for bit: neither on where a range begins or ends nor on the
 /// number of threads (no contraction that the vector loop has and its remainder has not). Slices rely on it.
 class ElementwiseOps {
  public:
@@ -77,7 +77,7 @@ class ElementwiseOps {
   /// blocks; sum may be blocks[0]. At least one block.
   virtual void fold(std::span<const float* const> blocks, float* sum, std::int64_t count) = 0;
 
-  /// to = from, bit for bit; they do not overlap.
+  /// to = from, bit for bit; they do not overlap. `from` may be in a HostBuffer.
   virtual void copy(const void* from, void* to, std::int64_t size_bytes) = 0;
 
   /// to = from, rounded to `type` (to nearest, ties to even).

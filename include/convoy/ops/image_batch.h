@@ -1,4 +1,4 @@
-/// The contract of what turns stored bytes into a network's input: crop, flip, normalise and round in one pass.
+/// The contract of turning stored bytes into a network's input: crop, flip, normalise and round in one pass.
 #pragma once
 
 #include <cstdint>
@@ -30,19 +30,22 @@ struct ImageMix {
 struct ImageCut {
   std::int32_t dy = 0, dx = 0;  ///< where the border reflects: within +-(H - 1), +-(W - 1)
   std::int32_t flip = 0;
-  std::int32_t black = 0;  ///< 1: byte 0 everywhere, for places behind the last sample
+  std::int32_t is_padding = 0;  ///< 1: byte 0 everywhere, for places after the last sample
   std::int32_t hole_top = 0, hole_bottom = 0, hole_left = 0, hole_right = 0;  ///< rows [top, bottom) of what comes out
   ImageMix mix;
 };
 
-/// The pixel of 0..count - 1 that kReflect shows at a place at most count - 1 outside.
-constexpr std::int64_t reflected(std::int64_t place, std::int64_t count) {
-  return place < 0 ? -place : place >= count ? 2 * (count - 1) - place : place;
+/// The pixel of 0..count - 1 that kReflect shows at a position at most count - 1 outside.
+constexpr std::int64_t reflected(std::int64_t position, std::int64_t count) {
+  return position < 0 ? -position : position >= count ? 2 * (count - 1) - position : position;
 }
 
 /// x[n,h,w,c] = value_of[c, byte], mixed in float32 as mix says, rounded to spec.type.
 class ImageBatchOp {
  public:
+  using Spec = ImageBatchSpec;
+  static constexpr const char* kName = "batch of images";
+
   virtual ~ImageBatchOp() = default;
 
   /// images (N,H,W,C) and cuts (N) in device memory; x overwritten.

@@ -2,28 +2,42 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "convoy/base/data_type.h"
+#include "convoy/ops/activation.h"
 
 namespace convoy::ops {
 
 struct LinearSpec {
-  std::int64_t n = 0;                  ///< samples N
+  std::int64_t n = 0;                  ///< rows N: samples, or the words of all samples
   std::int64_t num_inputs = 0;         ///< C
   std::int64_t num_outputs = 0;        ///< K
-  DataType type = DataType::kFloat32;  ///< of x, w, dx, dy
+  DataType type = DataType::kFloat32;  ///< of x, w, dy, dx
+  /// Of y, b and the activated y: float32, as logits are, or `type` for a layer inside a network.
+  DataType y_type = DataType::kFloat32;
+  std::optional<Activation> activation = {};  ///< that forward computes of y, too
 
   double forward_flop() const { return 2.0 * static_cast<double>(n * num_inputs * num_outputs); }
 };
 
-/// y  = x w^T + b    x (N,C)   w (K,C)   b (K)   y (N,K)
+struct LinearOutputs {
+  void* y = nullptr;          ///< (N,K); null with an activation: not wanted
+  void* activated = nullptr;  ///< (N,K), with an activation alone; not y
+};
+
+/// y  = x w^T + b    x (N,C)   w (K,C)   b (K)   y (N,K)      activated = f(y)
 /// dx = dy w         dw = dy^T x         db = column sums of dy; all overwritten
-/// y (the logits), b, dw and db are float32, all else of spec.type; accumulated in float32.
+/// Accumulated in float32; dw and db are float32. f is computed of y as it is stored: the bits of ActivationOp.
+/// Backward begins with dy, the gradient of y and not of f(y): ActivationOp's, of y, or of max(0, y) in its stead.
 class LinearOp {
  public:
+  using Spec = LinearSpec;
+  static constexpr const char* kName = "linear layer";
+
   virtual ~LinearOp() = default;
 
-  virtual void forward(const void* x, const void* w, const float* b, float* y) = 0;
+  virtual void forward(const void* x, const void* w, const void* b, const LinearOutputs& out) = 0;
   virtual void backward_input(const void* dy, const void* w, void* dx) = 0;
   virtual void backward_weight(const void* x, const void* dy, float* dw, float* db) = 0;
 };

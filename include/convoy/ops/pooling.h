@@ -22,9 +22,12 @@ struct PoolingSpec {
 };
 
 /// y[n,p,q,c] = max over the window; the first in row-major order among equals.
-/// winner[n,p,q,c]: its place in the window, row * kernel + column, which backward reads. kernel <= 15.
+/// winner[n,p,q,c]: its index in the window, row * kernel + column, which backward reads. kernel <= 15.
 class MaxPoolOp {
  public:
+  using Spec = PoolingSpec;
+  static constexpr const char* kName = "max pooling";
+
   virtual ~MaxPoolOp() = default;
 
   virtual void forward(const void* x, void* y, std::uint8_t* winner) = 0;
@@ -35,6 +38,9 @@ class MaxPoolOp {
 /// y[n,p,q,c] = mean over the pixels of the window that lie inside the image.
 class AveragePoolOp {
  public:
+  using Spec = PoolingSpec;
+  static constexpr const char* kName = "average pooling";
+
   virtual ~AveragePoolOp() = default;
 
   virtual void forward(const void* x, void* y) = 0;
@@ -49,6 +55,9 @@ struct GlobalPoolingSpec {
 /// y (N,1,1,C) = mean over H and W of x (N,H,W,C).
 class GlobalAveragePoolOp {
  public:
+  using Spec = GlobalPoolingSpec;
+  static constexpr const char* kName = "global average pooling";
+
   virtual ~GlobalAveragePoolOp() = default;
 
   virtual void forward(const void* x, void* y) = 0;

@@ -12,7 +12,7 @@ struct ShortcutSpec {
   Shape x;  ///< (N,H,W,C)
   std::int64_t stride = 2;
   std::int64_t num_channels = 0;     ///< K >= C
-  std::int64_t channels_before = 0;  ///< of the K - C zero channels so many stand before x's, the rest behind
+  std::int64_t channels_before = 0;  ///< of the K - C zero channels so many stand before x's, the rest after
   DataType type = DataType::kFloat32;
 
   Shape y() const { return {x.n, (x.h + stride - 1) / stride, (x.w + stride - 1) / stride, num_channels}; }
@@ -21,6 +21,9 @@ struct ShortcutSpec {
 /// y = every stride-th pixel of x, new channels zero.
 class ShortcutOp {
  public:
+  using Spec = ShortcutSpec;
+  static constexpr const char* kName = "shortcut";
+
   virtual ~ShortcutOp() = default;
 
   virtual void forward(const void* x, void* y) = 0;

@@ -1,36 +1,193 @@
 /// All that a parameter file can say, as typed structs. Nothing here is computed: files and command line fill it
-/// (parse.h), and the checks that need the world size or the data are made by who knows them.
+/// (parse.h), and the checks that need the world size or the data are made by the code that knows those.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
 namespace convoy {
 
+// --- Choices, with the words that parameter files use for them ------------------------------------------------------
+// Each enumeration has one table of words, for reading, printing and "nearest".
+
+template <typename T>
+struct Choice {
+  T value;
+  const char* word;
+  const char* synonyms = "";  ///< what else people call it, in small letters: whoever writes one is told the word
+};
+
+/// The table of an enumeration: an array of Choice<T>, by a specialisation. No other type has one.
+template <typename T>
+inline constexpr std::nullptr_t kChoices = nullptr;
+
+/// The word that parameter files use for a value.
+template <typename T>
+requires requires {
+  std::size(kChoices<T>);
+}
+constexpr const char* name_of(T value) {
+  for (const Choice<T>& choice : kChoices<T>) {
+    if (choice.value == value) return choice.word;
+  }
+  return "?";
+}
+
+enum class ActivationKind {
+  kRelu,      ///< max(0, x)
+  kGelu,      ///< x Phi(x), Phi the normal distribution's (Hendrycks, Gimpel 2016)
+  kGeluTanh,  ///< 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))): its approximation, as BERT has it
+};
+template <>
+inline constexpr Choice<ActivationKind> kChoices<ActivationKind>[] = {
+    {ActivationKind::kRelu, "relu"}, {ActivationKind::kGelu, "gelu"}, {ActivationKind::kGeluTanh, "gelu_tanh"}};
+
+enum class PositionKind { kSinusoids, kLearned };
+template <>
+inline constexpr Choice<PositionKind> kChoices<PositionKind>[] = {
+    {PositionKind::kSinusoids, "sinusoids", "sinusoidal fixed"}, {PositionKind::kLearned, "learned", "trained"}};
+
+enum class NormPlace { kAfter, kBefore };
+template <>
+inline constexpr Choice<NormPlace> kChoices<NormPlace>[] = {{NormPlace::kAfter, "after", "post postnorm"},
+                                                            {NormPlace::kBefore, "before", "pre prenorm"}};
+
 enum class ScheduleKind { kNaive, kGpipe, k1F1B, kInterleaved, kZeroBubble };
+template <>
+inline constexpr Choice<ScheduleKind> kChoices<ScheduleKind>[] = {
+    {ScheduleKind::kNaive, "naive"},
+    {ScheduleKind::kGpipe, "gpipe"},
+    {ScheduleKind::k1F1B, "1f1b"},
+    {ScheduleKind::kInterleaved, "interleaved", "vpp virtual"},
+    {ScheduleKind::kZeroBubble, "zero_bubble", "zb zb-h1"}};
+
 enum class OptimizerKind { kSgd, kAdam, kAdamW, kLars };
-enum class LearningRateKind { kConstant, kStep, kMultistep, kCosine, kPolynomial, kOnecycle };
+template <>
+inline constexpr Choice<OptimizerKind> kChoices<OptimizerKind>[] = {{OptimizerKind::kSgd, "sgd"},
+                                                                    {OptimizerKind::kAdam, "adam"},
+                                                                    {OptimizerKind::kAdamW, "adamw"},
+                                                                    {OptimizerKind::kLars, "lars"}};
+
+enum class LearningRateKind { kConstant, kStep, kMultistep, kCosine, kPolynomial, kOnecycle, kInverseSqrt };
+template <>
+inline constexpr Choice<LearningRateKind> kChoices<LearningRateKind>[] = {
+    {LearningRateKind::kConstant, "constant"},
+    {LearningRateKind::kStep, "step"},
+    {LearningRateKind::kMultistep, "multistep"},
+    {LearningRateKind::kCosine, "cosine"},
+    {LearningRateKind::kPolynomial, "polynomial"},
+    {LearningRateKind::kOnecycle, "onecycle"},
+    {LearningRateKind::kInverseSqrt, "inverse_sqrt", "noam rsqrt"}};
+
 enum class DeviceKind { kAuto, kCpu, kCuda };
+template <>
+inline constexpr Choice<DeviceKind> kChoices<DeviceKind>[] = {
+    {DeviceKind::kAuto, "auto"}, {DeviceKind::kCpu, "cpu", "host"}, {DeviceKind::kCuda, "cuda", "gpu nvidia"}};
+
 enum class PrecisionKind { kF32, kTf32, kBf16, kFp16 };
+template <>
+inline constexpr Choice<PrecisionKind> kChoices<PrecisionKind>[] = {
+    {PrecisionKind::kF32, "f32", "float32 fp32 float single"},
+    {PrecisionKind::kTf32, "tf32", "tensorfloat32"},
+    {PrecisionKind::kBf16, "bf16", "bfloat16"},
+    {PrecisionKind::kFp16, "fp16", "float16 f16 half"}};
+
 enum class ReductionKind { kInvariant, kFast };
+template <>
+inline constexpr Choice<ReductionKind> kChoices<ReductionKind>[] = {{ReductionKind::kInvariant, "invariant"},
+                                                                    {ReductionKind::kFast, "fast"}};
+
 enum class WeightsKind { kEma, kTrained };
+template <>
+inline constexpr Choice<WeightsKind> kChoices<WeightsKind>[] = {{WeightsKind::kEma, "ema"},
+                                                                {WeightsKind::kTrained, "trained"}};
+
 enum class RecomputeKind { kNone, kCell, kAuto };
-enum class ImportFormat { kAuto, kFolder, kCifar, kIdx };
+template <>
+inline constexpr Choice<RecomputeKind> kChoices<RecomputeKind>[] = {
+    {RecomputeKind::kNone, "none"},
+    {RecomputeKind::kCell, "cell", "all full checkpoint"},
+    {RecomputeKind::kAuto, "auto"}};
+
+enum class ImportFormat { kAuto, kFolder, kCifar, kIdx, kText, kCsv };
+template <>
+inline constexpr Choice<ImportFormat> kChoices<ImportFormat>[] = {
+    {ImportFormat::kAuto, "auto"},
+    {ImportFormat::kFolder, "folder", "imagefolder jpeg png"},
+    {ImportFormat::kCifar, "cifar", "cifar10 cifar100"},
+    {ImportFormat::kIdx, "idx", "mnist fashion-mnist"},
+    {ImportFormat::kText, "text", "txt imdb aclimdb"},
+    {ImportFormat::kCsv, "csv", "tsv table"}};
+
+enum class TokenizerKind { kWords, kSubwords };
+template <>
+inline constexpr Choice<TokenizerKind> kChoices<TokenizerKind>[] = {
+    {TokenizerKind::kWords, "words", "word"},
+    {TokenizerKind::kSubwords, "subwords", "subword sentencepiece unigram bpe"}};
+
 enum class StorageKind { kRaw, kEncoded };
+template <>
+inline constexpr Choice<StorageKind> kChoices<StorageKind>[] = {{StorageKind::kRaw, "raw"},
+                                                                {StorageKind::kEncoded, "encoded"}};
+
 enum class ResizeKind { kCrop, kSquash };
+template <>
+inline constexpr Choice<ResizeKind> kChoices<ResizeKind>[] = {{ResizeKind::kCrop, "crop"},
+                                                              {ResizeKind::kSquash, "squash"}};
+
 enum class VerifyKind { kNone, kOnce, kEpoch };
+template <>
+inline constexpr Choice<VerifyKind> kChoices<VerifyKind>[] = {
+    {VerifyKind::kEpoch, "epoch"}, {VerifyKind::kOnce, "once"}, {VerifyKind::kNone, "none"}};
+
 enum class CropKind { kPad, kRandomResized };
+template <>
+inline constexpr Choice<CropKind> kChoices<CropKind>[] = {{CropKind::kPad, "pad"},
+                                                          {CropKind::kRandomResized, "random_resized"}};
+
 enum class BorderKind {
   kBlack,
-  kReflect,  ///< the image mirrored about its outermost pixels: place -1 shows pixel 1
+  kReflect,  ///< the image mirrored about its outermost pixels: position -1 shows pixel 1
 };
+template <>
+inline constexpr Choice<BorderKind> kChoices<BorderKind>[] = {{BorderKind::kBlack, "black"},
+                                                              {BorderKind::kReflect, "reflect"}};
+
 enum class ChannelsKind { kAuto, kGrey, kColour };
+template <>
+inline constexpr Choice<ChannelsKind> kChoices<ChannelsKind>[] = {{ChannelsKind::kAuto, "auto"},
+                                                                  {ChannelsKind::kGrey, "1", "grey gray"},
+                                                                  {ChannelsKind::kColour, "3", "rgb colour color"}};
+
 enum class OrientKind { kAuto, kAsStored, kTurned };
+template <>
+inline constexpr Choice<OrientKind> kChoices<OrientKind>[] = {
+    {OrientKind::kAuto, "auto"},
+    {OrientKind::kAsStored, "false", "no off stored torchvision"},
+    {OrientKind::kTurned, "true", "yes on turned exif"}};
+
+// --- Sections --------------------------------------------------------------------------------------------------------
 
 struct ModelParams {
   std::string name = "resnet20";
+  std::int64_t length = 256;  ///< tokens of a text that the network reads
   bool operator==(const ModelParams&) const = default;
+};
+
+/// Of model.name = transformer, but for the words that it reads. Its keys stand in the section model.
+struct TransformerParams {
+  std::int64_t layers = 2;
+  std::int64_t heads = 4;          ///< divides width
+  std::int64_t width = 128;        ///< C: values of a word between layers
+  std::int64_t feedforward = 512;  ///< F: outputs of a layer's first linear layer
+  double dropout = 0.1;
+  ActivationKind activation = ActivationKind::kRelu;
+  PositionKind positions = PositionKind::kSinusoids;
+  NormPlace norm = NormPlace::kAfter;  ///< of a layer's sums: after them, or before its parts
+  bool operator==(const TransformerParams&) const = default;
 };
 
 struct DataParams {
@@ -44,8 +201,8 @@ struct DataParams {
 };
 
 struct BatchParams {
-  std::int64_t global = 128;  ///< samples a step, over all replicas
-  std::int64_t micro = 32;    ///< samples a micro-batch: what batch norm averages over
+  std::int64_t global = 128;  ///< samples per step, over all replicas
+  std::int64_t micro = 32;    ///< samples per micro-batch: what batch norm averages over
   bool operator==(const BatchParams&) const = default;
 };
 
@@ -57,7 +214,7 @@ struct GridParams {
 
 struct ScheduleParams {
   ScheduleKind kind = ScheduleKind::k1F1B;
-  std::int64_t chunks = 2;  ///< interleaved: runs of cells a stage
+  std::int64_t chunks = 2;  ///< interleaved: runs of cells per stage
   bool operator==(const ScheduleParams&) const = default;
 };
 
@@ -94,7 +251,7 @@ struct TrainParams {
   std::uint64_t seed = 1;
   double label_smoothing = 0;
   PrecisionKind precision = PrecisionKind::kF32;
-  std::vector<std::string> freeze;         ///< patterns of parameters' names that stay as they are: "layer1.*"
+  std::vector<std::string> freeze;         ///< patterns of names of frozen parameters: "layer1.*"
   double clip_norm = 0;                    ///< of the gradient, over all parameters; 0: not clipped
   double ema_decay = 0;                    ///< of the weights' moving average; 0: none
   std::int64_t evaluate_every_epochs = 1;  ///< 0: only at the end
@@ -113,7 +270,7 @@ struct AugmentParams {
   double brightness = 0, contrast = 0, saturation = 0;  ///< factors within 1 -+ this
   std::int64_t cutout = 0;                              ///< pixels: side of a square set to the mean
   double mixup = 0;                                     ///< alpha of Beta(alpha, alpha); 0: not
-  bool normalize = true;                                ///< (x - mean) / deviation of the training set, a channel
+  bool normalize = true;  ///< (x - mean) / standard deviation of the training set, a channel
   bool operator==(const AugmentParams&) const = default;
 };
 
@@ -129,17 +286,19 @@ struct CheckpointParams {
 
 struct EvaluateParams {
   WeightsKind weights = WeightsKind::kEma;
-  bool mirror = false;     ///< each picture is looked at as it is and mirrored
+  bool mirror = false;     ///< each picture is evaluated plain and mirrored
   bool confusion = false;  ///< confusion.csv and classes.csv in run.directory
   bool operator==(const EvaluateParams&) const = default;
 };
 
 struct PredictParams {
   std::string data;      ///< as data.test is given, or a folder of images; empty: data.test, or else data.val
-  std::string output;    ///< a .csv file; empty: predictions.csv in run.directory, of one picture none
+  std::string text;      ///< one text to predict, in place of `data`
+  std::string output;    ///< a .csv file; empty: predictions.csv in run.directory, of one picture or text none
   std::int64_t top = 5;  ///< classes per row, the most probable first
-  OrientKind orient = OrientKind::kAuto;  ///< image files are turned as their Exif orientation says; auto: the card's
-  bool strict = false;                    ///< the first bad image ends the prediction
+  OrientKind orient =
+      OrientKind::kAuto;  ///< image files are turned as their Exif orientation says; auto: the checkpoint's
+  bool strict = false;    ///< the first bad image ends the prediction
   bool operator==(const PredictParams&) const = default;
 };
 
@@ -152,9 +311,9 @@ struct InitParams {
 
 struct RunParams {
   std::string directory = "runs/convoy";
-  std::int64_t threads = 0;  ///< compute threads a rank; 0: the cores bound to the rank, shared fairly
+  std::int64_t threads = 0;  ///< compute threads per rank; 0: the cores bound to the rank, shared fairly
   DeviceKind device = DeviceKind::kAuto;
-  std::string plans;  ///< the engines that a GPU's library uses; empty: plans.txt in `directory`
+  std::string plans;  ///< the engines that a GPU's backend uses; empty: plans.txt in `directory`
   ReductionKind reduction = ReductionKind::kInvariant;
   double bucket_mib = 4;   ///< gradients travel in buckets of about this size; never changes a bit
   std::int64_t trace = 0;  ///< training steps to record; 0: none
@@ -166,7 +325,7 @@ struct PlanParams {
   std::vector<std::int64_t> micro;  ///< to try; empty: batch.micro
   bool measure = true;              ///< cells, memory and network; false: from a model
   double latency_us = 0;            ///< of a message between ranks; 0: as measured
-  double bandwidth_gb_s = 0;        ///< likewise, 10^9 bytes a second
+  double bandwidth_gb_s = 0;        ///< likewise, 10^9 bytes per second
   std::string draw;                 ///< an .svg file
   bool operator==(const PlanParams&) const = default;
 };
@@ -179,11 +338,15 @@ struct ImportParams {
   std::int64_t size = 0;  ///< rows and columns of a raw image; 0: as they are
   ResizeKind resize = ResizeKind::kCrop;
   ChannelsKind channels = ChannelsKind::kAuto;
-  bool orient = false;      ///< images are turned as their Exif orientation says
-  double val_fraction = 0;  ///< of each class of train, for a split of its own
-  std::int64_t shards = 0;  ///< files per split; 0: one for every 128 MiB, at most 256
-  bool strict = false;      ///< the first bad file ends the import
-  bool replace = false;     ///< of a data set that `output` holds
+  bool orient = false;  ///< images are turned as their Exif orientation says
+  TokenizerKind tokenizer = TokenizerKind::kWords;
+  std::int64_t vocabulary = 20'000;    ///< tokens, with the special ones, at most
+  std::string text_column = "text";    ///< of tables
+  std::string label_column = "label";  ///< likewise
+  double val_fraction = 0;             ///< of each class of train, for a split of its own
+  std::int64_t shards = 0;             ///< files per split; 0: one for every 128 MiB, at most 256
+  bool strict = false;                 ///< the first bad file ends the import
+  bool replace = false;                ///< of a data set that `output` holds
   bool operator==(const ImportParams&) const = default;
 };
 
@@ -195,6 +358,7 @@ struct ExportParams {
 /// Everything. Sections in the order in which --help prints them.
 struct Parameters {
   ModelParams model;
+  TransformerParams transformer;
   DataParams data;
   BatchParams batch;
   GridParams grid;

@@ -9,14 +9,15 @@
 
 namespace convoy {
 
-/// What the person asked for.
+/// The request of a command line.
 struct Request {
-  std::string command;                 ///< train, evaluate, ...; "help" for --help, "version" for --version
-  std::vector<std::string> arguments;  ///< paths given to info and check, topics given to help
-  Parameters params;
-  std::set<std::string> commanded;  ///< keys that the command line gives: they are meant for this once
+  std::string command;                      ///< train, evaluate, ...; "help" for --help, "version" for --version
+  std::vector<std::string> arguments = {};  ///< paths given to info and check, topics given to help
+  bool as_markdown = false;                 ///< of help
+  Parameters params = {};
+  std::set<std::string> command_line_keys = {};  ///< keys that the command line gives: they are meant for this run only
 
-  bool commands(const std::string& key) const { return commanded.contains(key); }
+  bool given_on_command_line(const std::string& key) const { return command_line_keys.contains(key); }
 };
 
 /// `convoy COMMAND [FILE.cfg ...] [--section.key=value ...]`; later files override earlier ones, the command line all.
@@ -28,14 +29,14 @@ struct Request {
 /// Not checked, as it takes the world or the data: stages against ranks and cells, model.name, whether the data exist.
 Request parse_command_line(int argc, const char* const* argv);
 
-/// What is allowed, but can hardly be meant: a sentence each, for warnings.
-std::vector<std::string> doubts_about(const Parameters& params);
+/// Warnings about values that are allowed but probably not intended, one sentence each.
+std::vector<std::string> warnings_for(const Parameters& params);
 
 /// A sentence about the keys of the command line that the command does not read; empty where it reads all. `plan` takes
 /// what `train` reads, so that the command line of a run can be planned.
 std::string describe_unread_keys(const Request& request);
 
-/// The parameter file that gives exactly these parameters, commented; run directories and checkpoints keep it.
+/// The parameter file with exactly these parameters and comments; run directories and checkpoints keep it.
 std::string render(const Parameters& params);
 
 /// Reads back what render() wrote (checkpoints hold it).
@@ -44,6 +45,7 @@ Parameters parse_parameters(const std::string& text, const std::string& where);
 /// A key with two values, as a parameter file writes them.
 struct KeyChange {
   std::string key, before, after;
+  bool changes_result = false;  ///< of a run that goes on with it: as the table of keys says
 };
 
 /// The keys whose values differ, in the order of the file.
@@ -54,5 +56,13 @@ std::vector<KeyChange> changed_keys(const Parameters& before, const Parameters& 
 /// and the keys that it reads. Lines of at most `columns`, but for a word that is longer. Throws RequestError for a
 /// topic that names nothing.
 std::string help_text(const std::vector<std::string>& topics = {}, int columns = 80);
+
+/// The same for a browser: how parameter files work, the commands, and a table of keys for each section. What
+/// input/README.md holds. Networks, which this floor does not know, are given.
+struct NetworkHelp {
+  std::string names;  ///< "`resnet20`, `resnet32`"
+  std::string sentence;
+};
+std::string markdown_help(const std::vector<NetworkHelp>& networks);
 
 }  // namespace convoy

@@ -1,5 +1,5 @@
 /// A stage's instruction list with its memory: which frame a micro-batch lives in, which buffer a gradient uses, and
-/// how early each receive can be posted. Worked out once; a step follows it, and so does the simulator.
+/// how early each receive can be posted. Computed once; the executor and the simulator both follow it.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,8 @@ struct BoundProgram {
 
 /// A frame is free after its micro-batch's Backward or, where the two are apart, BackwardWeight; in evaluation after
 /// its Loss or SendActivation. Frames are reused in the order in which they became free, so that a frame's last send
-/// has long left when its next micro-batch comes; at least `min_frames` of them a chunk.
-/// A gradient's buffer is free after Backward or BackwardInput. BackwardWeight uses the frame alone.
+/// has long left when its next micro-batch comes; at least `min_frames` of them per chunk.
+/// A gradient's buffer is free after Backward or BackwardInput. BackwardWeight uses only the frame.
 /// Throws Error where a list receives a third gradient before the first is used: it would wait for itself.
 BoundProgram bind_program(const StageProgram& program, std::int64_t min_frames = 1);
 

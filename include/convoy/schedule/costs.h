@@ -1,4 +1,4 @@
-/// What a step's instructions take, in seconds: given by the planner, followed by schedules and the simulator.
+/// What a step's instructions take, in seconds: given by the planner, used by schedules and the simulator.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct BucketCost {
   double gather_seconds = 0;  ///< exchange: from the end of the update until everyone's slices are here
 };
 
-/// A virtual stage's work on one micro-batch. Recomputed activations are part of the backward by input.
+/// A virtual stage's work on one micro-batch. Recomputed activations are part of the data gradient.
 struct ChunkCost {
   double load_seconds = 0;     ///< where the chunk reads of the samples
   double forward_seconds = 0;  ///< all cells of the chunk
@@ -37,7 +37,7 @@ struct ChunkCost {
   double backward_input_seconds = 0;
   double backward_weight_seconds = 0;
   std::optional<double> backward_seconds = {};  ///< of a joint Backward, where it is not the sum of the two
-  TransferCost behind = {};                     ///< the boundary behind this virtual stage
+  TransferCost to_next = {};                    ///< the boundary to the next virtual stage
   std::vector<BucketCost> buckets = {};         ///< by bucket; empty: equal shares, exchanges and updates free
 
   double joint_backward_seconds() const {

@@ -15,10 +15,10 @@ struct Panel {
   std::vector<std::vector<IdleSlice>> idle;
 };
 
-/// An SVG without scripts: the panels one below the other on one scale of time, each from its own first begin; a row a
-/// rank (of large grids the first ones). Work is a box, waiting a line below it; boxes hold their micro-batch's number
-/// where there is room. What is too short to be seen is drawn together with its neighbours: a stack, each kind as high
-/// as its share. Colours: Okabe & Ito 2002, which people of all kinds of sight tell apart.
+/// An SVG without scripts: the panels one below the other on one scale of time, each from its own first begin; a row
+/// per rank (of large grids the first ones). Work is a box, waiting a line below it; boxes hold their micro-batch's
+/// number where there is room. What is too short to be seen is drawn together with its neighbours: a stack, each kind
+/// as high as its share. Colours: Okabe & Ito 2002, which people of all kinds of sight tell apart.
 std::string draw(const std::vector<Panel>& panels);
 
 }  // namespace convoy

@@ -11,12 +11,12 @@ enum class Op {
   kLoad,            ///< m: what the chunk's cells, or the loss, read of micro-batch m's samples
   kRecvActivation,  ///< m: from the virtual stage before
   kForward,         ///< m
-  kSendActivation,  ///< m: to the virtual stage behind
+  kSendActivation,  ///< m: to the next virtual stage
   kLoss,            ///< m: loss, and its gradient when training; last virtual stage
-  kRecvGradient,    ///< m: from the virtual stage behind
-  kBackward,        ///< m, [bucket]: by input and by weight, layer by layer while dy is in the cache
-  kBackwardInput,   ///< m: by input alone. Leaves in m's frame what BackwardWeight needs
-  kBackwardWeight,  ///< m, [bucket]: by weight, from m's frame alone, some time after BackwardInput
+  kRecvGradient,    ///< m: from the next virtual stage
+  kBackward,        ///< m, [bucket]: data gradient and weight gradient, layer by layer while dy is in the cache
+  kBackwardInput,   ///< m: the data gradient. Leaves in m's frame what BackwardWeight needs
+  kBackwardWeight,  ///< m, [bucket]: the weight gradient, only from m's frame, some time after BackwardInput
   kSendGradient,    ///< m: to the virtual stage before
   kReduceBucket,    ///< bucket: its gradients are complete here; start their exchange in the data group
   kFoldBucket,      ///< bucket: wait for the other replicas' slices and fold them: the own slice's gradient is complete

@@ -29,10 +29,10 @@ struct PipelineSpec {
 };
 
 /// A list for each stage. Promises, tested for all:
-///   - each micro-batch is loaded or received, forwarded, and sent or scored once a chunk; then backward once, or
-///     backward by input once and later by weight once;
-///   - a chunk's forward, backward, backward by input and by weight run in ascending order of micro-batch (the gradient
-///     tree's binary counter needs it);
+///   - each micro-batch is loaded or received, forwarded, and sent or scored once per chunk; then backward once, or the
+///     data gradient once and later the weight gradient once;
+///   - a chunk's forward, backward, data gradient and weight gradient run in ascending order of micro-batch (the
+///     gradient tree's binary counter needs it);
 ///   - sends and receives of neighbouring virtual stages match in order; no list waits for itself, even when a send
 ///     only leaves once the receiver has asked for it;
 ///   - every bucket is reduced once, right after its last backward; folded and updated after the next reduction is
@@ -44,31 +44,52 @@ Schedule make_naive(const PipelineSpec& spec);  ///< one micro-batch at a time t
 Schedule make_gpipe(const PipelineSpec& spec);  ///< fill, drain; all micro-batches in flight
 Schedule make_1f1b(const PipelineSpec& spec);   ///< stage s holds at most min(stages - s, micro_batches) in flight
 
-/// Several chunks a stage: a v-th of 1F1B's bubble. Narayanan et al. 2021, for any number of micro-batches.
-/// Micro-batches go through the chunks in max(1, floor(m / p)) groups, of g at most: p where p divides m, else up to
-/// 2p - 1. Stage s holds at most min(2 (p - s - 1) + (v - 1) g + 1, v m) in flight, over all its chunks.
+/// Several chunks per stage: a v-th of 1F1B's bubble. Narayanan et al. 2021, for any number of micro-batches.
+/// Micro-batches go through the chunks in max(1, floor(m / p)) groups, of g at most: p where p divides m, else up to 2p
+/// - 1. Stage s holds at most min(2 (p - s - 1) + (v - 1) g + 1, v m) in flight, over all its chunks.
 /// With m >= p and equal costs, a stage's bubble is (p - 1) (forward + backward) of one chunk; where g > p + 2, up to
 /// g - p - 2 backwards of one chunk more, in which a gradient waits for a buffer.
 Schedule make_interleaved(const PipelineSpec& spec);
 
-/// Backward by input first, by weight where there is time: ZB-H1. Qi et al. 2023.
+/// Data gradients first, weight gradients where there is time: ZB-H1. Qi et al. 2023.
 /// In flight, until BackwardWeight is done: at most min(p, m) in every stage, which is what 1F1B's first stage holds.
 /// (Held to 1F1B's p - s in each stage, the last could delay no BackwardWeight, and the bubble would be
-/// (p - 1) (forward + backward by input).)
-/// With m >= p and stages of equal cost, weight no longer than forward and input, the step's bubble is at most
-/// (p - 1) (forward + by input - by weight): a third of 1F1B's where all three are equal. At any costs, where exchanges
-/// take no time and a joint Backward takes the sum of both, it simulates (without buffering) no slower than 1F1B.
+/// (p - 1) (forward + data gradient).)
+/// With m >= p and stages of equal cost, the weight gradient no longer than forward and the data gradient, the step's
+/// bubble is at most (p - 1) (forward + data gradient - weight gradient): a third of 1F1B's where all three are equal.
+/// At any costs, where exchanges take no time and a joint Backward takes the sum of both, it simulates (without
+/// buffering) no slower than 1F1B.
 Schedule make_zero_bubble(const PipelineSpec& spec);
 
-/// The schedule of that kind. Throws Error where spec is no pipeline, or the kind has one chunk a stage and spec more.
+/// What the rest of the program knows of each kind: the one list of schedules.
+struct ScheduleTraits {
+  ScheduleKind kind;
+  Schedule (*make)(const PipelineSpec& spec);
+  bool has_chunks = false;       ///< takes several chunks per stage (schedule.chunks)
+  bool splits_backward = false;  ///< into BackwardInput and BackwardWeight
+  bool follows_costs = false;    ///< its order depends on PipelineSpec::costs
+};
+inline constexpr ScheduleTraits kSchedules[] = {
+    {.kind = ScheduleKind::kNaive, .make = make_naive},
+    {.kind = ScheduleKind::kGpipe, .make = make_gpipe},
+    {.kind = ScheduleKind::k1F1B, .make = make_1f1b},
+    {.kind = ScheduleKind::kInterleaved, .make = make_interleaved, .has_chunks = true, .follows_costs = true},
+    {.kind = ScheduleKind::kZeroBubble, .make = make_zero_bubble, .splits_backward = true, .follows_costs = true},
+};
+
+const ScheduleTraits& traits_of(ScheduleKind kind);
+std::vector<ScheduleKind> all_schedules();
+
+/// The schedule of that kind. Throws Error where spec is not a pipeline, or the kind has one chunk per stage and spec
+/// more.
 Schedule make_schedule(ScheduleKind kind, const PipelineSpec& spec);
 
-/// Forward only: evaluation and prediction. One micro-batch in flight a chunk; with several chunks, micro-batches go
+/// Forward only: evaluation and prediction. One micro-batch in flight per chunk; with several chunks, micro-batches go
 /// through them in groups of p.
 Schedule make_evaluation(const PipelineSpec& spec);
 
-/// A micro-batch's stay in a chunk: its saved activations live from taken_at to the end of released_at, both places in
-/// the list.
+/// A micro-batch's stay in a chunk: its saved activations live from taken_at to the end of released_at, both positions
+/// in the list.
 struct SlotUse {
   std::int64_t chunk = 0;
   std::int64_t micro_batch = 0;
@@ -76,12 +97,11 @@ struct SlotUse {
   std::size_t released_at = 0;  ///< its last Backward or BackwardWeight; in evaluation the Loss or the SendActivation
 };
 
-/// One a chunk and micro-batch, in the order in which they are taken.
+/// One per chunk and micro-batch, in the order in which they are taken.
 std::vector<SlotUse> slot_uses(const StageProgram& program);
 
-/// Most micro-batches whose saved activations a stage holds at once; one that is in two chunks counts twice.
-std::int64_t max_in_flight(const StageProgram& program);
-/// Most of that chunk: its frames. Chunks need not come to their most at once.
+/// Most micro-batches whose saved activations a stage holds of that chunk at once: its frames. Chunks need not come to
+/// their most at once.
 std::int64_t max_in_flight(const StageProgram& program, std::int64_t chunk);
 
 /// 1 + the highest chunk in the list.

@@ -1,7 +1,7 @@
-/// Runs instruction lists in simulated time: the planner's clock, and the property tests' proof that nothing deadlocks.
+/// Runs instruction lists in simulated time: the planner's predictions, and the proof in property tests that nothing
+/// deadlocks.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "convoy/schedule/costs.h"
@@ -39,8 +39,8 @@ struct Simulation {
   double bubble = 0;                     ///< share of stages x step_seconds in which stages computed nothing
 };
 
-/// Executes the lists with one clock a stage, event by event, with the memory that bind_program gives them: what the
-/// executor does. Cost: a few tens of nanoseconds an instruction.
+/// Executes the lists with one clock per stage, event by event, with the memory that bind_program gives them: what the
+/// executor does. Cost: a few tens of nanoseconds per instruction.
 ///
 /// Loading, forward, loss, backward, fold and update take their cost and keep the stage busy; all else takes no time of
 /// its own.

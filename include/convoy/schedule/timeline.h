@@ -1,4 +1,5 @@
-/// A step as it ran, or as it would have: which rank was in which instruction when, and who had to wait for whom.
+/// A step as it ran, or as it was planned: which rank was in which instruction at which time, and which rank waited for
+/// which.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ struct Timeline {
   std::size_t num_ranks() const { return ranks.size(); }
   std::size_t stage_of(std::size_t rank) const { return rank % static_cast<std::size_t>(num_stages); }
   std::size_t replica_of(std::size_t rank) const { return rank / static_cast<std::size_t>(num_stages); }
-  /// Instructions a step.
+  /// Instructions per step.
   std::size_t length_of(std::size_t rank) const { return ranks[rank].size() / static_cast<std::size_t>(num_steps); }
 };
 
@@ -40,13 +41,13 @@ std::vector<WorkSeconds> mean_work(const Timeline& measured);
 /// `replicas`: each one's lists; `work`: by rank.
 Timeline planned_step(const std::vector<Schedule>& replicas, const std::vector<WorkSeconds>& work);
 
-/// A message between neighbouring stages: places in the lists of two ranks, counted through all steps.
+/// A message between neighbouring stages: positions in the lists of two ranks, counted through all steps.
 struct Passage {
   std::size_t from_rank = 0, send = 0;
   std::size_t to_rank = 0, receive = 0;
 };
 
-/// Every send with its receive: the k-th of the one is the k-th of the other, as Schedule promises.
+/// Every send with its receive: the k-th of the one is the k-th of the other, as Schedule guarantees.
 std::vector<Passage> find_passages(const Timeline& timeline);
 
 // --- Idle time -------------------------------------------------------------------------------------------------
@@ -69,7 +70,7 @@ const char* to_string(IdleCause cause);
 
 /// A part of a wait.
 struct IdleSlice {
-  std::size_t place = 0;  ///< of the instruction, among its rank's
+  std::size_t instruction_index = 0;  ///< of the instruction, among its rank's
   IdleCause cause = IdleCause::kBubble;
   double begin_seconds = 0, end_seconds = 0;
 

@@ -1,7 +1,9 @@
-/// The message of a failed MPI call.
+/// The message of a failed MPI call, and of one that would fail.
 #include "comm/mpi/check.h"
 
 #include <array>
+#include <limits>
+#include <numeric>
 #include <string_view>
 
 #include "convoy/base/error.h"
@@ -9,6 +11,8 @@
 namespace convoy::mpi {
 
 namespace {
+
+constexpr std::int64_t kMaxCounted = std::numeric_limits<int>::max();
 
 // "/somewhere/src/comm/mpi/session.cpp" -> "src/comm/mpi/session.cpp": where it was built says nothing.
 std::string_view inside_project(std::string_view file) {
@@ -25,6 +29,19 @@ void throw_mpi_error(int code, const char* call, const char* file, int line) {
   const std::string_view reason = length > 0 ? std::string_view(text.data(), static_cast<std::size_t>(length))
                                              : std::string_view("no message for this code");
   fail("MPI could not complete {}: {} (code {}, {}:{}).", call, reason, code, inside_project(file), line);
+}
+
+void check_message_size(std::int64_t size_bytes) {
+  if (size_bytes <= kMaxCounted) return;
+  fail("A message of {} bytes is longer than MPI can count (2^31 - 1). A smaller batch.micro makes it shorter.",
+       size_bytes);
+}
+
+std::vector<int> reduction_counts(std::span<const std::int64_t> counts) {
+  const std::int64_t total = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  if (total > kMaxCounted)
+    fail("A reduction of {} floats is longer than MPI can count (2^31 - 1). More buckets make it shorter.", total);
+  return {counts.begin(), counts.end()};
 }
 
 }  // namespace convoy::mpi

@@ -1,5 +1,10 @@
-/// Every MPI call is checked: a code that is not MPI_SUCCESS becomes an Error that names the call.
+/// Every MPI call is checked: a code that is not MPI_SUCCESS becomes an Error that names the call. And what MPI can
+/// count is checked when a message is created, not in the middle of a step.
 #pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
 
 #include <mpi.h>
 
@@ -11,6 +16,12 @@ namespace convoy::mpi {
 inline void check(int code, const char* call, const char* file, int line) {
   if (code != MPI_SUCCESS) throw_mpi_error(code, call, file, line);
 }
+
+/// Throws Error for more than 2^31 - 1 bytes: MPI 3 counts with ints.
+void check_message_size(std::int64_t size_bytes);
+
+/// The counts as MPI takes them; throws Error where they are more than 2^31 - 1 together.
+std::vector<int> reduction_counts(std::span<const std::int64_t> counts);
 
 }  // namespace convoy::mpi
 

@@ -1,10 +1,11 @@
-/// Groups and messages on MPI. Every wait is a loop of tests that gives way: MPI's own blocking calls spin.
+/// Groups and messages on MPI. Every wait is a loop of tests that yields the core: MPI's own blocking calls spin.
 #include "convoy/comm/communicator.h"
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 #include <exception>
-#include <limits>
+#include <numeric>
 #include <utility>
 
 #include <sched.h>
@@ -13,9 +14,9 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/comm/stop_signals.h"
+#include "convoy/comm/tags.h"
 
 #include "comm/mpi/check.h"
-#include "comm/mpi/chunks.h"
 
 namespace convoy::mpi {
 
@@ -29,27 +30,32 @@ constexpr std::int64_t kLongestSleepNanoseconds = 50'000;
 // and a loader, a GPU or a network that stalls for a while has long gone on. Where a step itself makes ranks wait
 // (small machines, a pipeline's bubbles) it does so in every step: beyond four times the longest wait so far nothing
 // will come.
-constexpr double kLeastPatienceSeconds = 15;
+constexpr double kMinPatienceSeconds = 15;
 constexpr double kPatienceRatio = 4;
 
 // What is usual in this process, whichever object waits. Only the main thread speaks MPI.
 double g_longest_wait_seconds = 0;
 
 int message_count(std::int64_t size_bytes) {
-  if (size_bytes > std::numeric_limits<int>::max()) {
-    fail("A message of {} bytes is longer than MPI can count (2^31 - 1). A smaller batch.micro makes it shorter.",
-         size_bytes);
-  }
+  check_message_size(size_bytes);
   return static_cast<int>(size_bytes);
 }
 
-// All ranks of the group.
-std::int64_t reduce_to_all(std::int64_t value, MPI_Op op, MPI_Comm comm) {
-  std::int64_t result = 0;
+// Each element by itself. All ranks of the group.
+Request start_all_reduce(std::span<const std::int64_t> values, std::span<std::int64_t> result, MPI_Op op,
+                         MPI_Comm comm) {
+  assert(values.size() == result.size());
   MPI_Request request = MPI_REQUEST_NULL;
-  CONVOY_CHECK_MPI(MPI_Iallreduce(&value, &result, 1, MPI_INT64_T, op, comm, &request));
-  Request(request).wait();
-  return result;
+  CONVOY_CHECK_MPI(
+      MPI_Iallreduce(values.data(), result.data(), static_cast<int>(values.size()), MPI_INT64_T, op, comm, &request));
+  return Request(request);
+}
+
+// Calls move(offset_bytes, size_bytes) for one chunk after the other. An empty block is no message at all.
+template <typename Move>
+void for_each_chunk(std::int64_t size_bytes, std::int64_t chunk_bytes, Move&& move) {
+  for (std::int64_t offset = 0; offset < size_bytes; offset += chunk_bytes)
+    move(offset, std::min(chunk_bytes, size_bytes - offset));
 }
 
 }  // namespace
@@ -59,13 +65,13 @@ std::int64_t reduce_to_all(std::int64_t value, MPI_Op op, MPI_Comm comm) {
 Request::Request(Request&& other) noexcept : request_(std::exchange(other.request_, MPI_REQUEST_NULL)) {}
 
 Request& Request::operator=(Request&& other) noexcept {
-  assert((!active() || this == &other) && "a message under way was overwritten");
+  assert((!active() || this == &other) && "a message in flight was overwritten");
   request_ = std::exchange(other.request_, MPI_REQUEST_NULL);
   return *this;
 }
 
 Request::~Request() {
-  assert((!active() || std::uncaught_exceptions() > 0) && "a message under way was forgotten");
+  assert((!active() || std::uncaught_exceptions() > 0) && "a message in flight was destroyed");
 }
 
 bool Request::test() {
@@ -97,9 +103,9 @@ void Patience::check() {
   if (began_seconds_ == 0) began_seconds_ = now_seconds();
   if (!is_terminated()) return;
   if (terminated_seconds_ == 0) terminated_seconds_ = now_seconds();
-  const double limit = std::max(kLeastPatienceSeconds, kPatienceRatio * g_longest_wait_seconds);
+  const double limit = std::max(kMinPatienceSeconds, kPatienceRatio * g_longest_wait_seconds);
   if (now_seconds() - terminated_seconds_ > limit)
-    fail("Nothing came from another rank for {:.0f} s after SIGTERM: it has died, or hangs.", limit);
+    fail("No message came from another rank for {:.0f} s after SIGTERM: that rank has died or hangs.", limit);
 }
 
 void Patience::remember() const {
@@ -152,17 +158,11 @@ Request Communicator::start_all_gather(const double* part, double* all, std::spa
 }
 
 Request Communicator::start_max(const std::int64_t* value, std::int64_t* result) const {
-  MPI_Request request = MPI_REQUEST_NULL;
-  CONVOY_CHECK_MPI(MPI_Iallreduce(value, result, 1, MPI_INT64_T, MPI_MAX, comm_, &request));  // all ranks of this group
-  return Request(request);
+  return start_all_reduce({value, 1}, {result, 1}, MPI_MAX, comm_);
 }
 
 Request Communicator::start_sum(std::span<const std::int64_t> values, std::span<std::int64_t> result) const {
-  assert(values.size() == result.size());
-  MPI_Request request = MPI_REQUEST_NULL;
-  CONVOY_CHECK_MPI(MPI_Iallreduce(values.data(), result.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_SUM,
-                                  comm_, &request));  // all ranks of this group
-  return Request(request);
+  return start_all_reduce(values, result, MPI_SUM, comm_);
 }
 
 // --- Communicator: blocking ----------------------------------------------------------------------------------
@@ -173,8 +173,13 @@ void Communicator::barrier() const {
   Request(request).wait();
 }
 
-void Communicator::broadcast(void* data, std::int64_t size_bytes, int root) const {
-  broadcast_in_chunks(*this, data, size_bytes, root, kChunkBytes);  // all ranks of this group
+void Communicator::broadcast(void* data, std::int64_t size_bytes, int root, std::int64_t chunk_bytes) const {
+  for_each_chunk(size_bytes, chunk_bytes, [&](std::int64_t offset, std::int64_t size) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    CONVOY_CHECK_MPI(MPI_Ibcast(static_cast<std::byte*>(data) + offset, static_cast<int>(size), MPI_BYTE, root, comm_,
+                                &request));  // all ranks of this group
+    Request(request).wait();
+  });
 }
 
 std::vector<std::byte> Communicator::broadcast(std::vector<std::byte> bytes, int root) const {
@@ -191,24 +196,53 @@ std::string Communicator::broadcast(const std::string& text, int root) const {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-void Communicator::send(const void* data, std::int64_t size_bytes, int to, int tag) const {
-  send_in_chunks(*this, data, size_bytes, to, tag, kChunkBytes);
+void Communicator::send(const void* data, std::int64_t size_bytes, int to, int tag, std::int64_t chunk_bytes) const {
+  for_each_chunk(size_bytes, chunk_bytes, [&](std::int64_t offset, std::int64_t size) {
+    start_send(static_cast<const std::byte*>(data) + offset, size, to, tag).wait();
+  });
 }
 
-void Communicator::receive(void* data, std::int64_t size_bytes, int from, int tag) const {
-  receive_in_chunks(*this, data, size_bytes, from, tag, kChunkBytes);
+void Communicator::receive(void* data, std::int64_t size_bytes, int from, int tag, std::int64_t chunk_bytes) const {
+  for_each_chunk(size_bytes, chunk_bytes, [&](std::int64_t offset, std::int64_t size) {
+    start_receive(static_cast<std::byte*>(data) + offset, size, from, tag).wait();
+  });
 }
 
 std::int64_t Communicator::max(std::int64_t value) const {
-  return reduce_to_all(value, MPI_MAX, comm_);  // all ranks of this group
+  std::int64_t result = 0;
+  start_max(&value, &result).wait();
+  return result;
 }
 
 std::int64_t Communicator::sum(std::int64_t value) const {
-  return reduce_to_all(value, MPI_SUM, comm_);  // all ranks of this group
+  std::int64_t result = 0;
+  start_sum({&value, 1}, {&result, 1}).wait();
+  return result;
 }
 
-std::vector<std::byte> Communicator::gather(std::span<const std::byte> part, int root) const {
-  return gather_in_chunks(*this, part, root, kChunkBytes);  // all ranks of this group
+std::vector<std::byte> Communicator::gather(std::span<const std::byte> part, int root, std::int64_t chunk_bytes) const {
+  const std::int64_t part_bytes = std::ssize(part);
+  std::vector<std::int64_t> sizes(size_);
+  MPI_Request request = MPI_REQUEST_NULL;
+  CONVOY_CHECK_MPI(MPI_Igather(&part_bytes, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, root, comm_,
+                               &request));  // all ranks of this group
+  Request(request).wait();
+  if (rank_ != root) {
+    send(part.data(), part_bytes, root, tags::kChunks, chunk_bytes);
+    return {};
+  }
+  // One rank after the other, straight into its position: the whole is the only memory needed.
+  std::vector<std::byte> whole(std::reduce(sizes.begin(), sizes.end()));
+  std::byte* destination = whole.data();
+  for (int from = 0; from < size_; ++from) {
+    if (from != root) {
+      receive(destination, sizes[from], from, tags::kChunks, chunk_bytes);
+    } else if (part_bytes > 0) {
+      std::memcpy(destination, part.data(), part.size());
+    }
+    destination += sizes[from];
+  }
+  return whole;
 }
 
 }  // namespace convoy::mpi

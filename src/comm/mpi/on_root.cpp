@@ -1,4 +1,4 @@
-/// Work whose failure is everyone's.
+/// Work on one rank whose failure all ranks throw.
 #include "convoy/comm/on_root.h"
 
 #include <string>

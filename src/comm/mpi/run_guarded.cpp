@@ -1,4 +1,4 @@
-/// How a job ends: by agreement where all ranks left the body, by force where one failed and others may wait for it.
+/// How a job ends: by agreement if all ranks left the body, by force if one failed and others may wait for it.
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -13,8 +13,6 @@
 #include "convoy/base/log.h"
 #include "convoy/comm/session.h"
 
-#include "comm/mpi/check.h"
-
 namespace convoy::mpi {
 
 namespace {
@@ -27,7 +25,7 @@ constexpr useconds_t kHeadStartMicroseconds = 250'000;
 // MPI_Abort (or a failed single rank's MPI_Finalize) gets so long; on a network that is down it never returns.
 constexpr unsigned kWatchdogSeconds = 5;
 
-struct Place {
+struct WorldPosition {
   int rank = 0;
   int size = 1;
 };
@@ -38,21 +36,21 @@ bool mpi_is_up() {
   return MPI_Initialized(&started) == MPI_SUCCESS && started != 0 && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0;
 }
 
-Place my_place() {
-  Place place;
-  if (!mpi_is_up()) return place;
-  if (MPI_Comm_rank(MPI_COMM_WORLD, &place.rank) != MPI_SUCCESS) return {};
-  if (MPI_Comm_size(MPI_COMM_WORLD, &place.size) != MPI_SUCCESS) return {};
-  return place;
+WorldPosition my_position() {
+  WorldPosition position;
+  if (!mpi_is_up()) return position;
+  if (MPI_Comm_rank(MPI_COMM_WORLD, &position.rank) != MPI_SUCCESS) return {};
+  if (MPI_Comm_size(MPI_COMM_WORLD, &position.size) != MPI_SUCCESS) return {};
+  return position;
 }
 
 // "convoy: MESSAGE" where nobody asks who speaks, else "convoy: rank 3 of 4 (node17): MESSAGE".
-void print_error(const Place& place, bool with_rank, const char* message) noexcept {
+void print_error(const WorldPosition& position, bool with_rank, const char* message) noexcept {
   std::fflush(stdout);
   try {
     char host[256] = "unknown host";
     gethostname(host, sizeof(host) - 1);
-    log_error(with_rank ? fmt::format("rank {} of {} ({}): {}", place.rank, place.size, host, message) : message);
+    log_error(with_rank ? fmt::format("rank {} of {} ({}): {}", position.rank, position.size, host, message) : message);
   } catch (...) {  // no memory for the prefix
     log_error(message);
   }
@@ -82,10 +80,10 @@ void arm_watchdog(ExitStatus status) noexcept {
 // A single rank leaves in peace, as nobody waits for it: MPI_Abort would add eight lines to the one that matters.
 int end_failed(const char* message) noexcept {
   std::signal(SIGTERM, SIG_DFL);  // another rank's abort may end this one at once
-  const Place place = my_place();
-  if (place.rank != 0) usleep(kHeadStartMicroseconds);
-  print_error(place, place.size > 1, message);
-  if (place.size > 1) abort_job(ExitStatus::kFailed);
+  const WorldPosition position = my_position();
+  if (position.rank != 0) usleep(kHeadStartMicroseconds);
+  print_error(position, position.size > 1, message);
+  if (position.size > 1) abort_job(ExitStatus::kFailed);
   arm_watchdog(ExitStatus::kFailed);
   return static_cast<int>(ExitStatus::kFailed);
 }
@@ -95,30 +93,23 @@ int end_failed(const char* message) noexcept {
 class Agreement {
  public:
   // All ranks of world.
-  explicit Agreement(const Communicator& world) {
-    MPI_Comm comm = MPI_COMM_NULL;
-    CONVOY_CHECK_MPI(MPI_Comm_dup(world.handle(), &comm));
-    group_ = Communicator(comm);
-  }
+  explicit Agreement(const Communicator& world) : group_(world.split(0, world.rank())) {}
 
   // Every rank, when it has left the body; completes when all have.
   void start(bool refuses) {
-    mine_ = refuses ? group_.rank() : group_.size();
-    MPI_Request request = MPI_REQUEST_NULL;
-    CONVOY_CHECK_MPI(MPI_Iallreduce(&mine_, &first_, 1, MPI_INT, MPI_MIN, group_.handle(), &request));
-    request_ = Request(request);
+    mine_ = refuses ? -group_.rank() : -group_.size();
+    request_ = group_.start_max(&mine_, &first_);
   }
 
   bool reached() { return request_.test(); }
   void wait() { request_.wait(); }
-  bool somebody_refuses() const { return first_ < group_.size(); }
-  bool is_speaker() const { return first_ == group_.rank(); }  // the lowest rank that refuses
+  bool somebody_refuses() const { return first_ > -group_.size(); }
+  bool is_speaker() const { return first_ == -group_.rank(); }  // the lowest rank that refuses
 
  private:
   Communicator group_;
   Request request_;
-  int mine_ = 0;
-  int first_ = 0;
+  std::int64_t mine_ = 0, first_ = 0;  // negative ranks: the maximum is the first one
 };
 
 // The body is done here; the status is that of the job.
@@ -134,13 +125,13 @@ int end_done(Agreement& agreement, ExitStatus status) {
 int end_refused(Agreement& agreement, const char* message) {
   std::signal(SIGTERM, SIG_DFL);
   std::fflush(stdout);
-  const Place place = my_place();
-  if (place.rank == 0) print_error(place, false, message);
-  const double deadline = now_seconds() + (place.rank == 0 ? kRefusalSeconds : kRefusalSecondsElsewhere);
+  const WorldPosition position = my_position();
+  if (position.rank == 0) print_error(position, false, message);
+  const double deadline = now_seconds() + (position.rank == 0 ? kRefusalSeconds : kRefusalSecondsElsewhere);
   agreement.start(true);
   bool all_left = false;
   wait_until([&] { return (all_left = agreement.reached()) || now_seconds() > deadline; });
-  if (place.rank != 0 && (!all_left || agreement.is_speaker())) print_error(place, true, message);
+  if (position.rank != 0 && (!all_left || agreement.is_speaker())) print_error(position, true, message);
   if (!all_left) abort_job(ExitStatus::kWrongRequest);
   return static_cast<int>(ExitStatus::kWrongRequest);
 }
@@ -164,7 +155,7 @@ int run_guarded(int argc, char** argv, const std::function<ExitStatus(Session&)>
     session.emplace(&argc, &argv);
     return run_in_session(*session, body);
   } catch (const std::bad_alloc&) {
-    return end_failed("Out of memory. Smaller batch.micro, more stages or fewer ranks on a node need less of it.");
+    return end_failed("Out of memory. Use a smaller batch.micro, more stages, or fewer ranks per node.");
   } catch (const std::exception& error) {
     return end_failed(error.what());
   } catch (...) {

@@ -7,8 +7,6 @@
 
 #include "convoy/base/log.h"
 
-#include "comm/mpi/check.h"
-
 namespace convoy::mpi {
 
 namespace {
@@ -32,7 +30,8 @@ MPI_Comm start(int* argc, char*** argv) {
   if (code != MPI_SUCCESS) fail("MPI did not start: MPI_Init_thread returned {}.", code);
   if (provided < kThreadLevel) {
     fail(
-        "This MPI was built without threads (level {} where MPI_THREAD_FUNNELED = {} is needed). Use one with threads.",
+        "This MPI was built without thread support (level {}, but MPI_THREAD_FUNNELED = {} is needed). Use an MPI with "
+        "thread support.",
         provided, kThreadLevel);
   }
   return MPI_COMM_WORLD;

@@ -48,17 +48,17 @@ Topology find_topology(const mpi::Communicator& world) {
   const NodeGroup node(world);
   const std::int64_t size = node.ranks().size();
   return {.num_nodes = world.sum(node.ranks().rank() == 0 ? 1 : 0),
-          .least_ranks_on_a_node = -world.max(-size),
-          .most_ranks_on_a_node = world.max(size),
+          .min_ranks_on_a_node = -world.max(-size),
+          .max_ranks_on_a_node = world.max(size),
           .local_rank = node.ranks().rank(),
           .local_size = size};
 }
 
 std::string host_summary(const Topology& topology) {
-  const std::int64_t least = topology.least_ranks_on_a_node;
-  const std::int64_t most = topology.most_ranks_on_a_node;
+  const std::int64_t min = topology.min_ranks_on_a_node;
+  const std::int64_t max = topology.max_ranks_on_a_node;
   const std::string ranks =
-      least < most ? fmt::format("{} to {} ranks", least, most) : fmt::format("{} rank{}", most, most == 1 ? "" : "s");
+      min < max ? fmt::format("{} to {} ranks", min, max) : fmt::format("{} rank{}", max, max == 1 ? "" : "s");
   if (topology.num_nodes == 1) return fmt::format("1 node, {} on it", ranks);
   return fmt::format("{} nodes, {} on each", topology.num_nodes, ranks);
 }
@@ -104,6 +104,10 @@ std::int64_t fair_threads(const mpi::Communicator& world) {
   const std::int64_t by_quota = quota_processors() / node.ranks().size();
   const std::int64_t mine = std::max<std::int64_t>(1, std::min(by_mask, by_quota));
   return -world.max(-mine);  // the least of all ranks
+}
+
+std::int64_t threads_per_rank(std::int64_t asked, const mpi::Communicator& world) {
+  return asked > 0 ? asked : fair_threads(world);
 }
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// How failed calls of NCCL read.
+/// The message of a failed NCCL call.
 #include "comm/nccl/check.h"
 
 #include <string_view>

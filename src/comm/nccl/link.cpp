@@ -7,6 +7,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/comm/gpu_links.h"
+#include "convoy/comm/tags.h"
 
 #include "comm/mpi/check.h"
 #include "comm/nccl/check.h"
@@ -39,11 +40,10 @@ void check_num_links(std::int64_t num_links, std::int64_t num_queues) {
   const std::int64_t max_links = num_queues - kOtherStreams;
   if (num_links <= max_links) return;
   refuse(
-      "NCCL needs {} links on a rank of this grid, each with a stream of its own, but with CUDA_DEVICE_MAX_CONNECTIONS "
-      "= "
-      "{} the GPU runs only {} streams beside the others without one waiting for another. Use a smaller "
+      "NCCL needs {} links on a rank of this grid, each with its own stream. With CUDA_DEVICE_MAX_CONNECTIONS = {} the "
+      "GPU runs only {} more streams at once. Use a smaller "
       "schedule.chunks "
-      "(4 links each) or another schedule.kind, and leave that variable to convoy, which sets it to 32, the maximum.",
+      "(4 links each) or another schedule.kind. Do not set that variable: convoy sets it to 32, the maximum.",
       num_links, num_queues, std::max<std::int64_t>(0, max_links));
 }
 
@@ -72,13 +72,12 @@ void Link::connect(const LinkBlocks& blocks) {
 
 // The first member makes it. No message of the transport is under way yet.
 void Link::exchange_id(ncclUniqueId& id) const {
-  constexpr int kTag = mpi::Communicator::kMaxTag;
   if (rank_ > 0) {
-    group_.receive(&id, sizeof(id), members_[0], kTag);
+    group_.receive(&id, sizeof(id), members_[0], tags::kNcclLink);
     return;
   }
   CONVOY_CHECK_NCCL(ncclGetUniqueId(&id));
-  for (std::size_t i = 1; i < members_.size(); ++i) group_.send(&id, sizeof(id), members_[i], kTag);
+  for (std::size_t i = 1; i < members_.size(); ++i) group_.send(&id, sizeof(id), members_[i], tags::kNcclLink);
 }
 
 // The first message between two ranks sets their channel up, and the call waits for the other end: in a step each could

@@ -16,12 +16,13 @@
 
 namespace convoy::nccl {
 
-/// What a link is for, the same on all its ranks; also its place in the order in which links are connected.
+/// What a link is for, the same on all its ranks; also its position in the order in which links are connected.
 struct LinkKey {
   std::vector<int> world_ranks;  ///< by NCCL rank
   int tag = 0;                   ///< kExchange, or the tag of a pipeline's messages from the first rank to the second
 
-  auto operator<=>(const LinkKey&) const = default;
+  // clang-tidy 14 takes the comparison with 0 inside it for a pointer.
+  auto operator<=>(const LinkKey&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 inline constexpr int kExchange = -1;

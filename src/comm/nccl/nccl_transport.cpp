@@ -51,7 +51,7 @@ class GpuMessage final : public Message {
   // The parts of start().
   Link& link() const { return link_; }
   void issue() {
-    assert(!active_ && "a message under way was started again");
+    assert(!active_ && "a message that is still in flight was started again");
     if (issue_) issue_(link_.handle(), link_.stream());
   }
   void finish_start() {
@@ -115,7 +115,7 @@ class NcclTransport final : public Transport {
                                to = along ? 1 : spec.peer](ncclComm_t communicator, cudaStream_t stream) {
       CONVOY_CHECK_NCCL(ncclSend(data, size_bytes, ncclUint8, to, communicator, stream));
     };
-    return plan(link, spec.size_bytes, std::move(issue));
+    return create(link, spec.size_bytes, std::move(issue));
   }
 
   std::unique_ptr<Message> receive(const MessageSpec& spec) override {
@@ -125,13 +125,13 @@ class NcclTransport final : public Transport {
                                from = along ? 0 : spec.peer](ncclComm_t communicator, cudaStream_t stream) {
       CONVOY_CHECK_NCCL(ncclRecv(data, size_bytes, ncclUint8, from, communicator, stream));
     };
-    return plan(link, spec.size_bytes, std::move(issue));
+    return create(link, spec.size_bytes, std::move(issue));
   }
 
   // All ranks of the group.
   std::unique_ptr<Message> reduce_scatter(const ReduceScatterSpec& spec) override {
     const std::int64_t total = std::accumulate(spec.counts.begin(), spec.counts.end(), std::int64_t{0});
-    return plan(
+    return create(
         exchange_link(spec.group), total,
         [data = spec.data, part = spec.part, counts = spec.counts](ncclComm_t communicator, cudaStream_t stream) {
           reduce_parts(data, part, counts, communicator, stream);
@@ -163,13 +163,11 @@ class NcclTransport final : public Transport {
     for (const auto& message : messages) on_gpu(message).finish_start();
   }
 
-  // The GPU moves them on by itself. A rank that is gone is seen here, by an error in place of a wait without end.
+  // The GPU moves them on by itself. A rank that is gone is seen here, by an error instead of a wait without end.
   bool progress() override {
     for (const auto& [key, link] : links_) link.check();
     return num_active_ > 0;
   }
-
-  bool holds_back() const override { return false; }
 
  private:
   bool is_pipeline(const mpi::Communicator& group) const { return group.handle() == grid_.model().handle(); }
@@ -187,7 +185,7 @@ class NcclTransport final : public Transport {
     return links_.try_emplace(key, device_, group, members, tag != kExchange).first->second;
   }
 
-  std::unique_ptr<Message> plan(Link& link, std::int64_t size, GpuMessage::Issue issue) {
+  std::unique_ptr<Message> create(Link& link, std::int64_t size, GpuMessage::Issue issue) {
     return std::make_unique<GpuMessage>(device_, link, num_active_, size > 0 ? std::move(issue) : nullptr);
   }
 

@@ -1,4 +1,4 @@
-/// Stands in for NCCL where it is not built in.
+/// Replaces NCCL in a build without it.
 #include "comm/nccl/nccl_transport.h"
 
 namespace convoy::nccl {

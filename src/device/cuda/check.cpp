@@ -1,4 +1,4 @@
-/// How failed calls of the CUDA runtime read.
+/// The message of a failed call of the CUDA runtime.
 #include "device/cuda/check.h"
 
 #include "convoy/base/error.h"

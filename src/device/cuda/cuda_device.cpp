@@ -2,15 +2,15 @@
 #include "device/cuda/cuda_device.h"
 
 #include <cstring>
+#include <limits>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"
 
 #include "device/cuda/check.h"
-#include "device/cuda/copy_lane.h"
-#include "device/cuda/event_stopwatch.h"
-#include "device/cuda/recording.h"
+#include "device/cuda/handles.h"
 #include "device/plain_recording.h"
 
 namespace convoy::cuda {
@@ -34,8 +34,8 @@ void take(int index) {
   if (status == cudaSuccess) return;
   cudaGetLastError();
   refuse(
-      "run.device = cuda: GPU {} of this host cannot be used: {}. Look at it with nvidia-smi; CUDA_VISIBLE_DEVICES "
-      "chooses others, run.device = cpu needs none.",
+      "run.device = cuda: GPU {} of this host cannot be used: {}. Check it with nvidia-smi. CUDA_VISIBLE_DEVICES "
+      "chooses other GPUs; run.device = cpu needs none.",
       index, cudaGetErrorString(status));
 }
 
@@ -46,12 +46,147 @@ std::string version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
+/// Of a query that does not wait.
+bool is_done(cudaError_t status) {
+  if (status == cudaErrorNotReady) return false;
+  CONVOY_CHECK_CUDA(status);
+  return true;
+}
+
+/// Copies beside the GPU's arithmetic: on a stream of its own, so that the GPU's copy engines work while its
+/// multiprocessors do. Two events keep order:
+///   arithmetic   ... mark() ................ join() waits for ended ...
+///   lane             waits for marked, copies, ended
+class StreamLane final : public CopyLane {
+ public:
+  explicit StreamLane(cudaStream_t arithmetic) : arithmetic_(arithmetic) {}
+  /// Waits for a copy under way: it uses memory that its owner may give back next.
+  ~StreamLane() override { static_cast<void>(cudaStreamSynchronize(lane_.get())); }
+
+  void mark() override { CONVOY_CHECK_CUDA(cudaEventRecord(marked_.get(), arithmetic_)); }
+  void start_to_host(void* host, const void* device, std::int64_t size_bytes) override {
+    start(host, device, size_bytes, cudaMemcpyDeviceToHost);
+  }
+  void start_to_device(void* device, const void* host, std::int64_t size_bytes) override {
+    start(device, host, size_bytes, cudaMemcpyHostToDevice);
+  }
+  bool done() override { return is_done(cudaEventQuery(ended_.get())); }
+  void join() override { CONVOY_CHECK_CUDA(cudaStreamWaitEvent(arithmetic_, ended_.get())); }
+
+ private:
+  void start(void* to, const void* from, std::int64_t size_bytes, cudaMemcpyKind kind) {
+    CONVOY_CHECK_CUDA(cudaStreamWaitEvent(lane_.get(), marked_.get()));
+    CONVOY_CHECK_CUDA(cudaMemcpyAsync(to, from, static_cast<std::size_t>(size_bytes), kind, lane_.get()));
+    CONVOY_CHECK_CUDA(cudaEventRecord(ended_.get(), lane_.get()));
+  }
+
+  cudaStream_t arithmetic_;
+  Stream lane_ = make_stream();
+  Event marked_ = make_event(Timing::kOff);
+  Event ended_ = make_event(Timing::kOff);
+};
+
+/// Work that is issued again and again, as a CUDA graph: one launch instead of hundreds.
+class GraphRecording final : public Recording {
+ public:
+  explicit GraphRecording(cudaStream_t stream) : stream_(stream) {}
+  /// Waits for a graph under way.
+  ~GraphRecording() override {
+    if (graph_ != nullptr) static_cast<void>(cudaStreamSynchronize(stream_));
+  }
+
+  /// The first run issues the work directly: kernels are loaded when they are first used, which a capture does not
+  /// allow. The second captures it, and from there on it is replayed.
+  void run(const std::function<void()>& issue) override {
+    if (!warm_) {
+      issue();
+      warm_ = true;
+      return;
+    }
+    if (graph_ == nullptr) capture(issue);
+    CONVOY_CHECK_CUDA(cudaGraphLaunch(graph_.get(), stream_));
+  }
+
+ private:
+  void capture(const std::function<void()>& issue) {
+    // Thread-local: what other threads of this process call meanwhile (NCCL's, say) neither enters nor ends the
+    // capture.
+    CONVOY_CHECK_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+    cudaGraph_t captured = nullptr;
+    try {
+      issue();
+    } catch (...) {
+      static_cast<void>(cudaStreamEndCapture(stream_, &captured));
+      const Graph given_back(captured);
+      cudaGetLastError();
+      throw;
+    }
+    CONVOY_CHECK_CUDA(cudaStreamEndCapture(stream_, &captured));
+    const Graph graph(captured);
+    cudaGraphExec_t executable = nullptr;
+    CONVOY_CHECK_CUDA(cudaGraphInstantiate(&executable, graph.get(), 0));
+    graph_.reset(executable);
+    CONVOY_CHECK_CUDA(cudaGraphUpload(graph_.get(), stream_));
+  }
+
+  cudaStream_t stream_;
+  bool warm_ = false;
+  GraphExec graph_;
+};
+
+/// An event a mark, recorded among the arithmetic. The GPU's clock is set against the host's when marks are read: times
+/// follow from one more event, whose time both clocks know.
+class EventStopwatch final : public Stopwatch {
+ public:
+  EventStopwatch(cudaStream_t stream, std::int64_t num_marks) : stream_(stream) {
+    for (std::int64_t i = 0; i < num_marks; ++i) marks_.push_back(make_event(Timing::kOn));
+  }
+
+  void mark(std::int64_t number) override {
+    CONVOY_CHECK_CUDA(cudaEventRecord(marks_[static_cast<std::size_t>(number)].get(), stream_));
+  }
+
+  // Events give milliseconds as float: 2^-24 of the distance to the anchor, a microsecond in 17 s.
+  std::vector<double> read(std::int64_t num_marks) override {
+    const double anchor_seconds = set_against_host();
+    std::vector<double> seconds;
+    for (std::int64_t i = 0; i < num_marks; ++i) {
+      float milliseconds = 0;
+      CONVOY_CHECK_CUDA(cudaEventElapsedTime(&milliseconds, marks_[static_cast<std::size_t>(i)].get(), anchor_.get()));
+      seconds.push_back(anchor_seconds - 1e-3 * static_cast<double>(milliseconds));
+    }
+    return seconds;
+  }
+
+ private:
+  /// The host's seconds at which the GPU met the anchor. Nothing else is under way, so that is between the calls before
+  /// and after it; of several attempts the last is as short as the shortest so far, if it can be had.
+  double set_against_host() {
+    constexpr int kAttempts = 100;
+    CONVOY_CHECK_CUDA(cudaStreamSynchronize(stream_));
+    double shortest = std::numeric_limits<double>::infinity();
+    for (int attempt = 0;; ++attempt) {
+      const double before = now_seconds();
+      CONVOY_CHECK_CUDA(cudaEventRecord(anchor_.get(), stream_));
+      CONVOY_CHECK_CUDA(cudaEventSynchronize(anchor_.get()));
+      const double after = now_seconds();
+      const bool is_good = attempt >= kAttempts / 2 && after - before <= 1.2 * shortest;
+      if (is_good || attempt == kAttempts) return (before + after) / 2;
+      if (after - before < shortest) shortest = after - before;
+    }
+  }
+
+  cudaStream_t stream_;
+  std::vector<Event> marks_;
+  Event anchor_ = make_event(Timing::kOn);
+};
+
 }  // namespace
 
 std::string why_no_gpu() {
   int driver = 0;
   if (cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0 && driver < kMinDriver)
-    return fmt::format("the NVIDIA driver is of CUDA {}, and {} or newer is needed", version_text(driver),
+    return fmt::format("the NVIDIA driver supports CUDA {}, but {} or newer is needed", version_text(driver),
                        version_text(kMinDriver));
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
@@ -76,7 +211,7 @@ CudaDevice::CudaDevice(const CudaDeviceSpec& spec) : libraries_(spec.libraries),
 }
 
 CudaDevice::~CudaDevice() {
-  warn_of(cudaStreamDestroy(stream_), "giving back a GPU's stream");
+  warn_of(cudaStreamDestroy(stream_), "freeing a GPU's stream");
 }
 
 std::string CudaDevice::description() const {
@@ -104,8 +239,8 @@ void* CudaDevice::allocate(std::int64_t size_bytes) {
     std::size_t free = 0, total = 0;
     CONVOY_CHECK_CUDA(cudaMemGetInfo(&free, &total));
     fail(
-        "cannot allocate {} on the GPU ({}): {} of its {} are free, {} are this rank's. A smaller batch.micro or more "
-        "grid.stages need less; nvidia-smi shows who else uses it.",
+        "cannot allocate {} on the GPU ({}): {} of its {} are free, and this rank uses {}. Use a smaller batch.micro "
+        "or more grid.stages. nvidia-smi shows which processes use the GPU.",
         human_bytes(size_bytes), properties_.name, human_bytes(static_cast<std::int64_t>(free)),
         human_bytes(static_cast<std::int64_t>(total)), human_bytes(allocated_bytes_));
   }
@@ -124,7 +259,7 @@ void* CudaDevice::allocate(std::int64_t size_bytes) {
 
 void CudaDevice::release(void* data, std::int64_t size_bytes) noexcept {
   allocated_bytes_ -= size_bytes;
-  warn_of(cudaFree(data), "giving back a GPU's memory");
+  warn_of(cudaFree(data), "freeing a GPU's memory");
 }
 
 void* CudaDevice::allocate_host(std::int64_t size_bytes) {
@@ -133,8 +268,7 @@ void* CudaDevice::allocate_host(std::int64_t size_bytes) {
       cudaHostAlloc(&data, static_cast<std::size_t>(size_bytes), cudaHostAllocPortable | cudaHostAllocMapped);
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    fail("cannot allocate {} of host memory that the GPU sees; fewer samples in batch.micro need less",
-         human_bytes(size_bytes));
+    fail("cannot allocate {} of host memory that the GPU sees; use a smaller batch.micro", human_bytes(size_bytes));
   }
   CONVOY_CHECK_CUDA(status);
   std::memset(data, 0, static_cast<std::size_t>(size_bytes));
@@ -142,7 +276,7 @@ void* CudaDevice::allocate_host(std::int64_t size_bytes) {
 }
 
 void CudaDevice::release_host(void* data, std::int64_t /*size_bytes*/) noexcept {
-  warn_of(cudaFreeHost(data), "giving back host memory");
+  warn_of(cudaFreeHost(data), "freeing host memory");
 }
 
 void CudaDevice::copy_to_device(void* device, const void* host, std::int64_t size_bytes) {
@@ -175,10 +309,7 @@ void CudaDevice::synchronize() {
 }
 
 bool CudaDevice::idle() {
-  const cudaError_t status = cudaStreamQuery(stream_);
-  if (status == cudaErrorNotReady) return false;
-  CONVOY_CHECK_CUDA(status);
-  return true;
+  return is_done(cudaStreamQuery(stream_));
 }
 
 }  // namespace convoy::cuda

@@ -17,7 +17,7 @@ std::string why_no_gpu();
 struct CudaDeviceSpec {
   std::int64_t local_rank = 0;  ///< among the ranks of this host; ranks beyond the number of GPUs share them
   std::string libraries;        ///< for the description: "cuDNN 9.19"
-  bool records = true;          ///< false: recordings issue their work anew each time
+  bool records = true;          ///< false: recordings issue their work again each time
 };
 
 class CudaDevice final : public Device {

@@ -1,4 +1,4 @@
-/// Streams, events and graphs that are given back on destruction.
+/// Owners of streams, events and graphs.
 #pragma once
 
 #include <memory>

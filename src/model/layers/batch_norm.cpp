@@ -1,8 +1,9 @@
-/// Batch norms, and what they leave to the convolutions around them.
+/// Batch norms, and the work that convolutions before and after do for them.
 #include "model/layers/batch_norm.h"
 
+#include "model/layers/activation.h"
 #include "model/layers/convolution.h"
-#include "model/layers/sum_and_relu.h"
+#include "model/layers/sum.h"
 
 namespace convoy {
 
@@ -25,14 +26,15 @@ BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, std::int64_t n
   beta_ = parameter(".bias", 0, UpdateRule::kOptimizer);
   running_mean_ = parameter(".running_mean", 0, UpdateRule::kMovingAverage);
   running_var_ = parameter(".running_var", 1, UpdateRule::kMovingAverage);
-  for (Place* place : {&mean_, &inv_std_, &var_unbiased_}) *place = memory.statistic(num_channels * kFloatBytes);
-  num_gradients_ = running_var_.offset + num_channels - gamma_.offset;
-  gradients_ = memory.weight_gradient_input(num_gradients_ * kFloatBytes);
+  for (TensorLocation* location : {&mean_, &inv_std_, &var_unbiased_})
+    *location = memory.statistic(num_channels * kFloatBytes);
+  gradients_ = EarlyGradients(memory, gamma_, running_var_, num_channels);
 }
 
 bool BatchNorm::merge(Layer& next) {
   if (has_relu_) return false;
-  if (dynamic_cast<Relu*>(&next) != nullptr) {
+  const auto* activation = dynamic_cast<const ActivationLayer*>(&next);
+  if (activation != nullptr && activation->function() == ops::Activation::kRelu) {
     has_relu_ = true;
     return true;
   }
@@ -51,9 +53,9 @@ void BatchNorm::connect(CellGraph& graph) {
   if (convolution_before_ != nullptr) inputs.push_back({&convolution_before_->sums_tensor(), GradientRule::kNone});
 }
 
-void BatchNorm::create_ops(ops::Library& library) {
-  op_ = library.batch_norm(spec_);
-  elementwise_ = &library.elementwise();
+void BatchNorm::create_ops(ops::Backend& backend) {
+  op_ = backend.create<ops::BatchNormOp>(spec_);
+  elementwise_ = &backend.elementwise();
 }
 
 // In training the mask of a ReLU alone follows from x.
@@ -65,29 +67,29 @@ Reads BatchNorm::read_by_backward_input(bool training) const {
 }
 
 const void* BatchNorm::residual(const Frame& frame) const {
-  return has_residual_ ? frame[inputs[1].tensor->place] : nullptr;
+  return has_residual_ ? frame[inputs[1].tensor->location] : nullptr;
 }
 
 void BatchNorm::forward(const Frame& frame) const {
   if (!frame.training) {
-    op_->infer({.x = frame[x().place],
+    op_->infer({.x = frame[x().location],
                 .residual = residual(frame),
                 .gamma = frame[gamma_],
                 .beta = frame[beta_],
                 .running_mean = frame[running_mean_],
                 .running_var = frame[running_var_],
-                .y = frame[y().place]});
+                .y = frame[y().location]});
     return;
   }
   const bool has_sums = convolution_before_ != nullptr && convolution_before_->gives_sums(frame.training);
   const ops::ChannelSums sums = has_sums ? convolution_before_->sums(frame) : ops::ChannelSums{};
-  op_->forward({.x = frame[x().place],
+  op_->forward({.x = frame[x().location],
                 .residual = residual(frame),
                 .gamma = frame[gamma_],
                 .beta = frame[beta_],
                 .sum = sums.sum,
                 .square_sum = sums.square_sum},
-               {.y = y().is_read_in_training ? frame[y().place] : nullptr,
+               {.y = y().is_read_in_training ? frame[y().location] : nullptr,
                 .mean = floats(frame, mean_),
                 .inv_std = floats(frame, inv_std_),
                 .var_unbiased = floats(frame, var_unbiased_)});
@@ -95,15 +97,16 @@ void BatchNorm::forward(const Frame& frame) const {
 
 void BatchNorm::recompute(const Frame& frame) const {
   if (!frame.training) return forward(frame);
-  op_->forward_again({.x = frame[x().place], .residual = residual(frame), .gamma = frame[gamma_], .beta = frame[beta_]},
-                     {.y = frame[y().place], .mean = floats(frame, mean_), .inv_std = floats(frame, inv_std_)});
+  op_->forward_again(
+      {.x = frame[x().location], .residual = residual(frame), .gamma = frame[gamma_], .beta = frame[beta_]},
+      {.y = frame[y().location], .mean = floats(frame, mean_), .inv_std = floats(frame, inv_std_)});
 }
 
 void BatchNorm::backward_input(const Frame& frame) const {
   void* dresidual = has_residual_ && inputs[1].dx != nullptr ? frame[*inputs[1].dx] : nullptr;
   if (!frame.training) {
     op_->infer_backward({.dy = frame[dy()],
-                         .y = frame[y().place],
+                         .y = frame[y().location],
                          .gamma = frame[gamma_],
                          .running_var = frame[running_var_],
                          .dx = frame[dx()],
@@ -112,8 +115,8 @@ void BatchNorm::backward_input(const Frame& frame) const {
   }
   const bool summed = convolution_after_ != nullptr && convolution_after_->sums_gradients(frame.training);
   op_->backward({.dy = frame[dy()],
-                 .x = frame[x().place],
-                 .y = frame[y().place],
+                 .x = frame[x().location],
+                 .y = frame[y().location],
                  .gamma = frame[gamma_],
                  .beta = frame[beta_],
                  .mean = floats(frame, mean_),
@@ -122,25 +125,18 @@ void BatchNorm::backward_input(const Frame& frame) const {
                  .summed = summed},
                 {.dx = frame[dx()],
                  .dresidual = dresidual,
-                 .dgamma = gradient(frame, gamma_),
-                 .dbeta = gradient(frame, beta_),
-                 .mean = gradient(frame, running_mean_),
-                 .var_unbiased = gradient(frame, running_var_)});
+                 .dgamma = gradients_.at(frame, gamma_),
+                 .dbeta = gradients_.at(frame, beta_),
+                 .mean = gradients_.at(frame, running_mean_),
+                 .var_unbiased = gradients_.at(frame, running_var_)});
 }
 
-// A joint backward_input has written them.
 void BatchNorm::backward_weight(const Frame& frame) const {
-  if (frame.splits_backward())
-    elementwise_->copy(frame[gradients_], frame.gradient(gamma_), num_gradients_ * kFloatBytes);
-}
-
-// In the arena, or stored in the same order.
-float* BatchNorm::gradient(const Frame& frame, ParameterRef p) const {
-  return frame.splits_backward() ? floats(frame, gradients_) + (p.offset - gamma_.offset) : frame.gradient(p);
+  gradients_.finish(frame, *elementwise_);
 }
 
 ops::NormalisedInput BatchNorm::as_input(const Frame& frame) const {
-  return {.a = frame[x().place],
+  return {.a = frame[x().location],
           .gamma = frame[gamma_],
           .beta = frame[beta_],
           .mean = floats(frame, mean_),
@@ -148,7 +144,7 @@ ops::NormalisedInput BatchNorm::as_input(const Frame& frame) const {
 }
 
 ops::NormalisedInputGradients BatchNorm::sums_of_gradients(const Frame& frame, void* g) const {
-  return {.g = g, .dgamma = gradient(frame, gamma_), .dbeta = gradient(frame, beta_)};
+  return {.g = g, .dgamma = gradients_.at(frame, gamma_), .dbeta = gradients_.at(frame, beta_)};
 }
 
 }  // namespace convoy

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/cell_builder.h"
+#include "model/layers/early_gradients.h"
 
 namespace convoy {
 
@@ -16,7 +17,7 @@ class Convolution;
 
 /// y = relu(bn(x) [+ residual])
 /// The micro-batch's mean and unbiased variance go where the gradients of the running statistics are: the reducer sums
-/// them over the step's micro-batches, the update averages them (one update a step).
+/// them over the step's micro-batches, the update averages them (one update per step).
 /// In a frozen cell the running statistics stand for the micro-batch's, in backward too.
 class BatchNorm final : public Layer {
  public:
@@ -27,7 +28,7 @@ class BatchNorm final : public Layer {
   bool has_weights() const override { return true; }
   Reads read_by_backward_input(bool training) const override;
 
-  void create_ops(ops::Library& library) override;
+  void create_ops(ops::Backend& backend) override;
   void forward(const Frame& frame) const override;
   void recompute(const Frame& frame) const override;
   void backward_input(const Frame& frame) const override;
@@ -42,15 +43,15 @@ class BatchNorm final : public Layer {
 
  private:
   const void* residual(const Frame& frame) const;
-  float* gradient(const Frame& frame, ParameterRef p) const;
-  float* floats(const Frame& frame, const Place& place) const { return reinterpret_cast<float*>(frame[place]); }
+  float* floats(const Frame& frame, const TensorLocation& location) const {
+    return reinterpret_cast<float*>(frame[location]);
+  }
 
   bool has_relu_ = false, has_residual_ = false;
   std::size_t gamma_number_;                                ///< among the cell's parameters
   ParameterRef gamma_, beta_, running_mean_, running_var_;  ///< neighbours in the arena
-  std::int64_t num_gradients_ = 0;                          ///< from gamma's to the variance's last, floats
-  Place mean_, inv_std_, var_unbiased_;                     ///< of the micro-batch
-  Place gradients_;                                         ///< in a split backward, until backward_weight
+  EarlyGradients gradients_;                                ///< of these four
+  TensorLocation mean_, inv_std_, var_unbiased_;            ///< of the micro-batch
   const Convolution* convolution_before_ = nullptr;
   const Convolution* convolution_after_ = nullptr;  ///< where it is y's only reader
   ops::BatchNormSpec spec_;

@@ -62,7 +62,7 @@ bool Convolution::gives_sums(bool training) const {
 }
 
 ops::ChannelSums Convolution::sums(const Frame& frame) const {
-  auto* sum = reinterpret_cast<float*>(frame[sums_tensor().place]);
+  auto* sum = reinterpret_cast<float*>(frame[sums_tensor().location]);
   return {.sum = sum, .square_sum = sum + sums_tensor().spec.shape.c};
 }
 
@@ -77,13 +77,13 @@ Reads Convolution::read_by_backward_input(bool training) const {
 
 // Recomputed by the engine that forward used, so with the same bits.
 void Convolution::forward(const Frame& frame) const {
-  std::byte* y_place = frame[y().place];
+  std::byte* y_data = frame[y().location];
   if (normalises(frame.training)) {
-    op_->normalise_and_forward(norm_before_->as_input(frame), y_place, sums(frame));
+    op_->normalise_and_forward(norm_before_->as_input(frame), y_data, sums(frame));
   } else if (gives_sums(frame.training)) {
-    op_->forward_with_sums(frame[x().place], y_place, sums(frame));
+    op_->forward_with_sums(frame[x().location], y_data, sums(frame));
   } else {
-    op_->forward(frame[x().place], y_place);
+    op_->forward(frame[x().location], y_data);
   }
 }
 
@@ -101,7 +101,7 @@ void Convolution::backward_weight(const Frame& frame) const {
   if (normalises(frame.training)) {
     op_->normalise_and_backward_weight(norm_before_->as_input(frame), frame[dy()], dw);
   } else {
-    op_->backward_weight(frame[x().place], frame[dy()], dw);
+    op_->backward_weight(frame[x().location], frame[dy()], dw);
   }
 }
 

@@ -37,7 +37,7 @@ class Convolution final : public Layer {
   Reads read_by_backward_input(bool training) const override;
   Reads read_by_backward_weight() const override { return read_by_forward(/*training=*/true); }
 
-  void create_ops(ops::Library& library) override { op_ = library.convolution(spec_); }
+  void create_ops(ops::Backend& backend) override { op_ = backend.create<ops::ConvolutionOp>(spec_); }
   void load_weights(const Weights& weights) override { op_->load_weights(weights[weight_]); }
   void forward(const Frame& frame) const override;
   void backward_input(const Frame& frame) const override;

@@ -1,48 +1,127 @@
-/// Fully connected layers.
+/// Three products; the activation that alone reads the result is computed with it.
 #include "model/layers/linear.h"
 
 #include <cmath>
 
-namespace convoy {
+#include "model/layers/activation.h"
 
-Value linear(const std::string& name, const Value& x, std::int64_t num_outputs) {
-  CellBuilder& cell = x.cell();
-  const ops::LinearSpec spec{
-      .n = x.shape().n, .num_inputs = x.shape().c, .num_outputs = num_outputs, .type = cell.type()};
-  return cell.add(std::make_unique<Linear>(cell.memory(), cell.parameter_name(name), spec), {{&x.tensor()}},
-                  {.spec = {{spec.n, 1, 1, num_outputs}, DataType::kFloat32}});
-}
+namespace convoy {
 
 namespace {
 
-// As torch.nn.Linear: uniform within 1 / sqrt(C).
-InitialValues within_fan_in(const ops::LinearSpec& spec) {
-  return {InitialValues::Kind::kUniform, 1.0 / std::sqrt(static_cast<double>(spec.num_inputs))};
-}
+/// y = f(u), u = x w^T + b; without an activation y = u
+/// du = dy f'(u)    dx = du w    dw = du^T x    db = sum over rows of du
+class Linear final : public Layer {
+ public:
+  Linear(CellMemory& memory, const ops::LinearSpec& spec, const CellBuilder& cell, const LinearSettings& settings);
 
-}  // namespace
+  bool merge(Layer& next) override;
+  void connect(CellGraph& graph) override;
+  bool has_weights() const override { return true; }
+  bool overwrites_dy() const override { return spec_.activation.has_value(); }
+  bool backward_weight_reads_dy() const override { return true; }
+  Reads read_by_backward_input(bool training) const override;
+  Reads read_by_backward_weight() const override { return {&x()}; }
 
-Linear::Linear(CellMemory& memory, const std::string& name, const ops::LinearSpec& spec)
-    : spec_(spec),
-      weight_(memory.parameter(
-          {.name = name + ".weight", .dims = {spec.num_outputs, spec.num_inputs}, .initial = within_fan_in(spec)})),
-      bias_(memory.parameter({.name = name + ".bias",
-                              .dims = {spec.num_outputs},
-                              .initial = within_fan_in(spec),
-                              .is_norm_or_bias = true})) {
+  void create_ops(ops::Backend& backend) override;
+  void forward(const Frame& frame) const override;
+  void backward_input(const Frame& frame) const override;
+  void backward_weight(const Frame& frame) const override;
+
+ private:
+  const Tensor& derivative_source() const {
+    return derivative_follows_from_output(*spec_.activation) ? y() : *before_activation_;
+  }
+
+  ops::LinearSpec spec_;
+  ParameterRef weight_, bias_;
+  Tensor* before_activation_ = nullptr;  ///< u, where an activation follows
+  std::unique_ptr<ops::LinearOp> op_;
+  std::unique_ptr<ops::ActivationOp> activation_;
+};
+
+Linear::Linear(CellMemory& memory, const ops::LinearSpec& spec, const CellBuilder& cell, const LinearSettings& settings)
+    : spec_(spec) {
+  const InitialValues usual{InitialValues::Kind::kUniform, 1.0 / std::sqrt(static_cast<double>(spec.num_inputs))};
+  weight_ = memory.parameter({.name = cell.parameter_name(settings.weight),
+                              .dims = {spec.num_outputs, spec.num_inputs},
+                              .initial = settings.initial_weight.value_or(usual)});
+  bias_ = memory.parameter({.name = cell.parameter_name(settings.bias),
+                            .dims = {spec.num_outputs},
+                            .initial = settings.initial_bias.value_or(usual),
+                            .is_norm_or_bias = true});
   memory.add_flop(spec.forward_flop(), 2 * spec.forward_flop());
 }
 
+bool Linear::merge(Layer& next) {
+  const auto* activation = dynamic_cast<const ActivationLayer*>(&next);
+  if (activation == nullptr || spec_.activation || spec_.y_type != spec_.type) return false;
+  spec_.activation = activation->function();
+  before_activation_ = &y();
+  return true;
+}
+
+void Linear::connect(CellGraph&) {
+  if (before_activation_ != nullptr) outputs.push_back(before_activation_);
+}
+
+Reads Linear::read_by_backward_input(bool /*training*/) const {
+  return spec_.activation ? Reads{&derivative_source()} : Reads{};
+}
+
+void Linear::create_ops(ops::Backend& backend) {
+  op_ = backend.create<ops::LinearOp>(spec_);
+  if (spec_.activation)
+    activation_ = backend.create<ops::ActivationOp>(
+        {.count = y().spec.shape.count(), .activation = *spec_.activation, .type = spec_.type});
+}
+
 void Linear::forward(const Frame& frame) const {
-  op_->forward(frame[x().place], frame.weights[weight_], frame[bias_], reinterpret_cast<float*>(frame[y().place]));
+  const bool activates = spec_.activation.has_value();
+  const Tensor& u = activates ? *before_activation_ : y();
+  const bool keeps_u = !activates || &derivative_source() == &u;
+  const void* bias = spec_.y_type == DataType::kFloat32 ? frame[bias_] : frame.weights[bias_];
+  op_->forward(frame[x().location], frame.weights[weight_], bias,
+               {.y = keeps_u ? frame[u.location] : nullptr, .activated = activates ? frame[y().location] : nullptr});
 }
 
 void Linear::backward_input(const Frame& frame) const {
+  if (activation_) activation_->backward(frame[derivative_source().location], frame[dy()], frame[dy()]);
   if (wants_dx()) op_->backward_input(frame[dy()], frame.weights[weight_], frame[dx()]);
 }
 
 void Linear::backward_weight(const Frame& frame) const {
-  op_->backward_weight(frame[x().place], frame[dy()], frame.gradient(weight_), frame.gradient(bias_));
+  op_->backward_weight(frame[x().location], frame[dy()], frame.gradient(weight_), frame.gradient(bias_));
+}
+
+Value add_linear(const Value& x, const LinearSettings& settings, DataType y_type) {
+  CellBuilder& cell = x.cell();
+  const Shape& shape = x.shape();
+  const ops::LinearSpec spec{.n = shape.n * shape.h * shape.w,
+                             .num_inputs = shape.c,
+                             .num_outputs = settings.num_outputs,
+                             .type = cell.type(),
+                             .y_type = y_type};
+  return cell.add(std::make_unique<Linear>(cell.memory(), spec, cell, settings), {{&x.tensor()}},
+                  {.spec = {{shape.n, shape.h, shape.w, spec.num_outputs}, y_type}});
+}
+
+LinearSettings named(const std::string& name, std::int64_t num_outputs) {
+  return {.weight = name + ".weight", .bias = name + ".bias", .num_outputs = num_outputs};
+}
+
+}  // namespace
+
+Value linear(const Value& x, const LinearSettings& settings) {
+  return add_linear(x, settings, x.cell().type());
+}
+
+Value linear(const std::string& name, const Value& x, std::int64_t num_outputs) {
+  return linear(x, named(name, num_outputs));
+}
+
+Value logits(const std::string& name, const Value& x, std::int64_t num_classes) {
+  return add_linear(x, named(name, num_classes), DataType::kFloat32);
 }
 
 }  // namespace convoy

@@ -11,37 +11,38 @@ class MaxPool final : public Layer {
   MaxPool(CellMemory& memory, const ops::PoolingSpec& spec)
       : spec_(spec), winner_(memory.statistic(spec.y().count())) {}
 
-  void create_ops(ops::Library& library) override { op_ = library.max_pool(spec_); }
-  void forward(const Frame& frame) const override { op_->forward(frame[x().place], frame[y().place], winner(frame)); }
+  void create_ops(ops::Backend& backend) override { op_ = backend.create<ops::MaxPoolOp>(spec_); }
+  void forward(const Frame& frame) const override {
+    op_->forward(frame[x().location], frame[y().location], winner(frame));
+  }
   void backward_input(const Frame& frame) const override { op_->backward(frame[dy()], winner(frame), frame[dx()]); }
 
  private:
   std::uint8_t* winner(const Frame& frame) const { return reinterpret_cast<std::uint8_t*>(frame[winner_]); }
 
   ops::PoolingSpec spec_;
-  Place winner_;  ///< (N,P,Q,C) bytes: the maximum's place in its window
+  TensorLocation winner_;  ///< (N,P,Q,C) bytes: the maximum's index in its window
   std::unique_ptr<ops::MaxPoolOp> op_;
 };
 
 /// y = op(x), dx = op'(dy), of any operation that needs nothing else.
-template <typename Spec, typename Op, std::unique_ptr<Op> (ops::Library::*make)(const Spec&)>
+template <typename Op>
 class OneToOne final : public Layer {
  public:
-  explicit OneToOne(const Spec& spec) : spec_(spec) {}
+  explicit OneToOne(const typename Op::Spec& spec) : spec_(spec) {}
 
-  void create_ops(ops::Library& library) override { op_ = (library.*make)(spec_); }
-  void forward(const Frame& frame) const override { op_->forward(frame[x().place], frame[y().place]); }
+  void create_ops(ops::Backend& backend) override { op_ = backend.create<Op>(spec_); }
+  void forward(const Frame& frame) const override { op_->forward(frame[x().location], frame[y().location]); }
   void backward_input(const Frame& frame) const override { op_->backward(frame[dy()], frame[dx()]); }
 
  private:
-  Spec spec_;
+  typename Op::Spec spec_;
   std::unique_ptr<Op> op_;
 };
 
-using AveragePool = OneToOne<ops::PoolingSpec, ops::AveragePoolOp, &ops::Library::average_pool>;
-using GlobalAveragePool =
-    OneToOne<ops::GlobalPoolingSpec, ops::GlobalAveragePoolOp, &ops::Library::global_average_pool>;
-using PaddedChannels = OneToOne<ops::ShortcutSpec, ops::ShortcutOp, &ops::Library::shortcut>;
+using AveragePool = OneToOne<ops::AveragePoolOp>;
+using GlobalAveragePool = OneToOne<ops::GlobalAveragePoolOp>;
+using PaddedChannels = OneToOne<ops::ShortcutOp>;
 
 ops::PoolingSpec spec_of(const Value& x, const PoolingSettings& settings) {
   return {.x = x.shape(),

@@ -9,9 +9,8 @@
 #include "ops/cpu/batch_norm_backward.h"
 #include "ops/cpu/batch_norm_forward.h"
 #include "ops/cpu/batch_norm_rows.h"
-#include "ops/cpu/operations.h"
+#include "ops/cpu/resources.h"
 #include "ops/cpu/storage.h"
-#include "ops/cpu/workspace.h"
 
 namespace convoy::ops::cpu {
 
@@ -53,119 +52,104 @@ class CpuBatchNorm final : public BatchNormOp {
     const T* x = values_at<T>(in.x);
 #pragma omp parallel num_threads(workspace_.threads())
     {
-      sum_my_blocks(x, layout_, scratch.sums);
+      sum_my_deviations(x, layout_, scratch.sums);
 #pragma omp barrier
       merge_my_tiles(x, layout_, scratch.sums, scratch.totals);
 #pragma omp barrier
-      const Range channels = my_part_of(layout_.channels);
-      for (std::int64_t c = channels.begin; c < channels.end; ++c) {
+      expand_my_channels(layout_, scratch.affine, [&](std::int64_t c) -> ChannelAffine {
         const Moments moments = merge_columns(x, layout_, c, scratch.totals);
         const auto count = static_cast<double>(layout_.pixels);
         out.mean[c] = static_cast<float>(moments.mean);
-        out.inv_std[c] = inverse_deviation(moments.m2 / count);
+        out.inv_std[c] = inverse_stddev(moments.m2 / count);
         out.var_unbiased[c] = static_cast<float>(moments.m2 / std::max(1.0, count - 1.0));
-        expand(c, {in.gamma[c], in.beta[c], out.mean[c], out.inv_std[c]}, layout_, scratch.affine);
-      }
+        return {in.gamma[c], in.beta[c], out.mean[c], out.inv_std[c]};
+      });
 #pragma omp barrier
-      if (out.y != nullptr) normalise_mine({x, values_at<T>(in.residual), values_at<T>(out.y)}, scratch.affine);
+      if (out.y != nullptr) normalise_mine({.x = x, .residual = in.residual, .y = out.y}, scratch.affine);
     }
   }
 
   void forward_again(const BatchNormInputs& in, const BatchNormOutputs& out) override {
-    const Scratch scratch(workspace_.scratch(), layout_);
-#pragma omp parallel num_threads(workspace_.threads())
-    {
-      const Range channels = my_part_of(layout_.channels);
-      for (std::int64_t c = channels.begin; c < channels.end; ++c)
-        expand(c, {in.gamma[c], in.beta[c], out.mean[c], out.inv_std[c]}, layout_, scratch.affine);
-#pragma omp barrier
-      normalise_mine({values_at<T>(in.x), values_at<T>(in.residual), values_at<T>(out.y)}, scratch.affine);
-    }
+    normalise_by({.x = in.x, .residual = in.residual, .y = out.y}, [&](std::int64_t c) -> ChannelAffine {
+      return {in.gamma[c], in.beta[c], out.mean[c], out.inv_std[c]};
+    });
   }
 
   void infer(const BatchNormInference& args) override {
-    const Scratch scratch(workspace_.scratch(), layout_);
-#pragma omp parallel num_threads(workspace_.threads())
-    {
-      const Range channels = my_part_of(layout_.channels);
-      for (std::int64_t c = channels.begin; c < channels.end; ++c) {
-        const float inv_std = inverse_deviation(static_cast<double>(args.running_var[c]));
-        expand(c, {args.gamma[c], args.beta[c], args.running_mean[c], inv_std}, layout_, scratch.affine);
-      }
-#pragma omp barrier
-      normalise_mine({values_at<T>(args.x), values_at<T>(args.residual), values_at<T>(args.y)}, scratch.affine);
-    }
+    normalise_by(args, [&](std::int64_t c) -> ChannelAffine {
+      const float inv_std = inverse_stddev(static_cast<double>(args.running_var[c]));
+      return {args.gamma[c], args.beta[c], args.running_mean[c], inv_std};
+    });
   }
 
   void backward(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) override {
-    if (spec_.relu && spec_.residual) {
-      backward_as<Mask::kFromY, true>(in, out);
-    } else if (spec_.relu) {
-      backward_as<Mask::kFromX, false>(in, out);
-    } else if (spec_.residual) {
-      backward_as<Mask::kNone, true>(in, out);
-    } else {
-      backward_as<Mask::kNone, false>(in, out);
-    }
+    with_flags([&]<bool kRelu, bool kResidual>() {
+      backward_as<!kRelu ? Mask::kNone : kResidual ? Mask::kFromY : Mask::kFromX, kResidual>(in, out);
+    });
   }
 
   void infer_backward(const BatchNormInferenceGrad& args) override {
     const Scratch scratch(workspace_.scratch(), layout_);
-    const InferenceGradientArgs<T> rows{values_at<T>(args.dy), values_at<T>(args.y), values_at<T>(args.dresidual),
-                                        values_at<T>(args.dx)};
 #pragma omp parallel num_threads(workspace_.threads())
     {
-      const Range channels = my_part_of(layout_.channels);
-      for (std::int64_t c = channels.begin; c < channels.end; ++c) {
-        const float inv_std = inverse_deviation(static_cast<double>(args.running_var[c]));
-        expand(c, {args.gamma[c], 0, 0, inv_std}, layout_, scratch.affine);
-      }
+      expand_my_channels(layout_, scratch.affine, [&](std::int64_t c) -> ChannelAffine {
+        return {args.gamma[c], 0, 0, inverse_stddev(static_cast<double>(args.running_var[c]))};
+      });
 #pragma omp barrier
-      if (spec_.relu && spec_.residual) {
-        inference_gradients_of_my_rows<true, true>(rows, layout_, scratch.affine.scale);
-      } else if (spec_.relu) {
-        inference_gradients_of_my_rows<true, false>(rows, layout_, scratch.affine.scale);
-      } else if (spec_.residual) {
-        inference_gradients_of_my_rows<false, true>(rows, layout_, scratch.affine.scale);
-      } else {
-        inference_gradients_of_my_rows<false, false>(rows, layout_, scratch.affine.scale);
-      }
+      with_flags([&]<bool kRelu, bool kResidual>() {
+        inference_gradients_of_my_rows<T, kRelu, kResidual>(args, layout_, scratch.affine.scale);
+      });
     }
   }
 
  private:
-  float inverse_deviation(double variance) const {
+  float inverse_stddev(double variance) const {
     return static_cast<float>(1.0 / std::sqrt(variance + static_cast<double>(spec_.epsilon)));
   }
 
-  void normalise_mine(const NormaliseArgs<T>& args, const AffineRow& affine) const {
+  /// body.template operator()<relu, residual>(), as the spec has them.
+  template <typename Body>
+  void with_flags(const Body& body) const {
     if (spec_.relu && spec_.residual) {
-      normalise_my_rows<true, true>(args, layout_, affine);
+      body.template operator()<true, true>();
     } else if (spec_.relu) {
-      normalise_my_rows<true, false>(args, layout_, affine);
+      body.template operator()<true, false>();
     } else if (spec_.residual) {
-      normalise_my_rows<false, true>(args, layout_, affine);
+      body.template operator()<false, true>();
     } else {
-      normalise_my_rows<false, false>(args, layout_, affine);
+      body.template operator()<false, false>();
     }
+  }
+
+  template <typename OfChannel>
+  void normalise_by(const BatchNormInference& args, const OfChannel& of_channel) const {
+    const Scratch scratch(workspace_.scratch(), layout_);
+#pragma omp parallel num_threads(workspace_.threads())
+    {
+      expand_my_channels(layout_, scratch.affine, of_channel);
+#pragma omp barrier
+      normalise_mine(args, scratch.affine);
+    }
+  }
+
+  void normalise_mine(const BatchNormInference& args, const AffineRow& affine) const {
+    with_flags([&]<bool kRelu, bool kResidual>() { normalise_my_rows<T, kRelu, kResidual>(args, layout_, affine); });
   }
 
   template <Mask kMask, bool kResidual>
   void backward_as(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) {
     const Scratch scratch(workspace_.scratch(), layout_);
-    const T *dy = values_at<T>(in.dy), *x = values_at<T>(in.x), *y = values_at<T>(in.y);
-    T *dx = values_at<T>(out.dx), *dresidual = values_at<T>(out.dresidual);
 #pragma omp parallel num_threads(workspace_.threads())
     {
-      const Range channels = my_part_of(layout_.channels);
-      for (std::int64_t c = channels.begin; c < channels.end; ++c) {
-        expand(c, {in.gamma[c], in.beta[c], in.mean[c], in.inv_std[c]}, layout_, scratch.affine);
-      }
+      expand_my_channels(layout_, scratch.affine, [&](std::int64_t c) -> ChannelAffine {
+        return {in.gamma[c], in.beta[c], in.mean[c], in.inv_std[c]};
+      });
 #pragma omp barrier
-      sum_my_gradients<kMask, kResidual, T>({dy, x, y, dresidual}, layout_, scratch.affine, scratch.sums);
+      sum_my_gradients<T, kMask, kResidual>(in, out.dresidual, layout_, scratch.affine, scratch.sums);
 #pragma omp barrier
       merge_my_gradients(layout_, scratch.sums, scratch.totals);
 #pragma omp barrier
+      const Range channels = my_part_of(layout_.channels);
       for (std::int64_t c = channels.begin; c < channels.end; ++c) {
         finish_gradients(c, in.inv_std[c], out, scratch);
         out.mean[c] = in.mean[c];
@@ -173,25 +157,26 @@ class CpuBatchNorm final : public BatchNormOp {
       }
 #pragma omp barrier
       constexpr Mask kMaskOfG = kResidual ? Mask::kNone : kMask;  // dresidual is masked already
-      const T* g = kResidual ? dresidual : dy;
-      input_gradients_of_my_rows<kMaskOfG, T>({g, x, dx}, layout_, scratch.affine, scratch.slopes);
+      const void* g = kResidual ? out.dresidual : in.dy;
+      input_gradients_of_my_rows<T, kMaskOfG>(values_at<T>(g), values_at<T>(in.x), values_at<T>(out.dx), layout_,
+                                              scratch.affine, scratch.slopes);
     }
   }
 
   /// dbeta = sum g;  dgamma = sum g * xhat;  and what dx needs of them.
   void finish_gradients(std::int64_t c, float inv_std, const BatchNormGradOutputs& out, const Scratch& scratch) const {
-    const auto count = static_cast<double>(layout_.pixels), deviation = static_cast<double>(inv_std);
+    const auto count = static_cast<double>(layout_.pixels), inv_std_double = static_cast<double>(inv_std);
     double dbeta = 0, product = 0;
     for (std::int64_t i = c; i < layout_.width; i += layout_.channels) {
       dbeta += scratch.totals.first[i];
       product += scratch.totals.second[i];
     }
-    const double dgamma = product * deviation;
+    const double dgamma = product * inv_std_double;
     out.dbeta[c] = static_cast<float>(dbeta);
     out.dgamma[c] = static_cast<float>(dgamma);
     for (std::int64_t i = c; i < layout_.width; i += layout_.channels) {
       scratch.slopes.mean_g[i] = static_cast<float>(dbeta / count);
-      scratch.slopes.slope[i] = static_cast<float>(deviation * dgamma / count);
+      scratch.slopes.slope[i] = static_cast<float>(inv_std_double * dgamma / count);
     }
   }
 
@@ -202,8 +187,9 @@ class CpuBatchNorm final : public BatchNormOp {
 
 }  // namespace
 
-std::unique_ptr<BatchNormOp> make_batch_norm(const BatchNormSpec& spec, Workspace& workspace) {
-  return make_stored<CpuBatchNorm, BatchNormOp>(spec, workspace);
+template <>
+std::unique_ptr<BatchNormOp> make_op(const BatchNormSpec& spec, const Resources& resources) {
+  return make_stored<CpuBatchNorm, BatchNormOp>(spec, resources.workspace);
 }
 
 }  // namespace convoy::ops::cpu

@@ -1,13 +1,10 @@
-/// Backward loops of batch normalisation, over the rows of RowLayout. Included by batch_norm.cpp alone.
+/// Backward loops of batch normalisation, over the rows of RowLayout. Included only by batch_norm.cpp.
 #pragma once
 
 #include <algorithm>
 
 #include "ops/cpu/batch_norm_forward.h"
 #include "ops/cpu/batch_norm_rows.h"
-#include "ops/cpu/parallel.h"
-#include "ops/cpu/simd.h"
-#include "ops/cpu/storage.h"
 
 namespace convoy::ops::cpu {
 
@@ -28,81 +25,38 @@ template <typename T>
 
 /// g = dy where the ReLU let through.
 template <Mask kMask, typename T, typename V>
-[[gnu::always_inline]] inline V masked(V dy, V x, V y, V mean, V scale, V beta) {
-  if constexpr (kMask == Mask::kFromX) return where_positive<T>(normalised(x, mean, scale, beta), dy);
+[[gnu::always_inline]] inline V masked(V dy, V x, V y, const ColumnAffine<V>& column) {
+  if constexpr (kMask == Mask::kFromX) return where_positive<T>(normalised(x, column), dy);
   if constexpr (kMask == Mask::kFromY) return where_positive<T>(y, dy);
   return dy;
 }
 
 // --- The pass of sums -------------------------------------------------------------------------------------------
 
-template <typename T>
-struct GradientArgs {
-  const T* dy;
-  const T* x;
-  const T* y;
-  T* dresidual;  ///< with a residual g is kept here, for the second pass too; may be dy
-};
-
-/// Adds g and g * (x - mean) over kRows rows; writes dresidual = g.
-template <Mask kMask, bool kResidual, int kRows, typename T>
-[[gnu::always_inline]] inline void add_gradient_rows(const GradientArgs<T>& args, std::int64_t begin,
-                                                     std::int64_t width, const AffineRow& affine, float* sum,
-                                                     float* product_sum) {
-  for (std::int64_t i = 0; i < width; i += kLanes) {
-    const Vec mean = load(affine.mean + i), scale = load(affine.scale + i), beta = load(affine.beta + i);
-    Vec g[kRows], products[kRows];
-    for (int r = 0; r < kRows; ++r) {
-      const std::int64_t at = begin + r * width + i;
-      const Vec x = load(args.x + at), y = kMask == Mask::kFromY ? load(args.y + at) : Vec{};
-      g[r] = masked<kMask, T>(load(args.dy + at), x, y, mean, scale, beta);
-      if constexpr (kResidual) store(args.dresidual + at, g[r]);
-      products[r] = g[r] * (x - mean);
-    }
-    store(sum + i, load(sum + i) + pairwise_sum<kRows>(g));
-    store(product_sum + i, load(product_sum + i) + pairwise_sum<kRows>(products));
-  }
-}
-
-/// The tail is a block whose columns hold one value each, or none.
-template <Mask kMask, bool kResidual, typename T>
-void sum_gradients_of_tail(const GradientArgs<T>& args, const RowLayout& layout, const AffineRow& affine, float* sum,
-                           float* product_sum) {
-  std::fill_n(sum, layout.width, 0.0f);
-  std::fill_n(product_sum, layout.width, 0.0f);
-  for (std::int64_t i = 0; i < layout.tail_count(); ++i) {
-    const std::int64_t at = layout.tail_begin() + i;
-    const float x = to_float(args.x[at]), y = kMask == Mask::kFromY ? to_float(args.y[at]) : 0.0f;
-    const float g = masked<kMask, T>(to_float(args.dy[at]), x, y, affine.mean[i], affine.scale[i], affine.beta[i]);
-    if constexpr (kResidual) args.dresidual[at] = rounded_to<T>(g);
-    sum[i] = g;
-    product_sum[i] = g * (x - affine.mean[i]);
-  }
-}
-
-/// The calling thread's blocks.
-template <Mask kMask, bool kResidual, typename T>
-void sum_my_gradients(const GradientArgs<T>& args, const RowLayout& layout, const AffineRow& affine,
+/// Of g and g * (x - mean), for the calling thread's blocks; writes dresidual = g, with a residual. The tail is a block
+/// whose columns hold one value each, or none.
+template <typename T, Mask kMask, bool kResidual>
+void sum_my_gradients(const BatchNormGradInputs& in, void* dresidual, const RowLayout& layout, const AffineRow& affine,
                       const ColumnSums& sums) {
-  const std::int64_t width = layout.width;
+  const auto terms = [&]<typename V>(std::int64_t /*first_row*/, std::int64_t i, V) {
+    return [in, dresidual, column = affine.column<V>(i)](std::int64_t at) {
+      const V x = read<V>(values_at<T>(in.x) + at), y = kMask == Mask::kFromY ? read<V>(values_at<T>(in.y) + at) : V{};
+      const V g = masked<kMask, T>(read<V>(values_at<T>(in.dy) + at), x, y, column);
+      if constexpr (kResidual) write(values_at<T>(dresidual) + at, g);
+      return Terms<V>{g, g * (x - column.mean)};
+    };
+  };
   if (omp_get_thread_num() == 0) {
-    sum_gradients_of_tail<kMask, kResidual>(args, layout, affine, sums.first + layout.blocks * width,
-                                            sums.second + layout.blocks * width);
-  }
-  const Range blocks = my_part_of(layout.blocks);
-  for (std::int64_t b = blocks.begin; b < blocks.end; ++b) {
-    float *sum = sums.first + b * width, *product_sum = sums.second + b * width;
-    std::fill_n(sum, width, 0.0f);
-    std::fill_n(product_sum, width, 0.0f);
-    const Range rows = layout.block(b);
-    std::int64_t r = rows.begin;
-    for (; r + kRowsAtOnce <= rows.end; r += kRowsAtOnce) {
-      add_gradient_rows<kMask, kResidual, kRowsAtOnce>(args, r * width, width, affine, sum, product_sum);
-    }
-    for (; r < rows.end; ++r) {
-      add_gradient_rows<kMask, kResidual, 1>(args, r * width, width, affine, sum, product_sum);
+    float *first = sums.first + layout.blocks * layout.width, *second = sums.second + layout.blocks * layout.width;
+    std::fill_n(first, layout.width, 0.0f);
+    std::fill_n(second, layout.width, 0.0f);
+    for (std::int64_t i = 0; i < layout.tail_count(); ++i) {
+      const Terms<float> only = terms(0, i, 0.0f)(layout.tail_begin() + i);
+      first[i] = only.first;
+      second[i] = only.second;
     }
   }
+  sum_my_blocks(layout, sums, terms);
 }
 
 /// Both sums over all blocks, in double and in order, for the calling thread's columns.
@@ -129,114 +83,33 @@ struct SlopeRow {
   float* slope;
 };
 
-template <typename T>
-struct InputGradientArgs {
-  const T* g;  ///< dy, or with a residual the masked dy
-  const T* x;
-  T* dx;  ///< may be g
-};
-
-/// dx = gamma * inv_std * (g - mean(g) - xhat * mean(g * xhat)).
-template <typename V>
-[[gnu::always_inline]] inline V input_gradient(V g, V x, V mean, V scale, V mean_g, V slope) {
-  return (g - mean_g - (x - mean) * slope) * scale;
-}
-
-template <Mask kMask, int kRows, typename T>
-[[gnu::always_inline]] inline void input_gradient_rows(const InputGradientArgs<T>& args, std::int64_t begin,
-                                                       std::int64_t width, const AffineRow& affine,
-                                                       const SlopeRow& slopes) {
-  for (std::int64_t i = 0; i < width; i += kLanes) {
-    const Vec mean = load(affine.mean + i), scale = load(affine.scale + i), beta = load(affine.beta + i);
-    const Vec mean_g = load(slopes.mean_g + i), slope = load(slopes.slope + i);
-    for (int r = 0; r < kRows; ++r) {
-      const std::int64_t at = begin + r * width + i;
-      const Vec x = load(args.x + at), g = masked<kMask, T>(load(args.g + at), x, Vec{}, mean, scale, beta);
-      store(args.dx + at, input_gradient(g, x, mean, scale, mean_g, slope));
-    }
-  }
-}
-
-template <Mask kMask, typename T>
-void input_gradients_of_tail(const InputGradientArgs<T>& args, const RowLayout& layout, const AffineRow& affine,
-                             const SlopeRow& slopes) {
-  for (std::int64_t i = 0; i < layout.tail_count(); ++i) {
-    const std::int64_t at = layout.tail_begin() + i;
-    const float x = to_float(args.x[at]), mean = affine.mean[i], scale = affine.scale[i];
-    const float g = masked<kMask, T>(to_float(args.g[at]), x, 0.0f, mean, scale, affine.beta[i]);
-    args.dx[at] = rounded_to<T>(input_gradient(g, x, mean, scale, slopes.mean_g[i], slopes.slope[i]));
-  }
-}
-
-/// The calling thread's part of dx, from the end to the beginning as in forward.
-template <Mask kMask, typename T>
-void input_gradients_of_my_rows(const InputGradientArgs<T>& args, const RowLayout& layout, const AffineRow& affine,
+/// The calling thread's part of dx = gamma * inv_std * (g - mean(g) - xhat * mean(g * xhat)). `dy` may be masked
+/// already.
+template <typename T, Mask kMask>
+void input_gradients_of_my_rows(const T* dy, const T* x, T* dx, const RowLayout& layout, const AffineRow& affine,
                                 const SlopeRow& slopes) {
-  if (omp_get_thread_num() == 0) input_gradients_of_tail<kMask>(args, layout, affine, slopes);
-  const Range blocks = my_part_of(layout.blocks);
-  for (std::int64_t b = blocks.end; b-- > blocks.begin;) {
-    const Range rows = layout.block(b);
-    std::int64_t r = rows.begin;
-    for (; r + kRowsAtOnce <= rows.end; r += kRowsAtOnce) {
-      input_gradient_rows<kMask, kRowsAtOnce>(args, r * layout.width, layout.width, affine, slopes);
-    }
-    for (; r < rows.end; ++r) input_gradient_rows<kMask, 1>(args, r * layout.width, layout.width, affine, slopes);
-  }
+  compute_my_rows(layout, [&]<typename V>(std::int64_t i, V) {
+    const V mean_g = read<V>(slopes.mean_g + i), slope = read<V>(slopes.slope + i);
+    return [dy, x, dx, column = affine.column<V>(i), mean_g, slope](std::int64_t at) {
+      const V value = read<V>(x + at), g = masked<kMask, T>(read<V>(dy + at), value, V{}, column);
+      write(dx + at, V((g - mean_g - (value - column.mean) * slope) * column.scale));
+    };
+  });
 }
 
 // --- Backward of inference --------------------------------------------------------------------------------------
 
-template <typename T>
-struct InferenceGradientArgs {
-  const T* dy;
-  const T* y;
-  T* dresidual;  ///< with a residual; may be dy
-  T* dx;         ///< may be dy
-};
-
-/// dresidual = g, dx = g * scale, g = dy where the ReLU let through, over kRows rows.
-template <bool kRelu, bool kResidual, int kRows, typename T>
-[[gnu::always_inline]] inline void inference_gradient_rows(const InferenceGradientArgs<T>& args, std::int64_t begin,
-                                                           std::int64_t width, const float* scale_row) {
-  for (std::int64_t i = 0; i < width; i += kLanes) {
-    const Vec scale = load(scale_row + i);
-    for (int r = 0; r < kRows; ++r) {
-      const std::int64_t at = begin + r * width + i;
-      Vec g = load(args.dy + at);
-      if constexpr (kRelu) g = where_positive<T>(load(args.y + at), g);
-      if constexpr (kResidual) store(args.dresidual + at, g);
-      store(args.dx + at, g * scale);
-    }
-  }
-}
-
-template <bool kRelu, bool kResidual, typename T>
-void inference_gradients_of_tail(const InferenceGradientArgs<T>& args, const RowLayout& layout,
-                                 const float* scale_row) {
-  for (std::int64_t i = 0; i < layout.tail_count(); ++i) {
-    const std::int64_t at = layout.tail_begin() + i;
-    const float dy = to_float(args.dy[at]), g = kRelu ? where_positive<T>(to_float(args.y[at]), dy) : dy;
-    if constexpr (kResidual) args.dresidual[at] = rounded_to<T>(g);
-    args.dx[at] = rounded_to<T>(g * scale_row[i]);
-  }
-}
-
-/// The calling thread's part.
-template <bool kRelu, bool kResidual, typename T>
-void inference_gradients_of_my_rows(const InferenceGradientArgs<T>& args, const RowLayout& layout,
-                                    const float* scale_row) {
-  if (omp_get_thread_num() == 0) inference_gradients_of_tail<kRelu, kResidual>(args, layout, scale_row);
-  const Range blocks = my_part_of(layout.blocks);
-  for (std::int64_t b = blocks.begin; b < blocks.end; ++b) {
-    const Range rows = layout.block(b);
-    std::int64_t r = rows.begin;
-    for (; r + kRowsAtOnce <= rows.end; r += kRowsAtOnce) {
-      inference_gradient_rows<kRelu, kResidual, kRowsAtOnce>(args, r * layout.width, layout.width, scale_row);
-    }
-    for (; r < rows.end; ++r) {
-      inference_gradient_rows<kRelu, kResidual, 1>(args, r * layout.width, layout.width, scale_row);
-    }
-  }
+/// The calling thread's part of dresidual = g, dx = g * scale, g = dy where the ReLU let through.
+template <typename T, bool kRelu, bool kResidual>
+void inference_gradients_of_my_rows(const BatchNormInferenceGrad& args, const RowLayout& layout, const float* scales) {
+  compute_my_rows(layout, [&]<typename V>(std::int64_t i, V) {
+    return [args, scale = read<V>(scales + i)](std::int64_t at) {
+      V g = read<V>(values_at<T>(args.dy) + at);
+      if constexpr (kRelu) g = where_positive<T>(read<V>(values_at<T>(args.y) + at), g);
+      if constexpr (kResidual) write(values_at<T>(args.dresidual) + at, g);
+      write(values_at<T>(args.dx) + at, V(g * scale));
+    };
+  });
 }
 
 }  // namespace

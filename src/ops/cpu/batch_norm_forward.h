@@ -1,12 +1,11 @@
-/// Forward loops of batch normalisation, over the rows of RowLayout. Included by batch_norm.cpp alone.
+/// Forward loops of batch normalisation, over the rows of RowLayout. Included only by batch_norm.cpp.
 #pragma once
 
 #include <algorithm>
 
+#include "convoy/ops/batch_norm.h"
+
 #include "ops/cpu/batch_norm_rows.h"
-#include "ops/cpu/parallel.h"
-#include "ops/cpu/simd.h"
-#include "ops/cpu/storage.h"
 
 namespace convoy::ops::cpu {
 
@@ -17,36 +16,45 @@ struct ChannelAffine {
   float gamma, beta, mean, inv_std;
 };
 
-/// The same per column, as wide as a row, so that loops need not know the channel.
+/// The same per column, or per vector of columns.
+template <typename V>
+struct ColumnAffine {
+  V mean, scale, beta;
+};
+
+/// Of all columns, as wide as a row, so that loops need not know the channel.
 struct AffineRow {
   float* mean;
   float* scale;
   float* beta;
+
+  template <typename V>
+  [[gnu::always_inline]] ColumnAffine<V> column(std::int64_t i) const {
+    return {read<V>(mean + i), read<V>(scale + i), read<V>(beta + i)};
+  }
 };
 
-void expand(std::int64_t channel, const ChannelAffine& from, const RowLayout& layout, const AffineRow& to) {
-  for (std::int64_t i = channel; i < layout.width; i += layout.channels) {
-    to.mean[i] = from.mean;
-    to.scale[i] = from.gamma * from.inv_std;
-    to.beta[i] = from.beta;
+/// of_channel(c) for the calling thread's channels, written to their columns.
+template <typename OfChannel>
+void expand_my_channels(const RowLayout& layout, const AffineRow& to, const OfChannel& of_channel) {
+  const Range channels = my_part_of(layout.channels);
+  for (std::int64_t c = channels.begin; c < channels.end; ++c) {
+    const ChannelAffine from = of_channel(c);
+    for (std::int64_t i = c; i < layout.width; i += layout.channels) {
+      to.mean[i] = from.mean;
+      to.scale[i] = from.gamma * from.inv_std;
+      to.beta[i] = from.beta;
+    }
   }
 }
 
-constexpr int kRowsAtOnce = 8;  // a column's parameters and sums are loaded once for so many rows
-
 /// The ReLU's argument, less the residual; for a vector or a single value.
 template <typename V>
-[[gnu::always_inline]] inline V normalised(V x, V mean, V scale, V beta) {
-  return (x - mean) * scale + beta;
+[[gnu::always_inline]] inline V normalised(V x, const ColumnAffine<V>& column) {
+  return (x - column.mean) * column.scale + column.beta;
 }
 
 // --- The pass of sums -------------------------------------------------------------------------------------------
-
-/// Two sums per block and column, (blocks + 1, width); the last block is the tail's.
-struct ColumnSums {
-  float* first;
-  float* second;
-};
 
 /// Two numbers per column, (width).
 struct ColumnTotals {
@@ -54,39 +62,16 @@ struct ColumnTotals {
   double* second;
 };
 
-/// Adds x - shift and its square over kRows rows.
-template <int kRows, typename T>
-[[gnu::always_inline]] inline void add_shifted_rows(const T* x, const T* shift, std::int64_t width,
-                                                    float* __restrict sum, float* __restrict square_sum) {
-  for (std::int64_t i = 0; i < width; i += kLanes) {
-    const Vec base = load(shift + i);
-    Vec d[kRows], squares[kRows];
-    for (int r = 0; r < kRows; ++r) {
-      d[r] = load(x + r * width + i) - base;
-      squares[r] = d[r] * d[r];
-    }
-    store(sum + i, load(sum + i) + pairwise_sum<kRows>(d));
-    store(square_sum + i, load(square_sum + i) + pairwise_sum<kRows>(squares));
-  }
-}
-
-/// The calling thread's blocks. A block's shift is its first row, so that a large mean cancels before it is squared.
+/// Of x - shift and its square. A block's shift is its first row, so that a large mean cancels before it is squared.
 template <typename T>
-void sum_my_blocks(const T* x, const RowLayout& layout, const ColumnSums& sums) {
-  const std::int64_t width = layout.width;
-  const Range blocks = my_part_of(layout.blocks);
-  for (std::int64_t b = blocks.begin; b < blocks.end; ++b) {
-    float *sum = sums.first + b * width, *square_sum = sums.second + b * width;
-    std::fill_n(sum, width, 0.0f);
-    std::fill_n(square_sum, width, 0.0f);
-    const Range rows = layout.block(b);
-    const T* shift = x + rows.begin * width;
-    std::int64_t r = rows.begin;
-    for (; r + kRowsAtOnce <= rows.end; r += kRowsAtOnce) {
-      add_shifted_rows<kRowsAtOnce>(x + r * width, shift, width, sum, square_sum);
-    }
-    for (; r < rows.end; ++r) add_shifted_rows<1>(x + r * width, shift, width, sum, square_sum);
-  }
+void sum_my_deviations(const T* x, const RowLayout& layout, const ColumnSums& sums) {
+  sum_my_blocks(layout, sums, [&]<typename V>(std::int64_t first_row, std::int64_t i, V) {
+    const V shift = read<V>(x + first_row * layout.width + i);
+    return [x, shift](std::int64_t at) {
+      const V d = read<V>(x + at) - shift;
+      return Terms<V>{d, d * d};
+    };
+  });
 }
 
 /// Mean (first) and sum of squared deviations (second) of each column over all rows, for the calling thread's columns.
@@ -151,55 +136,16 @@ Moments merge_columns(const T* x, const RowLayout& layout, std::int64_t channel,
 
 // --- The pass of results ----------------------------------------------------------------------------------------
 
-template <typename T>
-struct NormaliseArgs {
-  const T* x;
-  const T* residual;
-  T* y;
-};
-
-template <bool kRelu, bool kResidual, typename V>
-[[gnu::always_inline]] inline V result(V x, V residual, V mean, V scale, V beta) {
-  V v = normalised(x, mean, scale, beta);
-  if constexpr (kResidual) v += residual;
-  return kRelu ? relu(v) : v;
-}
-
-template <bool kRelu, bool kResidual, int kRows, typename T>
-[[gnu::always_inline]] inline void normalise_rows(const NormaliseArgs<T>& args, std::int64_t begin, std::int64_t width,
-                                                  const AffineRow& affine) {
-  for (std::int64_t i = 0; i < width; i += kLanes) {
-    const Vec mean = load(affine.mean + i), scale = load(affine.scale + i), beta = load(affine.beta + i);
-    for (int r = 0; r < kRows; ++r) {
-      const std::int64_t at = begin + r * width + i;
-      const Vec residual = kResidual ? load(args.residual + at) : Vec{};
-      store(args.y + at, result<kRelu, kResidual>(load(args.x + at), residual, mean, scale, beta));
-    }
-  }
-}
-
-template <bool kRelu, bool kResidual, typename T>
-void normalise_tail(const NormaliseArgs<T>& args, const RowLayout& layout, const AffineRow& affine) {
-  for (std::int64_t i = 0; i < layout.tail_count(); ++i) {
-    const std::int64_t at = layout.tail_begin() + i;
-    const float x = to_float(args.x[at]), r = kResidual ? to_float(args.residual[at]) : 0.0f;
-    args.y[at] = rounded_to<T>(result<kRelu, kResidual>(x, r, affine.mean[i], affine.scale[i], affine.beta[i]));
-  }
-}
-
-/// The calling thread's part of y, from the end to the beginning: what the pass of sums read last may still be cached.
-template <bool kRelu, bool kResidual, typename T>
-void normalise_my_rows(const NormaliseArgs<T>& args, const RowLayout& layout, const AffineRow& affine) {
-  if (omp_get_thread_num() == 0) normalise_tail<kRelu, kResidual>(args, layout, affine);
-  const Range blocks = my_part_of(layout.blocks);
-  for (std::int64_t b = blocks.end; b-- > blocks.begin;) {
-    const Range rows = layout.block(b);
-    std::int64_t r = rows.begin;
-    for (; r + kRowsAtOnce <= rows.end; r += kRowsAtOnce) {
-      normalise_rows<kRelu, kResidual, kRowsAtOnce>(args, r * layout.width, layout.width, affine);
-    }
-    for (; r < rows.end; ++r) normalise_rows<kRelu, kResidual, 1>(args, r * layout.width, layout.width, affine);
-  }
+/// The calling thread's part of y; of `args` only the tensors.
+template <typename T, bool kRelu, bool kResidual>
+void normalise_my_rows(const BatchNormInference& args, const RowLayout& layout, const AffineRow& affine) {
+  compute_my_rows(layout, [&]<typename V>(std::int64_t i, V) {
+    return [args, column = affine.column<V>(i)](std::int64_t at) {
+      V v = normalised(read<V>(values_at<T>(args.x) + at), column);
+      if constexpr (kResidual) v += read<V>(values_at<T>(args.residual) + at);
+      write(values_at<T>(args.y) + at, kRelu ? relu(v) : v);
+    };
+  });
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-/// Batch normalisation's view of an activation: rows that are a whole number of vectors wide, whatever C is.
+/// Batch normalisation's view of an activation: rows that are a whole number of vectors wide, whatever C is; and how
+/// its passes walk over them. Included only by batch_norm.cpp.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +9,17 @@
 #include "convoy/base/shape.h"
 
 #include "ops/cpu/parallel.h"
+#include "ops/cpu/simd.h"
 
 namespace convoy::ops::cpu {
 
-inline constexpr std::int64_t kTile = 64;              // columns that are merged at once; a row is a multiple of it
-inline constexpr std::int64_t kMaxRowsPerBlock = 128;  // so many values are added in float32, all others in double
-inline constexpr std::int64_t kMinRowsPerBlock = 32;
-inline constexpr std::int64_t kBlocksForThreads = 16;  // small activations, too, can be shared out evenly
+namespace {
+
+constexpr std::int64_t kTile = 64;              // columns that are merged at once; a row is a multiple of it
+constexpr std::int64_t kMaxRowsPerBlock = 128;  // so many values are added in float32, all others in double
+constexpr std::int64_t kMinRowsPerBlock = 32;
+constexpr std::int64_t kBlocksForThreads = 16;  // small activations, too, can be shared out evenly
+constexpr int kRowsAtOnce = 8;                  // a column's parameters and sums are loaded once for so many rows
 
 /// (N,H,W,C) is one array of N*H*W*C values in which the channels repeat after C. Cut into rows of
 /// width = lcm(C, kTile) values, every column belongs to one channel and every row starts on a vector:
@@ -47,5 +52,72 @@ struct RowLayout {
  private:
   static std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 };
+
+/// body.template operator()<kRows>(row) for kRows rows from `row` on, which are kRowsAtOnce, then single ones.
+template <typename Body>
+[[gnu::always_inline]] inline void for_groups_of(const Range& rows, const Body& body) {
+  std::int64_t row = rows.begin;
+  for (; row + kRowsAtOnce <= rows.end; row += kRowsAtOnce) body.template operator()<kRowsAtOnce>(row);
+  for (; row < rows.end; ++row) body.template operator()<1>(row);
+}
+
+/// Two sums per block and column, (blocks + 1, width); the last block is the tail's.
+struct ColumnSums {
+  float* first;
+  float* second;
+};
+
+/// What is added to both sums for one value, or for a vector of them.
+template <typename V>
+struct Terms {
+  V first, second;
+};
+
+/// Sums the calling thread's blocks. terms(first_row, i, V{}) returns what gives the Terms<V> of the value at an index:
+/// in the block that begins with first_row, of column i, or with V = Vec of as many columns from i on.
+template <typename TermsOf>
+void sum_my_blocks(const RowLayout& layout, const ColumnSums& sums, const TermsOf& terms) {
+  const std::int64_t width = layout.width;
+  const Range blocks = my_part_of(layout.blocks);
+  for (std::int64_t b = blocks.begin; b < blocks.end; ++b) {
+    float *first = sums.first + b * width, *second = sums.second + b * width;
+    std::fill_n(first, width, 0.0f);
+    std::fill_n(second, width, 0.0f);
+    const Range rows = layout.block(b);
+    for_groups_of(rows, [&]<int kRows>(std::int64_t row) {
+      for (std::int64_t i = 0; i < width; i += kLanes) {
+        const auto terms_at = terms(rows.begin, i, Vec{});
+        Vec firsts[kRows], seconds[kRows];
+        for (int r = 0; r < kRows; ++r) {
+          const Terms<Vec> added = terms_at((row + r) * width + i);
+          firsts[r] = added.first;
+          seconds[r] = added.second;
+        }
+        write(first + i, read<Vec>(first + i) + pairwise_sum<kRows>(firsts));
+        write(second + i, read<Vec>(second + i) + pairwise_sum<kRows>(seconds));
+      }
+    });
+  }
+}
+
+/// The calling thread's part of a pass of results, from the end to the beginning: what the pass of sums read last may
+/// still be cached. result(i, V{}) returns what computes the value at an index: of column i, or with V = Vec of as many
+/// columns from i on.
+template <typename Result>
+void compute_my_rows(const RowLayout& layout, const Result& result) {
+  if (omp_get_thread_num() == 0)
+    for (std::int64_t i = 0; i < layout.tail_count(); ++i) result(i, 0.0f)(layout.tail_begin() + i);
+  const Range blocks = my_part_of(layout.blocks);
+  for (std::int64_t b = blocks.end; b-- > blocks.begin;) {
+    for_groups_of(layout.block(b), [&]<int kRows>(std::int64_t row) {
+      for (std::int64_t i = 0; i < layout.width; i += kLanes) {
+        const auto compute = result(i, Vec{});
+        for (int r = 0; r < kRows; ++r) compute((row + r) * layout.width + i);
+      }
+    });
+  }
+}
+
+}  // namespace
 
 }  // namespace convoy::ops::cpu

@@ -1,4 +1,4 @@
-/// Running planned oneDNN calls.
+/// Runs oneDNN calls that were created before.
 #include "ops/cpu/dnnl_call.h"
 
 #include <cassert>
@@ -44,7 +44,7 @@ void DnnlCall::run(std::initializer_list<const void*> pointers) {
                                                    static_cast<int>(arguments_.size()), arguments_.data()),
                             "could not execute a primitive");
   } catch (const dnnl::error& error) {
-    fail("oneDNN failed in an operation that it had planned: {} (status {})", error.what(),
+    fail("oneDNN failed in an operation that it had created: {} (status {})", error.what(),
          static_cast<int>(error.status));
   }
 }

@@ -1,4 +1,4 @@
-/// Planned calls into oneDNN: descriptors made once, memory handles set at every call.
+/// Calls of oneDNN: primitives created once, memory handles set at every call.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "convoy/base/data_type.h"
 #include "convoy/base/error.h"
 
-#include "ops/cpu/workspace.h"
+#include "ops/cpu/resources.h"
 
 namespace convoy::ops::cpu {
 
@@ -26,8 +26,8 @@ class DnnlRuntime {
   const dnnl::engine& engine() const { return engine_; }
   const dnnl::stream& stream() const { return stream_; }
 
-  /// The number of threads is the calling thread's own setting, and oneDNN plans for it: call before planning and
-  /// executing, so that neither depends on which thread calls or on another library of this process.
+  /// The number of threads is the calling thread's own setting, and oneDNN creates primitives for it: call before
+  /// creating and executing, so that neither depends on which thread calls or on another library of this process.
   void use_threads() const;
 
   /// Scratchpads are ours, so that a call allocates next to nothing (oneDNN 2.6 itself: a few small blocks).
@@ -51,8 +51,8 @@ class DnnlCall {
   DnnlCall() = default;
 
   template <typename Primitive>
-  static DnnlCall plan(DnnlRuntime& runtime, const typename Primitive::primitive_desc& description,
-                       const std::vector<DnnlArgument>& arguments) {
+  static DnnlCall create(DnnlRuntime& runtime, const typename Primitive::primitive_desc& description,
+                         const std::vector<DnnlArgument>& arguments) {
     return DnnlCall(runtime, Primitive(description), description.scratchpad_desc(), arguments);
   }
 
@@ -92,12 +92,12 @@ bool has_dnnl(Describe&& describe) {
   }
 }
 
-/// Runs `plan`; oneDNN's refusal becomes an Error that names `what`.
-template <typename Plan>
-auto plan_with_dnnl(const DnnlRuntime& runtime, const std::string& what, Plan&& plan) {
+/// Runs `create`; oneDNN's refusal becomes an Error that names `what`.
+template <typename Create>
+auto create_with_dnnl(const DnnlRuntime& runtime, const std::string& what, Create&& create) {
   try {
     runtime.use_threads();
-    return std::forward<Plan>(plan)();
+    return std::forward<Create>(create)();
   } catch (const dnnl::error& error) {
     fail("oneDNN cannot compute {}: {} (status {})", what, error.what(), static_cast<int>(error.status));
   }

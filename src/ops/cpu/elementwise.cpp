@@ -8,20 +8,16 @@
 #include <cstring>
 #include <memory>
 
-#include "convoy/base/error.h"
-
-#include "ops/cpu/operations.h"
 #include "ops/cpu/parallel.h"
+#include "ops/cpu/resources.h"
 #include "ops/cpu/simd.h"
-#include "ops/cpu/workspace.h"
 
 namespace convoy::ops::cpu {
 
 namespace {
 
-constexpr std::int64_t kWorthThreads = 1 << 15;  // below, waking threads costs more than the loop
-constexpr std::int64_t kFoldCount = 1024;        // values folded at a time: a partial sum of them stays in the cache
-constexpr std::int64_t kUpdateCount = 1024;      // values updated at a time: the new weights stay in it to be rounded
+constexpr std::int64_t kFoldCount = 1024;    // values folded at a time: a partial sum of them stays in the cache
+constexpr std::int64_t kUpdateCount = 1024;  // values updated at a time: the new weights stay in it to be rounded
 
 class CpuElementwise final : public ElementwiseOps {
  public:
@@ -32,14 +28,14 @@ class CpuElementwise final : public ElementwiseOps {
     with_storage(type, [&]<typename T>() {
       const T *a = values_at<T>(a_data), *b = values_at<T>(b_data);
       T* sum = values_at<T>(sum_data);
-      in_parts(count, [=](Range range) {
+      in_parts(count, workspace_.threads(), [=](Range range) {
         add_values(a + range.begin, b + range.begin, sum + range.begin, range.end - range.begin);
       });
     });
   }
 
   void fold(std::span<const float* const> blocks, float* sum, std::int64_t count) override {
-    in_parts(count, [=](Range range) {
+    in_parts(count, workspace_.threads(), [=](Range range) {
       for (std::int64_t i = range.begin; i < range.end; i += kFoldCount)
         fold_tree(blocks, i, std::min(kFoldCount, range.end - i), sum + i);
     });
@@ -51,7 +47,7 @@ class CpuElementwise final : public ElementwiseOps {
 
   void round_to(DataType type, const float* from, void* to, std::int64_t count) override {
     check_is_stored("rounding", type);
-    in_parts(count, [=](Range range) { round_values(type, from, to, range); });
+    in_parts(count, workspace_.threads(), [=](Range range) { round_values(type, from, to, range); });
   }
 
   // x - x is 0 for every finite x, and NaN for all others.
@@ -63,17 +59,21 @@ class CpuElementwise final : public ElementwiseOps {
   }
 
   void sgd(const SgdSpec& spec, const SgdArguments& args) override {
-    if (spec.nesterov) {
-      sgd_as<true>(spec, args);
-    } else {
-      sgd_as<false>(spec, args);
-    }
+    update(spec.copy_type, args,
+           [&spec, gradient = args.gradient, momentum = args.momentum, weight = args.weight](Range range) {
+#pragma omp simd
+             for (std::int64_t i = range.begin; i < range.end; ++i) {
+               const float g = spec.gradient_factor * gradient[i] + spec.weight_decay * weight[i];
+               const float v = spec.momentum * momentum[i] + g;
+               momentum[i] = v;
+               weight[i] -= spec.lr * (spec.nesterov ? g + spec.momentum * v : v);
+             }
+           });
   }
 
   void adam(const AdamSpec& spec, const AdamArguments& args) override {
-    const WeightCopy copy{args.weight, args.weight_copy, spec.copy_type};
     update(
-        copy, args.count,
+        spec.copy_type, args,
         [&spec, gradient = args.gradient, mean = args.mean, square = args.square, weight = args.weight](Range range) {
 #pragma omp simd
           for (std::int64_t i = range.begin; i < range.end; ++i) {
@@ -97,7 +97,7 @@ class CpuElementwise final : public ElementwiseOps {
 
   void moving_average(float keep, float scale, const float* sum, float* running, std::int64_t count) override {
     const float take = (1.0f - keep) * scale;
-    in_parts(count, [=](Range range) {
+    in_parts(count, workspace_.threads(), [=](Range range) {
 #pragma omp simd
       for (std::int64_t i = range.begin; i < range.end; ++i) running[i] = keep * running[i] + take * sum[i];
     });
@@ -125,35 +125,16 @@ class CpuElementwise final : public ElementwiseOps {
       squares[i] = static_cast<double>(values[i]) * static_cast<double>(values[i]);
   }
 
-  template <typename Loop>
-  void in_parts(std::int64_t count, Loop&& loop) const {
-    if (count < kWorthThreads || workspace_.threads() == 1) {
-      loop(Range{0, count});
-      return;
-    }
-#pragma omp parallel num_threads(workspace_.threads())
-    loop(my_part_of(count));
-  }
-
-  struct WeightCopy {
-    const float* weight;
-    void* copy;  ///< or null
-    DataType type;
-  };
-
   // new_weights(range), and their copy while they are in the cache.
-  template <typename Loop>
-  void update(const WeightCopy& copy, std::int64_t count, Loop&& new_weights) const {
-    if (copy.copy == nullptr) {
-      in_parts(count, new_weights);
-      return;
-    }
-    check_is_stored("a copy of the weights", copy.type);
-    in_parts(count, [&](Range range) {
+  template <typename Arguments, typename Loop>
+  void update(DataType copy_type, const Arguments& args, const Loop& new_weights) const {
+    if (args.weight_copy == nullptr) return in_parts(args.count, workspace_.threads(), new_weights);
+    check_is_stored("a copy of the weights", copy_type);
+    in_parts(args.count, workspace_.threads(), [&](Range range) {
       for (std::int64_t begin = range.begin; begin < range.end; begin += kUpdateCount) {
         const Range part{begin, std::min(begin + kUpdateCount, range.end)};
         new_weights(part);
-        round_values(copy.type, copy.weight, copy.copy, part);
+        round_values(copy_type, args.weight, args.weight_copy, part);
       }
     });
   }
@@ -181,21 +162,6 @@ class CpuElementwise final : public ElementwiseOps {
     fold_tree(blocks.first(middle), at, count, sum);
     fold_tree(blocks.subspan(middle), at, count, right);
     add_values(sum, right, sum, count);
-  }
-
-  template <bool kNesterov>
-  void sgd_as(const SgdSpec& spec, const SgdArguments& args) const {
-    const WeightCopy copy{args.weight, args.weight_copy, spec.copy_type};
-    update(copy, args.count,
-           [&spec, gradient = args.gradient, momentum = args.momentum, weight = args.weight](Range range) {
-#pragma omp simd
-             for (std::int64_t i = range.begin; i < range.end; ++i) {
-               const float g = spec.gradient_factor * gradient[i] + spec.weight_decay * weight[i];
-               const float v = spec.momentum * momentum[i] + g;
-               momentum[i] = v;
-               weight[i] -= spec.lr * (kNesterov ? g + spec.momentum * v : v);
-             }
-           });
   }
 
   const Workspace& workspace_;

@@ -5,10 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "ops/cpu/operations.h"
 #include "ops/cpu/parallel.h"
+#include "ops/cpu/resources.h"
 #include "ops/cpu/storage.h"
-#include "ops/cpu/workspace.h"
 
 namespace convoy::ops::cpu {
 
@@ -47,18 +46,15 @@ class CpuImageBatch final : public ImageBatchOp {
   }
 
   void run(const std::uint8_t* images, const ImageCut* cuts, void* x) override {
-#pragma omp parallel num_threads(workspace_.threads())
-    {
-      const Range rows = my_part_of(shape_.n * shape_.h);
-      for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-        const std::int64_t n = row / shape_.h, h = row % shape_.h;
-        T* const to = values_at<T>(x) + row * shape_.w * shape_.c;
-        const CutRow own = row_of(images, cuts, n, h);
-        if (const auto [partner, share] = cuts[n].mix; share > 0) {
-          mix(to, own, row_of(images, cuts, partner, h), share);
-        } else {
-          look_up(to, own);
-        }
+#pragma omp parallel for schedule(static) num_threads(workspace_.threads())
+    for (std::int64_t row = 0; row < shape_.n * shape_.h; ++row) {
+      const std::int64_t n = row / shape_.h, h = row % shape_.h;
+      T* const to = values_at<T>(x) + row * shape_.w * shape_.c;
+      const CutRow own = row_of(images, cuts, n, h);
+      if (const auto [partner, share] = cuts[n].mix; share > 0) {
+        mix(to, own, row_of(images, cuts, partner, h), share);
+      } else {
+        look_up(to, own);
       }
     }
   }
@@ -67,7 +63,7 @@ class CpuImageBatch final : public ImageBatchOp {
   CutRow row_of(const std::uint8_t* images, const ImageCut* cuts, std::int64_t n, std::int64_t h) const {
     const ImageCut& cut = cuts[n];
     const std::int64_t row = reflects_ ? reflected(h + cut.dy, shape_.h) : h + cut.dy;
-    const bool is_seen = cut.black == 0 && row >= 0 && row < shape_.h;
+    const bool is_seen = cut.is_padding == 0 && row >= 0 && row < shape_.h;
     return {.pixels = is_seen ? images + (n * shape_.h + row) * shape_.w * shape_.c : nullptr,
             .cut = &cut,
             .has_hole = h >= cut.hole_top && h < cut.hole_bottom};
@@ -109,7 +105,7 @@ class CpuImageBatch final : public ImageBatchOp {
 
   void fill_beside(T* to, const CutRow& row, const Range& columns) const {
     for (std::int64_t w = columns.begin; w < columns.end; ++w)
-      for (std::int64_t c = 0; c < shape_.c; ++c) to[w * shape_.c + c] = value_of_[place_of(row, w, c)];
+      for (std::int64_t c = 0; c < shape_.c; ++c) to[w * shape_.c + c] = value_of_[index_of(row, w, c)];
   }
 
   void mix(T* to, const CutRow& own, const CutRow& other, float share) const {
@@ -120,11 +116,11 @@ class CpuImageBatch final : public ImageBatchOp {
 
   float value(const CutRow& row, std::int64_t w, std::int64_t c) const {
     if (row.in_hole(w)) return 0.0f;
-    return exact_value_of_[place_of(row, w, c)];
+    return exact_value_of_[index_of(row, w, c)];
   }
 
   /// In the tables, of what is seen in column w.
-  std::size_t place_of(const CutRow& row, std::int64_t w, std::int64_t c) const {
+  std::size_t index_of(const CutRow& row, std::int64_t w, std::int64_t c) const {
     std::int64_t column = (row.cut->flip != 0 ? shape_.w - 1 - w : w) + row.cut->dx;
     if (reflects_) column = reflected(column, shape_.w);
     const bool is_seen = row.pixels != nullptr && column >= 0 && column < shape_.w;
@@ -140,8 +136,9 @@ class CpuImageBatch final : public ImageBatchOp {
 
 }  // namespace
 
-std::unique_ptr<ImageBatchOp> make_image_batch(const ImageBatchSpec& spec, const Workspace& workspace) {
-  return make_stored<CpuImageBatch, ImageBatchOp>(spec, workspace);
+template <>
+std::unique_ptr<ImageBatchOp> make_op(const ImageBatchSpec& spec, const Resources& resources) {
+  return make_stored<CpuImageBatch, ImageBatchOp>(spec, resources.workspace);
 }
 
 }  // namespace convoy::ops::cpu

@@ -1,4 +1,4 @@
-/// Compiled with the flags of the CPU arithmetic: says what they were.
+/// Compiled with the flags of the CPU operations, to say which instructions these use.
 #include "ops/cpu/instruction_set.h"
 
 namespace convoy::ops::cpu {

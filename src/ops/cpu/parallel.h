@@ -1,4 +1,4 @@
-/// How loops are shared out to threads: in contiguous parts, the same for the same count and number of threads.
+/// How loops are divided among threads: in contiguous parts, the same for the same count and number of threads.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,8 @@
 #include <omp.h>
 
 namespace convoy::ops::cpu {
+
+inline constexpr std::int64_t kWorthThreads = 1 << 15;  // values; below, waking threads costs more than the loop
 
 /// Indices begin, ..., end - 1.
 struct Range {
@@ -20,6 +22,17 @@ struct Range {
 /// The calling thread's part, inside a parallel region.
 [[gnu::always_inline]] inline Range my_part_of(std::int64_t count) {
   return part_of(count, omp_get_thread_num(), omp_get_num_threads());
+}
+
+/// loop(Range) over all indices, in one part for each thread.
+template <typename Loop>
+void in_parts(std::int64_t count, int threads, const Loop& loop) {
+  if (count < kWorthThreads || threads == 1) {
+    loop(Range{0, count});
+    return;
+  }
+#pragma omp parallel num_threads(threads)
+  loop(my_part_of(count));
 }
 
 }  // namespace convoy::ops::cpu

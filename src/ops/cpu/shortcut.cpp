@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "ops/cpu/operations.h"
-#include "ops/cpu/parallel.h"
+#include "ops/cpu/resources.h"
 #include "ops/cpu/simd.h"
-#include "ops/cpu/workspace.h"
 
 namespace convoy::ops::cpu {
 
@@ -19,39 +17,32 @@ class CpuShortcut final : public ShortcutOp {
   CpuShortcut(const ShortcutSpec& spec, const Workspace& workspace)
       : x_(spec.x), y_(spec.y()), stride_(spec.stride), before_(spec.channels_before), workspace_(workspace) {}
 
-  void forward(const void* x_data, void* y_data) override {
-    const T* x = values_at<T>(x_data);
-    T* y = values_at<T>(y_data);
-    const std::int64_t behind = y_.c - x_.c - before_;
+  void forward(const void* x, void* y) override {
+    const std::int64_t after = y_.c - x_.c - before_;
     for_my_pixels([=, this](std::int64_t x_at, std::int64_t y_at) {
-      T* to = std::fill_n(y + y_at, before_, T{});
-      to = std::copy_n(x + x_at, x_.c, to);
-      std::fill_n(to, behind, T{});
+      T* to = std::fill_n(values_at<T>(y) + y_at, before_, T{});
+      to = std::copy_n(values_at<T>(x) + x_at, x_.c, to);
+      std::fill_n(to, after, T{});
     });
   }
 
-  void backward(const void* dy_data, void* dx_data) override {
-    const T* dy = values_at<T>(dy_data);
-    T* dx = values_at<T>(dx_data);
+  void backward(const void* dy, void* dx) override {
     for_my_pixels([=, this](std::int64_t x_at, std::int64_t y_at) {
-      const T* from = dy + y_at + before_;
-      T* to = dx + x_at;
+      const T* from = values_at<T>(dy) + y_at + before_;
+      T* to = values_at<T>(dx) + x_at;
       for_lanes(0, x_.c, [&]<typename V>(std::int64_t c, V) { write(to + c, V(read<V>(to + c) + read<V>(from + c))); });
     });
   }
 
  private:
-  /// Calls with the places in x and y of every pixel of y; threads take rows of pixels.
+  /// Calls with the positions in x and y of every pixel of y; threads take rows of pixels.
   template <typename Body>
   void for_my_pixels(Body&& body) const {
-#pragma omp parallel num_threads(workspace_.threads())
-    {
-      const Range rows = my_part_of(y_.n * y_.h);
-      for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-        const std::int64_t n = row / y_.h, p = row % y_.h;
-        const std::int64_t x_row = ((n * x_.h + p * stride_) * x_.w) * x_.c, y_row = row * y_.w * y_.c;
-        for (std::int64_t q = 0; q < y_.w; ++q) body(x_row + q * stride_ * x_.c, y_row + q * y_.c);
-      }
+#pragma omp parallel for schedule(static) num_threads(workspace_.threads())
+    for (std::int64_t row = 0; row < y_.n * y_.h; ++row) {
+      const std::int64_t n = row / y_.h, p = row % y_.h;
+      const std::int64_t x_row = ((n * x_.h + p * stride_) * x_.w) * x_.c, y_row = row * y_.w * y_.c;
+      for (std::int64_t q = 0; q < y_.w; ++q) body(x_row + q * stride_ * x_.c, y_row + q * y_.c);
     }
   }
 
@@ -62,8 +53,9 @@ class CpuShortcut final : public ShortcutOp {
 
 }  // namespace
 
-std::unique_ptr<ShortcutOp> make_shortcut(const ShortcutSpec& spec, const Workspace& workspace) {
-  return make_stored<CpuShortcut, ShortcutOp>(spec, workspace);
+template <>
+std::unique_ptr<ShortcutOp> make_op(const ShortcutSpec& spec, const Resources& resources) {
+  return make_stored<CpuShortcut, ShortcutOp>(spec, resources.workspace);
 }
 
 }  // namespace convoy::ops::cpu

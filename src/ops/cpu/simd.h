@@ -14,7 +14,7 @@
 namespace convoy::ops::cpu {
 
 /// Of the widest vectors that this file is compiled for. Wider ones the compiler cuts up for arithmetic, but GCC 12
-/// takes their comparisons one value at a time. No bit depends on it: a sum stays within its lane.
+/// takes their comparisons one value at a time. No bit depends on it where a sum stays within its lane.
 inline constexpr std::int64_t kVectorBytes = __BIGGEST_ALIGNMENT__;
 inline constexpr std::int64_t kLanes = kVectorBytes / 4;
 
@@ -25,12 +25,10 @@ using HalfVec = std::uint16_t __attribute__((vector_size(kVectorBytes / 2)));
 using PairVec = std::uint16_t __attribute__((vector_size(kVectorBytes)));
 using ByteVec = std::uint8_t __attribute__((vector_size(kVectorBytes / 4)));
 
-// How values and bytes in memory are read and written as vectors, aligned or not.
-using VecAt = float __attribute__((vector_size(kVectorBytes), may_alias));
-using LooseVecAt = float __attribute__((vector_size(kVectorBytes), may_alias, aligned(4)));
-using HalfVecAt = std::uint16_t __attribute__((vector_size(kVectorBytes / 2), may_alias));
-using LooseHalfVecAt = std::uint16_t __attribute__((vector_size(kVectorBytes / 2), may_alias, aligned(2)));
-using LooseBytesAt = std::uint8_t __attribute__((vector_size(kVectorBytes / 4), may_alias, aligned(1)));
+// How values and bytes in memory are read and written as vectors, of any value's alignment.
+using VecAt = float __attribute__((vector_size(kVectorBytes), may_alias, aligned(4)));
+using HalfVecAt = std::uint16_t __attribute__((vector_size(kVectorBytes / 2), may_alias, aligned(2)));
+using BytesAt = std::uint8_t __attribute__((vector_size(kVectorBytes / 4), may_alias, aligned(1)));
 
 /// As to_float and rounded_to do with one value, by shuffles of 16 bits: GCC 12 converts in more steps.
 template <int... i>
@@ -49,45 +47,6 @@ template <int... i>
   const auto bits = std::bit_cast<WordVec>(v);
   const WordVec nearest = bits + 0x7fffu + (bits >> 16 & 1u), is_nan = std::bit_cast<WordVec>(v != v);
   return upper_halves(nearest | is_nan, std::make_integer_sequence<int, kLanes>{});
-}
-
-/// Aligned to the vector's size in memory.
-[[gnu::always_inline]] inline Vec load(const float* p) {
-  return *reinterpret_cast<const VecAt*>(p);
-}
-[[gnu::always_inline]] inline void store(float* p, Vec v) {
-  *reinterpret_cast<VecAt*>(p) = v;
-}
-
-[[gnu::always_inline]] inline Vec load(const Bf16* p) {
-  return widened(*reinterpret_cast<const HalfVecAt*>(p));
-}
-[[gnu::always_inline]] inline void store(Bf16* p, Vec v) {
-  *reinterpret_cast<HalfVecAt*>(p) = rounded_to_bf16(v);
-}
-
-/// Any value's alignment.
-[[gnu::always_inline]] inline Vec load_loose(const float* p) {
-  return *reinterpret_cast<const LooseVecAt*>(p);
-}
-[[gnu::always_inline]] inline void store_loose(float* p, Vec v) {
-  *reinterpret_cast<LooseVecAt*>(p) = v;
-}
-
-[[gnu::always_inline]] inline Vec load_loose(const Bf16* p) {
-  return widened(*reinterpret_cast<const LooseHalfVecAt*>(p));
-}
-[[gnu::always_inline]] inline void store_loose(Bf16* p, Vec v) {
-  *reinterpret_cast<LooseHalfVecAt*>(p) = rounded_to_bf16(v);
-}
-
-/// By way of 16 bits: GCC 12 takes the step of four one value at a time.
-[[gnu::always_inline]] inline IntVec load_bytes(const std::uint8_t* p) {
-  return __builtin_convertvector(__builtin_convertvector(ByteVec(*reinterpret_cast<const LooseBytesAt*>(p)), HalfVec),
-                                 IntVec);
-}
-[[gnu::always_inline]] inline void store_bytes(std::uint8_t* p, IntVec v) {
-  *reinterpret_cast<LooseBytesAt*>(p) = __builtin_convertvector(__builtin_convertvector(v, HalfVec), ByteVec);
 }
 
 /// max(0, v), and NaN where v is NaN.
@@ -113,17 +72,38 @@ template <typename V, typename T>
 [[gnu::always_inline]] inline V read(const T* p) {
   if constexpr (std::is_same_v<V, float>) {
     return to_float(*p);
+  } else if constexpr (std::is_same_v<T, float>) {
+    return *reinterpret_cast<const VecAt*>(p);
   } else {
-    return load_loose(p);
+    return widened(*reinterpret_cast<const HalfVecAt*>(p));
   }
 }
 template <typename T>
 [[gnu::always_inline]] inline void write(T* p, float v) {
   *p = rounded_to<T>(v);
 }
-template <typename T>
-[[gnu::always_inline]] inline void write(T* p, Vec v) {
-  store_loose(p, v);
+[[gnu::always_inline]] inline void write(float* p, Vec v) {
+  *reinterpret_cast<VecAt*>(p) = v;
+}
+[[gnu::always_inline]] inline void write(Bf16* p, Vec v) {
+  *reinterpret_cast<HalfVecAt*>(p) = rounded_to_bf16(v);
+}
+
+/// Bytes, one or as many as V has values, by way of 16 bits: GCC 12 takes the step of four one value at a time.
+template <typename V>
+[[gnu::always_inline]] inline auto read_bytes(const std::uint8_t* p) {
+  if constexpr (std::is_same_v<V, float>) {
+    return std::int32_t{*p};
+  } else {
+    return __builtin_convertvector(__builtin_convertvector(ByteVec(*reinterpret_cast<const BytesAt*>(p)), HalfVec),
+                                   IntVec);
+  }
+}
+[[gnu::always_inline]] inline void write_bytes(std::uint8_t* p, std::int32_t v) {
+  *p = static_cast<std::uint8_t>(v);
+}
+[[gnu::always_inline]] inline void write_bytes(std::uint8_t* p, IntVec v) {
+  *reinterpret_cast<BytesAt*>(p) = __builtin_convertvector(__builtin_convertvector(v, HalfVec), ByteVec);
 }
 
 /// body(i, V{}) over [begin, end): vectors first, then single values.

@@ -1,21 +1,23 @@
-/// Float32 copies of operands in bf16: how the CPU computes what oneDNN has in bf16 for other processors alone.
+/// Float32 copies of operands in bf16: how the CPU computes what oneDNN has in bf16 only for other processors.
 #pragma once
 
 #include <cstdint>
 
 #include "convoy/ops/elementwise.h"
 
-#include "ops/cpu/workspace.h"
+#include "ops/cpu/resources.h"
 
 namespace convoy::ops::cpu {
 
-/// The operands of one call at a time, in memory of their own: the float32 operation that takes them uses the library's
+/// The operands of one call at a time, in memory of their own: the float32 operation that takes them uses the backend's
 /// workspace meanwhile.
 class Widening {
  public:
   Widening(Device& device, std::int64_t threads, ElementwiseOps& elementwise)
       : memory_(device, threads), elementwise_(elementwise) {}
 
+  /// Of floats that begin at a multiple of 64 bytes, as those after them do.
+  static std::int64_t padded(std::int64_t count) { return round_up(count, 64 / kFloatBytes); }
   /// Makes room for so many floats.
   void reserve(std::int64_t count) { memory_.reserve(count * kFloatBytes); }
   /// The first of them, 64-byte aligned. Ask at every call, as with Workspace::scratch().

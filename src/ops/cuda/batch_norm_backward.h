@@ -1,4 +1,4 @@
-/// Backward kernels of batch normalisation. Included by batch_norm.cu alone.
+/// Backward kernels of batch normalisation. Included only by batch_norm.cu.
 #pragma once
 
 #include "ops/cuda/batch_norm_forward.h"
@@ -29,34 +29,41 @@ __device__ bool forward_was_positive(float centred, float scale, float beta) {
 constexpr int kGradientRows = 2;
 constexpr std::int64_t kGradientBlocks = 384;  // 3 to a multiprocessor of 132: all at once
 
-template <typename T>
+/// Of all passes of the backward.
 struct GradientArgs {
-  const T *dy, *x, *y;
-  T* dresidual;  ///< null where there is none, or where it is dy and stays as it is
-  const float *gamma, *beta, *mean, *inv_std, *var_unbiased;
+  BatchNormGradInputs in;
+  BatchNormGradOutputs out;
   Rows rows;
   FloatPair* partials;  ///< (blocks of a tile, C): sums of g and g * (x - mean)
   unsigned* counters;   ///< (tiles)
-  float *dgamma, *dbeta, *mean_copy, *var_copy;
+  int slabs_per_block;  ///< in the pass of results
 };
 
-/// g = dy where the ReLU let through, written to dresidual;  dbeta = sum g;  dgamma = inv_std * sum g * (x - mean).
+/// Of the running statistics' "gradients".
+__device__ inline void copy_statistics(const GradientArgs& args, int channel) {
+  args.out.mean[channel] = args.in.mean[channel];
+  args.out.var_unbiased[channel] = args.in.var_unbiased[channel];
+}
+
+/// g = dy where the ReLU let through, written to dresidual unless that is null: where there is none, or where it is dy
+/// and does not change;  dbeta = sum g;  dgamma = inv_std * sum g * (x - mean).
 /// Grid: tiles x at most kGradientBlocks / tiles. Block: kThreads. Shared: 20 KiB. Summed in float32 in a
 /// thread, in double from there on. Reads dy, x and (kFromY) y, writes dresidual, once each.
 template <typename T, int kWidth, Mask kMask>
-__global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs<T> args) {
+__global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs args) {
   const Rows rows = args.rows;
+  const T *const all_dy = static_cast<const T*>(args.in.dy), *const all_x = static_cast<const T*>(args.in.x);
   const Sweep<kGradientRows> sweep(rows);
   float sum[kWidth] = {}, products[kWidth] = {};
   if (const int channel = my_channel<kWidth>(); channel < rows.channels) {
     float mean[kWidth];
     [[maybe_unused]] float scale[kWidth], beta[kWidth];
-    load<kWidth>(args.mean + channel, mean);
+    load<kWidth>(args.in.mean + channel, mean);
     if constexpr (kMask == Mask::kFromX) {
       float inv_std[kWidth];
-      load<kWidth>(args.gamma + channel, scale);
-      load<kWidth>(args.inv_std + channel, inv_std);
-      load<kWidth>(args.beta + channel, beta);
+      load<kWidth>(args.in.gamma + channel, scale);
+      load<kWidth>(args.in.inv_std + channel, inv_std);
+      load<kWidth>(args.in.beta + channel, beta);
 #pragma unroll
       for (int i = 0; i < kWidth; ++i) scale[i] *= inv_std[i];
     }
@@ -67,9 +74,9 @@ __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs<T> arg
         [[maybe_unused]] float y[kRows][kWidth];
 #pragma unroll
         for (int r = 0; r < kRows; ++r) {
-          load<kWidth>(args.dy + begin + r * step, g[r]);
-          load<kWidth>(args.x + begin + r * step, x[r]);
-          if constexpr (kMask == Mask::kFromY) load<kWidth>(args.y + begin + r * step, y[r]);
+          load<kWidth>(all_dy + begin + r * step, g[r]);
+          load<kWidth>(all_x + begin + r * step, x[r]);
+          if constexpr (kMask == Mask::kFromY) load<kWidth>(static_cast<const T*>(args.in.y) + begin + r * step, y[r]);
         }
 #pragma unroll
         for (int r = 0; r < kRows; ++r) {
@@ -84,7 +91,8 @@ __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs<T> arg
             products[i] = __fmaf_rn(g[r][i], centred, products[i]);
           }
           if constexpr (kMask != Mask::kFromX) {
-            if (args.dresidual != nullptr) store<kWidth>(g[r], args.dresidual + begin + r * step);
+            if (args.out.dresidual != nullptr)
+              store<kWidth>(g[r], static_cast<T*>(args.out.dresidual) + begin + r * step);
           }
         }
       });
@@ -103,47 +111,28 @@ __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs<T> arg
     return DoublePair{double{partial.first}, double{partial.second}};
   });
   if (has_channel) {
-    args.dbeta[channel] = static_cast<float>(merged.first);
-    args.dgamma[channel] = static_cast<float>(merged.second * double{args.inv_std[channel]});
-    args.mean_copy[channel] = args.mean[channel];
-    args.var_copy[channel] = args.var_unbiased[channel];
+    args.out.dbeta[channel] = static_cast<float>(merged.first);
+    args.out.dgamma[channel] = static_cast<float>(merged.second * double{args.in.inv_std[channel]});
+    copy_statistics(args, channel);
   }
 }
 
-struct StatisticsCopyArgs {
-  const float *mean, *var_unbiased;
-  float *mean_copy, *var_copy;
-  int channels;
-};
-
 /// What sum_gradients does beside its sums.
-/// Grid: one thread a channel. Block: kThreads. Shared: none.
-__global__ void __launch_bounds__(kThreads) copy_statistics(StatisticsCopyArgs args) {
-  const int channel = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
-  if (channel >= args.channels) return;
-  args.mean_copy[channel] = args.mean[channel];
-  args.var_copy[channel] = args.var_unbiased[channel];
+/// Grid: one thread per channel. Block: kThreads. Shared: none.
+__global__ void __launch_bounds__(kThreads) copy_all_statistics(GradientArgs args) {
+  const int channel = static_cast<int>(my_index());
+  if (channel < args.rows.channels) copy_statistics(args, channel);
 }
 
 // --- The pass of results ----------------------------------------------------------------------------------------
 
 constexpr int kInputRows = 2;
 
-template <typename T>
-struct InputGradientArgs {
-  const T* g;  ///< dresidual, masked, where there is one; else dy
-  const T* x;
-  const float *gamma, *beta, *mean, *inv_std, *dgamma, *dbeta;
-  T* dx;  ///< may be g
-  Rows rows;
-  int slabs_per_block;
-};
-
 /// dx = gamma * inv_std * (g - dbeta / n - xhat * dgamma / n),  xhat = (x - mean) * inv_std.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
-/// Reads g and x, writes dx, once each.
+/// Reads g, which args.in.dy has here (dresidual, masked, where there is one; else dy), and x, writes dx, once each.
 template <typename T, int kWidth, bool kMaskFromX>
-__global__ void __launch_bounds__(kThreads, kMaskFromX ? 3 : 4) compute_input_gradients(InputGradientArgs<T> args) {
+__global__ void __launch_bounds__(kThreads, kMaskFromX ? 3 : 4) compute_input_gradients(GradientArgs args) {
   const int channel = my_channel<kWidth>();
   const Rows rows = args.rows;
   if (channel >= rows.channels) return;
@@ -152,12 +141,12 @@ __global__ void __launch_bounds__(kThreads, kMaskFromX ? 3 : 4) compute_input_gr
   {
     const float inverse_count = __fdiv_rn(1.0f, static_cast<float>(rows.count));
     float inv_std[kWidth];
-    load<kWidth>(args.mean + channel, mean);
-    load<kWidth>(args.gamma + channel, scale);
-    load<kWidth>(args.inv_std + channel, inv_std);
-    load<kWidth>(args.dbeta + channel, mean_g);
-    load<kWidth>(args.dgamma + channel, slope);
-    if constexpr (kMaskFromX) load<kWidth>(args.beta + channel, beta);
+    load<kWidth>(args.in.mean + channel, mean);
+    load<kWidth>(args.in.gamma + channel, scale);
+    load<kWidth>(args.in.inv_std + channel, inv_std);
+    load<kWidth>(args.out.dbeta + channel, mean_g);
+    load<kWidth>(args.out.dgamma + channel, slope);
+    if constexpr (kMaskFromX) load<kWidth>(args.in.beta + channel, beta);
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) {
       scale[i] *= inv_std[i];
@@ -165,41 +154,34 @@ __global__ void __launch_bounds__(kThreads, kMaskFromX ? 3 : 4) compute_input_gr
       slope[i] *= inv_std[i] * inverse_count;
     }
   }
-  const std::int64_t first = std::int64_t{blockIdx.y} * args.slabs_per_block;
-  for (std::int64_t slab = first; slab < first + args.slabs_per_block; ++slab) {
-    for_rows_of_slab<kInputRows>(slab, rows.count, [&]<int kRows>(Width<kRows>, std::int64_t row) {
-      const std::int64_t begin = row * rows.channels + channel, step = std::int64_t{blockDim.y} * rows.channels;
-      float g[kRows][kWidth], x[kRows][kWidth];
+  for_rows_of_block<kInputRows>(rows, args.slabs_per_block, [&]<int kRows>(Width<kRows>, std::int64_t row) {
+    const std::int64_t begin = row * rows.channels + channel, step = std::int64_t{blockDim.y} * rows.channels;
+    float g[kRows][kWidth], x[kRows][kWidth];
 #pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-        load<kWidth>(args.g + begin + r * step, g[r]);
-        load<kWidth>(args.x + begin + r * step, x[r]);
-      }
+    for (int r = 0; r < kRows; ++r) {
+      load<kWidth>(static_cast<const T*>(args.in.dy) + begin + r * step, g[r]);
+      load<kWidth>(static_cast<const T*>(args.in.x) + begin + r * step, x[r]);
+    }
 #pragma unroll
-      for (int r = 0; r < kRows; ++r) {
+    for (int r = 0; r < kRows; ++r) {
 #pragma unroll
-        for (int i = 0; i < kWidth; ++i) {
-          const float centred = x[r][i] - mean[i];
-          if constexpr (kMaskFromX) {
-            if (!forward_was_positive<T>(centred, scale[i], beta[i])) g[r][i] = 0;
-          }
-          g[r][i] = scale[i] * __fmaf_rn(-centred, slope[i], g[r][i] - mean_g[i]);
+      for (int i = 0; i < kWidth; ++i) {
+        const float centred = x[r][i] - mean[i];
+        if constexpr (kMaskFromX) {
+          if (!forward_was_positive<T>(centred, scale[i], beta[i])) g[r][i] = 0;
         }
-        store<kWidth>(g[r], args.dx + begin + r * step);
+        g[r][i] = scale[i] * __fmaf_rn(-centred, slope[i], g[r][i] - mean_g[i]);
       }
-    });
-  }
+      store<kWidth>(g[r], static_cast<T*>(args.out.dx) + begin + r * step);
+    }
+  });
 }
 
 // --- Backward of inference --------------------------------------------------------------------------------------
 
-template <typename T>
 struct InferenceGradientArgs {
-  const T *dy, *y;
-  const float *gamma, *variance;
+  BatchNormInferenceGrad of;  ///< dresidual null where there is none
   float epsilon;
-  T* dresidual;  ///< null where there is none; may be dy
-  T* dx;         ///< may be dy
   Rows rows;
   int slabs_per_block;
 };
@@ -208,42 +190,39 @@ struct InferenceGradientArgs {
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
 /// Reads dy and (kRelu) y, writes dx and dresidual, once each.
 template <typename T, int kWidth, bool kRelu>
-__global__ void __launch_bounds__(kThreads, 4) compute_inference_gradients(InferenceGradientArgs<T> args) {
+__global__ void __launch_bounds__(kThreads, 4) compute_inference_gradients(InferenceGradientArgs args) {
   const int channel = my_channel<kWidth>();
   const Rows rows = args.rows;
   if (channel >= rows.channels) return;
   float scale[kWidth];
   {
     float variance[kWidth];
-    load<kWidth>(args.gamma + channel, scale);
-    load<kWidth>(args.variance + channel, variance);
+    load<kWidth>(args.of.gamma + channel, scale);
+    load<kWidth>(args.of.running_var + channel, variance);
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) scale[i] *= __fdiv_rn(1.0f, __fsqrt_rn(variance[i] + args.epsilon));
   }
-  const std::int64_t first = std::int64_t{blockIdx.y} * args.slabs_per_block;
-  for (std::int64_t slab = first; slab < first + args.slabs_per_block; ++slab) {
-    for_rows_of_slab<kInputRows>(slab, rows.count, [&]<int kRows>(Width<kRows>, std::int64_t row) {
-      const std::int64_t begin = row * rows.channels + channel, step = std::int64_t{blockDim.y} * rows.channels;
-      float g[kRows][kWidth];
-      [[maybe_unused]] float y[kRows][kWidth];
+  for_rows_of_block<kInputRows>(rows, args.slabs_per_block, [&]<int kRows>(Width<kRows>, std::int64_t row) {
+    const std::int64_t begin = row * rows.channels + channel, step = std::int64_t{blockDim.y} * rows.channels;
+    float g[kRows][kWidth];
+    [[maybe_unused]] float y[kRows][kWidth];
 #pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-        load<kWidth>(args.dy + begin + r * step, g[r]);
-        if constexpr (kRelu) load<kWidth>(args.y + begin + r * step, y[r]);
+    for (int r = 0; r < kRows; ++r) {
+      load<kWidth>(static_cast<const T*>(args.of.dy) + begin + r * step, g[r]);
+      if constexpr (kRelu) load<kWidth>(static_cast<const T*>(args.of.y) + begin + r * step, y[r]);
+    }
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      if constexpr (kRelu) {
+#pragma unroll
+        for (int i = 0; i < kWidth; ++i) g[r][i] = y[r][i] > 0 ? g[r][i] : 0.0f;
       }
+      if (args.of.dresidual != nullptr) store<kWidth>(g[r], static_cast<T*>(args.of.dresidual) + begin + r * step);
 #pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-        if constexpr (kRelu) {
-#pragma unroll
-          for (int i = 0; i < kWidth; ++i) g[r][i] = y[r][i] > 0 ? g[r][i] : 0.0f;
-        }
-        if (args.dresidual != nullptr) store<kWidth>(g[r], args.dresidual + begin + r * step);
-#pragma unroll
-        for (int i = 0; i < kWidth; ++i) g[r][i] *= scale[i];
-        store<kWidth>(g[r], args.dx + begin + r * step);
-      }
-    });
-  }
+      for (int i = 0; i < kWidth; ++i) g[r][i] *= scale[i];
+      store<kWidth>(g[r], static_cast<T*>(args.of.dx) + begin + r * step);
+    }
+  });
 }
 
 }  // namespace

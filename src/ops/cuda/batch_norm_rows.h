@@ -1,5 +1,5 @@
 /// Batch normalisation's view of an activation: rows of C channels, cut into tiles of channels and slabs of rows; and
-/// how sums over the rows are put together. Included by batch_norm.cu alone.
+/// how sums over the rows are put together. Included only by batch_norm.cu.
 ///
 /// A block of kThreads threads is blockDim.x wide and blockDim.y high. Its width covers a tile of blockDim.x * kWidth
 /// channels, 128 bytes of a row where C allows; its height blockDim.y rows. A slab is kRows times as many rows, which
@@ -20,7 +20,6 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-constexpr int kThreads = 256;
 constexpr int kTileBytes = 128;  // of a row, to a block: one cache line
 
 struct Rows {
@@ -73,6 +72,15 @@ __device__ void for_rows_of_slab(std::int64_t slab, std::int64_t num_rows, Body&
   }
 }
 
+/// The same for the thread's rows of a pass of results, in which a block has neighbouring slabs.
+template <int kRows, typename Body>
+__device__ void for_rows_of_block(const Rows& rows, int slabs_per_block, Body&& body) {
+  const std::int64_t first = std::int64_t{blockIdx.y} * slabs_per_block;
+  for (std::int64_t slab = first; slab < first + slabs_per_block; ++slab) {
+    for_rows_of_slab<kRows>(slab, rows.count, body);
+  }
+}
+
 // --- Sums over the rows --------------------------------------------------------------------------------------------
 
 /// Block b of a tile sums the slabs last - b, last - b - B, ..., B = gridDim.y: all blocks move together from the end
@@ -115,17 +123,17 @@ __device__ inline int my_thread() {
 /// Adds up the columns of a block from top to bottom, in double. For all threads; thread t < tile gets column t's.
 template <int kWidth>
 __device__ DoublePair sum_columns(const float (&first)[kWidth], const float (&second)[kWidth]) {
-  alignas(32) __shared__ float firsts[kThreads * kWidth], seconds[kThreads * kWidth];
-  store<kWidth>(first, firsts + my_thread() * kWidth);
-  store<kWidth>(second, seconds + my_thread() * kWidth);
+  alignas(32) __shared__ float first_sums[kThreads * kWidth], second_sums[kThreads * kWidth];
+  store<kWidth>(first, first_sums + my_thread() * kWidth);
+  store<kWidth>(second, second_sums + my_thread() * kWidth);
   __syncthreads();
   const int tile = static_cast<int>(blockDim.x) * kWidth, height = static_cast<int>(blockDim.y);
   DoublePair sums = {0, 0};
   if (my_thread() < tile) {
 #pragma unroll 8
     for (int row = 0; row < height; ++row) {
-      sums.first += double{firsts[row * tile + my_thread()]};
-      sums.second += double{seconds[row * tile + my_thread()]};
+      sums.first += double{first_sums[row * tile + my_thread()]};
+      sums.second += double{second_sums[row * tile + my_thread()]};
     }
   }
   return sums;
@@ -147,7 +155,7 @@ __device__ inline bool is_last_of_tile(unsigned* counters) {
 /// decides. For all threads; thread t < tile gets the sums of its channel, which is given to it as `channel`.
 template <int kWidth, typename Term>
 __device__ DoublePair merge_blocks(const FloatPair* partials, const Rows& rows, Term&& term) {
-  __shared__ double firsts[kThreads], seconds[kThreads];
+  __shared__ double first_sums[kThreads], second_sums[kThreads];
   const int tile = static_cast<int>(blockDim.x) * kWidth, blocks = static_cast<int>(gridDim.y);
   const int channel = static_cast<int>(blockIdx.x) * tile + my_thread() % tile;
   DoublePair sums = {0, 0};
@@ -159,13 +167,13 @@ __device__ DoublePair merge_blocks(const FloatPair* partials, const Rows& rows, 
       sums.second += added.second;
     }
   }
-  firsts[my_thread()] = sums.first;
-  seconds[my_thread()] = sums.second;
+  first_sums[my_thread()] = sums.first;
+  second_sums[my_thread()] = sums.second;
   __syncthreads();
   if (my_thread() < tile) {
     for (int t = my_thread() + tile; t < kThreads; t += tile) {
-      sums.first += firsts[t];
-      sums.second += seconds[t];
+      sums.first += first_sums[t];
+      sums.second += second_sums[t];
     }
   }
   return sums;

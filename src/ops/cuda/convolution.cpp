@@ -1,24 +1,21 @@
-/// Convolution on a GPU by cuDNN, which reads NHWC images and KRSC filters as they are.
+/// Convolution on a GPU by cuDNN, which reads NHWC images and KRSC filters directly.
 #include "convoy/ops/convolution.h"
-
-#include <algorithm>
 
 #include "convoy/base/error.h"
 
+#include "ops/cuda/convolution_kernels.h"
 #include "ops/cuda/cudnn_graph.h"
-#include "ops/cuda/operations.h"
-#include "ops/cuda/scale_and_shift.h"
-#include "ops/cuda/widen.h"
+#include "ops/cuda/resources.h"
 
 namespace convoy::ops::cuda {
 
 namespace {
 
-constexpr std::int64_t kAlignmentBytes = 256;  // of the workspace behind other things in the scratch memory
+constexpr std::int64_t kAlignmentBytes = 256;  // of the workspace after other things in the scratch memory
 constexpr float kPriceOfFloat32 = 1.1f;        // that a gradient without a last rounding to 16 bits may cost in time
 
-CudnnGraph* plan(const CudnnGraphSpec& spec, CudnnRuntime& cudnn) {
-  CudnnGraph* graph = CudnnGraph::plan(spec, cudnn);
+CudnnGraph* create(const CudnnGraphSpec& spec, CudnnRuntime& cudnn) {
+  CudnnGraph* graph = CudnnGraph::create(spec, cudnn);
   if (graph == nullptr) {
     const ConvolutionSpec& conv = spec.convolution;
     fail("cuDNN has no deterministic convolution of {} {} by {} filters {}x{}, stride {}, padding {}",
@@ -29,7 +26,7 @@ CudnnGraph* plan(const CudnnGraphSpec& spec, CudnnRuntime& cudnn) {
 }
 
 /// What an engine writes dw in, which is summed in float32 in any case: few know float32 beside 16-bit inputs, and not
-/// all of them are fast. Decided by the plan cache, so alike on all ranks.
+/// all of them are fast. Decided by the engine cache, so alike on all ranks.
 DataType gradient_type(const ConvolutionSpec& spec, CudnnRuntime& cudnn) {
   if (spec.type == DataType::kFloat32) return DataType::kFloat32;
   const auto time = [&](DataType type) {
@@ -40,37 +37,15 @@ DataType gradient_type(const ConvolutionSpec& spec, CudnnRuntime& cudnn) {
   return !in_16_bits || *in_float32 <= kPriceOfFloat32 * *in_16_bits ? DataType::kFloat32 : spec.type;
 }
 
-/// A pass that sums as it goes, the same without, and what a batch norm of its own would then read.
-struct SummingPass {
-  CudnnGraphSpec with_sums, plain;
-  std::int64_t bytes_spared = 0;
-};
-
-/// Null where no engine sums, or where it costs more than the reading at the most that the memory moves.
-CudnnGraph* plan_where_cheaper(const SummingPass& pass, CudnnRuntime& cudnn) {
-  const auto plain = CudnnGraph::milliseconds(pass.plain, cudnn),
-             summing = CudnnGraph::milliseconds(pass.with_sums, cudnn);
-  if (!plain || !summing || *summing >= *plain + 1e3 * cudnn.seconds_to_read(pass.bytes_spared)) return nullptr;
-  return CudnnGraph::plan(pass.with_sums, cudnn);
-}
-
-/// cuDNN sums fp16's outputs, on Hopper all that ResNets ask for.
-CudnnGraph* plan_with_sums(const ConvolutionSpec& spec, CudnnRuntime& cudnn) {
-  if (spec.type != DataType::kFloat16) return nullptr;
-  return plan_where_cheaper({.with_sums = {spec, ConvolutionPass::kForwardWithSums, spec.type},
-                             .plain = {spec, ConvolutionPass::kForward, spec.type},
-                             .bytes_spared = spec.y().count() * size_of(spec.type)},
-                            cudnn);
-}
-
-/// The engine that goes on to the sums of the batch norm before, where it costs less than reading dx and a once more.
-/// cuDNN has it for fp16.
-CudnnGraph* plan_backward_with_sums(const ConvolutionSpec& spec, CudnnRuntime& cudnn) {
-  if (spec.type != DataType::kFloat16 || !spec.x_is_normalised) return nullptr;
-  return plan_where_cheaper({.with_sums = {spec, ConvolutionPass::kBackwardInputWithSums, spec.type},
-                             .plain = {spec, ConvolutionPass::kBackwardInput, spec.type},
-                             .bytes_spared = 2 * spec.x.count() * size_of(spec.type)},
-                            cudnn);
+/// A pass that sums as it goes. Null where no engine does, or where it costs more than the same pass without, and the
+/// reading at most that the memory moves of what a batch norm of its own would then read.
+CudnnGraph* create_where_cheaper(const CudnnGraphSpec& summing, ConvolutionPass plain, std::int64_t bytes_spared,
+                                 CudnnRuntime& cudnn) {
+  const auto plain_time = CudnnGraph::milliseconds({summing.convolution, plain, summing.weight_type}, cudnn),
+             summing_time = CudnnGraph::milliseconds(summing, cudnn);
+  if (!plain_time || !summing_time || *summing_time >= *plain_time + 1e3 * cudnn.seconds_to_read(bytes_spared))
+    return nullptr;
+  return CudnnGraph::create(summing, cudnn);
 }
 
 /// What reads a instead of x.
@@ -81,14 +56,14 @@ struct NormalisingPasses {
 
 /// Both or none: where they cost less than their likes that read x, and than making x, which reads a and writes x.
 /// `plain_milliseconds`: of those likes.
-NormalisingPasses plan_normalising(const ConvolutionSpec& spec, double plain_milliseconds, CudnnRuntime& cudnn) {
+NormalisingPasses create_normalising(const ConvolutionSpec& spec, double plain_milliseconds, CudnnRuntime& cudnn) {
   const CudnnGraphSpec forward{spec, ConvolutionPass::kNormaliseAndForwardWithSums, spec.type},
       backward_weight{spec, ConvolutionPass::kNormaliseAndBackwardWeight, spec.type};
   const auto forward_time = CudnnGraph::milliseconds(forward, cudnn),
              weight_time = CudnnGraph::milliseconds(backward_weight, cudnn);
   const double making_x = 1e3 * cudnn.seconds_to_read(2 * spec.x.count() * size_of(spec.type));
   if (!forward_time || !weight_time || *forward_time + *weight_time >= plain_milliseconds + making_x) return {};
-  return {.forward = CudnnGraph::plan(forward, cudnn), .backward_weight = CudnnGraph::plan(backward_weight, cudnn)};
+  return {.forward = CudnnGraph::create(forward, cudnn), .backward_weight = CudnnGraph::create(backward_weight, cudnn)};
 }
 
 class CudnnConvolution final : public ConvolutionOp {
@@ -100,16 +75,10 @@ class CudnnConvolution final : public ConvolutionOp {
         rounded_bytes_(round_up(spec.weight_count() * size_of(spec.type), kAlignmentBytes)),
         context_(cudnn.context()),
         gradient_type_(gradient_type(spec, cudnn)) {
-    forward_ = plan({spec, ConvolutionPass::kForward, spec.type}, cudnn);
-    forward_with_sums_ = plan_with_sums(spec, cudnn);
-    if (spec.needs_dx) {
-      backward_input_ = plan({spec, ConvolutionPass::kBackwardInput, spec.type}, cudnn);
-      backward_input_with_sums_ = plan_backward_with_sums(spec, cudnn);
-    }
-    backward_weight_ = plan({spec, ConvolutionPass::kBackwardWeight, gradient_type_}, cudnn);
-    // cuDNN has these for fp16.
-    if (spec.type == DataType::kFloat16 && spec.x_is_normalised)
-      normalising_ = plan_normalising(spec, plain_milliseconds(cudnn), cudnn);
+    forward_ = create({spec, ConvolutionPass::kForward, spec.type}, cudnn);
+    if (spec.needs_dx) backward_input_ = create({spec, ConvolutionPass::kBackwardInput, spec.type}, cudnn);
+    backward_weight_ = create({spec, ConvolutionPass::kBackwardWeight, gradient_type_}, cudnn);
+    if (spec.type == DataType::kFloat16) create_fused(cudnn);
     reserve_scratch();
   }
 
@@ -162,7 +131,21 @@ class CudnnConvolution final : public ConvolutionOp {
   }
 
  private:
-  /// Forward, with a pass over y where a batch norm has to make its sums itself, and backward by weight.
+  /// What cuDNN has for fp16, on Hopper all that ResNets ask for: sums of the outputs, and of the gradients that the
+  /// batch norm before needs (spared: reading dx and a once more), and reading a instead of x.
+  void create_fused(CudnnRuntime& cudnn) {
+    const DataType type = spec_.type;
+    const std::int64_t x_bytes = spec_.x.count() * size_of(type), y_bytes = spec_.y().count() * size_of(type);
+    forward_with_sums_ = create_where_cheaper({spec_, ConvolutionPass::kForwardWithSums, type},
+                                              ConvolutionPass::kForward, y_bytes, cudnn);
+    if (!spec_.x_is_normalised) return;
+    if (spec_.needs_dx)
+      backward_input_with_sums_ = create_where_cheaper({spec_, ConvolutionPass::kBackwardInputWithSums, type},
+                                                       ConvolutionPass::kBackwardInput, 2 * x_bytes, cudnn);
+    normalising_ = create_normalising(spec_, plain_milliseconds(cudnn), cudnn);
+  }
+
+  /// Forward, with a pass over y where a batch norm has to make its sums itself, and weight gradient.
   double plain_milliseconds(CudnnRuntime& cudnn) const {
     const auto time = [&](ConvolutionPass pass, DataType type) {
       return static_cast<double>(CudnnGraph::milliseconds({spec_, pass, type}, cudnn).value());
@@ -188,7 +171,7 @@ class CudnnConvolution final : public ConvolutionOp {
     reserve(normalising_.backward_weight, 2 * row_bytes_ + rounded_bytes_);
   }
 
-  /// Computed anew for each pass: C values, beside tensors of millions.
+  /// Computed again for each pass: C values, beside tensors of millions.
   ConvolutionTensors with_rows_of(const NormalisedInput& in) {
     std::byte *scale = context_.scratch(), *shift = scale + row_bytes_;
     compute_scale_and_shift(in, {.type = spec_.type, .num_channels = spec_.x.c, .scale = scale, .shift = shift},
@@ -219,8 +202,9 @@ class CudnnConvolution final : public ConvolutionOp {
 
 }  // namespace
 
-std::unique_ptr<ConvolutionOp> make_convolution(const ConvolutionSpec& spec, CudnnRuntime& cudnn) {
-  return std::make_unique<CudnnConvolution>(spec, cudnn);
+template <>
+std::unique_ptr<ConvolutionOp> make_op(const ConvolutionSpec& spec, const Resources& resources) {
+  return std::make_unique<CudnnConvolution>(spec, *resources.cudnn);
 }
 
 }  // namespace convoy::ops::cuda

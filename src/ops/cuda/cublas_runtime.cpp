@@ -2,6 +2,8 @@
 /// reading, so d = a b is asked for as d^T = b^T a^T.
 #include "ops/cuda/cublas_runtime.h"
 
+#include <cstdint>
+
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 
@@ -16,26 +18,15 @@ constexpr std::uint32_t kAlignmentBytes = 16;                   // that every op
   fail("{} failed: {} ({}:{})", call, cublasLtGetStatusString(status), file, line);
 }
 
-}  // namespace
-
 #define CONVOY_CHECK_CUBLAS(call)                                                                    \
   do {                                                                                               \
     const cublasStatus_t convoy_status = (call);                                                     \
     if (convoy_status != CUBLAS_STATUS_SUCCESS) fail_call(convoy_status, #call, __FILE__, __LINE__); \
   } while (false)
 
-namespace {
-
-template <auto kDestroy>
-struct Destroy {
-  template <typename Handle>
-  void operator()(Handle* handle) const noexcept {
-    static_cast<void>(kDestroy(handle));
-  }
-};
-using Layout = std::unique_ptr<cublasLtMatrixLayoutOpaque_t, Destroy<&cublasLtMatrixLayoutDestroy>>;
-using Description = std::unique_ptr<cublasLtMatmulDescOpaque_t, Destroy<&cublasLtMatmulDescDestroy>>;
-using Preference = std::unique_ptr<cublasLtMatmulPreferenceOpaque_t, Destroy<&cublasLtMatmulPreferenceDestroy>>;
+using Layout = Matmul::Layout;
+using Description = Matmul::Description;
+using Preference = convoy::cuda::Owned<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
 
 cudaDataType_t cuda_type(DataType type) {
   switch (type) {
@@ -112,53 +103,40 @@ CublasRuntime::~CublasRuntime() {
   }
 }
 
-struct Matmul::Plan {
-  MatmulSpec spec;
-  bool is_plain = false;  ///< cublasLt has none
-  Description description;
-  Layout a, b, d;
-  cublasLtMatmulHeuristicResult_t choice{};
-};
-
 Matmul::Matmul(const MatmulSpec& spec, CublasRuntime& runtime)
     : runtime_(runtime),
-      plan_(new Plan{
-          .spec = spec,
-          .description = make_description(spec, runtime.tf32()),
-          .a = spec.a_transposed ? make_layout(spec.input_type, spec.k, spec.m)
-                                 : make_layout(spec.input_type, spec.m, spec.k),
-          .b = spec.b_transposed ? make_layout(spec.input_type, spec.n, spec.k)
-                                 : make_layout(spec.input_type, spec.k, spec.n),
-          .d = make_layout(spec.output_type, spec.m, spec.n),
-      }) {
+      spec_(spec),
+      description_(make_description(spec, runtime.tf32())),
+      a_(spec.a_transposed ? make_layout(spec.input_type, spec.k, spec.m)
+                           : make_layout(spec.input_type, spec.m, spec.k)),
+      b_(spec.b_transposed ? make_layout(spec.input_type, spec.n, spec.k)
+                           : make_layout(spec.input_type, spec.k, spec.n)),
+      d_(make_layout(spec.output_type, spec.m, spec.n)) {
   const Preference preference = make_preference();
   int num_found = 0;
   const cublasStatus_t status =
-      cublasLtMatmulAlgoGetHeuristic(runtime.handle(), plan_->description.get(), plan_->b.get(), plan_->a.get(),
-                                     plan_->d.get(), plan_->d.get(), preference.get(), 1, &plan_->choice, &num_found);
+      cublasLtMatmulAlgoGetHeuristic(runtime.handle(), description_.get(), b_.get(), a_.get(), d_.get(), d_.get(),
+                                     preference.get(), 1, &choice_, &num_found);
   const std::string what = fmt::format("{}x{} by {}x{}, {} to {}", spec.m, spec.k, spec.k, spec.n,
                                        to_string(spec.input_type), to_string(spec.output_type));
   if (status != CUBLAS_STATUS_SUCCESS && status != CUBLAS_STATUS_NOT_SUPPORTED)
     fail("cublasLt cannot multiply {}: {}", what, cublasLtGetStatusString(status));
   if (status == CUBLAS_STATUS_NOT_SUPPORTED || num_found == 0) {
     log_warning(fmt::format("cublasLt has no algorithm to multiply {}: a slower kernel does it", what));
-    plan_->is_plain = true;
+    is_plain_ = true;
     return;
   }
-  runtime.context().reserve_scratch(static_cast<std::int64_t>(plan_->choice.workspaceSize));
+  runtime.context().reserve_scratch(static_cast<std::int64_t>(choice_.workspaceSize));
 }
 
-Matmul::~Matmul() = default;
-
 void Matmul::run(const MatmulArguments& args) {
-  if (plan_->is_plain) return plain_matmul(plan_->spec, args, runtime_.context());
-  const float one = 1, zero = 0;
-  if (args.bias != nullptr) set(plan_->description, CUBLASLT_MATMUL_DESC_BIAS_POINTER, args.bias);
   const Context& context = runtime_.context();
-  CONVOY_CHECK_CUBLAS(cublasLtMatmul(runtime_.handle(), plan_->description.get(), &one, args.b, plan_->b.get(), args.a,
-                                     plan_->a.get(), &zero, args.d, plan_->d.get(), args.d, plan_->d.get(),
-                                     &plan_->choice.algo, context.scratch(), plan_->choice.workspaceSize,
-                                     context.stream()));
+  if (is_plain_) return plain_matmul(spec_, args, context);
+  const float one = 1, zero = 0;
+  if (args.bias != nullptr) set(description_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, args.bias);
+  CONVOY_CHECK_CUBLAS(cublasLtMatmul(runtime_.handle(), description_.get(), &one, args.b, b_.get(), args.a, a_.get(),
+                                     &zero, args.d, d_.get(), args.d, d_.get(), &choice_.algo, context.scratch(),
+                                     choice_.workspaceSize, context.stream()));
 }
 
 #undef CONVOY_CHECK_CUBLAS

@@ -1,13 +1,11 @@
 /// cublasLt's handle, and matrix products planned with it.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-
 #include <cublasLt.h>
 
-#include "ops/cuda/context.h"
-#include "ops/cuda/matmul.h"
+#include "device/cuda/handles.h"
+#include "ops/cuda/linear_kernels.h"
+#include "ops/cuda/resources.h"
 
 namespace convoy::ops::cuda {
 
@@ -33,14 +31,19 @@ class CublasRuntime {
 class Matmul {
  public:
   Matmul(const MatmulSpec& spec, CublasRuntime& runtime);
-  ~Matmul();
 
   void run(const MatmulArguments& args);
 
+  using Layout = convoy::cuda::Owned<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
+  using Description = convoy::cuda::Owned<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
+
  private:
-  struct Plan;
   CublasRuntime& runtime_;
-  std::unique_ptr<Plan> plan_;
+  MatmulSpec spec_;
+  bool is_plain_ = false;  ///< cublasLt has none
+  Description description_;
+  Layout a_, b_, d_;
+  cublasLtMatmulHeuristicResult_t choice_{};
 };
 
 }  // namespace convoy::ops::cuda

@@ -35,8 +35,8 @@ void describe(fe::graph::Tensor_attributes& tensor, std::int64_t uid, const Shap
   tensor.set_uid(uid).set_data_type(frontend_type(type));
 }
 
-void describe_row(fe::graph::Tensor_attributes& tensor, std::int64_t uid, std::int64_t channels) {
-  describe(tensor, uid, {1, 1, 1, channels}, DataType::kFloat32);
+Shape row_of(std::int64_t channels) {
+  return {1, 1, 1, channels};
 }
 
 template <typename Attributes>
@@ -48,46 +48,46 @@ Attributes sliding(const ConvolutionSpec& spec) {
   return attributes;
 }
 
+Tensor input(fe::graph::Graph& graph, std::int64_t uid, const Shape& s, DataType type) {
+  fe::graph::Tensor_attributes tensor;
+  describe(tensor, uid, s, type);
+  return graph.tensor(tensor);
+}
+
+void output(const Tensor& tensor, std::int64_t uid, const Shape& s, DataType type) {
+  describe(*tensor, uid, s, type);
+  tensor->set_output(true);
+}
+
+Tensor pointwise(fe::graph::Graph& graph, const Tensor& a, const Tensor& b, fe::PointwiseMode_t mode) {
+  return graph.pointwise(a, b, fe::graph::Pointwise_attributes().set_mode(mode));
+}
+
 /// From dx of a convolution to g and the sums; see ConvolutionOp::backward_input_with_sums. The last node is what cuDNN
 /// knows of batch norm's backward: its sums, and the coefficients of its result.
 void add_sums_of_gradients(fe::graph::Graph& graph, const ConvolutionSpec& conv, const Tensor& dx) {
-  const auto row = [&](Uid uid) {
-    fe::graph::Tensor_attributes tensor;
-    describe_row(tensor, uid, conv.x.c);
-    return graph.tensor(tensor);
-  };
-  const auto pointwise = [&](const Tensor& a, const Tensor& b, fe::PointwiseMode_t mode) {
-    return graph.pointwise(a, b, fe::graph::Pointwise_attributes().set_mode(mode));
-  };
-  fe::graph::Tensor_attributes a_tensor;
-  describe(a_tensor, kA, conv.x, conv.type);
-  const Tensor a = graph.tensor(a_tensor), gamma = row(kGamma), mean = row(kMean), inv_std = row(kInvStd);
-  const Tensor centred = pointwise(a, mean, fe::PointwiseMode_t::SUB);
-  const Tensor xhat = pointwise(centred, inv_std, fe::PointwiseMode_t::MUL);
-  const Tensor scaled = pointwise(xhat, gamma, fe::PointwiseMode_t::MUL);
-  const Tensor argument = pointwise(scaled, row(kBeta), fe::PointwiseMode_t::ADD);
-  const Tensor g = pointwise(dx, argument, fe::PointwiseMode_t::RELU_BWD);
-  describe(*g, kX, conv.x, conv.type);
-  g->set_output(true);
+  const Shape row = row_of(conv.x.c);
+  const auto row_input = [&](Uid uid) { return input(graph, uid, row, DataType::kFloat32); };
+  const Tensor a = input(graph, kA, conv.x, conv.type);
+  const Tensor gamma = row_input(kGamma), mean = row_input(kMean), inv_std = row_input(kInvStd);
+  const Tensor centred = pointwise(graph, a, mean, fe::PointwiseMode_t::SUB);
+  const Tensor xhat = pointwise(graph, centred, inv_std, fe::PointwiseMode_t::MUL);
+  const Tensor scaled = pointwise(graph, xhat, gamma, fe::PointwiseMode_t::MUL);
+  const Tensor argument = pointwise(graph, scaled, row_input(kBeta), fe::PointwiseMode_t::ADD);
+  const Tensor g = pointwise(graph, dx, argument, fe::PointwiseMode_t::RELU_BWD);
+  output(g, kX, conv.x, conv.type);
   const auto sums = graph.dbn_weight(g, a, mean, inv_std, gamma, fe::graph::DBN_weight_attributes());
-  for (std::size_t i = 0; i < sums.size(); ++i) {  // dgamma, dbeta, coefficients
-    describe_row(*sums[i], kDgamma + static_cast<std::int64_t>(i), conv.x.c);
-    sums[i]->set_output(true);
-  }
+  for (std::size_t i = 0; i < sums.size(); ++i)  // dgamma, dbeta, coefficients
+    output(sums[i], kDgamma + static_cast<std::int64_t>(i), row, DataType::kFloat32);
 }
 
 /// x = relu(scale * a + shift), in float32, rounded to what x is stored in elsewhere.
 Tensor make_normalised_input(fe::graph::Graph& graph, const ConvolutionSpec& conv) {
-  const auto input = [&](Uid uid, const Shape& shape) {
-    fe::graph::Tensor_attributes tensor;
-    describe(tensor, uid, shape, conv.type);
-    return graph.tensor(tensor);
-  };
-  const auto mode = [](fe::PointwiseMode_t m) { return fe::graph::Pointwise_attributes().set_mode(m); };
-  const Shape row{1, 1, 1, conv.x.c};
-  const Tensor scaled = graph.pointwise(input(kA, conv.x), input(kScale, row), mode(fe::PointwiseMode_t::MUL));
-  const Tensor argument = graph.pointwise(scaled, input(kShift, row), mode(fe::PointwiseMode_t::ADD));
-  Tensor x = graph.pointwise(argument, mode(fe::PointwiseMode_t::RELU_FWD));
+  const Shape row = row_of(conv.x.c);
+  const Tensor a = input(graph, kA, conv.x, conv.type), scale = input(graph, kScale, row, conv.type);
+  const Tensor scaled = pointwise(graph, a, scale, fe::PointwiseMode_t::MUL);
+  const Tensor argument = pointwise(graph, scaled, input(graph, kShift, row, conv.type), fe::PointwiseMode_t::ADD);
+  Tensor x = graph.pointwise(argument, fe::graph::Pointwise_attributes().set_mode(fe::PointwiseMode_t::RELU_FWD));
   x->set_data_type(frontend_type(conv.type));
   return x;
 }
@@ -95,47 +95,34 @@ Tensor make_normalised_input(fe::graph::Graph& graph, const ConvolutionSpec& con
 void add_convolution(fe::graph::Graph& graph, const CudnnGraphSpec& spec) {
   const ConvolutionSpec& conv = spec.convolution;
   const Extents extents(conv);
-  const auto describe_as = [&](fe::graph::Tensor_attributes& tensor, Uid uid) {
-    if (uid == kX) describe(tensor, uid, extents.x, conv.type);
-    if (uid == kW) describe(tensor, uid, extents.w, spec.weight_type);
-    if (uid == kY) describe(tensor, uid, extents.y, conv.type);
+  const auto x = [&] {
+    return normalises(spec.pass) ? make_normalised_input(graph, conv) : input(graph, kX, extents.x, conv.type);
   };
-  const auto input = [&](Uid uid) {
-    fe::graph::Tensor_attributes tensor;
-    describe_as(tensor, uid);
-    return graph.tensor(tensor);
-  };
-  const auto output = [&](const Tensor& tensor, Uid uid) {
-    describe_as(*tensor, uid);
-    tensor->set_output(true);
-  };
-  const auto sums_output = [&](const Tensor& tensor, Uid uid) {
-    describe_row(*tensor, uid, conv.num_filters);
-    tensor->set_output(true);
-  };
-  const auto x = [&] { return normalises(spec.pass) ? make_normalised_input(graph, conv) : input(kX); };
+  const auto w = [&] { return input(graph, kW, extents.w, spec.weight_type); };
+  const auto y = [&] { return input(graph, kY, extents.y, conv.type); };
   switch (spec.pass) {
+    case ConvolutionPass::kForward:
     case ConvolutionPass::kForwardWithSums:
     case ConvolutionPass::kNormaliseAndForwardWithSums: {
-      const Tensor y = graph.conv_fprop(x(), input(kW), sliding<fe::graph::Conv_fprop_attributes>(conv));
-      output(y, kY);
-      const auto [sum, square_sum] = graph.genstats(y, fe::graph::Genstats_attributes());
-      sums_output(sum, kSum);
-      sums_output(square_sum, kSquareSum);
+      const Tensor made = graph.conv_fprop(x(), w(), sliding<fe::graph::Conv_fprop_attributes>(conv));
+      output(made, kY, extents.y, conv.type);
+      if (spec.pass == ConvolutionPass::kForward) return;
+      const auto [sum, square_sum] = graph.genstats(made, fe::graph::Genstats_attributes());
+      output(sum, kSum, row_of(conv.num_filters), DataType::kFloat32);
+      output(square_sum, kSquareSum, row_of(conv.num_filters), DataType::kFloat32);
       return;
     }
-    case ConvolutionPass::kForward:
-      return output(graph.conv_fprop(x(), input(kW), sliding<fe::graph::Conv_fprop_attributes>(conv)), kY);
     case ConvolutionPass::kBackwardInput:
-      return output(graph.conv_dgrad(input(kY), input(kW), sliding<fe::graph::Conv_dgrad_attributes>(conv)), kX);
     case ConvolutionPass::kBackwardInputWithSums: {
-      const Tensor dx = graph.conv_dgrad(input(kY), input(kW), sliding<fe::graph::Conv_dgrad_attributes>(conv));
+      const Tensor dx = graph.conv_dgrad(y(), w(), sliding<fe::graph::Conv_dgrad_attributes>(conv));
+      if (spec.pass == ConvolutionPass::kBackwardInput) return output(dx, kX, extents.x, conv.type);
       describe_extents(*dx, extents.x);
       return add_sums_of_gradients(graph, conv, dx);
     }
     case ConvolutionPass::kBackwardWeight:
     case ConvolutionPass::kNormaliseAndBackwardWeight:
-      return output(graph.conv_wgrad(input(kY), x(), sliding<fe::graph::Conv_wgrad_attributes>(conv)), kW);
+      return output(graph.conv_wgrad(y(), x(), sliding<fe::graph::Conv_wgrad_attributes>(conv)), kW, extents.w,
+                    spec.weight_type);
   }
 }
 

@@ -1,5 +1,5 @@
-/// A pass of a convolution as cuDNN's frontend writes it, and the engines that may compute it. Read by cudnn_graph.cpp
-/// and cudnn_engines.cpp alone: the frontend's headers take long to compile.
+/// A pass of a convolution as cuDNN's frontend writes it, and the engines that may compute it. Included only by
+/// cudnn_graph.cpp and cudnn_engines.cpp: the frontend's headers take long to compile.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,7 @@ struct EngineSource {
 /// Writes the pass and asks for its engines. False where cuDNN knows none, wanted or not.
 bool build(cudnn_frontend::graph::Graph& graph, const CudnnGraphSpec& spec, const EngineSource& source);
 
-/// Of a built graph: the places of at most kMaxCandidates engines that are wanted and to be had, best first by cuDNN's
+/// Of a built graph: the indices of at most kMaxCandidates engines that are wanted and available, best first by cuDNN's
 /// own guess, which may name one twice.
 std::vector<std::int64_t> candidates_of(cudnn_frontend::graph::Graph& graph);
 

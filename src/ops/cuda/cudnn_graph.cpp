@@ -31,30 +31,21 @@ constexpr int kBatches = 3;                  // of such launches for each engine
 /// A later candidate must be this much faster: of engines that are about equal the first is taken, whatever the noise.
 constexpr float kAdvantage = 0.95f;
 
-const char* to_string(ConvolutionPass pass) {
-  switch (pass) {
-    case ConvolutionPass::kForward:
-      return "forward";
-    case ConvolutionPass::kForwardWithSums:
-      return "forward with sums";
-    case ConvolutionPass::kBackwardInput:
-      return "backward by input";
-    case ConvolutionPass::kBackwardInputWithSums:
-      return "backward by input with sums";
-    case ConvolutionPass::kBackwardWeight:
-      return "backward by weight";
-    case ConvolutionPass::kNormaliseAndForwardWithSums:
-      return "normalise and forward with sums";
-    default:
-      return "normalise and backward by weight";
-  }
-}
+/// In the order of ConvolutionPass.
+constexpr const char* kPassNames[] = {"forward",
+                                      "forward with sums",
+                                      "backward by input",
+                                      "backward by input with sums",
+                                      "backward by weight",
+                                      "normalise and forward with sums",
+                                      "normalise and backward by weight"};
 
 std::string to_string(const CudnnGraphSpec& spec) {
   const ConvolutionSpec& conv = spec.convolution;
-  return fmt::format("convolution {}, x {} {}, {} filters {}x{} {}, stride {}, padding {}", to_string(spec.pass),
-                     convoy::to_string(conv.x), convoy::to_string(conv.type), conv.num_filters, conv.kernel,
-                     conv.kernel, convoy::to_string(spec.weight_type), conv.stride, conv.padding);
+  return fmt::format("convolution {}, x {} {}, {} filters {}x{} {}, stride {}, padding {}",
+                     kPassNames[static_cast<int>(spec.pass)], convoy::to_string(conv.x), convoy::to_string(conv.type),
+                     conv.num_filters, conv.kernel, conv.kernel, convoy::to_string(spec.weight_type), conv.stride,
+                     conv.padding);
 }
 
 /// Memory to measure on. Ordinary numbers, as multiplying zeros takes less power and so less time than training does:
@@ -102,8 +93,8 @@ class MeasuringMemory {
   Buffer x_, w_, y_, a_, rows_;
 };
 
-/// What the plan cache knows of a graph: an engine, or that there is none.
-struct Plan {
+/// What the engine cache knows of a graph: an engine, or that there is none.
+struct EngineChoice {
   float milliseconds = 0;
   std::string engine;  ///< cuDNN's name of it with its settings; empty for none
 };
@@ -112,21 +103,22 @@ constexpr std::string_view kNoEngine = "none";
 constexpr std::string_view kUnit = " ms, ";
 
 /// "0.4121 ms, eng65_k2=3_k6=1".
-std::string to_text(const Plan& plan) {
-  return plan.engine.empty() ? std::string(kNoEngine)
-                             : fmt::format("{:.4f}{}{}", plan.milliseconds, kUnit, plan.engine);
+std::string to_text(const EngineChoice& create) {
+  return create.engine.empty() ? std::string(kNoEngine)
+                               : fmt::format("{:.4f}{}{}", create.milliseconds, kUnit, create.engine);
 }
 
-Plan parse_plan(const std::string& text) {
+EngineChoice parse_choice(const std::string& text) {
   if (text == kNoEngine) return {};
-  Plan plan;
+  EngineChoice create;
   const std::size_t unit = text.find(kUnit);
   const char* end = text.data() + std::min(unit, text.size());
-  if (unit == std::string::npos || std::from_chars(text.data(), end, plan.milliseconds).ptr != end) {
-    fail("'{}' is no plan of a convolution. Remove the run directory's plans to measure anew.", text);
+  if (unit == std::string::npos || std::from_chars(text.data(), end, create.milliseconds).ptr != end) {
+    fail("'{}' does not name an engine for a convolution. Remove plans.txt from the run directory to measure again.",
+         text);
   }
-  plan.engine = text.substr(unit + kUnit.size());
-  return plan;
+  create.engine = text.substr(unit + kUnit.size());
+  return create;
 }
 
 std::string key_of(const CudnnGraphSpec& spec, const CudnnRuntime& runtime) {
@@ -134,15 +126,16 @@ std::string key_of(const CudnnGraphSpec& spec, const CudnnRuntime& runtime) {
 }
 
 /// From the cache alone.
-std::optional<Plan> known_plan(const CudnnGraphSpec& spec, const CudnnRuntime& runtime) {
-  const std::string* text = runtime.plans().find(key_of(spec, runtime));
-  return text == nullptr ? std::nullopt : std::optional(parse_plan(*text));
+std::optional<EngineChoice> known_choice(const CudnnGraphSpec& spec, const CudnnRuntime& runtime) {
+  const std::string* text = runtime.engine_cache().find(key_of(spec, runtime));
+  return text == nullptr ? std::nullopt : std::optional(parse_choice(*text));
 }
 
 std::shared_ptr<const fe::DeviceProperties> described_gpu(const std::string& json) {
   auto described = std::make_shared<fe::DeviceProperties>();
   const fe::error_t error = described->deserialize({json.begin(), json.end()});
-  if (error.is_bad()) fail("cuDNN {} does not take this for a GPU: {}: {}", cudnn_version(), json, error.err_msg);
+  if (error.is_bad())
+    fail("cuDNN {} does not accept this description of a GPU: {}: {}", cudnn_version(), json, error.err_msg);
   return described;
 }
 
@@ -152,30 +145,28 @@ EngineSource source_of(const CudnnRuntime& runtime) {
   return source;
 }
 
-}  // namespace
-
-class CudnnGraph::Impl {
+class FrontendGraph final : public CudnnGraph {
  public:
-  Impl(const CudnnGraphSpec& spec, CudnnRuntime& runtime) : spec_(spec), runtime_(runtime) {}
+  FrontendGraph(const CudnnGraphSpec& spec, CudnnRuntime& runtime) : spec_(spec), runtime_(runtime) {}
 
   /// False where cuDNN knows no engine.
-  bool plan() {
-    const std::optional<Plan> known = known_plan(spec_, runtime_);
+  bool choose_engine() {
+    const std::optional<EngineChoice> known = known_choice(spec_, runtime_);
     if (known && known->engine.empty()) return false;
     const bool has_engines = build(graph_, spec_, source_of(runtime_));
     if (known) {
       take(*known);
     } else {
       if (has_engines) choose(candidates_of(graph_));
-      runtime_.plans().insert(key_of(spec_, runtime_), to_text(plan_));
+      runtime_.engine_cache().insert(key_of(spec_, runtime_), to_text(choice_));
     }
-    return !plan_.engine.empty();
+    return !choice_.engine.empty();
   }
 
-  float milliseconds() const { return plan_.milliseconds; }
-  std::int64_t workspace_bytes() const { return workspace_bytes_of(engine_); }
+  float milliseconds() const override { return choice_.milliseconds; }
+  std::int64_t workspace_bytes() const override { return workspace_bytes_of(engine_); }
 
-  void run(const ConvolutionTensors& tensors, void* workspace) {
+  void run(const ConvolutionTensors& tensors, void* workspace) override {
     const fe::error_t error = run_engine(engine_, tensors, workspace);
     if (error.is_bad()) fail("{}: {}", to_string(spec_), error.err_msg);
   }
@@ -187,7 +178,7 @@ class CudnnGraph::Impl {
     std::vector<float> milliseconds;
   };
 
-  void take(const Plan& known) {
+  void take(const EngineChoice& known) {
     for (std::int64_t engine = 0; engine < graph_.get_execution_plan_count(); ++engine) {
       if (name_of(graph_, engine) != known.engine) continue;
       const fe::error_t error = graph_.build_plan_at_index(engine);
@@ -196,14 +187,14 @@ class CudnnGraph::Impl {
       return;
     }
     fail(
-        "{}: cuDNN does not have the engine '{}', which was measured on {}. Remove the run directory's plans.txt to "
+        "{}: cuDNN does not have the engine '{}', which was measured on {}. Remove plans.txt from the run directory to "
         "measure again.",
         to_string(spec_), known.engine, runtime_.platform());
   }
 
   void set(std::int64_t engine, float milliseconds) {
     engine_ = engine;
-    plan_ = {.milliseconds = milliseconds, .engine = name_of(graph_, engine)};
+    choice_ = {.milliseconds = milliseconds, .engine = name_of(graph_, engine)};
   }
 
   /// The fastest that runs, if any does; on a GPU that is only described the first, which cuDNN takes for the best.
@@ -212,7 +203,7 @@ class CudnnGraph::Impl {
     if (runtime_.is_described()) return set(candidates.front(), 0);
     for (const Candidate& candidate : measured(candidates)) {
       const float time = median(candidate.milliseconds);
-      if (plan_.engine.empty() || time < kAdvantage * plan_.milliseconds) set(candidate.engine, time);
+      if (choice_.engine.empty() || time < kAdvantage * choice_.milliseconds) set(candidate.engine, time);
     }
   }
 
@@ -307,35 +298,25 @@ class CudnnGraph::Impl {
   CudnnGraphSpec spec_;
   CudnnRuntime& runtime_;
   fe::graph::Graph graph_;
-  Plan plan_;
+  EngineChoice choice_;
   std::int64_t engine_ = -1;  // its index among the graph's plans
 };
 
-CudnnGraph::CudnnGraph(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-CudnnGraph::~CudnnGraph() = default;
+}  // namespace
 
-CudnnGraph* CudnnGraph::plan(const CudnnGraphSpec& spec, CudnnRuntime& runtime) {
+CudnnGraph* CudnnGraph::create(const CudnnGraphSpec& spec, CudnnRuntime& runtime) {
   const std::string key = key_of(spec, runtime);
   if (const auto planned = runtime.graphs().find(key); planned != runtime.graphs().end()) return planned->second.get();
-  auto impl = std::make_unique<Impl>(spec, runtime);
-  std::unique_ptr<CudnnGraph> graph;
-  if (impl->plan()) graph.reset(new CudnnGraph(std::move(impl)));
+  auto graph = std::make_unique<FrontendGraph>(spec, runtime);
+  if (!graph->choose_engine()) graph.reset();
   return runtime.keep(key, std::move(graph));
 }
 
 std::optional<float> CudnnGraph::milliseconds(const CudnnGraphSpec& spec, CudnnRuntime& runtime) {
-  if (const std::optional<Plan> known = known_plan(spec, runtime))
+  if (const std::optional<EngineChoice> known = known_choice(spec, runtime))
     return known->engine.empty() ? std::nullopt : std::optional(known->milliseconds);
-  const CudnnGraph* graph = plan(spec, runtime);  // measures
-  return graph == nullptr ? std::nullopt : std::optional(graph->impl_->milliseconds());
-}
-
-std::int64_t CudnnGraph::workspace_bytes() const {
-  return impl_->workspace_bytes();
-}
-
-void CudnnGraph::run(const ConvolutionTensors& tensors, void* workspace) {
-  impl_->run(tensors, workspace);
+  const CudnnGraph* graph = create(spec, runtime);  // measures
+  return graph == nullptr ? std::nullopt : std::optional(graph->milliseconds());
 }
 
 std::vector<std::string> engines_on(const std::string& gpu, const CudnnGraphSpec& spec, bool tf32) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,23 +57,20 @@ struct ConvolutionTensors {
 
 /// Engines come from cuDNN's heuristics. Left out are those that give other bits at the next call, that sum in less
 /// than float32, that transform the problem (Winograd, FFT: other rounding errors than a sum's), and, without TF32,
-/// those that round float32 inputs. Of the rest the fastest measured one computes, or the one that the plan cache
+/// those that round float32 inputs. Of the rest the fastest measured one computes, or the one that the engine cache
 /// names.
 class CudnnGraph {
  public:
   /// The runtime's: planned once, whoever asks for an equal spec. Null where cuDNN has no such engine.
-  static CudnnGraph* plan(const CudnnGraphSpec& spec, CudnnRuntime& runtime);
-  /// What the engine was measured to take, by whoever filled the plan cache; nothing where there is none.
+  static CudnnGraph* create(const CudnnGraphSpec& spec, CudnnRuntime& runtime);
+  /// What the engine was measured to take, by whoever filled the engine cache; nothing where there is none.
   static std::optional<float> milliseconds(const CudnnGraphSpec& spec, CudnnRuntime& runtime);
-  ~CudnnGraph();
 
-  std::int64_t workspace_bytes() const;
-  void run(const ConvolutionTensors& tensors, void* workspace);
+  virtual ~CudnnGraph() = default;
 
- private:
-  class Impl;
-  explicit CudnnGraph(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  virtual float milliseconds() const = 0;
+  virtual std::int64_t workspace_bytes() const = 0;
+  virtual void run(const ConvolutionTensors& tensors, void* workspace) = 0;
 };
 
 /// The engines that CudnnGraph::plan would measure on a GPU that need not be there, in its order: `gpu` is cuDNN's own

@@ -33,15 +33,21 @@ std::int64_t driver_megabytes_per_second() {
   return 2 * std::int64_t{kilohertz} * bits / 8 / 1000;  // two transfers a clock
 }
 
+[[noreturn]] void fail_call(cudnnStatus_t status, const char* call, const char* file, int line) {
+  fail("{} failed: {} ({}:{})", call, cudnnGetErrorString(status), file, line);
+}
+
+#define CONVOY_CHECK_CUDNN(call)                                                                    \
+  do {                                                                                              \
+    const cudnnStatus_t convoy_status = (call);                                                     \
+    if (convoy_status != CUDNN_STATUS_SUCCESS) fail_call(convoy_status, #call, __FILE__, __LINE__); \
+  } while (false)
+
 }  // namespace
 
 std::string cudnn_version() {
   const Version version = running_version();
   return fmt::format("{}.{}", version.major, version.minor);
-}
-
-void fail_cudnn_call(cudnnStatus_t status, const char* call, const char* file, int line) {
-  fail("{} failed: {} ({}:{})", call, cudnnGetErrorString(status), file, line);
 }
 
 CudnnRuntime::CudnnRuntime(Context& context, const CudnnSpec& spec) : context_(context), spec_(spec) {
@@ -62,9 +68,9 @@ CudnnGraph* CudnnRuntime::keep(const std::string& key, std::unique_ptr<CudnnGrap
 
 double CudnnRuntime::seconds_to_read(std::int64_t size_bytes) const {
   const std::string key = platform_ + ", MB a second";
-  if (spec_.plans.find(key) == nullptr)
-    spec_.plans.insert(key, std::to_string(is_described() ? 0 : driver_megabytes_per_second()));
-  const std::string& text = *spec_.plans.find(key);
+  if (spec_.engine_cache.find(key) == nullptr)
+    spec_.engine_cache.insert(key, std::to_string(is_described() ? 0 : driver_megabytes_per_second()));
+  const std::string& text = *spec_.engine_cache.find(key);
   std::int64_t megabytes = 0;
   std::from_chars(text.data(), text.data() + text.size(), megabytes);
   return megabytes <= 0 ? 0 : static_cast<double>(size_bytes) / (1e6 * static_cast<double>(megabytes));

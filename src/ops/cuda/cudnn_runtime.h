@@ -7,22 +7,19 @@
 
 #include <cudnn.h>
 
-#include "convoy/ops/plan_cache.h"
+#include "convoy/ops/engine_cache.h"
 
-#include "ops/cuda/context.h"
+#include "ops/cuda/resources.h"
 
 namespace convoy::ops::cuda {
 
 /// "9.19".
 std::string cudnn_version();
 
-/// Throws Error: "cudnnCreate(...) failed: CUDNN_STATUS_... (file:line)".
-[[noreturn]] void fail_cudnn_call(cudnnStatus_t status, const char* call, const char* file, int line);
-
 struct CudnnSpec {
   std::string gpu;  ///< its model
   bool tf32 = false;
-  PlanCache& plans;
+  EngineCache& engine_cache;
   /// Of a GPU that need not be there, in cuDNN's JSON: operations can be planned for it, but neither measured nor run.
   std::string description = {};
 };
@@ -39,8 +36,8 @@ class CudnnRuntime {
 
   cudnnHandle_t handle() const { return handle_; }
   Context& context() const { return context_; }
-  PlanCache& plans() const { return spec_.plans; }
-  /// What CudnnGraph::plan has planned, by its key in the plan cache; null where cuDNN has no engine.
+  EngineCache& engine_cache() const { return spec_.engine_cache; }
+  /// What CudnnGraph::plan has planned, by its key in the engine cache; null where cuDNN has no engine.
   using Graphs = std::map<std::string, std::unique_ptr<CudnnGraph>>;
   const Graphs& graphs() const { return graphs_; }
   CudnnGraph* keep(const std::string& key, std::unique_ptr<CudnnGraph> graph);
@@ -48,7 +45,7 @@ class CudnnRuntime {
   std::int64_t num_planned() const { return num_planned_; }
   bool is_described() const { return !spec_.description.empty(); }
   const std::string& description() const { return spec_.description; }
-  /// At the GPU's full memory bandwidth as its driver gives it; 0 where it does not. Kept in the plan cache: what is
+  /// At the GPU's full memory bandwidth as its driver gives it; 0 where it does not. Kept in the engine cache: what is
   /// decided by it must be decided alike on all ranks.
   double seconds_to_read(std::int64_t size_bytes) const;
   bool tf32() const { return spec_.tf32; }
@@ -65,10 +62,3 @@ class CudnnRuntime {
 };
 
 }  // namespace convoy::ops::cuda
-
-#define CONVOY_CHECK_CUDNN(call)                                                      \
-  do {                                                                                \
-    const cudnnStatus_t convoy_status = (call);                                       \
-    if (convoy_status != CUDNN_STATUS_SUCCESS)                                        \
-      ::convoy::ops::cuda::fail_cudnn_call(convoy_status, #call, __FILE__, __LINE__); \
-  } while (false)

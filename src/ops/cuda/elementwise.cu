@@ -1,5 +1,5 @@
-/// Arena-wide loops on the GPU: limited by memory alone. No product is contracted with a sum, so each value's result
-/// is that of the CPU, bit for bit, wherever its slice begins.
+/// Arena-wide loops on the GPU: bound by memory. No product is contracted with a sum, so each value's result is that of
+/// the CPU, bit for bit, wherever its slice begins.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -10,19 +10,17 @@
 
 #include "ops/cuda/element.h"
 #include "ops/cuda/launch.h"
-#include "ops/cuda/operations.h"
+#include "ops/cuda/resources.h"
 
 namespace convoy::ops::cuda {
 
 namespace {
 
-constexpr int kThreads = 256;
-
 /// body.at<kWidth>(i) for i = 0, kWidth, 2 kWidth, ..., and body.at<1>(i) for what is left at the end.
 /// Grid: ceil(count / kWidth / 256). Block: 256. No shared memory. Moves what the body loads and stores, once.
 template <int kWidth, typename Body>
 __global__ void __launch_bounds__(kThreads) for_each_pack(Body body, std::int64_t count) {
-  const std::int64_t begin = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) * kWidth;
+  const std::int64_t begin = my_index() * kWidth;
   if (begin + kWidth <= count) {
     body.template at<kWidth>(begin);
   } else if (kWidth > 1) {
@@ -41,9 +39,8 @@ template <int kWidth, typename Body, typename... Pointers>
 void run_each(cudaStream_t stream, const Body& body, std::int64_t count, Pointers... pointers) {
   if (count == 0) return;
   const bool wide = (aligned(pointers, kWidth) && ...);
-  const std::int64_t num_threads = ceil_div(count, wide ? kWidth : 1);
-  const LaunchShape shape{{static_cast<unsigned>(ceil_div(num_threads, kThreads))}, {kThreads}};
-  launch(wide ? for_each_pack<kWidth, Body> : for_each_pack<1, Body>, shape, stream, body, count);
+  launch(wide ? for_each_pack<kWidth, Body> : for_each_pack<1, Body>, shape_for(ceil_div(count, wide ? kWidth : 1)),
+         stream, body, count);
 }
 
 template <typename T>
@@ -90,7 +87,7 @@ struct FindNonFinite {
   }
 };
 
-template <typename T, bool kNesterov>
+template <typename T>
 struct Sgd {
   SgdSpec spec;
   const float* gradient;
@@ -107,7 +104,7 @@ struct Sgd {
     for (int k = 0; k < kWidth; ++k) {
       g[k] = __fadd_rn(__fmul_rn(spec.gradient_factor, g[k]), __fmul_rn(spec.weight_decay, w[k]));
       v[k] = __fadd_rn(__fmul_rn(spec.momentum, v[k]), g[k]);
-      const float direction = kNesterov ? __fadd_rn(g[k], __fmul_rn(spec.momentum, v[k])) : v[k];
+      const float direction = spec.nesterov ? __fadd_rn(g[k], __fmul_rn(spec.momentum, v[k])) : v[k];
       w[k] = __fsub_rn(w[k], __fmul_rn(spec.lr, direction));
     }
     store(v, momentum + i);
@@ -155,7 +152,7 @@ constexpr int kLeafLevels = std::bit_width(static_cast<unsigned>(kSumLeaf)) - 1;
 __global__ void __launch_bounds__(kThreads)
     sum_squares_of_pieces(const float* values, const SumPiece* pieces, std::int64_t num_pieces, double* sums) {
   static_assert(kSumLeaves == kWarp);
-  const std::int64_t index = std::int64_t{blockIdx.x} * (kThreads / kWarp) + threadIdx.x / kWarp;
+  const std::int64_t index = my_index() / kWarp;
   if (index >= num_pieces) return;  // the whole warp
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const SumPiece piece = pieces[index];
@@ -294,8 +291,7 @@ class CudaElementwise final : public ElementwiseOps {
   }
 
   void copy(const void* from, void* to, std::int64_t size_bytes) override {
-    CONVOY_CHECK_CUDA(
-        cudaMemcpyAsync(to, from, static_cast<std::size_t>(size_bytes), cudaMemcpyDeviceToDevice, stream_));
+    CONVOY_CHECK_CUDA(cudaMemcpyAsync(to, from, static_cast<std::size_t>(size_bytes), cudaMemcpyDefault, stream_));
   }
 
   void round_to(DataType type, const float* from, void* to, std::int64_t count) override {
@@ -311,11 +307,8 @@ class CudaElementwise final : public ElementwiseOps {
 
   void sgd(const SgdSpec& spec, const SgdArguments& args) override {
     with_type(spec.copy_type, [&]<typename T>(T*) {
-      if (spec.nesterov) {
-        sgd_as<T, true>(spec, args);
-      } else {
-        sgd_as<T, false>(spec, args);
-      }
+      const Sgd<T> body{spec, args.gradient, args.momentum, args.weight, static_cast<T*>(args.weight_copy)};
+      run_each<4>(stream_, body, args.count, body.gradient, body.momentum, body.weight, body.weight_copy);
     });
   }
 
@@ -328,8 +321,7 @@ class CudaElementwise final : public ElementwiseOps {
 
   void sum_squares(const float* values, const SumPiece* pieces, std::int64_t num_pieces, double* sums) override {
     if (num_pieces == 0) return;
-    const LaunchShape shape{{static_cast<unsigned>(ceil_div(num_pieces, kThreads / kWarp))}, {kThreads}};
-    launch(sum_squares_of_pieces, shape, stream_, values, pieces, num_pieces, sums);
+    launch(sum_squares_of_pieces, shape_for(num_pieces * kWarp), stream_, values, pieces, num_pieces, sums);
   }
 
   void moving_average(float keep, float scale, const float* sum, float* running, std::int64_t count) override {
@@ -337,12 +329,6 @@ class CudaElementwise final : public ElementwiseOps {
   }
 
  private:
-  template <typename T, bool kNesterov>
-  void sgd_as(const SgdSpec& spec, const SgdArguments& args) const {
-    const Sgd<T, kNesterov> body{spec, args.gradient, args.momentum, args.weight, static_cast<T*>(args.weight_copy)};
-    run_each<4>(stream_, body, args.count, body.gradient, body.momentum, body.weight, body.weight_copy);
-  }
-
   /// By the smallest tree that holds them all.
   template <int kSize>
   void fold_few(std::span<const float* const> blocks, float* sum, std::int64_t count) const {

@@ -1,10 +1,11 @@
-/// The fully connected layer on a GPU: three matrix products by cublasLt and a sum of columns.
+/// The fully connected layer on a GPU: three matrix products by cublasLt, an activation and a sum of columns.
 #include "convoy/ops/linear.h"
 
-#include "ops/cuda/column_sum.h"
+#include <memory>
+#include <utility>
+
 #include "ops/cuda/cublas_runtime.h"
-#include "ops/cuda/linear_products.h"
-#include "ops/cuda/operations.h"
+#include "ops/cuda/resources.h"
 
 namespace convoy::ops::cuda {
 
@@ -12,15 +13,18 @@ namespace {
 
 class CublasLinear final : public LinearOp {
  public:
-  CublasLinear(const LinearSpec& spec, CublasRuntime& cublas)
+  CublasLinear(const LinearSpec& spec, CublasRuntime& cublas, std::unique_ptr<ActivationOp> activation)
       : spec_(spec),
         context_(cublas.context()),
+        activation_(std::move(activation)),
         forward_(forward_product(spec), cublas),
         backward_input_(backward_input_product(spec), cublas),
         backward_weight_(backward_weight_product(spec), cublas) {}
 
-  void forward(const void* x, const void* w, const float* b, float* y) override {
+  void forward(const void* x, const void* w, const void* b, const LinearOutputs& out) override {
+    void* y = out.y != nullptr ? out.y : out.activated;
     forward_.run({.a = x, .b = w, .bias = b, .d = y});
+    if (activation_ != nullptr) activation_->forward(y, out.activated);
   }
 
   void backward_input(const void* dy, const void* w, void* dx) override {
@@ -35,13 +39,16 @@ class CublasLinear final : public LinearOp {
  private:
   LinearSpec spec_;
   const Context& context_;
+  std::unique_ptr<ActivationOp> activation_;  ///< null: none. cublasLt's own take the sum before it is rounded
   Matmul forward_, backward_input_, backward_weight_;
 };
 
 }  // namespace
 
-std::unique_ptr<LinearOp> make_linear(const LinearSpec& spec, CublasRuntime& cublas) {
-  return std::make_unique<CublasLinear>(spec, cublas);
+template <>
+std::unique_ptr<LinearOp> make_op(const LinearSpec& spec, const Resources& resources) {
+  auto activation = spec.activation ? make_op<ActivationOp>(activation_of(spec), resources) : nullptr;
+  return std::make_unique<CublasLinear>(spec, *resources.cublas, std::move(activation));
 }
 
 }  // namespace convoy::ops::cuda

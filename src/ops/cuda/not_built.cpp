@@ -1,15 +1,15 @@
-/// In place of the CUDA device in a build without it.
+/// Instead of the CUDA device in a build without it.
 #include "convoy/base/error.h"
 
-#include "ops/cuda/library.h"
+#include "ops/cuda/backend.h"
 
 namespace convoy::ops::cuda {
 
 std::string why_unavailable() {
-  return "this convoy was built without CUDA; with nvcc, cuDNN and NCCL a build has it, see README.md";
+  return "this convoy was built without CUDA. To have it, build with nvcc, cuDNN and NCCL: see README.md";
 }
 
-std::unique_ptr<Library> make_cuda_library(const LibrarySpec&) {
+std::unique_ptr<Backend> make_cuda_backend(const BackendSpec&) {
   refuse("run.device = cuda: {}", why_unavailable());
 }
 

@@ -5,8 +5,8 @@
 
 #include "convoy/ops/pooling.h"
 
-#include "ops/cuda/operations.h"
-#include "ops/cuda/places.h"
+#include "ops/cuda/image_extents.h"
+#include "ops/cuda/resources.h"
 #include "ops/cuda/widths.h"
 
 namespace convoy::ops::cuda {
@@ -29,7 +29,7 @@ struct Geometry {
         stride(static_cast<int>(spec.stride)),
         padding(static_cast<int>(spec.padding)) {}
 
-  Places x, y;
+  ImageExtents x, y;
   int kernel, stride, padding;
 
   __device__ Span window(int index, int size) const {
@@ -53,19 +53,19 @@ struct Geometry {
 
 // --- Maximum --------------------------------------------------------------------------------------------------------
 
-/// Grid: a thread for every kWidth values of y. Block: kPlaceThreads. Reads x (overlaps from the caches), writes y and
+/// Grid: a thread for every kWidth values of y. Block: kPixelThreads. Reads x (overlaps from the caches), writes y and
 /// winner, once each. kKernel: the window's size, or 0 for any: with it all loads of a thread are in flight at once.
 template <typename T, int kWidth, int kKernel>
-__global__ void __launch_bounds__(kPlaceThreads) max_forward(Geometry g, const T* x, T* y, std::uint8_t* winner) {
-  for_my_places<kWidth>(g.y, [&](int image, int row, int column, int c) {
+__global__ void __launch_bounds__(kPixelThreads) max_forward(Geometry g, const T* x, T* y, std::uint8_t* winner) {
+  for_my_pixels<kWidth>(g.y, [&](int image, int row, int column, int c) {
     const int kernel = kKernel > 0 ? kKernel : g.kernel;
     const Span rows = g.window(row, g.x.h), columns = g.window(column, g.x.w);
     float best[kWidth];
-    int place[kWidth];
+    int position[kWidth];
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) {
       best[i] = -kInfinity;
-      place[i] = (rows.begin - rows.start) * kernel + columns.begin - columns.start;
+      position[i] = (rows.begin - rows.start) * kernel + columns.begin - columns.start;
     }
 #pragma unroll(kKernel > 0 ? kKernel : 1)
     for (int r = 0; r < kernel; ++r) {
@@ -79,25 +79,25 @@ __global__ void __launch_bounds__(kPlaceThreads) max_forward(Geometry g, const T
         for (int i = 0; i < kWidth; ++i) {
           const bool wins = v[i] > best[i] || v[i] != v[i];  // NaN wins, and is never beaten
           best[i] = wins ? v[i] : best[i];
-          place[i] = wins ? r * kernel + s : place[i];
+          position[i] = wins ? r * kernel + s : position[i];
         }
       }
     }
     const std::int64_t to = g.y.at(image, row, column) + c;
     store<kWidth>(best, y + to);
-    Pack<std::uint8_t, kWidth> places;
+    Pack<std::uint8_t, kWidth> positions;
 #pragma unroll
-    for (int i = 0; i < kWidth; ++i) places.values[i] = static_cast<std::uint8_t>(place[i]);
-    *reinterpret_cast<Pack<std::uint8_t, kWidth>*>(winner + to) = places;
+    for (int i = 0; i < kWidth; ++i) positions.values[i] = static_cast<std::uint8_t>(position[i]);
+    *reinterpret_cast<Pack<std::uint8_t, kWidth>*>(winner + to) = positions;
   });
 }
 
-/// Grid: a thread for every kWidth values of dx. Block: kPlaceThreads. Reads dy and winner (overlaps from the caches),
+/// Grid: a thread for every kWidth values of dx. Block: kPixelThreads. Reads dy and winner (overlaps from the caches),
 /// writes dx, once each; float32 sums. kWindows: the most windows over a pixel along an axis, or 0 for any.
 template <typename T, int kWidth, int kWindows>
-__global__ void __launch_bounds__(kPlaceThreads)
+__global__ void __launch_bounds__(kPixelThreads)
     max_backward(Geometry g, const T* dy, const std::uint8_t* winner, T* dx) {
-  for_my_places<kWidth>(g.x, [&](int image, int row, int column, int c) {
+  for_my_pixels<kWidth>(g.x, [&](int image, int row, int column, int c) {
     const Span rows = g.windows_over(row, g.y.h), columns = g.windows_over(column, g.y.w);
     const int num_rows = kWindows > 0 ? kWindows : rows.end - rows.begin;
     const int num_columns = kWindows > 0 ? kWindows : columns.end - columns.begin;
@@ -109,12 +109,12 @@ __global__ void __launch_bounds__(kPlaceThreads)
         const int p = rows.begin + i, q = columns.begin + j;
         if (p >= rows.end || q >= columns.end) continue;
         const std::int64_t from = g.y.at(image, p, q) + c;
-        const int place = (row - (p * g.stride - g.padding)) * g.kernel + column - (q * g.stride - g.padding);
-        const auto places = *reinterpret_cast<const Pack<std::uint8_t, kWidth>*>(winner + from);
+        const int position = (row - (p * g.stride - g.padding)) * g.kernel + column - (q * g.stride - g.padding);
+        const auto positions = *reinterpret_cast<const Pack<std::uint8_t, kWidth>*>(winner + from);
         float v[kWidth];
         load<kWidth>(dy + from, v);
 #pragma unroll
-        for (int k = 0; k < kWidth; ++k) sum[k] += places.values[k] == place ? v[k] : 0.0f;
+        for (int k = 0; k < kWidth; ++k) sum[k] += positions.values[k] == position ? v[k] : 0.0f;
       }
     }
     store<kWidth>(sum, dx + g.x.at(image, row, column) + c);
@@ -128,15 +128,13 @@ class CudaMaxPool final : public MaxPoolOp {
 
   void forward(const void* x, void* y, std::uint8_t* winner) override {
     const auto kernel = geometry_.kernel == 3 ? max_forward<T, kWidth, 3> : max_forward<T, kWidth, 0>;
-    launch(kernel, shape_over<kWidth>(geometry_.y), context_.stream(), geometry_, static_cast<const T*>(x),
-           static_cast<T*>(y), winner);
+    launch(kernel, shape_over<kWidth>(geometry_.y), context_.stream(), geometry_, x, y, winner);
   }
 
   void backward(const void* dy, const std::uint8_t* winner, void* dx) override {
     const bool at_most_two = geometry_.kernel <= 2 * geometry_.stride;
     const auto kernel = at_most_two ? max_backward<T, kWidth, 2> : max_backward<T, kWidth, 0>;
-    launch(kernel, shape_over<kWidth>(geometry_.x), context_.stream(), geometry_, static_cast<const T*>(dy), winner,
-           static_cast<T*>(dx));
+    launch(kernel, shape_over<kWidth>(geometry_.x), context_.stream(), geometry_, dy, winner, dx);
   }
 
  private:
@@ -146,11 +144,11 @@ class CudaMaxPool final : public MaxPoolOp {
 
 // --- Average --------------------------------------------------------------------------------------------------------
 
-/// Grid: a thread for every kWidth values of y. Block: kPlaceThreads. Reads x (overlaps from the caches), writes y,
+/// Grid: a thread for every kWidth values of y. Block: kPixelThreads. Reads x (overlaps from the caches), writes y,
 /// once each; float32 sums.
 template <typename T, int kWidth>
-__global__ void __launch_bounds__(kPlaceThreads) average_forward(Geometry g, const T* x, T* y) {
-  for_my_places<kWidth>(g.y, [&](int image, int row, int column, int c) {
+__global__ void __launch_bounds__(kPixelThreads) average_forward(Geometry g, const T* x, T* y) {
+  for_my_pixels<kWidth>(g.y, [&](int image, int row, int column, int c) {
     const Span rows = g.window(row, g.x.h), columns = g.window(column, g.x.w);
     float sum[kWidth] = {};
     for (int h = rows.begin; h < rows.end; ++h) {
@@ -169,11 +167,11 @@ __global__ void __launch_bounds__(kPlaceThreads) average_forward(Geometry g, con
   });
 }
 
-/// Grid: a thread for every kWidth values of dx. Block: kPlaceThreads. Reads dy (overlaps from the caches), writes dx,
+/// Grid: a thread for every kWidth values of dx. Block: kPixelThreads. Reads dy (overlaps from the caches), writes dx,
 /// once each; float32 sums.
 template <typename T, int kWidth>
-__global__ void __launch_bounds__(kPlaceThreads) average_backward(Geometry g, const T* dy, T* dx) {
-  for_my_places<kWidth>(g.x, [&](int image, int row, int column, int c) {
+__global__ void __launch_bounds__(kPixelThreads) average_backward(Geometry g, const T* dy, T* dx) {
+  for_my_pixels<kWidth>(g.x, [&](int image, int row, int column, int c) {
     const Span rows = g.windows_over(row, g.y.h), columns = g.windows_over(column, g.y.w);
     float sum[kWidth] = {};
     for (int p = rows.begin; p < rows.end; ++p) {
@@ -195,13 +193,11 @@ class CudaAveragePool final : public AveragePoolOp {
   CudaAveragePool(const PoolingSpec& spec, const Context& context) : geometry_(spec), context_(context) {}
 
   void forward(const void* x, void* y) override {
-    launch(average_forward<T, kWidth>, shape_over<kWidth>(geometry_.y), context_.stream(), geometry_,
-           static_cast<const T*>(x), static_cast<T*>(y));
+    launch(average_forward<T, kWidth>, shape_over<kWidth>(geometry_.y), context_.stream(), geometry_, x, y);
   }
 
   void backward(const void* dy, void* dx) override {
-    launch(average_backward<T, kWidth>, shape_over<kWidth>(geometry_.x), context_.stream(), geometry_,
-           static_cast<const T*>(dy), static_cast<T*>(dx));
+    launch(average_backward<T, kWidth>, shape_over<kWidth>(geometry_.x), context_.stream(), geometry_, dy, dx);
   }
 
  private:
@@ -209,24 +205,91 @@ class CudaAveragePool final : public AveragePoolOp {
   const Context& context_;
 };
 
-}  // namespace
+// --- Average over the whole image -----------------------------------------------------------------------------------
 
-std::unique_ptr<MaxPoolOp> make_max_pool(const PoolingSpec& spec, Context& context) {
-  std::unique_ptr<MaxPoolOp> op;
-  with_type(spec.type, [&]<typename T>(T*) {
-    with_width<T>(spec.x.c,
-                  [&]<int kWidth>(Width<kWidth>) { op = std::make_unique<CudaMaxPool<T, kWidth>>(spec, context); });
-  });
-  return op;
+constexpr int kAverageThreads = 64;  // few, so that N * C / kWidth threads spread over all multiprocessors
+constexpr int kPixels = 7;           // that a thread reads at once: a row of the last stage of a ResNet
+
+/// Adds kCount pixels in order.
+template <int kCount, int kWidth, typename T>
+__device__ void add_pixels(const T* from, int channels, float (&sum)[kWidth]) {
+  float v[kCount][kWidth];
+#pragma unroll
+  for (int pixel = 0; pixel < kCount; ++pixel) load<kWidth>(from + std::int64_t{pixel} * channels, v[pixel]);
+#pragma unroll
+  for (int pixel = 0; pixel < kCount; ++pixel) {
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) sum[i] += v[pixel][i];
+  }
 }
 
-std::unique_ptr<AveragePoolOp> make_average_pool(const PoolingSpec& spec, Context& context) {
-  std::unique_ptr<AveragePoolOp> op;
-  with_type(spec.type, [&]<typename T>(T*) {
-    with_width<T>(spec.x.c,
-                  [&]<int kWidth>(Width<kWidth>) { op = std::make_unique<CudaAveragePool<T, kWidth>>(spec, context); });
+/// Grid: a thread for every kWidth channels of an image, blockIdx.y the image. Block: kAverageThreads. Reads x once;
+/// float32 sums from the first pixel to the last.
+template <typename T, int kWidth>
+__global__ void __launch_bounds__(kAverageThreads) average_images(ImageExtents x_extents, const T* x, T* y) {
+  const int channel = static_cast<int>(blockIdx.x * kAverageThreads + threadIdx.x) * kWidth;
+  if (channel >= x_extents.c) return;
+  const int pixels = x_extents.h * x_extents.w, channels = x_extents.c;
+  for (int image = static_cast<int>(blockIdx.y); image < x_extents.n; image += static_cast<int>(gridDim.y)) {
+    const T* from = x + x_extents.at(image, 0, 0) + channel;
+    float sum[kWidth] = {};
+    int pixel = 0;
+    for (; pixel + kPixels <= pixels; pixel += kPixels) {
+      add_pixels<kPixels>(from + std::int64_t{pixel} * channels, channels, sum);
+    }
+    for (; pixel < pixels; ++pixel) add_pixels<1>(from + std::int64_t{pixel} * channels, channels, sum);
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) sum[i] = __fdiv_rn(sum[i], static_cast<float>(pixels));
+    store<kWidth>(sum, y + std::int64_t{image} * channels + channel);
+  }
+}
+
+/// Grid: shape_over(dx). Writes dx once; dy comes from the caches.
+template <typename T, int kWidth>
+__global__ void __launch_bounds__(kPixelThreads) spread_gradient(ImageExtents x, const T* dy, T* dx) {
+  for_my_pixels<kWidth>(x, [&](int image, int row, int column, int channel) {
+    float v[kWidth];
+    load<kWidth>(dy + std::int64_t{image} * x.c + channel, v);
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) v[i] = __fdiv_rn(v[i], static_cast<float>(x.h * x.w));
+    store<kWidth>(v, dx + x.at(image, row, column) + channel);
   });
-  return op;
+}
+
+template <typename T, int kWidth>
+class CudaGlobalAveragePool final : public GlobalAveragePoolOp {
+ public:
+  CudaGlobalAveragePool(const GlobalPoolingSpec& spec, const Context& context) : x_(spec.x), context_(context) {}
+
+  void forward(const void* x, void* y) override {
+    launch(average_images<T, kWidth>, shape_over_images(x_.n, x_.c / kWidth, kAverageThreads), context_.stream(), x_, x,
+           y);
+  }
+
+  void backward(const void* dy, void* dx) override {
+    launch(spread_gradient<T, kWidth>, shape_over<kWidth>(x_), context_.stream(), x_, dy, dx);
+  }
+
+ private:
+  ImageExtents x_;
+  const Context& context_;
+};
+
+}  // namespace
+
+template <>
+std::unique_ptr<MaxPoolOp> make_op(const PoolingSpec& spec, const Resources& resources) {
+  return make_wide<CudaMaxPool, MaxPoolOp>(spec.x.c, spec, resources.context);
+}
+
+template <>
+std::unique_ptr<AveragePoolOp> make_op(const PoolingSpec& spec, const Resources& resources) {
+  return make_wide<CudaAveragePool, AveragePoolOp>(spec.x.c, spec, resources.context);
+}
+
+template <>
+std::unique_ptr<GlobalAveragePoolOp> make_op(const GlobalPoolingSpec& spec, const Resources& resources) {
+  return make_wide<CudaGlobalAveragePool, GlobalAveragePoolOp>(spec.x.c, spec, resources.context);
 }
 
 }  // namespace convoy::ops::cuda

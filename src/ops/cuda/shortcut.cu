@@ -4,8 +4,8 @@
 
 #include "convoy/ops/shortcut.h"
 
-#include "ops/cuda/operations.h"
-#include "ops/cuda/places.h"
+#include "ops/cuda/image_extents.h"
+#include "ops/cuda/resources.h"
 #include "ops/cuda/widths.h"
 
 namespace convoy::ops::cuda {
@@ -20,8 +20,8 @@ struct Geometry {
         stride(static_cast<int>(spec.stride)),
         before(static_cast<int>(spec.channels_before)) {}
 
-  Places x, y;
-  Places taken;  ///< the values of x that are part of y
+  ImageExtents x, y;
+  ImageExtents taken;  ///< the values of x that are part of y
   int stride, before;
 
   __device__ std::int64_t x_at(int image, int p, int q) const { return x.at(image, p * stride, q * stride); }
@@ -29,8 +29,8 @@ struct Geometry {
 
 /// Grid: shape_over(y). Reads the values of x that are taken, writes y.
 template <typename T, int kWidth>
-__global__ void __launch_bounds__(kPlaceThreads) take_pixels(Geometry g, const T* x, T* y) {
-  for_my_places<kWidth>(g.y, [&](int image, int p, int q, int channel) {
+__global__ void __launch_bounds__(kPixelThreads) take_pixels(Geometry g, const T* x, T* y) {
+  for_my_pixels<kWidth>(g.y, [&](int image, int p, int q, int channel) {
     const int from = channel - g.before;
     float v[kWidth] = {};
     if (from >= 0 && from < g.x.c) load<kWidth>(x + g.x_at(image, p, q) + from, v);
@@ -40,8 +40,8 @@ __global__ void __launch_bounds__(kPlaceThreads) take_pixels(Geometry g, const T
 
 /// Grid: shape_over(what is taken). Reads that part of dy, reads and writes that of dx; one float32 addition.
 template <typename T, int kWidth>
-__global__ void __launch_bounds__(kPlaceThreads) add_gradients(Geometry g, const T* dy, T* dx) {
-  for_my_places<kWidth>(g.taken, [&](int image, int p, int q, int channel) {
+__global__ void __launch_bounds__(kPixelThreads) add_gradients(Geometry g, const T* dy, T* dx) {
+  for_my_pixels<kWidth>(g.taken, [&](int image, int p, int q, int channel) {
     T* const to = dx + g.x_at(image, p, q) + channel;
     float added[kWidth], v[kWidth];
     load<kWidth>(dy + g.y.at(image, p, q) + g.before + channel, added);
@@ -58,13 +58,11 @@ class CudaShortcut final : public ShortcutOp {
   CudaShortcut(const ShortcutSpec& spec, const Context& context) : geometry_(spec), context_(context) {}
 
   void forward(const void* x, void* y) override {
-    launch(take_pixels<T, kWidth>, shape_over<kWidth>(geometry_.y), context_.stream(), geometry_,
-           static_cast<const T*>(x), static_cast<T*>(y));
+    launch(take_pixels<T, kWidth>, shape_over<kWidth>(geometry_.y), context_.stream(), geometry_, x, y);
   }
 
   void backward(const void* dy, void* dx) override {
-    launch(add_gradients<T, kWidth>, shape_over<kWidth>(geometry_.taken), context_.stream(), geometry_,
-           static_cast<const T*>(dy), static_cast<T*>(dx));
+    launch(add_gradients<T, kWidth>, shape_over<kWidth>(geometry_.taken), context_.stream(), geometry_, dy, dx);
   }
 
  private:
@@ -74,15 +72,11 @@ class CudaShortcut final : public ShortcutOp {
 
 }  // namespace
 
-std::unique_ptr<ShortcutOp> make_shortcut(const ShortcutSpec& spec, Context& context) {
+template <>
+std::unique_ptr<ShortcutOp> make_op(const ShortcutSpec& spec, const Resources& resources) {
   // Wide accesses need x's channels to begin at a multiple of the width in y, too.
   const std::int64_t common = std::gcd(std::gcd(spec.x.c, spec.num_channels), spec.channels_before);
-  std::unique_ptr<ShortcutOp> op;
-  with_type(spec.type, [&]<typename T>(T*) {
-    with_width<T>(common,
-                  [&]<int kWidth>(Width<kWidth>) { op = std::make_unique<CudaShortcut<T, kWidth>>(spec, context); });
-  });
-  return op;
+  return make_wide<CudaShortcut, ShortcutOp>(common, spec, resources.context);
 }
 
 }  // namespace convoy::ops::cuda

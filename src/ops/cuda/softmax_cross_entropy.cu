@@ -1,4 +1,5 @@
-/// The loss on the GPU, in double as on the CPU: a few hundred thousand values, on which everything hangs.
+/// The loss on the GPU, in double as on the CPU: it is only a few hundred thousand values, and all gradients depend on
+/// them.
 #include <cstdint>
 #include <memory>
 
@@ -6,7 +7,7 @@
 
 #include "ops/cuda/element.h"
 #include "ops/cuda/launch.h"
-#include "ops/cuda/operations.h"
+#include "ops/cuda/resources.h"
 
 namespace convoy::ops::cuda {
 
@@ -21,16 +22,10 @@ struct RowResult {
   std::int32_t correct, counted;
 };
 
-/// A kernel's view of LossArguments and the spec.
-template <typename T>
 struct Arguments {
-  const float* logits;
-  const std::int32_t* labels;
-  const SecondLabel* seconds;  ///< null: none
-  T* dlogits;
+  LossArguments of;
   RowResult* rows;        ///< (N) scratch
   unsigned* num_arrived;  ///< blocks that have written their row; 0 between calls
-  LossSums* sums;
   std::int64_t n, classes;
   double hit, smooth;  ///< the target is hit on the label or shared by two, and smooth on all
   double scale;
@@ -38,19 +33,19 @@ struct Arguments {
 
 struct Largest {
   float value;
-  std::int32_t place;
+  std::int32_t index;
 };
 
 /// NaN never wins: the row's loss will tell of it.
 __device__ inline Largest larger_of(const Largest& a, const Largest& b) {
-  return b.value > a.value || (b.value == a.value && b.place < a.place) ? b : a;
+  return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
 }
 
 /// The same for all threads. Also a barrier; `shared` may be used again after the next one.
 __device__ inline Largest largest_of_block(Largest mine, Largest (&shared)[kMaxWarps]) {
   for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) {
     mine =
-        larger_of(mine, {__shfl_xor_sync(kAllLanes, mine.value, lanes), __shfl_xor_sync(kAllLanes, mine.place, lanes)});
+        larger_of(mine, {__shfl_xor_sync(kAllLanes, mine.value, lanes), __shfl_xor_sync(kAllLanes, mine.index, lanes)});
   }
   if (threadIdx.x % kWarp == 0) shared[threadIdx.x / kWarp] = mine;
   __syncthreads();
@@ -72,10 +67,11 @@ __device__ inline double sum_of_block(double mine, double (&shared)[kMaxWarps]) 
 /// With d = z - max z, log p = d - log sum exp d, and as the targets sum to 1:
 ///   loss = log sum exp d - (1 - s) ((1 - share) d_label + share d_second) - s/classes sum d
 template <typename T>
-__device__ RowResult run_row(const Arguments<T>& args, std::int64_t n, std::int32_t label, const SecondLabel& second) {
+__device__ RowResult run_row(const Arguments& args, std::int64_t n, std::int32_t label, const MixedLabel& mixed,
+                             T* dz) {
   __shared__ Largest shared_largest[kMaxWarps];
   __shared__ double shared_exp[kMaxWarps], shared_d[kMaxWarps];
-  const float* z = args.logits + n * args.classes;
+  const float* z = args.of.logits + n * args.classes;
 
   Largest mine{-INFINITY, 0};
   for (std::int64_t k = threadIdx.x; k < args.classes; k += blockDim.x) {
@@ -91,35 +87,32 @@ __device__ RowResult run_row(const Arguments<T>& args, std::int64_t n, std::int3
     my_d += d;
   }
   const double log_sum_exp = log(sum_of_block(my_exp, shared_exp)), sum = sum_of_block(my_d, shared_d);
-  const double second_hit = args.hit * double{second.share}, first_hit = args.hit - second_hit;
-  if (args.dlogits != nullptr) {
+  const double second_hit = args.hit * double{mixed.share}, first_hit = args.hit - second_hit;
+  if (dz != nullptr) {
     for (std::int64_t k = threadIdx.x; k < args.classes; k += blockDim.x) {
       const double p = exp(double{z[k]} - max - log_sum_exp);
-      const double target = args.smooth + (k == label ? first_hit : 0.0) + (k == second.label ? second_hit : 0.0);
-      args.dlogits[n * args.classes + k] = from_float<T>(static_cast<float>(args.scale * (p - target)));
+      const double target = args.smooth + (k == label ? first_hit : 0.0) + (k == mixed.label ? second_hit : 0.0);
+      dz[k] = from_float<T>(static_cast<float>(args.scale * (p - target)));
     }
   }
-  const double loss = log_sum_exp - first_hit * (double{z[label]} - max) -
-                      second_hit * (double{z[second.label]} - max) - args.smooth * sum;
-  const std::int32_t answer = second.share > 0.5f ? second.label : label;
-  return {loss, isfinite(loss) && best.place == answer ? 1 : 0, 1};
+  const double loss = log_sum_exp - first_hit * (double{z[label]} - max) - second_hit * (double{z[mixed.label]} - max) -
+                      args.smooth * sum;
+  const std::int32_t answer = mixed.share > 0.5f ? mixed.label : label;
+  return {loss, isfinite(loss) && best.index == answer ? 1 : 0, 1};
 }
 
-/// A row without a true answer: no label, or one that is no class, which a kernel can only tell by NaN.
+/// A row without a true answer: no label, or one that is not a class, which a kernel can only tell by NaN.
 template <typename T>
-__device__ RowResult run_unlabelled(const Arguments<T>& args, std::int64_t n, bool is_padding) {
+__device__ RowResult run_unlabelled(const Arguments& args, bool is_padding, T* dz) {
   const float value = is_padding ? 0.0f : NAN;
-  if (args.dlogits != nullptr) {
-    for (std::int64_t k = threadIdx.x; k < args.classes; k += blockDim.x) {
-      args.dlogits[n * args.classes + k] = from_float<T>(value);
-    }
+  if (dz != nullptr) {
+    for (std::int64_t k = threadIdx.x; k < args.classes; k += blockDim.x) dz[k] = from_float<T>(value);
   }
   return {value, 0, is_padding ? 0 : 1};
 }
 
 /// All rows have been written: each thread adds up every blockDim-th, then the block its threads.
-template <typename T>
-__device__ void sum_rows(const Arguments<T>& args) {
+__device__ void sum_rows(const Arguments& args) {
   __shared__ double shared_loss[kMaxWarps], shared_correct[kMaxWarps], shared_counted[kMaxWarps];
   double loss = 0, correct = 0, counted = 0;  // whole numbers are exact in double
   for (std::int64_t n = threadIdx.x; n < args.n; n += blockDim.x) {
@@ -131,22 +124,23 @@ __device__ void sum_rows(const Arguments<T>& args) {
   correct = sum_of_block(correct, shared_correct);
   counted = sum_of_block(counted, shared_counted);
   if (threadIdx.x != 0) return;
-  args.sums->loss = loss;
-  args.sums->num_correct = static_cast<std::int64_t>(correct);
-  args.sums->num_samples = static_cast<std::int64_t>(counted);
+  args.of.sums->loss = loss;
+  args.of.sums->num_correct = static_cast<std::int64_t>(correct);
+  args.of.sums->num_samples = static_cast<std::int64_t>(counted);
 }
 
 /// Grid: N, a block a row; the last to end adds up the rows. Block: 32 to 256 threads, by the number of classes alone.
 /// Shared memory: below 1 KB. Sums in double. Reads the logits once (again from L1) and writes dlogits once.
 template <typename T>
-__global__ void __launch_bounds__(kMaxThreads) softmax_cross_entropy(Arguments<T> args) {
+__global__ void __launch_bounds__(kMaxThreads) softmax_cross_entropy(Arguments args) {
   __shared__ bool is_last;
   const std::int64_t n = blockIdx.x;
-  const std::int32_t label = args.labels[n];
-  const SecondLabel second = args.seconds != nullptr ? args.seconds[n] : SecondLabel{label, 0};
-  const bool labelled = label >= 0 && label < args.classes, both = second.label >= 0 && second.label < args.classes;
+  const std::int32_t label = args.of.labels[n];
+  const MixedLabel mixed = args.of.mixed_labels != nullptr ? args.of.mixed_labels[n] : MixedLabel{label, 0};
+  const bool labelled = label >= 0 && label < args.classes, both = mixed.label >= 0 && mixed.label < args.classes;
+  T* const dz = args.of.dlogits == nullptr ? nullptr : static_cast<T*>(args.of.dlogits) + n * args.classes;
   const RowResult result =
-      labelled && both ? run_row(args, n, label, second) : run_unlabelled(args, n, label == kNoLabel);
+      labelled && both ? run_row(args, n, label, mixed, dz) : run_unlabelled(args, label == kNoLabel, dz);
   if (threadIdx.x == 0) {
     args.rows[n] = result;
     __threadfence();
@@ -168,19 +162,14 @@ class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
   }
 
   void run(const LossArguments& args) override {
-    Arguments<T> arguments{};
-    arguments.logits = args.logits;
-    arguments.labels = args.labels;
-    arguments.seconds = args.seconds;
-    arguments.dlogits = static_cast<T*>(args.dlogits);
-    arguments.rows = reinterpret_cast<RowResult*>(context_.scratch());
-    arguments.num_arrived = reinterpret_cast<unsigned*>(num_arrived_.data());
-    arguments.sums = args.sums;
-    arguments.n = spec_.n;
-    arguments.classes = spec_.num_classes;
-    arguments.hit = 1.0 - double{spec_.label_smoothing};
-    arguments.smooth = double{spec_.label_smoothing} / static_cast<double>(spec_.num_classes);
-    arguments.scale = double{args.loss_scale} * double{spec_.gradient_scale};
+    const Arguments arguments{.of = args,
+                              .rows = reinterpret_cast<RowResult*>(context_.scratch()),
+                              .num_arrived = reinterpret_cast<unsigned*>(num_arrived_.data()),
+                              .n = spec_.n,
+                              .classes = spec_.num_classes,
+                              .hit = 1.0 - double{spec_.label_smoothing},
+                              .smooth = double{spec_.label_smoothing} / static_cast<double>(spec_.num_classes),
+                              .scale = double{args.loss_scale} * double{spec_.gradient_scale}};
     const LaunchShape shape{{static_cast<unsigned>(spec_.n)}, {static_cast<unsigned>(threads_)}};
     launch(softmax_cross_entropy<T>, shape, context_.stream(), arguments);
   }
@@ -194,10 +183,11 @@ class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
 
 }  // namespace
 
-std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(const SoftmaxCrossEntropySpec& spec,
-                                                                  Context& context) {
+template <>
+std::unique_ptr<SoftmaxCrossEntropyOp> make_op(const SoftmaxCrossEntropySpec& spec, const Resources& resources) {
   std::unique_ptr<SoftmaxCrossEntropyOp> op;
-  with_type(spec.type, [&]<typename T>(T*) { op = std::make_unique<CudaSoftmaxCrossEntropy<T>>(spec, context); });
+  with_type(spec.type,
+            [&]<typename T>(T*) { op = std::make_unique<CudaSoftmaxCrossEntropy<T>>(spec, resources.context); });
   return op;
 }
 

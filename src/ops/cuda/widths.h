@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 
 #include "ops/cuda/element.h"
+#include "ops/cuda/resources.h"
 
 namespace convoy::ops::cuda {
 
@@ -19,6 +21,16 @@ void with_width(std::int64_t count, Work&& work) {
   }
   if (count % 4 == 0) return work(Width<4>{});
   work(Width<1>{});
+}
+
+/// Op<T, kWidth>(spec, context) for the type that stores spec.type and the width for `count` neighbouring values.
+template <template <typename, int> typename Op, typename Contract>
+std::unique_ptr<Contract> make_wide(std::int64_t count, const typename Contract::Spec& spec, Context& context) {
+  std::unique_ptr<Contract> op;
+  with_type(spec.type, [&]<typename T>(T*) {
+    with_width<T>(count, [&]<int kWidth>(Width<kWidth>) { op = std::make_unique<Op<T, kWidth>>(spec, context); });
+  });
+  return op;
 }
 
 }  // namespace convoy::ops::cuda

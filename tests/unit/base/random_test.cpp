@@ -214,7 +214,8 @@ TEST(RandomBeta, OfOneIsUniform) {
   for (int i = 0; i < kDraws; ++i)
     ++counts[static_cast<std::size_t>(random_beta({.seed = 4, .epoch = static_cast<std::uint64_t>(i)}, 1) * kBins)];
   double chi_square = 0;
-  for (const int count : counts) chi_square += std::pow(count - kDraws / kBins, 2) / (kDraws / kBins);
+  constexpr double kExpected = static_cast<double>(kDraws) / kBins;
+  for (const int count : counts) chi_square += std::pow(count - kExpected, 2) / kExpected;
   EXPECT_LT(chi_square, 43.8);  // 19 degrees of freedom, 0.1 %
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 TEST(StopSignals, AnInterruptThatComesTwiceAtOnceIsOne) {
   const auto interrupted = [] {
-    catch_stop_signals();
+    catch_stop_signals(/*says_so=*/true);
     for (int i = 0; i < 3; ++i) std::raise(SIGINT);
     leave();
   };
@@ -27,7 +27,7 @@ TEST(StopSignals, AnInterruptThatComesTwiceAtOnceIsOne) {
 
 TEST(StopSignals, ASecondInterruptEndsTheProcess) {
   const auto interrupted = [] {
-    catch_stop_signals();
+    catch_stop_signals(/*says_so=*/true);
     std::raise(SIGINT);
     std::this_thread::sleep_for(std::chrono::milliseconds(1100));
     std::raise(SIGINT);
@@ -38,11 +38,21 @@ TEST(StopSignals, ASecondInterruptEndsTheProcess) {
 
 TEST(StopSignals, OthersMayBeRepeated) {
   const auto asked = [] {
-    catch_stop_signals();
+    catch_stop_signals(/*says_so=*/true);
     for (int i = 0; i < 3; ++i) std::raise(SIGUSR1);
     leave();
   };
-  EXPECT_EXIT(asked(), testing::ExitedWithCode(75), "");
+  EXPECT_EXIT(asked(), testing::ExitedWithCode(75), "^\nconvoy: asked to stop: [^\n]* after the next step[^\n]*\n$")
+      << "said once";
+}
+
+TEST(StopSignals, AreAnsweredByTheRankThatIsToSaySo) {
+  const auto asked = [] {
+    catch_stop_signals(/*says_so=*/false);
+    std::raise(SIGUSR1);
+    leave();
+  };
+  EXPECT_EXIT(asked(), testing::ExitedWithCode(75), "^$");
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 /// What is drawn of a sample and what its bytes become equal their definitions, for any number of channels.
+#include "data/images/augmenter.h"
+
 #include <array>
 #include <cmath>
 #include <map>
@@ -8,7 +10,6 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/random.h"
-#include "convoy/data/loader.h"
 
 #include "reference/image_batch.h"
 
@@ -51,7 +52,7 @@ std::vector<float> expected(const Case& c, const std::vector<std::uint8_t>& imag
   const auto dx = static_cast<std::int64_t>(random_below(key(Purpose::kCrop), 1, range)) - c.spec.crop_padding;
   const bool flip =
       c.spec.flip == Flip::kAlways || (c.spec.flip == Flip::kRandom && random_below(key(Purpose::kFlip), 0, 2) == 1);
-  const std::vector<double> mean = means(c.image.c), deviation(mean.size(), 0.25);
+  const std::vector<double> mean = means(c.image.c), stddev(mean.size(), 0.25);
   std::vector<float> out;
   for (std::int64_t y = 0; y < c.image.h; ++y) {
     for (std::int64_t x = 0; x < c.image.w; ++x) {
@@ -61,7 +62,7 @@ std::vector<float> expected(const Case& c, const std::vector<std::uint8_t>& imag
         const auto i = static_cast<std::size_t>((row * c.image.w + column) * c.image.c + k);
         const double value = inside ? image[i] / 255.0 : 0.0;
         out.push_back(
-            static_cast<float>((value - mean[static_cast<std::size_t>(k)]) / deviation[static_cast<std::size_t>(k)]));
+            static_cast<float>((value - mean[static_cast<std::size_t>(k)]) / stddev[static_cast<std::size_t>(k)]));
       }
     }
   }
@@ -97,7 +98,7 @@ TEST(Augmenter, WithoutAnythingGivesTheByteOver255) {
 
 TEST(Augmenter, BlackIsByteZeroNormalised) {
   const Augmenter augmenter({3, 4, 2}, {}, {0.5, 0.25}, {0.25, 0.5});
-  const auto out = seen(augmenter, some_image({3, 4, 2}), {.black = 1});
+  const auto out = seen(augmenter, some_image({3, 4, 2}), {.is_padding = 1});
   for (std::size_t i = 0; i < 24; ++i) EXPECT_EQ(out[i], i % 2 == 0 ? -2.0f : -0.5f);
 }
 
@@ -138,7 +139,7 @@ TEST(Augmenter, EpochsAndSamplesDrawAnew) {
   EXPECT_LE(same, 20);
 }
 
-// Its centre is uniform over the image: 64 places of a square of 4, each drawn 6400 / 64 = 100 times, +- 6 * 9.9.
+// Its centre is uniform over the image: 64 positions of a square of 4, each drawn 6400 / 64 = 100 times, +- 6 * 9.9.
 TEST(Augmenter, CutoutIsASquareOfZerosWhoseCentreIsAnywhere) {
   const ImageShape shape{8, 8, 3};
   AugmentationSpec spec{2, Flip::kRandom, 3};

@@ -1,5 +1,5 @@
 /// Brightness, contrast and saturation equal their definition in double, to half a byte.
-#include "data/colour_jitter.h"
+#include "data/images/colour_jitter.h"
 
 #include <algorithm>
 #include <cmath>
@@ -73,23 +73,23 @@ TEST(ColourJitter, TheOrderCounts) {
 TEST(ColourJitter, FactorsAreWithinTheirReachAndOrdersAsLikely) {
   const AugmentationSpec spec{.brightness = 0.4, .saturation = 0.1};
   std::map<std::array<ColourJitter::Kind, 3>, int> counts;
-  double mean = 0, least = 2, most = 0;
+  double mean = 0, min = 2, max = 0;
   for (std::uint64_t sample = 0; sample < 6000; ++sample) {
     const ColourJitter jitter = draw_jitter(spec, {.seed = 5, .purpose = Purpose::kColour, .item = sample});
     ++counts[jitter.order];
     mean += jitter.factor[0] / 6000;
-    least = std::min(least, jitter.factor[0]);
-    most = std::max(most, jitter.factor[0]);
+    min = std::min(min, jitter.factor[0]);
+    max = std::max(max, jitter.factor[0]);
     ASSERT_EQ(jitter.factor[1], 1);
     ASSERT_NEAR(jitter.factor[2], 1, 0.1);
   }
   EXPECT_EQ(counts.size(), 6u);
   for (const auto& [order, count] : counts) EXPECT_NEAR(count, 1000, 6 * 28.9);
   EXPECT_NEAR(mean, 1, 6 * 0.003);
-  EXPECT_GE(least, 0.6);
-  EXPECT_LT(least, 0.61);
-  EXPECT_LT(most, 1.4);
-  EXPECT_GT(most, 1.39);
+  EXPECT_GE(min, 0.6);
+  EXPECT_LT(min, 0.61);
+  EXPECT_LT(max, 1.4);
+  EXPECT_GT(max, 1.39);
 }
 
 }  // namespace

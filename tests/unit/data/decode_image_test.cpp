@@ -1,5 +1,5 @@
 /// Every kind of JPEG and PNG comes out as the pixels that went in; what claims too much or is cut off is refused.
-#include "data/decode_image.h"
+#include "data/images/decode_image.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -96,12 +96,12 @@ TEST(DecodeJpeg, FourChannelsBecomeRgbInvertedOrNot) {
 TEST(DecodeJpeg, IsScaledDownAsFarAsWhatIsAskedForAllows) {
   ImageDecoder decoder;
   const Bytes file = make_jpeg({.h = 32, .w = 24});
-  EXPECT_EQ(decoder.decode(file, {.at_least_h = 33, .at_least_w = 1}).shape, (ImageShape{32, 24, 3}));
-  EXPECT_EQ(decoder.decode(file, {.at_least_h = 17, .at_least_w = 12}).shape, (ImageShape{32, 24, 3}));
-  EXPECT_EQ(decoder.decode(file, {.at_least_h = 16, .at_least_w = 12}).shape, (ImageShape{16, 12, 3}));
-  EXPECT_EQ(decoder.decode(file, {.at_least_h = 8, .at_least_w = 6}).shape, (ImageShape{8, 6, 3}));
+  EXPECT_EQ(decoder.decode(file, {.min_h = 33, .min_w = 1}).shape, (ImageShape{32, 24, 3}));
+  EXPECT_EQ(decoder.decode(file, {.min_h = 17, .min_w = 12}).shape, (ImageShape{32, 24, 3}));
+  EXPECT_EQ(decoder.decode(file, {.min_h = 16, .min_w = 12}).shape, (ImageShape{16, 12, 3}));
+  EXPECT_EQ(decoder.decode(file, {.min_h = 8, .min_w = 6}).shape, (ImageShape{8, 6, 3}));
   // 1/8: the mean of 8 x 8 pixels, whose middle the pattern's value there is.
-  expect_pixels(decoder.decode(file, {.at_least_h = 1, .at_least_w = 1}), {4, 3, 3}, kJpegTolerance,
+  expect_pixels(decoder.decode(file, {.min_h = 1, .min_w = 1}), {4, 3, 3}, kJpegTolerance,
                 [](int y, int x, int c) { return smooth_byte(8 * y + 3, 8 * x + 4, c); });
 }
 
@@ -135,8 +135,8 @@ TEST(DecodeJpeg, HugeHeadersAreRefusedBeforeMemoryIsTaken) {
     const auto message = [&](int h, int w) {
       return message_of<Error>([&] { decoder.decode(with_dimensions(file, h, w), {}); });
     };
-    EXPECT_CONTAINS(message(16385, 20), "at most 16384 a side");
-    EXPECT_CONTAINS(message(20, 65500), "at most 16384 a side");
+    EXPECT_CONTAINS(message(16385, 20), "at most 16384 per side");
+    EXPECT_CONTAINS(message(20, 65500), "at most 16384 per side");
     EXPECT_CONTAINS(message(16384, 16384), "16384 x 16384 pixels, in");
   }
 }
@@ -227,14 +227,14 @@ TEST(DecodePng, AChunkThatClaimsMoreThanTheFileHasTakesNoMemory) {
   ImageDecoder decoder;
   const Bytes file = make_png({.text = "a comment"});
   const auto decode = [&](const Bytes& bytes) { return message_of<Error>([&] { decoder.decode(bytes, {}); }); };
-  const Bytes comment(file.begin() + 33, file.begin() + 33 + 12 + 17);  // behind signature and header
-  Bytes behind = file;
-  behind.insert(behind.end() - 12, comment.begin(), comment.end());  // before the end, which is empty
-  ASSERT_EQ(decode(behind), "(nothing was thrown)");
-  const std::size_t at_start = 33, at_end = behind.size() - 12 - comment.size();
+  const Bytes comment(file.begin() + 33, file.begin() + 33 + 12 + 17);  // after signature and header
+  Bytes with_comment = file;
+  with_comment.insert(with_comment.end() - 12, comment.begin(), comment.end());  // before the end, which is empty
+  ASSERT_EQ(decode(with_comment), "(nothing was thrown)");
+  const std::size_t at_start = 33, at_end = with_comment.size() - 12 - comment.size();
   for (const std::size_t at : {at_start, at_end}) {
     for (const auto most_significant : {std::byte{0x7f}, std::byte{0xff}}) {
-      Bytes bytes = behind;
+      Bytes bytes = with_comment;
       std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), 4, std::byte{0xff});
       bytes[at] = most_significant;
       const test::ReaderGuard guard;

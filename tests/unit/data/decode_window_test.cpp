@@ -8,7 +8,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/random.h"
 
-#include "data/decode_image.h"
+#include "data/images/decode_image.h"
 #include "unit/data/image_files.h"
 
 namespace convoy {

@@ -2,7 +2,7 @@
 #include "convoy/base/error.h"
 #include "convoy/io/shard_writer.h"
 
-#include "data/prepare_image.h"
+#include "data/images/prepare_image.h"
 #include "unit/data/image_files.h"
 #include "unit/data/loader_fixture.h"
 #include "unit/messages.h"
@@ -23,7 +23,7 @@ class EncodedLoaderTest : public LoaderFixture {
     info.image = {0, 0, 3};
     info.class_names = {"any"};
     info.class_counts = {kNumSamples};
-    info.channel_mean = info.channel_deviation = {0.5, 0.5, 0.5};
+    info.channel_mean = info.channel_stddev = {0.5, 0.5, 0.5};
     info.num_samples = kNumSamples;
     info.source = "photos";
     const std::string path = directory_ / ("files" + std::to_string(bad_sample) + ".h5");
@@ -39,11 +39,12 @@ class EncodedLoaderTest : public LoaderFixture {
     return {path, "data.train"};
   }
 
-  std::vector<std::vector<float>> all_images(const LoaderSpec& spec) const {
-    Loader loader(files_, sampler_, all_, *library_, spec);
+  std::vector<std::vector<float>> all_images(const ImageLoaderSpec& spec) const {
+    ImageLoader loader(files_, sampler_, all_, *backend_, spec);
     std::vector<std::vector<float>> images;
-    const Buffer x(library_->device(), spec.batch_micro * all_.image().count() * size_of(GetParam().type));
+    const Buffer x(backend_->device(), spec.batch_micro * all_.image().count() * size_of(GetParam().type));
     for (std::int64_t s = 0; s < spec.num_steps * spec.num_micro_batches; ++s) {
+      if (s % spec.num_micro_batches == 0) loader.begin_step();
       loader.load(features::kImage, s % spec.num_micro_batches, x.data());
       const std::vector<float> values = values_of(x);
       for (auto at = values.begin(); at != values.end(); at += all_.image().count())
@@ -68,13 +69,13 @@ class EncodedLoaderTest : public LoaderFixture {
 };
 
 TEST_P(EncodedLoaderTest, GivesWhatDirectComputationGivesForAnyThreadsReadAheadAndMicroBatch) {
-  LoaderSpec spec = whole_batch(4);
+  ImageLoaderSpec spec = whole_batch(4);
   std::vector<std::vector<float>> want;
   ImagePreparer preparer(all_);
   std::vector<std::byte> memory;
   for (std::int64_t i = 0; i < spec.num_steps * kBatch; ++i) {
     std::vector<std::uint8_t> pixels(static_cast<std::size_t>(all_.image().count()));
-    ops::ImageCut cut{.black = 1};
+    ops::ImageCut cut{.is_padding = 1};
     const std::int64_t epoch = i / (kStepsPerEpoch * kBatch), position = i % (kStepsPerEpoch * kBatch);
     if (position < kNumSamples) {
       const std::int64_t sample = sampler_.sample(epoch, position);
@@ -101,9 +102,9 @@ TEST_P(EncodedLoaderTest, GivesWhatDirectComputationGivesForAnyThreadsReadAheadA
 }
 
 TEST_P(EncodedLoaderTest, ReplicasTogetherReadWhatOneRankReads) {
-  const LoaderSpec whole = whole_batch(4);
+  const ImageLoaderSpec whole = whole_batch(4);
   const auto want = all_images(whole);
-  LoaderSpec spec = whole;
+  ImageLoaderSpec spec = whole;
   spec.num_micro_batches = 2;
   for (spec.first_micro_batch = 0; spec.first_micro_batch < 4; spec.first_micro_batch += 2) {
     const auto part = all_images(spec);
@@ -115,8 +116,9 @@ TEST_P(EncodedLoaderTest, ReplicasTogetherReadWhatOneRankReads) {
 TEST_P(EncodedLoaderTest, ABadImageIsAnErrorThatNamesIt) {
   const io::Dataset files = write_files(6);
   const Sampler in_order({.num_samples = kNumSamples, .seed = 1, .shuffle = false});
-  Loader loader(files, in_order, all_, *library_, whole_batch(4));
-  const Buffer x(library_->device(), 4 * all_.image().count() * size_of(GetParam().type));
+  ImageLoader loader(files, in_order, all_, *backend_, whole_batch(4));
+  const Buffer x(backend_->device(), 4 * all_.image().count() * size_of(GetParam().type));
+  loader.begin_step();
   loader.load(features::kImage, 0, x.data());
   const std::string message = message_of<Error>([&] { loader.load(features::kImage, 1, x.data()); });
   EXPECT_EQ(message.find("sample 6 ('ant/6') of the images from photos cannot be used: it is "), 0u) << message;
@@ -128,12 +130,13 @@ TEST_P(EncodedLoaderTest, ABadImageIsBlackAndListedWhereThoseAreSkipped) {
   const Sampler in_order({.num_samples = kNumSamples, .seed = 1, .shuffle = false});
   const auto value_of_black = all_.value_of()[0];
   for (const std::int64_t threads : {1, 3}) {
-    LoaderSpec spec = whole_batch(4);
+    ImageLoaderSpec spec = whole_batch(4);
     spec.skips_bad = true;
     spec.threads = threads;
-    Loader loader(files, in_order, all_, *library_, spec);
-    const Buffer x(library_->device(), 4 * all_.image().count() * size_of(GetParam().type));
+    ImageLoader loader(files, in_order, all_, *backend_, spec);
+    const Buffer x(backend_->device(), 4 * all_.image().count() * size_of(GetParam().type));
     std::vector<std::uint8_t> want(kBatch);
+    loader.begin_step();
     for (std::int64_t m = 0; m < 4; ++m) {
       loader.load(features::kImage, m, x.data());
       const std::vector<float> values = values_of(x);
@@ -143,16 +146,17 @@ TEST_P(EncodedLoaderTest, ABadImageIsBlackAndListedWhereThoseAreSkipped) {
       for (auto value = third; value != third + all_.image().count(); value += 3)
         ASSERT_EQ(*value, static_cast<float>(reference::rounded(GetParam().type, double{value_of_black})));
     }
-    const auto places = loader.bad_places();
-    EXPECT_EQ(std::vector<std::uint8_t>(places.begin(), places.end()), want);
+    const auto flags = loader.bad_flags();
+    EXPECT_EQ(std::vector<std::uint8_t>(flags.begin(), flags.end()), want);
     const std::vector<BadSample> bad = loader.take_bad();
     ASSERT_EQ(bad.size(), 1u);
     EXPECT_EQ(bad[0].sample, 6);
     EXPECT_EQ(bad[0].reason.find("it is "), 0u) << bad[0].reason;
     EXPECT_TRUE(loader.take_bad().empty());
-    loader.load(features::kImage, 0, x.data());  // the next step's places are its own
+    loader.begin_step();
+    loader.load(features::kImage, 0, x.data());  // the next step's flags are its own
     loader.load(features::kImage, 1, x.data());
-    EXPECT_EQ(loader.bad_places()[6], 0);
+    EXPECT_EQ(loader.bad_flags()[6], 0);
   }
 }
 

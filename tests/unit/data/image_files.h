@@ -21,7 +21,7 @@ struct JpegSpec {
   bool arithmetic = false;
   bool separate_scans = false;  ///< one for each channel
   int across = 1, down = 1;     ///< all but the first channel are stored at 1/across by 1/down of the resolution
-  int restart_rows = 0;         ///< rows of blocks after each of which decoding can begin anew; 0: none
+  int restart_rows = 0;         ///< rows of blocks after each of which decoding can begin again; 0: none
   int quality = 100;            ///< 100: each coefficient to the next integer
 };
 /// `pixels`: (H,W,C).

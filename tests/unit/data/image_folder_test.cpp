@@ -1,5 +1,5 @@
 /// Folders of images as they lie.
-#include "data/image_folder.h"
+#include "data/images/image_folder.h"
 
 #include <filesystem>
 

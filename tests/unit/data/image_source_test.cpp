@@ -1,5 +1,5 @@
 /// What is listed from folders and CIFAR's files, in which order, and what is refused by name.
-#include "data/image_source.h"
+#include "data/images/image_source.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -12,8 +12,8 @@
 
 #include "convoy/base/error.h"
 
-#include "data/cifar_files.h"
-#include "data/folder_source.h"
+#include "data/images/cifar_files.h"
+#include "data/images/image_folder.h"
 #include "unit/data/image_files.h"
 #include "unit/io/temporary_directory.h"
 #include "unit/messages.h"
@@ -78,9 +78,9 @@ TEST_F(ImageFolder, WithoutSplitsIsOneTrainEvenWithAClassOfThatName) {
 TEST_F(ImageFolder, ThatIsEmptyOrContradictsItselfIsRefused) {
   EXPECT_CONTAINS(refusal(), "holds no folders");
   put(directory_ / "test/a/1");
-  EXPECT_CONTAINS(refusal(), "no train");
+  EXPECT_CONTAINS(refusal(), "no split train");
   put(directory_ / "train/b/1");
-  EXPECT_CONTAINS(refusal(), "test/a' is a class that train has not. Train has 1: b");
+  EXPECT_CONTAINS(refusal(), "test/a' is a class that train does not have. Train has 1: b");
   put(directory_ / "train/a/1");
   EXPECT_EQ(list().splits.size(), 2u);
   put(directory_ / "testing/a/1");
@@ -103,7 +103,7 @@ TEST_F(ImageFolder, HasItsSplitsInAnyCase) {
 
 TEST_F(ImageFolder, AboveOrBesideTheOneThatWasMeantIsRefused) {
   for (const std::string file : {"mini/Train/a/1", "mini/Train/b/1", "mini/test/a/1"}) put(directory_ / file);
-  EXPECT_CONTAINS(refusal(), "'mini' would be a class, but its images lie in splits, as 'mini/Train/a/1' does");
+  EXPECT_CONTAINS(refusal(), "'mini' would be a class, but it holds splits, for example 'mini/Train/a/1'");
   EXPECT_CONTAINS(refusal(), "Import '" + (directory_ / "mini'"));
   put(directory_ / "other/a/1");
   EXPECT_CONTAINS(refusal(), "'mini' would be a class");
@@ -113,7 +113,8 @@ TEST_F(ImageFolder, AboveOrBesideTheOneThatWasMeantIsRefused) {
 
 TEST_F(ImageFolder, OfImagesInSplitsWithoutClassesIsRefused) {
   for (const std::string file : {"Test/1", "train/1"}) put(directory_ / file);
-  EXPECT_CONTAINS(refusal(), "would be Test, train: those are names of splits. Expected: [SPLIT/]CLASS/IMAGE");
+  EXPECT_CONTAINS(refusal(),
+                  "would be the classes Test, train, but these are names of splits. Expected: [SPLIT/]CLASS/IMAGE");
   put(directory_ / "boat/1");
   EXPECT_EQ(list().class_names.size(), 3u);
 }
@@ -121,11 +122,11 @@ TEST_F(ImageFolder, OfImagesInSplitsWithoutClassesIsRefused) {
 TEST_F(ImageFolder, OfOneClassIsRefused) {
   put(directory_ / "mini/a/1");
   put(directory_ / "mini/b/1");
-  EXPECT_CONTAINS(refusal(), "it would be one class, 'mini', as 'mini/a/1' lies");
+  EXPECT_CONTAINS(refusal(), "all its images would be of one class, 'mini' (for example 'mini/a/1')");
   fs::rename(directory_ / "mini", directory_ / "train");
   EXPECT_EQ(list().class_names, (Names{"a", "b"}));
   fs::remove_all(directory_ / "train/b");
-  EXPECT_CONTAINS(refusal(), "it would be one class, 'a', as 'train/a/1' lies");
+  EXPECT_CONTAINS(refusal(), "all its images would be of one class, 'a' (for example 'train/a/1')");
 }
 
 TEST_F(ImageFolder, ImagesAreReadByContentAndBadOnesHaveAReason) {
@@ -141,7 +142,7 @@ TEST_F(ImageFolder, ImagesAreReadByContentAndBadOnesHaveAReason) {
   EXPECT_EQ(source.file().size(), test::make_jpeg().size());
   EXPECT_EQ(source.read(split, 1, {}).shape, (ImageShape{24, 20, 3}));
   EXPECT_EQ(message_of<Error>([&] { source.read(split, 2, {}); }), "it is empty");
-  EXPECT_EQ(message_of<Error>([&] { source.look(split, 3); }), "it is neither a JPEG nor a PNG");
+  EXPECT_EQ(message_of<Error>([&] { source.read_header(split, 3); }), "it is neither a JPEG nor a PNG");
   fs::remove(directory_ / "a/4.jpg");
   EXPECT_CONTAINS(message_of<Error>([&] { source.read(split, 3, {}); }), "No such file");
 }
@@ -165,7 +166,8 @@ TEST_F(ImageFolder, AClassThatLeadsBackUpIsRefused) {
   for (const std::string link : {"self", "train/latest", "train/up"}) {
     const std::string target = link == "train/up" ? ".." : ".";
     fs::create_directory_symlink(target, directory_ / link);
-    EXPECT_CONTAINS(refusal(), link + "' is a link to '" + target + "', in which it lies itself. Remove it");
+    EXPECT_CONTAINS(refusal(), fmt::format("{}' is a link to '{}', a folder that contains the link itself. Remove it",
+                                           link, target));
     fs::remove(directory_ / link);
   }
   EXPECT_EQ(list().splits.size(), 2U);
@@ -182,9 +184,9 @@ TEST_F(ImageFolder, WhatIsNoFileIsAmongTheImagesAsABadOne) {
   ASSERT_EQ(names_of(split), (Names{"a/0", "a/1", "a/2", "a/3", "b/0"}));
   EXPECT_EQ(message_of<Error>([&] { source.read(split, 1, {}); }), "it is a link to 'nowhere', which is not there");
   EXPECT_CONTAINS(message_of<Error>([&] { source.read(split, 2, {}); }), "a/2' is not a file");
-  EXPECT_CONTAINS(message_of<Error>([&] { source.look(split, 3); }), "a/3' is not a file");
+  EXPECT_CONTAINS(message_of<Error>([&] { source.read_header(split, 3); }), "a/3' is not a file");
   fs::create_symlink("nowhere", directory_ / "c");
-  EXPECT_CONTAINS(refusal(), "c' is a link to 'nowhere', which is not there. Mend it, or remove it");
+  EXPECT_CONTAINS(refusal(), "c' is a link to 'nowhere', which is not there. Repair it, or remove it");
 }
 
 TEST_F(ImageFolder, HeadersBehindMuchElseAreFound) {
@@ -198,7 +200,7 @@ TEST_F(ImageFolder, HeadersBehindMuchElseAreFound) {
   test::write_bytes(directory_ / "a/1", padded);
   put(directory_ / "b/1");
   FolderSource source(directory_.path(), list());
-  EXPECT_EQ(source.look(source.listing().splits[0], 0).h, 24);
+  EXPECT_EQ(source.read_header(source.listing().splits[0], 0).h, 24);
 }
 
 // --- A validation split ----------------------------------------------------------------------------------------------
@@ -209,9 +211,9 @@ SourceListing made_listing() {
   SourceSplit& train = listing.splits.emplace_back();
   train.name = "train";
   const int counts[] = {100, 40, 1};
-  std::int64_t place = 0;
+  std::int64_t source_id = 0;
   for (std::int32_t label = 0; label < 3; ++label) {
-    for (int i = 0; i < counts[label]; ++i) train.add(fmt::format("{}/{}", label, i), label, place++);
+    for (int i = 0; i < counts[label]; ++i) train.add(fmt::format("{}/{}", label, i), label, source_id++);
   }
   return listing;
 }
@@ -229,8 +231,8 @@ TEST(CutValidation, TakesItsShareOfEachClassAndKeepsTheOrder) {
   EXPECT_EQ(train.size(), 141 - 14);
   std::set<std::int64_t> all;
   for (const SourceSplit& split : listing.splits) {
-    EXPECT_TRUE(std::is_sorted(split.places.begin(), split.places.end()));
-    all.insert(split.places.begin(), split.places.end());
+    EXPECT_TRUE(std::is_sorted(split.source_ids.begin(), split.source_ids.end()));
+    all.insert(split.source_ids.begin(), split.source_ids.end());
   }
   EXPECT_EQ(all.size(), 141u);
 }
@@ -239,10 +241,11 @@ TEST(CutValidation, IsTheSeedsAndNotTheRestOfTheListings) {
   SourceListing a = made_listing(), b = made_listing(), c = made_listing();
   cut_validation(a, 0.2, 7);
   cut_validation(b, 0.2, 8);
-  EXPECT_NE(a.splits[1].places, b.splits[1].places);
+  EXPECT_NE(a.splits[1].source_ids, b.splits[1].source_ids);
   c.splits[0].add("1/more", 1, 999);  // another image in class b leaves a alone
   cut_validation(c, 0.2, 7);
-  EXPECT_TRUE(std::equal(a.splits[1].places.begin(), a.splits[1].places.begin() + 20, c.splits[1].places.begin()));
+  EXPECT_TRUE(
+      std::equal(a.splits[1].source_ids.begin(), a.splits[1].source_ids.begin() + 20, c.splits[1].source_ids.begin()));
 }
 
 TEST(CutValidation, OfASourceThatHasOneIsRefused) {
@@ -282,6 +285,19 @@ TEST(Cifar10, IsReadWithNamesAndBatchesInTheirOrder) {
   for (int p = 0; p < 1024; ++p)
     for (int c = 0; c < 3; ++c) ASSERT_EQ(image.pixels[3 * p + c], (1 + 50 * c + p) % 256);
   EXPECT_EQ(source->read(listing.splits[0], 0, {.channels = 1}).shape, (ImageShape{32, 32, 1}));
+}
+
+TEST(Cifar, FilesThatAreMissingAreNamed) {
+  using FileNames = std::vector<std::string>;
+  const TemporaryDirectory directory;
+  for (const int batch : {1, 2, 4}) put(directory / fmt::format("data_batch_{}.bin", batch), cifar_records(3, 1, 10));
+  EXPECT_EQ(missing_cifar_files(directory.path()),
+            (FileNames{"test_batch.bin", "data_batch_3.bin", "data_batch_5.bin"}));
+  const TemporaryDirectory hundred;
+  put(hundred / "train.bin", cifar_records(30, 2, 100));
+  EXPECT_EQ(missing_cifar_files(hundred.path()), (FileNames{"test.bin"}));
+  put(hundred / "test.bin", cifar_records(30, 2, 100));
+  EXPECT_EQ(missing_cifar_files(hundred.path()), (FileNames{}));
 }
 
 TEST(Cifar100, TakesTheFineLabel) {

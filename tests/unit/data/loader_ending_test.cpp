@@ -20,12 +20,13 @@ TEST_P(LoaderEnding, ErrorInAThreadIsThrownByTheLoadOfItsMicroBatchAndOthersGoOn
   // More samples than the data set has: some micro-batches meet one that is not there.
   const Sampler too_many({.num_samples = 60, .seed = 9, .shuffle = false});
   for (const std::int64_t read_ahead : {1, 2, 7}) {
-    LoaderSpec spec = whole_batch(4);
+    ImageLoaderSpec spec = whole_batch(4);
     spec.threads = 2;
     spec.read_ahead = read_ahead;
-    Loader loader(*dataset_, too_many, augmenter_, *library_, spec);
+    ImageLoader loader(*dataset_, too_many, augmenter_, *backend_, spec);
     const Buffer x = make_x(4);
     for (std::int64_t s = 0; s < 40; ++s) {
+      if (s % 4 == 0) loader.begin_step();
       const std::int64_t first = s / 4 % kStepsPerEpoch * kBatch + s % 4 * 4;
       const bool meets_absent = first + 3 >= kNumSamples && first < 60;
       const std::string message = message_of<Error>([&] { loader.load(features::kImage, s % 4, x.data()); });
@@ -40,62 +41,69 @@ TEST_P(LoaderEnding, ErrorInAThreadIsThrownByTheLoadOfItsMicroBatchAndOthersGoOn
 TEST_P(LoaderEnding, AShardThatChangesWhileItIsReadEndsTheLoaderThatSkipsBadImages) {
   const std::string shard = directory_ / "train-001.h5";
   std::filesystem::resize_file(shard, std::filesystem::file_size(shard) / 2);
-  LoaderSpec spec = whole_batch(16);
+  ImageLoaderSpec spec = whole_batch(16);
   spec.skips_bad = true;
-  Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
+  ImageLoader loader(*dataset_, sampler_, augmenter_, *backend_, spec);
   const Buffer x = make_x(16);
+  loader.begin_step();
   const std::string message = message_of<io::StoreError>([&] { loader.load(features::kImage, 0, x.data()); });
   EXPECT_TRUE(message.starts_with("cannot read '" + shard + "': it ended at byte ")) << message;
 }
 
 TEST_P(LoaderEnding, WrongOrderAndTooManyStepsAreRefused) {
-  LoaderSpec spec = whole_batch(4);
+  ImageLoaderSpec spec = whole_batch(4);
   spec.num_steps = 1;
-  Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
+  ImageLoader loader(*dataset_, sampler_, augmenter_, *backend_, spec);
   const Buffer x = make_x(4);
+  loader.begin_step();
   EXPECT_NE(message_of<Error>([&] { loader.load(features::kImage, 1, x.data()); }).find("0 comes next"),
             std::string::npos);
   for (std::int64_t m = 0; m < 4; ++m) loader.load(features::kImage, m, x.data());
-  EXPECT_NE(message_of<Error>([&] { loader.load(features::kImage, 0, x.data()); }).find("all 1 steps"),
-            std::string::npos);
+  EXPECT_NE(message_of<Error>([&] { loader.begin_step(); }).find("all 1 steps"), std::string::npos);
 }
 
 TEST_P(LoaderEnding, SpecThatDoesNotFitTheBatchIsRefused) {
-  LoaderSpec spec = whole_batch(4);
+  ImageLoaderSpec spec = whole_batch(4);
   spec.first_micro_batch = 1;
-  EXPECT_THROW(Loader(*dataset_, sampler_, augmenter_, *library_, spec), Error);
+  EXPECT_THROW(ImageLoader(*dataset_, sampler_, augmenter_, *backend_, spec), Error);
   const Augmenter other({5, 5, 3}, {}, {0, 0, 0}, {1, 1, 1});
-  EXPECT_THROW(Loader(*dataset_, sampler_, other, *library_, whole_batch(4)), Error);
+  EXPECT_THROW(ImageLoader(*dataset_, sampler_, other, *backend_, whole_batch(4)), Error);
 }
 
 TEST_P(LoaderEnding, EndsInTheMiddleWhereverItStands) {
   const Buffer x = make_x(4);
   for (int round = 0; round < 300; ++round) {
-    LoaderSpec spec = whole_batch(4);
+    ImageLoaderSpec spec = whole_batch(4);
     spec.num_steps = 1000000;
     spec.threads = 1 + round % 4;
     spec.read_ahead = 1 + round % 5;
-    Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
-    for (int s = 0; s < round % 11; ++s) loader.load(features::kImage, s % 4, x.data());
+    ImageLoader loader(*dataset_, sampler_, augmenter_, *backend_, spec);
+    for (int s = 0; s < round % 11; ++s) {
+      if (s % 4 == 0) loader.begin_step();
+      loader.load(features::kImage, s % 4, x.data());
+    }
     if (round % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the ring is full, threads sleep
   }
 }
 
 TEST_P(LoaderEnding, WithNoStepsEndsAtOnce) {
-  LoaderSpec spec = whole_batch(4);
+  ImageLoaderSpec spec = whole_batch(4);
   spec.num_steps = 0;
-  const Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
+  const ImageLoader loader(*dataset_, sampler_, augmenter_, *backend_, spec);
   EXPECT_EQ(loader.wait_seconds(), 0);
 }
 
 TEST_P(LoaderEnding, CountsTheSecondsItWaited) {
-  LoaderSpec spec = whole_batch(16);
+  ImageLoaderSpec spec = whole_batch(16);
   spec.num_steps = 2000;
   spec.read_ahead = 1;
-  Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
+  ImageLoader loader(*dataset_, sampler_, augmenter_, *backend_, spec);
   const Buffer x = make_x(16);
   const double start = now_seconds();
-  for (int s = 0; s < 2000; ++s) loader.load(features::kImage, 0, x.data());  // nothing to do but wait
+  for (int s = 0; s < 2000; ++s) {  // nothing to do but wait
+    loader.begin_step();
+    loader.load(features::kImage, 0, x.data());
+  }
   EXPECT_GT(loader.wait_seconds(), 0);
   EXPECT_LE(loader.wait_seconds(), now_seconds() - start);
 }

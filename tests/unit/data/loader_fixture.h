@@ -9,10 +9,12 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/base/features.h"
 #include "convoy/data/loader.h"
 #include "convoy/ops/softmax_cross_entropy.h"
 
-#include "emulation/emulated_library.h"
+#include "data/images/image_path.h"
+#include "emulation/emulated_backend.h"
 #include "reference/image_batch.h"
 #include "reference/storage.h"
 #include "unit/io/dataset_samples.h"
@@ -22,18 +24,18 @@ namespace convoy {
 
 inline constexpr std::int64_t kNumSamples = 50;
 inline constexpr ImageShape kImage{6, 5, 3};
-inline constexpr std::int64_t kBatch = 16;  // 4 steps an epoch, 14 places behind the last sample
+inline constexpr std::int64_t kBatch = 16;  // 4 steps per epoch, 14 padding samples at the end
 inline constexpr std::int64_t kStepsPerEpoch = 4;
 
 /// On which way images reach the network, and as what.
 struct Way {
   std::string name;
-  std::unique_ptr<ops::Library> (*make_library)();
+  std::unique_ptr<ops::Backend> (*make_backend)();
   DataType type;
 };
 
-inline std::unique_ptr<ops::Library> make_cpu_library() {
-  return ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+inline std::unique_ptr<ops::Backend> make_cpu_backend() {
+  return ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
 }
 
 inline void PrintTo(const Way& way, std::ostream* out) {  // NOLINT: GoogleTest looks for this name
@@ -46,6 +48,41 @@ struct MicroBatch {
   bool operator==(const MicroBatch&) const = default;
 };
 
+/// What a rank reads of images, and the type it reads them in.
+struct ImageLoaderSpec : LoaderSpec {
+  DataType type = DataType::kFloat32;
+  bool images = true, labels = true;
+};
+
+/// A loader with its path.
+class ImageLoader {
+ public:
+  ImageLoader(const io::SampleStore& samples, const Sampler& sampler, const Augmenter& augmenter, ops::Backend& backend,
+              const ImageLoaderSpec& spec)
+      : path_(samples, augmenter, spec.batch_micro, spec.type),
+        loader_(path_, sampler, backend, with_features(spec, path_)) {}
+
+  void begin_step() { loader_.begin_step(); }
+  void load(std::string_view feature, std::int64_t micro_batch, void* to) { loader_.load(feature, micro_batch, to); }
+  std::span<const std::uint8_t> bad_flags() const { return loader_.bad_flags(); }
+  std::vector<BadSample> take_bad() { return loader_.take_bad(); }
+  double wait_seconds() const { return loader_.wait_seconds(); }
+
+ private:
+  static LoaderSpec with_features(const ImageLoaderSpec& spec, const ImagePath& path) {
+    LoaderSpec with = spec;
+    for (const FeatureSpec& feature : path.features()) {
+      const bool is_image = feature.name == features::kImage;
+      if (is_image ? spec.images : spec.labels)
+        with.features.push_back({.name = feature.name, .spec = feature.spec, .by_host = !is_image});
+    }
+    return with;
+  }
+
+  ImagePath path_;
+  Loader loader_;
+};
+
 /// 50 known images in three shards, and what a loader must make of them.
 class LoaderFixture : public testing::TestWithParam<Way> {
  protected:
@@ -55,8 +92,8 @@ class LoaderFixture : public testing::TestWithParam<Way> {
     dataset_ = std::make_unique<io::Dataset>(directory_ / "train", "data.train");
   }
 
-  static LoaderSpec whole_batch(std::int64_t micro) {
-    LoaderSpec spec;
+  static ImageLoaderSpec whole_batch(std::int64_t micro) {
+    ImageLoaderSpec spec;
     spec.type = GetParam().type;
     spec.batch_global = kBatch;
     spec.batch_micro = micro;
@@ -90,13 +127,13 @@ class LoaderFixture : public testing::TestWithParam<Way> {
   }
 
   Buffer make_x(std::int64_t micro) const {
-    return {library_->device(), micro * kImage.count() * size_of(GetParam().type)};
+    return {backend_->device(), micro * kImage.count() * size_of(GetParam().type)};
   }
 
   std::vector<float> values_of(const Buffer& x) const {
     const std::int64_t size = size_of(GetParam().type);
     std::vector<std::byte> bytes(static_cast<std::size_t>(x.size_bytes()));
-    library_->device().copy_to_host(bytes.data(), x.data(), x.size_bytes());
+    backend_->device().copy_to_host(bytes.data(), x.data(), x.size_bytes());
     std::vector<float> values(static_cast<std::size_t>(x.size_bytes() / size));
     for (std::size_t i = 0; i < values.size(); ++i) {
       std::uint32_t bits = 0;
@@ -107,7 +144,8 @@ class LoaderFixture : public testing::TestWithParam<Way> {
   }
 
   /// Loads on, first all images of a step, then its labels, as a pipeline of one stage may.
-  std::vector<MicroBatch> load_step(Loader& loader, const LoaderSpec& spec) const {
+  std::vector<MicroBatch> load_step(ImageLoader& loader, const ImageLoaderSpec& spec) const {
+    loader.begin_step();
     std::vector<MicroBatch> batches(static_cast<std::size_t>(spec.num_micro_batches));
     for (std::int64_t m = 0; m < spec.num_micro_batches && spec.images; ++m) {
       const Buffer x = make_x(spec.batch_micro);
@@ -125,15 +163,15 @@ class LoaderFixture : public testing::TestWithParam<Way> {
   std::unique_ptr<io::Dataset> dataset_;
   Sampler sampler_{{.num_samples = kNumSamples, .seed = 9}};
   Augmenter augmenter_{kImage, {2, Flip::kRandom, 9}, {0.25, 0.25, 0.25}, {0.25, 0.25, 0.25}};
-  std::unique_ptr<ops::Library> library_ = GetParam().make_library();
+  std::unique_ptr<ops::Backend> backend_ = GetParam().make_backend();
 };
 
 inline const auto kWays =
-    testing::Values(Way{"OnTheHostAsF32", make_cpu_library, DataType::kFloat32},
-                    Way{"OnTheHostAsBf16", make_cpu_library, DataType::kBfloat16},
-                    Way{"OnTheDeviceAsF32", emulation::make_emulated_library, DataType::kFloat32},
-                    Way{"OnTheDeviceAsBf16", emulation::make_emulated_library, DataType::kBfloat16},
-                    Way{"OnTheDeviceAsFp16", emulation::make_emulated_library, DataType::kFloat16});
+    testing::Values(Way{"OnTheHostAsF32", make_cpu_backend, DataType::kFloat32},
+                    Way{"OnTheHostAsBf16", make_cpu_backend, DataType::kBfloat16},
+                    Way{"OnTheDeviceAsF32", emulation::make_emulated_backend, DataType::kFloat32},
+                    Way{"OnTheDeviceAsBf16", emulation::make_emulated_backend, DataType::kBfloat16},
+                    Way{"OnTheDeviceAsFp16", emulation::make_emulated_backend, DataType::kFloat16});
 inline const auto kNameOf = [](const auto& instance) { return instance.param.name; };
 
 }  // namespace convoy

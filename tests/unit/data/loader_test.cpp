@@ -7,8 +7,9 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 
-#include "data/mixup.h"
+#include "data/images/augmenter.h"
 #include "unit/data/loader_fixture.h"
+#include "unit/messages.h"
 
 namespace convoy {
 namespace {
@@ -18,10 +19,10 @@ class LoaderTest : public LoaderFixture {};
 TEST_P(LoaderTest, GivesWhatDirectComputationGivesForAnyThreadsAndReadAhead) {
   for (const std::int64_t threads : {1, 2, 5}) {
     for (const std::int64_t read_ahead : {1, 2, 7}) {
-      LoaderSpec spec = whole_batch(4);
+      ImageLoaderSpec spec = whole_batch(4);
       spec.threads = threads;
       spec.read_ahead = read_ahead;
-      Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
+      ImageLoader loader(*dataset_, sampler_, augmenter_, *backend_, spec);
       for (std::int64_t step = 0; step < spec.num_steps; ++step) {
         const auto batches = load_step(loader, spec);
         for (std::int64_t m = 0; m < 4; ++m) {
@@ -61,9 +62,9 @@ class MeetingStore final : public io::SampleStore {
 TEST_P(LoaderTest, AsManyThreadsReadAtOnceAsAreAskedForWithoutASampleTaken) {
   constexpr int kThreads = 12;
   const MeetingStore store(*dataset_, kThreads);
-  LoaderSpec spec = whole_batch(4);
+  ImageLoaderSpec spec = whole_batch(4);
   spec.threads = kThreads;
-  const Loader loader(store, sampler_, augmenter_, *library_, spec);
+  const ImageLoader loader(store, sampler_, augmenter_, *backend_, spec);
   const double start = now_seconds();
   while (!store.have_met() && now_seconds() - start < 30) std::this_thread::yield();
   EXPECT_TRUE(store.have_met());
@@ -71,14 +72,14 @@ TEST_P(LoaderTest, AsManyThreadsReadAtOnceAsAreAskedForWithoutASampleTaken) {
 
 TEST_P(LoaderTest, ReplicasTogetherReadWhatOneRankReads) {
   for (const std::int64_t replicas : {2, 4}) {
-    const LoaderSpec whole = whole_batch(4);
-    Loader alone(*dataset_, sampler_, augmenter_, *library_, whole);
-    std::vector<std::unique_ptr<Loader>> parts;
-    LoaderSpec spec = whole;
+    const ImageLoaderSpec whole = whole_batch(4);
+    ImageLoader alone(*dataset_, sampler_, augmenter_, *backend_, whole);
+    std::vector<std::unique_ptr<ImageLoader>> parts;
+    ImageLoaderSpec spec = whole;
     spec.num_micro_batches = whole.num_micro_batches / replicas;
     for (std::int64_t r = 0; r < replicas; ++r) {
       spec.first_micro_batch = r * spec.num_micro_batches;
-      parts.push_back(std::make_unique<Loader>(*dataset_, sampler_, augmenter_, *library_, spec));
+      parts.push_back(std::make_unique<ImageLoader>(*dataset_, sampler_, augmenter_, *backend_, spec));
     }
     for (std::int64_t step = 0; step < whole.num_steps; ++step) {
       std::vector<MicroBatch> joined;
@@ -91,8 +92,9 @@ TEST_P(LoaderTest, ReplicasTogetherReadWhatOneRankReads) {
 }
 
 TEST_P(LoaderTest, MicroBatchSizeDoesNotChangeTheSamples) {
-  const LoaderSpec large = whole_batch(16), small = whole_batch(2);
-  Loader a(*dataset_, sampler_, augmenter_, *library_, large), b(*dataset_, sampler_, augmenter_, *library_, small);
+  const ImageLoaderSpec large = whole_batch(16), small = whole_batch(2);
+  ImageLoader a(*dataset_, sampler_, augmenter_, *backend_, large),
+      b(*dataset_, sampler_, augmenter_, *backend_, small);
   for (std::int64_t step = 0; step < 5; ++step) {
     MicroBatch joined;
     for (const MicroBatch& batch : load_step(b, small)) {
@@ -105,19 +107,19 @@ TEST_P(LoaderTest, MicroBatchSizeDoesNotChangeTheSamples) {
 
 TEST_P(LoaderTest, ResumedInMidEpochGoesOnAsIfNeverStopped) {
   for (const std::int64_t first : {1, 3, 4, 7}) {
-    LoaderSpec spec = whole_batch(4);
-    Loader from_start(*dataset_, sampler_, augmenter_, *library_, spec);
+    ImageLoaderSpec spec = whole_batch(4);
+    ImageLoader from_start(*dataset_, sampler_, augmenter_, *backend_, spec);
     for (std::int64_t step = 0; step < first; ++step) load_step(from_start, spec);
     spec.first_step = first;
     spec.num_steps -= first;
-    Loader resumed(*dataset_, sampler_, augmenter_, *library_, spec);
+    ImageLoader resumed(*dataset_, sampler_, augmenter_, *backend_, spec);
     for (std::int64_t step = first; step < 10; ++step) EXPECT_EQ(load_step(resumed, spec), load_step(from_start, spec));
   }
 }
 
 TEST_P(LoaderTest, EveryEpochHasEverySampleOnceAndThenPlacesWithoutLabel) {
-  const LoaderSpec spec = whole_batch(8);
-  Loader loader(*dataset_, sampler_, augmenter_, *library_, spec);
+  const ImageLoaderSpec spec = whole_batch(8);
+  ImageLoader loader(*dataset_, sampler_, augmenter_, *backend_, spec);
   std::int64_t with_label = 0, without = 0;
   for (std::int64_t step = 0; step < kStepsPerEpoch; ++step) {
     for (const MicroBatch& batch : load_step(loader, spec)) {
@@ -129,11 +131,11 @@ TEST_P(LoaderTest, EveryEpochHasEverySampleOnceAndThenPlacesWithoutLabel) {
 }
 
 TEST_P(LoaderTest, StagesReadOnlyWhatTheyNeed) {
-  LoaderSpec images_only = whole_batch(4), labels_only = whole_batch(4);
+  ImageLoaderSpec images_only = whole_batch(4), labels_only = whole_batch(4);
   images_only.labels = false;
   labels_only.images = false;
-  Loader first(*dataset_, sampler_, augmenter_, *library_, images_only);
-  Loader last(*dataset_, sampler_, augmenter_, *library_, labels_only);
+  ImageLoader first(*dataset_, sampler_, augmenter_, *backend_, images_only);
+  ImageLoader last(*dataset_, sampler_, augmenter_, *backend_, labels_only);
   for (std::int64_t step = 0; step < 10; ++step) {
     const auto images = load_step(first, images_only);
     const auto labels = load_step(last, labels_only);
@@ -153,11 +155,11 @@ TEST_P(LoaderTest, MixesImagesAndLabelsOfAMicroBatchByTheSamePairsWhoeverLoadsTh
   constexpr std::int64_t kMicro = 8;
   const AugmentationSpec augmentation{.crop_padding = 2, .flip = Flip::kRandom, .seed = 9, .mixup = 0.6};
   const Augmenter mixed(kImage, augmentation, {0.25, 0.25, 0.25}, {0.25, 0.25, 0.25});
-  LoaderSpec images_only = whole_batch(kMicro), labels_only = images_only;
+  ImageLoaderSpec images_only = whole_batch(kMicro), labels_only = images_only;
   images_only.labels = labels_only.images = false;
   images_only.threads = 2;
-  Loader first_stage(*dataset_, sampler_, mixed, *library_, images_only);
-  Loader last_stage(*dataset_, sampler_, mixed, *library_, labels_only);
+  ImageLoader first_stage(*dataset_, sampler_, mixed, *backend_, images_only);
+  ImageLoader last_stage(*dataset_, sampler_, mixed, *backend_, labels_only);
   // |x| <= 3. Each image is rounded to the type here and there, once more when they are mixed; float32 has four
   // operations.
   const DataType type = GetParam().type;
@@ -165,13 +167,15 @@ TEST_P(LoaderTest, MixesImagesAndLabelsOfAMicroBatchByTheSamePairsWhoeverLoadsTh
   const double tolerance = 3 * 2 * unit;
   std::set<float> shares;
   for (std::int64_t s = 0; s < 2 * kStepsPerEpoch; ++s) {
+    first_stage.begin_step();
+    last_stage.begin_step();
     for (std::int64_t m = 0; m < kBatch / kMicro; ++m) {
       const MicroBatch plain = direct(s, m, kMicro);
       const Buffer x = make_x(kMicro);
       first_stage.load(features::kImage, m, x.data());
       const std::vector<float> images = values_of(x);
       std::vector<std::int32_t> labels(kMicro);
-      std::vector<ops::SecondLabel> seconds(kMicro);
+      std::vector<ops::MixedLabel> seconds(kMicro);
       last_stage.load(features::kLabel, m, labels.data());
       last_stage.load(features::kMixedLabel, m, seconds.data());
       EXPECT_EQ(labels, plain.labels);
@@ -179,17 +183,16 @@ TEST_P(LoaderTest, MixesImagesAndLabelsOfAMicroBatchByTheSamePairsWhoeverLoadsTh
       for (std::int64_t i = 0; i < kMicro; ++i) {
         const std::int64_t position = s % kStepsPerEpoch * kBatch + m * kMicro + i;
         if (labels[static_cast<std::size_t>(i)] == ops::kNoLabel) continue;
-        ops::ImageMix mix = draw_mix(augmentation, {.epoch = s / kStepsPerEpoch,
-                                                    .micro_batch = position / kMicro,
-                                                    .num_places = kMicro,
-                                                    .place = i,
-                                                    .sample = sampler_.sample(s / kStepsPerEpoch, position)});
+        BatchSamples batch{.epoch = s / kStepsPerEpoch, .micro_batch = position / kMicro, .samples = {}};
+        batch.samples.resize(kMicro);
+        batch.samples[static_cast<std::size_t>(i)] = sampler_.sample(s / kStepsPerEpoch, position);
+        ops::ImageMix mix = draw_mix(augmentation, batch, i);
         EXPECT_NE(mix.partner, i);
         EXPECT_TRUE(partners.insert(mix.partner).second) << "a partner twice";
         shares.insert(mix.share);
         if (plain.labels[static_cast<std::size_t>(mix.partner)] == ops::kNoLabel)
           mix = {.partner = static_cast<std::int32_t>(i), .share = 0};
-        const ops::SecondLabel second = seconds[static_cast<std::size_t>(i)];
+        const ops::MixedLabel second = seconds[static_cast<std::size_t>(i)];
         EXPECT_EQ(second.label, plain.labels[static_cast<std::size_t>(mix.partner)]);
         EXPECT_EQ(second.share, mix.share);
         for (std::int64_t k = 0; k < kImage.count(); ++k) {
@@ -207,10 +210,12 @@ TEST_P(LoaderTest, MixesImagesAndLabelsOfAMicroBatchByTheSamePairsWhoeverLoadsTh
 }
 
 TEST_P(LoaderTest, RefusesFeaturesThatItsSamplesDoNotHave) {
-  Loader plain(*dataset_, sampler_, augmenter_, *library_, whole_batch(4));
-  std::vector<ops::SecondLabel> seconds(4);
-  EXPECT_THROW(plain.load(features::kMixedLabel, 0, seconds.data()), Error);
-  EXPECT_THROW(plain.load("tokens", 0, seconds.data()), Error);
+  ImageLoader plain(*dataset_, sampler_, augmenter_, *backend_, whole_batch(4));
+  std::vector<ops::MixedLabel> seconds(4);
+  plain.begin_step();
+  for (const char* feature : {features::kMixedLabel, "tokens"})
+    EXPECT_EQ(test::message_of<Error>([&] { plain.load(feature, 0, seconds.data()); }),
+              fmt::format("loader: this rank does not read {}", feature));
 }
 
 INSTANTIATE_TEST_SUITE_P(, LoaderTest, kWays, kNameOf);

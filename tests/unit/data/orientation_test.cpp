@@ -1,5 +1,5 @@
 /// What an Exif segment says of how a picture is held, and what says nothing.
-#include "data/orientation.h"
+#include "data/images/orientation.h"
 
 #include <functional>
 #include <string>

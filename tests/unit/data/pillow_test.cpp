@@ -8,9 +8,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 
-#include "data/prepare_image.h"
+#include "data/images/prepare_image.h"
 
 namespace convoy {
 namespace {
@@ -42,7 +43,7 @@ Pixels seen_in_evaluation(const View& view) {
 
 // Pillow rounds after each of its two passes, Convoy once, and Convoy's weights are multiples of 2^-14: of the 14 that
 // a step of 6.7 asks for, each is off by less than one unit and the largest by their sum. In all
-// 0.5 + 0.5 + 0.5 + 2 axes * 2 * 14 * 2^-14 * 255 = 2.4 at the most. On average the two differ by what Pillow's first
+// 0.5 + 0.5 + 0.5 + 2 axes * 2 * 14 * 2^-14 * 255 = 2.4 at most. On average the two differ by what Pillow's first
 // rounding leaves after it is averaged again.
 TEST(Pillow, AgreesWithWhatAnEvaluationSees) {
   double sum = 0;

@@ -1,5 +1,5 @@
 /// Stored images become bytes of the network's size: what is to be seen of them, and nothing that was not asked for.
-#include "data/prepare_image.h"
+#include "data/images/prepare_image.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,8 +9,8 @@
 
 #include "convoy/base/error.h"
 
-#include "data/colour_jitter.h"
-#include "data/random_crop.h"
+#include "data/images/colour_jitter.h"
+#include "data/images/crops.h"
 #include "reference/image_batch.h"
 #include "unit/data/image_files.h"
 

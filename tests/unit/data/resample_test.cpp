@@ -1,12 +1,12 @@
 /// Sizes change as averages of areas do: flat stays flat, ramps stay ramps, nothing aliases.
-#include "data/resample.h"
+#include "data/images/resample.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include "data/pixel_kernels.h"
+#include "data/images/pixel_kernels.h"
 
 namespace convoy {
 namespace {

@@ -37,9 +37,9 @@ TEST(Includes, AreCheckedInEveryFolder) {
 // --- The floors ----------------------------------------------------------------------------------------------
 
 TEST(IncludeRules, LowerFloorsOwnFolderAndOtherLibrariesAreAllowed) {
-  EXPECT_EQ(find_violations("src/train/trainer.cpp",
-                            "#include \"convoy/train/trainer.h\"\n"
-                            "#include \"train/stage.h\"\n"
+  EXPECT_EQ(find_violations("src/run/trainer.cpp",
+                            "#include \"convoy/run/trainer.h\"\n"
+                            "#include \"step/stage.h\"\n"
                             "#include \"stage.h\"\n"
                             "#include \"convoy/data/loader.h\"\n"
                             "#include <vector>\n"
@@ -51,11 +51,11 @@ TEST(IncludeRules, LowerFloorsOwnFolderAndOtherLibrariesAreAllowed) {
 }
 
 TEST(IncludeRules, AHigherFloorIsAViolationWithItsLine) {
-  EXPECT_EQ(find_violations("src/params/parse.cpp", "#include <vector>\n\n#include \"convoy/train/trainer.h\"\n"),
-            Lines{"src/params/parse.cpp:3: includes convoy/train/trainer.h, but train is on a floor above params"});
+  EXPECT_EQ(find_violations("src/params/parse.cpp", "#include <vector>\n\n#include \"convoy/run/trainer.h\"\n"),
+            Lines{"src/params/parse.cpp:3: includes convoy/run/trainer.h, but run is on a floor above params"});
   EXPECT_EQ(find_violations("include/convoy/base/log.h", "#  include \"convoy/params/parse.h\"\n"),
             Lines{"include/convoy/base/log.h:1: includes convoy/params/parse.h, but params is on a floor above base"});
-  EXPECT_EQ(find_violations("src/train/a.cpp", "#include <convoy/commands/find.h>\n").size(), 1U);
+  EXPECT_EQ(find_violations("src/run/a.cpp", "#include <convoy/commands/find.h>\n").size(), 1U);
 }
 
 TEST(IncludeRules, ANeighbourIsAViolationByContractAndByPrivateHeader) {
@@ -64,11 +64,18 @@ TEST(IncludeRules, ANeighbourIsAViolationByContractAndByPrivateHeader) {
   EXPECT_EQ(find_violations("src/ops/cpu/linear.cpp", "#include \"comm/mpi/check.h\"\n"),
             Lines{"src/ops/cpu/linear.cpp:1: includes comm/mpi/check.h, but comm is a neighbour of ops"});
   EXPECT_EQ(find_violations("src/data/loader.cpp", "#include \"model/resnet.h\"\n").size(), 1U);
-  EXPECT_EQ(find_violations("src/device/buffer.cpp", "#include \"convoy/schedule/schedule.h\"\n").size(), 1U);
+  EXPECT_EQ(find_violations("src/device/cpu_device.cpp", "#include \"convoy/schedule/schedule.h\"\n").size(), 1U);
+}
+
+TEST(IncludeRules, APrivateHeaderOfALowerFolderIsAViolation) {
+  EXPECT_EQ(find_violations("src/data/loader.cpp", "#include \"io/shard.h\"\n"),
+            Lines{"src/data/loader.cpp:1: includes io/shard.h, which is private to io"});
+  EXPECT_EQ(find_violations("src/ops/cuda/launch.h", "#include \"device/cuda/check.h\"\n"), Lines());
+  EXPECT_EQ(find_violations("src/run/trainer.cpp", "#include \"step/engine.h\"\n"), Lines());
 }
 
 TEST(IncludeRules, RelativePathsAndUnknownFoldersDoNotSlipThrough) {
-  EXPECT_EQ(find_violations("src/base/log.cpp", "#include \"../train/stage.h\"\n").size(), 1U);
+  EXPECT_EQ(find_violations("src/base/log.cpp", "#include \"../step/stage.h\"\n").size(), 1U);
   EXPECT_EQ(find_violations("src/base/log.cpp", "#include \"convoy/extras/magic.h\"\n").size(), 1U);
   EXPECT_EQ(find_violations("src/extras/magic.cpp", "\n"),
             Lines{"src/extras/magic.cpp:1: is in a folder that is on no floor"});
@@ -98,15 +105,15 @@ TEST(IncludeRules, CudaStaysInItsFolders) {
 
 TEST(IncludeRules, TheWorldStaysInOneFolder) {
   EXPECT_EQ(find_violations("src/comm/mpi/session.cpp", "f(MPI_COMM_WORLD);\n"), Lines());
-  EXPECT_EQ(find_violations("src/train/trainer.cpp", "\nf(MPI_COMM_WORLD);\n"),
-            Lines{"src/train/trainer.cpp:2: MPI_COMM_WORLD stands only in src/comm/"});
-  EXPECT_EQ(find_violations("src/train/trainer.cpp", "getenv(\"OMPI_COMM_WORLD_RANK\");\n"), Lines());
+  EXPECT_EQ(find_violations("src/run/trainer.cpp", "\nf(MPI_COMM_WORLD);\n"),
+            Lines{"src/run/trainer.cpp:2: MPI_COMM_WORLD stands only in src/comm/"});
+  EXPECT_EQ(find_violations("src/run/trainer.cpp", "getenv(\"OMPI_COMM_WORLD_RANK\");\n"), Lines());
 }
 
 // --- Reading C++ ---------------------------------------------------------------------------------------------
 
 TEST(IncludeRules, CommentsDoNotCountAndHideNothingAfterThem) {
-  const std::string violation = "#include \"convoy/train/trainer.h\"\n";
+  const std::string violation = "#include \"convoy/run/trainer.h\"\n";
   EXPECT_EQ(find_violations("src/base/a.cpp", "// " + violation), Lines());
   EXPECT_EQ(find_violations("src/base/a.cpp", "/* MPI_COMM_WORLD\n" + violation + "*/\n"), Lines());
   for (const char* before : {"/* a */", "// a /*\n", "auto a = \"/*\";\n", "auto a = \"\\\"/*\";\n", "auto a = '\"';\n",
@@ -123,7 +130,7 @@ TEST(IncludeRules, FindTheViolationsInATreeOnDisk) {
   fs::create_directories(root / "src/io/hdf5");
   fs::create_directories(root / "include/convoy/io");
   std::ofstream(root / "src/io/hdf5/good.cpp") << "#include \"convoy/io/bad.h\"\n";
-  std::ofstream(root / "src/io/hdf5/notes.txt") << "#include \"convoy/train/trainer.h\"\n";
+  std::ofstream(root / "src/io/hdf5/notes.txt") << "#include \"convoy/run/trainer.h\"\n";
   std::ofstream(root / "include/convoy/io/bad.h") << "#include \"convoy/model/network.h\"\n";
   const Lines found = find_violations_in_tree(root);
   fs::remove_all(root);

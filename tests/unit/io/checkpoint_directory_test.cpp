@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 
 #include "unit/io/checkpoint_samples.h"

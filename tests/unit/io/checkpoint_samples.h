@@ -38,15 +38,15 @@ inline io::Checkpoint make_checkpoint(std::int64_t step = 1234) {
                       .loss_average = 0.7,
                       .loss_lowest = 2.0 / 3,
                       .loss_left_step = 1200};
-  checkpoint.card = {.name = "resnet20",
-                     .image = {28, 32, 3},
-                     .resizes = true,
-                     .short_side = 36,
-                     .orients = true,
-                     .normalizes = false,
-                     .channel_mean = {0.1, 0.2, 0.7},
-                     .channel_deviation = {0.3, 0, 1.0 / 3},
-                     .class_names = {"cat", "", "sea horse"}};
+  checkpoint.metadata = {.name = "resnet20",
+                         .input = io::ImageInput{.shape = {28, 32, 3},
+                                                 .resizes = true,
+                                                 .short_side = 36,
+                                                 .orients = true,
+                                                 .normalizes = false,
+                                                 .channel_mean = {0.1, 0.2, 0.7},
+                                                 .channel_stddev = {0.3, 0, 1.0 / 3}},
+                         .class_names = {"cat", "", "sea horse"}};
   checkpoint.model = {make_tensor("conv1.weight", {8, 3, 3, 3}, -5), make_tensor("fc.bias", {10}, 1),
                       make_tensor("fc.weight", {10, 8}, 2), make_tensor("layer1.0.bn1.running_mean", {8}, 3)};
   checkpoint.counters = {{"layer1.0.bn1.num_batches_tracked", step - 9}};

@@ -14,11 +14,12 @@
 #include <malloc.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/version.h"
+#include "convoy/io/atomic_file.h"
 
 #include "io/hash.h"
 #include "io/hdf5.h"
 #include "io/little_endian.h"
-#include "io/memory_driver.h"
 #include "unit/io/checkpoint_samples.h"
 #include "unit/io/same_bits.h"
 #include "unit/io/temporary_directory.h"
@@ -57,15 +58,9 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.state.loss_average, b.state.loss_average);
   EXPECT_EQ(a.state.loss_lowest, b.state.loss_lowest);
   EXPECT_EQ(a.state.loss_left_step, b.state.loss_left_step);
-  EXPECT_EQ(a.card.name, b.card.name);
-  EXPECT_EQ(a.card.image, b.card.image);
-  EXPECT_EQ(a.card.resizes, b.card.resizes);
-  EXPECT_EQ(a.card.short_side, b.card.short_side);
-  EXPECT_EQ(a.card.orients, b.card.orients);
-  EXPECT_EQ(a.card.normalizes, b.card.normalizes);
-  EXPECT_EQ(a.card.channel_mean, b.card.channel_mean);
-  EXPECT_EQ(a.card.channel_deviation, b.card.channel_deviation);
-  EXPECT_EQ(a.card.class_names, b.card.class_names);
+  EXPECT_EQ(a.metadata.name, b.metadata.name);
+  EXPECT_TRUE(a.metadata.input == b.metadata.input);
+  EXPECT_EQ(a.metadata.class_names, b.metadata.class_names);
   EXPECT_EQ(a.parameters, b.parameters);
   expect_same_bits(a.model, b.model);
   expect_same_bits(a.ema, b.ema);
@@ -100,11 +95,11 @@ std::vector<std::byte> with_model(const Fill& fill) {
     hdf5::write_attribute(file, "format", std::int64_t{2});
     const std::string text = "x";
     hdf5::write_texts(file, "parameters", {&text, 1});
-    const hdf5::Group card = hdf5::create_group(file, "card");
-    for (const char* name : {"name", "class_names"}) hdf5::write_texts(card, name, {&text, 1});
+    const hdf5::Group metadata = hdf5::create_group(file, "card");
+    for (const char* name : {"name", "class_names"}) hdf5::write_texts(metadata, name, {&text, 1});
     for (const char* name : {"rows", "columns", "channels", "resizes", "short_side", "normalizes"})
-      hdf5::write_attribute(card, name, std::int64_t{1});
-    for (const char* name : {"channel_mean", "channel_deviation"}) hdf5::write_attribute(card, name, 0.5);
+      hdf5::write_attribute(metadata, name, std::int64_t{1});
+    for (const char* name : {"channel_mean", "channel_deviation"}) hdf5::write_attribute(metadata, name, 0.5);
     const hdf5::Group state = hdf5::create_group(file, "state");
     for (const char* name : {"step", "samples", "seed", "batch_global", "batch_micro", "num_samples", "evaluated_step",
                              "best_step", "updates", "loss_scale_steps", "epoch_num_correct", "epoch_num_samples"}) {
@@ -132,7 +127,7 @@ TEST(Checkpoint, ComesBackToTheLastBit) {
 
 TEST(Checkpoint, OfHundredsOfTensorsAndWithoutAnyComesBack) {
   Checkpoint checkpoint;
-  checkpoint.card = make_checkpoint().card;
+  checkpoint.metadata = make_checkpoint().metadata;
   expect_equal(decode_checkpoint(encode_checkpoint(checkpoint), "x"), checkpoint);
   for (int i = 0; i < 700; ++i)
     checkpoint.model.push_back(make_tensor(fmt::format("layer{:03}.weight", i), {i % 7 + 1, 3}, 1));
@@ -196,7 +191,7 @@ TEST(Checkpoint, AHugeFileIsRefusedByItsLastBytesAlone) {
   constexpr std::uintmax_t kHuge = std::uintmax_t{1} << 43;  // sparse: more than any memory
   std::filesystem::resize_file(path, kHuge);
   EXPECT_NE(refusal().find("its last 32 bytes are not a checkpoint's"), std::string::npos) << refusal();
-  // The trailer of a small one behind all these zeros, and one that says what is there.
+  // The trailer of a small one after all these zeros, and one that says what is there.
   std::vector<std::byte> trailer(whole.end() - kTrailerBytes, whole.end());
   const auto end_with = [&] {
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
@@ -232,24 +227,58 @@ TEST(Checkpoint, RightHashOverWrongContentIsRefusedByName) {
   EXPECT_NE(message(chunked).find("'w' is not contiguous"), std::string::npos);
   expect_equal(decode_checkpoint(with_model([](hid_t) {}), "x"), [] {
     Checkpoint empty;
-    empty.card = {.name = "x",
-                  .image = {1, 1, 1},
-                  .resizes = true,
-                  .short_side = 1,
-                  .normalizes = true,
-                  .channel_mean = {0.5},
-                  .channel_deviation = {0.5},
-                  .class_names = {"x"}};
+    empty.metadata = {.name = "x",
+                      .input = ImageInput{.shape = {1, 1, 1},
+                                          .resizes = true,
+                                          .short_side = 1,
+                                          .normalizes = true,
+                                          .channel_mean = {0.5},
+                                          .channel_stddev = {0.5}},
+                      .class_names = {"x"}};
     empty.parameters = "x";
     return empty;
   }());
 }
 
-TEST(Checkpoint, ThatDoesNotKnowItsThreadsOrDataIsOfAnOlderVersionAndRead) {
-  const TrainingState state = decode_checkpoint(with_model([](hid_t) {}), "a.h5").state;
+TEST(Checkpoint, SaysWhichConvoyWroteIt) {
+  Checkpoint copied = make_checkpoint();
+  copied.written_by = "convoy 0.0.1";
+  EXPECT_EQ(decode_checkpoint(encode_checkpoint(copied), "a.h5").written_by, fmt::format("convoy {}", version()));
+}
+
+TEST(Checkpoint, ThatDoesNotKnowItsThreadsDataOrWriterIsOfAnOlderVersionAndRead) {
+  const Checkpoint checkpoint = decode_checkpoint(with_model([](hid_t) {}), "a.h5");
+  EXPECT_EQ(checkpoint.written_by, "");
+  const TrainingState& state = checkpoint.state;
   EXPECT_EQ(state.threads, 0);
   EXPECT_EQ(state.train_hash, 0);
   EXPECT_EQ(state.metric_hash, 0);
+}
+
+TEST(Checkpoint, ThatDoesNotSayItsKindOfInputIsOfImages) {
+  EXPECT_STREQ(decode_checkpoint(with_model([](hid_t) {}), "a.h5").metadata.kind(), "images");
+}
+
+TEST(Checkpoint, OfANetworkOfTextsKeepsItsVocabulary) {
+  Checkpoint checkpoint = make_checkpoint();
+  const std::string model("good\nbad\n\0binary", 16);
+  checkpoint.metadata.input =
+      TextInput{.length = 256, .tokenization = {.kind = "words", .model = model, .vocabulary = 20'000}};
+  expect_equal(decode_checkpoint(encode_checkpoint(checkpoint), "a.h5"), checkpoint);
+  EXPECT_EQ(checkpoint.metadata.shape(), InputShape(TextShape{.length = 256, .vocabulary = 20'000}));
+}
+
+TEST(Checkpoint, OfAnotherKindOfInputIsRefusedWithTheFileAndBothKinds) {
+  const auto bytes = sealed_image([](hid_t file) {
+    hdf5::write_attribute(file, "format", std::int64_t{2});
+    const std::string text = "x";
+    hdf5::write_texts(file, "parameters", {&text, 1});
+    const hdf5::Group metadata = hdf5::create_group(file, "card");
+    hdf5::write_texts(metadata, "name", {&text, 1});
+    hdf5::write_kind(metadata, "sounds");
+  });
+  EXPECT_EQ(message_of<RequestError>([&] { decode_checkpoint(bytes, "a.h5"); }),
+            "checkpoint 'a.h5': its network takes sounds, this program reads images and text only");
 }
 
 TEST(Checkpoint, OfAnotherFormatIsRefusedInOneLineThatSaysWhatToDo) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "convoy/io/dataset.h"
+#include "convoy/io/shard_files.h"
 #include "convoy/io/shard_writer.h"
 
 #include "io/shard.h"
@@ -65,12 +66,12 @@ inline void describe(DatasetContent& content) {
 }
 
 /// A shard under its temporary name, on the disk.
-inline io::ShardWriter write_shard(const io::ShardPlace& place, const DatasetContent& content) {
-  const std::int64_t begin = content.info.num_samples * place.index / place.num_shards;
-  const std::int64_t end = content.info.num_samples * (place.index + 1) / place.num_shards;
+inline io::ShardWriter write_shard(const io::ShardLocation& location, const DatasetContent& content) {
+  const std::int64_t begin = content.info.num_samples * location.index / location.num_shards;
+  const std::int64_t end = content.info.num_samples * (location.index + 1) / location.num_shards;
   io::DatasetInfo info = content.info;
   info.num_samples = end - begin;
-  io::ShardWriter writer(place, info);
+  io::ShardWriter writer(location, info);
   for (std::int64_t i = begin; i < end; ++i)
     writer.append(content.image(i), content.labels[static_cast<std::size_t>(i)], "");
   writer.end_samples();

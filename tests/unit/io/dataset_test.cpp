@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 
-#include "io/atomic_file.h"
 #include "io/shard.h"
 #include "unit/io/dataset_samples.h"
 #include "unit/io/temporary_directory.h"
@@ -95,10 +95,10 @@ TEST(Dataset, MeanAndDeviationAreThoseOfAllPixelsOfAChannel) {
       sum_of_squares += static_cast<double>(content.images[i]) * content.images[i];
     }
     const double mean = sum / count / 255;
-    const double deviation = std::sqrt(sum_of_squares / count - (sum / count) * (sum / count)) / 255;
+    const double stddev = std::sqrt(sum_of_squares / count - (sum / count) * (sum / count)) / 255;
     // The integer sums here are exact; the writer adds 256 rounded terms: 256 * 2^-53, some 3e-14 relative.
     EXPECT_NEAR(dataset.info().channel_mean[c], mean, 1e-13);
-    EXPECT_NEAR(dataset.info().channel_deviation[c], deviation, 1e-13);
+    EXPECT_NEAR(dataset.info().channel_stddev[c], stddev, 1e-13);
     EXPECT_EQ(dataset.info().channel_mean[c], content.info.channel_mean[c]);  // the same bits from the file
   }
 }
@@ -199,7 +199,7 @@ TEST(DatasetRefusal, ShardsOfOtherShapeClassesOrImport) {
   fs::copy_file(directory / "many-001.h5", directory / "train-001.h5", fs::copy_options::overwrite_existing);
   EXPECT_CONTAINS(refusal(directory / "train"), "name different classes");
   fs::copy_file(directory / "other-001.h5", directory / "train-001.h5", fs::copy_options::overwrite_existing);
-  EXPECT_CONTAINS(refusal(directory / "train"), "of different imports");
+  EXPECT_CONTAINS(refusal(directory / "train"), "from different imports");
 }
 
 TEST(DatasetRefusal, WhatIsNotHdf5OrNotOurs) {
@@ -219,7 +219,7 @@ void forge(const TemporaryDirectory& directory, const Change& change) {
   const DatasetContent content = make_content();
   ShardHead head{content.info, 0, 1, content.labels};
   for (std::int64_t i = 0; i < head.info.num_samples; ++i) head.hashes.push_back(short_hash_of(content.image(i)));
-  head.info.channel_mean = head.info.channel_deviation = {0, 0, 0};
+  head.info.channel_mean = head.info.channel_stddev = {0, 0, 0};
   head.info.class_counts.resize(head.info.class_names.size());
   change(head);
   const std::vector<std::byte> bytes = encode_shard_head(head);

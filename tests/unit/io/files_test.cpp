@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "convoy/base/error.h"
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"
 

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/version.h"
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"
 #include "convoy/io/safetensors.h"
@@ -31,17 +33,29 @@ TEST(Inspect, DescribesAShard) {
   test::DatasetContent content = test::make_content();
   test::write_dataset(directory.path(), "train", 2, content);
   expect_lines(describe_file(directory / "train-001.h5"),
-               {"shard 2 of 2", "samples       10\n", "5x4x3", "4: class 0, class 1, class 2, class 3\n",
-                "20 samples, 5 each", fmt::format("{:.4f}, ", content.info.channel_mean[0]), "made for a test", "KiB"});
+               {"shard 2 of 2", "input         images\n", "samples       10\n", "5x4x3",
+                "4: class 0, class 1, class 2, class 3\n", "20 samples, 5 each",
+                fmt::format("{:.4f}, ", content.info.channel_mean[0]), "made for a test", "KiB"});
 }
 
 TEST(Inspect, DescribesACheckpoint) {
   const TemporaryDirectory directory;
   write_file_atomically(directory / "a.h5", encode_checkpoint(test::make_checkpoint(1234)));
   // 8*3*3*3 + 10 + 10*8 parameters, 8 running values; the momentum of two tensors: 216 + 10.
-  expect_lines(describe_file(directory / "a.h5"),
-               {"checkpoint\n", "1234\n", "78976 seen, 64 a step", "10.00 %", "306 in 3 tensors", "8 in 1 tensors",
-                "momentum      226 in 2 tensors", "KiB"});
+  expect_lines(
+      describe_file(directory / "a.h5"),
+      {"checkpoint\n", "input         images\n", "1234\n", "78976 seen, 64 a step", "10.00 %", "306 in 3 tensors",
+       "8 in 1 tensors", "momentum      226 in 2 tensors", "KiB", fmt::format("written by    convoy {}\n", version())});
+}
+
+TEST(Inspect, DescribesAFolderOfCheckpointsByALineForEach) {
+  const TemporaryDirectory directory;
+  const std::vector<std::byte> bytes = encode_checkpoint(test::make_checkpoint(1234));
+  write_file_atomically(checkpoint_path(directory.path(), 1234), bytes);
+  write_file_atomically(best_checkpoint_path(directory.path()), std::span(bytes).first(bytes.size() / 2));
+  const std::string text = describe(directory.path());
+  expect_lines(text, {": checkpoints\n  best.h5           it is truncated",
+                      "\n  step-00001234.h5  step 1234, best top-1 10.00 % at step "});
 }
 
 TEST(Inspect, DescribesAndVerifiesSafetensors) {
@@ -98,8 +112,9 @@ TEST(Inspect, AFolderOrPrefixWithoutADataSetIsSaidSo) {
   EXPECT_CONTAINS(message_of<Error>([&] { describe(directory.path()); }), "this folder holds no data set");
   EXPECT_CONTAINS(message_of<Error>([&] { verify(directory / "absent"); }), "there is no such file or folder, nor '");
   EXPECT_CONTAINS(message_of<Error>([&] { describe(directory / "absent.h5"); }), "No such file");
-  EXPECT_EQ(message_of<Error>([&] { Dataset(directory / "absent.h5", "data.test"); }),
-            "data.test = " + (directory / "absent.h5") + ": there is no such file. 'convoy import' makes data sets");
+  EXPECT_EQ(
+      message_of<Error>([&] { Dataset(directory / "absent.h5", "data.test"); }),
+      "data.test = " + (directory / "absent.h5") + ": there is no such file. Make a data set with 'convoy import'");
 }
 
 TEST(Inspect, ATruncatedCheckpointIsCalledOneByItsBeginningOrElseByItsName) {

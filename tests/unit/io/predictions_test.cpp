@@ -7,6 +7,7 @@
 #include <hdf5.h>
 
 #include "convoy/base/error.h"
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 
 #include "unit/io/temporary_directory.h"
@@ -55,12 +56,12 @@ TEST(Predictions, AreReadByHdf5AsTheyWereGiven) {
 
 TEST(Predictions, OfSomeSamplesAreAsIfTheOthersHadNeverBeenThere) {
   const test::TemporaryDirectory directory;
-  PredictedSamples most = kSamples;
+  PredictedSamples all_samples = kSamples;
   for (int i = 0; i < 3000; ++i) {  // the longest name, too
-    most.names.push_back("a/bad/one/" + std::to_string(i));
-    most.labels.push_back(1);
+    all_samples.names.push_back("a/bad/one/" + std::to_string(i));
+    all_samples.labels.push_back(1);
   }
-  for (const auto& [name, from] : {std::pair{"all.h5", &kSamples}, {"some.h5", &most}}) {
+  for (const auto& [name, from] : {std::pair{"all.h5", &kSamples}, {"some.h5", &all_samples}}) {
     PredictionsWriter writer(directory / name, *from);
     writer.append(kLogits);
     writer.finish(kSamples);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"
 #include "convoy/io/inspect.h"
@@ -36,6 +37,13 @@ class ShardDamage : public testing::Test {
   void overwrite(std::span<const std::byte> bytes) const {
     std::fstream(path_, std::ios::in | std::ios::out | std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  }
+  std::span<std::byte> head() { return std::span(bytes_).first(images_offset_); }
+  /// With the hash of the head as it is now.
+  void put_sealed() {
+    const std::vector<std::byte> trailer = encode_shard_trailer(open_shard(path_).trailer, head());
+    std::copy(trailer.begin(), trailer.end(), bytes_.end() - std::ssize(trailer));
+    put(bytes_);
   }
   std::string refusal() const {
     return message_of<RequestError>([&] { Dataset(path_, "data.train"); });
@@ -72,19 +80,30 @@ TEST_F(ShardDamage, EveryFlippedByteOutsideTheImagesIsRefusedWithAReason) {
 
 // Whole, but with an older number in the attribute, and the hash of that.
 TEST_F(ShardDamage, AnOlderFormatIsRefusedWithTheKeyThatReplacesIt) {
-  const OpenShard shard = open_shard(path_);
-  std::vector<std::byte> head(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(images_offset_));
   const auto name = std::as_bytes(std::span("format"));
   const std::array<std::byte, 8> three = {std::byte{3}};
-  const auto after_name = std::search(head.begin(), head.end(), name.begin(), name.end());
-  const auto value = std::search(after_name, head.end(), three.begin(), three.end());
-  ASSERT_NE(value, head.end());
+  const auto after_name = std::search(head().begin(), head().end(), name.begin(), name.end());
+  const auto value = std::search(after_name, head().end(), three.begin(), three.end());
+  ASSERT_NE(value, head().end());
   *value = std::byte{2};
-  std::copy(head.begin(), head.end(), bytes_.begin());
-  const std::vector<std::byte> trailer = encode_shard_trailer(shard.trailer, head);
-  std::copy(trailer.begin(), trailer.end(), bytes_.end() - std::ssize(trailer));
-  put(bytes_);
+  put_sealed();
   EXPECT_CONTAINS(refusal(), "it is of format 2, this program reads 3. Import it again, with import.replace = true");
+}
+
+TEST_F(ShardDamage, AShardThatDoesNotSayItsKindOfInputIsOfImages) {
+  const auto name = std::as_bytes(std::span("kind"));
+  const auto found = std::search(head().begin(), head().end(), name.begin(), name.end());
+  ASSERT_NE(found, head().end());
+  found[3] = std::byte{'e'};  // "kine", which nobody reads, and stands where "kind" did in the order of names
+  put_sealed();
+  EXPECT_EQ(Dataset(path_, "data.train").info().kind, "images");
+}
+
+TEST_F(ShardDamage, AShardOfAnotherKindOfInputIsRefusedWithTheFileAndBothKinds) {
+  test::DatasetContent content = test::make_content({.image = {6, 5, 1}, .num_samples = 40, .num_classes = 3});
+  content.info.kind = "sounds";
+  test::write_dataset(directory_.path(), "train", 1, content);
+  EXPECT_EQ(refusal(), "data.train: shard '" + path_ + "': it holds sounds, this program reads images and text only");
 }
 
 TEST_F(ShardDamage, EveryTruncationIsRefusedWithAReason) {
@@ -154,14 +173,13 @@ TEST_F(ShardDamage, FlippedImageByteIsFoundOnRequest) {
     bytes_[i] ^= std::byte{0x10};
     put(bytes_);
     const Dataset dataset(path_, "data.train");  // opens: its images are not read at the start
-    const auto damage = dataset.find_damage();
+    const auto damage = verify_file(path_);
     ASSERT_TRUE(damage) << i;
     EXPECT_NE(damage->find("hash of its images"), std::string::npos);
-    EXPECT_TRUE(verify_file(path_)) << i;
     bytes_[i] ^= std::byte{0x10};
   }
   put(bytes_);
-  EXPECT_EQ(Dataset(path_, "data.train").find_damage(), std::nullopt);
+  EXPECT_EQ(verify_file(path_), std::nullopt);
 }
 
 }  // namespace

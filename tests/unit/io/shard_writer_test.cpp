@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/inspect.h"
 
@@ -16,14 +17,14 @@ namespace {
 
 using test::TemporaryDirectory;
 
-DatasetInfo encoded_info(std::int64_t most_samples) {
+DatasetInfo encoded_info(std::int64_t max_samples) {
   DatasetInfo info;
   info.encoded = true;
   info.image = {0, 0, 3};
-  info.num_samples = most_samples;
+  info.num_samples = max_samples;
   info.class_names = {"a", "b"};
   info.class_counts = {1, 2};
-  info.channel_mean = info.channel_deviation = {0.25, 0.5, 0.75};
+  info.channel_mean = info.channel_stddev = {0.25, 0.5, 0.75};
   info.source = "made for a test";
   return info;
 }
@@ -65,7 +66,7 @@ TEST(ShardWriter, FilesAndNamesComeBack) {
       EXPECT_EQ(dataset.name(i), "folder/" + std::string(static_cast<std::size_t>(i), 'x'));
       EXPECT_EQ(dataset.label(i), i % 2);
     }
-    EXPECT_EQ(dataset.find_damage(), std::nullopt);
+    EXPECT_EQ(verify_file(path), std::nullopt);
     EXPECT_THROW(dataset.read_file(count, memory), Error);
     EXPECT_THROW(dataset.read_pixels(0, memory), Error);
   }
@@ -74,9 +75,9 @@ TEST(ShardWriter, FilesAndNamesComeBack) {
 TEST(ShardWriter, WithFewerSamplesThanThereWasPlaceForGivesTheSameFile) {
   const TemporaryDirectory directory;
   write(directory / "a.h5", encoded_info(20), 20);
-  for (const std::int64_t place : {21, 40, 1000}) {
-    write(directory / "b.h5", encoded_info(place), 20);
-    EXPECT_TRUE(read_file(directory / "a.h5") == read_file(directory / "b.h5")) << place;
+  for (const std::int64_t capacity : {21, 40, 1000}) {
+    write(directory / "b.h5", encoded_info(capacity), 20);
+    EXPECT_TRUE(read_file(directory / "a.h5") == read_file(directory / "b.h5")) << capacity;
     EXPECT_EQ(verify_file(directory / "b.h5"), std::nullopt);
   }
 }
@@ -109,7 +110,7 @@ TEST(ShardWriter, DamagedFilesAndNamesAreFoundOnRequest) {
     std::vector<std::byte> bytes = whole;
     bytes[bytes.size() - from_end] ^= std::byte{1};
     write_file_atomically(path, bytes);
-    const auto damage = Dataset(path, "data.train").find_damage();
+    const auto damage = verify_file(path);
     ASSERT_TRUE(damage);
     EXPECT_NE(damage->find("hash of its images and names"), std::string::npos);
   }

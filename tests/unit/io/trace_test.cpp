@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Two steps of a planned pipeline, the second 1 ms behind the first, with a wait for the loader before each.
+/// Two steps of a planned pipeline, the second 1 ms after the first, with a wait for the loader before each.
 Timeline made_up(const PipelineSpec& spec) {
   const Schedule schedule = make_1f1b(spec);
   std::vector<WorkSeconds> work;

@@ -8,7 +8,7 @@ namespace convoy {
 namespace {
 
 Network resnet20() {
-  return make_network({.name = "resnet20", .image = {28, 28, 1}, .micro_batch = 2, .num_classes = 10});
+  return make_network({.name = "resnet20", .input = ImageShape{28, 28, 1}, .micro_batch = 2, .num_classes = 10});
 }
 
 }  // namespace

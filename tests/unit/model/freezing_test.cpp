@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 Network freeze(const std::vector<std::string>& patterns) {
   return make_network(
-      {.name = "resnet20", .image = {8, 8, 1}, .micro_batch = 1, .num_classes = 10, .freeze = patterns});
+      {.name = "resnet20", .input = ImageShape{8, 8, 1}, .micro_batch = 1, .num_classes = 10, .freeze = patterns});
 }
 
 std::map<std::string, bool> frozen_by_name(const Network& network) {

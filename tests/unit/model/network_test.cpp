@@ -16,11 +16,11 @@ namespace convoy {
 namespace {
 
 Network imagenet(const std::string& name) {
-  return make_network({.name = name, .image = {224, 224, 3}, .micro_batch = 2, .num_classes = 1000});
+  return make_network({.name = name, .input = ImageShape{224, 224, 3}, .micro_batch = 2, .num_classes = 1000});
 }
 
 Network small(const std::string& name, std::int64_t channels = 3) {
-  return make_network({.name = name, .image = {32, 32, channels}, .micro_batch = 2, .num_classes = 10});
+  return make_network({.name = name, .input = ImageShape{32, 32, channels}, .micro_batch = 2, .num_classes = 10});
 }
 
 double forward_gigaflop_a_sample(const Network& network) {
@@ -52,7 +52,7 @@ TEST(Network, ParameterCountsAreTorchvisions) {
 }
 
 TEST(Network, SmallImageParameterCountsFollowTheFormula) {
-  // Convolutions 9 C K, batch norms 2 K, fc 64 * 10 + 10; n = (depth - 2) / 6 blocks a layer.
+  // Convolutions 9 C K, batch norms 2 K, fc 64 * 10 + 10; n = (depth - 2) / 6 blocks per layer.
   for (const std::int64_t depth : {20, 32, 44, 56, 110}) {
     const std::int64_t n = (depth - 2) / 6;
     const auto conv = [](std::int64_t c, std::int64_t k) { return 9 * c * k + 2 * k; };
@@ -80,10 +80,11 @@ TEST(Network, APyramidnetThatCannotBeIsRefusedWithWhatCan) {
   for (const char* name :
        {"pyramidnet", "pyramidnet110", "pyramidnet109-a270", "pyramidnet110-a0", "pyramidnet110-a27x",
         "pyramidnet110-a-3", "pyramidnet99999999999999999999-a1", "pyramidnet2-a3"})
-    EXPECT_THAT(refusal_of({.name = name, .image = {32, 32, 3}, .micro_batch = 1, .num_classes = 10}),
+    EXPECT_THAT(refusal_of({.name = name, .input = ImageShape{32, 32, 3}, .micro_batch = 1, .num_classes = 10}),
                 testing::HasSubstr("DEPTH 6n + 2"));
-  EXPECT_THAT(refusal_of({.name = "pyramidnet20-a27", .image = {30, 32, 3}, .micro_batch = 1, .num_classes = 10}),
-              testing::HasSubstr("divisible by 4"));
+  EXPECT_THAT(
+      refusal_of({.name = "pyramidnet20-a27", .input = ImageShape{30, 32, 3}, .micro_batch = 1, .num_classes = 10}),
+      testing::HasSubstr("divisible by 4"));
 }
 
 TEST(Network, Resnet50CostsWhatThePaperSays) {
@@ -106,7 +107,9 @@ TEST(Network, CellsAreStemBlocksHead) {
 
 TEST(Network, EachCellReadsWhatTheOneBeforeWrites) {
   for (const std::string& name : network_names()) {
-    const Network network = make_network({.name = name, .image = {45, 37, 3}, .micro_batch = 3, .num_classes = 7});
+    const InputShape input = name == "transformer" ? InputShape(TextShape{.length = 45, .vocabulary = 37})
+                                                   : InputShape(ImageShape{45, 37, 3});
+    const Network network = make_network({.name = name, .input = input, .micro_batch = 3, .num_classes = 7});
     for (std::size_t i = 1; i < network.size(); ++i)
       EXPECT_EQ(network[i]->x().shape, network[i - 1]->y().shape) << name << i;
   }
@@ -126,9 +129,11 @@ TEST(Network, ParameterNamesAreTorchvisionsAndUnique) {
 }
 
 TEST(Network, GreyImagesAndOddSizesPass) {
-  const Network grey = make_network({.name = "resnet20", .image = {28, 28, 1}, .micro_batch = 1, .num_classes = 10});
+  const Network grey =
+      make_network({.name = "resnet20", .input = ImageShape{28, 28, 1}, .micro_batch = 1, .num_classes = 10});
   EXPECT_EQ(grey[9]->y().shape, (Shape{1, 7, 7, 64}));
-  const Network pixel = make_network({.name = "resnet18", .image = {1, 1, 1}, .micro_batch = 1, .num_classes = 2});
+  const Network pixel =
+      make_network({.name = "resnet18", .input = ImageShape{1, 1, 1}, .micro_batch = 1, .num_classes = 2});
   EXPECT_EQ(pixel.back()->y().shape, (Shape{1, 1, 1, 2}));
 }
 

@@ -20,7 +20,7 @@ const ParameterSpec kConv{.name = "conv1.weight",
 // As resnet18 has it, with 1000 classes.
 ParameterSpec spec_of(const std::string& name) {
   const Network network =
-      make_network({.name = "resnet18", .image = {64, 64, 3}, .micro_batch = 1, .num_classes = 1000});
+      make_network({.name = "resnet18", .input = ImageShape{64, 64, 3}, .micro_batch = 1, .num_classes = 1000});
   for (const auto& cell : network)
     for (const auto& entry : cell->memory().parameters())
       if (entry.spec.name == name) return entry.spec;

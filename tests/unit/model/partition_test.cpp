@@ -16,13 +16,13 @@ namespace convoy {
 namespace {
 
 double slowest(const std::vector<double>& seconds, const std::vector<CellRange>& ranges) {
-  double most = 0;
+  double max = 0;
   for (const CellRange& range : ranges) {
     double sum = 0;
     for (std::int64_t i = range.begin; i < range.end; ++i) sum += seconds[i];
-    most = std::max(most, sum);
+    max = std::max(max, sum);
   }
-  return most;
+  return max;
 }
 
 // The best of all ways to cut, tried one by one.
@@ -122,8 +122,8 @@ TEST(Partition, ByHandIsRefusedWhereItIsNoneAndTheCellsAreNamed) {
             "grid.cuts = 99 cuts the network, but grid.stages = 1 keeps it whole. Leave out grid.cuts, or give the "
             "stages.");
   EXPECT_EQ(refusal({3}, 3),
-            "grid.cuts = 3 names 1 cell, but 2 are needed: the first cell of each stage (interleaved: of each of its "
-            "schedule.chunks) but the very first. The cells are " +
+            "grid.cuts = 3 names 1 cell, but 2 are needed: the first cell of each stage after the first (interleaved: "
+            "of each chunk after the first). The cells are " +
                 cells);
   EXPECT_EQ(refusal({99}, 2),
             "grid.cuts = 99: no stage can begin with cell 99. Allowed: 1 to 10, of the cells " + cells);
@@ -150,7 +150,9 @@ TEST(Partition, MoreStagesThanCellsAreRefused) {
 
 TEST(Partition, EveryCellCostsSomething) {
   for (const std::string& name : network_names()) {
-    const Network network = make_network({.name = name, .image = {32, 32, 3}, .micro_batch = 4, .num_classes = 10});
+    const InputShape input = name == "transformer" ? InputShape(TextShape{.length = 32, .vocabulary = 32})
+                                                   : InputShape(ImageShape{32, 32, 3});
+    const Network network = make_network({.name = name, .input = input, .micro_batch = 4, .num_classes = 10});
     for (const double seconds : model_cell_seconds(network)) EXPECT_GT(seconds, 0) << name;
   }
 }

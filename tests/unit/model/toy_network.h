@@ -1,15 +1,17 @@
 /// A network of cells that no paper has: values with several readers, sums that no batch norm takes over, gradients
-/// that are only added to, an output that is read inside its cell.
+/// that are only added to, an output that is read inside its cell, dropout.
 #pragma once
 
 #include "convoy/model/network.h"
 
 #include "model/cell_builder.h"
+#include "model/layers/activation.h"
 #include "model/layers/batch_norm.h"
 #include "model/layers/convolution.h"
+#include "model/layers/dropout.h"
 #include "model/layers/linear.h"
 #include "model/layers/pooling.h"
-#include "model/layers/sum_and_relu.h"
+#include "model/layers/sum.h"
 
 namespace convoy::test {
 
@@ -44,6 +46,16 @@ inline std::unique_ptr<Cell> pre_activated(const Shape& shape, std::int64_t num_
   return cell.finish(c + (convolution_1x1("conv3", a, num_filters, 2) + padded));
 }
 
+/// One value with three readers, a part of which is dropped before and after them.
+inline std::unique_ptr<Cell> drops_values(const Shape& shape, DataType type) {
+  CellBuilder cell({.name = "drops", .parameters = "drops.", .type = type});
+  const Value x = cell.input(shape);
+  const Value a = dropout(relu(batch_norm("bn1", convolution_3x3("conv1", x, shape.c))), 0.25);
+  const Value b = batch_norm("bn2", convolution_1x1("conv2", a, shape.c));
+  const Value c = batch_norm("bn3", convolution_3x3("conv3", a, shape.c));
+  return cell.finish(x + dropout(relu(b + (c + a)), 0.5));
+}
+
 inline Network toy_network(const Shape& images, std::int64_t num_classes, DataType type) {
   constexpr std::int64_t kChannels = 6, kMoreChannels = 10;
   Network network;
@@ -52,11 +64,12 @@ inline Network toy_network(const Shape& images, std::int64_t num_classes, DataTy
       relu(batch_norm("bn1", convolution_3x3("conv1", stem.feature(features::kImage, {images, type}), kChannels))),
       {.kernel = 2})));
   network.push_back(read_three_times(network.back()->y().shape, type));
+  network.push_back(drops_values(network.back()->y().shape, type));
   network.push_back(plain_sums(network.back()->y().shape, type));
   network.push_back(pre_activated(network.back()->y().shape, kMoreChannels, type));
   CellBuilder head({.name = "head", .type = type});
   const Value x = head.input(network.back()->y().shape);
-  network.push_back(head.finish(linear("fc", global_average_pool(relu(batch_norm("bn", x))), num_classes)));
+  network.push_back(head.finish(logits("fc", global_average_pool(relu(batch_norm("bn", x))), num_classes)));
   return network;
 }
 

@@ -12,15 +12,15 @@ TEST_P(BatchNormBits, GradientsMayBeWrittenOverTheIncomingOne) {
     for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{4, 16, 16, 32}}) {
       const BatchNormValues values(shape, type);
       for (const bool relu : {false, true}) {
-        BatchNormPass plain(*library_, {shape, relu, false}, values), in_place(*library_, {shape, relu, false}, values);
+        BatchNormPass plain(*backend_, {shape, relu, false}, values), in_place(*backend_, {shape, relu, false}, values);
         plain.backward();
         in_place.backward_to(in_place.dy, nullptr);
         EXPECT_EQ(bits(plain.dx), bits(in_place.dy));
         EXPECT_EQ(bits(plain.dgamma), bits(in_place.dgamma));
 
         const BatchNormSpec joining{shape, relu, true};
-        BatchNormPass joined(*library_, joining, values), dx_in_place(*library_, joining, values),
-            dresidual_in_place(*library_, joining, values);
+        BatchNormPass joined(*backend_, joining, values), dx_in_place(*backend_, joining, values),
+            dresidual_in_place(*backend_, joining, values);
         joined.backward();
         dx_in_place.backward_to(dx_in_place.dy, dx_in_place.dresidual);
         EXPECT_EQ(bits(joined.dx), bits(dx_in_place.dy));
@@ -35,13 +35,13 @@ TEST_P(BatchNormBits, GradientsMayBeWrittenOverTheIncomingOne) {
   }
 }
 
-// Run after run of one operation, as others of the library come in between, and of a new one.
+// Run after run of one operation, as others of the backend come in between, and of a new one.
 TEST_P(BatchNormBits, StatisticsAloneAreThoseOfForward) {
   for (const DataType type : types()) {
     SCOPED_TRACE(to_string(type));
     const BatchNormSpec spec{.x = {3, 5, 7, 24}, .relu = true};
-    BatchNormPass pass(*library_, spec, BatchNormValues(spec.x, type));
-    const DeviceArray mean(*library_, spec.x.c), inv_std(*library_, spec.x.c), var_unbiased(*library_, spec.x.c);
+    BatchNormPass pass(*backend_, spec, BatchNormValues(spec.x, type));
+    const DeviceArray mean(*backend_, spec.x.c), inv_std(*backend_, spec.x.c), var_unbiased(*backend_, spec.x.c);
     pass.op->forward({pass.x, nullptr, pass.gamma, pass.beta}, {nullptr, mean, inv_std, var_unbiased});
     EXPECT_EQ(bits(mean), bits(pass.mean));
     EXPECT_EQ(bits(inv_std), bits(pass.inv_std));
@@ -55,14 +55,14 @@ TEST_P(BatchNormBits, GivesTheSameBitsInEveryRun) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const BatchNormValues values(shape, type);
       const BatchNormSpec spec{shape, true, true};
-      BatchNormPass first(*library_, spec, values);
+      BatchNormPass first(*backend_, spec, values);
       first.backward();
       const auto results = first.result_bits();
-      const auto library = another_library();
-      BatchNormPass second(*library, spec, values);
+      const auto backend = another_backend();
+      BatchNormPass second(*backend, spec, values);
       second.backward();
       EXPECT_EQ(results, second.result_bits());
-      BatchNormPass other(*library, {{1, 4, 4, 2048}}, BatchNormValues({1, 4, 4, 2048}));
+      BatchNormPass other(*backend, {{1, 4, 4, 2048}}, BatchNormValues({1, 4, 4, 2048}));
       for (int run = 0; run < 2; ++run) {
         second.forward();
         second.forward();
@@ -81,8 +81,8 @@ TEST(BatchNormOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
       const BatchNormValues values(shape, type);
       std::vector<std::vector<std::uint32_t>> first;
       for (const std::int64_t threads : {1, 2, 3}) {
-        const auto library = ops::make_library({.device = DeviceKind::kCpu, .threads = threads});
-        BatchNormPass pass(*library, {shape, true, true}, values);
+        const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = threads});
+        BatchNormPass pass(*backend, {shape, true, true}, values);
         pass.backward();
         if (first.empty()) first = pass.result_bits();
         EXPECT_EQ(first, pass.result_bits()) << threads << " threads";

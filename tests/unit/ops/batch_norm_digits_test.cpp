@@ -15,7 +15,7 @@ TEST_P(BatchNormDigits, MeanOf100WithDeviationOfATenthIsExactEnough) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const BatchNormValues values(shape, type, 100, 0.1 * std::sqrt(3.0));
       const BatchNormSpec spec{shape, true, false};
-      const BatchNormPass run(*library_, spec, values);
+      const BatchNormPass run(*backend_, spec, values);
       expect_forward(spec, values, run.y, run.mean, run.inv_std, run.var_unbiased);
     }
   }
@@ -27,7 +27,7 @@ TEST_P(BatchNormDigits, AConstantChannelHasExactlyNoVariance) {
     BatchNormValues values(shape, type);
     const double constant = rounded(type, static_cast<double>(12345.678f));
     for (std::size_t i = 3; i < values.x.size(); i += 16) values.x[i] = constant;
-    const BatchNormPass pass(*library_, {shape}, values);
+    const BatchNormPass pass(*backend_, {shape}, values);
     EXPECT_EQ(pass.mean.doubles()[3], constant);
     EXPECT_EQ(pass.var_unbiased.values()[3], 0.0f);
   }
@@ -41,7 +41,7 @@ TEST_P(BatchNormDigits, AnOutlierInTheFirstRowCostsNoDigits) {
     // The first row of a block on the CPU and on a GPU, where a block has at most 512 rows here.
     for (const std::size_t row : {0, 512}) values.x[16 * row + 5] = rounded(type, 1e4);
     const auto want = reference::batch_norm({shape}, values.x, {}, values.gamma, values.beta);
-    const BatchNormPass pass(*library_, {shape}, values);
+    const BatchNormPass pass(*backend_, {shape}, values);
     // A block of r rows sums r - 1 squares of 1e8, of which all but one cancel against the square of the sum; both
     // carry the roundings of a addition and a square, the sum's twice. r = 32 and a = kAdditions on the CPU, 512 and 4
     // on a GPU, whose 5 * 511 is the larger. Two such blocks; the variance is a sum over 1024 values.
@@ -55,7 +55,7 @@ TEST_P(BatchNormDigits, NaNInOneChannelStaysInIt) {
   for (const DataType type : types()) {
     BatchNormValues values(shape, type);
     values.x[37 * 50 + 5] = std::numeric_limits<double>::quiet_NaN();
-    const BatchNormPass run(*library_, {shape, true, false}, values);
+    const BatchNormPass run(*backend_, {shape, true, false}, values);
     const std::vector<float> y = run.y.values();
     for (std::size_t i = 0; i < y.size(); ++i) EXPECT_EQ(std::isnan(y[i]), i % 37 == 5) << i;
   }
@@ -68,7 +68,7 @@ TEST_P(BatchNormDigits, BackwardMasksExactlyWhereForwardGaveZero) {
     BatchNormValues values(shape, DataType::kFloat32, 100, 50 * 0x1p-17);
     for (double& value : values.beta) value *= 1e-3;
     for (double& value : values.dy) value = 1;
-    BatchNormPass pass(*library_, {shape, true, false}, values);
+    BatchNormPass pass(*backend_, {shape, true, false}, values);
     pass.backward();
     std::vector<float> positive(index(shape.c));
     const std::vector<float> y = pass.y.values();
@@ -91,7 +91,7 @@ TEST_P(BatchNormDigits, BackwardMasksWhatForwardRoundedToZero) {
       values.beta[c] = static_cast<double>(c) / 8 * smallest;  // 4 of 8 are a tie, which goes to 0
     }
     for (double& value : values.dy) value = 1;
-    BatchNormPass pass(*library_, {shape, true, false}, values);
+    BatchNormPass pass(*backend_, {shape, true, false}, values);
     pass.backward();
     std::vector<float> positive(16);
     const std::vector<float> y = pass.y.values();

@@ -61,7 +61,7 @@ inline void expect_forward(const BatchNormSpec& spec, const BatchNormValues& val
     const std::size_t c = i % channels;
     const double slope = std::abs(values.gamma[c]) * want.inv_std[c],
                  scaled = slope * std::abs(values.x[i] - want.mean[c]);
-    // y = (x - mean) * (gamma * inv_std) + beta + residual: errors of mean and inv_std, and a rounding an operation
+    // y = (x - mean) * (gamma * inv_std) + beta + residual: errors of mean and inv_std, and a rounding per operation
     y_bound[i] = slope * mean_bound[c] + scaled * (inv_std_tolerance(values, want.inv_std[c]) + 5 * kRounding) +
                  2 * kRounding * (std::abs(values.beta[c]) + std::abs(values.residual[i]));
   }
@@ -99,25 +99,25 @@ inline void expect_backward(const BatchNormSpec& spec, const BatchNormValues& va
 
 /// Forward and backward of one operation on fresh, poisoned memory.
 struct BatchNormPass {
-  BatchNormPass(ops::Library& library, BatchNormSpec spec, const BatchNormValues& values)
-      : x(library, values.x, values.type),
-        residual(library, values.residual, values.type),
-        gamma(library, values.gamma),
-        beta(library, values.beta),
-        dy(library, values.dy, values.type),
-        y(library, spec.x.count(), values.type),
-        mean(library, spec.x.c),
-        inv_std(library, spec.x.c),
-        var_unbiased(library, spec.x.c),
-        dx(library, spec.x.count(), values.type),
-        dresidual(library, spec.x.count(), values.type),
-        dgamma(library, spec.x.c),
-        dbeta(library, spec.x.c),
-        mean_copy(library, spec.x.c),
-        var_copy(library, spec.x.c),
+  BatchNormPass(ops::Backend& backend, BatchNormSpec spec, const BatchNormValues& values)
+      : x(backend, values.x, values.type),
+        residual(backend, values.residual, values.type),
+        gamma(backend, values.gamma),
+        beta(backend, values.beta),
+        dy(backend, values.dy, values.type),
+        y(backend, spec.x.count(), values.type),
+        mean(backend, spec.x.c),
+        inv_std(backend, spec.x.c),
+        var_unbiased(backend, spec.x.c),
+        dx(backend, spec.x.count(), values.type),
+        dresidual(backend, spec.x.count(), values.type),
+        dgamma(backend, spec.x.c),
+        dbeta(backend, spec.x.c),
+        mean_copy(backend, spec.x.c),
+        var_copy(backend, spec.x.c),
         joins(spec.residual) {
     spec.type = values.type;
-    op = library.batch_norm(spec);
+    op = backend.create<ops::BatchNormOp>(spec);
     forward();
   }
 

@@ -22,7 +22,7 @@ TEST_P(BatchNormTest, EqualsDoubleLoops) {
         for (const bool residual : {false, true}) {
           SCOPED_TRACE(fmt::format("{}, relu {}, residual {}, {}", to_string(shape), relu, residual, to_string(type)));
           const BatchNormSpec spec{shape, relu, residual};
-          BatchNormPass run(*library_, spec, values);
+          BatchNormPass run(*backend_, spec, values);
           run.backward();
           expect_forward(spec, values, run.y, run.mean, run.inv_std, run.var_unbiased);
           expect_backward(spec, values, run.y.doubles(), run.mean.doubles(), run.inv_std.doubles(), run.dx,
@@ -42,7 +42,7 @@ TEST_P(BatchNormTest, EqualsDoubleLoopsOnManyRows) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const BatchNormValues values(shape, type);
       const BatchNormSpec spec{shape, true, false};
-      BatchNormPass run(*library_, spec, values);
+      BatchNormPass run(*backend_, spec, values);
       run.backward();
       expect_forward(spec, values, run.y, run.mean, run.inv_std, run.var_unbiased);
       expect_backward(spec, values, run.y.doubles(), run.mean.doubles(), run.inv_std.doubles(), run.dx, nullptr,
@@ -58,7 +58,7 @@ TEST_P(BatchNormTest, TakesTheStatisticsFromSumsWhereTheyAreGiven) {
     if (type == DataType::kFloat32) continue;  // nobody gives them
     SCOPED_TRACE(to_string(type));
     const BatchNormValues values(shape, type);
-    BatchNormPass pass(*library_, {shape, true, false}, values);
+    BatchNormPass pass(*backend_, {shape, true, false}, values);
     Array sums(37), squares(37);
     for (std::size_t i = 0; i < values.x.size(); ++i) {
       sums[i % 37] += values.x[i];
@@ -72,7 +72,7 @@ TEST_P(BatchNormTest, TakesTheStatisticsFromSumsWhereTheyAreGiven) {
       mean_bound[c] = 2 * kRounding * std::abs(sums[c]) / count;
       var_bound[c] = 4 * kRounding * (squares[c] + 2 * sums[c] * sums[c] / count) / (count - 1);
     }
-    const DeviceArray sum(*library_, sums), square_sum(*library_, squares);
+    const DeviceArray sum(*backend_, sums), square_sum(*backend_, squares);
     pass.op->forward({pass.x, nullptr, pass.gamma, pass.beta, sum, square_sum},
                      {pass.y, pass.mean, pass.inv_std, pass.var_unbiased});
     expect_close("mean", pass.mean, want.mean, mean_bound);
@@ -89,14 +89,14 @@ TEST_P(BatchNormTest, TakesTheSumsOfItsBackwardWhereTheyAreThere) {
     for (const Shape& shape : {Shape{4, 9, 9, 37}, Shape{2, 5, 5, 300}}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const BatchNormValues values(shape, type);
-      BatchNormPass pass(*library_, {shape, true, false}, values);
+      BatchNormPass pass(*backend_, {shape, true, false}, values);
       pass.backward();
       Array g = values.dy;
       const Array y = pass.y.doubles();
       for (std::size_t i = 0; i < g.size(); ++i)
         if (y[i] <= 0) g[i] = 0;
-      const DeviceArray masked(*library_, g, type), dx(*library_, shape.count(), type);
-      const DeviceArray mean_copy(*library_, shape.c), var_copy(*library_, shape.c);
+      const DeviceArray masked(*backend_, g, type), dx(*backend_, shape.count(), type);
+      const DeviceArray mean_copy(*backend_, shape.c), var_copy(*backend_, shape.c);
       BatchNormGradInputs in = pass.gradient_inputs();
       in.dy = masked;
       in.summed = true;
@@ -114,13 +114,13 @@ TEST_P(BatchNormTest, InferenceUsesTheRunningStatistics) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const BatchNormValues values(shape, type);
       const Array mean = random_array(shape.c, 7), var = random_array(shape.c, 8, 2, 1);
-      const DeviceArray x(*library_, values.x, type), residual(*library_, values.residual, type),
-          gamma(*library_, values.gamma), beta(*library_, values.beta), running_mean(*library_, mean),
-          running_var(*library_, var);
+      const DeviceArray x(*backend_, values.x, type), residual(*backend_, values.residual, type),
+          gamma(*backend_, values.gamma), beta(*backend_, values.beta), running_mean(*backend_, mean),
+          running_var(*backend_, var);
       for (const bool relu : {false, true}) {
         for (const bool join : {false, true}) {
-          const DeviceArray y(*library_, shape.count(), type);
-          library_->batch_norm({shape, relu, join, 1e-5f, type})
+          const DeviceArray y(*backend_, shape.count(), type);
+          backend_->create<ops::BatchNormOp>({shape, relu, join, 1e-5f, type})
               ->infer({x, join ? residual.data() : nullptr, gamma, beta, running_mean, running_var, y});
           Array want(values.x.size()), bound(values.x.size());
           for (std::size_t i = 0; i < want.size(); ++i) {
@@ -144,21 +144,21 @@ TEST_P(BatchNormTest, BackwardOfInferenceMatchesDoubleLoopsInPlaceToo) {
     for (const Shape& shape : kShapes) {
       const BatchNormValues values(shape, type);
       const Array var = random_array(shape.c, 8, 2, 1), mask = rounded(type, random_array(shape.count(), 9));
-      const DeviceArray y(*library_, mask, type), gamma(*library_, values.gamma), running_var(*library_, var);
+      const DeviceArray y(*backend_, mask, type), gamma(*backend_, values.gamma), running_var(*backend_, var);
       for (const bool relu : {false, true}) {
         for (const bool join : {false, true}) {
           SCOPED_TRACE(fmt::format("{}, {}, relu {}, residual {}", to_string(shape), to_string(type), relu, join));
           const BatchNormSpec spec{shape, relu, join, 1e-5f, type};
           const auto want = reference::batch_norm_inference_gradient(spec, mask, values.gamma, var, values.dy);
-          const auto op = library_->batch_norm(spec);
-          const DeviceArray dy(*library_, values.dy, type), dx(*library_, shape.count(), type),
-              dresidual(*library_, shape.count(), type);
+          const auto op = backend_->create<ops::BatchNormOp>(spec);
+          const DeviceArray dy(*backend_, values.dy, type), dx(*backend_, shape.count(), type),
+              dresidual(*backend_, shape.count(), type);
           op->infer_backward({dy, y, gamma, running_var, dx, join ? dresidual.data() : nullptr});
           // Roundings: variance + epsilon, which the root halves, root, quotient; scale; the product.
           expect_close("dx", dx, want.dx, rounding_bound(absolute(want.dx), 5));
           if (join) expect_close("dresidual", dresidual, want.dresidual, Array(values.dy.size()));  // copied
 
-          const DeviceArray in_place(*library_, values.dy, type), other(*library_, shape.count(), type);
+          const DeviceArray in_place(*backend_, values.dy, type), other(*backend_, shape.count(), type);
           op->infer_backward({in_place, y, gamma, running_var, join ? other.data() : in_place.data(),
                               join ? in_place.data() : nullptr});
           EXPECT_EQ(bits(dx), bits(join ? other : in_place));

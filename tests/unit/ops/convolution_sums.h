@@ -1,4 +1,4 @@
-/// Convolutions that do the work of batch norms: they sum for the one behind or before them, or normalise for the one
+/// Convolutions that do the work of batch norms: they sum for the one after or before them, or normalise for the one
 /// before; against double loops.
 #pragma once
 
@@ -14,7 +14,7 @@ inline void expect_sums_of(const DeviceArray& y, const DeviceArray& sum, const D
   const Array stored = y.doubles();
   Array sums(channels), squares(channels), sums_bound(channels), squares_bound(channels);
   // At most an addition for each pixel, and the rounding of a square.
-  const double pixels = static_cast<double>(std::ssize(stored) / num_channels);
+  const double pixels = static_cast<double>(std::ssize(stored)) / static_cast<double>(num_channels);
   for (std::size_t i = 0; i < stored.size(); ++i) {
     const double magnitude = std::abs(stored[i]);
     const double error = y.type() == DataType::kFloat32 ? 0 : reference::rounding_error(y.type(), magnitude);
@@ -30,12 +30,12 @@ inline void expect_sums_of(const DeviceArray& y, const DeviceArray& sum, const D
 
 /// `run(w, x, y, sums)` is the pass under test, on device memory.
 template <typename Run>
-void expect_sums_of_output(ops::Library& library, const ops::ConvolutionSpec& spec, const Run& run) {
+void expect_sums_of_output(ops::Backend& backend, const ops::ConvolutionSpec& spec, const Run& run) {
   const Array x = rounded(spec.type, random_array(spec.x.count(), 1)),
               w = rounded(spec.type, random_array(spec.weight_count(), 2));
-  const DeviceArray device_x(library, x, spec.type), device_w(library, w, spec.type);
-  const DeviceArray y(library, spec.y().count(), spec.type);
-  const DeviceArray sum(library, spec.num_filters), square_sum(library, spec.num_filters);
+  const DeviceArray device_x(backend, x, spec.type), device_w(backend, w, spec.type);
+  const DeviceArray y(backend, spec.y().count(), spec.type);
+  const DeviceArray sum(backend, spec.num_filters), square_sum(backend, spec.num_filters);
   run(device_w, device_x, y, ops::ChannelSums{sum, square_sum});
 
   expect_sums_of(y, sum, square_sum, spec.num_filters);
@@ -62,14 +62,14 @@ struct NormalisedValues {
   Array a, gamma, beta, mean, inv_std;
 };
 
-/// Device memory of a batch norm's forward, as a convolution behind is told of it.
+/// Device memory of a batch norm's forward, as the next convolution is given it.
 struct NormalisedDevice {
-  NormalisedDevice(ops::Library& library, const NormalisedValues& values, DataType type)
-      : a(library, values.a, type),
-        gamma(library, values.gamma),
-        beta(library, values.beta),
-        mean(library, values.mean),
-        inv_std(library, values.inv_std) {}
+  NormalisedDevice(ops::Backend& backend, const NormalisedValues& values, DataType type)
+      : a(backend, values.a, type),
+        gamma(backend, values.gamma),
+        beta(backend, values.beta),
+        mean(backend, values.mean),
+        inv_std(backend, values.inv_std) {}
 
   ops::NormalisedInput input() const { return {a, gamma, beta, mean, inv_std}; }
 
@@ -78,14 +78,14 @@ struct NormalisedDevice {
 
 /// `run(w, dy, in, out)` is the pass under test, on device memory.
 template <typename Run>
-void expect_sums_of_gradients(ops::Library& library, const ops::ConvolutionSpec& spec, const Run& run) {
+void expect_sums_of_gradients(ops::Backend& backend, const ops::ConvolutionSpec& spec, const Run& run) {
   const std::size_t channels = index(spec.x.c);
   const NormalisedValues values(spec);
   const Array w = rounded(spec.type, random_array(spec.weight_count(), 2)),
               dy = rounded(spec.type, random_array(spec.y().count(), 3));
-  const NormalisedDevice device(library, values, spec.type);
-  const DeviceArray device_w(library, w, spec.type), device_dy(library, dy, spec.type);
-  const DeviceArray g(library, spec.x.count(), spec.type), dgamma(library, spec.x.c), dbeta(library, spec.x.c);
+  const NormalisedDevice device(backend, values, spec.type);
+  const DeviceArray device_w(backend, w, spec.type), device_dy(backend, dy, spec.type);
+  const DeviceArray g(backend, spec.x.count(), spec.type), dgamma(backend, spec.x.c), dbeta(backend, spec.x.c);
   run(device_w, device_dy, device.input(), ops::NormalisedInputGradients{g, dgamma, dbeta});
 
   Array want = reference::convolution_input(spec, dy, w),
@@ -94,7 +94,7 @@ void expect_sums_of_gradients(ops::Library& library, const ops::ConvolutionSpec&
   Array sums(channels), products(channels), sums_bound(channels), products_bound(channels);
   for (std::size_t i = 0; i < want.size(); ++i) {
     if (values.argument(i) <= 0) want[i] = bound[i] = 0;
-    // Summed before g is rounded or after; then an addition a pixel, and 3 roundings of a product.
+    // Summed before g is rounded or after; then an addition per pixel, and 3 roundings of a product.
     const std::size_t c = i % channels;
     const double error = bound[i] + reference::rounding_error(spec.type, std::abs(want[i]) + bound[i]);
     const double roundings = kRounding * static_cast<double>(spec.x.pixels() + 3);
@@ -142,12 +142,12 @@ inline Array sum_of(Array a, const Array& b) {
 
 /// `run(w, in, y, sums)` is the pass under test, on device memory.
 template <typename Run>
-void expect_normalised_forward(ops::Library& library, const ops::ConvolutionSpec& spec, const Run& run) {
+void expect_normalised_forward(ops::Backend& backend, const ops::ConvolutionSpec& spec, const Run& run) {
   const NormalisedValues values(spec);
-  const NormalisedDevice device(library, values, spec.type);
+  const NormalisedDevice device(backend, values, spec.type);
   const Array w = rounded(spec.type, random_array(spec.weight_count(), 2));
-  const DeviceArray device_w(library, w, spec.type), y(library, spec.y().count(), spec.type);
-  const DeviceArray sum(library, spec.num_filters), square_sum(library, spec.num_filters);
+  const DeviceArray device_w(backend, w, spec.type), y(backend, spec.y().count(), spec.type);
+  const DeviceArray sum(backend, spec.num_filters), square_sum(backend, spec.num_filters);
   run(device_w, device.input(), y, ops::ChannelSums{sum, square_sum});
 
   const NormalisedOnTheWay want(spec, values);
@@ -160,12 +160,12 @@ void expect_normalised_forward(ops::Library& library, const ops::ConvolutionSpec
 
 /// `run(in, dy, dw)` is the pass under test, on device memory; dw of `gradient_type`.
 template <typename Run>
-void expect_normalised_gradient(ops::Library& library, const ops::ConvolutionSpec& spec, DataType gradient_type,
+void expect_normalised_gradient(ops::Backend& backend, const ops::ConvolutionSpec& spec, DataType gradient_type,
                                 const Run& run) {
   const NormalisedValues values(spec);
-  const NormalisedDevice device(library, values, spec.type);
+  const NormalisedDevice device(backend, values, spec.type);
   const Array dy = rounded(spec.type, random_array(spec.y().count(), 3));
-  const DeviceArray device_dy(library, dy, spec.type), dw(library, spec.weight_count(), gradient_type);
+  const DeviceArray device_dy(backend, dy, spec.type), dw(backend, spec.weight_count(), gradient_type);
   run(device.input(), device_dy, dw);
 
   const NormalisedOnTheWay want(spec, values);

@@ -21,10 +21,10 @@ TEST_P(ConvolutionTest, EqualsDoubleLoops) {
       const Array x = rounded(type, random_array(spec.x.count(), 1)),
                   w = rounded(type, random_array(spec.weight_count(), 2)),
                   dy = rounded(type, random_array(spec.y().count(), 3));
-      const DeviceArray device_x(*library_, x, type), device_w(*library_, w, type), device_dy(*library_, dy, type);
-      const DeviceArray y(*library_, spec.y().count(), type), dx(*library_, spec.x.count(), type),
-          dw(*library_, spec.weight_count());
-      const auto op = library_->convolution(spec);
+      const DeviceArray device_x(*backend_, x, type), device_w(*backend_, w, type), device_dy(*backend_, dy, type);
+      const DeviceArray y(*backend_, spec.y().count(), type), dx(*backend_, spec.x.count(), type),
+          dw(*backend_, spec.weight_count());
+      const auto op = backend_->create<ops::ConvolutionOp>(spec);
       op->load_weights(device_w);
       op->forward(device_x, y);
       op->backward_input(device_dy, dx);
@@ -49,13 +49,13 @@ TEST_P(ConvolutionTest, EqualsDoubleLoops) {
 
 TEST_P(ConvolutionTest, FirstLayerWithoutInputGradientEqualsTheSameWithIt) {
   ConvolutionSpec spec{{2, 28, 28, 1}, 16, 3, 1, 1};
-  const DeviceArray x(*library_, random_array(spec.x.count(), 1)), w(*library_, random_array(spec.weight_count(), 2)),
-      dy(*library_, random_array(spec.y().count(), 3));
+  const DeviceArray x(*backend_, random_array(spec.x.count(), 1)), w(*backend_, random_array(spec.weight_count(), 2)),
+      dy(*backend_, random_array(spec.y().count(), 3));
   std::vector<std::vector<std::uint32_t>> results;
   for (const bool needs_dx : {true, false}) {
     spec.needs_dx = needs_dx;
-    const DeviceArray y(*library_, spec.y().count()), dw(*library_, spec.weight_count());
-    const auto op = library_->convolution(spec);
+    const DeviceArray y(*backend_, spec.y().count()), dw(*backend_, spec.weight_count());
+    const auto op = backend_->create<ops::ConvolutionOp>(spec);
     op->load_weights(w);
     op->forward(x, y);
     op->backward_weight(x, dy, dw);
@@ -72,16 +72,16 @@ TEST_P(ConvolutionTest, GivesTheSumsOfItsOutput) {
     for (ConvolutionSpec spec : kSpecsAfterBatchNorm) {
       SCOPED_TRACE(fmt::format("{} in {}", to_string(spec.x), to_string(type)));
       spec.type = type;
-      const auto op = library_->convolution(spec);
+      const auto op = backend_->create<ops::ConvolutionOp>(spec);
       if (!op->gives_sums()) continue;
       any = true;
-      expect_sums_of_output(*library_, spec, [&](const void* w, const void* x, void* y, const ops::ChannelSums& sums) {
+      expect_sums_of_output(*backend_, spec, [&](const void* w, const void* x, void* y, const ops::ChannelSums& sums) {
         op->load_weights(w);
         op->forward_with_sums(x, y, sums);
       });
     }
   }
-  if (!any) GTEST_SKIP() << "no engine of this library gives sums";
+  if (!any) GTEST_SKIP() << "no engine of this backend gives sums";
 }
 
 TEST_P(ConvolutionTest, SumsTheGradientsOfTheBatchNormBefore) {
@@ -90,18 +90,18 @@ TEST_P(ConvolutionTest, SumsTheGradientsOfTheBatchNormBefore) {
     for (ConvolutionSpec spec : kSpecsAfterBatchNorm) {
       SCOPED_TRACE(fmt::format("{} in {}", to_string(spec.x), to_string(type)));
       spec.type = type;
-      EXPECT_FALSE(library_->convolution(spec)->sums_gradients()) << "x is any x";
+      EXPECT_FALSE(backend_->create<ops::ConvolutionOp>(spec)->sums_gradients()) << "x is any x";
       spec.x_is_normalised = true;
-      const auto op = library_->convolution(spec);
+      const auto op = backend_->create<ops::ConvolutionOp>(spec);
       if (!op->sums_gradients()) continue;
       any = true;
-      expect_sums_of_gradients(*library_, spec, [&](const void* w, const void* dy, const auto& in, const auto& out) {
+      expect_sums_of_gradients(*backend_, spec, [&](const void* w, const void* dy, const auto& in, const auto& out) {
         op->load_weights(w);
         op->backward_input_with_sums(dy, in, out);
       });
     }
   }
-  if (!any) GTEST_SKIP() << "no engine of this library sums gradients, or none is the faster for it";
+  if (!any) GTEST_SKIP() << "no engine of this backend sums gradients, or none is the faster for it";
 }
 
 TEST_P(ConvolutionTest, NormalisesWhatItReads) {
@@ -110,22 +110,22 @@ TEST_P(ConvolutionTest, NormalisesWhatItReads) {
     for (ConvolutionSpec spec : kSpecsAfterBatchNorm) {
       SCOPED_TRACE(fmt::format("{} in {}", to_string(spec.x), to_string(type)));
       spec.type = type;
-      EXPECT_FALSE(library_->convolution(spec)->normalises()) << "x is any x";
+      EXPECT_FALSE(backend_->create<ops::ConvolutionOp>(spec)->normalises()) << "x is any x";
       spec.x_is_normalised = true;
-      const auto op = library_->convolution(spec);
+      const auto op = backend_->create<ops::ConvolutionOp>(spec);
       if (!op->normalises()) continue;
       any = true;
-      expect_normalised_forward(*library_, spec, [&](const void* w, const auto& in, void* y, const auto& sums) {
+      expect_normalised_forward(*backend_, spec, [&](const void* w, const auto& in, void* y, const auto& sums) {
         op->load_weights(w);
         op->normalise_and_forward(in, y, sums);
       });
       // The engine may round dw to 16 bits.
-      expect_normalised_gradient(*library_, spec, DataType::kFloat32, [&](const auto& in, const void* dy, float* dw) {
+      expect_normalised_gradient(*backend_, spec, DataType::kFloat32, [&](const auto& in, const void* dy, float* dw) {
         op->normalise_and_backward_weight(in, dy, dw);
       });
     }
   }
-  if (!any) GTEST_SKIP() << "no engine of this library normalises, or none is the faster for it";
+  if (!any) GTEST_SKIP() << "no engine of this backend normalises, or none is the faster for it";
 }
 
 TEST_P(ConvolutionTest, SeesNewWeightsAfterLoading) {
@@ -133,15 +133,15 @@ TEST_P(ConvolutionTest, SeesNewWeightsAfterLoading) {
     SCOPED_TRACE(to_string(type));
     ConvolutionSpec spec{{1, 5, 5, 16}, 16, 3, 1, 1};
     spec.type = type;
-    const DeviceArray x(*library_, random_array(spec.x.count(), 1), type);
-    const DeviceArray w(*library_, random_array(spec.weight_count(), 2), type);
-    const DeviceArray y(*library_, spec.y().count(), type), again(*library_, spec.y().count(), type);
-    const auto op = library_->convolution(spec);
+    const DeviceArray x(*backend_, random_array(spec.x.count(), 1), type);
+    const DeviceArray w(*backend_, random_array(spec.weight_count(), 2), type);
+    const DeviceArray y(*backend_, spec.y().count(), type), again(*backend_, spec.y().count(), type);
+    const auto op = backend_->create<ops::ConvolutionOp>(spec);
     op->load_weights(w);
     op->forward(x, y);
     EXPECT_NE(y.values(), std::vector<float>(index(spec.y().count()), 0.0f));
     const std::vector<std::byte> zeros(index(spec.weight_count() * size_of(type)));
-    library_->device().copy_to_device(w.data(), zeros.data(), std::ssize(zeros));
+    backend_->device().copy_to_device(w.data(), zeros.data(), std::ssize(zeros));
     op->load_weights(w);
     op->forward(x, again);
     EXPECT_EQ(again.values(), std::vector<float>(index(spec.y().count()), 0.0f));
@@ -149,13 +149,13 @@ TEST_P(ConvolutionTest, SeesNewWeightsAfterLoading) {
 }
 
 /// Bits of y, dx and dw, on fresh memory.
-std::vector<std::vector<std::uint32_t>> results_of(ops::Library& library, ops::ConvolutionOp& op,
+std::vector<std::vector<std::uint32_t>> results_of(ops::Backend& backend, ops::ConvolutionOp& op,
                                                    const ConvolutionSpec& spec) {
-  const DeviceArray x(library, random_array(spec.x.count(), 1), spec.type),
-      w(library, random_array(spec.weight_count(), 2), spec.type),
-      dy(library, random_array(spec.y().count(), 3), spec.type);
-  const DeviceArray y(library, spec.y().count(), spec.type), dx(library, spec.x.count(), spec.type),
-      dw(library, spec.weight_count());
+  const DeviceArray x(backend, random_array(spec.x.count(), 1), spec.type),
+      w(backend, random_array(spec.weight_count(), 2), spec.type),
+      dy(backend, random_array(spec.y().count(), 3), spec.type);
+  const DeviceArray y(backend, spec.y().count(), spec.type), dx(backend, spec.x.count(), spec.type),
+      dw(backend, spec.weight_count());
   op.load_weights(w);
   op.forward(x, y);
   op.backward_input(dy, dx);
@@ -163,8 +163,8 @@ std::vector<std::vector<std::uint32_t>> results_of(ops::Library& library, ops::C
   return {bits(y), bits(dx), bits(dw)};
 }
 
-// Another library plans again, with the engines of the first; and an operation must follow the scratch memory when a
-// larger one, planned later, has moved it.
+// Another backend creates the operation again, with the engines of the first; and an operation must follow the scratch
+// memory when a larger one, planned later, has moved it.
 TEST_P(ConvolutionTest, GivesTheSameBitsInEveryRun) {
   for (const DataType type : types()) {
     for (ConvolutionSpec spec : kSpecsWithSplitSums) {
@@ -172,16 +172,16 @@ TEST_P(ConvolutionTest, GivesTheSameBitsInEveryRun) {
       spec.type = type;
       ConvolutionSpec larger_spec{{8, 28, 28, 64}, 64, 3, 1, 1};
       larger_spec.type = type;
-      const auto first = results_of(*library_, *library_->convolution(spec), spec);
-      library_->convolution(larger_spec);
+      const auto first = results_of(*backend_, *backend_->create<ops::ConvolutionOp>(spec), spec);
+      backend_->create<ops::ConvolutionOp>(larger_spec);
       for (int repeat = 0; repeat < 2; ++repeat) {
-        const auto library = another_library();
-        const auto op = library->convolution(spec);
-        EXPECT_EQ(first, results_of(*library, *op, spec));
-        const auto larger = library->convolution(larger_spec);
-        EXPECT_EQ(first, results_of(*library, *op, spec));
-        if (library->plans() == nullptr) continue;
-        EXPECT_EQ(*library->plans(), *library_->plans()) << "engines were measured again";
+        const auto backend = another_backend();
+        const auto op = backend->create<ops::ConvolutionOp>(spec);
+        EXPECT_EQ(first, results_of(*backend, *op, spec));
+        const auto larger = backend->create<ops::ConvolutionOp>(larger_spec);
+        EXPECT_EQ(first, results_of(*backend, *op, spec));
+        if (backend->engine_cache() == nullptr) continue;
+        EXPECT_EQ(*backend->engine_cache(), *backend_->engine_cache()) << "engines were measured again";
       }
     }
   }

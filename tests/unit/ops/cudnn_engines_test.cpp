@@ -11,13 +11,13 @@
 
 #include "convoy/base/error.h"
 #include "convoy/model/network.h"
-#include "convoy/ops/forwarding_library.h"
 
 #include "ops/cuda/cudnn_graph.h"
-#include "ops/cuda/operations.h"
+#include "ops/cuda/resources.h"
 #include "unit/messages.h"
 #include "unit/ops/convolution_cases.h"
 #include "unit/ops/described_gpus.h"
+#include "unit/ops/forwarding_backend.h"
 
 namespace convoy {
 namespace {
@@ -42,23 +42,25 @@ std::string text(const ConvolutionSpec& spec) {
 }
 
 /// Notes every convolution that a network asks for.
-class ConvolutionNotes final : public ops::ForwardingLibrary {
+class ConvolutionNotes final : public ops::ForwardingBackend {
  public:
-  explicit ConvolutionNotes(ops::Library& inner) : ForwardingLibrary(inner) {}
+  explicit ConvolutionNotes(ops::Backend& inner) : ForwardingBackend(inner) {}
 
   std::vector<ConvolutionSpec> noted;
 
-  std::unique_ptr<ops::ConvolutionOp> convolution(const ConvolutionSpec& spec) override {
+  ops::AnyOp create_any(const ops::AnyRequest& request) override {
+    const auto* spec = ops::spec_of<ops::ConvolutionOp>(request);
+    if (spec == nullptr) return ForwardingBackend::create_any(request);
     const auto same = [&](const ConvolutionSpec& other) {
-      return text(other) == text(spec) && other.x_is_normalised == spec.x_is_normalised;
+      return text(other) == text(*spec) && other.x_is_normalised == spec->x_is_normalised;
     };
-    if (std::ranges::none_of(noted, same)) noted.push_back(spec);
-    return nullptr;  // planned, never run
+    if (std::ranges::none_of(noted, same)) noted.push_back(*spec);
+    return std::unique_ptr<ops::ConvolutionOp>();  // planned, never run
   }
 };
 
 std::vector<ConvolutionSpec> convolutions_of(const NetworkSpec& spec) {
-  const auto cpu = ops::make_library({.device = DeviceKind::kCpu, .threads = 1});
+  const auto cpu = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
   ConvolutionNotes notes(*cpu);
   for (const auto& cell : make_network(spec)) cell->create_ops(notes);
   return notes.noted;
@@ -67,12 +69,16 @@ std::vector<ConvolutionSpec> convolutions_of(const NetworkSpec& spec) {
 /// What convolutions are planned with, but never run.
 struct DescribedRuntime {
   explicit DescribedRuntime(const DescribedGpu& gpu)
-      : cpu(ops::make_library({.device = DeviceKind::kCpu, .threads = 1})),
+      : cpu(ops::make_backend({.device = DeviceKind::kCpu, .threads = 1})),
         context(cpu->device(), nullptr),
-        cudnn(context, {.gpu = gpu.name, .plans = plans, .description = to_json(gpu)}) {}
+        cudnn(context, {.gpu = gpu.name, .engine_cache = engine_cache, .description = to_json(gpu)}) {}
 
-  std::unique_ptr<ops::Library> cpu;  // has the scratch memory
-  ops::PlanCache plans;
+  std::unique_ptr<ops::ConvolutionOp> convolution(const ConvolutionSpec& spec) {
+    return ops::cuda::make_op<ops::ConvolutionOp>(spec, {.context = context, .cudnn = &cudnn});
+  }
+
+  std::unique_ptr<ops::Backend> cpu;  // has the scratch memory
+  ops::EngineCache engine_cache;
   ops::cuda::Context context;
   ops::cuda::CudnnRuntime cudnn;
 };
@@ -114,16 +120,16 @@ class CudnnEngines : public CudnnTest, public ::testing::WithParamInterface<Case
 };
 
 TEST_P(CudnnEngines, AreThereForEveryConvolutionOfResnet50) {
-  expect_for_all_of({.name = "resnet50", .image = {224, 224, 3}, .micro_batch = 64, .num_classes = 1000});
+  expect_for_all_of({.name = "resnet50", .input = ImageShape{224, 224, 3}, .micro_batch = 64, .num_classes = 1000});
 }
 
 TEST_P(CudnnEngines, AreThereForEveryConvolutionOfResnet20) {
-  expect_for_all_of({.name = "resnet20", .image = {32, 32, 3}, .micro_batch = 128, .num_classes = 10});
+  expect_for_all_of({.name = "resnet20", .input = ImageShape{32, 32, 3}, .micro_batch = 128, .num_classes = 10});
 }
 
 // Its channels grow by odd numbers: 16-bit rows begin at no multiple of 16 bytes.
 TEST_P(CudnnEngines, AreThereForTheOddChannelsOfPyramidnet) {
-  expect_for_all_of({.name = "pyramidnet20-a27", .image = {32, 32, 3}, .micro_batch = 32, .num_classes = 10});
+  expect_for_all_of({.name = "pyramidnet20-a27", .input = ImageShape{32, 32, 3}, .micro_batch = 32, .num_classes = 10});
 }
 
 TEST_P(CudnnEngines, AreThereForEveryConvolutionOfTheOperationsTests) {
@@ -132,7 +138,7 @@ TEST_P(CudnnEngines, AreThereForEveryConvolutionOfTheOperationsTests) {
   for (const ConvolutionCase& test : kConvolutionCases) specs.push_back(test.spec);
   DescribedRuntime gpu(GetParam().gpu);
   for (const ConvolutionSpec& spec : specs)
-    EXPECT_NO_THROW(ops::cuda::make_convolution(typed(spec, GetParam().type), gpu.cudnn)) << text(spec);
+    EXPECT_NO_THROW(gpu.convolution(typed(spec, GetParam().type))) << text(spec);
 }
 
 // A rank finds the engine that another has chosen by its name, and none is measured twice: cuDNN names some twice.
@@ -158,7 +164,8 @@ std::vector<std::string> engines_on_h200(const ConvolutionSpec& spec, Convolutio
 }
 
 TEST_F(CudnnEnginesOnHopper, SumWhileTheyComputeInFp16) {
-  const NetworkSpec resnet50{.name = "resnet50", .image = {224, 224, 3}, .micro_batch = 256, .num_classes = 1000};
+  const NetworkSpec resnet50{
+      .name = "resnet50", .input = ImageShape{224, 224, 3}, .micro_batch = 256, .num_classes = 1000};
   for (const ConvolutionSpec& spec : convolutions_of(resnet50)) {
     if (!spec.needs_dx) continue;  // of three channels
     const ConvolutionSpec fp16 = typed(spec, DataType::kFloat16);
@@ -168,7 +175,8 @@ TEST_F(CudnnEnginesOnHopper, SumWhileTheyComputeInFp16) {
 }
 
 TEST_F(CudnnEnginesOnHopper, NormaliseWhatTheyReadInFp16) {
-  const NetworkSpec resnet50{.name = "resnet50", .image = {224, 224, 3}, .micro_batch = 256, .num_classes = 1000};
+  const NetworkSpec resnet50{
+      .name = "resnet50", .input = ImageShape{224, 224, 3}, .micro_batch = 256, .num_classes = 1000};
   int num_normalised = 0;
   for (const ConvolutionSpec& spec : convolutions_of(resnet50)) {
     if (!spec.x_is_normalised) continue;
@@ -189,27 +197,27 @@ TEST_F(CudnnEnginesOnHopper, AreThereForEveryFusionThatTheTestsOnAGpuAskFor) {
 }
 
 // Of a convolution that has them all: forward, data gradient and weight gradient, each with batch norm's work and
-// without, and the weight gradient in float32 and in fp16. A network has many of one spec; rank 0 plans them for the
+// without, and the weight gradient in float32 and in fp16. A network has many of one spec; rank 0 creates them for the
 // network and then for its stage.
 TEST_F(CudnnEnginesOnHopper, ArePlannedOnceForAllConvolutionsOfOneSpec) {
   ConvolutionSpec spec = typed(kBottleneck3x3, DataType::kFloat16);
   spec.x_is_normalised = true;
   DescribedRuntime gpu(kH200);
-  gpu.plans.insert(gpu.cudnn.platform() + ", MB a second", "4800000");  // so that sparing a pass pays
-  const auto first = ops::cuda::make_convolution(spec, gpu.cudnn);
+  gpu.engine_cache.insert(gpu.cudnn.platform() + ", MB a second", "4800000");  // so that sparing a pass pays
+  const auto first = gpu.convolution(spec);
   ASSERT_TRUE(first->gives_sums() && first->sums_gradients() && first->normalises());
   EXPECT_EQ(gpu.cudnn.num_planned(), 8);
-  const auto second = ops::cuda::make_convolution(spec, gpu.cudnn);
+  const auto second = gpu.convolution(spec);
   EXPECT_EQ(gpu.cudnn.num_planned(), 8) << "planned again";
 }
 
 TEST_F(CudnnEnginesOnHopper, ArePlannedByTheNamesThatAnotherRankMeasured) {
   ConvolutionSpec spec = typed(kBottleneck3x3, DataType::kFloat16);
   DescribedRuntime gpu(kH200), other(kH200);
-  ops::cuda::make_convolution(spec, gpu.cudnn);
-  other.plans = ops::PlanCache::parse(gpu.plans.serialise());
-  ops::cuda::make_convolution(spec, other.cudnn);
-  EXPECT_EQ(other.plans, gpu.plans);
+  gpu.convolution(spec);
+  other.engine_cache = ops::EngineCache::parse(gpu.engine_cache.serialise());
+  other.convolution(spec);
+  EXPECT_EQ(other.engine_cache, gpu.engine_cache);
   EXPECT_LT(other.cudnn.num_planned(), gpu.cudnn.num_planned()) << "what is known to be slower is not planned";
 }
 
@@ -223,7 +231,8 @@ TEST_F(CudnnEnginesOnHopper, RoundFloat32OnlyWhereTf32IsAsked) {
 }
 
 TEST_F(CudnnEnginesOnHopper, NeedADescriptionThatCudnnUnderstands) {
-  EXPECT_CONTAINS(test::message_of<Error>([] { engines_on("{}", {kBottleneck3x3}); }), "does not take this for a GPU");
+  EXPECT_CONTAINS(test::message_of<Error>([] { engines_on("{}", {kBottleneck3x3}); }),
+                  "does not accept this description of a GPU");
 }
 
 }  // namespace

@@ -9,7 +9,6 @@ namespace convoy {
 namespace {
 
 using ops::AdamSpec;
-using ops::SgdArguments;
 using ops::SgdSpec;
 
 constexpr std::int64_t kCount = 70001;  // odd, and enough for threads to share
@@ -64,15 +63,15 @@ class ElementwiseTest : public OpTest {
     return result;
   }
 
-  ops::ElementwiseOps& elementwise() { return library_->elementwise(); }
+  ops::ElementwiseOps& elementwise() { return backend_->elementwise(); }
   static std::byte* at(const DeviceArray& array, std::int64_t i) { return array.data() + i * size_of(array.type()); }
 
   /// Sets the flag in a HostBuffer to `before` and shows what becomes of it.
   std::int32_t non_finite(const float* values, std::int64_t count, std::int32_t before = 0) {
-    const HostBuffer found(library_->device(), sizeof before);
+    const HostBuffer found(backend_->device(), sizeof before);
     std::memcpy(found.data(), &before, sizeof before);
     elementwise().find_non_finite(values, count, reinterpret_cast<std::int32_t*>(found.data()));
-    library_->device().synchronize();
+    backend_->device().synchronize();
     std::int32_t after = 0;
     std::memcpy(&after, found.data(), sizeof after);
     return after;
@@ -89,7 +88,7 @@ const std::vector<SgdSpec> kSgdSpecs = {
 
 TEST_P(ElementwiseTest, SgdRoundsAfterEveryOperationAsTorchDoes) {
   for (const SgdSpec& spec : kSgdSpecs) {
-    const DeviceArray gradient(*library_, a_), momentum(*library_, b_), weight(*library_, c_);
+    const DeviceArray gradient(*backend_, a_), momentum(*backend_, b_), weight(*backend_, c_);
     elementwise().sgd(spec, {gradient, momentum, weight, nullptr, kCount});
     const std::vector<float> momenta = momentum.values(), weights = weight.values();
     for (std::size_t i = 0; i < a_.size(); ++i) {
@@ -106,8 +105,8 @@ TEST_P(ElementwiseTest, SgdRoundsACopyOfTheNewWeights) {
     SCOPED_TRACE(to_string(type));
     SgdSpec spec = kSgdSpecs[2];
     spec.copy_type = type;
-    const DeviceArray gradient(*library_, a_), momentum(*library_, b_), weight(*library_, c_);
-    const DeviceArray copy(*library_, kCount, type);
+    const DeviceArray gradient(*backend_, a_), momentum(*backend_, b_), weight(*backend_, c_);
+    const DeviceArray copy(*backend_, kCount, type);
     elementwise().sgd(spec, {gradient, momentum, weight, copy, kCount});
     EXPECT_EQ(copy.doubles(), rounded(type, weight.doubles()));
   }
@@ -118,9 +117,9 @@ TEST_P(ElementwiseTest, SgdOfSlicesEqualsSgdOfTheWholeBitForBit) {
     SCOPED_TRACE(to_string(type));
     for (SgdSpec spec : kSgdSpecs) {
       spec.copy_type = type;
-      const DeviceArray gradient(*library_, a_), momentum(*library_, b_), weight(*library_, c_);
-      const DeviceArray sliced_momentum(*library_, b_), sliced_weight(*library_, c_);
-      const DeviceArray copy(*library_, kCount, type), sliced_copy(*library_, kCount, type);
+      const DeviceArray gradient(*backend_, a_), momentum(*backend_, b_), weight(*backend_, c_);
+      const DeviceArray sliced_momentum(*backend_, b_), sliced_weight(*backend_, c_);
+      const DeviceArray copy(*backend_, kCount, type), sliced_copy(*backend_, kCount, type);
       elementwise().sgd(spec, {gradient, momentum, weight, copy, kCount});
       for (const auto& [i, length] : slices()) {
         elementwise().sgd(spec, {gradient + i, sliced_momentum + i, sliced_weight + i, at(sliced_copy, i), length});
@@ -143,7 +142,7 @@ const std::vector<AdamSpec> kAdamSpecs = {
 TEST_P(ElementwiseTest, AdamRoundsAfterEveryOperationOfItsDefinition) {
   const Array squares = absolute(c_);
   for (const AdamSpec& spec : kAdamSpecs) {
-    const DeviceArray gradient(*library_, a_), mean(*library_, b_), square(*library_, squares), weight(*library_, a_);
+    const DeviceArray gradient(*backend_, a_), mean(*backend_, b_), square(*backend_, squares), weight(*backend_, a_);
     elementwise().adam(spec, {gradient, mean, square, weight, nullptr, kCount});
     const std::vector<float> means = mean.values(), roots = square.values(), weights = weight.values();
     for (std::size_t i = 0; i < a_.size(); ++i) {
@@ -160,7 +159,7 @@ TEST_P(ElementwiseTest, AdamRoundsAfterEveryOperationOfItsDefinition) {
 TEST_P(ElementwiseTest, AdamEqualsDoubleLoops) {
   const Array squares = absolute(c_);
   for (const AdamSpec& spec : kAdamSpecs) {
-    const DeviceArray gradient(*library_, a_), mean(*library_, b_), square(*library_, squares), weight(*library_, a_);
+    const DeviceArray gradient(*backend_, a_), mean(*backend_, b_), square(*backend_, squares), weight(*backend_, a_);
     elementwise().adam(spec, {gradient, mean, square, weight, nullptr, kCount});
     Array means(a_.size()), roots(a_.size()), weights(a_.size());
     Array mean_bounds(a_.size()), root_bounds(a_.size()), weight_bounds(a_.size());
@@ -171,7 +170,7 @@ TEST_P(ElementwiseTest, AdamEqualsDoubleLoops) {
       roots[i] = beta2 * squares[i] + spec.one_minus_beta2 * g * g;
       const double root = std::sqrt(roots[i]) / spec.root_correction + spec.epsilon;
       weights[i] = w - spec.step_size * means[i] / root;
-      // Five roundings lie behind m, of its terms, which may cancel; v is a sum of what is not negative: eight behind
+      // Five roundings lie before m, of its terms, which may cancel; v is a sum of what is not negative: eight behind
       // it, four and three more behind the root, whose error counts half; three more behind the quotient.
       const double terms = beta1 * std::abs(b_[i]) + spec.one_minus_beta1 * (std::abs(scaled) + decay * std::abs(w));
       mean_bounds[i] = 5 * kRounding * terms;
@@ -190,9 +189,9 @@ TEST_P(ElementwiseTest, AdamOfSlicesEqualsAdamOfTheWholeBitForBit) {
     SCOPED_TRACE(to_string(type));
     AdamSpec spec = kAdamSpecs[3];
     spec.copy_type = type;
-    const DeviceArray gradient(*library_, a_), mean(*library_, b_), square(*library_, squares), weight(*library_, a_);
-    const DeviceArray sliced_mean(*library_, b_), sliced_square(*library_, squares), sliced_weight(*library_, a_);
-    const DeviceArray copy(*library_, kCount, type), sliced_copy(*library_, kCount, type);
+    const DeviceArray gradient(*backend_, a_), mean(*backend_, b_), square(*backend_, squares), weight(*backend_, a_);
+    const DeviceArray sliced_mean(*backend_, b_), sliced_square(*backend_, squares), sliced_weight(*backend_, a_);
+    const DeviceArray copy(*backend_, kCount, type), sliced_copy(*backend_, kCount, type);
     elementwise().adam(spec, {gradient, mean, square, weight, copy, kCount});
     for (const auto& [i, length] : slices()) {
       elementwise().adam(
@@ -213,13 +212,13 @@ TEST_P(ElementwiseTest, SquareSumsOfPiecesAreHalvingSumsOfTheirLeaves) {
     pieces.push_back({.begin = begin, .count = ops::kSumBlock});
   for (const std::int64_t count : {1, 3, 15, 16, 17, 250, 496, 511}) pieces.push_back({.begin = 48, .count = count});
   const auto num_pieces = std::ssize(pieces), bytes = num_pieces * static_cast<std::int64_t>(sizeof(ops::SumPiece));
-  const Buffer table(library_->device(), bytes);
-  library_->device().copy_to_device(table.data(), pieces.data(), bytes);
-  const HostBuffer sums(library_->device(), num_pieces * static_cast<std::int64_t>(sizeof(double)));
-  const DeviceArray values(*library_, a_);
+  const Buffer table(backend_->device(), bytes);
+  backend_->device().copy_to_device(table.data(), pieces.data(), bytes);
+  const HostBuffer sums(backend_->device(), num_pieces * static_cast<std::int64_t>(sizeof(double)));
+  const DeviceArray values(*backend_, a_);
   elementwise().sum_squares(values, reinterpret_cast<const ops::SumPiece*>(table.data()), num_pieces,
                             reinterpret_cast<double*>(sums.data()));
-  library_->device().synchronize();
+  backend_->device().synchronize();
   for (std::int64_t k = 0; k < num_pieces; ++k) {
     const auto piece = pieces[index(k)];
     double got = 0, plain = 0, leaves[ops::kSumLeaves] = {};
@@ -240,7 +239,7 @@ TEST_P(ElementwiseTest, SquareSumsOfPiecesAreHalvingSumsOfTheirLeaves) {
 
 TEST_P(ElementwiseTest, MovingAverageRoundsAfterEveryOperationAndDoesNotSeeSlices) {
   const float keep = 0.9f, scale = 1.0f / 3;
-  const DeviceArray sum(*library_, a_), running(*library_, b_), sliced(*library_, b_);
+  const DeviceArray sum(*backend_, a_), running(*backend_, b_), sliced(*backend_, b_);
   elementwise().moving_average(keep, scale, sum, running, kCount);
   for (const auto& [i, length] : slices()) elementwise().moving_average(keep, scale, sum + i, sliced + i, length);
   EXPECT_EQ(bits(running), bits(sliced));
@@ -256,17 +255,17 @@ TEST_P(ElementwiseTest, AddMayWriteIntoEitherOperand) {
   for (const DataType type : types()) {
     SCOPED_TRACE(to_string(type));
     const Array a = rounded(type, a_), b = rounded(type, b_);
-    const DeviceArray sum(*library_, kCount, type), left(*library_, a, type), right(*library_, b, type);
+    const DeviceArray sum(*backend_, kCount, type), left(*backend_, a, type), right(*backend_, b, type);
     elementwise().add(type, left, right, sum, kCount);
     const Array values = sum.doubles();
     for (std::size_t i = 0; i < a.size(); ++i) {
       const float in_float32 = static_cast<float>(a[i]) + static_cast<float>(b[i]);
       ASSERT_EQ(values[i], rounded(type, in_float32)) << i;
     }
-    const DeviceArray other_left(*library_, a, type);
+    const DeviceArray other_left(*backend_, a, type);
     elementwise().add(type, other_left, right, right, kCount);
     EXPECT_EQ(bits(right), bits(sum));
-    const DeviceArray other_right(*library_, b, type);
+    const DeviceArray other_right(*backend_, b, type);
     elementwise().add(type, left, other_right, left, kCount);
     EXPECT_EQ(bits(left), bits(sum));
   }
@@ -281,11 +280,11 @@ TEST_P(ElementwiseTest, FoldAddsUpBlocksAsATreeSplitAtPowersOfTwo) {
     std::vector<const float*> blocks, shifted;
     for (std::size_t b = 0; b < num_blocks; ++b) {
       values.push_back(random_array(kFoldCount, b + 1));
-      arrays.push_back(std::make_unique<DeviceArray>(*library_, values.back()));
+      arrays.push_back(std::make_unique<DeviceArray>(*backend_, values.back()));
       blocks.push_back(*arrays.back());
       shifted.push_back(blocks.back() + 1);
     }
-    const DeviceArray sum(*library_, kFoldCount), part(*library_, kFoldCount - 1);
+    const DeviceArray sum(*backend_, kFoldCount), part(*backend_, kFoldCount - 1);
     elementwise().fold(blocks, sum, kFoldCount);
     elementwise().fold(shifted, part, kFoldCount - 1);
     std::vector<float> want(index(kFoldCount));
@@ -307,12 +306,12 @@ TEST_P(ElementwiseTest, RoundToRoundsToNearestEvenWhereverASliceBegins) {
   values[7] = 65519, values[8] = 65520, values[9] = -3e38, values[10] = -0.0, values[11] = HUGE_VAL;
   for (const DataType type : types()) {
     SCOPED_TRACE(to_string(type));
-    const DeviceArray from(*library_, values), to(*library_, kCount, type), sliced(*library_, kCount, type);
+    const DeviceArray from(*backend_, values), to(*backend_, kCount, type), sliced(*backend_, kCount, type);
     elementwise().round_to(type, from, to, kCount);
     EXPECT_EQ(to.doubles(), rounded(type, values));
     for (const auto& [i, length] : slices()) elementwise().round_to(type, from + i, at(sliced, i), length);
     EXPECT_EQ(bits(to), bits(sliced));
-    const DeviceArray none(*library_, 0, type);
+    const DeviceArray none(*backend_, 0, type);
     elementwise().round_to(type, from, none, 0);
     EXPECT_EQ(none.values().size(), 0u);
   }
@@ -322,34 +321,34 @@ TEST_P(ElementwiseTest, RoundToRoundsToNearestEvenWhereverASliceBegins) {
 TEST_P(ElementwiseTest, RoundToKeepsNaN) {
   for (const DataType type : types()) {
     SCOPED_TRACE(to_string(type));
-    const DeviceArray from(*library_, a_), to(*library_, kCount, type);
+    const DeviceArray from(*backend_, a_), to(*backend_, kCount, type);
     for (const std::uint32_t nan : {0x7f800001u, 0x7f80ffffu, 0x7fc00000u, 0x7fffffffu, 0xff800001u, 0xffffffffu}) {
-      for (const std::int64_t place : {std::int64_t{0}, std::int64_t{9}, kCount - 1}) {
-        library_->device().copy_to_device(from.data() + place * 4, &nan, sizeof nan);
+      for (const std::int64_t position : {std::int64_t{0}, std::int64_t{9}, kCount - 1}) {
+        backend_->device().copy_to_device(from.data() + position * 4, &nan, sizeof nan);
         elementwise().round_to(type, from, to, kCount);
-        EXPECT_TRUE(std::isnan(to.doubles()[index(place)])) << fmt::format("{:x} at {}", nan, place);
+        EXPECT_TRUE(std::isnan(to.doubles()[index(position)])) << fmt::format("{:x} at {}", nan, position);
       }
     }
   }
 }
 
 TEST_P(ElementwiseTest, FindsInfinitiesAndNaNWhereverTheyAre) {
-  const DeviceArray finite(*library_, a_);
+  const DeviceArray finite(*backend_, a_);
   EXPECT_EQ(non_finite(finite, kCount), 0);
   EXPECT_EQ(non_finite(finite, 0), 0);
   EXPECT_EQ(non_finite(finite, kCount, 1), 1) << "what was found stays found";
   for (const double bad : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
-    for (const std::int64_t place : {std::int64_t{0}, std::int64_t{1}, std::int64_t{5}, kCount / 2, kCount - 1}) {
+    for (const std::int64_t position : {std::int64_t{0}, std::int64_t{1}, std::int64_t{5}, kCount / 2, kCount - 1}) {
       Array values = a_;
-      values[index(place)] = bad;
-      const DeviceArray array(*library_, values);
-      EXPECT_EQ(non_finite(array, kCount), 1) << bad << " at " << place;
-      EXPECT_EQ(non_finite(array, place), 0) << bad << " behind the range";
-      EXPECT_EQ(non_finite(array + place + 1, kCount - place - 1), 0) << bad << " before the range";
+      values[index(position)] = bad;
+      const DeviceArray array(*backend_, values);
+      EXPECT_EQ(non_finite(array, kCount), 1) << bad << " at " << position;
+      EXPECT_EQ(non_finite(array, position), 0) << bad << " behind the range";
+      EXPECT_EQ(non_finite(array + position + 1, kCount - position - 1), 0) << bad << " before the range";
     }
   }
   Array largest = {3.4e38, -3.4e38, 1e-45, 0};
-  const DeviceArray array(*library_, largest);
+  const DeviceArray array(*backend_, largest);
   EXPECT_EQ(non_finite(array, 4), 0);
 }
 

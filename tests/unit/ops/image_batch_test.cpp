@@ -28,13 +28,13 @@ std::vector<float> some_table(std::int64_t channels) {
 }
 
 /// What the operation makes of the same, on the device.
-Array run(ops::Library& library, ops::ImageBatchOp& op, const ImageBatchSpec& spec,
+Array run(ops::Backend& backend, ops::ImageBatchOp& op, const ImageBatchSpec& spec,
           const std::vector<std::uint8_t>& images, const std::vector<ImageCut>& cuts) {
   const auto images_bytes = std::ssize(images), cuts_bytes = std::ssize(cuts) * std::int64_t{sizeof(ImageCut)};
-  const Buffer device_images(library.device(), images_bytes), device_cuts(library.device(), cuts_bytes);
-  library.device().copy_to_device(device_images.data(), images.data(), images_bytes);
-  library.device().copy_to_device(device_cuts.data(), cuts.data(), cuts_bytes);
-  const DeviceArray x(library, spec.x.count(), spec.type);
+  const Buffer device_images(backend.device(), images_bytes), device_cuts(backend.device(), cuts_bytes);
+  backend.device().copy_to_device(device_images.data(), images.data(), images_bytes);
+  backend.device().copy_to_device(device_cuts.data(), cuts.data(), cuts_bytes);
+  const DeviceArray x(backend, spec.x.count(), spec.type);
   op.run(reinterpret_cast<const std::uint8_t*>(device_images.data()),
          reinterpret_cast<const ImageCut*>(device_cuts.data()), x);
   return x.doubles();
@@ -54,8 +54,8 @@ class ImageBatchTest : public OpTest {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const ImageBatchSpec spec{shape, some_table(shape.c), type, border};
       const std::vector<std::uint8_t> images = some_bytes(shape.count());
-      const auto op = library_->image_batch(spec);
-      check(spec, run(*library_, *op, spec, images, cuts), reference::image_batch(spec, images, cuts));
+      const auto op = backend_->create<ops::ImageBatchOp>(spec);
+      check(spec, run(*backend_, *op, spec, images, cuts), reference::image_batch(spec, images, cuts));
     }
   }
 };

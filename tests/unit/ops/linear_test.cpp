@@ -6,26 +6,28 @@
 namespace convoy {
 namespace {
 
+using ops::Activation;
 using ops::LinearSpec;
 
 class LinearTest : public OpTest {};
 
 TEST_P(LinearTest, EqualsDoubleLoops) {
   for (const DataType type : types()) {
-    for (LinearSpec spec : {LinearSpec{1, 1, 1}, LinearSpec{1, 37, 10}, LinearSpec{8, 64, 10}, LinearSpec{5, 37, 101},
-                            LinearSpec{16, 512, 1000}, LinearSpec{3, 2048, 7}}) {
+    for (LinearSpec spec :
+         {LinearSpec{1, 1, 1}, LinearSpec{1, 37, 10}, LinearSpec{8, 64, 10}, LinearSpec{5, 37, 101},
+          LinearSpec{16, 512, 1000}, LinearSpec{3, 2048, 7}, LinearSpec{2500, 9, 70}, LinearSpec{40, 30000, 8}}) {
       spec.type = type;
       SCOPED_TRACE(fmt::format("{} samples, {} inputs, {} outputs, {}", spec.n, spec.num_inputs, spec.num_outputs,
                                to_string(type)));
       const Array x = rounded(type, random_array(spec.n * spec.num_inputs, 1)),
                   w = rounded(type, random_array(spec.num_outputs * spec.num_inputs, 2)),
                   b = random_array(spec.num_outputs, 3), dy = rounded(type, random_array(spec.n * spec.num_outputs, 4));
-      const DeviceArray device_x(*library_, x, type), device_w(*library_, w, type), device_b(*library_, b),
-          device_dy(*library_, dy, type);
-      const DeviceArray y(*library_, spec.n * spec.num_outputs), dx(*library_, spec.n * spec.num_inputs, type),
-          dw(*library_, spec.num_outputs * spec.num_inputs), db(*library_, spec.num_outputs);
-      const auto op = library_->linear(spec);
-      op->forward(device_x, device_w, device_b, y);
+      const DeviceArray device_x(*backend_, x, type), device_w(*backend_, w, type), device_b(*backend_, b),
+          device_dy(*backend_, dy, type);
+      const DeviceArray y(*backend_, spec.n * spec.num_outputs), dx(*backend_, spec.n * spec.num_inputs, type),
+          dw(*backend_, spec.num_outputs * spec.num_inputs), db(*backend_, spec.num_outputs);
+      const auto op = backend_->create<ops::LinearOp>(spec);
+      op->forward(device_x, device_w, device_b, {.y = y});
       op->backward_input(device_dy, device_w, dx);
       op->backward_weight(device_x, device_dy, dw, db);
 
@@ -41,18 +43,62 @@ TEST_P(LinearTest, EqualsDoubleLoops) {
   }
 }
 
+// As inside a network: y and b in the type. The last case is more than float32 has room for at a time where it stands
+// in for bf16.
+TEST_P(LinearTest, StoresItsResultInTheTypeAndActivatesWhatItHasStored) {
+  for (const DataType type : types()) {
+    for (LinearSpec spec : {LinearSpec{5, 37, 101}, LinearSpec{70, 16, 24}, LinearSpec{40, 30000, 8}}) {
+      SCOPED_TRACE(fmt::format("{} rows, {} inputs, {} outputs, {}", spec.n, spec.num_inputs, spec.num_outputs,
+                               to_string(type)));
+      spec.type = spec.y_type = type;
+      const Array x = rounded(type, random_array(spec.n * spec.num_inputs, 1)),
+                  w = rounded(type, random_array(spec.num_outputs * spec.num_inputs, 2)),
+                  b = rounded(type, random_array(spec.num_outputs, 3));
+      const DeviceArray device_x(*backend_, x, type), device_w(*backend_, w, type), device_b(*backend_, b, type);
+      const std::int64_t count = spec.n * spec.num_outputs;
+      const DeviceArray y(*backend_, count, type), activated(*backend_, count, type), want(*backend_, count, type);
+      for (const Activation activation : {Activation::kRelu, Activation::kGelu, Activation::kGeluTanh}) {
+        spec.activation = activation;
+        const auto op = backend_->create<ops::LinearOp>(spec);
+        op->forward(device_x, device_w, device_b, {.y = y, .activated = activated});
+        backend_->create<ops::ActivationOp>({.count = count, .activation = activation, .type = type})->forward(y, want);
+        EXPECT_EQ(bits(activated), bits(want)) << "activation " << static_cast<int>(activation);
+        op->forward(device_x, device_w, device_b, {.activated = activated});
+        EXPECT_EQ(bits(activated), bits(want)) << "without y, activation " << static_cast<int>(activation);
+      }
+      expect_close("y", y, reference::linear(spec, x, w, b),
+                   rounding_bound(reference::linear(spec, absolute(x), absolute(w), absolute(b)), spec.num_inputs + 1));
+    }
+  }
+}
+
+// Rounding to the type is all that differs from logits.
+TEST_P(LinearTest, ActivatesLogitsInFloat32) {
+  LinearSpec spec{70, 16, 24};
+  spec.activation = Activation::kGelu;
+  for (const DataType type : types()) {
+    spec.type = type;
+    const DeviceArray x(*backend_, random_array(70 * 16, 1), type), w(*backend_, random_array(16 * 24, 2), type),
+        b(*backend_, random_array(24, 3));
+    const DeviceArray y(*backend_, 70 * 24), activated(*backend_, 70 * 24), want(*backend_, 70 * 24);
+    backend_->create<ops::LinearOp>(spec)->forward(x, w, b, {.y = y, .activated = activated});
+    backend_->create<ops::ActivationOp>({.count = 70 * 24, .activation = Activation::kGelu})->forward(y, want);
+    EXPECT_EQ(bits(activated), bits(want));
+  }
+}
+
 TEST_P(LinearTest, GivesTheSameBitsInEveryRun) {
   const LinearSpec spec{16, 2048, 1000};
   std::vector<std::vector<std::uint32_t>> first;
   for (int repeat = 0; repeat < 3; ++repeat) {
-    const auto library = another_library();
-    const auto op = library->linear(spec);
-    const DeviceArray x(*library, random_array(spec.n * spec.num_inputs, 1)),
-        w(*library, random_array(spec.num_outputs * spec.num_inputs, 2)),
-        b(*library, random_array(spec.num_outputs, 3)), dy(*library, random_array(spec.n * spec.num_outputs, 4));
-    const DeviceArray y(*library, spec.n * spec.num_outputs), dx(*library, spec.n * spec.num_inputs),
-        dw(*library, spec.num_outputs * spec.num_inputs), db(*library, spec.num_outputs);
-    op->forward(x, w, b, y);
+    const auto backend = another_backend();
+    const auto op = backend->create<ops::LinearOp>(spec);
+    const DeviceArray x(*backend, random_array(spec.n * spec.num_inputs, 1)),
+        w(*backend, random_array(spec.num_outputs * spec.num_inputs, 2)),
+        b(*backend, random_array(spec.num_outputs, 3)), dy(*backend, random_array(spec.n * spec.num_outputs, 4));
+    const DeviceArray y(*backend, spec.n * spec.num_outputs), dx(*backend, spec.n * spec.num_inputs),
+        dw(*backend, spec.num_outputs * spec.num_inputs), db(*backend, spec.num_outputs);
+    op->forward(x, w, b, {.y = y});
     op->backward_input(dy, w, dx);
     op->backward_weight(x, dy, dw, db);
     const std::vector<std::vector<std::uint32_t>> results = {bits(y), bits(dx), bits(dw), bits(db)};

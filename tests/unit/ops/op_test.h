@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "convoy/ops/library.h"
+#include "convoy/ops/backend.h"
 
 #include "reference/array.h"
 #include "reference/storage.h"
@@ -29,21 +29,21 @@ using reference::rounded;
 
 inline constexpr double kRounding = 0x1p-24;  // largest relative error of one float32 operation
 
-/// Device memory with a guard behind it, which writes past the end destroy.
+/// Device memory with a guard after it, which writes past the end destroy.
 class DeviceArray {
  public:
   /// Holds NaN everywhere, so that an element that is never written cannot pass.
-  DeviceArray(ops::Library& library, std::int64_t count, DataType type = DataType::kFloat32)
-      : library_(library),
+  DeviceArray(ops::Backend& backend, std::int64_t count, DataType type = DataType::kFloat32)
+      : backend_(backend),
         count_(count),
         type_(type),
-        buffer_(library.device(), (count + kGuardCount) * size_of(type)) {
+        buffer_(backend.device(), (count + kGuardCount) * size_of(type)) {
     write(Array(index(count + kGuardCount), std::numeric_limits<double>::quiet_NaN()));
   }
 
   /// The values rounded to the type.
-  DeviceArray(ops::Library& library, const Array& values, DataType type = DataType::kFloat32)
-      : DeviceArray(library, std::ssize(values), type) {
+  DeviceArray(ops::Backend& backend, const Array& values, DataType type = DataType::kFloat32)
+      : DeviceArray(backend, std::ssize(values), type) {
     write(rounded(type, values));
   }
 
@@ -56,9 +56,9 @@ class DeviceArray {
   }
 
   Array doubles() const {
-    library_.device().synchronize();
+    backend_.device().synchronize();
     std::vector<std::byte> bytes(index(buffer_.size_bytes()));
-    library_.device().copy_to_host(bytes.data(), buffer_.data(), buffer_.size_bytes());
+    backend_.device().copy_to_host(bytes.data(), buffer_.data(), buffer_.size_bytes());
     Array all(index(count_ + kGuardCount));
     for (std::size_t i = 0; i < all.size(); ++i) {
       std::uint32_t bits = 0;
@@ -90,10 +90,10 @@ class DeviceArray {
       const std::uint32_t bits = reference::encoded(type_, values[i]);
       std::memcpy(bytes.data() + i * size, &bits, size);
     }
-    library_.device().copy_to_device(buffer_.data(), bytes.data(), std::ssize(bytes));
+    backend_.device().copy_to_device(buffer_.data(), bytes.data(), std::ssize(bytes));
   }
 
-  ops::Library& library_;
+  ops::Backend& backend_;
   std::int64_t count_;
   DataType type_;
   Buffer buffer_;
@@ -132,46 +132,46 @@ inline Array rounding_bound(const Array& sum_of_absolutes, std::int64_t num_roun
 }
 
 /// A device and how it computes, on which each test runs.
-struct LibraryKind {
+struct BackendKind {
   std::string name;
-  std::unique_ptr<ops::Library> (*make)();
+  std::unique_ptr<ops::Backend> (*make)();
   std::vector<DataType> types;  ///< that it stores
   bool rounds_dw = false;       ///< to the type that it stores, before a convolution's dw is widened to float32
   std::string why_absent = {};  ///< why make() would fail here: its tests are skipped, and say so
 };
 
 /// Those of this test program: it is linked with one of *_libraries.cpp.
-std::vector<LibraryKind> library_kinds();
+std::vector<BackendKind> backend_kinds();
 
 /// Every test runs on all kinds.
-class OpTest : public ::testing::TestWithParam<LibraryKind> {
+class OpTest : public ::testing::TestWithParam<BackendKind> {
  protected:
   void SetUp() override {
     if (const std::string& reason = GetParam().why_absent; !reason.empty()) GTEST_SKIP() << reason;
-    library_ = GetParam().make();
+    backend_ = GetParam().make();
   }
 
-  /// One more of the same kind, with the engines that the first has measured: two that measured for themselves could
-  /// choose differently, and engines differ in their last bits.
-  std::unique_ptr<ops::Library> another_library() const {
+  /// One more of the same kind, with the engines that the first has measured: two ranks that measured for themselves
+  /// could choose different engines, whose results differ in their last bits.
+  std::unique_ptr<ops::Backend> another_backend() const {
     auto another = GetParam().make();
-    if (another->plans() != nullptr) *another->plans() = *library_->plans();
+    if (another->engine_cache() != nullptr) *another->engine_cache() = *backend_->engine_cache();
     return another;
   }
   const std::vector<DataType>& types() const { return GetParam().types; }
 
-  std::unique_ptr<ops::Library> library_;
+  std::unique_ptr<ops::Backend> backend_;
 };
 
-inline std::string kind_name(const ::testing::TestParamInfo<LibraryKind>& info) {
+inline std::string kind_name(const ::testing::TestParamInfo<BackendKind>& info) {
   return info.param.name;
 }
-inline void PrintTo(const LibraryKind& kind, std::ostream* out) {  // NOLINT: GoogleTest looks for this name
+inline void PrintTo(const BackendKind& kind, std::ostream* out) {  // NOLINT: GoogleTest looks for this name
   *out << kind.name;
 }
 
 }  // namespace convoy
 
-/// Instantiates a fixture for every kind of library.
+/// Instantiates a fixture for every kind of backend.
 #define CONVOY_RUN_ON_ALL_LIBRARIES(Fixture) \
-  INSTANTIATE_TEST_SUITE_P(On, Fixture, ::testing::ValuesIn(library_kinds()), kind_name)
+  INSTANTIATE_TEST_SUITE_P(On, Fixture, ::testing::ValuesIn(backend_kinds()), kind_name)

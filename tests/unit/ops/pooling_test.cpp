@@ -29,11 +29,11 @@ std::vector<PoolingSpec> specs_of(const std::vector<DataType>& types) {
   return specs;
 }
 
-/// Bytes on the device, with a guard behind them.
+/// Bytes on the device, with a guard after them.
 class Winners {
  public:
-  Winners(ops::Library& library, std::int64_t count)
-      : device_(library.device()), count_(count), buffer_(device_, count + 64) {
+  Winners(ops::Backend& backend, std::int64_t count)
+      : device_(backend.device()), count_(count), buffer_(device_, count + 64) {
     const std::vector<std::uint8_t> poison(index(count + 64), kPoison);
     device_.copy_to_device(buffer_.data(), poison.data(), count + 64);
   }
@@ -63,10 +63,10 @@ TEST_P(PoolingTest, MaxEqualsPlainLoops) {
     SCOPED_TRACE(describe(spec));
     const Array x = rounded(spec.type, random_array(spec.x.count(), 1, -3)),  // padding's 0 would win
         dy = rounded(spec.type, random_array(spec.y().count(), 2));
-    const DeviceArray device_x(*library_, x, spec.type), device_dy(*library_, dy, spec.type);
-    const DeviceArray y(*library_, spec.y().count(), spec.type), dx(*library_, spec.x.count(), spec.type);
-    const Winners winner(*library_, spec.y().count());
-    const auto op = library_->max_pool(spec);
+    const DeviceArray device_x(*backend_, x, spec.type), device_dy(*backend_, dy, spec.type);
+    const DeviceArray y(*backend_, spec.y().count(), spec.type), dx(*backend_, spec.x.count(), spec.type);
+    const Winners winner(*backend_, spec.y().count());
+    const auto op = backend_->create<ops::MaxPoolOp>(spec);
     op->forward(device_x, y, winner.data());
     op->backward(device_dy, winner.data(), dx);
     const auto want = reference::max_pool(spec, x);
@@ -84,9 +84,9 @@ TEST_P(PoolingTest, MaxTakesTheFirstAmongEquals) {
     const PoolingSpec spec{{1, 4, 4, channels}, 3, 1, 1};
     Array x(index(spec.x.count()), 0.0);
     for (std::size_t i = 1; i < x.size(); i += 2) x[i] = -0.0;
-    const DeviceArray device_x(*library_, x), y(*library_, spec.y().count());
-    const Winners winner(*library_, spec.y().count());
-    library_->max_pool(spec)->forward(device_x, y, winner.data());
+    const DeviceArray device_x(*backend_, x), y(*backend_, spec.y().count());
+    const Winners winner(*backend_, spec.y().count());
+    backend_->create<ops::MaxPoolOp>(spec)->forward(device_x, y, winner.data());
     const std::vector<std::uint8_t> winners = winner.values();
     EXPECT_EQ(winners, reference::max_pool(spec, x).winner);
     EXPECT_EQ(winners[0], 4) << "at the corner, the first place inside the image is the window's centre";
@@ -98,17 +98,17 @@ TEST_P(PoolingTest, MaxOfInfinitiesIsInsideTheImageAndNaNIsKept) {
   for (const std::int64_t channels : {1, 16}) {
     const PoolingSpec spec{{1, 3, 3, channels}, 3, 3, 1};
     Array x(index(spec.x.count()), -infinity);
-    const DeviceArray y(*library_, spec.y().count());
-    const Winners winner(*library_, spec.y().count());
-    const auto op = library_->max_pool(spec);
-    op->forward(DeviceArray(*library_, x), y, winner.data());
+    const DeviceArray y(*backend_, spec.y().count());
+    const Winners winner(*backend_, spec.y().count());
+    const auto op = backend_->create<ops::MaxPoolOp>(spec);
+    op->forward(DeviceArray(*backend_, x), y, winner.data());
     EXPECT_EQ(y.values()[0], -infinity);
     EXPECT_EQ(winner.values()[0], 4);
-    for (const std::int64_t place : {0, 1, 3}) {  // of the window's four pixels; larger values before and after it
+    for (const std::int64_t pixel : {0, 1, 3}) {  // of the window's four pixels; larger values before and after it
       x.assign(x.size(), 1);
-      x[index(place * channels)] = nan;
-      op->forward(DeviceArray(*library_, x), y, winner.data());
-      EXPECT_TRUE(std::isnan(y.values()[0])) << "at pixel " << place;
+      x[index(pixel * channels)] = nan;
+      op->forward(DeviceArray(*backend_, x), y, winner.data());
+      EXPECT_TRUE(std::isnan(y.values()[0])) << "at pixel " << pixel;
     }
   }
 }
@@ -118,9 +118,9 @@ TEST_P(PoolingTest, AverageEqualsDoubleLoops) {
     SCOPED_TRACE(describe(spec));
     const Array x = rounded(spec.type, random_array(spec.x.count(), 1)),
                 dy = rounded(spec.type, random_array(spec.y().count(), 2));
-    const DeviceArray device_x(*library_, x, spec.type), device_dy(*library_, dy, spec.type);
-    const DeviceArray y(*library_, spec.y().count(), spec.type), dx(*library_, spec.x.count(), spec.type);
-    const auto op = library_->average_pool(spec);
+    const DeviceArray device_x(*backend_, x, spec.type), device_dy(*backend_, dy, spec.type);
+    const DeviceArray y(*backend_, spec.y().count(), spec.type), dx(*backend_, spec.x.count(), spec.type);
+    const auto op = backend_->create<ops::AveragePoolOp>(spec);
     op->forward(device_x, y);
     op->backward(device_dy, dx);
     // Less than kernel^2 additions, and a division or the reciprocal and a product.
@@ -139,9 +139,9 @@ TEST_P(PoolingTest, GlobalAverageEqualsDoubleLoops) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const Array x = rounded(type, random_array(shape.count(), 1)),
                   dy = rounded(type, random_array(shape.n * shape.c, 2));
-      const DeviceArray device_x(*library_, x, type), device_dy(*library_, dy, type);
-      const DeviceArray y(*library_, shape.n * shape.c, type), dx(*library_, shape.count(), type);
-      const auto op = library_->global_average_pool({shape, type});
+      const DeviceArray device_x(*backend_, x, type), device_dy(*backend_, dy, type);
+      const DeviceArray y(*backend_, shape.n * shape.c, type), dx(*backend_, shape.count(), type);
+      const auto op = backend_->create<ops::GlobalAveragePoolOp>({shape, type});
       op->forward(device_x, y);
       op->backward(device_dy, dx);
       // Additions and a division; backward only divides.

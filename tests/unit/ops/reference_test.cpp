@@ -2,10 +2,15 @@
 ///   (f(x + h) - f(x - h)) / 2h = f'(x) + h^2 f'''/6 + rounding of about 2^-53 |f| / h
 #include <gtest/gtest.h>
 
+#include "reference/activation.h"
+#include "reference/attention.h"
 #include "reference/batch_norm.h"
 #include "reference/convolution.h"
+#include "reference/embedding.h"
+#include "reference/layer_norm.h"
 #include "reference/linear.h"
 #include "reference/pooling.h"
+#include "reference/sequence_mean.h"
 #include "reference/shortcut.h"
 #include "reference/softmax_cross_entropy.h"
 #include "reference/storage.h"
@@ -39,6 +44,22 @@ TEST(ReferenceConvolution, GradientsAreNumericOnes) {
     const auto of_w = [&](const Array& at) { return dot(dy, reference::convolution(spec, x, at)); };
     expect_near(reference::convolution_input(spec, dy, w), numeric_gradient(of_x, x, kLinearStep), kLinearTolerance);
     expect_near(reference::convolution_weight(spec, x, dy), numeric_gradient(of_w, w, kLinearStep), kLinearTolerance);
+  }
+}
+
+TEST(ReferenceAttention, GradientIsTheNumericOne) {
+  const ops::AttentionSpec spec{.n = 2, .length = 5, .num_heads = 2, .head_width = 3, .dropout = 0.3f};
+  const reference::Lengths lengths = {5, 2};
+  const Array qkv = random_array(spec.n * spec.length * 3 * spec.width(), 61),
+              dy = random_array(spec.n * spec.length * spec.width(), 62);
+  const ops::DrawKey some{.seed = 1};
+  for (const ops::DrawKey* key : {static_cast<const ops::DrawKey*>(nullptr), &some}) {
+    const auto loss = [&](const Array& at) {
+      return dot(dy, reference::attention(spec, reference::attention_weights(spec, at, lengths, key), at, lengths));
+    };
+    const auto weights = reference::attention_weights(spec, qkv, lengths, key);
+    expect_near(reference::attention_gradient(spec, weights, qkv, lengths, dy), numeric_gradient(loss, qkv, kStep),
+                kTolerance);
   }
 }
 
@@ -101,6 +122,64 @@ TEST(ReferenceLinear, GradientsAreNumericOnes) {
               kLinearTolerance);
   expect_near(got.db, numeric_gradient([&](const Array& at) { return loss(x, w, at); }, b, kLinearStep),
               kLinearTolerance);
+}
+
+TEST(ReferenceLayerNorm, GradientsAreNumericOnes) {
+  const ops::LayerNormSpec spec{.num_rows = 4, .width = 6};
+  const Array x = random_array(24, 1), gamma = random_array(6, 2, 1, 0.5), beta = random_array(6, 3),
+              dy = random_array(24, 4);
+  const auto got = reference::layer_norm_gradient(spec, x, gamma, reference::layer_norm(spec, x, gamma, beta), dy);
+  const auto loss = [&](const Array& a, const Array& b, const Array& c) {
+    return dot(dy, reference::layer_norm(spec, a, b, c).y);
+  };
+  expect_near(got.dx, numeric_gradient([&](const Array& at) { return loss(at, gamma, beta); }, x, kStep), kTolerance);
+  expect_near(got.dgamma, numeric_gradient([&](const Array& at) { return loss(x, at, beta); }, gamma, kStep),
+              kTolerance);
+  expect_near(got.dbeta, numeric_gradient([&](const Array& at) { return loss(x, gamma, at); }, beta, kStep),
+              kTolerance);
+}
+
+TEST(ReferenceEmbedding, GradientIsNumericOne) {
+  const ops::EmbeddingSpec spec{.n = 2, .length = 4, .num_rows = 5, .width = 3, .scale = 2, .sinusoids = true};
+  const Array table = random_array(15, 1), dy = random_array(24, 2);
+  const std::vector<std::int32_t> some = {4, 0, 0, ops::kNoToken, 2, 4, 4, ops::kNoToken}, positions;
+  for (const auto& tokens : {some, positions}) {
+    const auto loss = [&](const Array& at) { return dot(dy, reference::embedding(spec, tokens, at)); };
+    expect_near(reference::embedding_gradient(spec, tokens, dy), numeric_gradient(loss, table, kLinearStep),
+                kLinearTolerance);
+  }
+}
+
+// Section 3.5 of the paper: the position k later is a rotation that depends on k alone, in each pair of values.
+TEST(ReferenceEmbedding, SinusoidsOfLaterPositionsAreRotations) {
+  const ops::EmbeddingSpec spec{.n = 1, .length = 50, .num_rows = 1, .width = 6, .sinusoids = true};
+  EXPECT_EQ(reference::sinusoid(spec, 0, 0), 0);
+  EXPECT_EQ(reference::sinusoid(spec, 0, 1), 1);
+  EXPECT_NEAR(reference::sinusoid(spec, 3, 2), std::sin(3 / std::pow(10000, 1.0 / 3)), 1e-15);
+  for (std::int64_t c = 0; c < 6; c += 2) {
+    const auto sine = [&](std::int64_t t) { return reference::sinusoid(spec, t, c); };
+    const auto cosine = [&](std::int64_t t) { return reference::sinusoid(spec, t, c + 1); };
+    for (std::int64_t t = 0; t < 40; ++t)
+      EXPECT_NEAR(sine(t + 7), sine(t) * cosine(7) + cosine(t) * sine(7), 1e-13) << t << ", " << c;
+  }
+}
+
+TEST(ReferenceSequenceMean, GradientIsNumericOne) {
+  const ops::SequenceMeanSpec spec{.n = 4, .length = 5, .width = 3};
+  const std::vector<std::int32_t> lengths = {5, 1, 3, 0};
+  const Array x = random_array(60, 1), dy = random_array(12, 2);
+  const auto loss = [&](const Array& at) { return dot(dy, reference::sequence_mean(spec, lengths, at)); };
+  expect_near(reference::sequence_mean_gradient(spec, lengths, dy), numeric_gradient(loss, x, kLinearStep),
+              kLinearTolerance);
+}
+
+TEST(ReferenceActivation, GradientIsNumericOne) {
+  for (const auto activation : {ops::Activation::kRelu, ops::Activation::kGelu, ops::Activation::kGeluTanh}) {
+    const Array x = random_array(50, 1, 0, 5), dy = random_array(50, 2);
+    for (const double value : x) ASSERT_GT(std::abs(value), 8 * kStep) << "too near ReLU's kink";
+    const auto loss = [&](const Array& at) { return dot(dy, reference::activation(activation, at)); };
+    expect_near(reference::activation_gradient(activation, x, dy), numeric_gradient(loss, x, kStep), kTolerance);
+  }
 }
 
 TEST(ReferenceShortcut, GradientIsNumericOne) {

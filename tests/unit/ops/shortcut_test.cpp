@@ -23,9 +23,9 @@ TEST_P(ShortcutTest, EqualsPlainLoopsExactly) {
       const Array x = rounded(type, random_array(spec.x.count(), 1)),
                   dy = rounded(type, random_array(spec.y().count(), 2)),
                   dx = rounded(type, random_array(spec.x.count(), 3));
-      const DeviceArray device_x(*library_, x, type), device_dy(*library_, dy, type), device_dx(*library_, dx, type);
-      const DeviceArray y(*library_, spec.y().count(), type);
-      const auto op = library_->shortcut(spec);
+      const DeviceArray device_x(*backend_, x, type), device_dy(*backend_, dy, type), device_dx(*backend_, dx, type);
+      const DeviceArray y(*backend_, spec.y().count(), type);
+      const auto op = backend_->create<ops::ShortcutOp>(spec);
       op->forward(device_x, y);
       op->backward(device_dy, device_dx);
       EXPECT_EQ(y.doubles(), reference::shortcut(spec, x));  // copies: no rounding

@@ -33,8 +33,8 @@ TEST(CommandLine, TakesTheLaterOfTwo) {
 
 TEST(CommandLine, TellsWhichKeysItGives) {
   const Request given = request({"plan", "--train.seed=1"});
-  EXPECT_TRUE(given.commands("train.seed")) << "though it is the default";
-  EXPECT_FALSE(given.commands("train.epochs"));
+  EXPECT_TRUE(given.given_on_command_line("train.seed")) << "though it is the default";
+  EXPECT_FALSE(given.given_on_command_line("train.epochs"));
 }
 
 TEST(CommandLine, SaysWhichOfItsKeysTheCommandDoesNotRead) {
@@ -81,8 +81,8 @@ TEST(CommandLine, RefusesUnknownCommands) {
   const std::string known =
       " Commands: train, evaluate, predict, import, export, plan, info, check, help, version. More: convoy --help.";
   EXPECT_EQ(complaint({}), "command line: no command." + known);
-  EXPECT_EQ(complaint({"trian"}), "command line: trian is no command. Nearest: train." + known);
-  EXPECT_EQ(complaint({"xyzzy"}), "command line: xyzzy is no command." + known);
+  EXPECT_EQ(complaint({"trian"}), "command line: trian is not a command. Nearest: train." + known);
+  EXPECT_EQ(complaint({"xyzzy"}), "command line: xyzzy is not a command." + known);
   EXPECT_EQ(complaint({"a.cfg"}), "command line: no command before a.cfg. Nearest: convoy train a.cfg." + known);
 }
 
@@ -117,6 +117,9 @@ TEST(CommandLine, NamesTheKeyBehindShortenedSectionsAndLeaves) {
   EXPECT_EQ(suggested("warmup"), "lr.warmup_epochs");
   EXPECT_EQ(suggested("epoch"), "train.epochs");
   EXPECT_EQ(suggested("stage"), "grid.stages");
+  EXPECT_EQ(suggested("optimizer.learning_rate"), "optimizer.lr");
+  EXPECT_EQ(suggested("learning_rate"), "optimizer.lr");
+  EXPECT_EQ(suggested("train.wd"), "optimizer.weight_decay");
   EXPECT_NE(suggested("rate").find("Sections: "), std::string::npos) << "two letters from name, and not meant";
 }
 
@@ -151,9 +154,9 @@ TEST(CommandLine, RefusesArgumentsThatAreNoParameterFiles) {
       "command line: foo: convoy train takes parameter files (*.cfg, *.ini), and keys as --section.key=value. All "
       "of it: convoy train --help.");
   EXPECT_EQ(complaint({"train", "batch.global=64"}),
-            "command line: batch.global=64: a key begins with two dashes. Nearest: --batch.global=64.");
+            "command line: batch.global=64: a key must begin with two dashes. Nearest: --batch.global=64.");
   EXPECT_EQ(complaint({"train", "-batch.global=64"}),
-            "command line: -batch.global=64: a key begins with two dashes. Nearest: --batch.global=64.");
+            "command line: -batch.global=64: a key must begin with two dashes. Nearest: --batch.global=64.");
   EXPECT_NE(complaint({"train", "-x"}), test::kNothingThrown);
   EXPECT_NE(complaint({"info", "-x"}), test::kNothingThrown);
   EXPECT_NE(complaint({"version", "x"}), test::kNothingThrown);
@@ -168,6 +171,19 @@ TEST(CommandLine, TakesANegativeNumberForAValue) {
 TEST(CommandLine, RefusesValuesForHelp) {
   EXPECT_EQ(complaint({"--help=all"}), "command line: --help takes no value.");
   EXPECT_EQ(complaint({"--help="}), "command line: --help takes no value.");
+  EXPECT_EQ(complaint({"help", "--markdown=lr"}), "command line: --markdown takes no value.");
+}
+
+TEST(CommandLine, KnowsMarkdownOfTheWholeHelpAlone) {
+  for (const auto& arguments : std::vector<std::vector<std::string>>{
+           {"help", "--markdown"}, {"--markdown", "help"}, {"--help", "--markdown"}}) {
+    EXPECT_EQ(request(arguments).command, "help");
+    EXPECT_TRUE(request(arguments).as_markdown);
+  }
+  EXPECT_FALSE(request({"help"}).as_markdown);
+  for (const auto& arguments : std::vector<std::vector<std::string>>{
+           {"--markdown"}, {"help", "lr", "--markdown"}, {"train", "--markdown"}, {"train", "--help", "--markdown"}})
+    EXPECT_EQ(complaint(arguments), "command line: --markdown stands alone after help: convoy help --markdown.");
 }
 
 }  // namespace

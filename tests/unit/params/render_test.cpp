@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "convoy/params/names.h"
+#include "convoy/params/parameters.h"
 
 #include "params/command_table.h"
 #include "params/key_table.h"
@@ -16,6 +16,11 @@
 
 namespace convoy {
 namespace {
+
+template <typename T>
+T any(std::mt19937_64& engine) {
+  return kChoices<T>[engine() % std::size(kChoices<T>)].value;
+}
 
 /// Values with all their bits in use, within the ranges.
 Parameters random_parameters(std::mt19937_64& engine) {
@@ -29,15 +34,14 @@ Parameters random_parameters(std::mt19937_64& engine) {
             .test = "d\xC3\xA9/e",
             .shuffle = engine() % 2 == 0,
             .loader_threads = count(),
-            .verify = static_cast<VerifyKind>(engine() % 3)};
+            .verify = any<VerifyKind>(engine)};
   p.batch.micro = count();
   p.batch.global = p.batch.micro * count();
   p.grid.stages = static_cast<std::int64_t>(engine() % 4);  // 0: auto
   for (std::uint64_t cut = engine() % 3; cut > 0; --cut) p.grid.cuts.push_back(count());
-  p.schedule = {.kind = static_cast<ScheduleKind>(engine() % 5),
-                .chunks = static_cast<std::int64_t>(engine() % 63) + 2};
-  p.memory = {.recompute = static_cast<RecomputeKind>(engine() % 3), .limit_gib = fraction()};
-  p.optimizer = {.kind = static_cast<OptimizerKind>(engine() % 4),
+  p.schedule = {.kind = any<ScheduleKind>(engine), .chunks = static_cast<std::int64_t>(engine() % 63) + 2};
+  p.memory = {.recompute = any<RecomputeKind>(engine), .limit_gib = fraction()};
+  p.optimizer = {.kind = any<OptimizerKind>(engine),
                  .lr = fraction() * 1000,
                  .momentum = tiny(),
                  .weight_decay = tiny(),
@@ -58,14 +62,13 @@ Parameters random_parameters(std::mt19937_64& engine) {
   p.train.ema_decay = fraction();
   p.train.evaluate_every_epochs = count();
   p.train.patience_epochs = count();
-  p.evaluate.weights = static_cast<WeightsKind>(engine() % 2);
+  p.evaluate.weights = any<WeightsKind>(engine);
   p.evaluate.mirror = engine() % 2 == 0;
   p.evaluate.confusion = engine() % 2 == 0;
-  p.predict = {
-      .data = "d", .output = "p.csv", .top = 1 + count() % 1000, .orient = static_cast<OrientKind>(engine() % 3)};
+  p.predict = {.data = "d", .output = "p.csv", .top = 1 + count() % 1000, .orient = any<OrientKind>(engine)};
   p.augment = {.size = count(),
                .crop_padding = count(),
-               .border = static_cast<BorderKind>(engine() % 2),
+               .border = any<BorderKind>(engine),
                .scale = tiny(),
                .flip = engine() % 2 == 0,
                .brightness = fraction(),
@@ -89,13 +92,13 @@ Parameters random_parameters(std::mt19937_64& engine) {
   p.plan.measure = engine() % 2 == 0;
   p.plan.latency_us = fraction();
   p.plan.bandwidth_gb_s = tiny();
-  p.import = {.format = static_cast<ImportFormat>(engine() % 4),
+  p.import = {.format = any<ImportFormat>(engine),
               .source = "s",
               .output = "o",
               .storage = StorageKind::kRaw,
               .size = count(),
-              .resize = static_cast<ResizeKind>(engine() % 2),
-              .channels = static_cast<ChannelsKind>(engine() % 3),
+              .resize = any<ResizeKind>(engine),
+              .channels = any<ChannelsKind>(engine),
               .val_fraction = fraction(),
               .shards = count(),
               .strict = engine() % 2 == 0,
@@ -158,6 +161,27 @@ TEST(Help, HasEveryCommandAndKeyWithDefaultTypeRangeUnitAndSentence) {
         fmt::format("{}{} ({}: {}{}) {}", key.name, value, key.value.type, key.value.allowed, unit, key.sentence);
     EXPECT_NE(help.find(words_of(entry)), std::string::npos) << entry;
   }
+}
+
+TEST(Help, AsMarkdownHasARowForEveryCommandAndKeyUnderItsSection) {
+  std::set<std::string> rows;
+  std::istringstream lines(markdown_help({{"`net7`", "a paper"}}));
+  std::string section;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("## ")) section = line.substr(3);
+    if (line.starts_with("| `")) rows.insert(section + line.substr(2, line.find(" | ") - 2));
+  }
+  for (const params::Command& command : params::commands())
+    EXPECT_TRUE(rows.contains(fmt::format("Commands`{}`", command.name))) << command.name;
+  for (const params::Key& key : params::keys())
+    EXPECT_TRUE(rows.contains(fmt::format("[{}]`{}`", key.section(), key.leaf()))) << key.name;
+  EXPECT_NE(markdown_help({{"`net7`", "a paper"}}).find("| `net7` | a paper |\n"), std::string::npos);
+  const std::string micro = params::find_key("batch.micro")->sentence;
+  EXPECT_NE(markdown_help({{"`net7`", "a paper"}})
+                .find("\n| `micro` | `32` | integer: 1 to 16777216 samples | " + micro + " |\n"),
+            std::string::npos);
+  EXPECT_NE(markdown_help({{"`net7`", "a paper"}}).find("bn1.\\* |"), std::string::npos)
+      << "no star that begins emphasis";
 }
 
 TEST(Help, FitsTheColumnsThatThereAre) {
@@ -279,6 +303,21 @@ TEST(Names, AreThoseOfTheParameterFiles) {
   EXPECT_STREQ(name_of(PrecisionKind::kTf32), "tf32");
   EXPECT_STREQ(name_of(PrecisionKind::kBf16), "bf16");
   EXPECT_STREQ(name_of(PrecisionKind::kFp16), "fp16");
+}
+
+TEST(ChangedKeys, SayWhetherTheyChangeTheResult) {
+  Parameters after;
+  after.optimizer.lr *= 2;
+  after.augment.flip = !after.augment.flip;
+  after.grid.stages = 3;
+  after.schedule.kind = ScheduleKind::kGpipe;
+  after.memory.recompute = RecomputeKind::kCell;
+  after.run.directory = "elsewhere";
+  std::vector<std::string> result, other;
+  for (const KeyChange& change : changed_keys({}, after))
+    (change.changes_result ? result : other).push_back(change.key);
+  EXPECT_EQ(result, (std::vector<std::string>{"optimizer.lr", "augment.flip"}));
+  EXPECT_EQ(other, (std::vector<std::string>{"grid.stages", "schedule.kind", "memory.recompute", "run.directory"}));
 }
 
 TEST(ChangedKeys, AreThoseWhoseValuesDiffer) {

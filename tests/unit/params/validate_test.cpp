@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "params/key_table.h"
+#include "unit/io/temporary_directory.h"
 #include "unit/params/support.h"
 
 namespace convoy {
@@ -28,6 +29,15 @@ TEST(Consistency, MicroBatchDividesTheGlobalBatch) {
   EXPECT_NE(complaint({"plan", "--batch.global=16777213"}).find("Nearest that do: 1, 16777213."), std::string::npos);
 }
 
+TEST(Consistency, AGlobalBatchThatIsChangedAloneIsToldWhatFits) {
+  EXPECT_EQ(
+      complaint({"plan", "--batch.global=100"}),
+      "batch.micro = 32 does not divide batch.global = 100. Nearest that do: 25, 50. Or batch.global = 96 or 128, "
+      "which 32 divides. (batch.micro: default; batch.global: command line)");
+  EXPECT_NE(file_complaint("[batch]\nmicro = 32\nglobal = 8\n").find(" Or batch.global = 32, which 32 divides."),
+            std::string::npos);
+}
+
 TEST(Consistency, StepNeedsOnePeriod) {
   EXPECT_EQ(complaint({"plan", "--lr.schedule=step"}),
             "lr.schedule = step needs one number of epochs, its period, as in lr.step_epochs = 30; lr.step_epochs = "
@@ -39,7 +49,7 @@ TEST(Consistency, StepNeedsOnePeriod) {
 TEST(Consistency, MultistepNeedsAscendingMilestones) {
   EXPECT_NE(complaint({"plan", "--lr.schedule=multistep"}).find("needs its milestones"), std::string::npos);
   EXPECT_EQ(complaint({"plan", "--lr.schedule=multistep", "--lr.step_epochs=60,30,60"}),
-            "lr.step_epochs = 60, 30, 60 does not ascend, as lr.schedule = multistep needs. Nearest: 30, 60. "
+            "lr.step_epochs = 60, 30, 60 is not ascending, but lr.schedule = multistep needs that. Nearest: 30, 60. "
             "(lr.schedule: command line; lr.step_epochs: command line)");
   EXPECT_NE(complaint({"plan", "--lr.schedule=multistep", "--lr.step_epochs=30,30"}), kNothingThrown);
   EXPECT_EQ(complaint({"plan", "--lr.schedule=multistep", "--lr.step_epochs=30"}), kNothingThrown);
@@ -57,47 +67,48 @@ TEST(Consistency, NesterovNeedsMomentum) {
 
 TEST(Consistency, NesterovIsSgdsAlone) {
   EXPECT_EQ(complaint({"plan", "--optimizer.kind=lars", "--optimizer.nesterov=true"}),
-            "optimizer.nesterov = true goes with optimizer.kind = sgd alone; it is lars. (optimizer.nesterov: command "
+            "optimizer.nesterov = true works only with optimizer.kind = sgd; it is lars. (optimizer.nesterov: command "
             "line; optimizer.kind: command line)");
   EXPECT_EQ(complaint({"plan", "--optimizer.kind=adamw"}), kNothingThrown);
 }
 
-std::vector<std::string> doubts(const std::vector<std::string>& keys) {
+std::vector<std::string> warnings(const std::vector<std::string>& keys) {
   std::vector<std::string> arguments = {"plan"};
   arguments.insert(arguments.end(), keys.begin(), keys.end());
-  return doubts_about(testing::request(arguments).params);
+  return warnings_for(testing::request(arguments).params);
 }
 
-TEST(Doubts, AWarmupBeyondTheLastEpoch) {
+TEST(Warnings, AWarmupBeyondTheLastEpoch) {
   const std::vector<std::string> told = {
-      "lr.warmup_epochs = 5 is longer than train.epochs = 3: the learning rate will not reach optimizer.lr"};
-  EXPECT_EQ(doubts({"--lr.warmup_epochs=5", "--train.epochs=3"}), told);
-  EXPECT_TRUE(doubts({"--lr.warmup_epochs=3", "--train.epochs=3"}).empty());
+      "lr.warmup_epochs = 5 is more than train.epochs = 3: the learning rate will never reach optimizer.lr"};
+  EXPECT_EQ(warnings({"--lr.warmup_epochs=5", "--train.epochs=3"}), told);
+  EXPECT_TRUE(warnings({"--lr.warmup_epochs=3", "--train.epochs=3"}).empty());
 }
 
-TEST(Doubts, MilestonesThatTheScheduleDoesNotUse) {
+TEST(Warnings, MilestonesThatTheScheduleDoesNotUse) {
   const std::vector<std::string> told = {"lr.step_epochs = 30, 60 has no effect with lr.schedule = cosine"};
-  EXPECT_EQ(doubts({"--lr.schedule=cosine", "--lr.step_epochs=30,60"}), told);
-  EXPECT_TRUE(doubts({"--lr.schedule=multistep", "--lr.step_epochs=30,60"}).empty());
-  EXPECT_TRUE(doubts({"--lr.schedule=step", "--lr.step_epochs=30"}).empty());
-  EXPECT_TRUE(doubts({"--lr.schedule=cosine"}).empty());
+  EXPECT_EQ(warnings({"--lr.schedule=cosine", "--lr.step_epochs=30,60"}), told);
+  EXPECT_TRUE(warnings({"--lr.schedule=multistep", "--lr.step_epochs=30,60"}).empty());
+  EXPECT_TRUE(warnings({"--lr.schedule=step", "--lr.step_epochs=30"}).empty());
+  EXPECT_TRUE(warnings({"--lr.schedule=cosine"}).empty());
 }
 
-TEST(Doubts, PatienceWithoutMeasurements) {
-  EXPECT_EQ(doubts({"--train.patience_epochs=3", "--train.evaluate_every_epochs=0"}).size(), 1u);
-  EXPECT_TRUE(doubts({"--train.patience_epochs=3"}).empty());
+TEST(Warnings, PatienceWithoutMeasurements) {
+  EXPECT_EQ(warnings({"--train.patience_epochs=3", "--train.evaluate_every_epochs=0"}).size(), 1u);
+  EXPECT_TRUE(warnings({"--train.patience_epochs=3"}).empty());
 }
 
-TEST(Doubts, RecomputingAsMuchAsNoLimitNeeds) {
-  EXPECT_EQ(doubts({"--memory.recompute=auto"}).size(), 1u);
-  EXPECT_TRUE(doubts({"--memory.recompute=auto", "--memory.limit_gib=2"}).empty());
-  EXPECT_TRUE(doubts({"--memory.recompute=cell"}).empty());
+TEST(Warnings, RecomputingAsMuchAsNoLimitNeeds) {
+  EXPECT_EQ(warnings({"--memory.recompute=auto"}).size(), 1u);
+  EXPECT_TRUE(warnings({"--memory.recompute=auto", "--memory.limit_gib=2"}).empty());
+  EXPECT_TRUE(warnings({"--memory.recompute=cell"}).empty());
 }
 
 TEST(Paths, ThatBeginWithATildeAreRefused) {
-  EXPECT_EQ(complaint({"plan", "--run.directory=~/runs/a"}),
-            "command line: run.directory = ~/runs/a begins with '~', which no shell has replaced. Allowed: a path. On "
-            "the command line write $HOME/... for it, in a parameter file the whole path.");
+  EXPECT_EQ(
+      complaint({"plan", "--run.directory=~/runs/a"}),
+      "command line: run.directory = ~/runs/a begins with '~', which the shell did not replace. Allowed: a path. On "
+      "the command line write $HOME/... for it, in a parameter file the whole path.");
   EXPECT_NE(complaint({"plan", "--init.weights=~ann/w.h5"}).find("Allowed: random, or a path. On"), std::string::npos);
   EXPECT_EQ(complaint({"plan", "--run.directory=./~/a", "--data.train=a~"}), test::kNothingThrown);
   EXPECT_EQ(complaint({"plan", "--run.directory=~/a", "--run.directory=/home/ann/a"}), test::kNothingThrown);
@@ -114,16 +125,11 @@ TEST(Paths, AreAllThatTakeAPath) {
 /// A folder with a link to itself.
 class Links : public ::testing::Test {
  protected:
-  Links() : folder_(std::filesystem::path(::testing::TempDir()) / "convoy_links") {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-    std::filesystem::create_symlink("loop", folder_ / "loop");
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string loop() const { return (folder_ / "loop").string(); }
+  Links() { std::filesystem::create_symlink("loop", loop()); }
+  std::string loop() const { return folder_ / "loop"; }
 
  private:
-  std::filesystem::path folder_;
+  test::TemporaryDirectory folder_;
 };
 
 TEST_F(Links, ThatLeadInACircleAreRefusedByTheKeyOfTheCommand) {
@@ -142,9 +148,8 @@ TEST(Paths, ThatAreTooLongAreRefusedByTheKeyOfTheCommand) {
   const std::string said = complaint({"plan", "--run.directory=new/" + too_long});
   EXPECT_EQ(said, "command line: run.directory = new/" + std::string(56, 'a') + "...: the path is too long: " + limits +
                       ". Choose another path.");
-  for (const std::string key : {"data.train", "data.test", "init.weights"})
-    EXPECT_NE(complaint({"train", "--data.train=a", "--data.test=b", "--" + key + "=./" + too_long}).find(limits),
-              std::string::npos)
+  for (const std::string key : {"--data.train=./", "--data.test=./", "--init.weights=./"})
+    EXPECT_NE(complaint({"train", "--data.train=a", "--data.test=b", key + too_long}).find(limits), std::string::npos)
         << key;
   EXPECT_NE(complaint({"import", "--import.source=a", "--import.output=" + too_long}).find("import.output = "),
             std::string::npos);
@@ -187,9 +192,17 @@ TEST(Needs, EvaluateNeedsATestSplitOrOneForValidation) {
 }
 
 TEST(Needs, PredictNeedsDataOfItsOwnOrASplit) {
-  EXPECT_EQ(complaint({"predict"}).find("convoy predict needs predict.data or data.test or data.val: "), 0u);
-  for (const std::string key : {"predict.data", "data.test", "data.val"})
+  EXPECT_EQ(complaint({"predict"}).find("convoy predict needs predict.data or predict.text or data.test or data.val: "),
+            0u);
+  for (const std::string key : {"predict.data", "predict.text", "data.test", "data.val"})
     EXPECT_EQ(complaint({"predict", "--" + key + "=a"}), kNothingThrown) << key;
+}
+
+TEST(Consistency, APredictionIsOfATextOrOfData) {
+  EXPECT_EQ(
+      complaint({"predict", "--predict.data=a", "--predict.text=What a film!"}),
+      "predict.text and predict.data are both given. Give one of them. (predict.text: command line; predict.data: "
+      "command line)");
 }
 
 TEST(Needs, ImportNeedsSourceAndOutput) {
@@ -200,7 +213,7 @@ TEST(Needs, ImportNeedsSourceAndOutput) {
 
 TEST(Consistency, APictureOfAPlanIsAnSvg) {
   EXPECT_EQ(complaint({"plan", "--plan.draw=step.png"}),
-            "plan.draw = step.png must end in .svg, which is what is written. (plan.draw: command line)");
+            "plan.draw = step.png must end in .svg, the format that is written. (plan.draw: command line)");
   EXPECT_EQ(complaint({"plan", "--plan.draw=step.svg"}), kNothingThrown);
 }
 
@@ -210,7 +223,8 @@ TEST(Consistency, EncodedImagesHaveNoSizeOfTheImport) {
   EXPECT_EQ(complaint(import), kNothingThrown);
   auto sized = import;
   sized.push_back("--import.size=64");
-  EXPECT_EQ(complaint(sized).find("import.size = 64 cannot be with import.storage = encoded"), 0u) << complaint(sized);
+  EXPECT_EQ(complaint(sized).find("import.size = 64 does not work with import.storage = encoded"), 0u)
+      << complaint(sized);
 }
 
 TEST(Consistency, CropsToASizeNeedOne) {
@@ -219,10 +233,10 @@ TEST(Consistency, CropsToASizeNeedOne) {
       0u);
   EXPECT_EQ(complaint({"plan", "--augment.eval_resize=256"}).find("augment.eval_resize = 256 needs augment.size"), 0u);
   EXPECT_EQ(complaint({"plan", "--augment.size=224", "--augment.eval_resize=200"})
-                .find("augment.eval_resize = 200 leaves less than augment.size = 224"),
+                .find("augment.eval_resize = 200 is smaller than augment.size = 224"),
             0u);
   EXPECT_EQ(complaint({"plan", "--augment.size=32", "--augment.crop=random_resized", "--augment.crop_padding=4"})
-                .find("augment.crop_padding = 4 goes with augment.crop = pad alone"),
+                .find("augment.crop_padding = 4 works only with augment.crop = pad"),
             0u);
   EXPECT_EQ(complaint({"plan", "--augment.size=224", "--augment.crop=random_resized", "--augment.eval_resize=256"}),
             kNothingThrown);

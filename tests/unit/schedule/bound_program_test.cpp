@@ -16,16 +16,15 @@ namespace convoy {
 
 namespace {
 
-using Place = std::pair<std::int64_t, std::int64_t>;  ///< chunk, and frame, buffer or micro-batch of it
+using ChunkSlot = std::pair<std::int64_t, std::int64_t>;  ///< chunk, and frame, buffer or micro-batch of it
 
 template <typename Check>
 void for_each_program(Check&& check) {
-  for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B,
-                                  ScheduleKind::kInterleaved, ScheduleKind::kZeroBubble})
+  for (const ScheduleKind kind : all_schedules())
     for (const std::int64_t stages : {1, 2, 3, 5, 8})
       for (const std::int64_t micro_batches : {1, 2, 3, 7, 8, 32})
         for (const std::int64_t buckets : {1, 3}) {
-          const std::int64_t chunks = kind == ScheduleKind::kInterleaved ? 3 : 1;
+          const std::int64_t chunks = traits_of(kind).has_chunks ? 3 : 1;
           const Schedule schedule = make_schedule(
               kind, testing::pipeline(
                         {.stages = stages, .micro_batches = micro_batches, .num_buckets = buckets, .chunks = chunks}));
@@ -49,14 +48,14 @@ bool completes_backward(const Instruction& i) {
 
 TEST(BoundProgram, AFrameHoldsOneMicroBatchAtATime) {
   for_each_program([](const StageProgram& program, const BoundProgram& bound) {
-    std::map<Place, std::int64_t> holder;  // frame -> micro-batch
+    std::map<ChunkSlot, std::int64_t> holder;  // frame -> micro-batch
     for (std::size_t i = 0; i < program.size(); ++i) {
       const Instruction& instruction = program[i];
       const std::int64_t m = instruction.micro_batch;
-      const Place frame{instruction.chunk, bound.actions[i].frame};
+      const ChunkSlot frame{instruction.chunk, bound.actions[i].frame};
       for (const EarlyReceive& receive : bound.receives_before(bound.actions[i]))
         if (receive.op == Op::kRecvActivation) {
-          EXPECT_TRUE(holder.emplace(Place{receive.chunk, receive.buffer}, receive.micro_batch).second);
+          EXPECT_TRUE(holder.emplace(ChunkSlot{receive.chunk, receive.buffer}, receive.micro_batch).second);
         }
       if (instruction.op == Op::kLoad) {
         holder.emplace(frame, m);  // unless its activation is on the way already
@@ -75,14 +74,14 @@ TEST(BoundProgram, AFrameHoldsOneMicroBatchAtATime) {
 
 TEST(BoundProgram, AGradientBufferHoldsOneGradientAtATime) {
   for_each_program([](const StageProgram& program, const BoundProgram& bound) {
-    std::map<Place, std::int64_t> holder;  // buffer -> micro-batch
+    std::map<ChunkSlot, std::int64_t> holder;  // buffer -> micro-batch
     for (std::size_t i = 0; i < program.size(); ++i) {
       const Action& action = bound.actions[i];
       for (const EarlyReceive& receive : bound.receives_before(action))
         if (receive.op == Op::kRecvGradient) {
-          EXPECT_TRUE(holder.emplace(Place{receive.chunk, receive.buffer}, receive.micro_batch).second);
+          EXPECT_TRUE(holder.emplace(ChunkSlot{receive.chunk, receive.buffer}, receive.micro_batch).second);
         }
-      const Place buffer{program[i].chunk, action.gradient_in};
+      const ChunkSlot buffer{program[i].chunk, action.gradient_in};
       if (program[i].op == Op::kBackwardWeight) {
         EXPECT_EQ(action.gradient_in, -1) << "the frame has all it needs";
       }
@@ -132,9 +131,9 @@ TEST(BoundProgram, AnActivationIsPostedRightAfterTheBackwardThatFreesItsFrame) {
 
 TEST(BoundProgram, BackwardAndSendUseTheSameGradientBuffer) {
   for_each_program([](const StageProgram& program, const BoundProgram& bound) {
-    std::map<Place, std::int64_t> written;  // micro-batch -> buffer
+    std::map<ChunkSlot, std::int64_t> written;  // micro-batch -> buffer
     for (std::size_t i = 0; i < program.size(); ++i) {
-      const Place micro_batch{program[i].chunk, program[i].micro_batch};
+      const ChunkSlot micro_batch{program[i].chunk, program[i].micro_batch};
       if (program[i].op == Op::kBackward || program[i].op == Op::kBackwardInput) {
         EXPECT_EQ(bound.actions[i].first_piece, !written.contains(micro_batch));
         written[micro_batch] = bound.actions[i].gradient_out;

@@ -17,10 +17,10 @@ namespace {
 
 using test::message_of;
 using testing::equal_costs;
+using testing::index_of;
 using testing::kUnit;
 using testing::kZeroBuffering;
 using testing::pipeline;
-using testing::place_of;
 
 std::string error_of(const Schedule& schedule, bool zero_buffering) {
   return message_of<Error>(
@@ -29,8 +29,8 @@ std::string error_of(const Schedule& schedule, bool zero_buffering) {
 
 TEST(Simulator, ReportsSwappedReceives) {
   Schedule schedule = make_gpipe(pipeline({.stages = 2, .micro_batches = 3}));
-  std::swap(schedule[1][place_of(schedule[1], {Op::kRecvActivation, 1})],
-            schedule[1][place_of(schedule[1], {Op::kRecvActivation, 2})]);
+  std::swap(schedule[1][index_of(schedule[1], {Op::kRecvActivation, 1})],
+            schedule[1][index_of(schedule[1], {Op::kRecvActivation, 2})]);
   for (const bool zero_buffering : {false, true}) {
     EXPECT_EQ(
         error_of(schedule, zero_buffering),
@@ -86,7 +86,7 @@ TEST(Simulator, ReportsAListThatWaitsForItsOwnBuffer) {
   // Stage 0 asks for all three gradients before it uses the first: one more than it has buffers for.
   Schedule schedule = make_gpipe(pipeline({.stages = 2, .micro_batches = 3}));
   StageProgram& first = schedule[0];
-  std::stable_partition(first.begin() + static_cast<std::ptrdiff_t>(place_of(first, {Op::kRecvGradient, 0})),
+  std::stable_partition(first.begin() + static_cast<std::ptrdiff_t>(index_of(first, {Op::kRecvGradient, 0})),
                         first.end(), [](const Instruction& i) { return i.op == Op::kRecvGradient; });
   EXPECT_EQ(error_of(schedule, false),
             "RecvGradient 2 waits for a gradient buffer that is held until a later backward.");

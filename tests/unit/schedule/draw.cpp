@@ -1,8 +1,10 @@
 /// See draw.h.
 #include "unit/schedule/draw.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -51,6 +53,16 @@ PipelineSpec pipeline(const PipelineSize& size) {
       .num_buckets = std::vector<std::int64_t>(static_cast<std::size_t>(size.stages * size.chunks), size.num_buckets)};
 }
 
+std::int64_t max_in_flight_of_all(const StageProgram& program) {
+  std::vector<std::int64_t> change(program.size() + 1, 0);
+  for (const SlotUse& use : slot_uses(program)) {
+    ++change[use.taken_at];
+    --change[use.released_at + 1];
+  }
+  std::partial_sum(change.begin(), change.end(), change.begin());
+  return *std::max_element(change.begin(), change.end());
+}
+
 PipelineCosts equal_costs(const Schedule& schedule, const ChunkCost& cost, std::int64_t chunks) {
   return {.chunks = std::vector<ChunkCost>(schedule.size() * static_cast<std::size_t>(chunks), cost)};
 }
@@ -66,7 +78,7 @@ PipelineCosts uneven_costs(std::int64_t virtual_stages, std::mt19937& engine) {
          .loss_seconds = draw_seconds() / 4,
          .backward_input_seconds = draw_seconds(),
          .backward_weight_seconds = draw_seconds(),
-         .behind = {.latency_seconds = draw_seconds() / 4, .size_bytes = seconds(engine), .bytes_per_second = 1}});
+         .to_next = {.latency_seconds = draw_seconds() / 4, .size_bytes = seconds(engine), .bytes_per_second = 1}});
   }
   return costs;
 }

@@ -11,9 +11,9 @@
 
 namespace convoy::testing {
 
-/// A line a stage, a column a unit of time: forward and each backward take one, transfers none.
+/// A line per stage, a column a unit of time: forward and each backward take one, transfers none.
 ///   "F0 F1 .  B0 .  B1"
-/// F forward, B backward or backward by input, W backward by weight; small letters in chunk 1.
+/// F forward, B backward or data gradient, W weight gradient; small letters in chunk 1.
 std::string draw(const Schedule& schedule, std::int64_t chunks = 1);
 
 struct PipelineSize {
@@ -41,6 +41,9 @@ PipelineCosts equal_costs(const Schedule& schedule, const ChunkCost& cost, std::
 /// Costs that differ from virtual stage to virtual stage, transfers up to as long as the computing: whole numbers,
 /// whose sums are exact.
 PipelineCosts uneven_costs(std::int64_t virtual_stages, std::mt19937& engine);
+
+/// Most micro-batches whose saved activations a stage holds at once; one that is in two chunks counts twice.
+std::int64_t max_in_flight_of_all(const StageProgram& program);
 
 /// Whether a chunk of a stage is the first, or the last, virtual stage.
 inline bool is_first(std::int64_t stage, std::int64_t chunk) {

@@ -29,7 +29,7 @@ TEST(EvaluationSchedule, RunsForwardOnceAMicroBatchWithOneInFlight) {
         expected.push_back({s == p - 1 ? Op::kLoss : Op::kSendActivation, i});
       }
       ASSERT_EQ(schedule[static_cast<std::size_t>(s)], expected);
-      ASSERT_EQ(max_in_flight(expected), 1);
+      ASSERT_EQ(testing::max_in_flight_of_all(expected), 1);
     }
   });
 }
@@ -39,7 +39,7 @@ TEST(EvaluationSchedule, TakesGroupsOfMicroBatchesThroughSeveralChunks) {
             "F0 F1 f0 f1 F2 F3 f2 f3 F4 .  f4 .\n"
             ".  F0 F1 f0 f1 F2 F3 f2 f3 F4 .  f4\n");
   for (const StageProgram& program : make_evaluation(pipeline({.stages = 3, .micro_batches = 7, .chunks = 2})))
-    EXPECT_EQ(max_in_flight(program), 1);
+    EXPECT_EQ(testing::max_in_flight_of_all(program), 1);
 }
 
 }  // namespace

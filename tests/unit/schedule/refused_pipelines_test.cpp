@@ -1,4 +1,4 @@
-/// No schedule is made for what is no pipeline, or for more chunks than its kind has.
+/// No schedule is made for what is not a pipeline, or for more chunks than its kind has.
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
@@ -24,9 +24,10 @@ TEST(Schedule, RefusesWhatIsNoPipeline) {
 
 TEST(Schedule, RefusesSeveralChunksWhereTheKindHasOne) {
   const PipelineSpec spec = pipeline({.stages = 2, .micro_batches = 2, .chunks = 2});
-  for (const ScheduleKind kind :
-       {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B, ScheduleKind::kZeroBubble})
-    EXPECT_THROW(make_schedule(kind, spec), Error);
+  for (const ScheduleTraits& schedule : kSchedules) {
+    if (schedule.has_chunks) continue;
+    EXPECT_THROW(make_schedule(schedule.kind, spec), Error) << name_of(schedule.kind);
+  }
 }
 
 }  // namespace

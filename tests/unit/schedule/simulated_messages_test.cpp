@@ -14,17 +14,17 @@ namespace convoy {
 namespace {
 
 using testing::equal_costs;
+using testing::index_of;
 using testing::kZeroBuffering;
 using testing::pipeline;
-using testing::place_of;
 using testing::transfer;
 
 TEST(Simulator, TransfersDelayTheReceiverButDoNotOccupyTheSender) {
   const Schedule schedule = make_gpipe(pipeline({.stages = 2, .micro_batches = 2}));
   const Simulation simulation =
-      simulate(schedule, equal_costs(schedule, {.forward_seconds = 1, .behind = transfer(10)}));
+      simulate(schedule, equal_costs(schedule, {.forward_seconds = 1, .to_next = transfer(10)}));
   const auto forward_end = [&](std::size_t s, std::int64_t m) {
-    return simulation.spans[s][place_of(schedule[s], {Op::kForward, m})].end_seconds;
+    return simulation.spans[s][index_of(schedule[s], {Op::kForward, m})].end_seconds;
   };
   EXPECT_EQ(forward_end(0, 0), 1);
   EXPECT_EQ(forward_end(0, 1), 2);   // while activation 0 travels
@@ -34,10 +34,10 @@ TEST(Simulator, TransfersDelayTheReceiverButDoNotOccupyTheSender) {
 
 TEST(Simulator, LatencyDoesNotHoldTheWire) {
   const Schedule schedule = make_gpipe(pipeline({.stages = 2, .micro_batches = 2}));
-  const TransferCost behind{.latency_seconds = 4, .size_bytes = 12, .bytes_per_second = 2};
-  const Simulation simulation = simulate(schedule, equal_costs(schedule, {.forward_seconds = 1, .behind = behind}));
+  const TransferCost to_next{.latency_seconds = 4, .size_bytes = 12, .bytes_per_second = 2};
+  const Simulation simulation = simulate(schedule, equal_costs(schedule, {.forward_seconds = 1, .to_next = to_next}));
   const auto arrival = [&](std::int64_t m) {
-    return simulation.spans[1][place_of(schedule[1], {Op::kRecvActivation, m})].end_seconds;
+    return simulation.spans[1][index_of(schedule[1], {Op::kRecvActivation, m})].end_seconds;
   };
   EXPECT_EQ(arrival(0), 11);  // 1 + 12/2 + 4
   EXPECT_EQ(arrival(1), 17);  // on the wire from 7 to 13, then 4
@@ -56,11 +56,11 @@ TEST(Simulator, ChunksShareTheWireBetweenTwoStages) {
        {Op::kLoss, 0, kAllBuckets, 1}},
   };
   PipelineCosts costs = equal_costs(schedule, {}, 2);
-  costs.chunks[0].behind = transfer(5);
-  costs.chunks[1].behind = transfer(1);  // back to stage 0
-  costs.chunks[2].behind = transfer(5);
+  costs.chunks[0].to_next = transfer(5);
+  costs.chunks[1].to_next = transfer(1);  // back to stage 0
+  costs.chunks[2].to_next = transfer(5);
   EXPECT_EQ(simulate(schedule, costs).step_seconds, 11);
-  // With a second micro-batch right behind the first, chunk 1's first activation, ready at 6, waits for it until 10.
+  // With a second micro-batch right after the first, chunk 1's first activation, ready at 6, waits for it until 10.
   Schedule longer = schedule;
   longer[0].insert(longer[0].begin() + 2, {{Op::kLoad, 1}, {Op::kSendActivation, 1}});
   longer[1].insert(longer[1].begin() + 2, {Op::kRecvActivation, 1});
@@ -73,8 +73,8 @@ TEST(Simulator, WithoutBufferingAMessageLeavesOnceItsReceiveIsPosted) {
   // Stage 1 has one slot, and computes Forward 0 from 3 to 8. With buffers activation 1 follows activation 0 and is
   // there at 3 + 2 = 5, before it is asked for; without, it leaves when the slot is released: 8 + 2.
   const Schedule schedule = make_evaluation(pipeline({.stages = 2, .micro_batches = 2}));
-  const PipelineCosts costs{.chunks = {{.forward_seconds = 1, .behind = transfer(2)}, {.forward_seconds = 5}}};
-  const std::size_t receive = place_of(schedule[1], {Op::kRecvActivation, 1});
+  const PipelineCosts costs{.chunks = {{.forward_seconds = 1, .to_next = transfer(2)}, {.forward_seconds = 5}}};
+  const std::size_t receive = index_of(schedule[1], {Op::kRecvActivation, 1});
   EXPECT_EQ(simulate(schedule, costs).spans[1][receive].end_seconds, 8);
   EXPECT_EQ(simulate(schedule, costs, kZeroBuffering).spans[1][receive].end_seconds, 10);
 }
@@ -83,9 +83,9 @@ TEST(Simulator, AFrameIsNotWrittenAgainBeforeItsActivationHasLeft) {
   // One slot in stage 0: Forward 1 may not overwrite activation 0 before that has left, at 1 + 10. Its latency is none
   // of the sender's business.
   const Schedule schedule = make_evaluation(pipeline({.stages = 2, .micro_batches = 2}));
-  ChunkCost cost{.forward_seconds = 1, .behind = transfer(10)};
-  cost.behind.latency_seconds = 100;
-  const std::size_t forward = place_of(schedule[0], {Op::kForward, 1});
+  ChunkCost cost{.forward_seconds = 1, .to_next = transfer(10)};
+  cost.to_next.latency_seconds = 100;
+  const std::size_t forward = index_of(schedule[0], {Op::kForward, 1});
   const Span span = simulate(schedule, equal_costs(schedule, cost)).spans[0][forward];
   EXPECT_EQ(span.begin_seconds, 1);
   EXPECT_EQ(span.ready_seconds, 11);
@@ -96,9 +96,9 @@ TEST(Simulator, ABackwardWaitsUntilItsBufferForTheGradientHasLeft) {
   // Gradients take 10, backwards 1: the third is written into the buffer of the first, which has left at 1 + 10.
   const Schedule schedule = make_gpipe(pipeline({.stages = 2, .micro_batches = 4}));
   PipelineCosts costs = equal_costs(schedule, {.backward_input_seconds = 1});
-  costs.chunks[0].behind = transfer(10);
+  costs.chunks[0].to_next = transfer(10);
   const Simulation simulation = simulate(schedule, costs);
-  const auto backward = [&](std::int64_t m) { return simulation.spans[1][place_of(schedule[1], {Op::kBackward, m})]; };
+  const auto backward = [&](std::int64_t m) { return simulation.spans[1][index_of(schedule[1], {Op::kBackward, m})]; };
   const double all_arrived = 40;
   EXPECT_EQ(backward(0).ready_seconds, all_arrived);
   EXPECT_EQ(backward(1).ready_seconds, all_arrived + 1);
@@ -115,7 +115,7 @@ TEST(Simulator, WithoutBufferingAReceiveIsNotPostedInTheMidstOfComputing) {
     const Schedule schedule = {{{Op::kLoad, 0}, {Op::kSendActivation, 0}, {Op::kLoad, 1}, {Op::kSendActivation, 1}},
                                second};
     PipelineCosts costs = equal_costs(schedule, {.forward_seconds = 5});
-    costs.chunks[0].behind = transfer(1);
+    costs.chunks[0].to_next = transfer(1);
     return simulate(schedule, costs, kZeroBuffering).spans[1].back().end_seconds;
   };
   EXPECT_EQ(arrival(true), 6);   // there at 2
@@ -123,7 +123,7 @@ TEST(Simulator, WithoutBufferingAReceiveIsNotPostedInTheMidstOfComputing) {
 }
 
 TEST(Simulator, AGradientsBufferIsFreeAfterTheBackwardByInput) {
-  // Stage 0 has used two gradients by input; the third is posted though no weights are done.
+  // Stage 0 has computed two data gradients; the third is posted though no weights are done.
   const auto last_receive = [](Op first) {
     StageProgram list;
     for (std::int64_t m = 0; m < 3; ++m) {

@@ -19,7 +19,7 @@ inline TransferCost transfer(std::int64_t seconds) {
   return {.size_bytes = seconds, .bytes_per_second = 1};
 }
 
-inline std::size_t place_of(const StageProgram& program, const Instruction& instruction) {
+inline std::size_t index_of(const StageProgram& program, const Instruction& instruction) {
   const auto found = std::find(program.begin(), program.end(), instruction);
   EXPECT_NE(found, program.end());
   return static_cast<std::size_t>(found - program.begin());

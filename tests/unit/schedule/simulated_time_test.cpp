@@ -16,11 +16,11 @@ namespace {
 
 using testing::equal_costs;
 using testing::for_each_size;
+using testing::index_of;
 using testing::kUnit;
 using testing::kZeroBuffering;
 using testing::pipeline;
 using testing::PipelineSize;
-using testing::place_of;
 using testing::transfer;
 using testing::uneven_costs;
 
@@ -165,7 +165,7 @@ TEST(Simulator, ExchangesRunBesideTheBackwardAndFoldsWaitForThem) {
       bucket_costs({.reduce_seconds = 7, .fold_seconds = 1, .update_seconds = 2, .gather_seconds = 3});
   const Simulation simulation = simulate(schedule, costs);
   const auto span = [&](Op op, std::int64_t bucket) {
-    return simulation.spans[0][place_of(schedule[0], {op, -1, bucket})];
+    return simulation.spans[0][index_of(schedule[0], {op, -1, bucket})];
   };
   EXPECT_EQ(span(Op::kReduceBucket, 1).end_seconds, 6);  // 1 + 5
   EXPECT_EQ(span(Op::kReduceBucket, 0).end_seconds, 11);
@@ -188,7 +188,7 @@ TEST(Simulator, BucketsTakeTheirShareOfABackward) {
     const bool splits = kind == ScheduleKind::kZeroBubble;
     const Op op = splits ? Op::kBackwardWeight : Op::kBackward;
     const Simulation simulation = simulate(schedule, costs);
-    const Span span = simulation.spans[0][place_of(schedule[0], {op, 0, 1})];
+    const Span span = simulation.spans[0][index_of(schedule[0], {op, 0, 1})];
     EXPECT_EQ(span.end_seconds - span.ready_seconds, splits ? 4 : 8);
     EXPECT_EQ(simulation.step_seconds, 11);
   }
@@ -219,7 +219,7 @@ TEST(Simulator, AllStagesAgreeWhenTheLastHasCome) {
   costs.agree_seconds = 5;
   const Simulation simulation = simulate(schedule, costs);
   for (std::size_t s = 0; s < 3; ++s) {
-    const Span span = simulation.spans[s][place_of(schedule[s], {Op::kAgreeOnUpdate})];
+    const Span span = simulation.spans[s][index_of(schedule[s], {Op::kAgreeOnUpdate})];
     EXPECT_EQ(span.ready_seconds, (2 + 2) * 9 + 5);  // stage 0 ends last
     EXPECT_EQ(simulation.stages[s].communication_seconds, 5);
   }
@@ -229,7 +229,7 @@ TEST(Simulator, DividesIdleTimeIntoBubbleAndCommunication) {
   // Stage 1 waits for Forward 0 until 4, then for the message until 9.
   const Schedule schedule = make_evaluation(pipeline({.stages = 2, .micro_batches = 1}));
   const Simulation simulation =
-      simulate(schedule, equal_costs(schedule, {.forward_seconds = 4, .behind = transfer(5)}));
+      simulate(schedule, equal_costs(schedule, {.forward_seconds = 4, .to_next = transfer(5)}));
   EXPECT_EQ(simulation.stages[1].bubble_seconds, 4);
   EXPECT_EQ(simulation.stages[1].communication_seconds, 5);
   EXPECT_EQ(simulation.stages[1].busy_seconds, 4);

@@ -12,7 +12,6 @@
 namespace convoy {
 namespace {
 
-using testing::equal_costs;
 using testing::pipeline;
 
 /// Whole numbers of "seconds": sums and differences are exact.
@@ -109,7 +108,7 @@ TEST(IdleTime, SumsToTheWaitsAndWithWorkToAllTime) {
   const auto idle = divide_idle(measured, with_waits(measured, 4));
   for (std::size_t rank = 0; rank < 2; ++rank) {
     std::vector<double> sums(measured.ranks[rank].size(), 0.0);
-    for (const IdleSlice& slice : idle[rank]) sums[slice.place] += slice.seconds();
+    for (const IdleSlice& slice : idle[rank]) sums[slice.instruction_index] += slice.seconds();
     for (std::size_t i = 0; i < sums.size(); ++i) EXPECT_EQ(sums[i], measured.ranks[rank][i].wait_seconds()) << i;
   }
   const TimeShares shares = shares_of(measured, idle);

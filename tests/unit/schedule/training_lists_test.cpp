@@ -1,4 +1,4 @@
-/// Every promise of schedule.h about the lists of a training step, for every schedule over stages 1-8, micro-batches
+/// Every guarantee of schedule.h about the lists of a training step, for every schedule over stages 1-8, micro-batches
 /// 1-32 and 1 or 3 buckets, at equal costs and at uneven ones.
 #include <functional>
 #include <map>
@@ -38,9 +38,9 @@ class List {
       const Instruction& instruction = program[i];
       if (instruction.op == Op::kAgreeOnUpdate) agree_ = static_cast<std::int64_t>(i);
       if (instruction.chunk != chunk) continue;
-      Place& place = places_[{instruction.op, instruction.micro_batch, instruction.bucket}];
-      ++place.count;
-      place.at = static_cast<std::int64_t>(i);
+      Occurrence& occurrence = occurrences_[{instruction.op, instruction.micro_batch, instruction.bucket}];
+      ++occurrence.count;
+      occurrence.at = static_cast<std::int64_t>(i);
     }
   }
 
@@ -54,12 +54,12 @@ class List {
   std::int64_t agree() const { return agree_; }
 
   std::int64_t count(Op op, std::int64_t m, std::int64_t bucket = kAllBuckets) const {
-    const auto place = places_.find({op, m, bucket});
-    return place == places_.end() ? 0 : place->second.count;
+    const auto occurrence = occurrences_.find({op, m, bucket});
+    return occurrence == occurrences_.end() ? 0 : occurrence->second.count;
   }
   std::int64_t at(Op op, std::int64_t m, std::int64_t bucket = kAllBuckets) const {
-    const auto place = places_.find({op, m, bucket});
-    return place == places_.end() ? size_ : place->second.at;
+    const auto occurrence = occurrences_.find({op, m, bucket});
+    return occurrence == occurrences_.end() ? size_ : occurrence->second.at;
   }
   /// The first and the last part of one micro-batch's backward, or half of it.
   std::int64_t begin_of(Op backward, std::int64_t m) const {
@@ -72,13 +72,13 @@ class List {
   }
 
  private:
-  struct Place {
+  struct Occurrence {
     std::int64_t count = 0, at = 0;
   };
   std::int64_t stage_, chunk_;
   const PipelineSpec& spec_;
   std::int64_t size_, agree_ = -1;
-  std::map<std::tuple<Op, std::int64_t, std::int64_t>, Place> places_;
+  std::map<std::tuple<Op, std::int64_t, std::int64_t>, Occurrence> occurrences_;
 };
 
 class TrainingSchedule : public ::testing::TestWithParam<Case> {
@@ -286,15 +286,22 @@ TEST_P(TrainingSchedule, ReleasesAChunksSlotsInTheOrderInWhichTheyAreTaken) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, TrainingSchedule,
-    ::testing::Values(
-        Case{.name = "Naive", .kind = ScheduleKind::kNaive}, Case{.name = "Gpipe", .kind = ScheduleKind::kGpipe},
-        Case{.name = "OneFOneB", .kind = ScheduleKind::k1F1B},
-        Case{.name = "Interleaved2", .kind = ScheduleKind::kInterleaved, .chunks = 2, .follows_costs = true},
-        Case{.name = "Interleaved3", .kind = ScheduleKind::kInterleaved, .chunks = 3, .follows_costs = true},
-        Case{.name = "ZeroBubble", .kind = ScheduleKind::kZeroBubble, .splits_backward = true, .follows_costs = true}),
-    [](const auto& instance) { return instance.param.name; });
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const ScheduleTraits& schedule : kSchedules) {
+    for (const std::int64_t chunks :
+         schedule.has_chunks ? std::vector<std::int64_t>{2, 3} : std::vector<std::int64_t>{1})
+      cases.push_back({.name = fmt::format("{}_{}", name_of(schedule.kind), chunks),
+                       .kind = schedule.kind,
+                       .chunks = chunks,
+                       .splits_backward = schedule.splits_backward,
+                       .follows_costs = schedule.follows_costs});
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TrainingSchedule, ::testing::ValuesIn(all_cases()),
+                         [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
 }  // namespace convoy

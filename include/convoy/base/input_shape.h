@@ -1,0 +1,29 @@
+/// What a network reads of each sample: the pixels of an image, or the tokens of a text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "convoy/base/shape.h"
+
+namespace convoy {
+
+/// Texts of up to `length` tokens T, each one of `vocabulary` V.
+struct TextShape {
+  std::int64_t length = 0, vocabulary = 0;
+
+  bool operator==(const TextShape&) const = default;
+};
+
+inline std::string to_string(const TextShape& s) {
+  return fmt::format("{} tokens of {}", s.length, s.vocabulary);
+}
+
+using InputShape = std::variant<ImageShape, TextShape>;
+
+inline std::string to_string(const InputShape& s) {
+  return std::visit([](const auto& shape) { return to_string(shape); }, s);
+}
+
+}  // namespace convoy

@@ -1,0 +1,31 @@
+/// From a data set and the metadata of a network to the path between them, whatever kind of input they hold.
+#pragma once
+
+#include <memory>
+
+#include "convoy/base/data_type.h"
+#include "convoy/data/sample_path.h"
+#include "convoy/io/checkpoint.h"
+#include "convoy/io/sample_store.h"
+#include "convoy/params/parameters.h"
+
+namespace convoy {
+
+enum class SampleView {
+  kTraining,    ///< changed at random, as the parameters ask for
+  kEvaluation,  ///< only brought to the network's input
+  kMirrored,    ///< likewise, and mirrored: the second view of evaluate.mirror
+};
+
+struct SamplePathSpec {
+  const io::SampleStore& samples;     ///< outlives the path
+  const io::ModelMetadata& metadata;  ///< of the network
+  const Parameters& params;
+  SampleView view = SampleView::kTraining;
+  DataType type = DataType::kFloat32;  ///< of the network's activations
+};
+
+/// Throws RequestError where the parameters ask for what these samples do not have.
+std::unique_ptr<SamplePath> make_sample_path(const SamplePathSpec& spec);
+
+}  // namespace convoy

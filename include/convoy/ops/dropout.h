@@ -1,0 +1,49 @@
+/// The contract of dropout: Srivastava et al. 2014, scaled in training so that evaluation changes nothing.
+#pragma once
+
+#include <cstdint>
+
+#include "convoy/base/data_type.h"
+
+namespace convoy::ops {
+
+/// What random numbers are drawn for that an operation draws while it computes: nobody stores them, who needs them
+/// again draws them again. Of one micro-batch; in memory that the device reads, so that recorded work draws anew in
+/// each step.
+struct DrawKey {
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;
+  std::uint64_t micro_batch = 0;  ///< its index in the step, counted over all replicas; below 2^32
+};
+
+struct DropoutSpec {
+  std::int64_t count = 0;              ///< values of x, at most 2^34
+  float p = 0;                         ///< the share that is dropped, in [0, 1)
+  std::uint64_t layer = 0;             ///< a number that no other layer of the network has
+  DataType type = DataType::kFloat32;  ///< of x, y, dx, dy
+
+  std::uint32_t threshold() const { return static_cast<std::uint32_t>(static_cast<double>(p) * 0x1p32); }
+  float scale() const { return 1 / (1 - p); }
+};
+
+/// y[i] = scale * x[i] where word i is at least the threshold, elsewhere 0; rounded to float32, then to spec.type.
+/// Word i is word i % 4 of Philox4x32-10 of
+///   the key      seed ^ layer                   two words, the low one first
+///   the counter  i / 4, micro_batch, step       one word, one word, two words with the low one first
+/// So all devices have the same bits. Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC
+/// 2011.
+class DropoutOp {
+ public:
+  using Spec = DropoutSpec;
+  static constexpr const char* kName = "dropout";
+
+  virtual ~DropoutOp() = default;
+
+  /// Forward: y of x. Backward: dx of dy, by the same factors. `key` in device memory; y may be x.
+  virtual void run(const DrawKey* key, const void* x, void* y) = 0;
+  /// y = residual + dropout(x), the sum after a Transformer's dropout in one pass: the bits of run(key, x, y) and then
+  /// ElementwiseOps::add of the residual. y may be x or the residual.
+  virtual void run_and_add(const DrawKey* key, const void* x, const void* residual, void* y) = 0;
+};
+
+}  // namespace convoy::ops

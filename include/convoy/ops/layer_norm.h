@@ -1,0 +1,56 @@
+/// The contract of layer normalisation: Ba, Kiros, Hinton 2016, "Layer normalization".
+#pragma once
+
+#include <cstdint>
+
+#include "convoy/base/data_type.h"
+
+namespace convoy::ops {
+
+struct LayerNormSpec {
+  std::int64_t num_rows = 0;           ///< R: each is normalised by itself
+  std::int64_t width = 0;              ///< C
+  float epsilon = 1e-5f;               ///< added to the variance
+  DataType type = DataType::kFloat32;  ///< of x, y, dy, dx
+};
+
+struct LayerNormForward {
+  const void* x = nullptr;       ///< (R,C)
+  const float* gamma = nullptr;  ///< (C)
+  const float* beta = nullptr;   ///< (C)
+  void* y = nullptr;             ///< (R,C) overwritten; may be x
+  float* mean = nullptr;         ///< (R) overwritten: for backward
+  float* inv_std = nullptr;      ///< (R) overwritten: likewise, 1 / sqrt(variance + epsilon)
+};
+
+struct LayerNormBackward {
+  const void* dy = nullptr;
+  const void* x = nullptr;
+  const float* gamma = nullptr;
+  const float* mean = nullptr;
+  const float* inv_std = nullptr;
+  void* dx = nullptr;       ///< (R,C) overwritten; may be dy
+  float* dgamma = nullptr;  ///< (C) overwritten; null, with dbeta: not wanted
+  float* dbeta = nullptr;   ///< (C) overwritten
+  /// Adds to dx, which is not dy: where x has other readers, as in front of a residual branch.
+  bool adds_to_dx = false;
+};
+
+/// mean and (biased) variance of each row    h = (x - mean) * inv_std    y = gamma * h + beta
+/// g = gamma * dy    dx = inv_std * (g - mean_C(g) - h * mean_C(g * h)), or dx + that
+/// dgamma = sum over rows of dy * h    dbeta = sum over rows of dy
+/// The variance is the mean of (x - mean)^2: a mean far from 0 costs it no digits. Sums over rows go in blocks that
+/// follow from the shape, so that no bit depends on the number of threads. Computed in float32, rounded once to
+/// spec.type.
+class LayerNormOp {
+ public:
+  using Spec = LayerNormSpec;
+  static constexpr const char* kName = "layer norm";
+
+  virtual ~LayerNormOp() = default;
+
+  virtual void forward(const LayerNormForward& args) = 0;
+  virtual void backward(const LayerNormBackward& args) = 0;
+};
+
+}  // namespace convoy::ops

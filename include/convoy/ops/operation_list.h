@@ -1,0 +1,55 @@
+/// The list of all operations: what a backend creates, hands on or watches follows from it.
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "convoy/ops/activation.h"
+#include "convoy/ops/attention.h"
+#include "convoy/ops/batch_norm.h"
+#include "convoy/ops/convolution.h"
+#include "convoy/ops/dropout.h"
+#include "convoy/ops/embedding.h"
+#include "convoy/ops/image_batch.h"
+#include "convoy/ops/layer_norm.h"
+#include "convoy/ops/linear.h"
+#include "convoy/ops/pooling.h"
+#include "convoy/ops/sequence_mean.h"
+#include "convoy/ops/shortcut.h"
+#include "convoy/ops/softmax_cross_entropy.h"
+
+namespace convoy::ops {
+
+/// An operation to be created. Each contract Op says what must be known of it (Op::Spec) and its name (Op::kName).
+template <typename Op>
+struct OpRequest {
+  const typename Op::Spec& spec;
+};
+
+template <typename... Ops>
+struct OperationList {
+  using Request = std::variant<OpRequest<Ops>...>;
+  using Created = std::variant<std::unique_ptr<Ops>...>;
+};
+
+using AllOperations = OperationList<ActivationOp, AttentionOp, AveragePoolOp, BatchNormOp, ConvolutionOp, DropoutOp,
+                                    EmbeddingOp, GlobalAveragePoolOp, ImageBatchOp, LayerNormOp, LinearOp, MaxPoolOp,
+                                    SequenceMeanOp, ShortcutOp, SoftmaxCrossEntropyOp>;
+using AnyRequest = AllOperations::Request;
+using AnyOp = AllOperations::Created;
+
+/// Of an Op; null where the request is for another.
+template <typename Op>
+const typename Op::Spec* spec_of(const AnyRequest& request) {
+  const auto* found = std::get_if<OpRequest<Op>>(&request);
+  return found == nullptr ? nullptr : &found->spec;
+}
+
+/// create.template operator()<Op>(spec), which returns a std::unique_ptr<Op>.
+template <typename Create>
+AnyOp create_requested(const AnyRequest& request, Create&& create) {
+  return std::visit(
+      [&]<typename Op>(const OpRequest<Op>& of) -> AnyOp { return create.template operator()<Op>(of.spec); }, request);
+}
+
+}  // namespace convoy::ops

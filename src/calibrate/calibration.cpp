@@ -1,0 +1,124 @@
+/// The file is blocks of lines with an empty line between them; a block's second line is the key of what was measured.
+#include "calibrate/calibration.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "convoy/base/error.h"
+#include "convoy/base/log.h"
+#include "convoy/comm/on_root.h"
+#include "convoy/comm/topology.h"
+#include "convoy/io/atomic_file.h"
+#include "convoy/io/checkpoint.h"
+
+#include "plan/share_engines.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::size_t kMaxBlocks = 64;  // of the latest measurements
+
+std::vector<std::string> blocks_of(const std::string& text) {
+  std::vector<std::string> blocks;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t gap = text.find("\n\n", begin);
+    const std::size_t end = gap == std::string::npos ? text.size() : gap + 1;
+    if (end > begin + 1) blocks.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return blocks;
+}
+
+// Title and key.
+std::string head_of(const std::string& block) {
+  const std::size_t title_end = block.find('\n');
+  return block.substr(0, title_end == std::string::npos ? title_end : block.find('\n', title_end + 1));
+}
+
+// The first that `parse` takes of the file's blocks; what it throws is why it is to be measured again.
+template <typename Parse>
+auto find(const std::string& text, const std::string& file, bool is_root, const Parse& parse) -> decltype(parse(text)) {
+  try {
+    for (const std::string& block : blocks_of(text))
+      if (auto found = parse(block)) return found;
+  } catch (const Error& error) {
+    if (is_root) log_warning(fmt::format("{} cannot be used: {}. Its values are measured again", file, error.what()));
+  }
+  return std::nullopt;
+}
+
+std::int64_t largest_boundary(const Network& network) {
+  std::int64_t bytes = 0;
+  for (std::size_t i = 1; i < network.size(); ++i) bytes = std::max(bytes, network[i]->x().bytes());
+  return bytes;
+}
+
+std::int64_t arena_bytes(const Network& network) {
+  std::int64_t count = 0;
+  for (const auto& cell : network) count += cell->memory().arena_count();
+  return count * kFloatBytes;
+}
+
+}  // namespace
+
+std::string costs_path(const RunParams& run) {
+  return run.directory + "/costs.txt";
+}
+
+CalibrationSpec calibration_spec(const NetworkSpec& network, const RunParams& run, const mpi::Communicator& world,
+                                 ops::Backend& backend) {
+  const bool shares_cores = backend.device().is_host();
+  return {.network = network,
+          .file = costs_path(run),
+          .engines_file = engines_path(run),
+          .node = shares_cores ? find_node_load(world, threads_per_rank(run.threads, world)) : NodeLoad()};
+}
+
+MachineCosts find_machine_costs(const CalibrationSpec& spec, const mpi::Communicator& world, ops::Backend& backend) {
+  std::string text;
+  mpi::on_root(world, [&] { text = io::read_text(spec.file).value_or(""); });
+  text = world.broadcast(text, 0);
+  const Network network = make_network(spec.network);
+  const RatesSpec rates{.message_bytes = largest_boundary(network), .arena_bytes = arena_bytes(network)};
+  // By the root's keys: nodes may differ in their processors, and all ranks must find or measure the same.
+  const std::string cells_key = world.broadcast(costs_key(spec.network, backend, world.size(), spec.node), 0);
+  const std::string rates_key_of_root = world.broadcast(rates_key(rates, backend, world.size(), spec.node), 0);
+  const auto cells_found = find(text, spec.file, world.rank() == 0, [&](const std::string& block) {
+    return CellCosts::parse(block, cells_key, network.size());
+  });
+  const auto rates_found = find(text, spec.file, world.rank() == 0, [&](const std::string& block) {
+    return MachineRates::parse(block, rates_key_of_root);
+  });
+  MachineCosts costs{.node = spec.node};
+  if (cells_found) {
+    costs.cells = *cells_found;
+  } else {
+    share_engines(network, world, spec.engines_file, backend);
+    costs.cells = measure_cell_costs(spec.network, spec.node, world, backend);
+  }
+  costs.rates = rates_found ? *rates_found : measure_rates(rates, spec.node, world, backend);
+  costs.cells.key = cells_key;
+  costs.rates.key = rates_key_of_root;
+  return costs;
+}
+
+std::string with_costs(const std::string& text, const MachineCosts& costs) {
+  std::vector<std::string> kept = blocks_of(text);
+  const auto put = [&](const std::string& key, const std::string& block) {
+    if (key.empty()) return;
+    std::erase_if(kept, [&](const std::string& other) { return head_of(other) == head_of(block); });
+    kept.push_back(block);
+  };
+  put(costs.cells.key, costs.cells.serialise());
+  put(costs.rates.key, costs.rates.serialise());
+  if (kept.size() > kMaxBlocks) kept.erase(kept.begin(), kept.end() - kMaxBlocks);
+  return fmt::format("{}", fmt::join(kept, "\n"));
+}
+
+void keep_costs(const std::string& file, const MachineCosts& costs) {
+  const std::string before = io::read_text(file).value_or(""), after = with_costs(before, costs);
+  if (after != before) io::write_text_atomically(file, after);
+}
+
+}  // namespace convoy

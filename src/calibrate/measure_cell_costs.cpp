@@ -1,0 +1,216 @@
+/// A micro-batch goes through a stage of its own, and the device's stopwatch is marked between cells: each finds the
+/// memory as warm or as cold as in a step.
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <span>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/median.h"
+
+#include "plan/cell_costs.h"
+#include "plan/machine_rates.h"
+#include "step/stage.h"
+
+namespace convoy {
+
+namespace {
+
+// Neighbouring cells are measured together up to so many bytes a lap: far more than caches hold.
+constexpr std::int64_t kWindowBytes = std::int64_t{1} << 29;
+
+constexpr FrameSlot kFirstSlot{};
+
+constexpr int kMaxRounds = 9;
+constexpr double kEnoughSeconds = 0.5;  // of a window: after so long no more rounds are made
+
+// What decides how long a cell takes; without a gradient to hand on it has no backward.
+std::string signature(const Cell& cell, bool has_backward) {
+  const CellMemory& memory = cell.memory();
+  std::string text = fmt::format("{} {} {} {} {} {}", to_string(cell.x().shape), to_string(cell.y().shape),
+                                 memory.activation_bytes(), memory.forward_flop(), cell.is_frozen(), has_backward);
+  for (const CellMemory::Entry& entry : memory.parameters())
+    text += fmt::format(" {}", fmt::join(entry.spec.dims, "x"));
+  return text;
+}
+
+// Weights with their gradients, and one micro-batch's activations with theirs.
+std::int64_t bytes_of(const Cell& cell) {
+  const CellMemory& memory = cell.memory();
+  return 4 * memory.arena_count() * kFloatBytes + memory.activation_bytes() + memory.weight_gradient_input_bytes() +
+         memory.statistic_bytes() + memory.scratch_bytes() + 2 * cell.x().bytes();
+}
+
+std::vector<CellRange> windows_of(const Network& network) {
+  std::vector<CellRange> windows;
+  std::int64_t bytes = 0;
+  for (std::int64_t i = 0; i < std::ssize(network); ++i) {
+    bytes += bytes_of(*network[i]);
+    if (windows.empty() || bytes > kWindowBytes) {
+      windows.push_back({i, i});
+      bytes = bytes_of(*network[i]);
+    }
+    windows.back().end = i + 1;
+  }
+  return windows;
+}
+
+/// Any values, as a step has them in size: what is not an ordinary number is slower.
+void fill(ops::Backend& backend, DataType type, void* to, std::int64_t count) {
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.01f * static_cast<float>(i * 37 % 101);
+  const Buffer floats(backend.device(), count * kFloatBytes);
+  backend.device().copy_to_device(floats.data(), values.data(), count * kFloatBytes);
+  backend.elementwise().round_to(type, floats.floats(), to, count);
+  backend.device().synchronize();
+}
+
+/// A stage of a window of cells, with one micro-batch.
+class Lap {
+ public:
+  Lap(const NetworkSpec& spec, const CellRange& cells, bool recomputes, ops::Backend& backend)
+      : network_(make_network(spec)),
+        cells_(cells),
+        backend_(backend),
+        stage_(backend, network_,
+               plan_stage(network_, {.runs = {cells},
+                                     .recomputed = std::vector<bool>(network_.size(), recomputes),
+                                     .splits_backward = true})),
+        gradients_(backend.device(), stage_.plan().layout.count * kFloatBytes),
+        dy_(backend.device(), stage_.last_cell().dy().bytes()),
+        stopwatch_(backend.device().make_stopwatch(2 * cells.size() + 1)) {
+    std::vector<float> values(static_cast<std::size_t>(stage_.plan().layout.count));
+    for (const ArenaEntry& entry : stage_.plan().layout.entries)
+      std::ranges::copy(initial_values(entry.spec, {.seed = 1}), values.begin() + entry.offset);
+    backend.device().copy_to_device(stage_.parameters().masters, values.data(), std::ssize(values) * kFloatBytes);
+    stage_.reload_weights();
+    fill(backend, spec.type, stage_.input(kFirstSlot), stage_.first_cell().x().shape.count());
+    fill(backend, spec.type, dy_.data(), stage_.last_cell().y().shape.count());
+  }
+
+  // All in seconds by cell, those of backward from the last to the first that is trained.
+  std::vector<double> forward() {
+    return timed([&](const ProgressHook& mark) { stage_.forward(kFirstSlot, true, mark); });
+  }
+  // Stage::backward: two for each cell that is recomputed; Stage::backward_weight: without frozen cells.
+  std::vector<double> backward(void (Stage::*part)(const Stage::BackwardPiece&, const ProgressHook&) const) {
+    const Stage::BackwardPiece piece = all();
+    return timed([&](const ProgressHook& mark) { (stage_.*part)(piece, mark); });
+  }
+
+ private:
+  // Its gradient arrives again: the last backward has consumed it.
+  Stage::BackwardPiece all() const {
+    const ChunkPlan& chunk = stage_.plan().chunks.front();
+    const Stage::BackwardPiece piece{.slot = kFirstSlot,
+                                     .cells = cells_,
+                                     .dy = chunk.is_last ? stage_.dlogits(kFirstSlot) : stage_.gradient_in(0, 0),
+                                     .dx = chunk.is_first ? nullptr : stage_.gradient_out(0, 0),
+                                     .gradients = gradients_.floats()};
+    backend_.elementwise().add(stage_.plan().type, dy_.data(), dy_.data(), piece.dy,
+                               stage_.last_cell().y().shape.count());
+    return piece;
+  }
+
+  std::vector<double> timed(const std::function<void(const ProgressHook& mark)>& work) {
+    std::int64_t num_marks = 0;
+    const auto mark = [&] { stopwatch_->mark(num_marks++); };
+    mark();
+    work(mark);
+    std::vector<double> seconds = stopwatch_->read(num_marks);
+    for (std::size_t i = 0; i + 1 < seconds.size(); ++i) seconds[i] = seconds[i + 1] - seconds[i];
+    seconds.pop_back();
+    return seconds;
+  }
+
+  Network network_;
+  CellRange cells_;
+  ops::Backend& backend_;
+  Stage stage_;
+  Buffer gradients_, dy_;
+  std::unique_ptr<Stopwatch> stopwatch_;
+};
+
+/// The same cells twice, once to be recomputed.
+class Window {
+ public:
+  Window(const NetworkSpec& spec, const Network& network, const CellRange& cells, ops::Backend& backend)
+      : network_(network),
+        cells_(cells),
+        plain_(spec, cells, /*recomputes=*/false, backend),
+        recomputing_(spec, cells, /*recomputes=*/true, backend) {}
+
+  /// By cell.
+  std::vector<CellCost> measure_once() {
+    std::vector<CellCost> costs(static_cast<std::size_t>(cells_.size()));
+    const std::vector<double> forward = plain_.forward(), backward = plain_.backward(&Stage::backward);
+    plain_.forward();
+    const std::vector<double> data_gradient = plain_.backward(&Stage::backward_input);
+    const std::vector<double> weight_gradient = plain_.backward(&Stage::backward_weight);
+    recomputing_.forward();
+    const std::vector<double> again = recomputing_.backward(&Stage::backward);
+    for (std::size_t i = 0; i < forward.size(); ++i) costs[i].forward_seconds = forward[i];
+    std::size_t num_frozen = 0;
+    for (std::size_t k = 0; k < backward.size(); ++k) {
+      const std::size_t i = costs.size() - 1 - k;
+      costs[i].backward_seconds = backward[k];
+      costs[i].backward_input_seconds = data_gradient[k];
+      costs[i].recompute_seconds = again[2 * k];
+      if (network_[cells_.begin + static_cast<std::int64_t>(i)]->is_frozen()) {
+        ++num_frozen;
+      } else {
+        costs[i].backward_weight_seconds = weight_gradient[k - num_frozen];
+      }
+    }
+    return costs;
+  }
+
+ private:
+  const Network& network_;
+  CellRange cells_;
+  Lap plain_, recomputing_;
+};
+
+using Samples = std::vector<CellCost>;
+
+void measure_window(Window& window, std::span<Samples* const> samples_of_cells) {
+  window.measure_once();  // meets code and memory for the first time
+  const double begin = now_seconds();
+  for (int round = 0; round < kMaxRounds && (round == 0 || now_seconds() - begin < kEnoughSeconds); ++round) {
+    const std::vector<CellCost> costs = window.measure_once();
+    for (std::size_t i = 0; i < costs.size(); ++i) samples_of_cells[i]->push_back(costs[i]);
+  }
+}
+
+double median_of(const Samples& samples, double CellCost::*part) {
+  std::vector<double> seconds;
+  for (const CellCost& sample : samples) seconds.push_back(sample.*part);
+  return median(std::move(seconds));
+}
+
+}  // namespace
+
+CellCosts measure_cell_costs(const NetworkSpec& spec, const NodeLoad& node, const mpi::Communicator& world,
+                             ops::Backend& backend) {
+  const Network network = make_network(spec);
+  std::map<std::string, Samples> samples;
+  std::vector<Samples*> samples_of_cells;
+  bool has_backward = false;
+  for (const auto& cell : network) {
+    has_backward = has_backward || !cell->is_frozen();
+    samples_of_cells.push_back(&samples[signature(*cell, has_backward)]);
+  }
+  for (const CellRange& cells : windows_of(network)) {
+    Window window(spec, network, cells, backend);
+    take_turns(world, node, /*in_pairs=*/false,
+               [&] { measure_window(window, std::span(samples_of_cells).subspan(cells.begin, cells.size())); });
+  }
+  std::map<const Samples*, CellCost> medians;
+  for (const auto& [cell, of_cell] : samples)
+    for (double CellCost::*part : kCellCostParts) medians[&of_cell].*part = slowest(world, median_of(of_cell, part));
+  CellCosts costs{.key = costs_key(spec, backend, world.size(), node), .cells = {}};
+  for (const Samples* of_cell : samples_of_cells) costs.cells.push_back(medians.at(of_cell));
+  return costs;
+}
+
+}  // namespace convoy

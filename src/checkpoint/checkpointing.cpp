@@ -1,0 +1,258 @@
+/// Turns slices of arenas into tensors and tensors into slices; compares names and shapes.
+#include "checkpoint/checkpointing.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "convoy/base/error.h"
+#include "convoy/comm/tags.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::size_t kShown = 3;
+
+std::string shape(const std::vector<std::int64_t>& dims) {
+  return fmt::format("{}", fmt::join(dims, "x"));
+}
+
+// "2 missing (fc.weight, fc.bias)", "40 missing (a, b, c, ...)"; nothing where there is none.
+void append(std::string& text, const std::vector<std::string>& names, const char* kind) {
+  if (names.empty()) return;
+  const std::vector<std::string> shown(names.begin(), names.begin() + std::min(names.size(), kShown));
+  text += fmt::format("{}{} {} ({}{})", text.empty() ? "" : "; ", names.size(), kind, fmt::join(shown, ", "),
+                      shown.size() < names.size() ? ", ..." : "");
+}
+
+using TensorsByName = std::unordered_map<std::string, const io::NamedTensor*>;
+
+// They stay where they are.
+TensorsByName by_name(const std::vector<io::NamedTensor>& tensors) {
+  TensorsByName map;
+  for (const io::NamedTensor& tensor : tensors) map[tensor.name] = &tensor;
+  return map;
+}
+
+WeightMatch match_weights(const Network& network, const std::vector<io::NamedTensor>& tensors) {
+  const TensorsByName found = by_name(tensors);
+  WeightMatch match;
+  std::set<std::string> expected;
+  for (const auto& cell : network) {
+    for (const auto& entry : cell->memory().parameters()) {
+      const ParameterSpec& spec = entry.spec;
+      expected.insert(spec.name);
+      const auto tensor = found.find(spec.name);
+      if (tensor == found.end()) {
+        match.missing.push_back(spec.name);
+      } else if (tensor->second->dims != spec.dims) {
+        match.wrong_shapes.push_back(
+            fmt::format("{}: {}, not {}", spec.name, shape(tensor->second->dims), shape(spec.dims)));
+      } else {
+        match.matching.insert(spec.name);
+      }
+    }
+  }
+  for (const io::NamedTensor& tensor : tensors)
+    if (!expected.contains(tensor.name)) match.unexpected.push_back(tensor.name);
+  return match;
+}
+
+std::vector<float> to_host(Device& device, const float* data, std::int64_t count) {
+  std::vector<float> host(count);
+  device.copy_to_host(host.data(), data, count * kFloatBytes);
+  device.synchronize();
+  return host;
+}
+
+// `from` gives its floats to rank 0: rank 0 returns them, everyone else nothing.
+std::vector<float> bring_to_root(const ProcessGrid& grid, int from, int tag, std::vector<float> mine,
+                                 std::int64_t count) {
+  const mpi::Communicator& world = grid.world();
+  if (from == 0) return mine;
+  if (world.rank() == from) world.send(mine.data(), count * kFloatBytes, 0, tag);
+  if (!grid.is_root()) return {};
+  std::vector<float> theirs(count);
+  world.receive(theirs.data(), count * kFloatBytes, from, tag);
+  return theirs;
+}
+
+// An arena's entries as tensors in file order; statistics only where wanted.
+void append_tensors(const ArenaLayout& layout, const std::vector<float>& arena, bool with_statistics,
+                    std::vector<io::NamedTensor>& tensors) {
+  for (const ArenaEntry& entry : layout.entries) {
+    if (entry.spec.is_statistic() && !with_statistics) continue;
+    io::NamedTensor& tensor = tensors.emplace_back();
+    tensor.name = entry.spec.name;
+    tensor.dims = entry.spec.dims;
+    tensor.values.resize(entry.spec.count());
+    to_file_order(entry.spec, {arena.data() + entry.offset, tensor.values.size()}, tensor.values);
+  }
+}
+
+// A file does not tell how the network was cut.
+void sort_as_network(const Network& network, std::vector<io::NamedTensor>& tensors) {
+  std::unordered_map<std::string, std::int64_t> order;
+  for (const auto& cell : network)
+    for (const auto& entry : cell->memory().parameters()) order.emplace(entry.spec.name, std::ssize(order));
+  std::sort(tensors.begin(), tensors.end(),
+            [&](const io::NamedTensor& a, const io::NamedTensor& b) { return order.at(a.name) < order.at(b.name); });
+}
+
+// A stage's arena (host), entry by entry: values_of(spec) are in file order; zeros where there are none.
+template <typename ValuesOf>
+std::vector<float> make_arena(const ArenaLayout& layout, const ValuesOf& values_of) {
+  std::vector<float> arena(layout.count, 0.0f);
+  for (const ArenaEntry& entry : layout.entries) {
+    const std::vector<float> values = values_of(entry.spec);
+    if (!values.empty()) to_device_order(entry.spec, values, {arena.data() + entry.offset, values.size()});
+  }
+  return arena;
+}
+
+template <typename ValuesOf>
+void write_parameters(RankRuntime& runtime, const ValuesOf& values_of) {
+  const ArenaLayout& layout = runtime.stage().plan().layout;
+  const std::vector<float> arena = make_arena(layout, values_of);
+  runtime.finish();
+  runtime.device().copy_to_device(runtime.stage().parameters().masters, arena.data(), layout.count * kFloatBytes);
+  runtime.device().synchronize();  // the host's copy goes at the end of this scope
+  runtime.stage().reload_weights();
+  runtime.update().start_ema();
+}
+
+void check_slot(const Network& network, const TensorsByName& tensors, const std::string& where,
+                const std::string& slot) {
+  for (const auto& cell : network) {
+    for (const auto& entry : cell->memory().parameters()) {
+      if (entry.spec.is_statistic()) continue;
+      const auto found = tensors.find(entry.spec.name);
+      if (found == tensors.end() || found->second->dims != entry.spec.dims)
+        refuse("{} has no /optimizer/{}/{} of the right shape: it cannot be resumed with this model", where, slot,
+               entry.spec.name);
+    }
+  }
+}
+
+// A slot of a stage, from the shards of its replicas: an arena at rank 0, nothing elsewhere.
+std::vector<float> gather_slot(const RankRuntime& runtime, std::int64_t stage, const float* mine) {
+  const ProcessGrid& grid = runtime.grid();
+  const ArenaLayout& layout = runtime.plan().stages()[stage].layout;
+  std::vector<float> arena(grid.is_root() ? layout.count : 0);
+  for (std::int64_t r = 0; r < grid.num_replicas(); ++r) {
+    const int owner = grid.world_rank(r, stage);
+    const Shard shard = shard_of(layout, r, grid.num_replicas());
+    std::vector<float> my_values;
+    if (grid.world().rank() == owner) my_values = to_host(runtime.device(), mine, shard.count);
+    const auto values = bring_to_root(grid, owner, tags::kOptimizerState, std::move(my_values), shard.count);
+    if (!grid.is_root()) continue;
+    for (std::size_t b = 0; b < shard.slices.size(); ++b)
+      std::copy_n(values.data() + shard.offsets[b], shard.slices[b].count(), arena.data() + shard.slices[b].begin);
+  }
+  return arena;
+}
+
+// This replica's part of a slot, from tensors.
+void restore_slot(const TensorsByName& tensors, float* mine, RankRuntime& runtime) {
+  const ProcessGrid& grid = runtime.grid();
+  const ArenaLayout& layout = runtime.stage().plan().layout;
+  const std::vector<float> arena = make_arena(layout, [&](const ParameterSpec& spec) {
+    const auto found = tensors.find(spec.name);
+    return found == tensors.end() ? std::vector<float>() : found->second->values;
+  });
+  const Shard shard = shard_of(layout, grid.replica(), grid.num_replicas());
+  for (std::size_t b = 0; b < shard.slices.size(); ++b)
+    runtime.device().copy_to_device(mine + shard.offsets[b], arena.data() + shard.slices[b].begin,
+                                    shard.slices[b].count() * kFloatBytes);
+  runtime.device().synchronize();  // the host's copy goes at the end of this scope
+}
+
+void restore_optimizer(const io::Checkpoint& checkpoint, const std::string& where, RankRuntime& runtime) {
+  const std::vector<std::string> slots = runtime.optimizer().slot_names();
+  for (std::size_t k = 0; k < slots.size(); ++k) {
+    const auto found = checkpoint.optimizer.find(slots[k]);
+    if (found == checkpoint.optimizer.end())
+      refuse(
+          "{} holds no optimizer state '{}': it was written with another optimizer.kind. Start from its weights with "
+          "init.weights instead",
+          where, slots[k]);
+    const TensorsByName tensors = by_name(found->second);
+    check_slot(runtime.plan().network(), tensors, where, slots[k]);
+    restore_slot(tensors, runtime.update().slots()[k], runtime);
+  }
+}
+
+}  // namespace
+
+std::string WeightMatch::differences() const {
+  std::string text;
+  append(text, missing, "missing");
+  append(text, wrong_shapes, "of another shape");
+  append(text, unexpected, "unexpected");
+  return text;
+}
+
+io::Checkpoint gather_checkpoint(const RankRuntime& runtime) {
+  const ProcessGrid& grid = runtime.grid();
+  io::Checkpoint checkpoint;
+  if (grid.is_root()) checkpoint.counters = runtime.batch_counters();
+  const std::vector<std::string> slots = runtime.optimizer().slot_names();
+  for (std::int64_t s = 0; s < grid.num_stages(); ++s) {
+    const ArenaLayout& layout = runtime.plan().stages()[s].layout;
+    const int holder = grid.world_rank(0, s);
+    std::vector<float> mine;
+    if (grid.world().rank() == holder)
+      mine = to_host(runtime.device(), runtime.stage().parameters().masters, layout.count);
+    const auto arena = bring_to_root(grid, holder, tags::kParameters, std::move(mine), layout.count);
+    if (grid.is_root()) append_tensors(layout, arena, true, checkpoint.model);
+    for (std::size_t k = 0; k < slots.size(); ++k) {
+      const auto slot = gather_slot(runtime, s, runtime.update().slots()[k]);
+      if (grid.is_root()) append_tensors(layout, slot, false, checkpoint.optimizer[slots[k]]);
+    }
+    if (!runtime.has_ema()) continue;
+    const auto average = gather_slot(runtime, s, runtime.update().ema());
+    if (grid.is_root()) append_tensors(layout, average, true, checkpoint.ema);
+  }
+  const Network& network = runtime.plan().network();
+  for (auto* tensors : {&checkpoint.model, &checkpoint.ema}) sort_as_network(network, *tensors);
+  for (auto& [slot, tensors] : checkpoint.optimizer) sort_as_network(network, tensors);
+  return checkpoint;
+}
+
+void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, RankRuntime& runtime) {
+  restore_weights(checkpoint.model, where, runtime);
+  runtime.set_batch_counters(checkpoint.counters);
+  restore_optimizer(checkpoint, where, runtime);
+  runtime.set_num_updates(checkpoint.state.updates);
+  runtime.set_num_steps(checkpoint.state.step);
+  if (!runtime.has_ema() || checkpoint.ema.empty()) return;
+  const WeightMatch match = match_weights(runtime.plan().network(), checkpoint.ema);
+  if (!match.is_exact()) refuse("{}: its moving average does not match this model: {}", where, match.differences());
+  restore_slot(by_name(checkpoint.ema), runtime.update().ema(), runtime);
+}
+
+void restore_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where, RankRuntime& runtime) {
+  const WeightMatch match = match_weights(runtime.plan().network(), tensors);
+  if (!match.is_exact())
+    refuse("{} does not match this model: {}. Is this another model.name, or data with other classes or channels?",
+           where, match.differences());
+  const TensorsByName found = by_name(tensors);
+  write_parameters(runtime, [&](const ParameterSpec& spec) { return found.at(spec.name)->values; });
+}
+
+WeightMatch restore_matching_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where,
+                                     const InitialSpec& initial, RankRuntime& runtime) {
+  WeightMatch match = match_weights(runtime.plan().network(), tensors);
+  if (match.matching.empty()) refuse("{}: none of its tensors fits this model: {}", where, match.differences());
+  const TensorsByName found = by_name(tensors);
+  write_parameters(runtime, [&](const ParameterSpec& spec) {
+    return match.matching.contains(spec.name) ? found.at(spec.name)->values : initial_values(spec, initial);
+  });
+  return match;
+}
+
+void initialise_parameters(const InitialSpec& initial, RankRuntime& runtime) {
+  write_parameters(runtime, [&](const ParameterSpec& spec) { return initial_values(spec, initial); });
+}
+
+}  // namespace convoy

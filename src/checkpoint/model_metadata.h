@@ -1,0 +1,32 @@
+/// What a checkpoint tells an evaluation: how samples become the network's input, and what its logits mean.
+#pragma once
+
+#include <string>
+
+#include "convoy/io/checkpoint.h"
+#include "convoy/io/dataset.h"
+#include "convoy/params/parameters.h"
+
+namespace convoy {
+
+/// Of the network that `params` trains on such data. Refuses images of different sizes that are not brought to one.
+io::ModelMetadata model_metadata(const Parameters& params, const io::DatasetInfo& train);
+
+/// The same where an evaluation asks for another augment.size or augment.eval_resize; 0 keeps the metadata's.
+io::ModelMetadata with_size(io::ModelMetadata metadata, const AugmentParams& params);
+
+/// Throws RequestError where these samples cannot be what the network sees: they are of another kind; images that have
+/// other channels, or would have to be resized to what is not a square; texts of another vocabulary. `key` names them,
+/// `owner` whose metadata it is: "data.train", "'runs/a/checkpoints/best.h5'".
+void check_samples(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,
+                   const std::string& owner);
+/// Throws RequestError where both are of texts and a token stands for another word in one than in the other.
+void check_vocabulary(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,
+                      const std::string& owner);
+/// "images: 256x256x3, resized to 224x224x3\n"; empty for pixels that have the network's size, and for files.
+std::string describe_resizing(const io::ModelMetadata& metadata, const io::DatasetInfo& data);
+/// Throws RequestError where their classes are not those that the logits stand for.
+void check_classes(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,
+                   const std::string& owner);
+
+}  // namespace convoy

@@ -1,0 +1,101 @@
+/// What evaluation does and what training adds; the random numbers of both, and the table of normalised bytes.
+#include "data/images/augmenter.h"
+
+#include <algorithm>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+AugmentationSpec evaluation_augmentation(const io::ImageInput& input, const io::DatasetInfo& data) {
+  if (input.resizes) return {.size = input.shape.h, .short_side = input.short_side};
+  return {.size = data.image == input.shape ? 0 : input.shape.h};  // the images that were trained on were not resized
+}
+
+AugmentationSpec training_augmentation(const io::ImageInput& input, const io::DatasetInfo& data,
+                                       const Parameters& params) {
+  const std::int64_t max = std::min(input.shape.h, input.shape.w) - 1;
+  if (params.augment.border == BorderKind::kReflect && params.augment.crop_padding > max)
+    refuse("augment.crop_padding = {} with augment.border = reflect: images of {} x {} pixels reflect at most {}.",
+           params.augment.crop_padding, input.shape.h, input.shape.w, max);
+  AugmentationSpec spec = evaluation_augmentation(input, data);
+  spec.crop_padding = params.augment.crop_padding;
+  spec.border = params.augment.border;
+  spec.flip = params.augment.flip ? Flip::kRandom : Flip::kNever;
+  spec.seed = params.train.seed;
+  spec.crop = params.augment.crop;
+  spec.min_share = params.augment.scale;
+  spec.brightness = params.augment.brightness;
+  spec.contrast = params.augment.contrast;
+  spec.saturation = params.augment.saturation;
+  spec.cutout = params.augment.cutout;
+  spec.mixup = params.augment.mixup;
+  return spec;
+}
+
+Augmenter::Augmenter(const ImageShape& stored, const AugmentationSpec& spec, std::vector<double> mean,
+                     std::vector<double> stddev)
+    : stored_(stored), image_(spec.size > 0 ? ImageShape{spec.size, spec.size, stored.c} : stored), spec_(spec) {
+  if (image_.count() < 1) fail("images of different sizes need a size that they are resized to");
+  const auto channels = static_cast<std::size_t>(image_.c);
+  if (mean.size() != channels || stddev.size() != channels) {
+    fail("images of {} channels, but {} means and {} deviations", channels, mean.size(), stddev.size());
+  }
+  value_of_.resize(channels * ops::kNumBytes);
+  for (std::size_t c = 0; c < channels; ++c) {
+    const double scale = stddev[c] > 0 ? stddev[c] : 1.0;  // a channel that never varies
+    for (std::size_t v = 0; v < ops::kNumBytes; ++v) {
+      value_of_[c * ops::kNumBytes + v] = static_cast<float>((static_cast<double>(v) / 255.0 - mean[c]) / scale);
+    }
+  }
+}
+
+RandomKey Augmenter::key(Purpose purpose, std::int64_t epoch, std::int64_t sample) const {
+  return {spec_.seed, purpose, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(sample)};
+}
+
+ops::ImageCut Augmenter::cut(std::int64_t epoch, std::int64_t sample) const {
+  const auto below = [&](Purpose purpose, std::uint64_t index, std::int64_t bound) {
+    return static_cast<std::int32_t>(
+        random_below(key(purpose, epoch, sample), index, static_cast<std::uint64_t>(bound)));
+  };
+  ops::ImageCut cut;
+  if (spec_.crop == CropKind::kPad && spec_.crop_padding > 0) {
+    const auto padding = static_cast<std::int32_t>(spec_.crop_padding);
+    cut.dy = below(Purpose::kCrop, 0, 2 * padding + 1) - padding;
+    cut.dx = below(Purpose::kCrop, 1, 2 * padding + 1) - padding;
+  }
+  cut.flip = spec_.flip == Flip::kRandom ? below(Purpose::kFlip, 0, 2) : spec_.flip == Flip::kAlways ? 1 : 0;
+  if (spec_.cutout > 0) {
+    const auto side = static_cast<std::int32_t>(spec_.cutout);
+    const auto h = static_cast<std::int32_t>(image_.h), w = static_cast<std::int32_t>(image_.w);
+    const std::int32_t top = below(Purpose::kCutout, 0, h) - side / 2, left = below(Purpose::kCutout, 1, w) - side / 2;
+    cut.hole_top = std::max(top, 0);
+    cut.hole_bottom = std::min(top + side, h);
+    cut.hole_left = std::max(left, 0);
+    cut.hole_right = std::min(left + side, w);
+  }
+  return cut;
+}
+
+Augmenter make_augmenter(const io::ImageInput& input, const io::DatasetInfo& data, const AugmentationSpec& spec) {
+  if (input.normalizes) return Augmenter(data.image, spec, input.channel_mean, input.channel_stddev);
+  const auto channels = static_cast<std::size_t>(input.shape.c);
+  return Augmenter(data.image, spec, std::vector<double>(channels, 0.0), std::vector<double>(channels, 1.0));
+}
+
+// A shift for the micro-batch, and a share for each sample.
+ops::ImageMix draw_mix(const AugmentationSpec& spec, const BatchSamples& batch, std::int64_t i) {
+  const std::int64_t batch_size = std::ssize(batch.samples);
+  if (spec.mixup == 0 || batch_size < 2) return {.partner = static_cast<std::int32_t>(i), .share = 0};
+  const auto key = [&](Purpose purpose, std::int64_t item) {
+    return RandomKey{spec.seed, purpose, static_cast<std::uint64_t>(batch.epoch), static_cast<std::uint64_t>(item)};
+  };
+  const auto num_shifts = static_cast<std::uint64_t>(batch_size - 1);
+  const std::uint64_t shift = 1 + random_below(key(Purpose::kMixupPartner, batch.micro_batch), 0, num_shifts);
+  const std::int64_t partner = (i + static_cast<std::int64_t>(shift)) % batch_size;
+  const double share = random_beta(key(Purpose::kMixupShare, batch.samples[static_cast<std::size_t>(i)]), spec.mixup);
+  return {.partner = static_cast<std::int32_t>(partner), .share = static_cast<float>(share)};
+}
+
+}  // namespace convoy

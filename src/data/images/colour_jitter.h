@@ -1,0 +1,31 @@
+/// Random brightness, contrast and saturation of bytes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "convoy/base/random.h"
+#include "convoy/base/shape.h"
+
+#include "data/images/augmenter.h"
+
+namespace convoy {
+
+/// What torchvision's ColorJitter does, in whole numbers. With a factor f:
+///   brightness: f v;   contrast: f v + (1 - f) mean grey of the image;   saturation: f v + (1 - f) grey of the pixel
+/// each rounded to the nearest byte in 0..255, one after the other. Grey is luma(); an image without colours has no
+/// saturation to change.
+struct ColourJitter {
+  enum Kind : std::uint8_t { kBrightness, kContrast, kSaturation };
+
+  std::array<double, 3> factor = {1, 1, 1};                           ///< by Kind; 1: left alone
+  std::array<Kind, 3> order = {kBrightness, kContrast, kSaturation};  ///< any, each as likely
+
+  /// pixels (H,W,C), C = 1 or 3 where it is to change anything but brightness.
+  void apply(std::uint8_t* pixels, const ImageShape& shape) const;
+};
+
+bool has_jitter(const AugmentationSpec& spec);
+ColourJitter draw_jitter(const AugmentationSpec& spec, const RandomKey& key);
+
+}  // namespace convoy

@@ -1,0 +1,178 @@
+/// PNG by libpng. Its errors arrive by longjmp, which must not pass a C++ destructor: whatever calls the library does
+/// so inside run(), in functions that own nothing.
+#include <algorithm>
+#include <array>
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include <png.h>
+
+#include "convoy/base/error.h"
+
+#include "data/images/decode_image.h"
+
+namespace convoy {
+
+namespace {
+
+// Chunks beside the pixels (texts, profiles): few and small in an honest file, and decompressed before they are
+// dropped.
+constexpr png_uint_32 kMaxChunks = 128;
+constexpr png_alloc_size_t kMaxChunkBytes = png_alloc_size_t{8} << 20;
+// A pixel has at least one bit, and deflate packs at most 1032 bytes in one (zlib's documentation).
+constexpr std::int64_t kMaxPixelsAByte = 8 * 1032;
+
+/// Every chunk up to the first `last` lies within the file: libpng takes the memory that a text or profile claims
+/// before it reads it, and only warns where that is more than png_set_chunk_malloc_max allows. A chunk: length (4,
+/// big-endian), name (4), so many bytes, checksum (4). PNG specification, 5.3.
+void check_chunks(std::span<const std::byte> file, std::string_view last) {
+  constexpr std::size_t kSignatureBytes = 8, kBytesAround = 12;
+  for (auto rest = file.subspan(std::min(kSignatureBytes, file.size())); !rest.empty();) {
+    if (rest.size() < kBytesAround) fail("it is damaged: it ends too early");
+    if (std::memcmp(rest.data() + 4, last.data(), last.size()) == 0) return;
+    const std::size_t length = png_get_uint_32(reinterpret_cast<png_const_bytep>(rest.data()));
+    if (length > rest.size() - kBytesAround) fail("it is damaged: it ends too early");
+    rest = rest.subspan(kBytesAround + length);
+  }
+}
+
+/// What libpng calls back with.
+struct Context {
+  std::span<const std::byte> rest;
+  std::jmp_buf jump;
+  std::array<char, 200> message;
+};
+
+[[noreturn]] void on_error(png_structp png, png_const_charp text) {
+  auto* const context = static_cast<Context*>(png_get_error_ptr(png));
+  std::snprintf(context->message.data(), context->message.size(), "%s", text);
+  std::longjmp(context->jump, 1);
+}
+
+void on_warning(png_structp, png_const_charp) {}
+
+void read_bytes(png_structp png, png_bytep out, std::size_t size) {
+  auto* const context = static_cast<Context*>(png_get_io_ptr(png));
+  if (size > context->rest.size()) png_error(png, "it ends too early");
+  std::memcpy(out, context->rest.data(), size);
+  context->rest = context->rest.subspan(size);
+}
+
+/// libpng's two structures for one image: it has no way to begin again with old ones.
+class Reading {
+ public:
+  explicit Reading(std::span<const std::byte> file) : file_(file) {
+    context_.rest = file;
+    png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &context_, on_error, on_warning);
+    info_ = png_ == nullptr ? nullptr : png_create_info_struct(png_);
+    if (info_ == nullptr) {
+      png_destroy_read_struct(&png_, nullptr, nullptr);
+      fail("libpng cannot start: out of memory, or its version is not the one that Convoy was built with");
+    }
+  }
+  ~Reading() { png_destroy_read_struct(&png_, &info_, nullptr); }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+  /// The file may be cut off within its first pixels.
+  ImageHeader begin() {
+    check_chunks(file_, "IDAT");
+    run([this] {
+      png_set_user_limits(png_, kMaxImageSide, kMaxImageSide);
+      png_set_chunk_cache_max(png_, kMaxChunks);
+      png_set_chunk_malloc_max(png_, kMaxChunkBytes);
+      png_set_read_fn(png_, &context_, read_bytes);
+      png_read_info(png_, info_);
+    });
+    const ImageHeader header{png_get_image_height(png_, info_), png_get_image_width(png_, info_), is_grey()};
+    check_dimensions(header.h, header.w, file_.size(), kMaxPixelsAByte);
+    return header;
+  }
+
+  /// After begin(): 8 bits, no alpha, `channels` of 1 (where the file is grey) or 3. Returns bytes per row.
+  std::size_t convert(int channels) {
+    run([&] {
+      png_set_scale_16(png_);
+      png_set_palette_to_rgb(png_);
+      png_set_expand_gray_1_2_4_to_8(png_);
+      png_set_strip_alpha(png_);
+      if (channels == 3) png_set_gray_to_rgb(png_);
+      png_set_interlace_handling(png_);
+      png_read_update_info(png_, info_);
+    });
+    return png_get_rowbytes(png_, info_);
+  }
+
+  void read(std::span<png_bytep> rows) {
+    check_chunks(file_, "IEND");
+    run([&] {
+      png_read_image(png_, rows.data());
+      png_read_end(png_, nullptr);
+    });
+  }
+
+ private:
+  bool is_grey() {
+    const int type = png_get_color_type(png_, info_);
+    if (type != PNG_COLOR_TYPE_PALETTE) return (type & PNG_COLOR_MASK_COLOR) == 0;
+    png_colorp palette = nullptr;
+    int size = 0;
+    if (png_get_PLTE(png_, info_, &palette, &size) == 0) return false;
+    return std::all_of(palette, palette + size,
+                       [](const png_color& c) { return c.red == c.green && c.green == c.blue; });
+  }
+
+  /// `step`'s frame must own nothing.
+  template <typename Step>
+  void run(const Step& step) {
+    if (setjmp(context_.jump) != 0) fail("it is damaged: {}", context_.message.data());
+    step();
+  }
+
+  std::span<const std::byte> file_;
+  Context context_ = {};
+  png_structp png_ = nullptr;
+  png_infop info_ = nullptr;
+};
+
+class PngCodec final : public ImageCodec {
+ public:
+  ImageHeader read_header(std::span<const std::byte> file) override { return Reading(file).begin(); }
+
+  /// Always the whole picture: deflate has no memory to begin or end in.
+  ImageView decode(std::span<const std::byte> file, const DecodeRequest& request,
+                   std::vector<std::uint8_t>& pixels) override {
+    Reading reading(file);
+    const ImageHeader header = reading.begin();
+    check_window(header, request);
+    const std::size_t row_bytes = reading.convert(static_cast<int>(request.channels));
+    const auto pixels_a_row = static_cast<std::size_t>(header.w);
+    if (row_bytes != pixels_a_row && row_bytes != pixels_a_row * 3) fail("its rows have {} bytes", row_bytes);
+
+    const ImageShape shape{header.h, header.w, request.channels};
+    pixels.resize(static_cast<std::size_t>(header.h) * row_bytes);
+    rows_.resize(static_cast<std::size_t>(header.h));
+    for (std::size_t y = 0; y < rows_.size(); ++y) rows_[y] = pixels.data() + y * row_bytes;
+    reading.read(rows_);
+    if (row_bytes > pixels_a_row && shape.c == 1) {
+      for (std::size_t i = 0; i < pixels.size() / 3; ++i) {
+        pixels[i] = luma(pixels[3 * i], pixels[3 * i + 1], pixels[3 * i + 2]);
+      }
+      pixels.resize(pixels.size() / 3);
+    }
+    return {shape, pixels.data()};
+  }
+
+ private:
+  std::vector<png_bytep> rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<ImageCodec> make_png_codec() {
+  return std::make_unique<PngCodec>();
+}
+
+}  // namespace convoy

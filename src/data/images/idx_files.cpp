@@ -1,0 +1,260 @@
+/// Reads IDX with every length checked before memory is taken for it, and makes splits of pairs of files.
+#include "data/images/idx_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <span>
+
+#include <zlib.h>
+
+#include "convoy/base/error.h"
+#include "convoy/io/atomic_file.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::uint8_t kUnsignedByte = 0x08;
+// Deflate needs at least 2 bits for a copy of at most 258 bytes: 1032 bytes per byte (zlib's documentation, too).
+constexpr std::uint64_t kLargestExpansion = 1032;
+
+using Bytes = std::span<const std::uint8_t>;
+
+bool begins_like_gzip(Bytes bytes) {
+  return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
+/// The content of a file piece by piece, inflated where it is gzipped.
+class Reader {
+ public:
+  Reader(Bytes file, std::string path)
+      : size_(file.size()), rest_(file), path_(std::move(path)), gzipped_(begins_like_gzip(file)) {
+    constexpr int kGzipOnly = 16;
+    if (gzipped_ && inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) fail("'{}': zlib cannot start", path_);
+  }
+  ~Reader() { inflateEnd(&stream_); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  /// Fills `out` as far as there is content; returns how many bytes.
+  std::uint64_t read(std::span<std::uint8_t> out) {
+    std::uint64_t done = 0;
+    while (done < out.size() && !ended_)
+      done += gzipped_ ? inflate_some(out.subspan(done)) : copy_some(out.subspan(done));
+    return done;
+  }
+  /// What the content could be at most, known without reading it.
+  std::uint64_t largest_size() const { return gzipped_ ? size_ * kLargestExpansion : size_; }
+
+ private:
+  std::uint64_t copy_some(std::span<std::uint8_t> out) {
+    const std::size_t count = std::min(out.size(), rest_.size());
+    std::copy_n(rest_.begin(), count, out.begin());
+    rest_ = rest_.subspan(count);
+    ended_ = rest_.empty();
+    return count;
+  }
+
+  std::uint64_t inflate_some(std::span<std::uint8_t> out) {
+    constexpr std::size_t kLargest = std::numeric_limits<uInt>::max();  // zlib counts in 32 bits
+    const std::size_t in_bytes = std::min(rest_.size(), kLargest);
+    const std::size_t out_bytes = std::min(out.size(), kLargest);
+    stream_.next_in = const_cast<Bytef*>(rest_.data());
+    stream_.avail_in = static_cast<uInt>(in_bytes);
+    stream_.next_out = out.data();
+    stream_.avail_out = static_cast<uInt>(out_bytes);
+    const int status = inflate(&stream_, Z_NO_FLUSH);
+    rest_ = rest_.subspan(in_bytes - stream_.avail_in);
+    const std::uint64_t got = out_bytes - stream_.avail_out;
+    total_ += got;
+    if (status == Z_STREAM_END) {
+      end_member();
+    } else if (status == Z_BUF_ERROR || (status == Z_OK && rest_.empty() && stream_.avail_out > 0)) {
+      refuse("'{}' is truncated: the gzip stream stops after {} bytes ({} compressed). Download it again", path_,
+             total_, size_);
+    } else if (status != Z_OK) {
+      refuse("'{}' is damaged: {}. Download it again", path_,
+             stream_.msg != nullptr ? stream_.msg : "not a gzip stream");
+    }
+    return got;
+  }
+
+  // A gzip file may be several streams one after the other.
+  void end_member() {
+    if (rest_.empty()) {
+      ended_ = true;
+    } else if (!begins_like_gzip(rest_)) {
+      refuse("'{}' holds {} bytes after the end of its gzip stream. Download it again", path_, rest_.size());
+    } else if (inflateReset(&stream_) != Z_OK) {
+      fail("'{}': zlib cannot continue", path_);
+    }
+  }
+
+  std::uint64_t size_;
+  Bytes rest_;
+  std::string path_;
+  bool gzipped_;
+  z_stream stream_ = {};
+  std::uint64_t total_ = 0;
+  bool ended_ = false;
+};
+
+std::vector<std::byte> read_whole(const std::string& path) {
+  try {
+    return io::read_file(path);
+  } catch (const Error& error) {
+    refuse("{}", error.what());
+  }
+}
+
+std::vector<std::int64_t> read_header(Reader& reader, const std::string& path, int rank) {
+  std::vector<std::uint8_t> header(4 * (1 + static_cast<std::size_t>(rank)));
+  const std::uint64_t got = reader.read(header);
+  if (got < 4)
+    refuse("'{}' is truncated: {} bytes, IDX has a header of {}. Download it again", path, got, header.size());
+  if (header[0] != 0 || header[1] != 0 || header[2] != kUnsignedByte || header[3] != rank) {
+    refuse(
+        "'{}' begins with {:02x}{:02x}{:02x}{:02x}; IDX with unsigned bytes in {} dimensions begins with "
+        "0000{:02x}{:02x}",
+        path, header[0], header[1], header[2], header[3], rank, kUnsignedByte, rank);
+  }
+  if (got < header.size()) {
+    refuse("'{}' is truncated: {} bytes, its header alone has {}. Download it again", path, got, header.size());
+  }
+  std::vector<std::int64_t> dims;
+  for (std::size_t i = 4; i < header.size(); i += 4) {
+    dims.push_back(std::int64_t{header[i]} << 24 | std::int64_t{header[i + 1]} << 16 |
+                   std::int64_t{header[i + 2]} << 8 | std::int64_t{header[i + 3]});
+  }
+  return dims;
+}
+
+/// Bytes of content that the dimensions ask for; refused where the file cannot hold or the memory cannot take them.
+std::uint64_t size_of_values(const std::vector<std::int64_t>& dims, const Reader& reader, const std::string& path) {
+  const std::string shape = fmt::format("{}", fmt::join(dims, "x"));
+  std::uint64_t count = 1;
+  for (const std::int64_t dim : dims) {
+    if (dim == 0) refuse("'{}' is of {} values: it holds nothing", path, shape);
+    // Dimensions are below 2^32; a product that leaves 64 bits is more than any file.
+    if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(dim), &count)) {
+      refuse("'{}' claims {} values, more than any file holds. Download it again", path, shape);
+    }
+  }
+  const std::uint64_t header_bytes = 4 * (1 + dims.size());
+  const std::uint64_t largest = reader.largest_size() - header_bytes;
+  if (count > largest) {
+    refuse("'{}' is truncated: {} values are {} bytes, it can hold {}. Download it again", path, shape, count, largest);
+  }
+  if (count > io::memory_of_machine()) {
+    refuse("'{}' holds {} values, {} bytes; this machine's memory has {}", path, shape, count, io::memory_of_machine());
+  }
+  return count;
+}
+
+/// Reads on to the end; returns how many bytes there were.
+std::uint64_t count_rest(Reader& reader) {
+  std::vector<std::uint8_t> scratch(std::size_t{1} << 16);
+  std::uint64_t total = 0;
+  while (const std::uint64_t got = reader.read(scratch)) total += got;
+  return total;
+}
+
+struct IdxFile {
+  std::vector<std::int64_t> dims;
+  std::vector<std::uint8_t> values;  ///< row-major
+};
+
+/// Unsigned bytes in `rank` dimensions.
+IdxFile read_idx_file(const std::string& path, int rank) {
+  const std::vector<std::byte> file = read_whole(path);
+  const Bytes bytes(reinterpret_cast<const std::uint8_t*>(file.data()), file.size());
+  Reader reader(bytes, path);
+
+  IdxFile idx;
+  idx.dims = read_header(reader, path, rank);
+  idx.values.resize(size_of_values(idx.dims, reader, path));
+  const std::uint64_t got = reader.read(idx.values);
+  const std::uint64_t found = got + count_rest(reader);  // meets the end of the gzip stream, and its checksum, too
+  if (found != idx.values.size()) {
+    refuse("'{}' is {}: {} values are {} bytes, it holds {}. Download it again", path,
+           found < idx.values.size() ? "truncated" : "too long", fmt::join(idx.dims, "x"), idx.values.size(), found);
+  }
+  return idx;
+}
+
+// --- Splits ----------------------------------------------------------------------------------------------------------
+
+std::vector<std::string> numbered_classes(std::int32_t largest_label) {
+  std::vector<std::string> names;
+  for (std::int32_t label = 0; label <= largest_label; ++label) names.push_back(fmt::format("{}", label));
+  return names;
+}
+
+std::int32_t largest_label(const IdxSplit& content) {
+  return *std::max_element(content.labels.begin(), content.labels.end());
+}
+
+std::string find_file(const std::string& folder, const std::string& name) {
+  const std::string plain = (std::filesystem::path(folder) / name).string();
+  for (const std::string& path : {plain, plain + ".gz"}) {
+    std::error_code error;
+    if (std::filesystem::is_regular_file(path, error)) return path;
+  }
+  refuse("import.source = {}: there is neither '{}' nor '{}.gz'", folder, plain, plain);
+}
+
+IdxSplit read_split(const std::string& folder, const std::string& prefix) {
+  return read_idx(find_file(folder, prefix + "-images-idx3-ubyte"), find_file(folder, prefix + "-labels-idx1-ubyte"));
+}
+
+}  // namespace
+
+IdxSplit read_idx(const std::string& images_path, const std::string& labels_path) {
+  IdxFile images = read_idx_file(images_path, 3);
+  const IdxFile labels = read_idx_file(labels_path, 1);
+  if (images.dims[0] != labels.dims[0]) {
+    refuse("'{}' holds {} images, '{}' {} labels", images_path, images.dims[0], labels_path, labels.dims[0]);
+  }
+  IdxSplit content;
+  content.info.image = {images.dims[1], images.dims[2], 1};
+  content.info.num_samples = images.dims[0];
+  content.info.source = images_path;
+  content.images = std::move(images.values);
+  content.labels.assign(labels.values.begin(), labels.values.end());
+  content.info.class_names = numbered_classes(largest_label(content));
+  return content;
+}
+
+IdxSplits read_idx_folder(const std::string& folder) {
+  IdxSplits splits{read_split(folder, "train"), read_split(folder, "t10k")};
+  io::DatasetInfo& train = splits.train.info;
+  io::DatasetInfo& test = splits.test.info;
+  if (train.image != test.image) {
+    refuse("'{}' holds images of {}, '{}' of {}", train.source, to_string(train.image), test.source,
+           to_string(test.image));
+  }
+  train.class_names = numbered_classes(std::max(largest_label(splits.train), largest_label(splits.test)));
+  test.class_names = train.class_names;
+  return splits;
+}
+
+std::unique_ptr<ImageSource> open_idx(const std::string& folder) {
+  IdxSplits read = read_idx_folder(folder);
+  SourceListing listing;
+  listing.class_names = read.train.info.class_names;
+  std::vector<std::uint8_t> pixels = std::move(read.train.images);
+  pixels.insert(pixels.end(), read.test.images.begin(), read.test.images.end());
+  std::int64_t source_id = 0;
+  for (const auto& [name, content] : {std::pair{"train", &read.train}, std::pair{"test", &read.test}}) {
+    SourceSplit& split = listing.splits.emplace_back();
+    split.name = name;
+    const std::string file = std::filesystem::path(content->info.source).filename().string();
+    for (std::size_t i = 0; i < content->labels.size(); ++i) {
+      split.add(fmt::format("{}:{}", file, i), content->labels[i], source_id++);
+    }
+  }
+  return std::make_unique<MemorySource>(std::move(listing), read.train.info.image, std::move(pixels));
+}
+
+}  // namespace convoy

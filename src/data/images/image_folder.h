@@ -1,0 +1,62 @@
+/// Images as people keep them, JPEG or PNG: in folders that an import reads, or that are used without one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "convoy/io/sample_store.h"
+
+#include "data/images/image_source.h"
+
+namespace convoy {
+
+// --- Imported: ROOT/[SPLIT/]CLASS/IMAGE ------------------------------------------------------------------------------
+
+/// As list_class_folders() does.
+SourceListing list_image_folder(const std::string& root);
+
+class FolderSource final : public ImageSource {
+ public:
+  /// `orients`: images are turned as their Exif orientation says.
+  FolderSource(std::string root, SourceListing listing, bool orients = false);
+
+  bool has_files() const override { return true; }
+  ImageHeader read_header(const SourceSplit& split, std::int64_t sample) override;
+  std::int64_t file_bytes(const SourceSplit& split, std::int64_t sample) const override;
+  ImageView read(const SourceSplit& split, std::int64_t sample, const DecodeRequest& request) override;
+  std::span<const std::byte> file() const override { return file_; }
+
+ private:
+  void fetch(const SourceSplit& split, std::int64_t sample, std::uint64_t max_bytes);
+
+  std::string root_;
+  std::vector<std::byte> file_;
+  bool whole_ = false;  ///< file_ holds all of it
+  ImageDecoder decoder_;
+};
+
+// --- Used where they lie ---------------------------------------------------------------------------------------------
+
+/// One split, of all files; see open_samples(). Throws RequestError naming `key`.
+SourceListing list_any_images(const std::string& folder, const std::string& key);
+
+class ImageFolder final : public io::SampleStore {
+ public:
+  /// `channels` that files are decoded to; `orients`: turned as their Exif orientation says.
+  ImageFolder(std::string folder, SourceListing listing, std::int64_t channels, bool orients = false);
+
+  const io::DatasetInfo& info() const override { return info_; }
+  std::span<const std::byte> read_file(std::int64_t sample, std::vector<std::byte>& memory) const override;
+  std::int32_t label(std::int64_t sample) const override;
+  std::string name(std::int64_t sample) const override { return std::string(files().names[sample]); }
+
+ private:
+  const SourceSplit& files() const { return listing_.splits.front(); }
+
+  SourceListing listing_;
+  io::DatasetInfo info_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,199 @@
+/// Channels and size, which must be known before the first image is stored: each rank reads the headers of a range of
+/// the list, and rank 0 compares the sizes found. Then images at that size, and their statistics.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "convoy/base/error.h"
+#include "convoy/base/features.h"
+#include "convoy/comm/on_root.h"
+#include "convoy/io/shard_writer.h"
+
+#include "data/images/crops.h"
+#include "data/images/image_source.h"
+#include "data/images/resample.h"
+#include "data/import_input.h"
+#include "data/import_rounds.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::int64_t kFilesWeighed = 256;  // to know how large the others are
+
+// --- What images have in common --------------------------------------------------------------------------------------
+
+/// An image of a size; what a rank tells of.
+struct Seen {
+  std::int64_t split = -1, sample = 0, h = 0, w = 0;
+};
+
+/// What the headers of all images say; each rank reads its share. Bad ones are passed over: they will be met again.
+class ImageScan {
+ public:
+  ImageScan(ImageSource& source, const mpi::Communicator& world, const ShowImport& show)
+      : source_(source), world_(world) {
+    for (const SourceSplit& split : source.listing().splits) total_ += split.size();
+    const std::int64_t begin = total_ * world.rank() / world.size(), end = total_ * (world.rank() + 1) / world.size();
+    ImportRounds rounds(world, "looking", total_, show);
+    std::int64_t number = 0;
+    const auto& splits = source.listing().splits;
+    for (std::size_t s = 0; s < splits.size(); ++s) {
+      for (std::int64_t i = 0; i < splits[s].size(); ++i, ++number) {
+        if (number >= begin && number < end) rounds.add(read_header(static_cast<std::int64_t>(s), i));
+      }
+    }
+    rounds.end(false);
+  }
+
+  bool any_colour() const { return world_.max(colour_ ? 1 : 0) > 0; }
+
+  /// The size of all. Throws RequestError where no image is good, or they differ. All ranks of the group.
+  ImageShape size(const std::string& source_name) const {
+    const std::vector<std::byte> bytes = world_.gather(std::as_bytes(std::span(sizes_)), 0);
+    ImageShape size;
+    mpi::on_root(world_, [&] {
+      std::vector<Seen> all(bytes.size() / sizeof(Seen));
+      if (all.empty()) {
+        refuse("import.source = {}: none of {} images is good{}{}", source_name, total_,
+               first_reason_.empty() ? "" : ", the first: ", first_reason_);
+      }
+      std::memcpy(all.data(), bytes.data(), bytes.size());
+      for (const Seen& seen : all) {
+        if (seen.h == all[0].h && seen.w == all[0].w) continue;
+        refuse("import.size = 0 keeps images as they are, but '{}' has {} x {} pixels and '{}' {} x {}. Give a size",
+               name_of(all[0]), all[0].h, all[0].w, name_of(seen), seen.h, seen.w);
+      }
+      size = {all[0].h, all[0].w, 0};
+    });
+    world_.broadcast(&size, sizeof(size), 0);
+    return size;
+  }
+
+ private:
+  bool read_header(std::int64_t split, std::int64_t sample) {
+    const SourceSplit& of = source_.listing().splits[static_cast<std::size_t>(split)];
+    try {
+      const ImageHeader header = source_.read_header(of, sample);
+      colour_ = colour_ || !header.grey;
+      const bool new_size = sizes_.empty() || sizes_[0].h != header.h || sizes_[0].w != header.w;
+      if (new_size && sizes_.size() < 2) sizes_.push_back({split, sample, header.h, header.w});
+      return true;
+    } catch (const Error& error) {
+      if (first_reason_.empty()) first_reason_ = fmt::format("'{}': {}", of.names[sample], error.what());
+      return false;
+    }
+  }
+
+  std::string_view name_of(const Seen& seen) const {
+    return source_.listing().splits[static_cast<std::size_t>(seen.split)].names[seen.sample];
+  }
+
+  ImageSource& source_;
+  mpi::Communicator world_;
+  std::int64_t total_ = 0;
+  bool colour_ = false;
+  std::vector<Seen> sizes_;   ///< the first image, and the first of another size
+  std::string first_reason_;  ///< of a bad one
+};
+
+// --- The import ------------------------------------------------------------------------------------------------------
+
+/// Brings images to the channels and the size that all are stored in, or keeps their files.
+class ImageImport final : public ImportInput {
+ public:
+  ImageImport(const ImportParams& params, const mpi::Communicator& world)
+      : params_(params), world_(world), source_(open_source(params, world)) {}
+
+  const char* kind() const override { return input_kinds::kImages; }
+  SourceListing& listing() override { return source_->listing(); }
+
+  void check_request() const override {
+    if (source_->has_files()) return;
+    if (params_.storage == StorageKind::kEncoded)
+      refuse("import.storage = encoded keeps files of images; '{}' holds none. Allowed: raw", params_.source);
+    if (params_.orient)
+      refuse("import.orient = true reads files of images; '{}' holds none. Allowed: false", params_.source);
+  }
+
+  void prepare(const ShowImport& show) override {
+    const bool encoded = params_.storage == StorageKind::kEncoded;
+    std::optional<ImageScan> scan;  // only where the parameters leave something open
+    if (params_.channels == ChannelsKind::kAuto || (!encoded && params_.size == 0))
+      scan.emplace(*source_, world_, show);
+
+    if (!encoded) {
+      image_ = params_.size > 0 ? ImageShape{params_.size, params_.size, 0} : scan->size(params_.source);
+    }
+    image_.c = params_.channels == ChannelsKind::kGrey     ? 1
+               : params_.channels == ChannelsKind::kColour ? 3
+               : scan->any_colour()                        ? 3
+                                                           : 1;
+    for (std::size_t i = 0; i < listing().splits.size(); ++i) counts_.emplace_back(image_.c);
+  }
+
+  std::int64_t mean_sample_bytes(std::size_t split_number) override {
+    std::int64_t bytes = image_.count();
+    if (params_.storage == StorageKind::kRaw) return bytes;
+    const SourceSplit& split = listing().splits[split_number];
+    mpi::on_root(world_, [&] {
+      const std::int64_t count = std::min(split.size(), kFilesWeighed);
+      bytes = 0;
+      for (std::int64_t i = 0; i < count; ++i) bytes += source_->file_bytes(split, split.size() * i / count);
+      bytes /= count;
+    });
+    world_.broadcast(&bytes, sizeof bytes, 0);
+    return bytes;
+  }
+
+  void describe(io::DatasetInfo& info) const override {
+    info.image = image_;
+    info.encoded = params_.storage == StorageKind::kEncoded;
+    info.oriented = params_.orient;
+  }
+
+  std::span<const std::byte> read(std::size_t split, std::int64_t sample) override {
+    ImageView view = source_->read(listing().splits[split], sample, {.channels = image_.c});
+    if (params_.storage == StorageKind::kRaw) view = at_size(view);
+    counts_[split].add(view.bytes());
+    return params_.storage == StorageKind::kRaw ? std::as_bytes(view.bytes()) : source_->file();
+  }
+
+  void sum_up(std::size_t split, io::DatasetInfo& info) override {
+    const std::span<std::int64_t> counts = counts_[split].values();
+    std::vector<std::int64_t> pixels(counts.size());
+    world_.start_sum(counts, pixels).wait();
+    std::copy(pixels.begin(), pixels.end(), counts.begin());
+    counts_[split].describe(info);
+  }
+
+ private:
+  ImageView at_size(const ImageView& view) {
+    if (view.shape == image_) return view;
+    if (params_.size == 0) fail("it has {} pixels, the others {}", to_string(view.shape), to_string(image_));
+    resized_.resize(static_cast<std::size_t>(image_.count()));
+    const PixelGrid grid = params_.resize == ResizeKind::kCrop ? centre_crop(view.shape, params_.size, params_.size)
+                                                               : grid_over(whole(view.shape), image_.h, image_.w);
+    resampler_.plan(view.shape, grid, image_.h, image_.w);
+    resampler_.resample(view, resized_.data());
+    return {image_, resized_.data()};
+  }
+
+  const ImportParams& params_;
+  mpi::Communicator world_;
+  std::unique_ptr<ImageSource> source_;
+  ImageShape image_;                       ///< that shards will say; 0, 0, C where files are kept
+  std::vector<io::ChannelCounts> counts_;  ///< of each split
+  Resampler resampler_;
+  std::vector<std::uint8_t> resized_;
+};
+
+}  // namespace
+
+std::unique_ptr<ImportInput> make_image_import(const ImportParams& params, const mpi::Communicator& world) {
+  return std::make_unique<ImageImport>(params, world);
+}
+
+}  // namespace convoy

@@ -1,0 +1,52 @@
+/// The path of images: pixels and labels, and what mixup makes of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoy/data/make_sample_path.h"
+#include "convoy/data/sample_path.h"
+#include "convoy/io/sample_store.h"
+
+#include "data/images/augmenter.h"
+
+namespace convoy {
+
+/// Gives kImage, which is read ahead, kLabel, and where the augmentation mixes kMixedLabel.
+class ImagePath final : public SamplePath {
+ public:
+  /// type: of the network's input. samples outlive it.
+  ImagePath(const io::SampleStore& samples, Augmenter augmenter, std::int64_t batch_micro, DataType type);
+
+  const io::SampleStore& samples() const { return samples_; }
+  const Augmenter& augmenter() const { return augmenter_; }
+  std::int64_t batch_micro() const { return batch_micro_; }
+  DataType type() const { return type_; }
+  bool mixes() const { return augmenter_.spec().mixup > 0; }
+  /// What place i is mixed with; past the data nothing is.
+  ops::ImageMix mix(const BatchSamples& batch, std::int64_t i) const;
+
+  const std::vector<FeatureSpec>& features() const override { return features_; }
+  std::unique_ptr<FeatureReader> open(std::string_view feature, ops::Backend& backend) const override;
+  void look_up(std::string_view feature, const BatchSamples& batch, void* to) const override;
+  std::string describe(std::int64_t sample) const override;
+
+ private:
+  std::int32_t label(const BatchSamples& batch, std::int64_t i) const;
+
+  const io::SampleStore& samples_;
+  Augmenter augmenter_;
+  std::int64_t batch_micro_;
+  DataType type_;
+  std::vector<FeatureSpec> features_;
+};
+
+/// Of its images (image_reader.cpp). path and backend outlive it.
+std::unique_ptr<FeatureReader> make_image_reader(const ImagePath& path, ops::Backend& backend);
+
+std::unique_ptr<SamplePath> make_image_path(const SamplePathSpec& spec);
+
+}  // namespace convoy

@@ -1,0 +1,91 @@
+/// Which format a folder is in; images in memory.
+#include "data/images/image_source.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "convoy/base/error.h"
+#include "convoy/base/log.h"
+#include "convoy/comm/on_root.h"
+
+#include "data/images/cifar_files.h"
+#include "data/images/idx_files.h"
+#include "data/images/image_folder.h"
+
+namespace convoy {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_any(const fs::path& folder, const std::vector<std::string>& names) {
+  std::error_code error;
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return fs::is_regular_file(folder / name, error); });
+}
+
+ImportFormat find_format(const ImportParams& params) {
+  std::error_code error;
+  if (!fs::is_directory(params.source, error)) refuse("import.source = {}: there is no such folder", params.source);
+  if (params.format != ImportFormat::kAuto) return params.format;
+  if (has_any(params.source, {"train-images-idx3-ubyte", "train-images-idx3-ubyte.gz"})) return ImportFormat::kIdx;
+  if (has_any(params.source, {"data_batch_1.bin", "train.bin"})) return ImportFormat::kCifar;
+  return ImportFormat::kFolder;
+}
+
+// A download that was cut off is imported without them.
+void warn_of_missing_files(const std::string& folder) {
+  const std::vector<std::string> missing = missing_cifar_files(folder);
+  if (!missing.empty())
+    log_warning(fmt::format("import.source = {}: the import goes on without files that a download has: {}", folder,
+                            fmt::join(missing, ", ")));
+}
+
+}  // namespace
+
+MemorySource::MemorySource(SourceListing listing, const ImageShape& image, std::vector<std::uint8_t> pixels)
+    : ImageSource(std::move(listing)), image_(image), pixels_(std::move(pixels)) {}
+
+ImageHeader MemorySource::read_header(const SourceSplit&, std::int64_t) {
+  return {image_.h, image_.w, image_.c == 1};
+}
+
+// In the requested number of channels.
+ImageView MemorySource::read(const SourceSplit& split, std::int64_t sample, const DecodeRequest& request) {
+  const std::uint8_t* const pixels =
+      pixels_.data() + split.source_ids[static_cast<std::size_t>(sample)] * image_.count();
+  if (request.channels == image_.c) return {image_, pixels};
+  const ImageShape shape{image_.h, image_.w, request.channels};
+  converted_.resize(static_cast<std::size_t>(shape.count()));
+  for (std::int64_t i = 0; i < image_.h * image_.w; ++i) {
+    if (shape.c == 1) {
+      converted_[static_cast<std::size_t>(i)] = luma(pixels[3 * i], pixels[3 * i + 1], pixels[3 * i + 2]);
+    } else {
+      std::fill_n(converted_.begin() + 3 * i, 3, pixels[i]);
+    }
+  }
+  return {shape, converted_.data()};
+}
+
+std::unique_ptr<ImageSource> open_source(const ImportParams& params, const mpi::Communicator& world) {
+  ImportFormat format = params.format;
+  SourceListing listed;
+  mpi::on_root(world, [&] {
+    format = find_format(params);
+    if (format == ImportFormat::kFolder) listed = list_image_folder(params.source);
+    if (format == ImportFormat::kCifar) warn_of_missing_files(params.source);
+  });
+  world.broadcast(&format, sizeof(format), 0);
+  switch (format) {
+    case ImportFormat::kIdx:
+      return open_idx(params.source);
+    case ImportFormat::kCifar:
+      return open_cifar(params.source);
+    default:
+      return std::make_unique<FolderSource>(params.source, broadcast_listing(listed, world), params.orient);
+  }
+}
+
+}  // namespace convoy

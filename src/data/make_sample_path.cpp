@@ -1,0 +1,19 @@
+/// One line for each kind of input.
+#include "convoy/data/make_sample_path.h"
+
+#include "convoy/base/error.h"
+#include "convoy/base/features.h"
+
+#include "data/images/image_path.h"
+#include "data/text/text_path.h"
+
+namespace convoy {
+
+std::unique_ptr<SamplePath> make_sample_path(const SamplePathSpec& spec) {
+  const std::string& kind = spec.samples.info().kind;
+  if (kind == input_kinds::kImages) return make_image_path(spec);
+  if (kind == input_kinds::kText) return make_text_path(spec);
+  fail("there is no path for {} from {}", kind, spec.samples.info().source);
+}
+
+}  // namespace convoy

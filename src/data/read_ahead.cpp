@@ -1,0 +1,140 @@
+/// Threads that fill slots, a step that takes them.
+#include "data/read_ahead.h"
+
+#include <iterator>
+#include <utility>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/error.h"
+#include "convoy/io/sample_store.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::uint32_t kStop = 0xffffffff;  ///< odd, and a round that no run reaches
+
+}  // namespace
+
+ReadAhead::ReadAhead(const SamplePath& path, std::unique_ptr<FeatureReader> reader, Device& device,
+                     SamplesOf samples_of, const LoaderSpec& spec)
+    : path_(path),
+      reader_(std::move(reader)),
+      samples_of_(std::move(samples_of)),
+      spec_(spec),
+      slots_(static_cast<std::size_t>(spec.num_slots())) {
+  for (Slot& s : slots_) s.memory = HostBuffer(device, reader_->slot_bytes());
+  for (std::int64_t i = 0; i < spec.threads; ++i) writers_.push_back(reader_->make_writer());
+}
+
+void ReadAhead::start() {
+  for (const auto& writer : writers_) threads_.emplace_back([this, &writer] { work(*writer); });
+}
+
+// The order of the lines matters: a thread in the midst of a micro-batch sees `stopping_`, one that waits sees kStop.
+ReadAhead::~ReadAhead() {
+  stopping_ = true;
+  for (Slot& s : slots_) {
+    s.turn = kStop;
+    s.turn.notify_all();
+  }
+  threads_.clear();  // joins
+}
+
+void ReadAhead::work(SlotWriter& writer) {
+  BatchSamples batch;
+  for (;;) {
+    const std::int64_t s = next_to_fill_++;
+    if (s >= num_micro_batches()) return;
+    Slot& mine = slot(s);
+    std::uint32_t expected = filling_turn(s);
+    for (std::uint32_t turn = mine.turn; turn != expected; turn = mine.turn) {
+      if (turn == kStop) return;
+      mine.turn.wait(turn);
+    }
+    try {
+      samples_of_(s, batch);
+      fill(batch, mine, writer);
+    } catch (...) {
+      mine.error = std::current_exception();
+    }
+    if (!mine.turn.compare_exchange_strong(expected, expected + 1)) return;  // kStop came in between
+    mine.turn.notify_all();
+  }
+}
+
+void ReadAhead::fill(const BatchSamples& batch, Slot& mine, SlotWriter& writer) const {
+  std::byte* const memory = mine.memory.data();
+  mine.bad.assign(spec_.skips_bad ? batch.samples.size() : 0, 0);
+  for (std::size_t place = 0; place < batch.samples.size(); ++place) {
+    if (stopping_.load(std::memory_order_relaxed)) return;
+    const auto i = static_cast<std::int64_t>(place);
+    const std::int64_t sample = batch.samples[place];
+    if (sample == kNoSample) {
+      writer.write_padding(i, memory);
+      continue;
+    }
+    try {
+      writer.write(batch, i, memory);
+    } catch (const io::StoreError&) {
+      throw;  // no sample is bad, and none of the next could be trusted
+    } catch (const Error& error) {
+      if (!spec_.skips_bad) fail("{} cannot be used: {}", path_.describe(sample), error.what());
+      mine.bad[place] = 1;
+      mine.why_bad.push_back({.sample = sample, .reason = error.what()});
+      writer.write_padding(i, memory);
+    }
+  }
+  writer.finish(batch, memory);
+}
+
+void ReadAhead::note_bad(Slot& taken) {
+  if (!spec_.skips_bad) return;
+  bad_ = taken.bad;
+  std::move(taken.why_bad.begin(), taken.why_bad.end(), std::back_inserter(why_bad_));
+  taken.why_bad.clear();
+}
+
+std::vector<BadSample> ReadAhead::take_bad() {
+  return std::exchange(why_bad_, {});
+}
+
+void ReadAhead::wait_until_filled(const Slot& filled, std::uint32_t turn) {
+  if (filled.turn == turn + 1) return;
+  const ScopedTimer timer(wait_seconds_);
+  while (filled.turn != turn + 1) filled.turn.wait(turn);
+}
+
+// Waits until it is filled, then sends it on its way.
+void ReadAhead::start_next() {
+  const std::int64_t s = num_started_;
+  Slot& filled = slot(s);
+  wait_until_filled(filled, filling_turn(s));
+  ++num_started_;
+  if (!filled.error) reader_->start(filled.memory.data());
+}
+
+// What was loaded before has left its slot by now, or will in a moment: the step is that far ahead of the device.
+void ReadAhead::release_taken() {
+  for (; num_released_ < next_; ++num_released_) {
+    while (!reader_->has_left()) std::this_thread::yield();
+    Slot& left = slot(num_released_);
+    left.turn = filling_turn(num_released_) + 2;
+    left.turn.notify_all();
+  }
+}
+
+void ReadAhead::load(void* to) {
+  release_taken();
+  const std::int64_t s = next_++;
+  if (num_started_ == s) start_next();
+  if (const auto error = std::exchange(slot(s).error, nullptr)) std::rethrow_exception(error);
+  note_bad(slot(s));
+  reader_->finish(to);
+  if (reader_->has_left()) release_taken();
+  // The next one's way may begin while the device works on this one.
+  const std::int64_t after = s + 1;
+  if (after < num_micro_batches() && slot(after).turn == filling_turn(after) + 1 && reader_->ready()) start_next();
+}
+
+}  // namespace convoy

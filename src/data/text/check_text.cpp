@@ -1,0 +1,44 @@
+/// Bytes are decoded by ICU, character by character.
+#include "data/text/check_text.h"
+
+#include <algorithm>
+
+#include <unicode/utf8.h>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+bool is_utf16(std::string_view bytes) {
+  return bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff");
+}
+
+}  // namespace
+
+void check_text_size(std::int64_t bytes) {
+  if (bytes > kMaxTextBytes) fail("it is too long: {} bytes; at most {} are allowed", bytes, kMaxTextBytes);
+}
+
+std::string_view check_text(std::string_view bytes) {
+  check_text_size(std::ssize(bytes));
+  if (is_utf16(bytes)) fail("it is UTF-16. Convert it to UTF-8");
+  if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
+  if (std::ranges::all_of(bytes, [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); })) fail("it is empty");
+  if (const std::size_t zero = bytes.find('\0'); zero != std::string_view::npos)
+    fail("it is binary: byte 0x00 at {}", zero);
+  const char* const text = bytes.data();
+  const auto length = static_cast<std::int32_t>(bytes.size());
+  for (std::int32_t i = 0; i < length;) {
+    const std::int32_t at = i;
+    UChar32 character = 0;
+    U8_NEXT(text, i, length, character);
+    if (character < 0) fail("it is not UTF-8: byte {:#04x} at {}", static_cast<unsigned char>(text[at]), at);
+  }
+  return bytes;
+}
+
+}  // namespace convoy

@@ -1,0 +1,35 @@
+/// Parts of words as tokens, by SentencePiece (Kudo & Richardson 2018): no word is unknown but for its letters.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoy/io/tokenization.h"
+
+#include "data/text/tokenizer.h"
+
+namespace convoy {
+
+/// How much text SentencePiece learns from; more takes longer and hardly changes the parts.
+inline constexpr std::int64_t kSubwordTrainingBytes = std::int64_t{8} << 20;
+
+/// A unigram model (Kudo 2018) of at most `vocabulary` tokens, learnt from the texts, which check_text() has accepted;
+/// in lower case. The same texts in the same order give the same model. Throws RequestError where they are too few.
+io::Tokenization learn_subwords(const std::vector<std::string>& texts, std::int64_t vocabulary);
+
+class SubwordTokenizer final : public Tokenizer {
+ public:
+  explicit SubwordTokenizer(const io::Tokenization& tokenization);
+  ~SubwordTokenizer() override;
+
+  void encode(std::string_view text, std::vector<std::int32_t>& tokens) override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace convoy

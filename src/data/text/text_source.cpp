@@ -1,0 +1,111 @@
+/// Which form a source has.
+#include "data/text/text_source.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+#include "convoy/comm/on_root.h"
+
+#include "data/folder_walk.h"
+#include "data/text/text_files.h"
+#include "data/text/text_table.h"
+
+namespace convoy {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kKey = "import.source";
+
+bool is_text_file(const std::string& path) {
+  return lower_case(path).ends_with(kTextFolders.suffix);
+}
+
+// The first folder, going down by name, that holds no folders: a class's.
+fs::path first_leaf(const std::string& root) {
+  fs::path folder = root;
+  for (int depth = 0; depth < 8; ++depth) {  // a link may lead in a circle
+    const std::vector<fs::path> inner = folders_in(folder, kKey);
+    if (inner.empty()) break;
+    folder = inner.front();
+  }
+  return folder;
+}
+
+bool holds_mostly_texts(const fs::path& folder) {
+  std::int64_t texts = 0, others = 0;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    ++(is_text_file(entry.path().string()) ? texts : others);
+  return texts > others;
+}
+
+// Rank 0.
+ImportFormat find_format(const ImportParams& params) {
+  std::error_code error;
+  const bool is_folder = fs::is_directory(params.source, error);
+  if (params.format == ImportFormat::kCsv && fs::is_regular_file(params.source, error)) return params.format;
+  if (!is_folder && params.format == ImportFormat::kAuto && is_table(params.source)) {
+    if (!fs::is_regular_file(params.source, error)) refuse("import.source = {}: there is no such file", params.source);
+    return ImportFormat::kCsv;
+  }
+  if (!is_folder) refuse("import.source = {}: there is no such folder", params.source);
+  if (params.format != ImportFormat::kAuto) return params.format;
+  if (!find_tables(params.source, kKey).empty()) return ImportFormat::kCsv;
+  return holds_mostly_texts(first_leaf(params.source)) ? ImportFormat::kText : ImportFormat::kAuto;
+}
+
+TableColumns columns_of(const ImportParams& params, bool needs_label) {
+  return {.text = params.text_column, .label = params.label_column, .needs_label = needs_label};
+}
+
+ImportFormat agree_on_format(const ImportParams& params, const mpi::Communicator& world) {
+  ImportFormat format = params.format;
+  mpi::on_root(world, [&] { format = find_format(params); });
+  world.broadcast(&format, sizeof format, 0);
+  return format;
+}
+
+}  // namespace
+
+bool holds_texts(const ImportParams& params, const mpi::Communicator& world) {
+  const ImportFormat format = agree_on_format(params, world);
+  return format == ImportFormat::kText || format == ImportFormat::kCsv;
+}
+
+std::unique_ptr<TextSource> open_texts(const ImportParams& params, const mpi::Communicator& world) {
+  const bool is_table = agree_on_format(params, world) == ImportFormat::kCsv;
+  const TableColumns columns = columns_of(params, true);
+  SourceListing listed;
+  mpi::on_root(world, [&] {
+    listed = is_table ? list_tables(params.source, columns, kKey) : list_class_folders(params.source, kTextFolders);
+  });
+  listed = broadcast_listing(listed, world);
+  if (is_table) return std::make_unique<TextTable>(params.source, std::move(listed), columns);
+  return std::make_unique<TextFiles>(params.source, std::move(listed));
+}
+
+std::unique_ptr<TextSource> open_any_texts(const std::string& path, const std::string& key, const ImportParams& params,
+                                           const mpi::Communicator& world) {
+  const TableColumns columns = columns_of(params, false);
+  SourceListing listed;
+  bool is_folder = false;
+  mpi::on_root(world, [&] {
+    std::error_code error;
+    is_folder = fs::is_directory(path, error);
+    if (!is_folder && !fs::exists(path)) refuse("{} = {}: there is no such file or folder", key, path);
+    listed = is_folder        ? list_any_files(path, kTextFolders, key)
+             : is_table(path) ? list_tables(path, columns, key)
+                              : list_one_file(path);
+  });
+  world.broadcast(&is_folder, sizeof is_folder, 0);
+  listed = broadcast_listing(listed, world);
+  if (is_table(path) && !is_folder) return std::make_unique<TextTable>(path, std::move(listed), columns);
+  return std::make_unique<TextFiles>(is_folder ? path : fs::path(path).parent_path().string(), std::move(listed));
+}
+
+}  // namespace convoy

@@ -1,0 +1,43 @@
+/// Texts that are used where they lie, without an import.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "convoy/comm/communicator.h"
+#include "convoy/data/import.h"
+#include "convoy/io/sample_store.h"
+
+#include "data/text/text_source.h"
+
+namespace convoy {
+
+/// Holds the tokens of all texts in memory: 4 bytes each, on every rank.
+class TextStore final : public io::SampleStore {
+ public:
+  /// Reads the source's first split, each rank a share, and adds those texts that cannot be used to `skipped`, on all
+  /// ranks alike. All ranks of the group.
+  TextStore(TextSource& source, const std::string& name, const io::Tokenization& tokenization,
+            const mpi::Communicator& world, std::vector<SkippedSample>& skipped);
+  /// One text, of the name. Throws Error where it cannot be used.
+  TextStore(std::string_view text, const std::string& name, const io::Tokenization& tokenization);
+
+  const io::DatasetInfo& info() const override { return info_; }
+  std::int64_t num_tokens(std::int64_t sample) const override;
+  std::span<const std::int32_t> read_tokens(std::int64_t sample, std::vector<std::int32_t>& memory) const override;
+  std::int32_t label(std::int64_t sample) const override { return labels_[static_cast<std::size_t>(sample)]; }
+  std::string name(std::int64_t sample) const override { return std::string(names_[sample]); }
+
+ private:
+  void add(std::span<const std::int32_t> tokens, std::string_view name, std::int32_t label);
+
+  io::DatasetInfo info_;
+  std::vector<std::int32_t> tokens_;
+  std::vector<std::int64_t> offsets_ = {0};
+  std::vector<std::int32_t> labels_;
+  NameList names_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,18 @@
+/// One line for each kind of tokenizer.
+#include "data/text/tokenizer.h"
+
+#include "convoy/base/error.h"
+#include "convoy/params/parameters.h"
+
+#include "data/text/subwords.h"
+#include "data/text/words.h"
+
+namespace convoy {
+
+std::unique_ptr<Tokenizer> make_tokenizer(const io::Tokenization& tokenization) {
+  if (tokenization.kind == name_of(TokenizerKind::kWords)) return std::make_unique<WordTokenizer>(tokenization);
+  if (tokenization.kind == name_of(TokenizerKind::kSubwords)) return std::make_unique<SubwordTokenizer>(tokenization);
+  fail("the tokenizer '{}' is not known", tokenization.kind);
+}
+
+}  // namespace convoy

@@ -1,0 +1,67 @@
+/// An evaluation: data, weights, and what rank 0 makes of the logits.
+#include <cmath>
+
+#include "convoy/base/clock.h"
+#include "convoy/comm/on_root.h"
+#include "convoy/inference/inference.h"
+#include "convoy/io/atomic_file.h"
+#include "convoy/io/checkpoint.h"
+
+#include "checkpoint/checkpointing.h"
+#include "evaluation/evaluation.h"
+#include "evaluation/logits.h"
+#include "run/restart.h"
+
+namespace convoy {
+
+ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backend& backend) {
+  const Parameters& params = request.params;
+  // 1. Which weights, on what
+  const bool has_test = !params.data.test.empty();
+  const std::string path = has_test ? params.data.test : params.data.val, key = has_test ? "data.test" : "data.val";
+  const io::Dataset test(path, key, params.data.verify);
+  const TrainedModel model = load_trained(request, grid.world());
+  check_samples(model.metadata, test.info(), key, model.owner());
+  check_classes(model.metadata, test.info(), key, model.owner());
+  RankRuntime runtime(runtime_spec(params, model.metadata), grid, backend);
+  restore_weights(model.tensors, model.path, runtime);
+  if (params.evaluate.confusion) mpi::on_root(grid.world(), [&] { io::make_directory(params.run.directory); });
+  // 2. All samples
+  const double start = now_seconds();
+  const std::vector<std::string>& classes = test.info().class_names;
+  ClassScores scores(std::ssize(classes));
+  const LogitsObserver observe = [&](const StepLogits& step) {
+    std::int64_t sample = step.first_sample;
+    for (auto logits = step.logits; !logits.empty(); logits = logits.subspan(classes.size()))
+      scores.add(test.label(sample++), logits.first(classes.size()));
+  };
+  const StepMetrics metrics =
+      evaluate_dataset(
+          runtime,
+          {.samples = test, .metadata = model.metadata, .params = params, .work = "evaluate", .observe = observe})
+          .value();
+  const double seconds = now_seconds() - start;
+  if (grid.is_root() && !std::isfinite(metrics.loss_sum))
+    fail("{} gives a loss that is not a finite number on {}", model.path, path);
+  const std::string confusion = params.run.directory + "/confusion.csv",
+                    by_class = params.run.directory + "/classes.csv";
+  if (params.evaluate.confusion)
+    mpi::on_root(grid.world(), [&] {
+      io::write_text_atomically(confusion, scores.confusion_table(classes));
+      io::write_text_atomically(by_class, scores.class_table(classes));
+    });
+  // 3. What came out
+  if (grid.is_root()) {
+    const bool has_top5 = std::ssize(classes) > ClassScores::kGuesses;  // with fewer classes every guess is among them
+    const std::string top5 = has_top5 ? fmt::format("  top-5 {:.2f} %", 100 * scores.top5()) : "";
+    fmt::print("checkpoint: {}\n{}", model.describe(), describe_resizing(model.metadata, test.info()));
+    if (params.evaluate.mirror) fmt::print("each picture as it is and mirrored (evaluate.mirror)\n");
+    fmt::print("{}: {} samples  loss {:.4f}  top-1 {:.2f} %{}  ({:.0f} {}s/s)\n", path, metrics.num_samples,
+               metrics.mean_loss(), 100 * metrics.top1(), top5, static_cast<double>(metrics.num_samples) / seconds,
+               input_kinds::one_of(test.info().kind));
+    if (params.evaluate.confusion) fmt::print("-> {}, {}\n", confusion, by_class);
+  }
+  return ExitStatus::kDone;
+}
+
+}  // namespace convoy

@@ -1,0 +1,30 @@
+/// From a checkpoint to a safetensors file.
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+#include "convoy/inference/inference.h"
+#include "convoy/io/atomic_file.h"
+#include "convoy/io/safetensors.h"
+
+#include "checkpoint/weights_file.h"
+#include "run/restart.h"
+
+namespace convoy {
+
+void export_weights(const Request& request) {
+  const std::string& output = request.params.exporting.output;
+  if (!output.ends_with(".safetensors"))
+    refuse(
+        "export.output = {} must end in .safetensors, the format that is written. tools/torch_weights makes a .pth of "
+        "it.",
+        output);
+  const FoundFile found = find_weights(request);
+  const FileWeights weights = decode_weights(found.bytes, found.path, request.params.evaluate.weights);
+  const io::StateDict& dict = weights.dict;
+  std::int64_t values = 0;
+  for (const io::NamedTensor& tensor : dict.tensors) values += std::ssize(tensor.values);
+  io::write_file_atomically(output, io::encode_safetensors(dict));
+  fmt::print("{}{}: {} values in {} tensors -> {}\n", found.path, weights.of_ema ? " (moving average)" : "",
+             human_count(values), dict.tensors.size(), output);
+}
+
+}  // namespace convoy

@@ -1,0 +1,309 @@
+/// A prediction: samples, weights, and two files that rank 0 writes while the grid computes.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <optional>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/log.h"
+#include "convoy/base/text.h"
+#include "convoy/comm/on_root.h"
+#include "convoy/data/open_samples.h"
+#include "convoy/inference/inference.h"
+#include "convoy/io/atomic_file.h"
+#include "convoy/io/predictions.h"
+#include "convoy/io/shard_writer.h"
+
+#include "checkpoint/checkpointing.h"
+#include "evaluation/evaluation.h"
+#include "evaluation/logits.h"
+#include "run/restart.h"
+
+namespace convoy {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Files {
+  std::string csv, h5;
+};
+
+Files output_files(const Parameters& params) {
+  const std::string suffix = ".csv", given = params.predict.output;
+  const std::string csv = given.empty() ? params.run.directory + "/predictions.csv" : given;
+  if (!csv.ends_with(suffix))
+    refuse("predict.output = {} must end in {}; the logits go to a .h5 file beside it.", csv, suffix);
+  return {.csv = csv, .h5 = csv.substr(0, csv.size() - suffix.size()) + ".h5"};
+}
+
+// Below each other, the most probable first: "  61.02 %  coat".
+std::string class_list(std::span<const float> logits, const std::vector<std::string>& class_names, std::int64_t top) {
+  const std::vector<double> p = probabilities(logits);
+  std::string text;
+  for (const std::int64_t k : best_classes(logits, std::min(top, std::ssize(class_names))))
+    text += fmt::format("{:8.2f} %  {}\n", 100 * p[static_cast<std::size_t>(k)], class_names[k]);
+  return text;
+}
+
+struct Source {
+  std::string path, key;       ///< or the text of predict.text
+  std::string split = "test";  ///< of a folder of shards
+};
+
+Source input_data(const Parameters& params) {
+  if (!params.predict.text.empty()) return {.path = params.predict.text, .key = "predict.text"};
+  if (!params.predict.data.empty()) return {.path = params.predict.data, .key = "predict.data"};
+  if (!params.data.test.empty()) return {.path = params.data.test, .key = "data.test"};
+  return {.path = params.data.val, .key = "data.val", .split = "val"};
+}
+
+ImageFileOptions image_options(const io::ImageInput& input, OrientKind orient) {
+  const bool must_turn = orient == OrientKind::kTurned;
+  return {.channels = input.shape.c,
+          .orients = orient == OrientKind::kAuto ? input.orients : must_turn,
+          .needs_oriented = must_turn};
+}
+
+OpenedSamples open_source(const Source& source, const Parameters& params, const TrainedModel& model,
+                          const mpi::Communicator& world) {
+  const io::TextInput* const text = model.metadata.text();
+  if (source.key == "predict.text") {
+    if (text == nullptr) refuse("predict.text gives a text, and {} takes images. Give predict.data", model.owner());
+    return open_one_text(source.path, source.key, text->tokenization);
+  }
+  SamplesPath path{.path = source.path, .key = source.key, .verify = params.data.verify, .split = source.split};
+  if (text != nullptr)
+    path.files = TextFileOptions{.tokenization = text->tokenization,
+                                 .text_column = params.import.text_column,
+                                 .label_column = params.import.label_column};
+  else
+    path.files = image_options(model.metadata.image(), params.predict.orient);
+  return open_samples(path, world);
+}
+
+std::string class_name(const io::SampleStore& data, std::int64_t sample) {
+  const std::int32_t label = data.label(sample);
+  return label == ops::kNoLabel ? "" : data.info().class_names[label];
+}
+
+// The store's names, or the samples' numbers; labels by the names of their classes.
+io::PredictedSamples describe_samples(const io::SampleStore& data, const std::vector<std::string>& class_names) {
+  std::map<std::string, std::int32_t> position;
+  for (std::int64_t k = 0; k < std::ssize(class_names); ++k) position[class_names[k]] = static_cast<std::int32_t>(k);
+  io::PredictedSamples samples{.class_names = class_names, .names = {}, .labels = {}};
+  for (std::int64_t i = 0; i < data.info().num_samples; ++i) {
+    const std::string name = data.name(i);
+    samples.names.push_back(name.empty() ? fmt::format("{}", i) : name);
+    const auto found = position.find(class_name(data, i));
+    samples.labels.push_back(found == position.end() ? ops::kNoLabel : found->second);
+  }
+  return samples;
+}
+
+/// Rank 0's two files: they get their names when both are whole.
+class PredictionFiles {
+ public:
+  PredictionFiles(const Files& files, const io::SampleStore& data, const io::PredictedSamples& samples,
+                  std::int64_t top);
+
+  void append(const StepLogits& step);
+  void commit();
+
+  std::int64_t num_written() const { return std::ssize(written_.names); }
+  /// Of those whose class the network knows; empty where there are none.
+  std::string top1() const;
+
+ private:
+  void append_one(std::int64_t sample, std::span<const float> logits);
+
+  const io::SampleStore& data_;
+  const io::PredictedSamples samples_;
+  io::PredictedSamples written_;  ///< without those that were left out
+  std::int64_t top_;
+  io::PredictionsWriter h5_;
+  io::AtomicFile csv_;
+  std::string rows_;  ///< of a step
+  std::vector<float> logits_;
+  std::int64_t num_known_ = 0, num_right_ = 0;
+};
+
+PredictionFiles::PredictionFiles(const Files& files, const io::SampleStore& data, const io::PredictedSamples& samples,
+                                 std::int64_t top)
+    : data_(data),
+      samples_(samples),
+      written_{.class_names = samples.class_names, .names = {}, .labels = {}},
+      top_(std::min(top, std::ssize(samples.class_names))),
+      h5_(files.h5, samples),
+      csv_(files.csv, 0) {
+  std::string header = "name,label,class,p1";
+  for (std::int64_t k = 2; k <= top_; ++k) header += fmt::format(",class{},p{}", k, k);
+  csv_.write(std::as_bytes(std::span(header += "\n")));
+}
+
+void PredictionFiles::append_one(std::int64_t sample, std::span<const float> logits) {
+  const std::vector<std::int64_t> best = best_classes(logits, top_);
+  const std::vector<double> p = probabilities(logits);
+  const auto row = std::back_inserter(rows_);
+  fmt::format_to(row, "{},{}", csv_field(samples_.names[sample]), csv_field(class_name(data_, sample)));
+  for (const std::int64_t k : best)
+    fmt::format_to(row, ",{},{:.6g}", csv_field(samples_.class_names[k]), p[static_cast<std::size_t>(k)]);
+  rows_ += '\n';
+
+  const std::int32_t label = samples_.labels[sample];
+  if (label != ops::kNoLabel) ++num_known_;
+  if (label == best.front()) ++num_right_;
+  written_.names.push_back(samples_.names[sample]);
+  written_.labels.push_back(label);
+  logits_.insert(logits_.end(), logits.begin(), logits.end());
+}
+
+void PredictionFiles::append(const StepLogits& step) {
+  const std::size_t num_classes = samples_.class_names.size();
+  rows_.clear();
+  logits_.clear();
+  for (std::size_t i = 0; i * num_classes < step.logits.size(); ++i)
+    if (step.bad[i] == 0)
+      append_one(step.first_sample + static_cast<std::int64_t>(i), step.logits.subspan(i * num_classes, num_classes));
+  h5_.append(logits_);
+  csv_.write(std::as_bytes(std::span(rows_)));
+}
+
+void PredictionFiles::commit() {
+  h5_.finish(written_);
+  csv_.finish();
+  h5_.commit();
+  csv_.commit();
+}
+
+std::string PredictionFiles::top1() const {
+  if (num_known_ == 0) return "";
+  return fmt::format("  top-1 {:.2f} %", 100.0 * static_cast<double>(num_right_) / static_cast<double>(num_known_));
+}
+
+void check_finite(const StepLogits& step, const io::SampleStore& data, std::int64_t num_classes) {
+  const auto is_finite = [](float z) { return std::isfinite(z); };
+  const auto bad = std::find_if_not(step.logits.begin(), step.logits.end(), is_finite);
+  if (bad == step.logits.end()) return;
+  const std::int64_t sample = step.first_sample + (bad - step.logits.begin()) / num_classes;
+  fail("sample {} ('{}') gives logits that are not finite numbers", sample, data.name(sample));
+}
+
+// Refused before anything is computed where a file cannot be written.
+void open_files(const Parameters& params, const Files& files, const io::SampleStore& data,
+                const std::vector<std::string>& class_names, std::optional<PredictionFiles>& opened) {
+  const io::PredictedSamples samples = describe_samples(data, class_names);  // reads: no fault of predict.output
+  try {
+    if (params.predict.output.empty()) io::make_directory(params.run.directory);
+    opened.emplace(files, data, samples, params.predict.top);
+  } catch (const Error& error) {
+    const fs::path folder = fs::path(files.csv).parent_path();
+    std::error_code unknown;
+    const bool is_missing = !folder.empty() && fs::status(folder, unknown).type() == fs::file_type::not_found;
+    refuse("predict.output: {}{}", error.what(), !is_missing ? "" : ". Choose another folder, or create this one.");
+  }
+}
+
+// All ranks' bad images on rank 0, in the order of the samples; elsewhere nothing.
+std::vector<BadSample> gather_bad(const mpi::Communicator& world, const std::vector<BadSample>& mine) {
+  std::string text;
+  for (const BadSample& bad : mine) text += fmt::format("{}", bad.sample) + '\0' + bad.reason + '\0';
+  const std::vector<std::byte> bytes = world.gather(std::as_bytes(std::span(text)), 0);
+  const std::string all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::vector<BadSample> bad;
+  for (std::size_t at = 0; at < all.size();) {
+    const std::string sample = all.c_str() + at, reason = all.c_str() + at + sample.size() + 1;
+    bad.push_back({.sample = std::stoll(sample), .reason = reason});
+    at += sample.size() + reason.size() + 2;
+  }
+  std::ranges::sort(bad, {}, &BadSample::sample);
+  return bad;
+}
+
+// Rank 0. Where nothing is left, or a bad image was to end it all, nothing is written.
+void judge_bad(const std::vector<BadSample>& bad, const io::SampleStore& data, const Source& source, bool strict) {
+  if (bad.empty()) return;
+  const auto tell = [&](const BadSample& image) {
+    return fmt::format("'{}': {}", data.name(image.sample), image.reason);
+  };
+  if (strict) refuse("predict.strict: in {} = {}, {}", source.key, source.path, tell(bad.front()));
+  if (std::ssize(bad) == data.info().num_samples)
+    refuse("{} = {}: none of {} images is good, the first: {}", source.key, source.path, bad.size(), tell(bad.front()));
+  for (const BadSample& image : bad) log_warning(fmt::format("left out {}", tell(image)));
+}
+
+// The same for texts, which are read before anything is computed. On all ranks.
+void judge_skipped(const OpenedSamples& samples, const Source& source, bool strict, bool is_root) {
+  if (samples.skipped.empty()) return;
+  const auto tell = [](const SkippedSample& text) { return fmt::format("'{}': {}", text.name, text.reason); };
+  const std::string first = tell(samples.skipped.front());
+  if (strict) refuse("predict.strict: in {} = {}, {}", source.key, source.path, first);
+  if (samples.store->info().num_samples == 0)
+    refuse("{} = {}: none of {} texts is good, the first: {}", source.key, source.path, samples.skipped.size(), first);
+  if (!is_root) return;
+  for (const SkippedSample& text : samples.skipped) log_warning(fmt::format("left out {}", tell(text)));
+}
+
+}  // namespace
+
+ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend& backend) {
+  const Parameters& params = request.params;
+  // 1. What is asked for
+  const Files files = output_files(params);
+  const Source source = input_data(params);
+  const mpi::Communicator& world = grid.world();
+  const TrainedModel model = load_trained(request, world);
+  const OpenedSamples samples = open_source(source, params, model, world);
+  const io::SampleStore* const data = samples.store.get();
+  judge_skipped(samples, source, params.predict.strict, grid.is_root());
+  check_samples(model.metadata, data->info(), source.key, model.owner());
+  RankRuntime runtime(runtime_spec(params, model.metadata), grid, backend);
+  restore_weights(model.tensors, model.path, runtime);
+  const std::vector<std::string>& class_names = model.metadata.class_names;
+  // Rank 0. The classes of one picture or text are printed, and written only where predict.output asks for it.
+  std::optional<PredictionFiles> opened;
+  mpi::on_root(world, [&] {
+    if (!samples.is_one_file || !params.predict.output.empty()) open_files(params, files, *data, class_names, opened);
+  });
+  // 2. All samples, in order
+  const double start = now_seconds();
+  std::vector<BadSample> bad;
+  std::string classes;
+  const auto must_stop = [&] { return params.predict.strict && world.max(bad.empty() ? 0 : 1) > 0; };
+  const auto observe = [&](const StepLogits& step) {
+    check_finite(step, *data, std::ssize(class_names));
+    if (samples.is_one_file) classes = class_list(step.logits, class_names, params.predict.top);
+    if (opened) opened->append(step);
+  };
+  evaluate_dataset(runtime, {.samples = *data,
+                             .metadata = model.metadata,
+                             .params = params,
+                             .work = "predict",
+                             .stop = must_stop,
+                             .observe = observe,
+                             .bad = &bad});
+  bad = gather_bad(world, bad);
+  mpi::on_root(world, [&] {
+    judge_bad(bad, *data, source, params.predict.strict);
+    if (opened) opened->commit();
+  });
+  // 3. What there is now
+  if (grid.is_root()) {
+    fmt::print("checkpoint: {}\n{}", model.describe(), describe_resizing(model.metadata, data->info()));
+    if (samples.is_one_file) {
+      fmt::print("{}:\n{}", source.path, classes);
+    } else {
+      const std::size_t num_bad = bad.size() + samples.skipped.size();
+      fmt::print("{}: {} samples{}  ({:.0f} {}s/s){}\n", source.path, opened->num_written(), opened->top1(),
+                 static_cast<double>(data->info().num_samples) / (now_seconds() - start),
+                 input_kinds::one_of(data->info().kind),
+                 num_bad == 0 ? "" : fmt::format("; left out {} bad ones, named above", num_bad));
+    }
+    if (opened) fmt::print("-> {}, {}\n", files.csv, files.h5);
+  }
+  return ExitStatus::kDone;
+}
+
+}  // namespace convoy

@@ -1,0 +1,89 @@
+/// Attention between two linear layers; the logarithms of its sums are kept for backward.
+#include "model/layers/attention.h"
+
+#include <cmath>
+
+#include "model/layers/linear.h"
+
+namespace convoy {
+
+namespace {
+
+class Attention final : public Layer {
+ public:
+  Attention(CellMemory& memory, const ops::AttentionSpec& spec)
+      : spec_(spec),
+        log_sum_exp_(
+            memory.statistic(spec.n * spec.num_heads * spec.length * static_cast<std::int64_t>(sizeof(float)))) {
+    memory.add_flop(spec.forward_flop(), 2.5 * spec.forward_flop());  // backward: five products, one of them again
+  }
+
+  Reads read_by_backward_input(bool /*training*/) const override { return {&x(), &y(), inputs[1].tensor}; }
+
+  void create_ops(ops::Backend& backend) override { op_ = backend.create<ops::AttentionOp>(spec_); }
+  void forward(const Frame& frame) const override {
+    op_->forward({.qkv = frame[x().location],
+                  .lengths = lengths(frame),
+                  .key = key(frame),
+                  .y = frame[y().location],
+                  .log_sum_exp = log_sum_exp(frame)});
+  }
+  void backward_input(const Frame& frame) const override {
+    op_->backward({.dy = frame[dy()],
+                   .qkv = frame[x().location],
+                   .y = frame[y().location],
+                   .log_sum_exp = log_sum_exp(frame),
+                   .lengths = lengths(frame),
+                   .key = key(frame),
+                   .dqkv = frame[dx()]});
+  }
+
+ private:
+  const std::int32_t* lengths(const Frame& frame) const {
+    return reinterpret_cast<const std::int32_t*>(frame[inputs[1].tensor->location]);
+  }
+  const ops::DrawKey* key(const Frame& frame) const {
+    return frame.training && spec_.dropout > 0 ? frame.draw_key : nullptr;
+  }
+  float* log_sum_exp(const Frame& frame) const { return reinterpret_cast<float*>(frame[log_sum_exp_]); }
+
+  ops::AttentionSpec spec_;
+  TensorLocation log_sum_exp_;  ///< (N,H,T)
+  std::unique_ptr<ops::AttentionOp> op_;
+};
+
+// qkv (N,T,1,3C)   y (N,T,1,C)
+Value attention(const Value& qkv, const Value& lengths, const AttentionSettings& settings) {
+  CellBuilder& cell = qkv.cell();
+  const Shape& shape = qkv.shape();
+  const std::int64_t width = shape.c / 3;
+  const ops::AttentionSpec spec{.n = shape.n,
+                                .length = shape.h,
+                                .num_heads = settings.num_heads,
+                                .head_width = width / settings.num_heads,
+                                .dropout = static_cast<float>(settings.dropout),
+                                .layer = settings.dropout > 0 ? cell.number_of_drawing_layer() : 0,
+                                .type = cell.type()};
+  return cell.add(std::make_unique<Attention>(cell.memory(), spec),
+                  {{&qkv.tensor()}, {&lengths.tensor(), GradientRule::kNone}},
+                  {.spec = {{shape.n, shape.h, 1, width}, cell.type()}});
+}
+
+}  // namespace
+
+Value self_attention(const std::string& name, const Value& x, const Value& lengths, const AttentionSettings& settings) {
+  const std::int64_t c = x.shape().c;
+  // Glorot, Bengio 2010: uniform within sqrt(6 / (fan-in + fan-out)).
+  const double within = std::sqrt(6.0 / static_cast<double>(c + 3 * c));
+  const Value qkv = linear(x, {.weight = name + ".in_proj_weight",
+                               .bias = name + ".in_proj_bias",
+                               .num_outputs = 3 * c,
+                               .initial_weight = InitialValues{InitialValues::Kind::kUniform, within},
+                               .initial_bias = InitialValues{}});
+  return linear(attention(qkv, lengths, settings), {.weight = name + ".out_proj.weight",
+                                                    .bias = name + ".out_proj.bias",
+                                                    .num_outputs = c,
+                                                    .initial_bias = InitialValues{}});
+}
+
+}  // namespace convoy

@@ -1,0 +1,68 @@
+/// Binds the device's embedding to its table; where tokens stand for places, none are read.
+#include "model/layers/embedding.h"
+
+namespace convoy {
+
+namespace {
+
+class Embedding final : public Layer {
+ public:
+  Embedding(CellMemory& memory, const std::string& name, double deviation, const ops::EmbeddingSpec& spec,
+            bool reads_tokens)
+      : spec_(spec),
+        reads_tokens_(reads_tokens),
+        weight_(memory.parameter({.name = name + ".weight",
+                                  .dims = {spec.num_rows, spec.width},
+                                  .initial = {InitialValues::Kind::kNormal, deviation}})) {}
+
+  bool has_weights() const override { return true; }
+  bool backward_weight_reads_dy() const override { return true; }
+  Reads read_by_forward(bool /*training*/) const override { return reads(); }
+  Reads read_by_backward_weight() const override { return reads(); }
+
+  void create_ops(ops::Backend& backend) override { op_ = backend.create<ops::EmbeddingOp>(spec_); }
+  void forward(const Frame& frame) const override {
+    op_->forward(tokens(frame), frame.weights[weight_], frame[y().location]);
+  }
+  void backward_input(const Frame&) const override {}
+  void backward_weight(const Frame& frame) const override {
+    op_->backward_weight(tokens(frame), frame[dy()], frame.gradient(weight_));
+  }
+
+ private:
+  Reads reads() const { return reads_tokens_ ? Reads{&x()} : Reads{}; }
+  const std::int32_t* tokens(const Frame& frame) const {
+    return reads_tokens_ ? reinterpret_cast<const std::int32_t*>(frame[x().location]) : nullptr;
+  }
+
+  ops::EmbeddingSpec spec_;
+  bool reads_tokens_;
+  ParameterRef weight_;
+  std::unique_ptr<ops::EmbeddingOp> op_;
+};
+
+Value add_embedding(const std::string& name, const Value& x, const EmbeddingSettings& settings, bool reads_tokens) {
+  CellBuilder& cell = x.cell();
+  const ops::EmbeddingSpec spec{.n = x.shape().n,
+                                .length = x.shape().h,
+                                .num_rows = settings.num_rows,
+                                .width = settings.width,
+                                .scale = settings.scale,
+                                .sinusoids = settings.sinusoids,
+                                .type = cell.type()};
+  return cell.add(
+      std::make_unique<Embedding>(cell.memory(), cell.parameter_name(name), settings.deviation, spec, reads_tokens),
+      {{&x.tensor(), GradientRule::kNone}}, {.spec = {{spec.n, spec.length, 1, spec.width}, cell.type()}});
+}
+
+}  // namespace
+
+Value embedding(const std::string& name, const Value& tokens, const EmbeddingSettings& settings) {
+  return add_embedding(name, tokens, settings, /*reads_tokens=*/true);
+}
+
+Value position_embedding(const std::string& name, const Value& x, const EmbeddingSettings& settings) {
+  return add_embedding(name, x, settings, /*reads_tokens=*/false);
+}
+
+}  // namespace convoy

@@ -1,0 +1,14 @@
+/// Layer normalisation.
+#pragma once
+
+#include <string>
+
+#include "model/cell_builder.h"
+
+namespace convoy {
+
+/// y = gamma * (x - mean) / sqrt(var + epsilon) + beta, over the channels of each position    x, y (N,T,1,C)
+/// NAME.weight is gamma, NAME.bias beta, each (C).
+Value layer_norm(const std::string& name, const Value& x);
+
+}  // namespace convoy

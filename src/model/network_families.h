@@ -1,0 +1,51 @@
+/// The one list of networks: each family has a file of its own, which says its names and builds the network of one.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoy/model/network.h"
+
+#include "model/residual_cells.h"
+
+namespace convoy {
+
+struct NetworkFamily {
+  std::vector<std::string> names;  ///< all there are, or none where they have numbers to choose
+  std::string form = {};           ///< of names with numbers to choose: "pyramidnetDEPTH-aALPHA"
+  bool reads_texts = false;        ///< else images
+  std::string about = {};          ///< for the help: paper, variant, what images it is for
+  /// The network called spec.name; nothing where the name is of another family. Throws RequestError where the name is
+  /// of this one but no such network can be, or not for these images.
+  std::function<std::optional<Network>(const NetworkSpec& spec)> make = {};
+};
+
+/// Layers of blocks, each of which reads the one before: layer1.0, layer1.1, ... From the second layer on, the first
+/// block of each has stride 2. make_block(spec, layer) gets a spec without filters, and the layer counted from 0.
+template <typename MakeBlock>
+void add_layers(std::span<const std::int64_t> num_blocks, Network& network, MakeBlock&& make_block) {
+  for (std::size_t layer = 0; layer < num_blocks.size(); ++layer) {
+    for (std::int64_t block = 0; block < num_blocks[layer]; ++block) {
+      const Cell& before = *network.back();
+      network.push_back(make_block(BlockSpec{.name = fmt::format("layer{}.{}", layer + 1, block),
+                                             .x = before.y().shape,
+                                             .stride = layer > 0 && block == 0 ? 2 : 1,
+                                             .type = before.memory().type()},
+                                   layer));
+    }
+  }
+}
+
+NetworkFamily resnet_family();        ///< for photographs
+NetworkFamily resnet_cifar_family();  ///< for small images
+NetworkFamily pyramidnet_family();
+NetworkFamily transformer_family();
+
+inline std::vector<NetworkFamily> network_families() {
+  return {resnet_family(), resnet_cifar_family(), pyramidnet_family(), transformer_family()};
+}
+
+}  // namespace convoy

@@ -1,0 +1,81 @@
+/// Encoders of text: Vaswani et al. 2017, "Attention is all you need", figure 1 (left), with parameters named as
+/// torch.nn.TransformerEncoder's.
+#include "model/transformer_cells.h"
+
+#include <cmath>
+
+#include "convoy/base/features.h"
+
+#include "model/layers/activation.h"
+#include "model/layers/attention.h"
+#include "model/layers/dropout.h"
+#include "model/layers/embedding.h"
+#include "model/layers/layer_norm.h"
+#include "model/layers/linear.h"
+#include "model/layers/sequence_mean.h"
+#include "model/layers/sum.h"
+
+namespace convoy {
+
+namespace {
+
+Value lengths_of(CellBuilder& cell, const EncoderSpec& spec) {
+  return cell.feature(features::kLength, features::length_spec(spec.n));
+}
+
+}  // namespace
+
+std::unique_ptr<Cell> text_embedding(const EncoderSpec& spec) {
+  constexpr double kDeviation = 0.02;  // Devlin et al. 2018, "BERT"
+  CellBuilder cell({.name = "embedding", .type = spec.type});
+  const TransformerParams& shape = spec.shape;
+  const Value tokens = cell.feature(features::kTokens, features::tokens_spec(spec.n, spec.length));  // (N,T,1,1)
+  if (shape.positions == PositionKind::kLearned) {
+    const Value words =
+        embedding("embedding", tokens, {.num_rows = spec.num_words, .width = shape.width, .deviation = kDeviation});
+    const Value places = position_embedding("position_embedding", tokens,
+                                            {.num_rows = spec.length, .width = shape.width, .deviation = kDeviation});
+    return cell.finish(dropout(words + places, shape.dropout));  // (N,T,1,C)
+  }
+  // Section 3.4: times sqrt(C), so that words are as large as the sinusoids.
+  const double root = std::sqrt(static_cast<double>(shape.width));
+  const Value words = embedding("embedding", tokens,
+                                {.num_rows = spec.num_words,
+                                 .width = shape.width,
+                                 .deviation = 1 / root,
+                                 .scale = static_cast<float>(root),
+                                 .sinusoids = true});
+  return cell.finish(dropout(words, shape.dropout));  // (N,T,1,C)
+}
+
+std::unique_ptr<Cell> encoder_layer(const EncoderSpec& spec, std::int64_t index) {
+  const TransformerParams& shape = spec.shape;
+  const std::string name = fmt::format("layers.{}", index);
+  CellBuilder cell({.name = name, .parameters = name + ".", .type = spec.type});
+  const Value x = cell.input(spec.x());          // (N,T,1,C)
+  const Value lengths = lengths_of(cell, spec);  // (N,1,1,1)
+  const auto attend = [&](const Value& v) {      // (N,T,1,C)
+    const AttentionSettings settings{.num_heads = shape.heads, .dropout = shape.dropout};
+    return dropout(self_attention("self_attn", v, lengths, settings), shape.dropout);
+  };
+  const auto feed_forward = [&](const Value& v) {                                         // (N,T,1,C)
+    const Value h = activate(shape.activation, linear("linear1", v, shape.feedforward));  // (N,T,1,F)
+    return dropout(linear("linear2", dropout(h, shape.dropout), shape.width), shape.dropout);
+  };
+  if (shape.norm == NormPlace::kBefore) {
+    const Value a = x + attend(layer_norm("norm1", x));
+    return cell.finish(a + feed_forward(layer_norm("norm2", a)));
+  }
+  const Value a = layer_norm("norm1", x + attend(x));
+  return cell.finish(layer_norm("norm2", a + feed_forward(a)));
+}
+
+std::unique_ptr<Cell> text_classifier(const EncoderSpec& spec, std::int64_t num_classes) {
+  CellBuilder cell({.name = "classifier", .type = spec.type});
+  Value x = cell.input(spec.x());                // (N,T,1,C)
+  const Value lengths = lengths_of(cell, spec);  // (N,1,1,1)
+  if (spec.shape.norm == NormPlace::kBefore) x = layer_norm("norm", x);
+  return cell.finish(logits("classifier", sequence_mean(x, lengths), num_classes));  // (N,1,1,classes)
+}
+
+}  // namespace convoy

@@ -1,0 +1,31 @@
+/// The cells of Transformers that read text.
+#pragma once
+
+#include <memory>
+
+#include "convoy/model/cell.h"
+#include "convoy/params/parameters.h"
+
+namespace convoy {
+
+/// What the cells of one network have in common.
+struct EncoderSpec {
+  std::int64_t n = 0;          ///< sequences of a micro-batch
+  std::int64_t length = 0;     ///< T, words of a sequence
+  std::int64_t num_words = 0;  ///< V, that there are
+  TransformerParams shape;
+  DataType type = DataType::kFloat32;
+
+  Shape x() const { return {n, length, 1, shape.width}; }
+};
+
+/// Words and places become vectors: reads tokens; y (N,T,1,C).
+std::unique_ptr<Cell> text_embedding(const EncoderSpec& spec);
+
+/// torch.nn.TransformerEncoderLayer number `index`: x, y (N,T,1,C); reads length.
+std::unique_ptr<Cell> encoder_layer(const EncoderSpec& spec, std::int64_t index);
+
+/// The mean over the words, and a linear layer: y (N,1,1,classes); reads length.
+std::unique_ptr<Cell> text_classifier(const EncoderSpec& spec, std::int64_t num_classes);
+
+}  // namespace convoy

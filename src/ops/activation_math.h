@@ -1,0 +1,143 @@
+/// The formulas of activations in float32, for code of every device: accurate far out on the left, too, where an
+/// activation is small and a sum 1 + erf or 1 + tanh has lost its digits.
+///
+/// A device brings its numbers and what it has for them, as static members of `Math`:
+///   V                           a float, or a vector of floats with the operators of one
+///   multiply_add(a, b, c)       a b + c, rounded once where the processor can
+///   product_error(a, b, p)      a b - p without error, where p is a b as rounded
+///   magnitude(x)                |x|
+///   add_to_exponent(v, n)       v 2^k, where the lowest 9 bits of n are those of a whole k; v and the result are
+///   normal
+#pragma once
+
+namespace convoy::ops {
+
+#if defined(__CUDACC__)
+#define CONVOY_FORMULA __device__ inline
+#else
+#define CONVOY_FORMULA [[gnu::always_inline]] inline
+#endif
+
+template <typename Math>
+struct ActivationMath {
+  using V = typename Math::V;
+
+  // --- max(0, x): NaN stays NaN ---------------------------------------------------------------------------------
+
+  CONVOY_FORMULA static V relu(V x) { return 0.0f > x ? V{} : x; }
+  /// Also of y for x: both are above 0 together.
+  CONVOY_FORMULA static V relu_gradient(V x, V dy) { return x <= 0.0f ? V{} : dy; }
+
+  // --- x Phi(x) -------------------------------------------------------------------------------------------------
+
+  /// -a Phi(-a) on the left; on the right as much below x, since x Phi(x) = x - x Phi(-x).
+  CONVOY_FORMULA static V gelu(V x) {
+    const V a = clamped(x, kNormalEnd);
+    const Exponential bell = exponential_of_square(a);
+    const V within = bell.times(a * mills_ratio(a));
+    const V left = a >= kNormalEnd ? V{} : within;
+    return (x < 0.0f ? V{} : x) - left;
+  }
+  /// f'(x) = Phi(x) + x phi(x)    phi(x) = exp(-x^2/2) / sqrt(2 pi)
+  CONVOY_FORMULA static V gelu_gradient(V x, V dy) {
+    constexpr float kInverseRootOfTwoPi = 0x1.988454p-2f;
+    const V a = clamped(x, kNormalEnd);
+    const Exponential bell = exponential_of_square(a);
+    const V tail = bell.times(mills_ratio(a)), slope = a * bell.times(V{} + kInverseRootOfTwoPi);
+    const V left = a >= kNormalEnd ? V{} : tail - slope;  // f'(-a) = 1 - f'(a)
+    return dy * (x > 0.0f ? 1.0f - left : left);
+  }
+
+  // --- 0.5 x (1 + tanh u) = x / (1 + exp(-v))   v = 2 u = 2 sqrt(2/pi) (x + 0.044715 x^3) -------------------------
+
+  /// With q = exp(-|v|), -|x| q / (1 + q) on the left; on the right as much below x.
+  CONVOY_FORMULA static V gelu_tanh(V x) {
+    const TanhTerms of = tanh_terms(x);
+    return (x < 0.0f ? V{} : x) - of.a * of.q / (1.0f + of.q);
+  }
+  /// With s = 1 / (1 + exp(-v)), f'(x) = s + x s (1 - s) v'(x); on the left s = q / (1 + q), 1 - s = 1 / (1 + q).
+  CONVOY_FORMULA static V gelu_tanh_gradient(V x, V dy) {
+    const TanhTerms of = tanh_terms(x);
+    const V inverse = 1.0f / (1.0f + of.q), s = of.q * inverse;
+    const V left = s - of.a * of.slope * (s * inverse);  // f'(-a) = 1 - f'(a)
+    return dy * (x > 0.0f ? 1.0f - left : left);
+  }
+
+ private:
+  static constexpr float kNormalEnd = 13;  ///< Phi(-13) is below the normal numbers of float32
+  static constexpr float kTanhEnd = 9.9f;  ///< as exp(-v) is there
+
+  /// |x|, at most `end`; NaN stays.
+  CONVOY_FORMULA static V clamped(V x, float end) {
+    const V size = Math::magnitude(x);
+    return size > end ? V{} + end : size;
+  }
+
+  struct TanhTerms {
+    V a;      ///< |x|, or less where q is 0
+    V q;      ///< exp(-|v|)
+    V slope;  ///< v'(x)
+  };
+
+  /// c0 + x (c1 + x (c2 + ...))
+  template <typename... Floats>
+  CONVOY_FORMULA static V polynomial(V x, float first, Floats... rest) {
+    if constexpr (sizeof...(rest) == 0) {
+      return V{} + first;
+    } else {
+      return Math::multiply_add(x, polynomial(x, rest...), V{} + first);
+    }
+  }
+
+  /// 2^k (1 + m), k in the lowest bits of `exponent`.
+  struct Exponential {
+    V m, exponent;
+
+    /// With one rounding fewer than by the product with its value. What becomes of NaN is open.
+    CONVOY_FORMULA V times(V factor) const {
+      return Math::add_to_exponent(Math::multiply_add(factor, m, factor), exponent);
+    }
+  };
+
+  /// exp(high + low), high in [-87, 0], low beside it small: 2^k exp(r), |r| <= log(2)/2, the polynomial minimax to
+  /// 2^-28. log(2) is taken off in two parts, k times the first of which is exact.
+  CONVOY_FORMULA static Exponential exponential(V high, V low) {
+    constexpr float kLog2E = 0x1.715476p+0f, kLogOf2 = 0x1.62e4p-1f, kLogOf2Rest = 0x1.7f7d1cp-20f;
+    constexpr float kRound = 0x1.8p+23f;  // adding it leaves no bits for fractions
+    const V shifted = Math::multiply_add(high, V{} + kLog2E, V{} + kRound), k = shifted - kRound;
+    const V rest = Math::multiply_add(k, V{} - kLogOf2, high);
+    const V r = Math::multiply_add(k, V{} - kLogOf2Rest, rest) + low;
+    const V q = polynomial(r, 0.499999984167f, 0.166665175512f, 0.0416669378449f, 0.00836904862979f, 0.00139051797242f);
+    return {Math::multiply_add(r * r, q, r), shifted};
+  }
+
+  CONVOY_FORMULA static Exponential exponential_of_square(V a) {
+    const V square = a * a;
+    return exponential(-0.5f * square, -0.5f * Math::product_error(a, a, square));
+  }
+
+  /// Phi(-a) exp(a^2/2) for a >= 0, as a quotient that is minimax to 2^-28 up to 9, where Phi(-a) is 2^-62.
+  CONVOY_FORMULA static V mills_ratio(V a) {
+    const V p = polynomial(a, 0x1p-1f, 0x1.afdce6p-2f, 0x1.5e96ap-3f, 0x1.2c05fap-5f, 0x1.cf203ep-9f);
+    const V q = polynomial(a, 0x1p+0f, 0x1.a4309ep+0f, 0x1.26e8e8p+0f, 0x1.c031bp-2f, 0x1.7814acp-4f, 0x1.2235dap-7f);
+    return p / q;
+  }
+
+  /// |v| = a (c + d a^2) in two parts, since an error of v is one of exp(v) relative to it.
+  CONVOY_FORMULA static TanhTerms tanh_terms(V x) {
+    constexpr float kC = 0x1.988454p+0f, kCRest = -4.534068e-8f;  // 2 sqrt(2/pi)
+    constexpr float kD = 0x1.2444f2p-4f, kDRest = 2.398832e-9f;   // 0.044715 c
+    const V a = clamped(x, kTanhEnd);
+    const V square = a * a, square_rest = Math::product_error(a, a, square);
+    const V cubic = square * kD, cubic_rest = Math::product_error(square, V{} + kD, cubic);
+    const V factor = cubic + kC, sum_rest = cubic - (factor - kC);  // what the sum has lost, where c is the larger
+    const V rest = sum_rest + cubic_rest + Math::multiply_add(square_rest, V{} + kD, square * kDRest) + kCRest;
+    const V v = a * factor, v_rest = Math::multiply_add(a, rest, Math::product_error(a, factor, v));
+    const V q = exponential(-v, -v_rest).times(V{} + 1.0f);
+    return {a, a >= kTanhEnd ? V{} : q, Math::multiply_add(V{} + 3.0f, cubic, V{} + kC)};
+  }
+};
+
+#undef CONVOY_FORMULA
+
+}  // namespace convoy::ops

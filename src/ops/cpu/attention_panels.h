@@ -1,0 +1,169 @@
+/// How attention's factors lie in a thread's scratch memory, for small_products.h: packed from storage, row by row,
+/// transposed, or interleaved along the sum.
+/// Only for files compiled with -march=CONVOY_ARCH, as simd.h.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "convoy/base/shape.h"
+
+#include "ops/cpu/lanes_simd.h"
+#include "ops/cpu/simd.h"
+#include "ops/cpu/small_products.h"
+
+namespace convoy::ops::cpu {
+
+/// One head of one sequence in storage: `num` rows of `width` values, `stride` values apart.
+template <typename T>
+struct HeadRows {
+  T* first;
+  std::int64_t stride, num, width;
+
+  T* row(std::int64_t i) const { return first + i * stride; }
+  HeadRows part(std::int64_t begin, std::int64_t count) const { return {row(begin), stride, count, width}; }
+};
+
+/// The bits of a Vec as rounded_to_bf16 has them in the upper halves; the lower halves hold anything.
+[[gnu::always_inline]] inline WordVec rounded_words(Vec v) {
+  const auto bits = std::bit_cast<WordVec>(v);
+  const WordVec nearest = bits + 0x7fffu + (bits >> 16 & 1u), is_nan = std::bit_cast<WordVec>(v != v);
+  return nearest | is_nan;
+}
+
+/// Stored as T, multiplied as floats; a factor that is computed is rounded to T and widened again.
+template <typename T>
+struct FloatPanels : FloatFactors {
+  using Stored = T;
+
+  /// kLanes words of a row from word i on.
+  [[gnu::always_inline]] static WordVec words(const T* row, std::int64_t i) {
+    return std::bit_cast<WordVec>(read<Vec>(row + i));
+  }
+  /// Interleaved along the sum: of one row nothing to do.
+  [[gnu::always_inline]] static WordVec interleaved(const T* const (&rows)[1], std::int64_t d) {
+    return words(rows[0], d);
+  }
+  [[gnu::always_inline]] static Vec rounded(Vec v) {
+    if constexpr (sizeof(T) == 4) return v;
+    return widened(rounded_to_bf16(v));
+  }
+  /// Computed factors k, ..., k + kLanes - 1 of a row.
+  [[gnu::always_inline]] static void store_along_row(float* row, std::int64_t k, Vec v) { write(row + k, rounded(v)); }
+  /// The same of neighbouring rows, interleaved along the sum over rows.
+  [[gnu::always_inline]] static void store_across_rows(float* row, std::int64_t k, const Vec (&v)[1]) {
+    write(row + k, rounded(v[0]));
+  }
+};
+
+#ifdef CONVOY_HAS_BF16_PRODUCTS
+/// Stored and multiplied in bf16, two at a time.
+struct Bf16Panels : Bf16Factors {
+  using Stored = Bf16;
+
+  [[gnu::always_inline]] static WordVec words(const Bf16* row, std::int64_t i) {
+    using LooseWordsAt = std::uint32_t __attribute__((vector_size(kVectorBytes), may_alias, aligned(2)));
+    return *reinterpret_cast<const LooseWordsAt*>(row + 2 * i);
+  }
+  template <int... i>
+  [[gnu::always_inline]] static WordVec zipped(HalfVec a, HalfVec b, std::integer_sequence<int, i...> /*halves*/) {
+    return std::bit_cast<WordVec>(__builtin_shufflevector(a, b, (i / 2 + i % 2 * int{kLanes})...));
+  }
+  [[gnu::always_inline]] static WordVec interleaved(const Bf16* const (&rows)[2], std::int64_t d) {
+    const auto halves = [d](const Bf16* row) { return HalfVec(*reinterpret_cast<const HalfVecAt*>(row + d)); };
+    return zipped(halves(rows[0]), halves(rows[1]), std::make_integer_sequence<int, 2 * int{kLanes}>{});
+  }
+  [[gnu::always_inline]] static void store_along_row(float* row, std::int64_t k, Vec v) {
+    write(reinterpret_cast<Bf16*>(row) + k, v);
+  }
+  [[gnu::always_inline]] static void store_across_rows(float* row, std::int64_t k, const Vec (&v)[2]) {
+    const WordVec words = rounded_words(v[0]) >> 16 | (rounded_words(v[1]) & 0xffff0000u);
+    write(row + k, std::bit_cast<Vec>(words));
+  }
+};
+#endif
+
+/// Memory of one thread, handed out in pieces that begin at multiples of 64 bytes. From null: counted.
+class Pieces {
+ public:
+  explicit Pieces(std::byte* begin) : begin_(begin) {}
+
+  template <typename Word>
+  Word* take(std::int64_t count) {
+    Word* piece = begin_ == nullptr ? nullptr : reinterpret_cast<Word*>(begin_ + size_bytes_);
+    size_bytes_ += round_up(count * static_cast<std::int64_t>(sizeof(Word)), 64);
+    return piece;
+  }
+  std::int64_t size_bytes() const { return size_bytes_; }
+
+ private:
+  std::byte* begin_;
+  std::int64_t size_bytes_ = 0;
+};
+
+/// to (padded, width / depth): word by word, zeros in the rows past the last.
+template <typename Panels>
+void pack_rows(const HeadRows<const typename Panels::Stored>& from, std::int64_t padded, typename Panels::Word* to) {
+  const std::int64_t words = from.width / Panels::kDepth;
+  auto* out = reinterpret_cast<float*>(to);
+  for (std::int64_t row = 0; row < padded; ++row) {
+    for (std::int64_t i = 0; i < words; i += kLanes) {
+      const WordVec v = row < from.num ? Panels::words(from.row(row), i) : WordVec{};
+      write(out + row * words + i, std::bit_cast<Vec>(v));
+    }
+  }
+}
+
+/// to (width / depth, padded): the transposed of pack_rows' words. padded: a multiple of kLanes.
+template <typename Panels>
+void pack_transposed(const HeadRows<const typename Panels::Stored>& from, std::int64_t padded,
+                     typename Panels::Word* to) {
+  const std::int64_t words = from.width / Panels::kDepth;
+  auto* out = reinterpret_cast<float*>(to);
+  for (std::int64_t row = 0; row < padded; row += kLanes) {
+    for (std::int64_t i = 0; i < words; i += kLanes) {
+      WordVec block[kLanes];
+#pragma GCC unroll 16
+      for (std::int64_t r = 0; r < kLanes; ++r)
+        block[r] = row + r < from.num ? Panels::words(from.row(row + r), i) : WordVec{};
+      transpose(block);
+#pragma GCC unroll 16
+      for (std::int64_t r = 0; r < kLanes; ++r) write(out + (i + r) * padded + row, std::bit_cast<Vec>(block[r]));
+    }
+  }
+}
+
+/// to (padded / depth, width): neighbouring rows interleaved, for sums over rows.
+template <typename Panels>
+void pack_interleaved(const HeadRows<const typename Panels::Stored>& from, std::int64_t padded,
+                      typename Panels::Word* to) {
+  constexpr std::int64_t kDepth = Panels::kDepth;
+  using T = typename Panels::Stored;
+  alignas(64) static constexpr T kZeros[128] = {};
+  auto* out = reinterpret_cast<float*>(to);
+  for (std::int64_t row = 0; row < padded; row += kDepth, out += from.width) {
+    const T* rows[kDepth];
+    for (std::int64_t r = 0; r < kDepth; ++r) rows[r] = row + r < from.num ? from.row(row + r) : kZeros;
+    for (std::int64_t d = 0; d < from.width; d += kLanes)
+      write(out + d, std::bit_cast<Vec>(Panels::interleaved(rows, d)));
+  }
+}
+
+/// to's rows = factor * from's, (num,width) row by row.
+template <typename T>
+void store_scaled(const float* from, float factor, const HeadRows<T>& to) {
+  for (std::int64_t row = 0; row < to.num; ++row) {
+    for (std::int64_t d = 0; d < to.width; d += kLanes)
+      write(to.row(row) + d, factor * read<Vec>(from + row * to.width + d));
+  }
+}
+
+template <typename T>
+void store_zeros(const HeadRows<T>& to) {
+  for (std::int64_t row = 0; row < to.num; ++row) std::fill_n(to.row(row), to.width, T{});
+}
+
+}  // namespace convoy::ops::cpu

@@ -1,0 +1,70 @@
+/// Adds up the rows of a part of the columns at a time, one pass bound by memory.
+#include "ops/cpu/column_sum.h"
+
+#include <algorithm>
+
+#include "ops/cpu/storage.h"
+
+namespace convoy::ops::cpu {
+
+namespace {
+
+constexpr std::int64_t kRows = 1024;             // of a block
+constexpr std::int64_t kColumns = 512;           // of a part: its sums stay in the nearest cache
+constexpr std::int64_t kWorthThreads = 1 << 15;  // below, waking threads costs more than the loop
+
+constexpr std::int64_t num_blocks(const ColumnSumSpec& spec) {
+  return (spec.num_rows + kRows - 1) / kRows;
+}
+
+/// sums[k] += the values of column k, row after row, four of them while a sum is in a register.
+template <typename T>
+void add_rows(const T* rows, std::int64_t num_rows, std::int64_t stride, std::int64_t count, double* sums) {
+  const auto value = [=](std::int64_t row, std::int64_t k) {
+    return static_cast<double>(to_float(rows[row * stride + k]));
+  };
+  std::int64_t row = 0;
+  for (; row + 4 <= num_rows; row += 4) {
+#pragma omp simd
+    for (std::int64_t k = 0; k < count; ++k)
+      sums[k] = (((sums[k] + value(row, k)) + value(row + 1, k)) + value(row + 2, k)) + value(row + 3, k);
+  }
+  for (; row < num_rows; ++row)
+    for (std::int64_t k = 0; k < count; ++k) sums[k] += value(row, k);
+}
+
+/// Of part `part` of the columns in block `block` of the rows.
+template <typename T>
+void add_part(const ColumnSumSpec& spec, const T* matrix, std::int64_t block, std::int64_t part, double* block_sums) {
+  const std::int64_t row = block * kRows, column = part * kColumns;
+  const std::int64_t rows = std::min(kRows, spec.num_rows - row),
+                     columns = std::min(kColumns, spec.num_columns - column);
+  double* sums = block_sums + block * spec.num_columns + column;
+  std::fill_n(sums, columns, 0.0);
+  add_rows(matrix + row * spec.num_columns + column, rows, spec.num_columns, columns, sums);
+}
+
+}  // namespace
+
+std::int64_t column_sum_scratch_bytes(const ColumnSumSpec& spec) {
+  return num_blocks(spec) * spec.num_columns * static_cast<std::int64_t>(sizeof(double));
+}
+
+void column_sum(const ColumnSumSpec& spec, const void* matrix, float* sums, const Workspace& workspace) {
+  auto* block_sums = reinterpret_cast<double*>(workspace.scratch());
+  const std::int64_t blocks = num_blocks(spec), parts = (spec.num_columns + kColumns - 1) / kColumns;
+  const bool alone = spec.num_rows * spec.num_columns < kWorthThreads || workspace.threads() == 1;
+  with_storage(spec.type, [&]<typename T>() {
+    const T* values = values_at<T>(matrix);
+#pragma omp parallel for collapse(2) schedule(static) num_threads(workspace.threads()) if (!alone)
+    for (std::int64_t block = 0; block < blocks; ++block)
+      for (std::int64_t part = 0; part < parts; ++part) add_part(spec, values, block, part, block_sums);
+  });
+  for (std::int64_t k = 0; k < spec.num_columns; ++k) {
+    double sum = block_sums[k];
+    for (std::int64_t block = 1; block < blocks; ++block) sum += block_sums[block * spec.num_columns + k];
+    sums[k] = static_cast<float>(sum);
+  }
+}
+
+}  // namespace convoy::ops::cpu

@@ -1,0 +1,25 @@
+/// The sums of a matrix's columns: a bias's gradient.
+#pragma once
+
+#include <cstdint>
+
+#include "convoy/base/data_type.h"
+
+#include "ops/cpu/resources.h"
+
+namespace convoy::ops::cpu {
+
+struct ColumnSumSpec {
+  std::int64_t num_rows = 0;
+  std::int64_t num_columns = 0;
+  DataType type = DataType::kFloat32;  ///< of the matrix
+};
+
+/// What column_sum takes of the workspace's scratch memory.
+std::int64_t column_sum_scratch_bytes(const ColumnSumSpec& spec);
+
+/// sums[k] = the sum of column k of a row-major matrix, in double, rounded once: blocks of 1024 rows in the order of
+/// their rows, then the blocks in theirs, whatever the number of threads.
+void column_sum(const ColumnSumSpec& spec, const void* matrix, float* sums, const Workspace& workspace);
+
+}  // namespace convoy::ops::cpu

@@ -1,0 +1,127 @@
+/// The words of draw_words.h, a few vectors of them at a time: where one is drawn for each value or attention weight,
+/// drawing block by block would cost more than the arithmetic.
+/// Only for files compiled with -march=CONVOY_ARCH, as simd.h.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#include "convoy/ops/dropout.h"
+
+#include "ops/cpu/simd.h"
+
+namespace convoy::ops::cpu {
+
+using LongVec = std::uint64_t __attribute__((vector_size(kVectorBytes)));
+
+/// The products of the lower halves of each 64-bit lane; the upper halves may hold anything. GCC 12 does not find the
+/// instruction by itself.
+template <typename V>
+[[gnu::always_inline]] inline V product_of_lower_halves(V a, V b) {
+#if defined(__AVX512F__)
+  // Masked by nothing, which costs nothing: GCC 12 takes the plain one's operands for uninitialised (its bug 105593).
+  if constexpr (sizeof(V) == sizeof(__m512i))
+    return std::bit_cast<V>(_mm512_maskz_mul_epu32(0xff, std::bit_cast<__m512i>(a), std::bit_cast<__m512i>(b)));
+#endif
+#if defined(__AVX2__)
+  if constexpr (sizeof(V) == sizeof(__m256i))
+    return std::bit_cast<V>(_mm256_mul_epu32(std::bit_cast<__m256i>(a), std::bit_cast<__m256i>(b)));
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == sizeof(__m128i))
+    return std::bit_cast<V>(_mm_mul_epu32(std::bit_cast<__m128i>(a), std::bit_cast<__m128i>(b)));
+#endif
+  return (a & 0xffffffffu) * (b & 0xffffffffu);
+}
+
+/// The words of one layer for one micro-batch.
+class LayerWords {
+ public:
+  static constexpr std::int64_t kNumVectors = 4;                   ///< of one draw
+  static constexpr std::int64_t kNumWords = kNumVectors * kLanes;  ///< of one draw
+  static constexpr std::int64_t kNumBlocks = kNumWords / 4;        ///< of one draw
+
+  LayerWords(const DrawKey& key, std::uint64_t layer)
+      : micro_batch_(key.micro_batch & 0xffffffffu), step_low_(key.step & 0xffffffffu), step_high_(key.step >> 32) {
+    const std::uint64_t mixed = key.seed ^ layer;
+    auto low = static_cast<std::uint32_t>(mixed), high = static_cast<std::uint32_t>(mixed >> 32);
+    for (RoundKey& round : round_keys_) {
+      round = {low, high};
+      low += 0x9E3779B9u;
+      high += 0xBB67AE85u;
+    }
+  }
+
+  /// Words 4 * block, ..., 4 * block + kNumWords - 1 of the layer, in order.
+  [[gnu::always_inline]] void draw(std::uint32_t block, WordVec (&words)[kNumVectors]) const {
+    // A 64-bit lane for each counter: the product of a round then is one instruction. Two independent halves, so that
+    // one computes while the other waits for its products.
+    Counters a = counters(block), b = counters(block + kNumBlocks / 2);
+#pragma GCC unroll 10
+    for (const RoundKey& key : round_keys_) {
+      advance(key, a);
+      advance(key, b);
+    }
+    write_in_order(a, words);
+    write_in_order(b, words + kNumVectors / 2);
+  }
+
+ private:
+  struct RoundKey {
+    std::uint32_t low, high;
+  };
+  /// Of each counter word the lower half of a lane counts.
+  struct Counters {
+    LongVec w0, w1, w2, w3;
+  };
+
+  /// A lane's place in write_in_order's result: even lanes have the first half of the counters, odd ones the second.
+  template <std::uint64_t... i>
+  [[gnu::always_inline]] static LongVec block_of_lane(std::integer_sequence<std::uint64_t, i...> /*lanes*/) {
+    return LongVec{(i / 2 + i % 2 * (sizeof...(i) / 2))...};
+  }
+  [[gnu::always_inline]] Counters counters(std::uint32_t block) const {
+    return {LongVec{} + block + block_of_lane(std::make_integer_sequence<std::uint64_t, kLanes / 2>{}),
+            LongVec{} + micro_batch_, LongVec{} + step_low_, LongVec{} + step_high_};
+  }
+
+  /// One round of Philox4x32, as in the paper.
+  [[gnu::always_inline]] static void advance(const RoundKey& key, Counters& c) {
+    const auto k0 = std::bit_cast<LongVec>(WordVec{} + key.low), k1 = std::bit_cast<LongVec>(WordVec{} + key.high);
+    const LongVec p0 = product_of_lower_halves(c.w0, LongVec{} + 0xD2511F53u);
+    const LongVec p1 = product_of_lower_halves(c.w2, LongVec{} + 0xCD9E8D57u);
+    c = {(p1 >> 32) ^ c.w1 ^ k0, p1, (p0 >> 32) ^ c.w3 ^ k1, p0};
+  }
+
+  /// Each counter's four words beside each other.
+  template <int... i>
+  [[gnu::always_inline]] static void write_in_order(const Counters& c, WordVec* to,
+                                                    std::integer_sequence<int, i...> /*words*/) {
+    const auto w0 = std::bit_cast<WordVec>(c.w0), w1 = std::bit_cast<WordVec>(c.w1), w2 = std::bit_cast<WordVec>(c.w2),
+               w3 = std::bit_cast<WordVec>(c.w3);
+    // (w0, w1) and (w2, w3) of each lane, then those of even lanes and of odd lanes: 4 i and 4 i + 2.
+    const auto w01 = std::bit_cast<LongVec>(__builtin_shufflevector(w0, w1, (i % 2 * int{kLanes} + i / 2 * 2)...));
+    const auto w23 = std::bit_cast<LongVec>(__builtin_shufflevector(w2, w3, (i % 2 * int{kLanes} + i / 2 * 2)...));
+    interleave(w01, w23, to, std::make_integer_sequence<int, int{kLanes} / 2>{});
+  }
+  template <int... i>
+  [[gnu::always_inline]] static void interleave(LongVec w01, LongVec w23, WordVec* to,
+                                                std::integer_sequence<int, i...> /*lanes*/) {
+    to[0] = std::bit_cast<WordVec>(__builtin_shufflevector(w01, w23, (i % 2 * int{kLanes} / 2 + i / 2 * 2)...));
+    to[1] = std::bit_cast<WordVec>(__builtin_shufflevector(w01, w23, (i % 2 * int{kLanes} / 2 + i / 2 * 2 + 1)...));
+  }
+  [[gnu::always_inline]] static void write_in_order(const Counters& c, WordVec* to) {
+    write_in_order(c, to, std::make_integer_sequence<int, int{kLanes}>{});
+  }
+
+  std::uint64_t micro_batch_, step_low_, step_high_;
+  std::array<RoundKey, 10> round_keys_;
+};
+
+}  // namespace convoy::ops::cpu

@@ -1,0 +1,28 @@
+/// Powers of two by vectors: what a softmax spends its time with besides products.
+/// Only for files compiled with -march=CONVOY_ARCH, as simd.h.
+#pragma once
+
+#include <bit>
+
+#include "ops/cpu/simd.h"
+
+namespace convoy::ops::cpu {
+
+/// 2^x for x <= 127, to 2 units in the last place; 2^-125 for all x below -125, NaN for NaN.
+/// 2^x = 2^n 2^r with n the integer next to x: adding 1.5 * 2^23 leaves n in the lowest bits of the sum, and r in
+/// [-1/2, 1/2] is exact. 2^r is a polynomial of degree 6, which Remez' algorithm gives: relative error 2.6e-9.
+[[gnu::always_inline]] inline Vec power_of_2(Vec x) {
+  constexpr float kRounder = 0x1.8p23f;
+  x = x < -125.0f ? Vec{} - 125.0f : x;
+  const Vec shifted = x + kRounder, r = x - (shifted - kRounder);
+  Vec p = Vec{} + 1.55946776e-4f;
+  p = p * r + 1.34066439e-3f;
+  p = p * r + 9.61769297e-3f;
+  p = p * r + 5.55031055e-2f;
+  p = p * r + 2.40226528e-1f;
+  p = p * r + 6.93147215e-1f;
+  p = p * r + 1.0f;
+  return std::bit_cast<Vec>(std::bit_cast<WordVec>(p) + (std::bit_cast<WordVec>(shifted) << 23));
+}
+
+}  // namespace convoy::ops::cpu

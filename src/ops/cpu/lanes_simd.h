@@ -1,0 +1,63 @@
+/// What vectors exchange between their lanes: sums, maxima, transposition.
+/// Only for files compiled with -march=CONVOY_ARCH, as simd.h.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "ops/cpu/simd.h"
+
+namespace convoy::ops::cpu {
+
+/// Lane i of the result is lane i ^ distance.
+template <int distance, int... i>
+[[gnu::always_inline]] inline Vec exchanged(Vec v, std::integer_sequence<int, i...> /*lanes*/) {
+  return __builtin_shufflevector(v, v, (i ^ distance)...);
+}
+
+/// ((v0 + v8) + (v4 + v12)) + ..., in this order on every processor with as many lanes.
+template <int distance = int{kLanes} / 2>
+[[gnu::always_inline]] inline float sum_of_lanes(Vec v) {
+  if constexpr (distance == 0) {
+    return v[0];
+  } else {
+    return sum_of_lanes<distance / 2>(v + exchanged<distance>(v, std::make_integer_sequence<int, int{kLanes}>{}));
+  }
+}
+
+/// Of NaN and a number any of the two.
+[[gnu::always_inline]] inline Vec larger(Vec a, Vec b) {
+  return a > b ? a : b;
+}
+template <int distance = int{kLanes} / 2>
+[[gnu::always_inline]] inline float max_of_lanes(Vec v) {
+  if constexpr (distance == 0) {
+    return v[0];
+  } else {
+    return max_of_lanes<distance / 2>(
+        larger(v, exchanged<distance>(v, std::make_integer_sequence<int, int{kLanes}>{})));
+  }
+}
+
+/// Of rows i and i + distance, halves of 2 * distance lanes change places.
+template <int distance, int... i>
+[[gnu::always_inline]] inline void exchange_halves(WordVec& a, WordVec& b, std::integer_sequence<int, i...> /*lanes*/) {
+  const WordVec upper = __builtin_shufflevector(a, b, ((i & distance) != 0 ? int{kLanes} + i - distance : i)...);
+  b = __builtin_shufflevector(a, b, ((i & distance) != 0 ? int{kLanes} + i : i + distance)...);
+  a = upper;
+}
+
+/// Lane j of row i becomes lane i of row j.
+template <int distance = 1>
+[[gnu::always_inline]] inline void transpose(WordVec (&rows)[kLanes]) {
+  if constexpr (distance < kLanes) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes; ++i) {
+      if ((i & distance) == 0)
+        exchange_halves<distance>(rows[i], rows[i + distance], std::make_integer_sequence<int, int{kLanes}>{});
+    }
+    transpose<2 * distance>(rows);
+  }
+}
+
+}  // namespace convoy::ops::cpu

@@ -1,0 +1,13 @@
+/// Makes the messages about tokens: outside of the loops, which are compiled for one processor.
+#include "ops/cpu/refuse_token.h"
+
+#include "convoy/base/error.h"
+
+namespace convoy::ops::cpu {
+
+void refuse_token(const EmbeddingSpec& spec, const std::int32_t* tokens, std::int64_t word) {
+  fail("token {} at word {} of sequence {} of a batch, the table has {} rows (0 to {}); import the data again",
+       tokens[word], word % spec.length, word / spec.length, spec.num_rows, spec.num_rows - 1);
+}
+
+}  // namespace convoy::ops::cpu

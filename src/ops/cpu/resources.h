@@ -1,0 +1,52 @@
+/// What the operations of one backend share, and how they are made of it: by make_op, specialised beside each
+/// implementation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "convoy/device/device.h"
+#include "convoy/ops/elementwise.h"
+
+namespace convoy::ops::cpu {
+
+/// The device, the number of threads and the scratch memory, which grows while operations are planned and does not
+/// change while they run. It holds nothing from one call to the next.
+class Workspace {
+ public:
+  Workspace(Device& device, std::int64_t threads) : device_(device), threads_(static_cast<int>(threads)) {}
+
+  /// Makes scratch() at least this large.
+  void reserve(std::int64_t size_bytes) {
+    if (size_bytes > scratch_.size_bytes()) scratch_ = Buffer(device_, size_bytes);
+  }
+
+  /// 64-byte aligned. Ask at every call: planning another operation may have moved it.
+  std::byte* scratch() const { return scratch_.data(); }
+  std::int64_t scratch_bytes() const { return scratch_.size_bytes(); }
+  Device& device() const { return device_; }
+  int threads() const { return threads_; }
+
+ private:
+  Device& device_;
+  int threads_;
+  Buffer scratch_;
+};
+
+class DnnlRuntime;
+class Widening;
+
+struct Resources {
+  Workspace& workspace;
+  DnnlRuntime& dnnl;
+  Widening& widening;
+};
+
+/// The spec has been checked. An operation of the list that no file makes is an error of the linker, which names it.
+template <typename Op>
+std::unique_ptr<Op> make_op(const typename Op::Spec& spec, const Resources& resources);
+
+std::unique_ptr<ElementwiseOps> make_elementwise(const Workspace& workspace);
+
+}  // namespace convoy::ops::cpu

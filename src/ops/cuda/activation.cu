@@ -1,0 +1,118 @@
+/// Activations on a GPU: one pass over memory.
+#include <cmath>
+#include <memory>
+
+#include "convoy/ops/activation.h"
+
+#include "ops/activation_math.h"
+#include "ops/cuda/launch.h"
+#include "ops/cuda/resources.h"
+#include "ops/cuda/widths.h"
+
+namespace convoy::ops::cuda {
+
+namespace {
+
+struct DeviceMath {
+  using V = float;
+
+  __device__ static float multiply_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+  __device__ static float product_error(float a, float b, float product) { return __fmaf_rn(a, b, -product); }
+  __device__ static float magnitude(float x) { return fabsf(x); }
+  __device__ static float add_to_exponent(float v, float n) {
+    return __uint_as_float(__float_as_uint(v) + (__float_as_uint(n) << 23));
+  }
+};
+
+using Formulas = ActivationMath<DeviceMath>;
+
+template <Activation kActivation>
+__device__ float value_of(float x) {
+  if constexpr (kActivation == Activation::kRelu) {
+    return Formulas::relu(x);
+  } else if constexpr (kActivation == Activation::kGelu) {
+    return Formulas::gelu(x);
+  } else {
+    return Formulas::gelu_tanh(x);
+  }
+}
+
+template <Activation kActivation>
+__device__ float gradient_of(float x, float dy) {
+  if constexpr (kActivation == Activation::kRelu) {
+    return Formulas::relu_gradient(x, dy);
+  } else if constexpr (kActivation == Activation::kGelu) {
+    return Formulas::gelu_gradient(x, dy);
+  } else {
+    return Formulas::gelu_tanh_gradient(x, dy);
+  }
+}
+
+/// Grid: over count / kWidth. y may be x.
+template <typename T, int kWidth, Activation kActivation>
+__global__ void __launch_bounds__(kThreads) activate(std::int64_t count, const T* x, T* y) {
+  const std::int64_t begin = my_index() * kWidth;
+  if (begin >= count) return;
+  float v[kWidth];
+  load<kWidth>(x + begin, v);
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) v[i] = value_of<kActivation>(v[i]);
+  store<kWidth>(v, y + begin);
+}
+
+/// Grid: likewise. dx may be dy.
+template <typename T, int kWidth, Activation kActivation>
+__global__ void __launch_bounds__(kThreads) differentiate(std::int64_t count, const T* x, const T* dy, T* dx) {
+  const std::int64_t begin = my_index() * kWidth;
+  if (begin >= count) return;
+  float v[kWidth], g[kWidth];
+  load<kWidth>(x + begin, v);
+  load<kWidth>(dy + begin, g);
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) g[i] = gradient_of<kActivation>(v[i], g[i]);
+  store<kWidth>(g, dx + begin);
+}
+
+template <typename T, int kWidth>
+class CudaActivation final : public ActivationOp {
+ public:
+  CudaActivation(const ActivationSpec& spec, const Context& context) : spec_(spec), context_(context) {}
+
+  void forward(const void* x, void* y) override {
+    const auto start = [=, this](auto* kernel) { launch(kernel, shape(), context_.stream(), spec_.count, x, y); };
+    switch (spec_.activation) {
+      case Activation::kRelu:
+        return start(activate<T, kWidth, Activation::kRelu>);
+      case Activation::kGelu:
+        return start(activate<T, kWidth, Activation::kGelu>);
+      case Activation::kGeluTanh:
+        return start(activate<T, kWidth, Activation::kGeluTanh>);
+    }
+  }
+
+  void backward(const void* x, const void* dy, void* dx) override {
+    const auto start = [=, this](auto* kernel) { launch(kernel, shape(), context_.stream(), spec_.count, x, dy, dx); };
+    switch (spec_.activation) {
+      case Activation::kRelu:
+        return start(differentiate<T, kWidth, Activation::kRelu>);
+      case Activation::kGelu:
+        return start(differentiate<T, kWidth, Activation::kGelu>);
+      case Activation::kGeluTanh:
+        return start(differentiate<T, kWidth, Activation::kGeluTanh>);
+    }
+  }
+
+ private:
+  LaunchShape shape() const { return shape_for(spec_.count / kWidth); }
+  ActivationSpec spec_;
+  const Context& context_;
+};
+
+}  // namespace
+
+template <>
+std::unique_ptr<ActivationOp> make_op(const ActivationSpec& spec, const Resources& resources) {
+  return make_wide<CudaActivation, ActivationOp>(spec.count, spec, resources.context);
+}
+
+}  // namespace convoy::ops::cuda

@@ -1,0 +1,57 @@
+/// One pass each, bound by memory.
+#include "ops/cuda/convolution_kernels.h"
+#include "ops/cuda/element.h"
+#include "ops/cuda/launch.h"
+
+namespace convoy::ops::cuda {
+
+namespace {
+
+constexpr int kValues = 8;  // that a thread widens: 16 bytes in
+
+/// Grid ceil(count / 2048), blocks of 256. Moves 2 bytes in and 4 out a value (fewer of a weight's gradient than the
+/// pass before it has moved, so it mostly finds them in the cache).
+template <typename T>
+__global__ __launch_bounds__(kThreads) void widen_kernel(const T* __restrict__ from, float* __restrict__ to,
+                                                         std::int64_t count) {
+  const std::int64_t start = my_index() * kValues;
+  if (start + kValues <= count) {
+    float values[kValues];
+    load(from + start, values);
+#pragma unroll
+    for (int half = 0; half < kValues; half += 4) {
+      const float four[4] = {values[half], values[half + 1], values[half + 2], values[half + 3]};
+      store(four, to + start + half);
+    }
+  } else {
+    for (std::int64_t i = start; i < count; ++i) to[i] = to_float(from[i]);
+  }
+}
+
+/// Grid ceil(C / 256), blocks of 256. Moves 16 bytes in and 2 values out a channel.
+template <typename T>
+__global__ __launch_bounds__(kThreads) void scale_and_shift_kernel(NormalisedInput in, T* scales, T* shifts,
+                                                                   std::int64_t num_channels) {
+  const std::int64_t c = my_index();
+  if (c >= num_channels) return;
+  const T scale = from_float<T>(in.gamma[c] * in.inv_std[c]);
+  scales[c] = scale;
+  shifts[c] = from_float<T>(__fmaf_rn(-in.mean[c], to_float(scale), in.beta[c]));
+}
+
+}  // namespace
+
+void widen(DataType type, const void* from, float* to, std::int64_t count, const Context& context) {
+  with_type(type, [&]<typename T>(T*) {
+    launch(&widen_kernel<T>, shape_for(ceil_div(count, kValues)), context.stream(), from, to, count);
+  });
+}
+
+void compute_scale_and_shift(const NormalisedInput& in, const ScaleAndShift& out, const Context& context) {
+  with_type(out.type, [&]<typename T>(T*) {
+    launch(&scale_and_shift_kernel<T>, shape_for(out.num_channels), context.stream(), in, out.scale, out.shift,
+           out.num_channels);
+  });
+}
+
+}  // namespace convoy::ops::cuda

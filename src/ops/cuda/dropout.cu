@@ -1,0 +1,79 @@
+/// Dropout on a GPU: one pass over memory; the random words cost less than it does.
+#include <memory>
+
+#include "convoy/ops/dropout.h"
+
+#include "ops/cuda/launch.h"
+#include "ops/cuda/resources.h"
+#include "ops/cuda/widths.h"
+#include "ops/draw_words.h"
+
+namespace convoy::ops::cuda {
+
+namespace {
+
+struct Rule {
+  std::int64_t count;
+  std::uint64_t layer;
+  std::uint32_t threshold;
+  float scale;
+};
+
+__device__ std::uint32_t word(const DrawnWords& words, int i) {
+  return i < 2 ? (i == 0 ? words[0] : words[1]) : (i == 2 ? words[2] : words[3]);
+}
+
+/// Grid: over count / kWidth. A thread's values are a part of a block of words, or some blocks. The sum is of what
+/// would have been stored.
+template <typename T, int kWidth, bool kAdds>
+__global__ void __launch_bounds__(kThreads) drop(Rule rule, const DrawKey* key, const T* x, const T* residual, T* y) {
+  const std::int64_t begin = my_index() * kWidth;
+  if (begin >= rule.count) return;
+  float v[kWidth];
+  load<kWidth>(x + begin, v);
+  DrawnWords words;
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) {
+    if (i % 4 == 0) words = draw_words(*key, rule.layer, static_cast<std::uint32_t>((begin + i) / 4));
+    const bool is_dropped = word(words, kWidth == 1 ? static_cast<int>(begin % 4) : i % 4) < rule.threshold;
+    v[i] = is_dropped ? 0.0f : __fmul_rn(rule.scale, v[i]);
+  }
+  if constexpr (kAdds) {
+    float sum[kWidth];
+    load<kWidth>(residual + begin, sum);
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) v[i] = sum[i] + to_float(from_float<T>(v[i]));
+  }
+  store<kWidth>(v, y + begin);
+}
+
+template <typename T, int kWidth>
+class CudaDropout final : public DropoutOp {
+ public:
+  CudaDropout(const DropoutSpec& spec, const Context& context)
+      : rule_{.count = spec.count, .layer = spec.layer, .threshold = spec.threshold(), .scale = spec.scale()},
+        context_(context) {}
+
+  void run(const DrawKey* key, const void* x, void* y) override { start(drop<T, kWidth, false>, key, x, nullptr, y); }
+  void run_and_add(const DrawKey* key, const void* x, const void* residual, void* y) override {
+    start(drop<T, kWidth, true>, key, x, residual, y);
+  }
+
+ private:
+  template <typename Kernel>
+  void start(Kernel* kernel, const DrawKey* key, const void* x, const void* residual, void* y) const {
+    launch(kernel, shape_for(rule_.count / kWidth), context_.stream(), rule_, key, x, residual, y);
+  }
+
+  Rule rule_;
+  const Context& context_;
+};
+
+}  // namespace
+
+template <>
+std::unique_ptr<DropoutOp> make_op(const DropoutSpec& spec, const Resources& resources) {
+  return make_wide<CudaDropout, DropoutOp>(spec.count, spec, resources.context);
+}
+
+}  // namespace convoy::ops::cuda

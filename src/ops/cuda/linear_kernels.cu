@@ -1,0 +1,91 @@
+/// A kernel for matrix products of any shape and type, and the sums of a matrix's columns in a fixed order.
+#include "ops/cuda/element.h"
+#include "ops/cuda/launch.h"
+#include "ops/cuda/linear_kernels.h"
+
+namespace convoy::ops::cuda {
+
+namespace {
+
+template <typename T>
+struct Matrix {
+  const T* values;
+  std::int64_t row_stride, column_stride;
+
+  __device__ float at(std::int64_t row, std::int64_t column) const {
+    return to_float(values[row * row_stride + column * column_stride]);
+  }
+};
+
+template <typename T>
+Matrix<T> matrix(const void* values, std::int64_t num_rows, std::int64_t num_columns, bool transposed) {
+  const auto* typed = static_cast<const T*>(values);
+  return transposed ? Matrix<T>{typed, 1, num_rows} : Matrix<T>{typed, num_columns, 1};
+}
+
+/// Grid ceil(M N / 256), blocks of 256: a thread for each value of d. Neighbouring threads read neighbouring values of
+/// b and the same of a.
+template <typename T, typename Out>
+__global__ __launch_bounds__(kThreads) void matmul_kernel(const Matrix<T> a, const Matrix<T> b,
+                                                          const Out* __restrict__ bias, Out* __restrict__ d,
+                                                          std::int64_t m, std::int64_t n, std::int64_t k) {
+  const std::int64_t index = my_index();
+  if (index >= m * n) return;
+  const std::int64_t row = index / n, column = index - row * n;
+  float sum = 0;
+  for (std::int64_t i = 0; i < k; ++i) sum = __fmaf_rn(a.at(row, i), b.at(i, column), sum);
+  if (bias != nullptr) sum += to_float(bias[column]);
+  d[index] = from_float<Out>(sum);
+}
+
+constexpr int kColumns = 32;  // of a block: a warp reads neighbours
+constexpr int kRows = 16;     // rows that a block reads at a time
+constexpr int kUnroll = 4;    // loads of a thread under way at a time
+
+/// Grid ceil(columns / 32), blocks of 32 x 16, 2 KB of shared memory. Thread (k, r) adds the rows r, r + 16, ... of its
+/// column in float32, then the 16 partial sums of a column meet in a binary tree. Reads the matrix once.
+template <typename T>
+__global__ __launch_bounds__(kColumns* kRows) void column_sum_kernel(const T* __restrict__ matrix,
+                                                                     float* __restrict__ sums, std::int64_t num_rows,
+                                                                     std::int64_t num_columns) {
+  __shared__ float partial[kRows][kColumns];
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * kColumns + threadIdx.x;
+  float sum = 0;
+  if (column < num_columns) {
+#pragma unroll kUnroll
+    for (std::int64_t row = threadIdx.y; row < num_rows; row += kRows) {
+      sum += to_float(matrix[row * num_columns + column]);
+    }
+  }
+  partial[threadIdx.y][threadIdx.x] = sum;
+  for (unsigned half = kRows / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.y < half) partial[threadIdx.y][threadIdx.x] += partial[threadIdx.y + half][threadIdx.x];
+  }
+  if (threadIdx.y == 0 && column < num_columns) sums[column] = partial[0][threadIdx.x];
+}
+
+}  // namespace
+
+void plain_matmul(const MatmulSpec& spec, const MatmulArguments& args, const Context& context) {
+  const LaunchShape shape = shape_for(spec.m * spec.n);
+  with_type(spec.input_type, [&]<typename T>(T*) {
+    const auto a = matrix<T>(args.a, spec.m, spec.k, spec.a_transposed),
+               b = matrix<T>(args.b, spec.k, spec.n, spec.b_transposed);
+    if (spec.output_type == DataType::kFloat32) {
+      launch(&matmul_kernel<T, float>, shape, context.stream(), a, b, args.bias, args.d, spec.m, spec.n, spec.k);
+    } else {
+      launch(&matmul_kernel<T, T>, shape, context.stream(), a, b, args.bias, args.d, spec.m, spec.n, spec.k);
+    }
+  });
+}
+
+void column_sum(const ColumnSumSpec& spec, const void* matrix, float* sums, const Context& context) {
+  with_type(spec.type, [&]<typename T>(T*) {
+    const LaunchShape shape = {dim3(static_cast<unsigned>(ceil_div(spec.num_columns, kColumns))),
+                               dim3(kColumns, kRows)};
+    launch(&column_sum_kernel<T>, shape, context.stream(), matrix, sums, spec.num_rows, spec.num_columns);
+  });
+}
+
+}  // namespace convoy::ops::cuda

@@ -1,0 +1,34 @@
+/// What a fully connected layer needs beside cublasLt: a kernel for any matrix product, and sums of columns.
+#pragma once
+
+#include <cstdint>
+
+#include "convoy/base/data_type.h"
+
+#include "ops/cuda/resources.h"
+#include "ops/linear_products.h"
+
+namespace convoy::ops::cuda {
+
+struct MatmulArguments {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  const void* bias = nullptr;
+  void* d = nullptr;
+};
+
+/// For shapes that cublasLt does not take: slow, but it needs nothing of their alignment. Each value of d is summed in
+/// the order of k.
+void plain_matmul(const MatmulSpec& spec, const MatmulArguments& args, const Context& context);
+
+struct ColumnSumSpec {
+  std::int64_t num_rows = 0;
+  std::int64_t num_columns = 0;
+  DataType type = DataType::kFloat32;  ///< of the matrix
+};
+
+/// sums[k] = the sum of column k of a row-major matrix, in float32, in an order that depends on num_rows alone: a
+/// bias's gradient.
+void column_sum(const ColumnSumSpec& spec, const void* matrix, float* sums, const Context& context);
+
+}  // namespace convoy::ops::cuda

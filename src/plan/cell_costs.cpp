@@ -1,0 +1,87 @@
+/// Cell costs as text, and from a model; measure_cell_costs.cpp measures them.
+#include "plan/cell_costs.h"
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+#include "convoy/base/error.h"
+#include "convoy/model/partition.h"
+
+#include "plan/parse_numbers.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr const char* kTitle = "convoy cell costs 2";
+constexpr NumberRange kSeconds{.min = 0, .max = 1e5};  // a day of one cell
+
+}  // namespace
+
+std::string CellCosts::serialise() const {
+  std::string text = fmt::format("{}\n{}\n# seconds: forward, backward, by input, by weight, recompute\n", kTitle, key);
+  for (const CellCost& cell : cells) {
+    for (const char* gap = ""; double CellCost::*part : kCellCostParts) {
+      text += fmt::format("{}{}", gap, cell.*part);
+      gap = " ";
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::optional<CellCosts> CellCosts::parse(const std::string& text, const std::string& key, std::size_t num_cells) {
+  std::istringstream stream(text);
+  std::string title, found_key, units, line;
+  std::getline(stream, title), std::getline(stream, found_key), std::getline(stream, units);
+  if (title != kTitle || found_key != key) return std::nullopt;
+  if (!text.ends_with('\n')) fail("its last line is cut");
+  CellCosts costs{.key = key, .cells = {}};
+  while (std::getline(stream, line)) {
+    const std::vector<double> numbers = parse_numbers(line, std::size(kCellCostParts), kSeconds);
+    CellCost& cell = costs.cells.emplace_back();
+    for (std::size_t i = 0; i < numbers.size(); ++i) cell.*kCellCostParts[i] = numbers[i];
+  }
+  if (costs.cells.size() != num_cells)
+    fail("it holds the times of {} cells, and the network has {}", costs.cells.size(), num_cells);
+  return costs;
+}
+
+std::string describe_ranks(std::int64_t ranks, const NodeLoad& node) {
+  if (!node.is_shared()) return fmt::format("{} ranks at once", ranks);
+  return fmt::format("{:g} of {} ranks at once on a node, {} in all", node.ranks_at_once, node.ranks, ranks);
+}
+
+// Of a network whose name does not tell it.
+std::string describe_shape(const NetworkSpec& network) {
+  if (std::holds_alternative<ImageShape>(network.input)) return "";
+  const TransformerParams& shape = network.transformer;
+  return fmt::format(" of {} layers, {} heads, width {}, feedforward {}, dropout {}, {}, positions {}, norm {}",
+                     shape.layers, shape.heads, shape.width, shape.feedforward, shape.dropout,
+                     name_of(shape.activation), name_of(shape.positions), name_of(shape.norm));
+}
+
+std::string costs_key(const NetworkSpec& network, ops::Backend& backend, std::int64_t ranks, const NodeLoad& node) {
+  return fmt::format("{}{} on {} for {} classes, micro-batch {}, {}, frozen [{}]; {}; {}", network.name,
+                     describe_shape(network), to_string(network.input), network.num_classes, network.micro_batch,
+                     to_string(network.type), fmt::join(network.freeze, ", "), backend.device().description(),
+                     describe_ranks(ranks, node));
+}
+
+// The data gradient and the weight gradient are alike: each is a convolution of the same size.
+CellCosts model_cell_costs(const Network& network) {
+  const std::vector<double> seconds = model_cell_seconds(network), again = model_recompute_seconds(network);
+  CellCosts costs;
+  for (std::size_t i = 0; i < network.size(); ++i) {
+    const double third = seconds[i] / 3;
+    costs.cells.push_back({.forward_seconds = third,
+                           .backward_seconds = 2 * third,
+                           .backward_input_seconds = third,
+                           .backward_weight_seconds = third,
+                           .recompute_seconds = std::min(again[i], third)});
+  }
+  return costs;
+}
+
+}  // namespace convoy

@@ -1,0 +1,58 @@
+/// Which layout of the ranks makes the shortest step: all of them simulated.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "convoy/schedule/simulator.h"
+
+#include "plan/step_plan.h"
+
+namespace convoy {
+
+/// What a step of the plan is expected to take: its busiest replica, simulated without buffering in the network.
+Simulation predict_step(const StepPlan& plan);
+
+struct Layout {
+  GridShape grid;
+  std::int64_t micro = 0;
+  ScheduleKind schedule = ScheduleKind::k1F1B;
+  RecomputeKind recompute = RecomputeKind::kNone;
+};
+
+struct Prediction {
+  Layout layout;
+  double step_seconds = 0;
+  double images_per_second = 0;
+  double bubble = 0;  ///< shares of all stages' time
+  double communication = 0;
+  std::int64_t memory_bytes = 0;  ///< of a rank of the largest stage
+};
+
+/// A number of ranks' layouts.
+struct Comparison {
+  std::int64_t ranks = 0;
+  std::vector<Prediction> predictions;          ///< the fastest first; among equals the smaller one
+  std::map<std::string, std::int64_t> refused;  ///< how many, by the key that refuses them
+  std::int64_t num_tried = 0;
+};
+
+struct ComparisonSpec {
+  RuntimeSpec runtime;  ///< the rest of it; limit and cuts hold for all
+  std::int64_t ranks = 1;
+  std::map<std::int64_t, MachineCosts> machines;  ///< by micro-batch: those to try
+  std::vector<ScheduleKind> schedules = all_schedules();
+  std::int64_t chunks = 1;  ///< a stage, where interleaved
+  std::vector<RecomputeKind> recomputes;
+};
+
+/// All stages that divide the ranks, with each micro-batch, schedule and kind of recomputing. Where there is one stage
+/// schedules are alike: only the first of them is tried.
+Comparison compare_layouts(const ComparisonSpec& spec);
+
+/// The table of the best `max_rows`, and what was refused.
+std::string describe(const Comparison& comparison, std::int64_t max_rows);
+
+}  // namespace convoy

@@ -1,0 +1,89 @@
+/// Frames, arenas and what the memory that cells share must hold.
+#include "plan/stage_plan.h"
+
+#include <algorithm>
+
+#include "convoy/schedule/bound_program.h"
+
+#include "update/gradient_tree.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::int64_t kAlignmentBytes = 64;
+
+// Also what it needs of the memory that chunks share.
+ChunkPlan plan_chunk(const Network& network, const StagePlanSpec& spec, const ArenaRun& run, StagePlan& stage) {
+  const CellRange& cells = run.cells;
+  ChunkPlan plan{.cells = cells, .first_cell = run.first_cell};
+  plan.is_first = cells.begin == 0;
+  plan.is_last = cells.end == std::ssize(network);
+  const auto reserve = [&](std::int64_t bytes) {
+    const std::int64_t offset = plan.frame_bytes;
+    plan.frame_bytes += round_up(bytes, kAlignmentBytes);
+    return offset;
+  };
+  for (std::int64_t i = cells.begin; i < cells.end; ++i) {
+    const Cell& cell = *network[i];
+    const std::int64_t activation_bytes = cell.memory().activation_bytes();
+    // Before the first cell that is trained there is not a backward pass.
+    const bool is_recomputed = i < stage.first_trained || (!spec.recomputed.empty() && spec.recomputed[i]);
+    plan.is_recomputed.push_back(is_recomputed);
+    if (is_recomputed) stage.recomputed_bytes = std::max(stage.recomputed_bytes, activation_bytes);
+    plan.x_offsets.push_back(reserve(cell.x().bytes()));
+    plan.feature_offsets.push_back(reserve(cell.memory().feature_bytes()));
+    plan.activation_offsets.push_back(reserve(is_recomputed ? 0 : activation_bytes));
+    plan.statistic_offsets.push_back(reserve(cell.memory().statistic_bytes()));
+    if (spec.splits_backward)
+      plan.weight_gradient_input_offsets.push_back(
+          reserve(cell.is_frozen() ? 0 : cell.memory().weight_gradient_input_bytes()));
+    plan.draws = plan.draws || cell.memory().needs_draw_key();
+    stage.scratch_bytes = std::max(stage.scratch_bytes, cell.memory().scratch_bytes());
+    if (i > cells.begin) stage.inner_gradient_bytes = std::max(stage.inner_gradient_bytes, cell.x().bytes());
+  }
+  const Cell& last = *network[cells.end - 1];
+  plan.x_offsets.push_back(reserve(last.y().bytes()));
+  if (plan.is_last) plan.dlogits_offset = reserve(last.dy().bytes());
+  if (plan.draws) plan.draw_key_offset = reserve(sizeof(ops::DrawKey));
+  if (!plan.is_first) plan.boundary_in_bytes = network[cells.begin]->x().bytes();
+  if (!plan.is_last) plan.boundary_out_bytes = last.y().bytes();
+  return plan;
+}
+
+}  // namespace
+
+StagePlan plan_stage(const Network& network, const StagePlanSpec& spec) {
+  StagePlan plan{.layout = make_arena_layout(network, spec.runs, spec.bucket_floats),
+                 .type = network.front()->memory().type()};
+  while (network[plan.first_trained]->is_frozen()) ++plan.first_trained;
+  for (std::size_t c = 0; c < spec.runs.size(); ++c) {
+    plan.chunks.push_back(plan_chunk(network, spec, plan.layout.runs[c], plan));
+    plan.chunks.back().num_frames = spec.num_frames.at(c);
+  }
+  return plan;
+}
+
+StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
+  const std::int64_t arena_bytes = plan.layout.count * kFloatBytes;
+  const std::int64_t shard_bytes = shard_of(plan.layout, 0, use.num_replicas).count * kFloatBytes;
+  std::int64_t packed_bytes = 0;
+  for (const ArenaEntry& entry : plan.layout.entries)
+    if (entry.spec.is_packed) packed_bytes += entry.spec.count() * kFloatBytes;
+  std::int64_t frame_bytes = 0, boundary_bytes = 0;
+  for (const ChunkPlan& chunk : plan.chunks) {
+    frame_bytes += chunk.num_frames * chunk.frame_bytes;
+    boundary_bytes += chunk.boundary_in_bytes + chunk.boundary_out_bytes;
+  }
+  const bool has_copies = plan.type != DataType::kFloat32;
+  return {.parameters = arena_bytes + (has_copies ? plan.layout.count * size_of(plan.type) : 0),
+          .packed_weights = 2 * packed_bytes,
+          .gradients = GradientTree::num_levels(use.num_leaves) * arena_bytes + (use.num_replicas - 1) * shard_bytes,
+          .optimizer_state = use.num_slots * shard_bytes,
+          .frames = frame_bytes,
+          .recomputed = plan.recomputed_bytes,
+          .working = plan.scratch_bytes + 2 * plan.inner_gradient_bytes + kGradientBuffers * boundary_bytes,
+          .libraries = use.library_bytes};
+}
+
+}  // namespace convoy

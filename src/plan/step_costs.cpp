@@ -1,0 +1,141 @@
+/// Costs of instructions: sums over cells, and bytes divided by rates.
+#include "plan/step_costs.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace convoy {
+
+namespace {
+
+// A frozen stage's buckets have no cost; their shares must not all be nothing.
+constexpr double kMinShare = 1e-12;
+
+// Reads and writes of a value.
+constexpr double kTripsOfSum = 3;      // a, b, their sum
+constexpr double kTripsOfPacking = 4;  // for forward and for data gradient, read and written
+constexpr double kTripsOfImage = 2;
+constexpr double kTripsOfLoss = 3;  // logits read twice, their gradient written
+double trips_of_fold(std::int64_t replicas) {
+  return static_cast<double>(replicas) + 1;
+}
+double trips_of_update(std::int64_t slots) {
+  return 3 + 2 * static_cast<double>(slots);
+}  // gradient, weight, state
+
+class StepCosts {
+ public:
+  StepCosts(const Network& network, const StageUse& use, const MachineCosts& machine)
+      : network_(network), use_(use), machine_(machine) {}
+
+  ChunkCost of(const StagePlan& stage, std::int64_t c) const {
+    const ChunkPlan& chunk = stage.chunks[c];
+    const ArenaRun& run = stage.layout.runs[c];
+    ChunkCost cost{.backward_seconds = 0.0};
+    for (std::int64_t number = chunk.cells.begin; number < chunk.cells.end; ++number)
+      add_cell(stage, chunk, number, cost);
+    const double tree = tree_seconds(run.whole().count());
+    *cost.backward_seconds += tree;
+    cost.backward_weight_seconds += tree;
+    if (chunk.is_first) cost.load_seconds = seconds(network_.front()->x().bytes(), kTripsOfImage);
+    if (chunk.is_last) cost.loss_seconds = seconds(network_.back()->y().bytes(), kTripsOfLoss);
+    cost.to_next = {.latency_seconds = machine_.rates.latency_seconds,
+                    .size_bytes = chunk.boundary_out_bytes,
+                    .bytes_per_second = machine_.rates.bytes_per_second};
+    for (std::int64_t b = 0; b < run.num_buckets; ++b) cost.buckets.push_back(of_bucket(stage, c, b));
+    return cost;
+  }
+
+ private:
+  static bool is_recomputed(const StagePlan& stage, const ChunkPlan& chunk, std::int64_t number) {
+    return chunk.is_recomputed[number - chunk.cells.begin] && number >= stage.first_trained;
+  }
+
+  double backward_of(const StagePlan& stage, const ChunkPlan& chunk, std::int64_t number) const {
+    if (number < stage.first_trained) return 0;
+    const CellCost& cell = machine_.cells.cells[number];
+    return cell.backward_seconds + (is_recomputed(stage, chunk, number) ? cell.recompute_seconds : 0);
+  }
+
+  void add_cell(const StagePlan& stage, const ChunkPlan& chunk, std::int64_t number, ChunkCost& cost) const {
+    const CellCost& cell = machine_.cells.cells[number];
+    cost.forward_seconds += cell.forward_seconds;
+    if (number < stage.first_trained) return;
+    const double again = is_recomputed(stage, chunk, number) ? cell.recompute_seconds : 0;
+    *cost.backward_seconds += backward_of(stage, chunk, number);
+    cost.backward_input_seconds += cell.backward_input_seconds + again;
+    if (!network_[number]->is_frozen()) cost.backward_weight_seconds += cell.backward_weight_seconds + again;
+  }
+
+  BucketCost of_bucket(const StagePlan& stage, std::int64_t c, std::int64_t b) const {
+    const Bucket& bucket = stage.layout.bucket_of(c, b);
+    const std::int64_t slice = slice_of(bucket, 0, use_.num_replicas).count() * kFloatBytes;
+    const double exchange = exchange_seconds(bucket.count() * kFloatBytes);
+    BucketCost cost{.share = kMinShare, .reduce_seconds = exchange, .gather_seconds = exchange};
+    for (std::int64_t number = bucket.cells.begin; number < bucket.cells.end; ++number)
+      cost.share += backward_of(stage, stage.chunks[c], number);
+    if (use_.num_replicas > 1) cost.fold_seconds = seconds(slice, trips_of_fold(use_.num_replicas));
+    std::int64_t packed = 0;
+    for (const ArenaEntry& entry : stage.layout.entries)
+      if (entry.spec.is_packed && entry.offset >= bucket.begin && entry.offset < bucket.end)
+        packed += entry.spec.count() * kFloatBytes;
+    cost.update_seconds = seconds(slice, trips_of_update(use_.num_slots)) + seconds(packed, kTripsOfPacking);
+    return cost;
+  }
+
+  double exchange_seconds(std::int64_t bytes) const {
+    if (use_.num_replicas == 1) return 0;
+    const auto others = static_cast<double>(use_.num_replicas - 1);
+    return others * machine_.rates.latency_seconds + others / static_cast<double>(use_.num_replicas) *
+                                                         static_cast<double>(bytes) / machine_.rates.bytes_per_second;
+  }
+
+  // A micro-batch's share of the sums.
+  double tree_seconds(std::int64_t count) const {
+    const auto leaves = static_cast<double>(use_.num_leaves);
+    return (leaves - 1) / leaves * seconds(count * kFloatBytes, kTripsOfSum);
+  }
+
+  double seconds(std::int64_t bytes, double trips) const {
+    return trips * static_cast<double>(bytes) / machine_.rates.memory_bytes_per_second;
+  }
+
+  const Network& network_;
+  const StageUse& use_;
+  const MachineCosts& machine_;
+};
+
+// Of a replica whose stages begin a node. Where several replicas are on a node, they compute at the same time.
+std::vector<SharedCores> shared_cores(std::int64_t num_stages, std::int64_t num_replicas, const NodeLoad& node) {
+  const std::int64_t ranks = std::min(node.ranks, num_stages * num_replicas);
+  if (node.ranks_at_once >= static_cast<double>(ranks)) return {};
+  std::vector<SharedCores> shared;
+  for (std::int64_t begin = 0; begin < num_stages; begin += ranks) {
+    const std::int64_t end = std::min(begin + ranks, num_stages);
+    shared.push_back(
+        {.begin_stage = begin,
+         .end_stage = end,
+         .stages_at_once = node.ranks_at_once * static_cast<double>(end - begin) / static_cast<double>(ranks)});
+  }
+  return shared;
+}
+
+}  // namespace
+
+MachineCosts model_machine_costs(const Network& network) {
+  return {.cells = model_cell_costs(network), .rates = {}};
+}
+
+PipelineCosts step_costs(const Network& network, const std::vector<StagePlan>& stages, const StageUse& use,
+                         const MachineCosts& machine) {
+  const StepCosts costs(network, use, machine);
+  PipelineCosts pipeline;
+  for (std::int64_t c = 0; c < std::ssize(stages.front().chunks); ++c)
+    for (const StagePlan& stage : stages) pipeline.chunks.push_back(costs.of(stage, c));
+  const auto ranks = static_cast<std::uint64_t>(std::ssize(stages) * use.num_replicas);
+  pipeline.shared = shared_cores(std::ssize(stages), use.num_replicas, machine.node);
+  pipeline.agree_seconds = 2 * static_cast<double>(std::bit_width(ranks - 1)) * machine.rates.latency_seconds;
+  return pipeline;
+}
+
+}  // namespace convoy

@@ -1,0 +1,42 @@
+/// Computes the costs of a step's instructions from those of cells, memory and messages: schedules and the planner use
+/// them.
+#pragma once
+
+#include <vector>
+
+#include "convoy/comm/topology.h"
+#include "convoy/schedule/costs.h"
+
+#include "plan/cell_costs.h"
+#include "plan/machine_rates.h"
+#include "plan/stage_plan.h"
+
+namespace convoy {
+
+/// All that a step's costs follow from; measured, or modelled. Cells and rates are those of ranks that have the cores
+/// for their threads; where a node has too few cores for all its ranks, these share them.
+struct MachineCosts {
+  CellCosts cells;
+  MachineRates rates;
+  NodeLoad node = {};  ///< as on every node
+
+  bool is_measured() const { return !cells.key.empty(); }
+  bool operator==(const MachineCosts&) const = default;
+};
+
+MachineCosts model_machine_costs(const Network& network);
+
+/// Of one replica.
+///   forward, backward   sums over a chunk's cells. A cell that is recomputed is so in backward, and where that is
+///                       split in both parts. Backward has its share of the gradient tree: n leaves are n - 1 sums
+///   image, loss         what they move at the memory's rate
+///   message             latency + bytes / bandwidth (Hockney 1994)
+///   reduce, gather      R replicas exchange slices of b bytes in all: (R - 1) latency + (R - 1) / R b / bandwidth, as
+///                       the pairwise exchange and the ring do (Thakur, Rabenseifner, Gropp 2005, sections 4.1, 4.3)
+///   fold, update        what they move at the memory's rate; with an update goes the packing of convolutions' weights
+///   agreement           2 log2(ranks) latencies (recursive doubling, there and back, section 4.4)
+///   shared cores        node after node is filled with ranks; on each, so many compute at once
+PipelineCosts step_costs(const Network& network, const std::vector<StagePlan>& stages, const StageUse& use,
+                         const MachineCosts& machine);
+
+}  // namespace convoy

@@ -1,0 +1,288 @@
+/// From a parameter file and a grid to stages, schedules and memory.
+#include "plan/step_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <span>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+#include "convoy/comm/gpu_links.h"
+#include "convoy/params/parameters.h"
+
+#include "plan/recompute.h"
+#include "plan/share_engines.h"
+#include "update/loss_scale.h"
+#include "update/optimizer.h"
+
+namespace convoy {
+
+namespace {
+
+std::vector<std::string> names_of(const Network& network) {
+  std::vector<std::string> names;
+  for (const auto& cell : network) names.push_back(cell->name());
+  return names;
+}
+
+}  // namespace
+
+DataType storage_type(PrecisionKind precision) {
+  switch (precision) {
+    case PrecisionKind::kBf16:
+      return DataType::kBfloat16;
+    case PrecisionKind::kFp16:
+      return DataType::kFloat16;
+    default:
+      return DataType::kFloat32;
+  }
+}
+
+RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& metadata) {
+  return {.network = {.name = metadata.name,
+                      .input = metadata.shape(),
+                      .transformer = metadata.transformer,
+                      .micro_batch = params.batch.micro,
+                      .num_classes = std::ssize(metadata.class_names),
+                      .type = storage_type(params.train.precision),
+                      .freeze = params.train.freeze},
+          .batch = params.batch,
+          .schedule = params.schedule.kind,
+          .chunks = traits_of(params.schedule.kind).has_chunks ? params.schedule.chunks : 1,
+          .memory = params.memory,
+          .optimizer = params.optimizer,
+          .reduction = params.run.reduction,
+          .bucket_mib = params.run.bucket_mib,
+          .label_smoothing = params.train.label_smoothing,
+          .loader_threads = params.data.loader_threads,
+          .mixes_labels = params.augment.mixup > 0,
+          .clip_norm = params.train.clip_norm,
+          .ema_decay = params.train.ema_decay,
+          .engines_file = engines_path(params.run),
+          .cuts = params.grid.cuts,
+          .on_gpu = params.run.device == DeviceKind::kCuda,
+          .seed = params.train.seed};
+}
+
+namespace {
+
+// Beyond this a plan itself would take minutes and its list gigabytes.
+constexpr std::int64_t kMaxMicroBatches = 65'536;
+
+// What MPI can count in one message.
+constexpr std::int64_t kMaxMessageBytes = std::numeric_limits<int>::max();
+
+/// The largest divisor of `whole` from `min` to `max`; 0 where there is none.
+std::int64_t divisor_within(std::int64_t whole, std::int64_t min, std::int64_t max) {
+  for (std::int64_t d = std::min(whole, max); d >= min; --d)
+    if (whole % d == 0) return d;
+  return 0;
+}
+
+void check_replicas(const RuntimeSpec& spec, std::int64_t replicas) {
+  const BatchParams& batch = spec.batch;
+  if (batch.global / batch.micro >= replicas) return;
+  const std::int64_t micro = divisor_within(batch.global, spec.mixes_labels ? 2 : 1, batch.global / replicas);
+  refuse(
+      "batch.micro = {} cuts batch.global = {} into {} micro-batches a step, fewer than the {} replicas of this job. "
+      "{}; or use more stages or fewer ranks.",
+      batch.micro, batch.global, batch.global / batch.micro, replicas,
+      micro > 0 ? fmt::format("Largest that fits: batch.micro = {}", micro)
+                : fmt::format("No batch.micro gives that many: use batch.global = {}", replicas * batch.micro));
+}
+
+void check_micro_batches(const RuntimeSpec& spec, const GridShape& grid) {
+  check_replicas(spec, grid.replicas);
+  const BatchParams& batch = spec.batch;
+  const std::int64_t micro_batches = batch.global / batch.micro;
+  if (micro_batches <= kMaxMicroBatches) return;
+  const std::int64_t max = divisor_within(batch.global, 1, kMaxMicroBatches);
+  refuse(
+      "batch.micro = {} cuts batch.global = {} into {} micro-batches a step. Allowed: up to {}, so batch.micro = {} "
+      "or more that divides batch.global.",
+      batch.micro, batch.global, micro_batches, kMaxMicroBatches, batch.global / max);
+}
+
+void check_chunks(const Network& network, std::int64_t chunks, std::int64_t stages) {
+  const std::int64_t cells = std::ssize(network), max = cells / stages;
+  if (chunks == 1 || chunks <= max) return;  // too many stages for any chunk are refused by partition()
+  refuse(
+      "schedule.chunks = {} on grid.stages = {} cuts the network into {} runs of cells, but it has {} cells. Allowed: "
+      "{}",
+      chunks, stages, chunks * stages, cells,
+      max >= 2 ? fmt::format("schedule.chunks = 2 to {}, or fewer grid.stages.", max)
+               : std::string("fewer grid.stages, or another schedule.kind."));
+}
+
+void check_messages(const Network& network, const StagePlan& stage, std::int64_t batch_micro) {
+  for (const ChunkPlan& chunk : stage.chunks) {
+    const std::int64_t bytes = std::max(chunk.boundary_in_bytes, chunk.boundary_out_bytes);
+    if (bytes > kMaxMessageBytes)
+      refuse(
+          "batch.micro = {} makes activations of {} between stages, at {}. A message holds at most 2 GiB: use "
+          "batch.micro = {} or less.",
+          batch_micro, human_bytes(bytes), network[chunk.cells.begin]->name(), batch_micro * kMaxMessageBytes / bytes);
+  }
+}
+
+}  // namespace
+
+StepPlan::StepPlan(const RuntimeSpec& spec, const GridShape& grid)
+    : spec_(spec),
+      grid_(grid),
+      network_(make_network(spec.network)),
+      machine_(spec.machine ? *spec.machine : model_machine_costs(network_)) {
+  check_micro_batches(spec, grid);
+  std::vector<StagePlanSpec> specs = cut();
+  for (const StagePlanSpec& stage : specs) {
+    stages_.push_back(plan_stage(network_, stage));
+    check_messages(network_, stages_.back(), spec.batch.micro);
+  }
+  schedule_costs_ = costs();
+  make_schedules();
+  for (std::size_t s = 0; s < specs.size(); ++s) {
+    for (std::int64_t c = 0; c < num_chunks(); ++c)
+      for (const auto& [micro_batches, schedule] : schedules_)
+        specs[s].num_frames[c] = std::max(specs[s].num_frames[c], max_in_flight(schedule[s], c));
+    specs[s].recomputed = choose_recomputed(network_, specs[s], stage_use(), spec.memory);
+    stages_[s] = plan_stage(network_, specs[s]);
+  }
+}
+
+std::vector<StagePlanSpec> StepPlan::cut() const {
+  check_chunks(network_, num_chunks(), grid_.stages);
+  std::vector<StagePlanSpec> specs(
+      grid_.stages, {.runs = {},
+                     .bucket_floats = bucket_floats(),
+                     .num_frames = std::vector<std::int64_t>(num_chunks(), kEvaluationFrames),
+                     .recomputed = std::vector<bool>(network_.size(), spec_.memory.recompute == RecomputeKind::kCell),
+                     .splits_backward = splits_backward()});
+  const std::vector<CellRange> runs = cut_network();
+  for (std::size_t x = 0; x < runs.size(); ++x) specs[x % specs.size()].runs.push_back(runs[x]);
+  return specs;
+}
+
+void StepPlan::make_schedules() {
+  for (std::int64_t replica = 0; replica < grid_.replicas; ++replica) {
+    const std::int64_t micro_batches = micro_batches_of(replica).size();
+    if (!schedules_.contains(micro_batches))
+      schedules_[micro_batches] = make_schedule(schedule_kind(), pipeline_of(replica));
+  }
+}
+
+// By hand, or where the slowest run is fastest: each is a virtual stage. Stages of several are then about even too, but
+// for what could be gained by pairing long runs with short ones. Where no cut fits the memory, choose_recomputed() says
+// so; it does alone where a stage has several runs.
+std::vector<CellRange> StepPlan::cut_network() const {
+  const std::int64_t num_runs = grid_.stages * num_chunks();
+  if (!spec_.cuts.empty()) return partition_at(spec_.cuts, names_of(network_), num_runs);
+  std::vector<double> seconds;
+  for (const CellCost& cell : machine_.cells.cells)
+    seconds.push_back(cell.forward_seconds + cell.backward_seconds +
+                      (spec_.memory.recompute == RecomputeKind::kCell ? cell.recompute_seconds : 0));
+  if (spec_.memory.limit_gib == 0 || num_chunks() > 1) return partition(seconds, num_runs);
+  const std::vector<std::int64_t> frames = frames_of_stages();
+  StagePlanSpec tried{.runs = {},
+                      .bucket_floats = bucket_floats(),
+                      .recomputed = std::vector<bool>(network_.size(), spec_.memory.recompute != RecomputeKind::kNone),
+                      .splits_backward = splits_backward()};
+  const auto runs = partition(seconds, num_runs, [&](std::int64_t stage, const CellRange& cells) {
+    tried.runs = {cells};
+    tried.num_frames = {frames[stage]};
+    return fits_limit(stage_memory(plan_stage(network_, tried), stage_use()).total(), spec_.memory);
+  });
+  return runs.empty() ? partition(seconds, num_runs) : runs;
+}
+
+// Of one chunk each. Before there are stages, of equal ones; a schedule that follows costs may hold a micro-batch more
+// or less.
+std::vector<std::int64_t> StepPlan::frames_of_stages() const {
+  const Schedule schedule = make_schedule(schedule_kind(), {.stages = grid_.stages,
+                                                            .micro_batches = micro_batches_of(busiest_replica()).size(),
+                                                            .num_buckets = std::vector<std::int64_t>(grid_.stages, 1)});
+  std::vector<std::int64_t> frames;
+  for (const StageProgram& program : schedule) frames.push_back(std::max(kEvaluationFrames, max_in_flight(program, 0)));
+  return frames;
+}
+
+PipelineCosts StepPlan::costs() const {
+  return step_costs(network_, stages_, stage_use(), machine_);
+}
+
+MicroBatchRange StepPlan::micro_batches_of(std::int64_t replica) const {
+  const std::int64_t total = micro_batches_a_step();
+  return {.begin = replica * total / grid_.replicas, .end = (replica + 1) * total / grid_.replicas};
+}
+
+std::int64_t StepPlan::busiest_replica() const {
+  std::int64_t busiest = 0;
+  for (std::int64_t r = 1; r < grid_.replicas; ++r)
+    if (micro_batches_of(r).size() > micro_batches_of(busiest).size()) busiest = r;
+  return busiest;
+}
+
+bool StepPlan::is_invariant() const {
+  if (grid_.replicas == 1) return true;
+  if (spec_.reduction == ReductionKind::kFast) return false;
+  const std::int64_t total = micro_batches_a_step();
+  return total % grid_.replicas == 0 && std::has_single_bit(static_cast<std::uint64_t>(total / grid_.replicas));
+}
+
+PipelineSpec StepPlan::pipeline_of(std::int64_t replica) const {
+  PipelineSpec pipeline{.stages = grid_.stages,
+                        .micro_batches = micro_batches_of(replica).size(),
+                        .chunks = num_chunks(),
+                        .num_buckets = {},
+                        .agree_on_update = LossScale(spec_.network.type).is_dynamic() || spec_.clip_norm > 0 ||
+                                           needs_tensor_norms(spec_.optimizer.kind)};
+  for (std::int64_t c = 0; c < num_chunks(); ++c) {
+    for (const StagePlan& stage : stages_) {
+      pipeline.num_buckets.push_back(stage.layout.runs[c].num_buckets);
+      const ChunkPlan& chunk = stage.chunks[c];
+      const std::span cells = std::span(network_).subspan(chunk.cells.begin, chunk.cells.size());
+      const auto reads = [](const auto& cell) { return !cell->features().empty(); };
+      pipeline.loads.push_back(chunk.is_last || std::any_of(cells.begin(), cells.end(), reads));
+    }
+  }
+  pipeline.costs = schedule_costs_;
+  return pipeline;
+}
+
+const Schedule& StepPlan::training_schedule(std::int64_t replica) const {
+  return schedules_.at(micro_batches_of(replica).size());
+}
+
+Schedule StepPlan::evaluation_schedule(std::int64_t replica) const {
+  return make_evaluation(pipeline_of(replica));
+}
+
+std::int64_t StepPlan::num_slots() const {
+  return num_optimizer_slots(spec_.optimizer.kind) + (spec_.ema_decay > 0 ? 1 : 0);
+}
+
+StageUse StepPlan::stage_use() const {
+  return {.num_leaves = micro_batches_of(busiest_replica()).size(),
+          .num_replicas = grid_.replicas,
+          .num_slots = num_slots(),
+          .library_bytes = spec_.on_gpu ? gpu_library_bytes(grid_, num_chunks()) : 0};
+}
+
+std::int64_t StepPlan::num_recomputed(std::int64_t stage) const {
+  const StagePlan& plan = stages_[stage];
+  std::int64_t num = 0;
+  for (const ChunkPlan& chunk : plan.chunks) {
+    for (std::int64_t i = 0; i < chunk.cells.size(); ++i) {
+      const std::int64_t cell = chunk.cells.begin + i;
+      const bool computes = network_[cell]->memory().activation_bytes() > 0 && cell >= plan.first_trained;
+      if (chunk.is_recomputed[i] && computes) ++num;
+    }
+  }
+  return num;
+}
+
+StageMemory StepPlan::memory_of(std::int64_t stage) const {
+  return stage_memory(stages_[stage], stage_use());
+}
+
+}  // namespace convoy

@@ -1,0 +1,67 @@
+/// The moving average of the loss, and the messages of runs that end by it.
+#include "run/divergence.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr int kAverageSteps = 32;
+
+}  // namespace
+
+void LossRange::add(std::int64_t step, double loss) {
+  const bool is_first = std::isinf(lowest_);
+  // However huge, one loss lifts the average by the limit and so holds it above for some twenty steps, not for ever.
+  const double bound = kAverageSteps * limit();
+  const double bounded = std::isfinite(loss) ? std::min(loss, bound) : bound;
+  if (is_first) {
+    average_ = loss;
+  } else {
+    average_ += (bounded - average_) / static_cast<double>(std::clamp<std::int64_t>(step, 1, kAverageSteps));
+  }
+  const bool is_within = loss <= limit() && average_ <= limit();  // false for what is not a number
+  if (is_within) {
+    left_step_ = 0;
+    lowest_ = std::min(lowest_, average_);
+  } else if (left_step_ == 0) {
+    left_step_ = step;
+  }
+}
+
+void LossRange::save_to(io::TrainingState& state) const {
+  state.loss_average = average_;
+  state.loss_lowest = lowest_;
+  state.loss_left_step = left_step_;
+}
+
+std::string describe_way_back(const std::string& checkpoints, std::int64_t left_step) {
+  const auto found = io::find_newest_checkpoint(
+      checkpoints, [](const auto&, const auto&) {}, first_step_not_to_resume(left_step));
+  if (!found)
+    return "There is no checkpoint from before. To begin again, choose another run.directory, with a smaller "
+           "optimizer.lr or a "
+           "longer lr.warmup_epochs";
+  return fmt::format(
+      "The last checkpoint from before is {} (step {}). Resume from it with a smaller optimizer.lr: "
+      "--checkpoint.resume={}, and another run.directory",
+      found->path, found->state.step, found->path);
+}
+
+void check_weights(const std::vector<io::NamedTensor>& weights, std::int64_t step, const LossRange& range,
+                   const std::string& checkpoints) {
+  const auto is_wrong = [](float value) { return !std::isfinite(value); };
+  for (const io::NamedTensor& tensor : weights) {
+    if (std::none_of(tensor.values.begin(), tensor.values.end(), is_wrong)) continue;
+    // Where the losses were all in range, that of the next step is not.
+    const std::int64_t left_step = range.left_step() > 0 ? range.left_step() : step + 1;
+    fail("step {} is not saved: '{}' holds values that are not finite numbers. {}", step, tensor.name,
+         describe_way_back(checkpoints, left_step));
+  }
+}
+
+}  // namespace convoy

@@ -1,0 +1,123 @@
+/// Tables of predicted memory, and measured memory from /proc.
+#include "run/memory_report.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+#include "convoy/base/text.h"
+#include "convoy/data/loader.h"
+
+namespace convoy {
+
+namespace {
+
+// "VmHWM:   12345 kB"
+std::int64_t status_bytes(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  std::string line;
+  while (std::getline(status, line))
+    if (line.starts_with(key + ":")) return std::stoll(line.substr(key.size() + 1)) * 1024;
+  return 0;
+}
+
+std::int64_t count_values(const Network& network) {
+  std::int64_t count = 0;
+  for (const auto& cell : network)
+    for (const auto& entry : cell->memory().parameters()) count += entry.spec.count();
+  return count;
+}
+
+// Of one rank. What is predicted is the sum of three: its row of describe_memory(), what that says to be beside it, and
+// what it leaves out.
+struct Comparison {
+  std::int64_t measured = 0;
+  std::int64_t plan = 0, beside = 0, program = 0;
+
+  std::int64_t predicted() const { return plan + beside + program; }
+};
+
+Comparison comparison_of(const RankRuntime& runtime, const Resident& before, bool resumed) {
+  Comparison mine{.plan = runtime.plan().memory_of(runtime.grid().stage()).total(),
+                  .program = runtime.operations().scratch_bytes()};
+  if (!runtime.device().is_host()) {
+    mine.plan -= runtime.plan().memory_of(runtime.grid().stage()).libraries;  // which have buffers of their own
+    mine.measured = runtime.device().allocated_bytes();
+    return mine;
+  }
+  const Resident now = resident();
+  mine.measured = now.peak - (now.files - before.files);
+  mine.beside = host_memory(runtime.plan(), runtime.grid().stage(), runtime.grid().is_root() || resumed).total();
+  mine.program += before.now;
+  return mine;
+}
+
+std::string describe_sum(const Comparison& largest, bool is_host) {
+  const std::string plan = "plan " + human_bytes(largest.plan);
+  if (!is_host) return fmt::format("{}, scratch {}", plan, human_bytes(largest.program));
+  return fmt::format("{}, beside it {}, program {}", plan, human_bytes(largest.beside), human_bytes(largest.program));
+}
+
+}  // namespace
+
+HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool holds_checkpoint) {
+  HostMemory host;
+  const std::int64_t input_bytes = plan.network().front()->x().shape.count();  // as the loader holds it: pixels
+  const LoaderSpec loading{.threads = plan.spec().loader_threads};
+  if (stage == 0) host.images = 2 * loading.num_slots() * input_bytes;
+  const std::int64_t tensors = 1 + plan.num_slots();
+  if (holds_checkpoint) host.checkpoint = 2 * tensors * count_values(plan.network()) * kFloatBytes;
+  return host;
+}
+
+std::string describe_memory(const StepPlan& plan) {
+  std::string text = fmt::format(
+      "memory per rank, predicted\n  {:<7}{:>12}{:>12}{:>12}{:>13}{:>12}{:>12}{:>12}{:>18}\n", "stage", "weights",
+      "gradients", "optimizer", "activations", "working", "recomputed", "total", "recomputed cells");
+  for (std::int64_t s = 0; s < plan.grid().stages; ++s) {
+    const StageMemory memory = plan.memory_of(s);
+    text += fmt::format("  {:<7}{:>12}{:>12}{:>12}{:>13}{:>12}{:>12}{:>12}{:>18}\n", s,
+                        human_bytes(memory.parameters + memory.packed_weights), human_bytes(memory.gradients),
+                        human_bytes(memory.optimizer_state), human_bytes(memory.frames), human_bytes(memory.working),
+                        human_bytes(memory.recomputed), human_bytes(memory.total()),
+                        fmt::format("{} of {}", plan.num_recomputed(s), plan.stages()[s].layout.num_cells()));
+  }
+  const std::int64_t libraries = plan.memory_of(0).libraries;
+  if (libraries > 0)
+    text += fmt::format("  the total includes an estimate of what CUDA and NCCL take of the GPU: {}\n",
+                        human_bytes(libraries));
+  const HostMemory host = host_memory(plan, 0, true);
+  return text + fmt::format(
+                    "  beside it, on the host: images read ahead on stage 0, {}; while rank 0 writes a checkpoint, and "
+                    "while each rank "
+                    "resumes from one, {}\n"
+                    "  not counted: the program, its libraries and their scratch memory, and what is resident of the "
+                    "data\n",
+                    human_bytes(host.images), human_bytes(host.checkpoint));
+}
+
+Resident resident() {
+  return {.now = status_bytes("VmRSS"), .peak = status_bytes("VmHWM"), .files = status_bytes("RssFile")};
+}
+
+Resident resident_from_here() {
+  std::ofstream("/proc/self/clear_refs") << "5";  // proc(5): resets VmHWM
+  return resident();
+}
+
+std::string compare_memory(const RankRuntime& runtime, const Resident& before, bool resumed) {
+  const Comparison mine = comparison_of(runtime, before, resumed);
+  const auto bytes = runtime.grid().world().gather(std::as_bytes(std::span(&mine, 1)), 0);
+  if (bytes.empty()) return "";
+  std::vector<Comparison> all(bytes.size() / sizeof(Comparison));
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  const auto largest = std::max_element(
+      all.begin(), all.end(), [](const Comparison& a, const Comparison& b) { return a.measured < b.measured; });
+  const bool is_host = runtime.device().is_host();
+  return fmt::format("memory: at most {} on rank {}{}, predicted {} ({})", human_bytes(largest->measured),
+                     largest - all.begin(), is_host ? "" : " in buffers of its GPU", human_bytes(largest->predicted()),
+                     describe_sum(*largest, is_host));
+}
+
+}  // namespace convoy

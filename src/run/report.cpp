@@ -1,0 +1,125 @@
+/// Writes the tables, the progress bar and the lines of a run.
+#include "run/report.h"
+
+#include <algorithm>
+
+#include "convoy/base/text.h"
+#include "convoy/params/parameters.h"
+
+namespace convoy {
+
+namespace {
+
+// "3", "0,2", "0,4 .. 28": a stage's ranks are as far apart as there are stages.
+std::string ranks_of(const GridShape& grid, std::int64_t stage) {
+  if (grid.replicas == 1) return fmt::format("{}", stage);
+  const std::int64_t last = (grid.replicas - 1) * grid.stages + stage;
+  if (grid.replicas == 2) return fmt::format("{},{}", stage, last);
+  return fmt::format("{},{} .. {}", stage, stage + grid.stages, last);
+}
+
+// Forward and backward.
+double gigaflop_a_sample(const Network& network, const std::vector<CellRange>& runs) {
+  double flop = 0;
+  for (const CellRange& cells : runs)
+    for (std::int64_t i = cells.begin; i < cells.end; ++i)
+      flop += network[i]->memory().forward_flop() + network[i]->memory().backward_flop();
+  return flop / static_cast<double>(network.front()->x().shape.n) / 1e9;
+}
+
+std::string describe_stages(const StepPlan& plan) {
+  std::vector<std::string> cells;
+  std::size_t width = 20;
+  for (const StagePlan& stage : plan.stages()) {
+    cells.push_back(cell_names(plan.network(), stage.layout.cells()));
+    width = std::max(width, cells.back().size());
+  }
+  constexpr const char* kRow = "  {:<7}{:<16}{:<{}}{:>14}{:>18}{:>17}\n";
+  std::string text =
+      fmt::format(kRow, "stage", "ranks", "cells", width, "parameters", "GFLOP per sample", "memory per rank");
+  for (std::int64_t s = 0; s < plan.grid().stages; ++s) {
+    const ArenaLayout& layout = plan.stages()[s].layout;
+    std::int64_t parameters = 0;
+    for (const ArenaEntry& entry : layout.entries)
+      if (!entry.spec.is_statistic()) parameters += entry.spec.count();
+    text += fmt::format(kRow, s, ranks_of(plan.grid(), s), cells[s], width, human_count(parameters),
+                        fmt::format("{:.3g}", gigaflop_a_sample(plan.network(), layout.cells())),
+                        human_bytes(plan.memory_of(s).total()));
+  }
+  return text;
+}
+
+std::string counted(std::int64_t count, const std::string& one, const std::string& more) {
+  return fmt::format("{} {}", count, count == 1 ? one : more);
+}
+
+// "4", or "2 or 3" where replicas have unequal shares.
+std::string shares(const StepPlan& plan) {
+  const std::int64_t max = plan.micro_batches_of(plan.busiest_replica()).size();
+  const std::int64_t min = plan.micro_batches_a_step() / plan.grid().replicas;
+  return min == max ? fmt::format("{}", max) : fmt::format("{} or {}", min, max);
+}
+
+// "1f1b", "interleaved, 2 chunks per stage".
+std::string schedule_name(const StepPlan& plan) {
+  const std::string name = name_of(plan.schedule_kind());
+  return plan.num_chunks() == 1 ? name : fmt::format("{}, {} chunks per stage", name, plan.num_chunks());
+}
+
+// Losses that blow up do so by many digits.
+std::string shown_loss(double loss) {
+  return loss < 1e4 ? fmt::format("{:.4f}", loss) : fmt::format("{:.3e}", loss);
+}
+
+// Empty where no step was measured.
+std::string shown_rate(double images_per_second) {
+  return images_per_second > 0 ? fmt::format("  {:.0f} images/s", images_per_second) : "";
+}
+
+}  // namespace
+
+std::string describe_run(const Parameters& params, const StepPlan& plan, const io::DatasetInfo& data,
+                         const std::string& device) {
+  const GridShape& grid = plan.grid();
+  const std::int64_t frozen = count_frozen_parameters(plan.network());
+  std::string text = fmt::format("{}: {} parameters{}; {} training samples {}, {} classes\n", params.model.name,
+                                 human_count(count_parameters(plan.network())),
+                                 frozen > 0 ? fmt::format(", {} of them frozen", human_count(frozen)) : "",
+                                 data.num_samples, to_string(plan.spec().network.input), data.class_names.size());
+  text += fmt::format("grid: {} x {} = {}; {}\n", counted(grid.stages, "stage", "stages"),
+                      counted(grid.replicas, "replica", "replicas"), counted(grid.ranks(), "rank", "ranks"), device);
+  text += fmt::format("step: {} samples = {} of {}, {} on each replica; schedule {}\n", params.batch.global,
+                      counted(plan.micro_batches_a_step(), "micro-batch", "micro-batches"), params.batch.micro,
+                      shares(plan), schedule_name(plan));
+  const std::int64_t steps = data.num_samples / params.batch.global;
+  text +=
+      fmt::format("epoch: {}{}\n", counted(steps, "step", "steps"),
+                  data.num_samples % params.batch.global == 0
+                      ? std::string()
+                      : fmt::format(", {} samples wait for the next shuffle", data.num_samples % params.batch.global));
+  return text + describe_stages(plan);
+}
+
+void show(const ProgressPoint& point, ProgressLine& line) {
+  const std::string head = fmt::format("epoch {}/{}", point.epoch, point.num_epochs);
+  const std::string numbers =
+      fmt::format("step {}/{}  loss {}{}{}", point.step, point.num_steps, shown_loss(point.loss),
+                  shown_rate(point.images_per_second), shown_seconds_left(point.seconds_left));
+  line.show(head, static_cast<double>(point.step) / static_cast<double>(std::max<std::int64_t>(1, point.num_steps)),
+            numbers);
+}
+
+std::string describe_epoch(const EpochRow& row, std::int64_t num_epochs, double seconds_left) {
+  const auto shown = [](const char* name, const std::optional<StepMetrics>& metrics) {
+    return metrics ? fmt::format("  {} {}  {:.2f} %", name, shown_loss(metrics->mean_loss()), 100 * metrics->top1())
+                   : "";
+  };
+  constexpr double kMinShown = 0.05;
+  const std::string save = row.save_seconds < kMinShown ? "" : fmt::format("  save {:.1f} s", row.save_seconds);
+  return fmt::format("epoch {}/{}  loss {}  top-1 {:.2f} %{}{}{}  data wait {:.1f} %{}{}", row.epoch, num_epochs,
+                     shown_loss(row.train.mean_loss()), 100 * row.train.top1(), shown("val", row.val),
+                     shown("test", row.test), shown_rate(row.images_per_second), row.data_wait_percent, save,
+                     shown_seconds_left(seconds_left));
+}
+
+}  // namespace convoy

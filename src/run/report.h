@@ -1,0 +1,32 @@
+/// What rank 0 prints: the grid and its stages at the start, progress, a line per epoch, a summary.
+#pragma once
+
+#include <string>
+
+#include "convoy/base/progress_line.h"
+#include "convoy/io/dataset.h"
+#include "convoy/params/parameters.h"
+
+#include "plan/step_plan.h"
+#include "run/run_log.h"
+
+namespace convoy {
+
+/// The grid, then a row per stage: cells, parameters, GFLOP per sample (forward and backward), memory per rank.
+std::string describe_run(const Parameters& params, const StepPlan& plan, const io::DatasetInfo& data,
+                         const std::string& device);
+
+struct ProgressPoint {
+  std::int64_t epoch = 0, num_epochs = 0;
+  std::int64_t step = 0, num_steps = 0;  ///< of this epoch
+  double loss = 0;
+  double images_per_second = 0;  ///< 0: not known yet
+  double seconds_left = -1;      ///< negative: not known yet
+};
+
+void show(const ProgressPoint& point, ProgressLine& line);
+
+/// `seconds_left` as in ProgressPoint.
+std::string describe_epoch(const EpochRow& row, std::int64_t num_epochs, double seconds_left);
+
+}  // namespace convoy

@@ -1,0 +1,365 @@
+/// Finding, checking and broadcasting checkpoints.
+#include "run/restart.h"
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+#include "convoy/base/error.h"
+#include "convoy/base/log.h"
+#include "convoy/comm/on_root.h"
+#include "convoy/io/atomic_file.h"
+#include "convoy/params/parse.h"
+
+#include "checkpoint/checkpointing.h"
+#include "checkpoint/model_metadata.h"
+#include "checkpoint/weights_file.h"
+#include "run/run_data.h"
+#include "update/learning_rate.h"
+
+namespace convoy {
+
+namespace {
+
+// What rank 0 finds, on all ranks.
+FoundFile find_on_root(const mpi::Communicator& world, const std::function<FoundFile()>& search) {
+  FoundFile found;
+  mpi::on_root(world, [&] { found = search(); });
+  found.path = world.broadcast(found.path, 0);
+  found.bytes = world.broadcast(std::move(found.bytes), 0);
+  return found;
+}
+
+FoundFile find_newest(const std::string& directory) {
+  std::int64_t num_skipped = 0;
+  auto found = io::find_newest_checkpoint(directory, [&](const std::string& path, const std::string& reason) {
+    log_warning(fmt::format("{} is skipped: {}", path, reason));
+    ++num_skipped;
+  });
+  if (found) return {.path = found->path, .bytes = std::move(found->bytes)};
+  if (num_skipped > 0)
+    fail(
+        "none of the {} checkpoints in {} can be used. Training does not start over beside them: check the file "
+        "system, "
+        "or choose another run.directory",
+        num_skipped, directory);
+  return {};
+}
+
+FoundFile read_given(const std::string& path, const std::string& key,
+                     std::vector<std::byte> (*read)(const std::string& path)) {
+  try {
+    return {.path = path, .bytes = read(path)};
+  } catch (const Error& error) {
+    refuse("{} = {}: {}", key, path, error.what());
+  }
+}
+
+FoundFile read_resumed(const std::string& path) {
+  return read_given(path, "checkpoint.resume", io::read_checkpoint_file);
+}
+
+FoundFile read_weights(const std::string& path) {
+  return read_given(path, "init.weights", read_weights_file);
+}
+
+// What checkpoint.resume says; else it is a word.
+bool names_file(const std::string& resume) {
+  return resume != "auto" && resume != "best" && resume != "none";
+}
+
+Parameters parameters_of(const FoundFile& found) {
+  return parse_parameters(io::decode_checkpoint(found.bytes, found.path).parameters, found.path);
+}
+
+// Whether the run that wrote the checkpoint began from `path`, as this one is asked to.
+bool began_from(const FoundFile& found, const std::string& path) {
+  return parameters_of(found).checkpoint.resume == path;
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code absent;
+  return std::filesystem::equivalent(a, b, absent);
+}
+
+// Rank 0: where checkpoint.resume says that this run goes on; empty for nowhere.
+FoundFile find_start(const Parameters& params) {
+  const std::string& resume = params.checkpoint.resume;
+  FoundFile newest = find_newest(checkpoint_directory(params));
+  if (resume == "auto") return newest;
+  if (resume == "best")
+    refuse("checkpoint.resume = best is for convoy evaluate. To train on from {}, name it, and another run.directory.",
+           io::best_checkpoint_path(checkpoint_directory(params)));
+  if (resume == "none") {
+    if (newest.path.empty()) return {};
+    refuse(
+        "checkpoint.resume = none, but {} is there. Use checkpoint.resume = auto to resume from it, or another "
+        "run.directory.",
+        newest.path);
+  }
+  if (newest.path.empty()) return read_resumed(resume);
+  if (is_same_file(newest.path, resume) || began_from(newest, resume)) return newest;
+  refuse(
+      "checkpoint.resume = {}, but {} is there and did not begin from it. Use checkpoint.resume = auto to resume from "
+      "the latter, or another run.directory.",
+      resume, newest.path);
+}
+
+// What a run cannot change on its way: it would be another run from there on.
+void check_continues(const Parameters& params, const io::DatasetInfo& data, const io::Checkpoint& checkpoint,
+                     const Resumed& resumed) {
+  const io::TrainingState& state = resumed.state;
+  const auto check = [&](const char* key, std::int64_t now, std::int64_t then, const char* why) {
+    if (now != then)
+      refuse(
+          "{} = {}, but {} was written with {}: {}. Use that value, another run.directory, or only its weights with "
+          "init.weights.",
+          key, now, resumed.path, then, why);
+  };
+  check("batch.global", params.batch.global, state.batch_global, "a step has another number of samples");
+  check("batch.micro", params.batch.micro, state.batch_micro, "batch norm averages over another number of samples");
+  check("train.seed", static_cast<std::int64_t>(params.train.seed), state.seed, "the order of the samples differs");
+  if (data.num_samples != state.num_samples)
+    refuse(
+        "data.train = {} holds {} samples, but {} was written with {}: an epoch has another number of steps. Use that "
+        "data, another run.directory, or only its weights with init.weights.",
+        params.data.train, data.num_samples, resumed.path, state.num_samples);
+  check_classes(checkpoint.metadata, data, "data.train", resumed.path);
+  check_vocabulary(checkpoint.metadata, data, "data.train", resumed.path);
+}
+
+// Data of as many samples and the same classes may still be others. 0: the checkpoint does not say.
+bool is_other_data(std::int64_t now, std::int64_t then) {
+  return then != 0 && now != then;
+}
+
+void check_training_data(const Parameters& params, const RunData& data, const Resumed& resumed) {
+  if (params.checkpoint.allow_other_data || !is_other_data(data.train.content_hash(), resumed.state.train_hash)) return;
+  refuse(
+      "data.train = {} holds other images or labels than {} was trained on. Use the data that it was trained on, "
+      "another run.directory, only its weights with init.weights, or checkpoint.allow_other_data = true to continue on "
+      "other data on purpose.",
+      params.data.train, resumed.path);
+}
+
+// Rank 0.
+void warn_of_other_data(const Parameters& params, const RunData& data, const Resumed& resumed) {
+  const io::TrainingState& state = resumed.state;
+  if (state.train_hash == 0)
+    log_warning(
+        fmt::format("{} was written by an older Convoy and does not say which images it was trained on. Whether "
+                    "data.train = {} holds the same images is not checked",
+                    resumed.path, params.data.train));
+  if (is_other_data(data.train.content_hash(), state.train_hash))
+    log_warning(
+        fmt::format("data.train = {} holds other images or labels than {} was trained on: training continues on "
+                    "them, as checkpoint.allow_other_data asks",
+                    params.data.train, resumed.path));
+}
+
+// Whether the best value so far was measured on other data than there is now. An older checkpoint, without their hash,
+// only knows which split it was.
+bool is_best_of_other_data(const Parameters& params, const RunData& data, const io::Checkpoint& checkpoint,
+                           const std::string& where) {
+  if (checkpoint.state.metric_hash != 0) return data.measured().content_hash() != checkpoint.state.metric_hash;
+  return parse_parameters(checkpoint.parameters, where).data.val.empty() != params.data.val.empty();
+}
+
+void forget_best_of_other_data(const Parameters& params, const RunData& data, const io::Checkpoint& checkpoint,
+                               const mpi::Communicator& world, Resumed& resumed) {
+  io::TrainingState& state = resumed.state;
+  if (state.best_step == 0 || !is_best_of_other_data(params, data, checkpoint, resumed.path)) return;
+  if (world.rank() == 0)
+    log_warning(fmt::format(
+        "data.{} = {} holds other images or labels than the best top-1 so far, {:.2f} % at step {}, was measured on: "
+        "the best starts over with the next measurement",
+        data.measured_name(), data.val ? params.data.val : params.data.test, 100 * state.best_metric, state.best_step));
+  state.best_metric = 0;
+  state.best_step = 0;
+}
+
+// The learning rate of the step after `step`, where it jumps.
+std::string describe_jump(const Parameters& before, const Parameters& now, const io::DatasetInfo& data,
+                          std::int64_t step) {
+  const std::int64_t steps_per_epoch = count_steps(now, data).an_epoch;
+  const double from = learning_rate(learning_rate_spec(before, steps_per_epoch), step);
+  const double to = learning_rate(learning_rate_spec(now, steps_per_epoch), step);
+  return from == to ? "" : fmt::format("; learning rate of step {}: {:.6g} -> {:.6g}", step + 1, from, to);
+}
+
+// What the person may change on the way, but should know of: lines of the effective parameter file that differ.
+void warn_of_changes(const Parameters& now, const io::DatasetInfo& data, const io::Checkpoint& checkpoint,
+                     const std::string& where) {
+  const Parameters before = parse_parameters(checkpoint.parameters, where);
+  std::string text;
+  for (const KeyChange& change : changed_keys(before, now)) {
+    // Its value counts where the learning rate is a function of the share of the run that is done.
+    const bool stretches = change.key == "train.epochs" && stretches_over_run(now.lr.schedule);
+    if (change.changes_result || stretches)
+      text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", change.key, change.before, change.after);
+  }
+  if (text.empty()) return;
+  log_warning(
+      fmt::format("changed since {}: {}{}", where, text, describe_jump(before, now, data, checkpoint.state.step)));
+}
+
+// Either may be 0: not known.
+void warn_of_threads(std::int64_t then, std::int64_t now, const std::string& where) {
+  if (then > 0 && now > 0 && then != now)
+    log_warning(fmt::format(
+        "{} was computed with {} thread{} per rank, now there are {}: the results will differ in their last bits. "
+        "--run.threads={} gives the same bits as before",
+        where, then, then == 1 ? "" : "s", now, then));
+}
+
+// What the run of these parameters has learnt is in its checkpoints.
+void warn_of_own_checkpoints(const Parameters& params) {
+  const std::string directory = checkpoint_directory(params);
+  std::error_code absent;
+  const std::filesystem::directory_iterator first(directory, absent);
+  const bool has_own = !absent && first != std::filesystem::directory_iterator();
+  if (has_own && !is_same_file(std::filesystem::path(params.init.weights).parent_path(), directory))
+    log_warning(fmt::format(
+        "init.weights = {} is used, not the checkpoints in run.directory = {}. To use those, leave out init.weights",
+        params.init.weights, params.run.directory));
+}
+
+InitialSpec initial_spec(const Parameters& params) {
+  return {.seed = params.train.seed, .zero_residual = params.init.zero_residual};
+}
+
+void begin_from_weights(const Parameters& params, const io::DatasetInfo& data, RankRuntime& runtime) {
+  const mpi::Communicator& world = runtime.grid().world();
+  const FoundFile file = find_on_root(world, [&] { return read_weights(params.init.weights); });
+  FileWeights weights = decode_weights(file.bytes, file.path, WeightsKind::kTrained);
+  io::StateDict& dict = weights.dict;
+  const std::string where = "init.weights = " + file.path;
+  if (weights.metadata) check_vocabulary(*weights.metadata, data, "data.train", where);
+  runtime.set_batch_counters(std::move(dict.counters));
+  if (params.init.strict) return restore_weights(dict.tensors, where, runtime);
+  const WeightMatch match = restore_matching_weights(dict.tensors, where, initial_spec(params), runtime);
+  if (world.rank() == 0 && !match.is_exact())
+    log_warning(fmt::format("{}: {} tensors fit; {}. What the file does not give is drawn from train.seed", where,
+                            match.matching.size(), match.differences()));
+}
+
+}  // namespace
+
+std::optional<Resumed> start_parameters(const Parameters& params, const RunData& data, RankRuntime& runtime) {
+  const mpi::Communicator& world = runtime.grid().world();
+  FoundFile found = find_on_root(world, [&] { return find_start(params); });
+  if (!found.path.empty()) {
+    const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
+    found.bytes = std::vector<std::byte>();  // as many as the tensors: not beside the arenas that these are copied to
+    Resumed resumed{.path = found.path, .state = checkpoint.state};
+    check_values(checkpoint.model, found.path);
+    check_continues(params, data.train.info(), checkpoint, resumed);
+    check_training_data(params, data, resumed);
+    const std::int64_t threads = threads_that_compute(params, runtime);
+    mpi::on_root(world, [&] {
+      warn_of_changes(params, data.train.info(), checkpoint, found.path);
+      warn_of_threads(resumed.state.threads, threads, found.path);
+      warn_of_other_data(params, data, resumed);
+    });
+    forget_best_of_other_data(params, data, checkpoint, world, resumed);
+    restore_checkpoint(checkpoint, found.path, runtime);
+    return resumed;
+  }
+  if (params.init.weights == "random") {
+    initialise_parameters(initial_spec(params), runtime);
+    return std::nullopt;
+  }
+  begin_from_weights(params, data.train.info(), runtime);
+  return std::nullopt;
+}
+
+std::int64_t threads_that_compute(const Parameters& params, const RankRuntime& runtime) {
+  return runtime.device().is_host() ? threads_per_rank(params.run.threads, runtime.grid().world()) : 0;
+}
+
+FoundFile find_weights(const Request& request) {
+  const Parameters& params = request.params;
+  const std::string &weights = params.init.weights, &resume = params.checkpoint.resume;
+  const bool names_weights = weights != "random", names_checkpoint = names_file(resume);
+  // 1. What is wanted this once
+  if (names_weights && request.given_on_command_line("init.weights")) {
+    warn_of_own_checkpoints(params);
+    return read_weights(weights);
+  }
+  if (resume == "best") return read_resumed(io::best_checkpoint_path(checkpoint_directory(params)));
+  if (names_checkpoint && request.given_on_command_line("checkpoint.resume")) return read_resumed(resume);
+  // 2. What the run has learnt
+  FoundFile newest = find_newest(checkpoint_directory(params));
+  const bool is_of_this_run = !newest.path.empty() && (!names_checkpoint || began_from(newest, resume)) &&
+                              (!names_weights || parameters_of(newest).init.weights == weights);
+  if (is_of_this_run) return newest;
+  // 3. What it is to begin from
+  if (names_checkpoint) return read_resumed(resume);
+  if (names_weights) {
+    warn_of_own_checkpoints(params);
+    return read_weights(weights);
+  }
+  refuse("run.directory = {} holds no checkpoint. Train first, or name one with init.weights.", params.run.directory);
+}
+
+namespace {
+
+// The metadata of what a safetensors file holds: as if it were trained on data.train now.
+io::ModelMetadata metadata_from_data(const Parameters& params, const std::string& path) {
+  if (params.data.train.empty())
+    refuse(
+        "'{}' holds only weights, neither classes nor mean and standard deviation: give data.train, which it was "
+        "trained on.",
+        path);
+  return model_metadata(params, io::Dataset(params.data.train, "data.train").info());
+}
+
+// Rank 0: nobody needs data.train to evaluate a checkpoint; but who names other data than it was trained on errs.
+void compare_with_data(const io::ModelMetadata& metadata, const std::string& path, const Parameters& params) {
+  if (params.data.train.empty()) return;
+  std::optional<io::Dataset> train;
+  try {
+    train.emplace(params.data.train, "data.train");
+  } catch (const Error& error) {
+    log_warning(fmt::format("'{}' cannot be compared with what it was trained on: {}", path, error.what()));
+    return;
+  }
+  check_classes(metadata, train->info(), "data.train", fmt::format("'{}'", path));
+}
+
+}  // namespace
+
+TrainedModel load_trained(const Request& request, const mpi::Communicator& world) {
+  const Parameters& params = request.params;
+  const FoundFile found = find_on_root(world, [&] { return find_weights(request); });
+  FileWeights weights = decode_weights(found.bytes, found.path, params.evaluate.weights);
+  if (weights.metadata) mpi::on_root(world, [&] { compare_with_data(*weights.metadata, found.path, params); });
+  const io::ModelMetadata metadata = weights.metadata ? *weights.metadata : metadata_from_data(params, found.path);
+  return {.path = found.path,
+          .of_ema = weights.of_ema,
+          .tensors = std::move(weights.dict.tensors),
+          .metadata = with_size(metadata, params.augment)};
+}
+
+std::optional<TrainedModel> load_best(const Parameters& params, std::int64_t step, const mpi::Communicator& world) {
+  const std::string path = io::best_checkpoint_path(checkpoint_directory(params));
+  const FoundFile found = find_on_root(world, [&]() -> FoundFile {
+    try {
+      FoundFile best{.path = path, .bytes = io::read_file(path)};
+      const std::int64_t its_step = io::decode_state(best.bytes, path).step;
+      if (its_step == step) return best;
+      log_warning(fmt::format("{} is of step {}, and step {} was the best: it is not used", path, its_step, step));
+    } catch (const Error& error) {
+      log_warning(fmt::format("{} is not used: {}", path, error.what()));
+    }
+    return {};
+  });
+  if (found.path.empty()) return std::nullopt;
+  FileWeights weights = decode_weights(found.bytes, found.path, params.evaluate.weights);
+  return TrainedModel{.path = found.path,
+                      .of_ema = weights.of_ema,
+                      .tensors = std::move(weights.dict.tensors),
+                      .metadata = std::move(*weights.metadata)};
+}
+
+}  // namespace convoy

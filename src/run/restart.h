@@ -1,0 +1,69 @@
+/// Where training starts: the newest valid checkpoint, a given one, given weights, or random ones.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convoy/io/checkpoint.h"
+#include "convoy/io/dataset.h"
+#include "convoy/params/parse.h"
+
+#include "run/run_data.h"
+#include "step/rank_runtime.h"
+
+namespace convoy {
+
+inline std::string checkpoint_directory(const Parameters& params) {
+  return params.run.directory + "/checkpoints";
+}
+
+struct Resumed {
+  std::string path;
+  io::TrainingState state;
+};
+
+/// Fills the parameters (and the optimizer's state on a restart) of all ranks. Rank 0 reads and verifies, the others
+/// receive. Returns the checkpoint that is resumed, nothing where training begins. All ranks of the world.
+/// A file that checkpoint.resume names is where a run begins; once its run.directory holds checkpoints of its own, the
+/// same command resumes from those. Throws RequestError where checkpoint.resume or init.weights cannot be followed.
+/// A checkpoint of training on other data is refused too, but for checkpoint.allow_other_data; where the best value was
+/// measured on other data than now, the resumed state has none.
+std::optional<Resumed> start_parameters(const Parameters& params, const RunData& data, RankRuntime& runtime);
+
+/// As TrainingState::threads has it. All ranks of the world.
+std::int64_t threads_that_compute(const Parameters& params, const RankRuntime& runtime);
+
+/// A file's verified bytes; an empty path for none.
+struct FoundFile {
+  std::string path;
+  std::vector<std::byte> bytes;
+};
+
+/// What there is to evaluate or to export: init.weights or checkpoint.resume where the command line has them name a
+/// file; else, as those of a parameter file say where a run began, its newest checkpoint in run.directory (or best.h5,
+/// if checkpoint.resume says so), and those files where it has none. Throws RequestError where there is nothing. One
+/// rank.
+FoundFile find_weights(const Request& request);
+
+struct TrainedModel {
+  std::string path;
+  bool of_ema = false;  ///< the moving average of its weights
+  std::vector<io::NamedTensor> tensors;
+  io::ModelMetadata metadata;  ///< with the image size that the parameters ask for
+
+  std::string owner() const { return "'" + path + "'"; }
+  std::string describe() const { return path + (of_ema ? " (moving average)" : ""); }
+};
+
+/// What find_weights() finds on rank 0, on all ranks: its moving average where evaluate.weights asks for it and there
+/// is one. A checkpoint says itself what it was trained on; where data.train is given and there too, the classes must
+/// be the same. A safetensors file needs data.train. Throws RequestError. All ranks of the world.
+TrainedModel load_trained(const Request& request, const mpi::Communicator& world);
+
+/// best.h5 of run.directory, as load_trained() takes a checkpoint. Nothing, and a warning on rank 0, where it cannot be
+/// read or is not of that step. All ranks of the world.
+std::optional<TrainedModel> load_best(const Parameters& params, std::int64_t step, const mpi::Communicator& world);
+
+}  // namespace convoy

@@ -1,0 +1,60 @@
+/// Opens the splits, checks them against the metadata, and converts epochs to steps.
+#include "run/run_data.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoy/base/error.h"
+
+#include "checkpoint/model_metadata.h"
+
+namespace convoy {
+
+namespace {
+
+// At least one; 0 for none.
+std::int64_t steps_in(double epochs, std::int64_t steps_per_epoch) {
+  if (epochs <= 0) return 0;
+  return std::max<std::int64_t>(1, std::llround(epochs * static_cast<double>(steps_per_epoch)));
+}
+
+std::optional<io::Dataset> open_if_given(const std::string& path, const char* key, VerifyKind verify) {
+  if (path.empty()) return std::nullopt;
+  return io::Dataset(path, key, verify);
+}
+
+void check_split(const RunData& data, const std::optional<io::Dataset>& split, const char* key) {
+  if (!split) return;
+  const io::DatasetInfo &trained = data.train.info(), &measured = split->info();
+  const bool are_images = trained.kind == input_kinds::kImages && measured.kind == trained.kind;
+  if (are_images && !data.metadata.image().resizes && !measured.encoded && trained.image != measured.image)
+    refuse(
+        "{} holds {} images, data.train {}. Import both with one import.size and import.channels, or give "
+        "augment.size, to which both are then resized.",
+        key, to_string(measured.image), to_string(trained.image));
+  check_samples(data.metadata, split->info(), key, "data.train");
+  check_classes(data.metadata, split->info(), key, "data.train");
+}
+
+}  // namespace
+
+RunData::RunData(const Parameters& params)
+    : train(params.data.train, "data.train", params.data.verify),
+      val(open_if_given(params.data.val, "data.val", params.data.verify)),
+      test(open_if_given(params.data.test, "data.test", params.data.verify)),
+      metadata(model_metadata(params, train.info())) {
+  check_split(*this, val, "data.val");
+  check_split(*this, test, "data.test");
+}
+
+StepCount count_steps(const Parameters& params, const io::DatasetInfo& data) {
+  StepCount steps{.an_epoch = data.num_samples / params.batch.global};
+  if (steps.an_epoch == 0)
+    refuse("batch.global = {} is more than the {} samples of data.train. Allowed: up to {}.", params.batch.global,
+           data.num_samples, data.num_samples);
+  steps.total = steps_in(params.train.epochs, steps.an_epoch);
+  if (params.train.max_steps > 0) steps.total = std::min(steps.total, params.train.max_steps);
+  return steps;
+}
+
+}  // namespace convoy

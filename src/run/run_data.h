@@ -1,0 +1,35 @@
+/// What a run trains and measures on, and how many steps that makes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "convoy/io/checkpoint.h"
+#include "convoy/io/dataset.h"
+#include "convoy/params/parameters.h"
+
+namespace convoy {
+
+/// The splits, opened and compared before anything large is allocated. Throws RequestError where they are not what one
+/// network can be trained on and measured with.
+struct RunData {
+  explicit RunData(const Parameters& params);
+
+  /// What is measured epoch by epoch, and so what "best" means: val where it is given, else test.
+  const io::Dataset& measured() const { return val ? *val : *test; }
+  const char* measured_name() const { return val ? "val" : "test"; }
+
+  io::Dataset train;
+  std::optional<io::Dataset> val, test;  ///< at least one of them
+  io::ModelMetadata metadata;
+};
+
+struct StepCount {
+  std::int64_t an_epoch = 0;  ///< what is left over of an epoch waits for another epoch's shuffle
+  std::int64_t total = 0;
+};
+
+/// Throws RequestError where the data have no whole step.
+StepCount count_steps(const Parameters& params, const io::DatasetInfo& data);
+
+}  // namespace convoy

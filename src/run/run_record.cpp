@@ -1,0 +1,146 @@
+/// Counts, writes and shows what a run's steps gave.
+#include "run/run_record.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoy/base/error.h"
+#include "convoy/base/log.h"
+#include "convoy/base/text.h"
+
+#include "run/restart.h"
+
+namespace convoy {
+
+RunRecord::RunRecord(const RunRecordSpec& spec, const io::TrainingState& start, const StepClock& clock)
+    : spec_(spec),
+      log_(spec.params.run.directory, rows_before(start)),
+      clock_(clock),
+      epoch_{.loss_sum = start.epoch_loss_sum,
+             .num_correct = start.epoch_num_correct,
+             .num_samples = start.epoch_num_samples},
+      loss_range_(start),
+      first_step_(start.step),
+      epoch_first_step_(start.step),
+      start_seconds_(now_seconds()),
+      epoch_start_seconds_(start_seconds_) {
+  for (const std::string& loss : log_.losses()) log_warning(loss);
+}
+
+RunLog::Keep RunRecord::rows_before(const io::TrainingState& start) const {
+  const bool goes_on_within_epoch = start.step % spec_.steps.an_epoch != 0 && start.step < spec_.steps.total;
+  const std::int64_t last_row = start.evaluated_step;  // a later one is written again
+  RunLog::Keep keep{.epochs = goes_on_within_epoch ? std::min(last_row, start.step - 1) : last_row,
+                    .steps = start.step};
+  keep.expected_steps = {.first = spec_.first_row, .last = keep.steps};
+  const bool keeps_last = keep.epochs == last_row;  // else it was that of this epoch, up to a step within it
+  keep.expected_epochs = {.first = spec_.first_row,
+                          .last = keeps_last ? last_row : last_row - last_row % spec_.steps.an_epoch,
+                          .every = spec_.steps.an_epoch};
+  return keep;
+}
+
+void RunRecord::add_step(std::int64_t step, const StepMetrics& metrics, double lr) {
+  loss_range_.add(step, metrics.mean_loss());
+  if (!std::isfinite(metrics.loss_sum))
+    fail(
+        "the loss of step {} is not a finite number (learning rate {:.6g}); it has been out of its range (below "
+        "{:.3g}) since step {}. {}",
+        step, lr, loss_range_.limit(), loss_range_.left_step(),
+        describe_way_back(checkpoint_directory(spec_.params), loss_range_.left_step()));
+  if ((step - 1) % spec_.steps.an_epoch == 0) epoch_ = {};
+  epoch_ += metrics;
+  log_.add_step(step, metrics.mean_loss(), lr, now_seconds());
+  if (step % spec_.steps.an_epoch == 0) log_.write_rows();  // a long evaluation may follow
+  if (!progress_line_.is_due()) return;
+  const double step_seconds = clock_.recent_seconds();
+  const std::int64_t first_step = (epoch_of(step) - 1) * spec_.steps.an_epoch;  // of the epoch, from 0
+  show({.epoch = epoch_of(step),
+        .num_epochs = num_epochs(),
+        .step = step - first_step,
+        .num_steps = std::min(spec_.steps.an_epoch, spec_.steps.total - first_step),
+        .loss = metrics.mean_loss(),
+        .images_per_second = step_seconds > 0 ? static_cast<double>(spec_.params.batch.global) / step_seconds : 0,
+        .seconds_left = seconds_left(step, num_epochs() - epoch_of(step) + 1)},
+       progress_line_);
+}
+
+void RunRecord::add_epoch(std::int64_t step, const std::optional<StepMetrics>& measured, double lr,
+                          double wait_seconds) {
+  const double seconds = training_seconds();
+  const auto num_images = static_cast<double>((step - epoch_first_step_) * spec_.params.batch.global);
+  const bool is_val = spec_.measured == "val";
+  const EpochRow row{.epoch = epoch_of(step),
+                     .step = step,
+                     .samples = step * spec_.params.batch.global,
+                     .train = epoch_,
+                     .test = is_val ? std::nullopt : measured,
+                     .val = is_val ? measured : std::nullopt,
+                     .lr = lr,
+                     .images_per_second = num_images / std::max(seconds, 1e-9),
+                     .data_wait_percent = 100.0 * wait_seconds / std::max(seconds, 1e-9),
+                     .seconds = seconds,
+                     .evaluation_seconds = pace_.of_epoch().evaluation,
+                     .save_seconds = pace_.of_epoch().save};
+  log_.add_epoch(row);
+  time_from(step);
+  say(describe_epoch(row, num_epochs(), seconds_left(step, num_epochs() - epoch_of(step))));
+}
+
+void RunRecord::add_test(const TestResult& result) {
+  log_.write_test(result);
+  say(fmt::format("test: {} samples  loss {:.4f}  top-1 {:.2f} %  by {} (epoch {})", result.metrics.num_samples,
+                  result.metrics.mean_loss(), 100 * result.metrics.top1(), result.checkpoint, epoch_of(result.step)));
+}
+
+void RunRecord::time_from(std::int64_t step) {
+  epoch_first_step_ = step;
+  epoch_start_seconds_ = now_seconds();
+  pace_.end_epoch();
+}
+
+double RunRecord::seconds_left(std::int64_t step, std::int64_t epochs) const {
+  return pace_.seconds_left(clock_.recent_seconds(), spec_.steps.total - step, epochs, step - first_step_);
+}
+
+// ", 12 s of it measuring, 3 s saving"
+std::string RunRecord::shown_other_seconds() const {
+  constexpr double kMinShown = 0.5;
+  const OtherSeconds& other = pace_.of_run();
+  std::string text;
+  const auto add = [&](double seconds, const char* what) {
+    if (seconds >= kMinShown)
+      text += fmt::format("{}{} {}", text.empty() ? ", of these " : " and ", human_seconds(seconds), what);
+  };
+  add(other.evaluation, "for the test set");
+  add(other.save, "for checkpoints");
+  return text;
+}
+
+void RunRecord::save_to(io::TrainingState& state) const {
+  state.epoch_loss_sum = epoch_.loss_sum;
+  state.epoch_num_correct = epoch_.num_correct;
+  state.epoch_num_samples = epoch_.num_samples;
+  loss_range_.save_to(state);
+}
+
+void RunRecord::summarise(const RunEnd& end) {
+  const io::TrainingState& state = end.state;
+  const std::string best = state.best_step > 0 ? fmt::format("; best {} top-1 {:.2f} % in epoch {}", spec_.measured,
+                                                             100 * state.best_metric, epoch_of(state.best_step))
+                                               : "";
+  const char* how = end.stopped ? "stopped on request" : end.lost_patience ? "ended early" : "done";
+  say(fmt::format("{}: step {} of {} after {}{}{}", how, state.step, spec_.steps.total,
+                  human_seconds(now_seconds() - start_seconds_), shown_other_seconds(), best));
+  if (const std::int64_t epochs = epoch_of(state.step) - epoch_of(state.best_step); end.lost_patience && !end.stopped)
+    say(fmt::format("train.patience_epochs: no better {} top-1 for {} epoch{}", spec_.measured, epochs,
+                    epochs == 1 ? "" : "s"));
+  say(end.memory);
+  if (!end.step.empty()) say(end.step);
+  say(fmt::format("checkpoint: {}", end.checkpoint));
+  if (!end.stopped) return;
+  say(spec_.params.checkpoint.resume == "none" ? "run it again with checkpoint.resume = auto to resume from there"
+                                               : "run the same command again to resume from there");
+}
+
+}  // namespace convoy

@@ -1,0 +1,375 @@
+/// The training run: data, engine, restart, steps, epochs, checkpoints.
+#include "convoy/run/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/log.h"
+#include "convoy/base/version.h"
+#include "convoy/comm/on_root.h"
+#include "convoy/comm/tags.h"
+#include "convoy/comm/topology.h"
+#include "convoy/data/make_sample_path.h"
+#include "convoy/io/atomic_file.h"
+#include "convoy/io/checkpoint.h"
+#include "convoy/params/parse.h"
+
+#include "calibrate/calibration.h"
+#include "calibrate/run_layout.h"
+#include "checkpoint/checkpointing.h"
+#include "evaluation/evaluation.h"
+#include "plan/planner.h"
+#include "plan/share_engines.h"
+#include "run/divergence.h"
+#include "run/memory_report.h"
+#include "run/report.h"
+#include "run/restart.h"
+#include "run/run_calendar.h"
+#include "run/run_data.h"
+#include "run/run_lock.h"
+#include "run/run_record.h"
+#include "run/stop_request.h"
+#include "step/step_clock.h"
+#include "step/step_trace.h"
+#include "update/learning_rate.h"
+
+namespace convoy {
+
+namespace {
+
+RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& metadata, const RunLayout& layout,
+                         bool on_gpu) {
+  RuntimeSpec spec = runtime_spec(params, metadata);
+  spec.machine = layout.machine;
+  spec.on_gpu = on_gpu;
+  return spec;
+}
+
+class Trainer {
+ public:
+  Trainer(const Parameters& params, RunData data, const RunLayout& layout, const ProcessGrid& grid,
+          ops::Backend& backend);
+
+  ExitStatus run();
+
+ private:
+  void begin();
+  bool train_until_stopped(StopRequest& stop);
+  void open_run_directory(const std::string& resumed_from);
+  std::int64_t first_row(const std::string& resumed_from) const;
+  Loader open_loader() const;
+  void step(Loader& loader);
+  void end_trace();
+  void collect_until(std::int64_t step);
+  bool row_is_due() const { return calendar_.row_is_due(state_); }
+  bool is_over() const { return calendar_.is_over(state_); }
+  bool end_epoch(const Loader& loader, StopRequest& stop);
+  std::optional<StepMetrics> evaluate(const io::Dataset& data, StopRequest& stop);
+  bool measure_test_set(StopRequest& stop);
+  bool note_metric(const StepMetrics& measured);
+  void save_checkpoint();
+  void save_to(const std::string& path);
+  std::string current_checkpoint() const { return io::checkpoint_path(checkpoint_directory(params_), state_.step); }
+
+  const Parameters& params_;
+  const RunLayout& layout_;
+  const ProcessGrid& grid_;
+  RunData data_;
+  StepCount steps_;
+  RunCalendar calendar_;
+  Sampler sampler_;
+  Resident resident_before_ = resident_from_here();
+  RankRuntime runtime_;
+  std::unique_ptr<SamplePath> path_;
+  MetricsChannel metrics_;
+  LearningRateSpec learning_rate_;
+  std::string hosts_;
+
+  io::TrainingState state_;
+  bool resumed_ = false;  ///< from a checkpoint
+  std::int64_t saved_step_ = -1;
+  std::int64_t collected_step_ = 0;  ///< rank 0: metrics are recorded up to here
+  double epoch_wait_seconds_ = 0;    ///< of the loader, when the epoch began
+  StepClock clock_;
+  std::optional<StepTrace> trace_;                                                       ///< until it is written
+  std::optional<RunLock> lock_;                                                          ///< rank 0
+  std::optional<RunRecord> record_;                                                      ///< rank 0
+  io::CheckpointKeeper keeper_{checkpoint_directory(params_), params_.checkpoint.keep};  ///< used by rank 0
+};
+
+Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout, const ProcessGrid& grid,
+                 ops::Backend& backend)
+    : params_(params),
+      layout_(layout),
+      grid_(grid),
+      data_(std::move(data)),
+      steps_(count_steps(params, data_.train.info())),
+      calendar_(params, steps_),
+      sampler_(
+          {.num_samples = data_.train.info().num_samples, .seed = params.train.seed, .shuffle = params.data.shuffle}),
+      runtime_(runtime_spec(params, data_.metadata, layout, !backend.device().is_host()), grid, backend),
+      path_(make_sample_path({.samples = data_.train,
+                              .metadata = data_.metadata,
+                              .params = params,
+                              .view = SampleView::kTraining,
+                              .type = runtime_.plan().spec().network.type})),
+      metrics_(runtime_, tags::kTrainingLosses),
+      learning_rate_(learning_rate_spec(params, steps_.an_epoch)),
+      hosts_(host_summary(find_topology(grid.world()))) {}
+
+ExitStatus Trainer::run() {
+  // 1. Where training starts, and what the person sees
+  begin();
+
+  // 2. Steps, until the end or a request to stop
+  StopRequest stop(grid_.world());
+  bool stopped = train_until_stopped(stop);
+
+  // 3. Always a checkpoint at the end
+  collect_until(state_.step);
+  end_trace();
+  if (saved_step_ != state_.step) save_checkpoint();
+
+  const std::string memory = compare_memory(runtime_, resident_before_, resumed_);
+
+  // 4. What data.val has chosen, on data.test
+  if (!stopped && data_.val && data_.test) stopped = !measure_test_set(stop);
+  metrics_.finish();
+  runtime_.finish();
+  stop.finish();
+  if (record_)
+    record_->summarise(
+        {.stopped = stopped,
+         .lost_patience = state_.step < steps_.total && calendar_.lost_patience(state_),
+         .state = state_,
+         .checkpoint = current_checkpoint(),
+         .memory = memory,
+         .step = layout_.machine ? compare_step(predict_step(runtime_.plan()).step_seconds, clock_) : ""});
+  return stopped ? ExitStatus::kStoppedEarly : ExitStatus::kDone;
+}
+
+// A checkpoint, given weights, or random ones.
+void Trainer::begin() {
+  // A directory that is there is locked before anything in it is read; a new one is only made once nothing can be
+  // refused.
+  mpi::on_root(grid_.world(), [&] {
+    if (std::filesystem::exists(params_.run.directory)) lock_.emplace(params_.run.directory);
+  });
+  const auto resumed = start_parameters(params_, data_, runtime_);
+  resumed_ = resumed.has_value();
+  if (resumed) {
+    state_ = resumed->state;
+    runtime_.loss_scale().restore({.scale = state_.loss_scale, .good_steps = state_.loss_scale_steps});
+    keeper_.trust(resumed->path);
+    if (resumed->path == current_checkpoint()) saved_step_ = state_.step;
+  }
+  state_.seed = static_cast<std::int64_t>(params_.train.seed);
+  state_.threads = threads_that_compute(params_, runtime_);
+  state_.batch_global = params_.batch.global;
+  state_.batch_micro = params_.batch.micro;
+  state_.num_samples = data_.train.info().num_samples;
+  state_.train_hash = data_.train.content_hash();
+  state_.metric_hash = data_.measured().content_hash();
+  collected_step_ = state_.step;
+  if (params_.run.trace > 0) trace_.emplace(runtime_, trace_window(params_.run.trace, steps_.total - state_.step));
+  mpi::on_root(grid_.world(), [&] {
+    if (!lock_) lock_.emplace(params_.run.directory);
+    open_run_directory(resumed ? resumed->path : "");
+  });
+}
+
+bool Trainer::train_until_stopped(StopRequest& stop) {
+  if (is_over() && !row_is_due()) return false;
+  Loader loader = open_loader();
+  if (row_is_due() && !end_epoch(loader, stop)) return true;  // a run that was stopped while it evaluated
+  while (!is_over()) {
+    step(loader);
+    bool stopped = stop.agreed();
+    if (!stopped && row_is_due()) stopped = !end_epoch(loader, stop);
+    if (stopped) return !is_over() || row_is_due();
+    if (calendar_.checkpoint_is_due(state_.step)) save_checkpoint();
+  }
+  return false;
+}
+
+void Trainer::open_run_directory(const std::string& resumed_from) {
+  std::filesystem::create_directories(checkpoint_directory(params_));
+  const bool nothing_to_do = is_over() && !row_is_due();
+  if (!nothing_to_do) io::write_text_atomically(params_.run.directory + "/params.cfg", render(params_));
+  if (const ops::EngineCache* engine_cache = runtime_.operations().engine_cache())
+    io::write_text_atomically(engines_path(params_.run), engine_cache->serialise());
+  if (layout_.machine) keep_costs(costs_path(params_.run), *layout_.machine);
+  record_.emplace(
+      RunRecordSpec{
+          .params = params_, .steps = steps_, .measured = data_.measured_name(), .first_row = first_row(resumed_from)},
+      state_, clock_);
+  record_->say(fmt::format("convoy {}", version()));
+  if (!layout_.reason.empty()) record_->say(layout_.reason);
+  record_->say(describe_run(
+      params_, runtime_.plan(), data_.train.info(),
+      fmt::format("{}; {}; messages by {}", hosts_, runtime_.device().description(), runtime_.transport())));
+  if (!resumed_from.empty()) record_->say(fmt::format("resumed: {}", resumed_from));
+  if (nothing_to_do) record_->say(fmt::format("nothing to do: step {} of {} is done", state_.step, steps_.total));
+  for (const std::string& doubt : warnings_for(params_)) log_warning(doubt);
+  if (!runtime_.plan().is_invariant())
+    log_warning(
+        fmt::format("{} micro-batches a step on {} replicas{}: only runs with {} replicas will give the same bits",
+                    runtime_.plan().micro_batches_a_step(), grid_.num_replicas(),
+                    params_.run.reduction == ReductionKind::kFast ? " with run.reduction = fast"
+                                                                  : " are not equal blocks of a power of two",
+                    grid_.num_replicas()));
+}
+
+// Where the run began in another directory, only the checkpoint that it began from knows at which step.
+std::int64_t Trainer::first_row(const std::string& resumed_from) const {
+  if (resumed_from.empty()) return 1;
+  const bool is_own = std::filesystem::path(resumed_from).parent_path() == checkpoint_directory(params_);
+  if (!is_own) return state_.step + 1;
+  return params_.checkpoint.resume == "auto" ? 1 : 0;
+}
+
+Loader Trainer::open_loader() const {
+  LoaderSpec spec = runtime_.loader_spec(params_, SampleView::kTraining);
+  spec.first_step = state_.step;
+  spec.num_steps = std::max<std::int64_t>(0, steps_.total - state_.step);
+  spec.steps_per_epoch = steps_.an_epoch;
+  return Loader(*path_, sampler_, runtime_.operations(), spec);
+}
+
+void Trainer::step(Loader& loader) {
+  if (trace_) trace_->begin_step(state_.step + 1);
+  const double start = now_seconds();
+  runtime_.train_step(loader, learning_rate(learning_rate_, state_.step));
+  clock_.add(now_seconds() - start);
+  metrics_.post();
+  ++state_.step;
+  state_.samples += params_.batch.global;
+  collect_until(state_.step - 1);  // the metrics of the step before have arrived during this one
+  if (!trace_) return;
+  trace_->end_step();
+  if (trace_->is_complete()) end_trace();
+}
+
+void Trainer::end_trace() {
+  if (!trace_) return;
+  const double start = now_seconds();
+  const std::string line = trace_->write(params_.run.directory);
+  trace_.reset();
+  if (!record_ || line.empty()) return;
+  record_->say(line);
+  record_->add_other({.trace = now_seconds() - start});
+}
+
+void Trainer::collect_until(std::int64_t step) {
+  if (!record_) return;
+  for (; collected_step_ < step; ++collected_step_)
+    record_->add_step(collected_step_ + 1, metrics_.collect(), learning_rate(learning_rate_, collected_step_));
+}
+
+// False where a stop was requested before the measurement was done: the row is due again after the restart.
+bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
+  collect_until(state_.step);
+  const double waited = loader.wait_seconds() - epoch_wait_seconds_;
+  epoch_wait_seconds_ = loader.wait_seconds();
+  // Of all ranks, in microseconds: the slowest loader holds everyone up.
+  const std::int64_t waited_microseconds = grid_.world().max(std::llround(waited * 1e6));
+  const double start = now_seconds();
+  std::optional<StepMetrics> measured;
+  if (calendar_.evaluation_is_due(state_.step)) {
+    measured = evaluate(data_.measured(), stop);
+    if (!measured) return false;
+  }
+  const bool is_best = measured && note_metric(*measured);
+  state_.evaluated_step = state_.step;
+  saved_step_ = -1;  // a checkpoint from before the test set was done does not know of this row
+  if (record_) {
+    record_->add_other({.evaluation = now_seconds() - start});
+    record_->add_epoch(state_.step, measured, learning_rate(learning_rate_, state_.step - 1),
+                       static_cast<double>(waited_microseconds) * 1e-6);
+  }
+  if (is_best && params_.checkpoint.best) save_to(io::best_checkpoint_path(checkpoint_directory(params_)));
+  return true;
+}
+
+// With the weights' moving average, where that is what counts; nothing where a stop was requested.
+std::optional<StepMetrics> Trainer::evaluate(const io::Dataset& data, StopRequest& stop) {
+  const bool of_ema = runtime_.has_ema() && params_.evaluate.weights == WeightsKind::kEma;
+  if (of_ema) runtime_.swap_ema();
+  const auto metrics = evaluate_dataset(
+      runtime_, {.samples = data, .metadata = data_.metadata, .params = params_, .work = "measure", .stop = [&stop] {
+                   return stop.agreed();
+                 }});
+  if (of_ema) runtime_.swap_ema();
+  return metrics;
+}
+
+// With the weights of the best checkpoint, or the run's last ones where none is kept: the training is over, and its
+// last checkpoint written. False where a stop was requested: the same run, started again, comes here at once.
+bool Trainer::measure_test_set(StopRequest& stop) {
+  std::optional<TrainedModel> best;
+  if (params_.checkpoint.best && state_.best_step > 0) best = load_best(params_, state_.best_step, grid_.world());
+  if (best) restore_weights(best->tensors, best->path, runtime_);
+  const auto metrics = evaluate(*data_.test, stop);
+  if (metrics && record_)
+    record_->add_test({.step = best ? state_.best_step : state_.step,
+                       .checkpoint = best ? best->path : current_checkpoint(),
+                       .metrics = *metrics});
+  return metrics.has_value();
+}
+
+// What rank 0 knows, on all ranks: whether it is the best so far.
+bool Trainer::note_metric(const StepMetrics& measured) {
+  double top1 = grid_.is_root() ? measured.top1() : 0;
+  grid_.world().broadcast(&top1, sizeof top1, 0);
+  if (state_.best_step > 0 && top1 <= state_.best_metric) return false;
+  state_.best_metric = top1;
+  state_.best_step = state_.step;
+  return true;
+}
+
+void Trainer::save_checkpoint() {
+  saved_step_ = state_.step;
+  save_to(current_checkpoint());
+}
+
+void Trainer::save_to(const std::string& path) {
+  collect_until(state_.step);
+  const double start = now_seconds();
+  runtime_.finish();
+  io::Checkpoint checkpoint = gather_checkpoint(runtime_);
+  state_.loss_scale = runtime_.loss_scale().state().scale;
+  state_.loss_scale_steps = runtime_.loss_scale().state().good_steps;
+  state_.updates = runtime_.num_updates();
+  mpi::on_root(grid_.world(), [&] {  // however long that takes: no rank is in a step meanwhile, where patience ends
+    const LossRange& range = record_->loss_range();
+    check_weights(checkpoint.model, state_.step, range, checkpoint_directory(params_));
+    record_->flush();  // the rows that this checkpoint covers
+    record_->save_to(state_);
+    checkpoint.metadata = data_.metadata;
+    checkpoint.state = state_;
+    checkpoint.parameters = render(params_);
+    io::write_file_atomically(path, io::encode_checkpoint(checkpoint));
+    keeper_.trust(path);
+    keeper_.remove_old(state_.step, range.left_step() > 0 ? first_step_not_to_resume(range.left_step()) : 0);
+  });
+  if (record_) record_->add_other({.save = now_seconds() - start});
+}
+
+}  // namespace
+
+ExitStatus train(const Parameters& params, const mpi::Communicator& world, ops::Backend& backend) {
+  // 1. What on
+  requested_grid(params, world.size());  // refused before anything is opened
+  RunData data(params);
+  // 2. Who does what
+  const RunLayout layout = choose_layout(params, data.metadata, world, backend);
+  const ProcessGrid grid(world, layout.stages);
+  // 3. Do it
+  return Trainer(params, std::move(data), layout, grid, backend).run();
+}
+
+}  // namespace convoy

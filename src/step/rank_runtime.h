@@ -1,0 +1,101 @@
+/// A rank's part of the planned step, ready to run: trainer, evaluation, benchmarks and tests run it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoy/comm/process_grid.h"
+#include "convoy/data/loader.h"
+#include "convoy/data/make_sample_path.h"
+#include "convoy/ops/backend.h"
+
+#include "plan/step_plan.h"
+#include "step/step_executor.h"
+
+namespace convoy {
+
+class RankRuntime {
+ public:
+  /// All ranks of the world. Throws RequestError as StepPlan does.
+  RankRuntime(const RuntimeSpec& spec, const ProcessGrid& grid, ops::Backend& backend);
+
+  ops::Backend& operations() const { return backend_; }
+  const StepPlan& plan() const { return plan_; }
+  const ProcessGrid& grid() const { return grid_; }
+  /// This replica's share of every step.
+  MicroBatchRange micro_batches() const { return plan_.micro_batches_of(grid_.replica()); }
+
+  /// What training's and evaluation's loaders have in common: this rank's micro-batches, of which it reads what its
+  /// cells and, on the last stage, the loss read. Steps are left to the caller.
+  LoaderSpec loader_spec(const Parameters& params, SampleView view) const;
+
+  void train_step(BatchSource& source, double learning_rate);
+  /// Of this rank, in a training step.
+  std::int64_t num_instructions() const { return training_->num_instructions(); }
+  /// From the next training step on, notes when each instruction ran; null: no more.
+  void record_in(StepRecorder* recorder) { training_->record_in(recorder); }
+  /// Forward with running statistics, and the loss without label smoothing.
+  void evaluate_step(BatchSource& source);
+  /// Whether a moving average of the weights is kept.
+  bool has_ema() const { return plan_.spec().ema_decay > 0; }
+  /// Exchanges the weights with their moving average, or back. All ranks, between steps.
+  void swap_ema();
+  /// Last stage: what each of this replica's micro-batches of the latest step counted. Elsewhere empty.
+  std::span<const ops::LossSums> sums() const { return active_->sums(); }
+  /// From now on evaluation steps keep their logits.
+  void keep_logits() { evaluation_->keep_logits(); }
+  /// Last stage: (this replica's samples per step, classes) of the latest evaluation step, where they are kept.
+  /// Elsewhere empty.
+  std::span<const float> logits() const { return evaluation_->logits(); }
+  /// Waits until the last step's messages have left: before parameters are read or written from outside, and before
+  /// the end (a destructor does not wait for other ranks).
+  void finish();
+
+  Device& device() const { return backend_.device(); }
+  Optimizer& optimizer() const { return *optimizer_; }
+  Stage& stage() const { return *stage_; }
+  ShardedUpdate& update() const { return *update_; }
+  ExecutorTimes times() const { return training_->times(); }
+  LossScale& loss_scale() const { return *loss_scale_; }
+  /// That were made: steps without those that were skipped.
+  std::int64_t num_updates() const { return num_updates_; }
+  void set_num_updates(std::int64_t num) { num_updates_ = num; }
+  /// Training steps that were run, which is what cells draw random numbers for.
+  void set_num_steps(std::int64_t num) { num_steps_ = num; }
+  /// As Checkpoint::counters: what they were set to, and the training steps since; 0 where nothing was set.
+  std::map<std::string, std::int64_t> batch_counters() const;
+  void set_batch_counters(std::map<std::string, std::int64_t> counters);
+  /// How messages travel: "MPI".
+  std::string transport() const { return transport_->description(); }
+
+ private:
+  void activate(StepExecutor& executor);
+  std::vector<WantedFeature> wanted_features(SampleView view) const;
+  std::optional<ClipSpec> clip() const;
+  std::unique_ptr<ops::SoftmaxCrossEntropyOp> make_loss(double label_smoothing) const;
+  std::unique_ptr<StepExecutor> make_executor(BoundProgram program, ops::SoftmaxCrossEntropyOp* loss,
+                                              const TrainingParts& training) const;
+
+  StepPlan plan_;
+  const ProcessGrid& grid_;
+  ops::Backend& backend_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Stage> stage_;
+  std::unique_ptr<LossScale> loss_scale_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<GradientTree> tree_;
+  std::unique_ptr<ShardedUpdate> update_;
+  std::unique_ptr<ops::SoftmaxCrossEntropyOp> training_loss_, evaluation_loss_;
+  std::unique_ptr<StepExecutor> training_, evaluation_;
+  std::int64_t num_updates_ = 0, num_steps_ = 0;
+  std::map<std::string, std::int64_t> first_counters_;
+  std::int64_t steps_counted_ = 0;  ///< since then
+  StepExecutor* active_ = nullptr;  ///< whose messages may be under way
+};
+
+}  // namespace convoy

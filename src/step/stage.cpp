@@ -1,0 +1,136 @@
+/// The cells' forward and backward in order, in the memory that the plan lays out.
+#include "step/stage.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace convoy {
+
+Stage::Stage(ops::Backend& backend, const Network& network, StagePlan plan)
+    : plan_(std::move(plan)), backend_(backend) {
+  Device& device = backend.device();
+  for (const ChunkPlan& chunk : plan_.chunks) {
+    for (std::int64_t i = chunk.cells.begin; i < chunk.cells.end; ++i) {
+      network[i]->create_ops(backend);
+      cells_.push_back(network[i].get());
+    }
+    ChunkMemory& memory = memory_.emplace_back();
+    memory.frames = Buffer(device, chunk.num_frames * chunk.frame_bytes);
+    for (std::int64_t i = 0; i < kGradientBuffers; ++i) {
+      memory.gradients_in.emplace_back(device, chunk.boundary_out_bytes);
+      memory.gradients_out.emplace_back(device, chunk.boundary_in_bytes);
+    }
+  }
+  parameters_ = Buffer(device, plan_.layout.count * kFloatBytes);
+  if (plan_.type != DataType::kFloat32) copies_ = Buffer(device, plan_.layout.count * size_of(plan_.type));
+  recomputed_ = Buffer(device, plan_.recomputed_bytes);
+  scratch_ = Buffer(device, plan_.scratch_bytes);
+  for (int i = 0; i < 2; ++i) inner_gradients_.emplace_back(device, plan_.inner_gradient_bytes);
+}
+
+Weights Stage::weights_of(std::int64_t chunk, std::int64_t i) const {
+  const std::byte* arena = plan_.type == DataType::kFloat32 ? parameters_.data() : copies_.data();
+  return {.data = arena + arena_offset(chunk, i) * size_of(plan_.type), .type = plan_.type};
+}
+
+Frame Stage::frame_of(const FrameSlot& slot, std::int64_t i) const {
+  const ChunkPlan& chunk = plan_.chunks[slot.chunk];
+  return {.x = at(slot, chunk.x_offsets[i]),
+          .y = at(slot, chunk.x_offsets[i + 1]),
+          .activations = chunk.is_recomputed[i] ? recomputed_.data() : at(slot, chunk.activation_offsets[i]),
+          .statistics = at(slot, chunk.statistic_offsets[i]),
+          .features = at(slot, chunk.feature_offsets[i]),
+          .scratch = scratch_.data(),
+          .draw_key = chunk.draws ? draw_key(slot) : nullptr,
+          .parameters = parameters_.floats() + arena_offset(slot.chunk, i),
+          .weights = weights_of(slot.chunk, i)};
+}
+
+void Stage::reload_weights() {
+  if (plan_.type != DataType::kFloat32)
+    backend_.elementwise().round_to(plan_.type, parameters_.floats(), copies_.data(), plan_.layout.count);
+  for (std::int64_t chunk = 0; chunk < std::ssize(plan_.chunks); ++chunk)
+    load_weights(chunk, plan_.chunks[chunk].cells);
+}
+
+void Stage::load_weights(std::int64_t chunk, const CellRange& cells) {
+  const std::int64_t first = plan_.chunks[chunk].cells.begin;
+  for (std::int64_t i = cells.begin - first; i < cells.end - first; ++i)
+    cell(chunk, i).load_weights(weights_of(chunk, i));
+}
+
+void Stage::set_draw_key(const FrameSlot& slot, const ops::DrawKey* key) const {
+  backend_.elementwise().copy(key, draw_key(slot), sizeof(*key));
+}
+
+void Stage::forward(const FrameSlot& slot, bool training, const ProgressHook& on_progress) const {
+  const ChunkPlan& chunk = plan_.chunks[slot.chunk];
+  for (std::int64_t i = 0; i < chunk.cells.size(); ++i) {
+    Cell& own = cell(slot.chunk, i);
+    Frame cell_frame = frame_of(slot, i);
+    cell_frame.training = training && !own.is_frozen();
+    own.forward(cell_frame);
+    on_progress();
+  }
+}
+
+void Stage::backward(const BackwardPiece& piece, const ProgressHook& on_progress) const {
+  backward_to_input(piece, Part::kWhole, on_progress);
+}
+
+void Stage::backward_input(const BackwardPiece& piece, const ProgressHook& on_progress) const {
+  assert(!plan_.chunks[piece.slot.chunk].weight_gradient_input_offsets.empty());
+  backward_to_input(piece, Part::kInput, on_progress);
+}
+
+// The k-th cell from the chunk's end writes its dx into inner buffer k mod 2, in whichever piece it is.
+void Stage::backward_to_input(const BackwardPiece& piece, Part part, const ProgressHook& on_progress) const {
+  const ChunkPlan& chunk = plan_.chunks[piece.slot.chunk];
+  const std::int64_t first = chunk.cells.begin;
+  std::int64_t k = chunk.cells.end - piece.cells.end;
+  std::byte* dy = k == 0 ? static_cast<std::byte*>(piece.dy) : inner_gradients_[(k - 1) % 2].data();
+  const std::int64_t begin = std::max(piece.cells.begin, plan_.first_trained);
+  for (std::int64_t i = piece.cells.end - 1 - first; i >= begin - first; --i) {
+    Frame cell_frame = backward_frame(piece, i, part);
+    recompute(cell_frame, piece.slot, i, on_progress);
+    cell_frame.dy = dy;
+    cell_frame.dx = i > 0 ? inner_gradients_[k++ % 2].data() : static_cast<std::byte*>(piece.dx);
+    cell(piece.slot.chunk, i).backward(cell_frame);
+    dy = cell_frame.dx;
+    on_progress();
+  }
+}
+
+void Stage::backward_weight(const BackwardPiece& piece, const ProgressHook& on_progress) const {
+  const ChunkPlan& chunk = plan_.chunks[piece.slot.chunk];
+  assert(!chunk.weight_gradient_input_offsets.empty());
+  for (std::int64_t i = piece.cells.end - 1 - chunk.cells.begin; i >= piece.cells.begin - chunk.cells.begin; --i) {
+    const Cell& own = cell(piece.slot.chunk, i);
+    if (own.is_frozen()) continue;
+    const Frame cell_frame = backward_frame(piece, i, Part::kWeight);
+    recompute(cell_frame, piece.slot, i, on_progress);
+    own.backward_weight(cell_frame);
+    on_progress();
+  }
+}
+
+Frame Stage::backward_frame(const BackwardPiece& piece, std::int64_t i, Part part) const {
+  const FrameSlot& slot = piece.slot;
+  Frame cell_frame = frame_of(slot, i);
+  cell_frame.training = !cell(slot.chunk, i).is_frozen();
+  if (!cell_frame.training) return cell_frame;
+  if (part != Part::kWhole)
+    cell_frame.weight_gradient_inputs = at(slot, plan_.chunks[slot.chunk].weight_gradient_input_offsets[i]);
+  if (part != Part::kInput) cell_frame.gradients = piece.gradients + arena_offset(slot.chunk, i);
+  return cell_frame;
+}
+
+// Its activations, where they have not stayed.
+void Stage::recompute(const Frame& cell_frame, const FrameSlot& slot, std::int64_t i,
+                      const ProgressHook& on_progress) const {
+  if (!plan_.chunks[slot.chunk].is_recomputed[i]) return;
+  cell(slot.chunk, i).recompute(cell_frame);
+  on_progress();
+}
+
+}  // namespace convoy

@@ -1,0 +1,123 @@
+/// A stage: runs of cells with the memory of every micro-batch in flight, as its plan has them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "convoy/model/network.h"
+#include "convoy/ops/backend.h"
+#include "convoy/schedule/bound_program.h"
+
+#include "plan/stage_plan.h"
+#include "update/sharded_update.h"
+
+namespace convoy {
+
+/// Called between cells, so that messages move while the stage computes.
+using ProgressHook = std::function<void()>;
+
+/// The memory of a micro-batch while it is in a chunk.
+struct FrameSlot {
+  std::int64_t chunk = 0, frame = 0;
+};
+
+class Stage {
+ public:
+  /// Creates the operations of the cells of plan.layout; `network` and `backend` outlive the stage.
+  Stage(ops::Backend& backend, const Network& network, StagePlan plan);
+
+  const StagePlan& plan() const { return plan_; }
+  const Cell& first_cell() const { return *cells_.front(); }
+  const Cell& last_cell() const { return *cells_.back(); }
+
+  void* input(const FrameSlot& slot) const { return at(slot, plan_.chunks[slot.chunk].x_offsets.front()); }
+  void* output(const FrameSlot& slot) const { return at(slot, plan_.chunks[slot.chunk].x_offsets.back()); }
+  /// The network's last chunk: output() is float32.
+  const float* logits(const FrameSlot& slot) const { return static_cast<const float*>(output(slot)); }
+  void* dlogits(const FrameSlot& slot) const { return at(slot, plan_.chunks[slot.chunk].dlogits_offset); }
+  void* gradient_in(std::int64_t chunk, std::int64_t buffer) const {
+    return memory_[chunk].gradients_in[buffer].data();
+  }
+  void* gradient_out(std::int64_t chunk, std::int64_t buffer) const {
+    return memory_[chunk].gradients_out[buffer].data();
+  }
+  ParameterArenas parameters() const {
+    return {.masters = parameters_.floats(), .copies = copies_.data(), .type = plan_.type};
+  }
+
+  /// The masters were written from outside: rounds their copies, and tells all cells.
+  void reload_weights();
+  /// The parameters of these cells (of the network) of the chunk, copies included, have changed.
+  void load_weights(std::int64_t chunk, const CellRange& cells);
+
+  /// Calls visit(feature's name, where it is to be) for what the chunk's cells read of the samples.
+  template <typename Visit>
+  void for_each_feature(const FrameSlot& slot, Visit&& visit) const {
+    for (std::int64_t i = 0; i < plan_.chunks[slot.chunk].cells.size(); ++i) {
+      const Frame cell_frame = frame_of(slot, i);
+      for (const Feature& feature : cell(slot.chunk, i).features()) visit(feature.name, cell_frame[feature.location]);
+    }
+  }
+
+  /// What is drawn from the frame's next forward in training to its last backward, where the chunk draws random
+  /// numbers. `key` is in a HostBuffer, and read when the device comes to it.
+  void set_draw_key(const FrameSlot& slot, const ops::DrawKey* key) const;
+
+  /// x in input(slot), y into output(slot).
+  void forward(const FrameSlot& slot, bool training, const ProgressHook& on_progress) const;
+
+  /// Backward of one micro-batch through a chunk, in one or several pieces from the last cells to the first, with no
+  /// other chunk's in between. The piece with the last cell starts from `dy`, which is consumed; the one with the first
+  /// writes the input's gradient to `dx` (null in the network's first chunk). Cells before the first that is trained
+  /// have nothing to do, and leave dx unchanged.
+  struct BackwardPiece {
+    FrameSlot slot;
+    CellRange cells;
+    void* dy = nullptr;
+    void* dx = nullptr;
+    float* gradients = nullptr;  ///< an arena
+  };
+  void backward(const BackwardPiece& piece, const ProgressHook& on_progress) const;
+
+  /// The same in two parts, for a stage that splits its backward: the gradients have the same bits. First data
+  /// gradients, in pieces as above, without piece.gradients; then, at any time before the frame's next forward, weight
+  /// gradients, in pieces of any order, with neither dy nor dx. A recomputed cell is recomputed in both parts: between
+  /// the two only what its layers keep is stored.
+  void backward_input(const BackwardPiece& piece, const ProgressHook& on_progress) const;
+  void backward_weight(const BackwardPiece& piece, const ProgressHook& on_progress) const;
+
+ private:
+  /// Of a chunk.
+  struct ChunkMemory {
+    Buffer frames;
+    std::vector<Buffer> gradients_in, gradients_out;
+  };
+
+  std::byte* at(const FrameSlot& slot, std::int64_t offset) const {
+    return memory_[slot.chunk].frames.data() + slot.frame * plan_.chunks[slot.chunk].frame_bytes + offset;
+  }
+  ops::DrawKey* draw_key(const FrameSlot& slot) const {
+    return reinterpret_cast<ops::DrawKey*>(at(slot, plan_.chunks[slot.chunk].draw_key_offset));
+  }
+  // Cells are counted within their chunk.
+  Cell& cell(std::int64_t chunk, std::int64_t i) const { return *cells_[plan_.chunks[chunk].first_cell + i]; }
+  std::int64_t arena_offset(std::int64_t chunk, std::int64_t i) const {
+    return plan_.layout.cell_offsets[plan_.chunks[chunk].first_cell + i];
+  }
+  Weights weights_of(std::int64_t chunk, std::int64_t i) const;
+  Frame frame_of(const FrameSlot& slot, std::int64_t i) const;
+  enum class Part { kWhole, kInput, kWeight };
+  Frame backward_frame(const BackwardPiece& piece, std::int64_t i, Part part) const;
+  void backward_to_input(const BackwardPiece& piece, Part part, const ProgressHook& on_progress) const;
+  void recompute(const Frame& cell_frame, const FrameSlot& slot, std::int64_t i, const ProgressHook& on_progress) const;
+
+  StagePlan plan_;
+  std::vector<Cell*> cells_;  ///< chunk after chunk
+  ops::Backend& backend_;
+  Buffer parameters_, copies_, recomputed_, scratch_;
+  std::vector<Buffer> inner_gradients_;
+  std::vector<ChunkMemory> memory_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,356 @@
+/// One case per instruction. Sends start and complete by themselves; a receive was posted as early as its buffer was
+/// free.
+#include "step/step_executor.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "convoy/base/clock.h"
+#include "convoy/comm/tags.h"
+
+#include "step/step_recorder.h"
+
+namespace convoy {
+
+StepExecutor::StepExecutor(const ExecutorParts& parts, BoundProgram program)
+    : parts_(parts), program_(std::move(program)), found_(parts.device, sizeof(std::int32_t)) {
+  // A device that runs asynchronously to the host is given a cell's work in microseconds: there is nothing to do in
+  // between, and a recording must hold the stage's work alone.
+  on_progress_ = [] {};
+  if (parts.device.is_host()) on_progress_ = [this] { parts_.transport.progress(); };
+  if (parts.grid.is_last_stage()) {
+    const std::int64_t num = program_.num_micro_batches, samples = parts.stage.last_cell().y().shape.n;
+    labels_ = HostBuffer(parts.device, num * samples * static_cast<std::int64_t>(sizeof(std::int32_t)));
+    if (parts.training.mixes_labels)
+      mixed_labels_ = HostBuffer(parts.device, num * samples * static_cast<std::int64_t>(sizeof(ops::MixedLabel)));
+    sums_ = HostBuffer(parts.device, num * static_cast<std::int64_t>(sizeof(ops::LossSums)));
+  }
+  const std::vector<ChunkPlan>& chunks = parts.stage.plan().chunks;
+  if (is_training() && std::ranges::any_of(chunks, &ChunkPlan::draws))
+    draw_keys_ = HostBuffer(parts.device, program_.num_micro_batches * static_cast<std::int64_t>(sizeof(ops::DrawKey)));
+  create_messages();
+  plan_recordings();
+}
+
+// Virtual stages follow each other round the stages: after the last one's chunk c comes the first one's chunk c + 1.
+void StepExecutor::create_messages() {
+  for (std::int64_t c = 0; c < std::ssize(program_.num_frames); ++c) {
+    ChunkMessages& messages = messages_.emplace_back();
+    const ChunkPlan& chunk = parts_.stage.plan().chunks[c];
+    if (!chunk.is_first) create_previous_messages(c, messages);
+    if (!chunk.is_last) create_next_messages(c, messages);
+  }
+}
+
+void StepExecutor::create_previous_messages(std::int64_t chunk, ChunkMessages& messages) {
+  const std::int64_t stages = parts_.grid.num_stages(), me = parts_.grid.stage();
+  const std::int64_t chunk_before = parts_.grid.is_first_stage() ? chunk - 1 : chunk;
+  MessageSpec spec{.group = parts_.grid.model(),
+                   .size_bytes = parts_.stage.plan().chunks[chunk].boundary_in_bytes,
+                   .peer = static_cast<int>((me + stages - 1) % stages),
+                   .tag = tags::activation(chunk_before)};
+  for (std::int64_t frame = 0; frame < program_.num_frames[chunk]; ++frame) {
+    spec.data = parts_.stage.input({chunk, frame});
+    messages.activation_receives.push_back(parts_.transport.receive(spec));
+  }
+  if (!is_training()) return;
+  spec.tag = tags::gradient(chunk_before);
+  for (std::int64_t buffer = 0; buffer < kGradientBuffers; ++buffer) {
+    spec.data = parts_.stage.gradient_out(chunk, buffer);
+    messages.gradient_sends.push_back(parts_.transport.send(spec));
+  }
+}
+
+void StepExecutor::create_next_messages(std::int64_t chunk, ChunkMessages& messages) {
+  MessageSpec spec{.group = parts_.grid.model(),
+                   .size_bytes = parts_.stage.plan().chunks[chunk].boundary_out_bytes,
+                   .peer = static_cast<int>((parts_.grid.stage() + 1) % parts_.grid.num_stages()),
+                   .tag = tags::activation(chunk)};
+  for (std::int64_t frame = 0; frame < program_.num_frames[chunk]; ++frame) {
+    spec.data = parts_.stage.output({chunk, frame});
+    messages.activation_sends.push_back(parts_.transport.send(spec));
+  }
+  if (!is_training()) return;
+  spec.tag = tags::gradient(chunk);
+  for (std::int64_t buffer = 0; buffer < kGradientBuffers; ++buffer) {
+    spec.data = parts_.stage.gradient_in(chunk, buffer);
+    messages.gradient_receives.push_back(parts_.transport.receive(spec));
+  }
+}
+
+// Actions that do the same work on the same memory share a recording.
+void StepExecutor::plan_recordings() {
+  using Memory = std::tuple<Op, std::int64_t, std::int64_t, std::int64_t, std::int64_t, const float*, std::int64_t>;
+  std::map<Memory, Recording*> known;
+  for (const Action& action : program_.actions) {
+    const Instruction& i = action.instruction;
+    Recording*& recording = recording_of_.emplace_back(nullptr);
+    if (i.op != Op::kForward && !is_backward(i.op)) continue;
+    const bool has_gradients = i.op == Op::kBackward || i.op == Op::kBackwardWeight;
+    const float* leaf = has_gradients ? parts_.training.tree->leaf(i.micro_batch) : nullptr;
+    Recording*& same = known[{i.op, i.chunk, action.frame, action.gradient_in, action.gradient_out, leaf, i.bucket}];
+    if (same == nullptr) same = recordings_.emplace_back(parts_.device.make_recording()).get();
+    recording = same;
+  }
+}
+
+void StepExecutor::finish() {
+  for (const ChunkMessages& messages : messages_)
+    for (const Messages* sends : {&messages.activation_sends, &messages.gradient_sends})
+      for (const auto& message : *sends) wait_for(*message);
+}
+
+void StepExecutor::run(BatchSource& source, std::int64_t step) {
+  skips_update_ = false;
+  if (draw_keys_.size_bytes() > 0) set_draw_keys(step);
+  if (recorder_ != nullptr) recorder_->begin_step();
+  source.begin_step();
+  for (std::size_t i = 0; i < program_.actions.size(); ++i) {
+    const Action& action = program_.actions[i];
+    for (const EarlyReceive& receive : program_.receives_before(action)) receive_of(receive).start();
+    execute(action, recording_of_[i], source);
+    parts_.transport.progress();
+    if (recorder_ != nullptr) recorder_->end_instruction();
+  }
+  wait_for_device();
+  let_messages_leave();
+  if (is_training()) parts_.training.loss_scale->end_step(skips_update_);
+}
+
+// Every pass ends with the device idle: nobody still reads those of the one before.
+void StepExecutor::set_draw_keys(std::int64_t step) {
+  for (std::int64_t m = 0; m < program_.num_micro_batches; ++m)
+    draw_keys_.as<ops::DrawKey>()[m] = {
+        .seed = parts_.training.seed,
+        .step = static_cast<std::uint64_t>(step),
+        .micro_batch = static_cast<std::uint64_t>(parts_.training.first_micro_batch + m)};
+}
+
+void StepExecutor::execute(const Action& action, Recording* recording, BatchSource& source) {
+  const std::int64_t chunk = action.instruction.chunk, bucket = bucket_of(action.instruction);
+  Stage& stage = parts_.stage;
+  ShardedUpdate* update = parts_.training.update;
+  switch (action.instruction.op) {
+    case Op::kLoad:
+      load(action, source);
+      break;
+    case Op::kRecvActivation:
+      wait_for(*messages_of(action).activation_receives[action.frame]);
+      note_ready();
+      break;
+    case Op::kForward:
+      forward(action, *recording);
+      break;
+    case Op::kSendActivation:
+      messages_of(action).activation_sends[action.frame]->start();
+      break;
+    case Op::kLoss:
+      compute_loss(action);
+      if (logits_lane_) copy_logits(action);
+      break;
+    case Op::kRecvGradient:
+      wait_for(*messages_of(action).gradient_receives[action.gradient_in]);
+      note_ready();
+      break;
+    case Op::kBackward:
+    case Op::kBackwardInput:
+      backward(action, *recording);
+      break;
+    case Op::kBackwardWeight:
+      backward_weight(action, *recording);
+      break;
+    case Op::kSendGradient:
+      messages_of(action).gradient_sends[action.gradient_out]->start();
+      break;
+    case Op::kReduceBucket: {
+      const Bucket& range = stage.plan().layout.buckets[bucket];
+      parts_.training.tree->finish(range.begin, range.end);
+      update->start_reduce(bucket);
+      break;
+    }
+    case Op::kFoldBucket:
+      update->await_reduce(bucket);
+      note_ready();
+      update->fold(bucket);
+      if (parts_.training.loss_scale->is_dynamic()) update->find_non_finite(bucket, found_.as<std::int32_t>().data());
+      break;
+    case Op::kAgreeOnUpdate:
+      agree_on_update();
+      note_ready();
+      break;
+    case Op::kUpdateBucket:
+      if (!skips_update_) update->update(bucket);
+      break;
+    case Op::kGatherBucket:
+      if (skips_update_) break;
+      update->await_gather(bucket);
+      note_ready();
+      update->finish_gather(bucket);
+      stage.load_weights(chunk, stage.plan().layout.buckets[bucket].cells);
+      break;
+  }
+}
+
+/// What the instruction waited for is there.
+void StepExecutor::note_ready() {
+  if (recorder_ != nullptr) recorder_->ready();
+}
+
+// What the chunk's cells read of the samples; the last chunk's loss, too.
+void StepExecutor::load(const Action& action, BatchSource& source) {
+  const ScopedTimer timer(times_.load);
+  const double waited = source.wait_seconds();
+  const std::int64_t m = action.instruction.micro_batch;
+  parts_.stage.for_each_feature(slot_of(action), [&](const std::string& name, void* to) { source.load(name, m, to); });
+  if (chunk_of(action).is_last) {
+    source.load(features::kLabel, m, labels_of(m));
+    if (parts_.training.mixes_labels) source.load(features::kMixedLabel, m, mixed_labels_of(m));
+  }
+  if (recorder_ != nullptr) recorder_->waited(source.wait_seconds() - waited);
+}
+
+void StepExecutor::compute_loss(const Action& action) {
+  const std::int64_t m = action.instruction.micro_batch;
+  parts_.loss->run({.logits = parts_.stage.logits(slot_of(action)),
+                    .labels = labels_of(m),
+                    .mixed_labels = mixed_labels_of(m),
+                    .dlogits = is_training() ? parts_.stage.dlogits(slot_of(action)) : nullptr,
+                    .loss_scale = is_training() ? static_cast<float>(parts_.training.loss_scale->scale()) : 1.0f,
+                    .sums = &sums_.as<ops::LossSums>()[m]});
+}
+
+// Beside the device's work, but before the frame's next forward pass, which overwrites them.
+void StepExecutor::copy_logits(const Action& action) {
+  if (!logits_lane_->done()) wait_until(parts_.transport, [&] { return logits_lane_->done(); });
+  const std::int64_t size_bytes = parts_.stage.last_cell().y().bytes();
+  logits_lane_->mark();
+  logits_lane_->start_to_host(logits_.data() + action.instruction.micro_batch * size_bytes,
+                              parts_.stage.logits(slot_of(action)), size_bytes);
+  logits_lane_->join();
+}
+
+void StepExecutor::forward(const Action& action, Recording& recording) {
+  // What the frame's last output was sent for has long arrived.
+  if (!chunk_of(action).is_last) {
+    wait_for(*messages_of(action).activation_sends[action.frame]);
+    note_ready();
+  }
+  // Outside of the recording, which several micro-batches may share.
+  if (is_training() && chunk_of(action).draws)
+    parts_.stage.set_draw_key(slot_of(action), &draw_keys_.as<ops::DrawKey>()[action.instruction.micro_batch]);
+  recording.run([this, &action] { parts_.stage.forward(slot_of(action), is_training(), on_progress_); });
+}
+
+// Joint, or the data gradient alone.
+void StepExecutor::backward(const Action& action, Recording& recording) {
+  if (action.first_piece && !chunk_of(action).is_first) {
+    wait_for(*messages_of(action).gradient_sends[action.gradient_out]);
+    note_ready();
+  }
+  recording.run([this, &action] {
+    Stage& stage = parts_.stage;
+    const Instruction& i = action.instruction;
+    const Bucket range = piece_of(i);
+    Stage::BackwardPiece piece{
+        .slot = slot_of(action),
+        .cells = range.cells,
+        .dy =
+            chunk_of(action).is_last ? stage.dlogits(slot_of(action)) : stage.gradient_in(i.chunk, action.gradient_in),
+        .dx = chunk_of(action).is_first ? nullptr : stage.gradient_out(i.chunk, action.gradient_out)};
+    if (i.op == Op::kBackwardInput) {
+      stage.backward_input(piece, on_progress_);
+      return;
+    }
+    piece.gradients = parts_.training.tree->leaf(i.micro_batch);
+    stage.backward(piece, on_progress_);
+    parts_.training.tree->merge(i.micro_batch, range.begin, range.end);
+  });
+}
+
+void StepExecutor::backward_weight(const Action& action, Recording& recording) {
+  recording.run([this, &action] {
+    GradientTree& tree = *parts_.training.tree;
+    const std::int64_t m = action.instruction.micro_batch;
+    const Bucket range = piece_of(action.instruction);
+    parts_.stage.backward_weight({.slot = slot_of(action), .cells = range.cells, .gradients = tree.leaf(m)},
+                                 on_progress_);
+    tree.merge(m, range.begin, range.end);
+  });
+}
+
+/// Of the layout; the instruction's is its chunk's.
+std::int64_t StepExecutor::bucket_of(const Instruction& instruction) const {
+  return parts_.stage.plan().layout.runs[instruction.chunk].first_bucket + instruction.bucket;
+}
+
+/// The cells of a backward, and their part of the arena.
+Bucket StepExecutor::piece_of(const Instruction& instruction) const {
+  const ArenaLayout& layout = parts_.stage.plan().layout;
+  if (instruction.bucket == kAllBuckets) return layout.runs[instruction.chunk].whole();
+  return layout.buckets[bucket_of(instruction)];
+}
+
+void StepExecutor::agree_on_update() {
+  wait_for_device();
+  skips_update_ = parts_.training.loss_scale->is_dynamic() && any_rank_found_overflow();
+  if (!skips_update_ && parts_.training.update->needs_norms()) parts_.training.update->agree_on_norms();
+}
+
+// Of all ranks of the world: the maximum of their flags.
+bool StepExecutor::any_rank_found_overflow() {
+  auto* found = found_.as<std::int32_t>().data();
+  const std::int64_t mine = *found;
+  std::int64_t any = 0;
+  *found = 0;
+  mpi::Request exchange = parts_.grid.world().start_max(&mine, &any);
+  const ScopedTimer timer(times_.wait_data);
+  wait_until(parts_.transport, [&] { return exchange.test(); });
+  return any != 0;
+}
+
+std::int32_t* StepExecutor::labels_of(std::int64_t micro_batch) const {
+  return labels_.as<std::int32_t>().data() + micro_batch * parts_.stage.last_cell().y().shape.n;
+}
+
+ops::MixedLabel* StepExecutor::mixed_labels_of(std::int64_t micro_batch) const {
+  if (!parts_.training.mixes_labels) return nullptr;
+  return mixed_labels_.as<ops::MixedLabel>().data() + micro_batch * parts_.stage.last_cell().y().shape.n;
+}
+
+Message& StepExecutor::receive_of(const EarlyReceive& receive) const {
+  const ChunkMessages& messages = messages_[receive.chunk];
+  return receive.op == Op::kRecvActivation ? *messages.activation_receives[receive.buffer]
+                                           : *messages.gradient_receives[receive.buffer];
+}
+
+void StepExecutor::wait_for(Message& message) {
+  if (message.test()) return;
+  const ScopedTimer timer(times_.wait_model);
+  wait_until(parts_.transport, [&] { return message.test(); });
+}
+
+// Neighbours may wait for messages that this rank has yet to move on.
+void StepExecutor::wait_for_device() {
+  if (!parts_.device.idle()) wait_until(parts_.transport, [&] { return parts_.device.idle(); });
+  parts_.device.synchronize();
+}
+
+// Whoever called may wait for other ranks next, and they for these.
+void StepExecutor::let_messages_leave() {
+  if (parts_.transport.holds_back()) wait_until(parts_.transport, [&] { return !parts_.transport.holds_back(); });
+}
+
+void StepExecutor::keep_logits() {
+  if (logits_lane_ || !parts_.grid.is_last_stage()) return;
+  logits_ = HostBuffer(parts_.device, program_.num_micro_batches * parts_.stage.last_cell().y().bytes());
+  logits_lane_ = parts_.device.make_copy_lane();
+}
+
+ExecutorTimes StepExecutor::times() const {
+  ExecutorTimes times = times_;
+  if (is_training()) times.wait_data += parts_.training.update->wait_seconds();
+  return times;
+}
+
+}  // namespace convoy

@@ -1,0 +1,130 @@
+/// Executes a stage's instruction list: the same list that is simulated, drawn and tested.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "convoy/comm/process_grid.h"
+#include "convoy/comm/transport.h"
+#include "convoy/data/batch_source.h"
+#include "convoy/ops/softmax_cross_entropy.h"
+#include "convoy/schedule/bound_program.h"
+
+#include "step/stage.h"
+#include "update/gradient_tree.h"
+#include "update/loss_scale.h"
+#include "update/sharded_update.h"
+
+namespace convoy {
+
+/// Where a rank's time went, seconds since the executor was made.
+struct ExecutorTimes {
+  double load = 0;        ///< images and labels, waiting for them included
+  double wait_model = 0;  ///< for activations and gradients of neighbouring stages: bubble and communication
+  double wait_data = 0;   ///< for gradient slices and parameters of other replicas
+};
+
+/// What a training step needs beside the stage; absent in evaluation.
+struct TrainingParts {
+  GradientTree* tree = nullptr;
+  ShardedUpdate* update = nullptr;
+  LossScale* loss_scale = nullptr;
+  bool mixes_labels = false;
+  std::uint64_t seed = 0;              ///< of what cells draw
+  std::int64_t first_micro_batch = 0;  ///< this replica's, among all of a step
+};
+
+/// What the executor works with; all outlive it. `loss` on the last stage only. The stage has the program's chunks.
+struct ExecutorParts {
+  Stage& stage;
+  const ProcessGrid& grid;
+  Device& device;
+  Transport& transport;
+  ops::SoftmaxCrossEntropyOp* loss = nullptr;
+  TrainingParts training;
+};
+
+class StepRecorder;
+
+class StepExecutor {
+ public:
+  /// Plans its messages: before the transport connects.
+  StepExecutor(const ExecutorParts& parts, BoundProgram program);
+  StepExecutor(const StepExecutor&) = delete;
+  StepExecutor& operator=(const StepExecutor&) = delete;
+
+  std::int64_t num_instructions() const { return std::ssize(program_.actions); }
+  /// From the next pass on, notes when each instruction ran; null: no more. The recorder has room for as many passes as
+  /// come.
+  void record_in(StepRecorder* recorder) { recorder_ = recorder; }
+  /// One pass through the list; in training the step of this number, for which cells draw random numbers.
+  void run(BatchSource& source, std::int64_t step = 0);
+  /// Waits until the last messages have left: before another executor uses the stage, and before the end.
+  void finish();
+
+  /// Last stage: each micro-batch of the last pass, in order. Elsewhere empty.
+  std::span<const ops::LossSums> sums() const { return sums_.as<const ops::LossSums>(); }
+  /// From now on the passes keep their logits.
+  void keep_logits();
+  /// Last stage: (num micro-batches * N, classes) of the last pass, where they are kept. Elsewhere empty.
+  std::span<const float> logits() const { return logits_.as<const float>(); }
+  ExecutorTimes times() const;
+  /// Whether the last pass made no update, because a gradient overflowed.
+  bool skipped_update() const { return skips_update_; }
+
+ private:
+  /// Of a chunk, with the virtual stages before and after it; empty where there is none.
+  struct ChunkMessages {
+    Messages activation_sends, activation_receives;  ///< by frame
+    Messages gradient_sends, gradient_receives;      ///< by buffer
+  };
+
+  static FrameSlot slot_of(const Action& action) { return {.chunk = action.instruction.chunk, .frame = action.frame}; }
+  const ChunkPlan& chunk_of(const Action& action) const { return parts_.stage.plan().chunks[action.instruction.chunk]; }
+  bool is_training() const { return parts_.training.update != nullptr; }
+  void create_messages();
+  void create_previous_messages(std::int64_t chunk, ChunkMessages& messages);
+  void create_next_messages(std::int64_t chunk, ChunkMessages& messages);
+  void plan_recordings();
+  ChunkMessages& messages_of(const Action& action) { return messages_[action.instruction.chunk]; }
+  Message& receive_of(const EarlyReceive& receive) const;
+  std::int32_t* labels_of(std::int64_t micro_batch) const;
+  ops::MixedLabel* mixed_labels_of(std::int64_t micro_batch) const;
+  void execute(const Action& action, Recording* recording, BatchSource& source);
+  void set_draw_keys(std::int64_t step);
+  void note_ready();
+  void load(const Action& action, BatchSource& source);
+  void compute_loss(const Action& action);
+  void copy_logits(const Action& action);
+  void forward(const Action& action, Recording& recording);
+  void backward(const Action& action, Recording& recording);
+  void backward_weight(const Action& action, Recording& recording);
+  std::int64_t bucket_of(const Instruction& instruction) const;
+  Bucket piece_of(const Instruction& instruction) const;
+  void agree_on_update();
+  bool any_rank_found_overflow();
+  void wait_for(Message& message);
+  void wait_for_device();
+  void let_messages_leave();
+
+  ExecutorParts parts_;
+  BoundProgram program_;
+  ProgressHook on_progress_;
+
+  std::vector<ChunkMessages> messages_;
+  std::vector<std::unique_ptr<Recording>> recordings_;
+  std::vector<Recording*> recording_of_;   ///< by action; null where there is nothing to record
+  HostBuffer labels_;                      ///< std::int32_t by micro-batch
+  HostBuffer mixed_labels_;                ///< MixedLabel by micro-batch; empty where labels are not mixed
+  HostBuffer sums_;                        ///< LossSums by micro-batch
+  HostBuffer logits_;                      ///< float by micro-batch; empty where they are not kept
+  std::unique_ptr<CopyLane> logits_lane_;  ///< likewise
+  HostBuffer draw_keys_;                   ///< DrawKey by micro-batch; empty where no cell draws
+  HostBuffer found_;                       ///< std::int32_t: whether a gradient is not a finite number
+  bool skips_update_ = false;              ///< all ranks alike
+  ExecutorTimes times_;
+  StepRecorder* recorder_ = nullptr;
+};
+
+}  // namespace convoy

@@ -1,0 +1,164 @@
+/// From a recorder on each rank to one timeline on rank 0, and from there to files.
+#include "step/step_trace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "convoy/base/error.h"
+#include "convoy/base/log.h"
+#include "convoy/io/atomic_file.h"
+#include "convoy/io/checkpoint.h"
+#include "convoy/io/trace.h"
+#include "convoy/schedule/drawing.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::int64_t kWarmUpSteps = 3;
+
+std::vector<Schedule> schedules_of(const StepPlan& plan) {
+  std::vector<Schedule> replicas;
+  for (std::int64_t r = 0; r < plan.grid().replicas; ++r) replicas.push_back(plan.training_schedule(r));
+  return replicas;
+}
+
+/// Milliseconds, or what is nearer.
+std::string shown_seconds(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.3g} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
+  return fmt::format("{:.3g} us", seconds * 1e6);
+}
+
+std::string shown(const TimeShares& shares) {
+  return fmt::format("busy {:.1f} %; idle: bubble {:.1f} %, straggler {:.1f} %, communication {:.1f} %, data {:.1f} %",
+                     100 * shares.busy, 100 * shares.bubble, 100 * shares.straggler, 100 * shares.communication,
+                     100 * shares.data);
+}
+
+std::string cells_of(const StepPlan& plan, std::size_t stage, const Instruction& instruction) {
+  const ArenaLayout& layout = plan.stages()[stage].layout;
+  if (instruction.op == Op::kAgreeOnUpdate) return cell_names(plan.network(), layout.cells());
+  return cell_names(plan.network(), {instruction.bucket == kAllBuckets
+                                         ? layout.runs[instruction.chunk].cells
+                                         : layout.bucket_of(instruction.chunk, instruction.bucket).cells});
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  io::write_file_atomically(path, std::as_bytes(std::span(text)));
+}
+
+std::string draw_steps(const Timeline& measured, const Timeline& planned, std::int64_t first_step) {
+  const std::int64_t step = median_step(measured);
+  Panel plan{.title = "", .step = planned, .idle = divide_idle(planned, planned)};
+  plan.title = fmt::format("planned: every instruction takes its mean time, messages take no time: {}, bubble {:.1f} %",
+                           shown_seconds(step_seconds(planned, 0)), 100 * shares_of(planned, plan.idle).bubble);
+  Panel run{.title = "", .step = step_of(measured, step), .idle = {}};
+  run.idle = divide_idle(run.step, planned);
+  run.title = fmt::format("measured: step {}, {}; {}", first_step + step, shown_seconds(step_seconds(measured, step)),
+                          shown(shares_of(run.step, run.idle)));
+  return draw({plan, run});
+}
+
+}  // namespace
+
+TraceWindow trace_window(std::int64_t wanted, std::int64_t steps_left) {
+  TraceWindow window{.first = std::clamp<std::int64_t>(steps_left - wanted, 1, kWarmUpSteps)};
+  window.num = std::clamp<std::int64_t>(steps_left - window.first, 0, wanted);
+  return window;
+}
+
+StepTrace::StepTrace(RankRuntime& runtime, const TraceWindow& window) : runtime_(runtime), window_(window) {}
+
+StepTrace::~StepTrace() {
+  runtime_.record_in(nullptr);
+}
+
+// Asking for the time keeps ranks waiting for each other, so it is done a step earlier; and messages of the step before
+// must not wait for a rank that asks.
+void StepTrace::begin_step(std::int64_t step) {
+  if (num_made_ == window_.first - 1) {
+    runtime_.finish();
+    clock_before_ = read_root_clock(runtime_.grid().world());
+    recorder_ = std::make_unique<StepRecorder>(runtime_.device(), runtime_.num_instructions(), window_.num);
+  }
+  if (num_made_ == window_.first) {
+    first_step_ = step;
+    runtime_.record_in(recorder_.get());
+  }
+}
+
+// Times of all ranks on rank 0's clock; elsewhere nothing.
+Timeline StepTrace::gather(const RootClock& clock) {
+  const ProcessGrid& grid = runtime_.grid();
+  std::vector<RecordedTimes> mine = recorder_->read();
+  for (RecordedTimes& times : mine)
+    times = {.begin = clock.at(times.begin), .ready = clock.at(times.ready), .end = clock.at(times.end)};
+  const std::vector<std::byte> all = grid.world().gather(std::as_bytes(std::span(mine)), 0);
+  Timeline timeline{.num_stages = grid.num_stages(), .num_steps = recorder_->num_steps(), .ranks = {}};
+  if (!grid.is_root()) return timeline;
+  const auto* times = reinterpret_cast<const RecordedTimes*>(all.data());
+  for (const Schedule& replica : schedules_of(runtime_.plan())) {
+    for (const StageProgram& program : replica) {
+      auto& rank = timeline.ranks.emplace_back();
+      for (std::int64_t step = 0; step < timeline.num_steps; ++step)
+        for (const Instruction& instruction : program) {
+          rank.push_back({.instruction = instruction,
+                          .begin_seconds = times->begin,
+                          .ready_seconds = times->ready,
+                          .end_seconds = times->end});
+          ++times;
+        }
+    }
+  }
+  return timeline;
+}
+
+std::string StepTrace::write(const std::string& directory) {
+  runtime_.record_in(nullptr);
+  const ProcessGrid& grid = runtime_.grid();
+  if (recorder_ == nullptr || recorder_->num_steps() == 0)
+    return grid.is_root() ? "run.trace: this run ended before a step that could be recorded" : "";
+  runtime_.finish();
+  const RootClock clock(clock_before_, read_root_clock(grid.world()));
+  const Timeline measured = gather(clock);
+  // Two ranks differ from each other by what both differ from rank 0.
+  const auto nanoseconds = static_cast<double>(grid.world().max(std::llround(2e9 * clock.error_seconds())));
+  if (!grid.is_root()) return "";
+  const StepPlan& plan = runtime_.plan();
+  const Timeline planned = planned_step(schedules_of(plan), mean_work(measured));
+  const auto idle = divide_idle(measured, planned);
+  try {
+    write_text(directory + "/trace.json", io::encode_trace({.timeline = measured,
+                                                            .idle = idle,
+                                                            .first_step = first_step_,
+                                                            .cells =
+                                                                [&](std::size_t rank, const Instruction& instruction) {
+                                                                  return cells_of(plan, measured.stage_of(rank),
+                                                                                  instruction);
+                                                                },
+                                                            .clock_error_seconds = nanoseconds * 1e-9}));
+    write_text(directory + "/trace.svg", draw_steps(measured, planned, first_step_));
+  } catch (const Error& error) {
+    log_warning(fmt::format("run.trace: {}; the training continues", error.what()));
+  }
+  return fmt::format("trace of steps {} to {}: {}", first_step_, first_step_ + measured.num_steps - 1,
+                     shown(shares_of(measured, idle)));
+}
+
+std::string draw_plan(const StepPlan& plan) {
+  Panel panel{.title = "", .step = {.num_stages = plan.grid().stages, .num_steps = 1, .ranks = {}}, .idle = {}};
+  for (const Schedule& replica : schedules_of(plan)) {
+    Simulation simulation = simulate(replica, plan.costs(), {.zero_buffering = true});
+    std::ranges::move(simulation.spans, std::back_inserter(panel.step.ranks));
+  }
+  panel.idle = divide_idle(panel.step, panel.step);
+  const auto& machine = plan.spec().machine;
+  panel.title = fmt::format("planned step of {}: {}, bubble {:.1f} % (cells {})", plan.spec().network.name,
+                            shown_seconds(step_seconds(panel.step, 0)), 100 * shares_of(panel.step, panel.idle).bubble,
+                            machine && machine->is_measured() ? "measured" : "from a model");
+  return draw({panel});
+}
+
+}  // namespace convoy

@@ -1,0 +1,36 @@
+/// The learning rate of each step.
+#pragma once
+
+#include <cstdint>
+
+#include "convoy/params/parameters.h"
+
+namespace convoy {
+
+struct LearningRateSpec {
+  LearningRateParams params;
+  double base = 0.1;  ///< optimizer.lr: the peak
+  std::int64_t steps_per_epoch = 1;
+  double epochs = 1;  ///< train.epochs: what cosine and onecycle end at, whatever train.max_steps says
+};
+
+/// Of the run that these parameters ask for.
+LearningRateSpec learning_rate_spec(const Parameters& params, std::int64_t steps_per_epoch);
+
+/// Whether train.epochs moves its learning rates.
+bool stretches_over_run(LearningRateKind schedule);
+
+/// With t = step / steps_per_epoch epochs, T = epochs, w = warmup_epochs:
+///   warm-up     base * (step + 1) / (w * steps_per_epoch) while t < w   (not for onecycle)
+///   constant    base
+///   step        base * gamma^floor(t / step_epochs)
+///   multistep   base * gamma^(milestones passed)
+///   cosine      base * (1 + cos(pi (t - w) / (T - w))) / 2              (Loshchilov & Hutter 2017)
+///   polynomial  base * (1 - (t - w) / (T - w))^power
+///   inverse_sqrt  base * sqrt(w * steps_per_epoch / (step + 1)): from 1 where the warm-up ends (Vaswani et al. 2017,
+///               section 5.3, where base is 1 / sqrt(width * warm-up steps))
+///   onecycle    cosine from base / 25 up to base over w epochs (0.3 T where w = 0), then cosine down to base / 250,000
+///               (Smith & Topin 2018; the defaults of torch.optim.lr_scheduler.OneCycleLR)
+double learning_rate(const LearningRateSpec& spec, std::int64_t step);
+
+}  // namespace convoy

@@ -1,0 +1,161 @@
+/// Stochastic gradient descent with momentum, Adam and AdamW as torch.optim defines them, and LARS.
+#include "update/optimizer.h"
+
+#include <cmath>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+namespace {
+
+// Where batch norm's parameters and biases may go without.
+double decay_of(const OptimizerParams& params, const UpdateArguments& args) {
+  if (args.is_norm_or_bias && !params.decay_norms_and_biases) return 0;
+  return params.weight_decay;
+}
+
+class Sgd : public Optimizer {
+ public:
+  Sgd(const OptimizerParams& params, DataType copy_type, ops::ElementwiseOps& elementwise)
+      : params_(params), copy_type_(copy_type), elementwise_(elementwise) {}
+
+  std::vector<std::string> slot_names() const override { return {"momentum"}; }
+  void begin_step(const UpdateStep& step) override { step_ = step; }
+  void update(const UpdateArguments& args) override {
+    elementwise_.sgd(spec_for(args), {.gradient = args.gradient,
+                                      .momentum = args.state[0],
+                                      .weight = args.weight,
+                                      .weight_copy = args.weight_copy,
+                                      .count = args.count});
+  }
+
+ protected:
+  virtual ops::SgdSpec spec_for(const UpdateArguments& args) const {
+    return {.lr = static_cast<float>(step_.learning_rate),
+            .momentum = static_cast<float>(params_.momentum),
+            .weight_decay = static_cast<float>(decay_of(params_, args)),
+            .nesterov = params_.nesterov,
+            .gradient_factor = static_cast<float>(step_.gradient_factor),
+            .copy_type = copy_type_};
+  }
+
+  OptimizerParams params_;
+  DataType copy_type_;
+  UpdateStep step_;
+
+ private:
+  ops::ElementwiseOps& elementwise_;
+};
+
+// Kingma & Ba 2015; with kind = adamw the decay of Loshchilov & Hutter 2019.
+class Adam final : public Optimizer {
+ public:
+  Adam(const OptimizerParams& params, DataType copy_type, ops::ElementwiseOps& elementwise)
+      : params_(params),
+        elementwise_(elementwise),
+        spec_{.beta1 = static_cast<float>(params.beta1),
+              .one_minus_beta1 = static_cast<float>(1 - params.beta1),
+              .beta2 = static_cast<float>(params.beta2),
+              .one_minus_beta2 = static_cast<float>(1 - params.beta2),
+              .epsilon = static_cast<float>(params.epsilon),
+              .copy_type = copy_type} {}
+
+  std::vector<std::string> slot_names() const override { return {"mean", "square"}; }
+  void begin_step(const UpdateStep& step) override {
+    const auto t = static_cast<double>(step.number);
+    learning_rate_ = step.learning_rate;
+    spec_.gradient_factor = static_cast<float>(step.gradient_factor);
+    spec_.step_size = static_cast<float>(step.learning_rate / (1 - std::pow(params_.beta1, t)));
+    spec_.root_correction = static_cast<float>(std::sqrt(1 - std::pow(params_.beta2, t)));
+  }
+  void update(const UpdateArguments& args) override {
+    const double decay = decay_of(params_, args);
+    if (params_.kind == OptimizerKind::kAdamW) {
+      spec_.weight_factor = static_cast<float>(1 - learning_rate_ * decay);
+    } else {
+      spec_.weight_decay = static_cast<float>(decay);
+    }
+    elementwise_.adam(spec_, {.gradient = args.gradient,
+                              .mean = args.state[0],
+                              .square = args.state[1],
+                              .weight = args.weight,
+                              .weight_copy = args.weight_copy,
+                              .count = args.count});
+  }
+
+ private:
+  OptimizerParams params_;
+  ops::ElementwiseOps& elementwise_;
+  ops::AdamSpec spec_;
+  double learning_rate_ = 0;
+};
+
+// You, Gitman & Ginsburg 2017, "Large batch training of convolutional networks", algorithm 1, for each tensor:
+//   rate = lr * trust_coefficient * |w| / (|g| + decay * |w|)      lr for batch norm, biases, and where a norm is 0
+//   v = momentum * v + rate * (g + decay * w);  w -= v
+// which is SGD's update with the rate taken into its factors.
+class Lars final : public Sgd {
+ public:
+  using Sgd::Sgd;
+
+ private:
+  ops::SgdSpec spec_for(const UpdateArguments& args) const override {
+    const double decay = decay_of(params_, args);
+    const double gradient_norm = std::sqrt(args.gradient_square_sum) * step_.gradient_factor;
+    const double weight_norm = std::sqrt(args.weight_square_sum);
+    double rate = step_.learning_rate;
+    if (!args.is_norm_or_bias && gradient_norm > 0 && weight_norm > 0)
+      rate *= params_.trust_coefficient * weight_norm / (gradient_norm + decay * weight_norm);
+    return {.lr = 1,
+            .momentum = static_cast<float>(params_.momentum),
+            .weight_decay = static_cast<float>(rate * decay),
+            .gradient_factor = static_cast<float>(rate * step_.gradient_factor),
+            .copy_type = copy_type_};
+  }
+};
+
+using MakeOptimizer = std::unique_ptr<Optimizer>(const OptimizerParams&, DataType, ops::ElementwiseOps&);
+
+template <typename T>
+std::unique_ptr<Optimizer> make(const OptimizerParams& params, DataType copy_type, ops::ElementwiseOps& elementwise) {
+  return std::make_unique<T>(params, copy_type, elementwise);
+}
+
+// The one list of optimizers.
+struct Row {
+  OptimizerKind kind;
+  MakeOptimizer* make;
+  std::int64_t num_slots;  // as many as slot_names() has
+  bool needs_tensor_norms = false;
+};
+constexpr Row kOptimizers[] = {
+    {.kind = OptimizerKind::kSgd, .make = make<Sgd>, .num_slots = 1},
+    {.kind = OptimizerKind::kAdam, .make = make<Adam>, .num_slots = 2},
+    {.kind = OptimizerKind::kAdamW, .make = make<Adam>, .num_slots = 2},
+    {.kind = OptimizerKind::kLars, .make = make<Lars>, .num_slots = 1, .needs_tensor_norms = true},
+};
+
+const Row& row_of(OptimizerKind kind) {
+  for (const Row& row : kOptimizers) {
+    if (row.kind == kind) return row;
+  }
+  fail("There is no optimizer number {}.", static_cast<int>(kind));
+}
+
+}  // namespace
+
+std::int64_t num_optimizer_slots(OptimizerKind kind) {
+  return row_of(kind).num_slots;
+}
+
+bool needs_tensor_norms(OptimizerKind kind) {
+  return row_of(kind).needs_tensor_norms;
+}
+
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerParams& params, DataType copy_type,
+                                          ops::ElementwiseOps& elementwise) {
+  return row_of(params.kind).make(params, copy_type, elementwise);
+}
+
+}  // namespace convoy

@@ -1,0 +1,54 @@
+/// Optimizers: how a parameter follows from its gradient. Each replica keeps the state of its own slice.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "convoy/ops/elementwise.h"
+#include "convoy/params/parameters.h"
+
+namespace convoy {
+
+/// What all updates of a step share.
+struct UpdateStep {
+  double learning_rate = 0;
+  double gradient_factor = 1;  ///< gradients are multiplied by it first
+  std::int64_t number = 1;     ///< of the updates made, this one included
+};
+
+/// `count` values of one kind somewhere in a shard; of one tensor where the optimizer needs norms.
+struct UpdateArguments {
+  const float* gradient = nullptr;
+  float* weight = nullptr;
+  void* weight_copy = nullptr;     ///< of the network's type, where that is not float32
+  std::vector<float*>& state;      ///< one pointer a slot, in the order of slot_names()
+  bool is_norm_or_bias = false;    ///< batch norm's scales and shifts, and biases
+  double gradient_square_sum = 0;  ///< over the whole tensor, where the optimizer needs norms
+  double weight_square_sum = 0;
+  std::int64_t count = 0;
+};
+
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  /// Names of what is kept for each value between steps; checkpoints have /optimizer/<slot>/<name>. All start as zeros.
+  virtual std::vector<std::string> slot_names() const = 0;
+  /// Before the updates of a step.
+  virtual void begin_step(const UpdateStep& step) = 0;
+  /// Each value's result depends on that value and its tensor's norms alone.
+  virtual void update(const UpdateArguments& args) = 0;
+};
+
+/// Before there is one: how many slots it keeps.
+std::int64_t num_optimizer_slots(OptimizerKind kind);
+/// Whether its updates need the norms of tensors.
+bool needs_tensor_norms(OptimizerKind kind);
+
+/// `copy_type`: of the copies of the weights.
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerParams& params, DataType copy_type,
+                                          ops::ElementwiseOps& elementwise);
+
+}  // namespace convoy

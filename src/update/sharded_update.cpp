@@ -1,0 +1,258 @@
+/// Reduce-scatter of gradients, update of the own slice, all-gather of parameters.
+#include "update/sharded_update.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "convoy/base/clock.h"
+#include "convoy/comm/tags.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::int64_t kGradients = 0, kWeights = 1;  // kinds of norms
+
+}  // namespace
+
+ShardedUpdate::ShardedUpdate(const ShardedUpdateSpec& spec, const UpdateTools& tools) : spec_(spec), tools_(tools) {
+  const std::int64_t me = spec.data.rank(), replicas = spec.data.size();
+  const Shard shard = shard_of(spec.layout, me, replicas);
+  shard_count_ = shard.count;
+  for (std::size_t b = 0; b < shard.slices.size(); ++b) {
+    BucketState& state = buckets_.emplace_back();
+    state.own = shard.slices[b];
+    state.shard_offset = shard.offsets[b];
+    for (std::int64_t r = 0; r < replicas; ++r)
+      if (r != me) state.others.push_back(slice_of(spec.layout.buckets[b], r, replicas));
+    find_runs(state);
+  }
+  received_ = Buffer(tools.device, (replicas - 1) * shard_count_ * kFloatBytes);
+  float* received = received_.floats();
+  for (std::int64_t b = 0; b < std::ssize(buckets_); ++b) {
+    plan_reduce(buckets_[b], b, received);
+    plan_gather(buckets_[b], b);
+    received += (replicas - 1) * buckets_[b].own.count();
+  }
+  for (std::size_t slot = 0; slot < tools.optimizer.slot_names().size(); ++slot)
+    state_.emplace_back(tools.device, shard_count_ * kFloatBytes);
+  state_pointers_.resize(state_.size());
+  if (spec.ema_decay > 0) ema_ = Buffer(tools.device, shard_count_ * kFloatBytes);
+  if (spec.tensor_norms || spec.clip)
+    norms_.emplace(spec.layout, spec.data, spec.tensor_norms ? 2 : 1, tools.device, tools.elementwise);
+  if (!spec.clip) return;
+  const std::vector<int>& counts = spec.clip->tensors_of_stages;
+  stage_sums_.offsets.resize(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), stage_sums_.offsets.begin(), 0);
+  stage_sums_.all.resize(static_cast<std::size_t>(stage_sums_.offsets.back()) +
+                         static_cast<std::size_t>(counts.back()));
+}
+
+void ShardedUpdate::begin_step(const UpdateStep& step) {
+  step_ = step;
+  tools_.optimizer.begin_step(step);
+}
+
+ShardedUpdate::UpdateKind ShardedUpdate::update_kind(const ParameterSpec& spec) {
+  if (spec.frozen) return UpdateKind::kNone;
+  return spec.is_statistic() ? UpdateKind::kMovingAverage : UpdateKind::kOptimizer;
+}
+
+// Entries of the own slice, neighbours of one kind joined; padding belongs to the run before it.
+void ShardedUpdate::find_runs(BucketState& state) const {
+  const auto& entries = spec_.layout.entries;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::int64_t entry_end = i + 1 < entries.size() ? entries[i + 1].offset : spec_.layout.count;
+    const Run run{.begin = std::max(entries[i].offset, state.own.begin),
+                  .end = std::min(entry_end, state.own.end),
+                  .kind = update_kind(entries[i].spec),
+                  .is_norm_or_bias = spec_.tells_norms_and_biases && entries[i].spec.is_norm_or_bias,
+                  .entry = static_cast<std::int64_t>(i)};
+    if (run.begin >= run.end) continue;
+    if (!state.runs.empty() && state.runs.back().goes_on_with(run, spec_.tensor_norms)) {
+      state.runs.back().end = run.end;
+    } else {
+      state.runs.push_back(run);
+    }
+  }
+}
+
+// Among the replicas of this stage. `received` has room for the own slice of every other replica.
+void ShardedUpdate::plan_reduce(BucketState& state, std::int64_t bucket, float* received) {
+  const mpi::Communicator& data = spec_.data;
+  state.reduced = spec_.local_sum + state.own.begin;
+  if (data.size() == 1) return;
+  const Bucket& range = spec_.layout.buckets[bucket];
+  if (spec_.reduction == ReductionKind::kFast) {
+    state.reduced = received;
+    ReduceScatterSpec spec{.group = data, .data = spec_.local_sum + range.begin, .part = received, .counts = {}};
+    for (int r = 0; r < data.size(); ++r) spec.counts.push_back(slice_of(range, r, data.size()).count());
+    state.reduce.push_back(tools_.transport.reduce_scatter(spec));
+    return;
+  }
+  const int tag = tags::reduce(bucket);
+  for (int r = 0; r < data.size(); ++r) {
+    if (r == data.rank()) {
+      state.blocks.push_back(spec_.local_sum + state.own.begin);
+      continue;
+    }
+    state.blocks.push_back(received);
+    state.reduce.push_back(tools_.transport.receive(
+        {.group = data, .data = received, .size_bytes = state.own.count() * kFloatBytes, .peer = r, .tag = tag}));
+    received += state.own.count();
+  }
+  state.reduced = state.blocks.front();
+  for (int r = 0; r < data.size(); ++r) {
+    if (r == data.rank()) continue;
+    const Slice theirs = slice_of(range, r, data.size());
+    state.reduce.push_back(tools_.transport.send({.group = data,
+                                                  .data = spec_.local_sum + theirs.begin,
+                                                  .size_bytes = theirs.count() * kFloatBytes,
+                                                  .peer = r,
+                                                  .tag = tag}));
+  }
+}
+
+void ShardedUpdate::plan_gather(BucketState& state, std::int64_t bucket) {
+  const mpi::Communicator& data = spec_.data;
+  const auto spec_of = [&](const Slice& slice, int peer) {
+    return MessageSpec{.group = data,
+                       .data = spec_.parameters.masters + slice.begin,
+                       .size_bytes = slice.count() * kFloatBytes,
+                       .peer = peer,
+                       .tag = tags::gather(bucket)};
+  };
+  for (int r = 0; r < data.size(); ++r) {
+    if (r == data.rank()) continue;
+    state.gather.push_back(
+        tools_.transport.receive(spec_of(slice_of(spec_.layout.buckets[bucket], r, data.size()), r)));
+    state.gather.push_back(tools_.transport.send(spec_of(state.own, r)));
+  }
+}
+
+void ShardedUpdate::start_reduce(std::int64_t bucket) {
+  tools_.transport.start_together(buckets_[bucket].reduce);
+}
+
+void ShardedUpdate::fold(std::int64_t bucket) {
+  const BucketState& state = buckets_[bucket];
+  wait_for(state.reduce);
+  if (state.blocks.size() > 1) tools_.elementwise.fold(state.blocks, state.reduced, state.own.count());
+  if (!norms_) return;
+  norms_->start(bucket, kGradients, state.reduced);
+  if (spec_.tensor_norms) norms_->start(bucket, kWeights, spec_.parameters.masters + state.own.begin);
+}
+
+void ShardedUpdate::find_non_finite(std::int64_t bucket, std::int32_t* found) {
+  const BucketState& state = buckets_[bucket];
+  tools_.elementwise.find_non_finite(state.reduced, state.own.count(), found);
+}
+
+void ShardedUpdate::agree_on_norms() {
+  const ScopedTimer timer(wait_seconds_);
+  norms_->exchange(tools_.transport);
+  if (!spec_.clip) return;
+  const double norm = std::sqrt(total_gradient_square_sum()) * step_.gradient_factor;
+  UpdateStep clipped = step_;
+  clipped.gradient_factor *= std::min(1.0, spec_.clip->norm / (norm + 1e-6));
+  tools_.optimizer.begin_step(clipped);
+}
+
+// Over the tensors of all stages, in the order of the network.
+double ShardedUpdate::total_gradient_square_sum() {
+  const std::vector<int>& counts = spec_.clip->tensors_of_stages;
+  mpi::Request request = spec_.clip->model->start_all_gather(norms_->of_all(kGradients).data(), stage_sums_.all.data(),
+                                                             counts, stage_sums_.offsets);
+  wait_until(tools_.transport, [&] { return request.test(); });
+  double sum = 0;
+  for (const std::int64_t tensor : spec_.clip->in_order) sum += stage_sums_.all[tensor];
+  return sum;
+}
+
+void ShardedUpdate::update(std::int64_t bucket) {
+  const BucketState& state = buckets_[bucket];
+  const float statistics_scale = 1.0f / static_cast<float>(spec_.micro_batches_a_step);
+  for (const Run& run : state.runs) {
+    if (run.kind == UpdateKind::kNone) continue;
+    const float* gradient = state.reduced + (run.begin - state.own.begin);
+    const std::int64_t count = run.end - run.begin;
+    float* weight = spec_.parameters.masters + run.begin;
+    if (run.kind == UpdateKind::kMovingAverage) {
+      tools_.elementwise.moving_average(spec_.statistics_keep, statistics_scale, gradient, weight, count);
+      continue;
+    }
+    const std::int64_t in_shard = state.shard_offset + run.begin - state.own.begin;
+    for (std::size_t slot = 0; slot < state_.size(); ++slot) state_pointers_[slot] = state_[slot].floats() + in_shard;
+    tools_.optimizer.update({.gradient = gradient,
+                             .weight = weight,
+                             .weight_copy = spec_.parameters.copy_at(run.begin),
+                             .state = state_pointers_,
+                             .is_norm_or_bias = run.is_norm_or_bias,
+                             .gradient_square_sum = spec_.tensor_norms ? norms_->of(run.entry, kGradients) : 0,
+                             .weight_square_sum = spec_.tensor_norms ? norms_->of(run.entry, kWeights) : 0,
+                             .count = count});
+  }
+  tools_.transport.start_together(state.gather);
+  if (spec_.ema_decay > 0) average(state);
+}
+
+// What is frozen does not change, to the bit.
+void ShardedUpdate::average(const BucketState& state) const {
+  for (const Run& run : state.runs)
+    if (run.kind != UpdateKind::kNone)
+      tools_.elementwise.moving_average(static_cast<float>(spec_.ema_decay), 1.0f, spec_.parameters.masters + run.begin,
+                                        ema_.floats() + state.shard_offset + run.begin - state.own.begin,
+                                        run.end - run.begin);
+}
+
+void ShardedUpdate::finish_gather(std::int64_t bucket) {
+  const BucketState& state = buckets_[bucket];
+  wait_for(state.gather);
+  if (spec_.parameters.copies == nullptr) return;
+  for (const Slice& slice : state.others)
+    tools_.elementwise.round_to(spec_.parameters.type, spec_.parameters.masters + slice.begin,
+                                spec_.parameters.copy_at(slice.begin), slice.count());
+}
+
+void ShardedUpdate::wait_for(const Messages& messages) {
+  const auto all_done = [&] {
+    tools_.transport.progress();
+    return std::all_of(messages.begin(), messages.end(), [](const auto& message) { return message->test(); });
+  };
+  if (messages.empty() || all_done()) return;
+  const ScopedTimer timer(wait_seconds_);
+  mpi::wait_until(all_done);
+}
+
+void ShardedUpdate::start_ema() {
+  if (spec_.ema_decay == 0) return;
+  for (const BucketState& state : buckets_)
+    copy(spec_.parameters.masters + state.own.begin, ema_.floats() + state.shard_offset, state.own.count());
+}
+
+// Through the local sum, which nobody needs between steps.
+void ShardedUpdate::swap_ema() {
+  for (const BucketState& state : buckets_) {
+    float* trained = spec_.parameters.masters + state.own.begin;
+    float* average = ema_.floats() + state.shard_offset;
+    float* spare = spec_.local_sum + state.own.begin;
+    copy(trained, spare, state.own.count());
+    copy(average, trained, state.own.count());
+    copy(spare, average, state.own.count());
+    tools_.transport.start_together(state.gather);
+  }
+  for (const BucketState& state : buckets_) wait_for(state.gather);
+}
+
+void ShardedUpdate::copy(const float* from, float* to, std::int64_t count) const {
+  tools_.elementwise.round_to(DataType::kFloat32, from, to, count);
+}
+
+std::vector<float*> ShardedUpdate::slots() const {
+  std::vector<float*> pointers;
+  for (const Buffer& buffer : state_) pointers.push_back(buffer.floats());
+  return pointers;
+}
+
+}  // namespace convoy

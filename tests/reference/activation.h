@@ -1,0 +1,52 @@
+/// Activations as their definitions read, in long double, since float32's digits are asked for far out on the left: the
+/// oracle of ActivationOp.
+#pragma once
+
+#include <cmath>
+#include <numbers>
+
+#include "convoy/ops/activation.h"
+
+#include "reference/array.h"
+
+namespace convoy::reference {
+
+/// f(x), and the two terms whose sum is f'(x).
+struct ActivationTerms {
+  long double value, first, second;
+};
+
+inline ActivationTerms activation_terms(ops::Activation activation, double at) {
+  const long double x = at, pi = std::numbers::pi_v<long double>;
+  switch (activation) {
+    case ops::Activation::kGelu: {
+      const long double probability = std::erfc(-x / std::sqrt(2.0L)) / 2,
+                        density = std::exp(-x * x / 2) / std::sqrt(2 * pi);
+      return {x * probability, probability, x * density};
+    }
+    case ops::Activation::kGeluTanh: {
+      const long double c = std::sqrt(2 / pi), u = c * (x + 0.044715L * x * x * x);
+      // (1 + tanh u) / 2 without its cancellation
+      const long double half = 1 / (1 + std::exp(-2 * u)), other_half = 1 / (1 + std::exp(2 * u));
+      return {x * half, half, 2 * x * half * other_half * c * (1 + 3 * 0.044715L * x * x)};
+    }
+    default:
+      return {x > 0 ? x : 0, x > 0 ? 1.0L : 0.0L, 0};
+  }
+}
+
+inline Array activation(ops::Activation activation, Array x) {
+  for (double& value : x) value = static_cast<double>(activation_terms(activation, value).value);
+  return x;
+}
+
+inline Array activation_gradient(ops::Activation activation, const Array& x, const Array& dy) {
+  Array dx(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const ActivationTerms of = activation_terms(activation, x[i]);
+    dx[i] = static_cast<double>(dy[i] * (of.first + of.second));
+  }
+  return dx;
+}
+
+}  // namespace convoy::reference

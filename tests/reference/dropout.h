@@ -1,0 +1,52 @@
+/// Dropout in plain loops, with random words written out from the paper: the oracle of DropoutOp.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "convoy/ops/dropout.h"
+
+#include "reference/array.h"
+#include "reference/storage.h"
+
+namespace convoy::reference {
+
+using Words = std::array<std::uint32_t, 4>;
+
+/// Philox4x32-10, Salmon et al. 2011, section 3.3: ten rounds of two products, whose low halves change places with the
+/// counter's words, and a key that grows by two constants from round to round.
+inline Words philox(Words counter, std::uint32_t key0, std::uint32_t key1) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t a = 0xD2511F53ULL * counter[0], b = 0xCD9E8D57ULL * counter[2];
+    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key0, static_cast<std::uint32_t>(b),
+               static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key1, static_cast<std::uint32_t>(a)};
+    key0 += 0x9E3779B9U;
+    key1 += 0xBB67AE85U;
+  }
+  return counter;
+}
+
+/// What x is multiplied by: 0, or 1 / (1 - p) in float32.
+inline Array dropout_factors(const ops::DropoutSpec& spec, const ops::DrawKey& key) {
+  const std::uint64_t mixed = key.seed ^ spec.layer;
+  const double kept = static_cast<double>(1 / (1 - spec.p));
+  Array factors(index(spec.count));
+  for (std::int64_t i = 0; i < spec.count; ++i) {
+    const Words words = philox({static_cast<std::uint32_t>(i / 4), static_cast<std::uint32_t>(key.micro_batch),
+                                static_cast<std::uint32_t>(key.step), static_cast<std::uint32_t>(key.step >> 32)},
+                               static_cast<std::uint32_t>(mixed), static_cast<std::uint32_t>(mixed >> 32));
+    const double unit = words[index(i % 4)] * 0x1p-32;  // in [0, 1)
+    factors[index(i)] = unit < std::floor(double{spec.p} * 0x1p32) * 0x1p-32 ? 0 : kept;
+  }
+  return factors;
+}
+
+/// Rounded to float32, then to the type that is stored.
+inline Array dropout(const ops::DropoutSpec& spec, const ops::DrawKey& key, const Array& x) {
+  Array y = dropout_factors(spec, key);
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = rounded(DataType::kFloat32, y[i] * x[i]);
+  return rounded(spec.type, std::move(y));
+}
+
+}  // namespace convoy::reference

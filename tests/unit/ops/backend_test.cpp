@@ -1,0 +1,121 @@
+/// The factory of devices, and what the backend refuses to create.
+#include "convoy/ops/backend.h"
+
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+
+#include "ops/cpu/instruction_set.h"
+#include "ops/cuda/backend.h"
+#include "unit/messages.h"
+
+namespace convoy {
+namespace {
+
+using ops::make_backend;
+
+template <typename Failure, typename Action>
+void expect_message(const Action& action, const std::string& part) {
+  EXPECT_CONTAINS(test::message_of<Failure>(action), part);
+}
+
+TEST(MakeBackend, AutoTakesTheCpuWhereThereIsNoGpu) {
+  if (ops::cuda::why_unavailable().empty()) GTEST_SKIP() << "there is a GPU";
+  const auto backend = make_backend({.device = DeviceKind::kAuto, .threads = 2});
+  EXPECT_NE(backend->device().description().find("CPU"), std::string::npos);
+  EXPECT_NE(backend->device().description().find("2 threads"), std::string::npos);
+}
+
+TEST(MakeBackend, RefusesCudaWhereThereIsNoGpuAndSaysWhy) {
+  const std::string reason = ops::cuda::why_unavailable();
+  if (reason.empty()) GTEST_SKIP() << "there is a GPU";
+  expect_message<RequestError>([] { make_backend({.device = DeviceKind::kCuda}); }, "run.device = cuda: " + reason);
+}
+
+TEST(MakeBackend, RefusesNoThreads) {
+  expect_message<RequestError>([] { make_backend({.device = DeviceKind::kCpu, .threads = 0}); }, "run.threads = 0");
+}
+
+TEST(Processor, NamesExactlyTheExtensionsThatAreNeededAndNotThere) {
+  ops::cpu::InstructionSet needed{}, available{};
+  EXPECT_EQ(ops::cpu::missing_extensions(needed, available), "");
+  needed[0] = needed[2] = true;
+  available[1] = available[2] = true;
+  EXPECT_EQ(ops::cpu::missing_extensions(needed, available), ops::cpu::kExtensions[0]);
+  available = {};
+  EXPECT_EQ(ops::cpu::missing_extensions(needed, available),
+            std::string(ops::cpu::kExtensions[0]) + " " + ops::cpu::kExtensions[2]);
+}
+
+TEST(Processor, HasWhatThisBuildWasCompiledForOrTheTestsWouldNotRun) {
+  EXPECT_EQ(ops::cpu::missing_extensions(ops::cpu::kCompiledFor, ops::cpu::processor_extensions()), "");
+}
+
+TEST(Backend, NamesTheSpecThatItCannotCompute) {
+  const auto backend = make_backend({.device = DeviceKind::kCpu});
+  const Shape x{2, 5, 5, 3};
+  expect_message<Error>([&] { backend->create<ops::ConvolutionOp>({x, 8, 7, 1, 0}); }, "2x5x5x3");
+  expect_message<Error>([&] { backend->create<ops::ConvolutionOp>({x, 0, 3, 1, 1}); }, "0 filters");
+  expect_message<Error>([&] { backend->create<ops::ConvolutionOp>({x, 8, 3, 0, 1}); }, "stride 0");
+  expect_message<Error>([&] { backend->create<ops::ActivationOp>({.count = 0}); }, "activation of 0 values");
+  expect_message<Error>(
+      [&] {
+        backend->create<ops::LinearOp>({.n = 1, .num_inputs = 2, .num_outputs = 3, .y_type = DataType::kBfloat16});
+      },
+      "linear layer in f32: results in bf16");
+  expect_message<Error>([&] { backend->create<ops::ConvolutionOp>({{2, 0, 5, 3}, 8, 3, 1, 1}); }, "2x0x5x3");
+  expect_message<Error>([&] { backend->create<ops::BatchNormOp>({{0, 5, 5, 3}}); }, "0x5x5x3");
+  expect_message<Error>([&] { backend->create<ops::MaxPoolOp>({{1, 40, 40, 1}, 16, 1, 0}); }, "kernel 16");
+  expect_message<Error>([&] { backend->create<ops::MaxPoolOp>({x, 2, 2, 2}); }, "padding 2");
+  expect_message<Error>([&] { backend->create<ops::AveragePoolOp>({x, 6, 1, 0}); }, "does not fit");
+  expect_message<Error>([&] { backend->create<ops::GlobalAveragePoolOp>({{1, 1, 1, 0}}); }, "1x1x1x0");
+  expect_message<Error>([&] { backend->create<ops::LinearOp>({0, 3, 4}); }, "linear layer");
+  expect_message<Error>([&] { backend->create<ops::SoftmaxCrossEntropyOp>({4, 0}); }, "softmax");
+  expect_message<Error>([&] { backend->create<ops::ShortcutOp>({x, 2, 2}); }, "shortcut");
+  expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 0}); }, "dropout of 0 values");
+  expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 4, .p = 1}); }, "p = 1");
+  expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 4, .p = -0.5f}); }, "p = -0.5");
+  expect_message<Error>([&] { backend->create<ops::LayerNormOp>({.num_rows = 4, .width = 0}); },
+                        "layer norm of 4x1x1x0");
+  expect_message<Error>([&] { backend->create<ops::LayerNormOp>({.num_rows = 4, .width = 8, .epsilon = 0}); },
+                        "epsilon 0");
+  expect_message<Error>([&] { backend->create<ops::EmbeddingOp>({.n = 2, .length = 0, .num_rows = 5, .width = 8}); },
+                        "embedding of 2x0x1x8");
+  expect_message<Error>([&] { backend->create<ops::EmbeddingOp>({.n = 2, .length = 3, .num_rows = 0, .width = 8}); },
+                        "a table of 0 rows");
+  expect_message<Error>(
+      [&] { backend->create<ops::EmbeddingOp>({.n = 1 << 20, .length = 1 << 20, .num_rows = 5, .width = 8}); },
+      "1048576 sequences of 1048576 words");
+  expect_message<Error>([&] { backend->create<ops::SequenceMeanOp>({.n = 0, .length = 3, .width = 8}); }, "0x3x1x8");
+}
+
+TEST(Backend, NamesTheTypeThatTheCpuDoesNotStore) {
+  const auto backend = make_backend({.device = DeviceKind::kCpu});
+  const Shape x{2, 5, 5, 3};
+  constexpr DataType kType = DataType::kFloat16;
+  expect_message<Error>([&] { backend->create<ops::ConvolutionOp>({x, 8, 3, 1, 1, true, kType}); }, "fp16");
+  expect_message<Error>([&] { backend->create<ops::BatchNormOp>({.x = x, .type = kType}); }, "fp16");
+  expect_message<Error>([&] { backend->create<ops::MaxPoolOp>({x, 2, 2, 0, kType}); }, "fp16");
+  expect_message<Error>([&] { backend->create<ops::AveragePoolOp>({x, 2, 2, 0, kType}); }, "fp16");
+  expect_message<Error>([&] { backend->create<ops::GlobalAveragePoolOp>({x, kType}); }, "fp16");
+  expect_message<Error>([&] { backend->create<ops::LinearOp>({2, 3, 4, kType}); }, "fp16");
+  expect_message<Error>([&] { backend->create<ops::SoftmaxCrossEntropyOp>({.n = 4, .num_classes = 3, .type = kType}); },
+                        "fp16");
+  expect_message<Error>([&] { backend->create<ops::ShortcutOp>({x, 2, 8, 0, kType}); }, "fp16");
+  expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 4, .type = kType}); }, "fp16");
+  expect_message<Error>([&] { backend->create<ops::ImageBatchOp>({x, std::vector<float>(3 * 256), kType}); }, "fp16");
+  expect_message<Error>([&] { backend->create<ops::LayerNormOp>({.num_rows = 4, .width = 8, .type = kType}); }, "fp16");
+  expect_message<Error>(
+      [&] { backend->create<ops::EmbeddingOp>({.n = 2, .length = 3, .num_rows = 5, .width = 8, .type = kType}); },
+      "fp16");
+  expect_message<Error>([&] { backend->create<ops::SequenceMeanOp>({.n = 2, .length = 3, .width = 8, .type = kType}); },
+                        "fp16");
+  expect_message<Error>([&] { backend->elementwise().round_to(kType, nullptr, nullptr, 0); }, "fp16");
+  expect_message<Error>([&] { backend->elementwise().add(kType, nullptr, nullptr, nullptr, 0); }, "fp16");
+  float weight = 0;
+  expect_message<Error>([&] { backend->elementwise().sgd({.copy_type = kType}, {.weight_copy = &weight}); }, "fp16");
+  expect_message<Error>([&] { backend->elementwise().adam({.copy_type = kType}, {.weight_copy = &weight}); }, "fp16");
+}
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,140 @@
+/// DropoutOp against plain loops, and the statistics of what it drops.
+#include "reference/dropout.h"
+
+#include <algorithm>
+
+#include "unit/ops/op_test.h"
+
+namespace convoy {
+namespace {
+
+using ops::DrawKey;
+using ops::DropoutSpec;
+
+constexpr std::uint64_t kLayer = 0x9ddfea08eb382d69;
+
+class DropoutTest : public OpTest {
+ protected:
+  /// Where host and device see it.
+  DrawKey& key_of(const HostBuffer& memory) const { return *reinterpret_cast<DrawKey*>(memory.data()); }
+  HostBuffer key_memory(const DrawKey& key) const {
+    HostBuffer memory(backend_->device(), sizeof(DrawKey));
+    key_of(memory) = key;
+    return memory;
+  }
+  /// Of ones: the factors themselves.
+  Array factors(const DropoutSpec& spec, const DrawKey& key) const {
+    const HostBuffer memory = key_memory(key);
+    const DeviceArray ones(*backend_, Array(index(spec.count), 1.0)), y(*backend_, spec.count);
+    backend_->create<ops::DropoutOp>(spec)->run(&key_of(memory), ones, y);
+    return y.doubles();
+  }
+};
+
+// The published answers of Philox4x32-10 for zeros, and for all bits set.
+TEST(DropoutReference, DrawsThePublishedWords) {
+  constexpr std::uint32_t kOnes = 0xffffffff;
+  EXPECT_EQ(reference::philox({0, 0, 0, 0}, 0, 0), (reference::Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(reference::philox({kOnes, kOnes, kOnes, kOnes}, kOnes, kOnes),
+            (reference::Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+}
+
+TEST_P(DropoutTest, EqualsPlainLoopsExactly) {
+  const DrawKey key{.seed = 0x123456789abcdef0, .step = 0xfedcba9876, .micro_batch = 0x89abcdef};
+  const HostBuffer memory = key_memory(key);
+  for (const std::int64_t count : {1, 2, 3, 4, 7, 8, 12, 130, 1000, 2048, 4100}) {
+    for (const float p : {0.0f, 0.1f, 0.5f, 0.999f}) {
+      for (const DataType type : types()) {
+        SCOPED_TRACE(fmt::format("{} values, p = {}, {}", count, p, to_string(type)));
+        const DropoutSpec spec{.count = count, .p = p, .layer = kLayer, .type = type};
+        const Array x = rounded(type, random_array(count, 1));
+        const DeviceArray device_x(*backend_, x, type), y(*backend_, count, type);
+        const auto op = backend_->create<ops::DropoutOp>(spec);
+        op->run(&key_of(memory), device_x, y);
+        EXPECT_EQ(y.doubles(), reference::dropout(spec, key, x));
+        op->run(&key_of(memory), device_x, device_x);
+        EXPECT_EQ(bits(device_x), bits(y)) << "over its input";
+      }
+    }
+  }
+}
+
+TEST_P(DropoutTest, TheSumWithAResidualHasTheBitsOfBothOperations) {
+  const DrawKey key{.seed = 7, .step = 8, .micro_batch = 9};
+  const HostBuffer memory = key_memory(key);
+  for (const std::int64_t count : {1, 3, 8, 63, 64, 130, 1000, 20000}) {
+    for (const DataType type : types()) {
+      SCOPED_TRACE(fmt::format("{} values, {}", count, to_string(type)));
+      const DeviceArray x(*backend_, random_array(count, 1), type), residual(*backend_, random_array(count, 2), type);
+      const DeviceArray y(*backend_, count, type), want(*backend_, count, type);
+      const auto op = backend_->create<ops::DropoutOp>({.count = count, .p = 0.1f, .layer = kLayer, .type = type});
+      op->run(&key_of(memory), x, want);
+      backend_->elementwise().add(type, residual, want, want, count);
+      op->run_and_add(&key_of(memory), x, residual, y);
+      EXPECT_EQ(bits(y), bits(want));
+      const DeviceArray over_x(*backend_, random_array(count, 1), type);
+      op->run_and_add(&key_of(memory), over_x, residual, over_x);
+      EXPECT_EQ(bits(over_x), bits(want)) << "over x";
+      op->run_and_add(&key_of(memory), x, residual, residual);
+      EXPECT_EQ(bits(residual), bits(want)) << "over the residual";
+    }
+  }
+}
+
+// The number of dropped values is binomial: sqrt(n p (1 - p)) is its standard deviation. Of the pairs of neighbours,
+// with which a block of words begins and ends, p^2 are dropped.
+TEST_P(DropoutTest, DropsTheShareThatIsAskedForAndNeighboursIndependently) {
+  constexpr std::int64_t kCount = 40000;
+  constexpr double kDeviations = 5;  // chance: 6e-7
+  for (const float p : {0.1f, 0.5f}) {
+    const Array y = factors({.count = kCount, .p = p, .layer = kLayer}, {.seed = 1});
+    const auto expect_share = [](double num, double n, double share, const char* what) {
+      EXPECT_NEAR(num, n * share, kDeviations * std::sqrt(n * share * (1 - share))) << what;
+    };
+    expect_share(static_cast<double>(std::ranges::count(y, 0.0)), kCount, p, "all");
+    for (std::size_t lane = 0; lane < 4; ++lane) {
+      double num_both = 0;
+      for (std::size_t i = lane; i + 1 < y.size(); i += 4) num_both += y[i] == 0 && y[i + 1] == 0 ? 1 : 0;
+      expect_share(num_both, kCount / 4.0, double{p} * p, "pairs");
+    }
+  }
+}
+
+TEST_P(DropoutTest, DrawsOtherNumbersForEachSeedStepMicroBatchAndLayer) {
+  const DropoutSpec spec{.count = 256, .p = 0.5f, .layer = kLayer};
+  DropoutSpec other_layer = spec;
+  ++other_layer.layer;
+  const DrawKey key{.seed = 3, .step = 5, .micro_batch = 7};
+  std::vector<Array> all = {factors(spec, key), factors(other_layer, key)};
+  for (const auto part : {&DrawKey::seed, &DrawKey::step, &DrawKey::micro_batch}) {
+    DrawKey other = key;
+    ++(other.*part);
+    all.push_back(factors(spec, other));
+  }
+  DrawKey far = key;
+  far.step += std::uint64_t{1} << 32;
+  all.push_back(factors(spec, far));
+  EXPECT_EQ(factors(spec, key), all.front());
+  std::ranges::sort(all);
+  EXPECT_EQ(std::ranges::adjacent_find(all), all.end());
+}
+
+// A recording is issued, captured, then replayed: each time with the key that is there.
+TEST_P(DropoutTest, DrawsAnewWhenRecordedWorkRunsAgain) {
+  const DropoutSpec spec{.count = 100, .p = 0.5f, .layer = kLayer};
+  const Array x = random_array(spec.count, 1);
+  const DeviceArray device_x(*backend_, x), y(*backend_, spec.count);
+  const HostBuffer memory = key_memory({.seed = 9});
+  const auto op = backend_->create<ops::DropoutOp>(spec);
+  const auto recording = backend_->device().make_recording();
+  for (std::uint64_t step = 0; step < 4; ++step) {
+    key_of(memory).step = step;
+    recording->run([&] { op->run(&key_of(memory), device_x, y); });
+    EXPECT_EQ(y.doubles(), reference::dropout(spec, {.seed = 9, .step = step}, x)) << "step " << step;
+  }
+}
+
+CONVOY_RUN_ON_ALL_LIBRARIES(DropoutTest);
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,266 @@
+/// LayerNormOp against its definition.
+#include "reference/layer_norm.h"
+
+#include "unit/ops/op_test.h"
+
+namespace convoy {
+namespace {
+
+using ops::LayerNormSpec;
+using reference::LayerNormResult;
+
+/// What an operation is given: values that the type holds, mean and inv_std that float32 holds.
+struct Values {
+  explicit Values(const LayerNormSpec& spec, double center = 0, double radius = 1)
+      : x(rounded(spec.type, random_array(spec.num_rows * spec.width, 1, center, radius))),
+        gamma(random_array(spec.width, 2, 1, 0.5)),
+        beta(random_array(spec.width, 3)),
+        dy(rounded(spec.type, random_array(spec.num_rows * spec.width, 4))),
+        dx_before(rounded(spec.type, random_array(spec.num_rows * spec.width, 5))),
+        forward(reference::layer_norm(spec, x, gamma, beta)),
+        given{{}, rounded(DataType::kFloat32, forward.mean), rounded(DataType::kFloat32, forward.inv_std)} {}
+
+  Array x, gamma, beta, dy, dx_before;
+  LayerNormResult forward, given;
+};
+
+/// One operation and its arrays, poisoned where it is to write.
+struct Pass {
+  Pass(ops::Backend& backend, const LayerNormSpec& spec, const Values& values)
+      : op(backend.create<ops::LayerNormOp>(spec)),
+        x(backend, values.x, spec.type),
+        gamma(backend, values.gamma),
+        beta(backend, values.beta),
+        dy(backend, values.dy, spec.type),
+        mean_given(backend, values.given.mean),
+        inv_std_given(backend, values.given.inv_std),
+        y(backend, std::ssize(values.x), spec.type),
+        mean(backend, spec.num_rows),
+        inv_std(backend, spec.num_rows),
+        dx(backend, std::ssize(values.x), spec.type),
+        dgamma(backend, spec.width),
+        dbeta(backend, spec.width) {}
+
+  void forward() { forward_to(y); }
+  void forward_to(void* to) { op->forward({x, gamma, beta, to, mean, inv_std}); }
+  void backward() { op->backward(arguments()); }
+  ops::LayerNormBackward arguments() const { return {dy, x, gamma, mean_given, inv_std_given, dx, dgamma, dbeta}; }
+  std::vector<std::vector<std::uint32_t>> result_bits() const {
+    return {bits(y), bits(mean), bits(inv_std), bits(dx), bits(dgamma), bits(dbeta)};
+  }
+
+  std::unique_ptr<ops::LayerNormOp> op;
+  DeviceArray x, gamma, beta, dy, mean_given, inv_std_given;
+  DeviceArray y, mean, inv_std, dx, dgamma, dbeta;
+};
+
+/// In whatever order C values are added, each passes through at most C roundings: u = 2^-24.
+///   mean: C + 1 of them on the mean of |x|, which makes an error d
+///   variance: the mean of (x - mean - d)^2 = variance + d^2, whose terms have C + 4 roundings, and all are positive
+///   inv_std: half of the relative error of variance + epsilon, and 3 of its own
+///   y: those of mean and inv_std times their slopes, 4 on the product, 2 on the sum
+void expect_forward(const LayerNormSpec& spec, const Values& values, const Pass& pass) {
+  const auto count = static_cast<double>(spec.width);
+  const std::size_t rows = index(spec.num_rows), width = index(spec.width);
+  Array mean_bound(rows), inv_std_bound(rows), y_bound(values.x.size());
+  for (std::size_t r = 0; r < rows; ++r) {
+    double sum = 0;
+    for (std::size_t c = 0; c < width; ++c) sum += std::abs(values.x[r * width + c]);
+    const double mean = values.forward.mean[r], inv_std = values.forward.inv_std[r];
+    mean_bound[r] = (count + 1) * kRounding * sum / count;
+    const double relative =
+        0.5 * ((count + 5) * kRounding + mean_bound[r] * mean_bound[r] * inv_std * inv_std) + 3 * kRounding;
+    inv_std_bound[r] = relative * inv_std;
+    for (std::size_t c = 0; c < width; ++c) {
+      const double slope = std::abs(values.gamma[c]) * inv_std;
+      y_bound[r * width + c] = 1.01 * slope * mean_bound[r] +
+                               slope * std::abs(values.x[r * width + c] - mean) * 1.01 * (relative + 5 * kRounding) +
+                               2 * kRounding * std::abs(values.beta[c]);
+    }
+  }
+  expect_close("mean", pass.mean, values.forward.mean, mean_bound);
+  expect_close("inv_std", pass.inv_std, values.forward.inv_std, inv_std_bound);
+  expect_close("y", pass.y, values.forward.y, y_bound);
+}
+
+/// dgamma, dbeta: R additions in any order, 4 roundings on dy h. The means of g and g h: C additions, 2 and 5
+/// roundings. dx: 3 on each of the three terms, 3 on their sum, and one where it is added to what was there.
+void expect_backward(const LayerNormSpec& spec, const Values& values, const Pass& pass, const Array& dx_before) {
+  const auto want = reference::layer_norm_gradient(spec, values.x, values.gamma, values.given, values.dy);
+  Array dx = want.dx, dx_bound(dx.size());
+  const auto count = static_cast<double>(spec.width);
+  for (std::size_t i = 0; i < dx.size(); ++i) {
+    const std::size_t r = i / index(spec.width), c = i % index(spec.width);
+    const double inv_std = values.given.inv_std[r], h = std::abs((values.x[i] - values.given.mean[r]) * inv_std);
+    const double terms =
+        std::abs(values.gamma[c] * values.dy[i]) + std::abs(want.mean_g[r]) + h * std::abs(want.mean_gh[r]);
+    dx[i] += dx_before[i];
+    dx_bound[i] =
+        kRounding *
+        (inv_std * (6 * terms + (count + 2) * want.scale_of_mean_g[r] + h * (count + 5) * want.scale_of_mean_gh[r]) +
+         std::abs(dx[i]) + std::abs(dx_before[i]));
+  }
+  expect_close("dx", pass.dx, dx, dx_bound);
+  expect_close("dgamma", pass.dgamma, want.dgamma, rounding_bound(want.scale_of_dgamma, spec.num_rows + 4));
+  expect_close("dbeta", pass.dbeta, want.dbeta, rounding_bound(want.scale_of_dbeta, spec.num_rows));
+}
+
+class LayerNormTest : public OpTest {};
+
+TEST_P(LayerNormTest, EqualsItsDefinition) {
+  for (const DataType type : types()) {
+    for (const auto& [rows, width] : {std::pair{1, 1},
+                                      {3, 5},
+                                      {7, 64},
+                                      {130, 64},
+                                      {33, 37},
+                                      {64, 256},
+                                      {600, 8},
+                                      {9, 768},
+                                      {6, 1024},
+                                      {5, 1030},
+                                      {3, 4100},
+                                      {1, 24}}) {
+      SCOPED_TRACE(fmt::format("{} rows of {} values, {}", rows, width, to_string(type)));
+      const LayerNormSpec spec{.num_rows = rows, .width = width, .type = type};
+      const Values values(spec);
+      Pass pass(*backend_, spec, values);
+      pass.forward();
+      expect_forward(spec, values, pass);
+      pass.backward();
+      expect_backward(spec, values, pass, Array(values.x.size()));
+    }
+  }
+}
+
+TEST_P(LayerNormTest, AMeanFarFromZeroCostsTheVarianceNoDigits) {
+  for (const auto& [rows, width] : {std::pair{40, 64}, {7, 256}, {9, 37}, {3, 1030}}) {
+    const LayerNormSpec spec{.num_rows = rows, .width = width};
+    const Values values(spec, 100, 0.1);
+    Pass pass(*backend_, spec, values);
+    pass.forward();
+    expect_forward(spec, values, pass);
+  }
+}
+
+TEST_P(LayerNormTest, ARowOfEqualValuesBecomesBeta) {
+  for (const DataType type : types()) {
+    const LayerNormSpec spec{.num_rows = 3, .width = 64, .type = type};
+    Values values(spec);
+    std::fill_n(values.x.begin() + 64, 64, 3.0);  // the sum of 64 is exact
+    Pass pass(*backend_, spec, values);
+    pass.forward();
+    const Array y = pass.y.doubles();
+    EXPECT_EQ(Array(y.begin() + 64, y.begin() + 128), rounded(type, values.beta));
+    EXPECT_EQ(pass.mean.doubles()[1], 3.0);
+    EXPECT_NEAR(pass.inv_std.doubles()[1], 1 / std::sqrt(double{spec.epsilon}), 3 * kRounding * 317);
+  }
+}
+
+TEST_P(LayerNormTest, ResultsMayReplaceWhatTheyAreMadeOf) {
+  for (const DataType type : types()) {
+    for (const auto& [rows, width] : {std::pair{37, 64}, {5, 37}, {3, 1030}}) {
+      const LayerNormSpec spec{.num_rows = rows, .width = width, .type = type};
+      const Values values(spec);
+      Pass plain(*backend_, spec, values), in_place(*backend_, spec, values);
+      plain.forward();
+      plain.backward();
+      ops::LayerNormBackward to_dy = in_place.arguments();
+      to_dy.dx = in_place.dy;
+      in_place.op->backward(to_dy);
+      EXPECT_EQ(bits(in_place.dy), bits(plain.dx));
+      EXPECT_EQ(bits(in_place.dgamma), bits(plain.dgamma));
+      in_place.forward_to(in_place.x);
+      EXPECT_EQ(bits(in_place.x), bits(plain.y));
+    }
+  }
+}
+
+TEST_P(LayerNormTest, AddsToTheGradientsOfOtherReaders) {
+  for (const DataType type : types()) {
+    for (const auto& [rows, width] : {std::pair{37, 64}, {5, 37}, {3, 1030}, {9, 256}}) {
+      const LayerNormSpec spec{.num_rows = rows, .width = width, .type = type};
+      const Values values(spec);
+      Pass pass(*backend_, spec, values);
+      const DeviceArray before(*backend_, values.dx_before, type);
+      ops::LayerNormBackward adding = pass.arguments();
+      adding.adds_to_dx = true;
+      backend_->elementwise().copy(before.data(), pass.dx.data(), std::ssize(values.x) * size_of(type));
+      pass.op->backward(adding);
+      expect_backward(spec, values, pass, values.dx_before);
+    }
+  }
+}
+
+TEST_P(LayerNormTest, GradientsOfParametersThatNobodyWantsChangeNoBit) {
+  for (const bool adds : {false, true}) {
+    const LayerNormSpec spec{.num_rows = 37, .width = 64};
+    const Values values(spec);
+    Pass with(*backend_, spec, values), without(*backend_, spec, values);
+    for (Pass* pass : {&with, &without}) {
+      const DeviceArray before(*backend_, values.dx_before);
+      backend_->elementwise().copy(before.data(), pass->dx.data(), std::ssize(values.x) * kFloatBytes);
+      ops::LayerNormBackward args = pass->arguments();
+      args.adds_to_dx = adds;
+      if (pass == &without) args.dgamma = args.dbeta = nullptr;
+      pass->op->backward(args);
+    }
+    EXPECT_EQ(bits(with.dx), bits(without.dx));
+  }
+}
+
+TEST_P(LayerNormTest, NaNInOneRowStaysInIt) {
+  const LayerNormSpec spec{.num_rows = 7, .width = 40};
+  Values values(spec);
+  values.x[3 * 40 + 5] = std::numeric_limits<double>::quiet_NaN();
+  Pass pass(*backend_, spec, values);
+  pass.forward();
+  const std::vector<float> y = pass.y.values();
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_EQ(std::isnan(y[i]), i / 40 == 3) << i;
+}
+
+TEST_P(LayerNormTest, GivesTheSameBitsInEveryRun) {
+  for (const DataType type : types()) {
+    for (const auto& [rows, width] : {std::pair{600, 64}, {131, 37}}) {
+      const LayerNormSpec spec{.num_rows = rows, .width = width, .type = type};
+      const Values values(spec);
+      std::vector<std::vector<std::uint32_t>> first;
+      for (int repeat = 0; repeat < 2; ++repeat) {
+        const auto backend = another_backend();
+        Pass pass(*backend, spec, values);
+        const LayerNormSpec larger{.num_rows = 300, .width = 512};  // moves the scratch memory
+        Pass other(*backend, larger, Values(larger));
+        for (int run = 0; run < 2; ++run) {
+          pass.forward();
+          other.backward();
+          pass.backward();
+          if (first.empty()) first = pass.result_bits();
+          EXPECT_EQ(first, pass.result_bits());
+        }
+      }
+    }
+  }
+}
+
+TEST(LayerNormOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
+  for (const DataType type : {DataType::kFloat32, DataType::kBfloat16}) {
+    for (const auto& [rows, width] : {std::pair{1000, 64}, {131, 37}, {5, 256}}) {
+      const LayerNormSpec spec{.num_rows = rows, .width = width, .type = type};
+      const Values values(spec);
+      std::vector<std::vector<std::uint32_t>> first;
+      for (const std::int64_t threads : {1, 2, 3, 7}) {
+        const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = threads});
+        Pass pass(*backend, spec, values);
+        pass.forward();
+        pass.backward();
+        if (first.empty()) first = pass.result_bits();
+        EXPECT_EQ(first, pass.result_bits()) << threads << " threads";
+      }
+    }
+  }
+}
+
+CONVOY_RUN_ON_ALL_LIBRARIES(LayerNormTest);
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,116 @@
+/// A plan gives every cell to one stage, round the stages where they have several chunks, and says what does not fit.
+#include "plan/step_plan.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+
+#include "unit/messages.h"
+
+namespace convoy {
+namespace {
+
+RuntimeSpec spec_of(ScheduleKind schedule, std::int64_t chunks, std::int64_t micro_batches = 8) {
+  return {.network = {.name = "resnet20", .input = ImageShape{8, 8, 3}, .micro_batch = 2, .num_classes = 10},
+          .batch = {.global = 2 * micro_batches, .micro = 2},
+          .schedule = schedule,
+          .chunks = chunks,
+          .bucket_mib = 0.05};
+}
+
+std::string refusal_of(const RuntimeSpec& spec, const GridShape& grid) {
+  return test::message_of<RequestError>([&] { StepPlan(spec, grid); });
+}
+
+TEST(StepPlan, ChunksAreRunsOfCellsRoundTheStages) {
+  for (const auto& [stages, chunks] : {std::pair{2, 2}, {2, 5}, {3, 3}, {5, 2}, {4, 1}}) {
+    const ScheduleKind kind = chunks > 1 ? ScheduleKind::kInterleaved : ScheduleKind::k1F1B;
+    const StepPlan plan(spec_of(kind, chunks), {.stages = stages});
+    const Schedule& schedule = plan.training_schedule(0);
+    std::int64_t cell = 0;
+    for (std::int64_t c = 0; c < chunks; ++c) {
+      for (std::int64_t s = 0; s < stages; ++s) {
+        const StagePlan& stage = plan.stages()[s];
+        ASSERT_EQ(std::ssize(stage.chunks), chunks);
+        const ChunkPlan& chunk = stage.chunks[c];
+        EXPECT_EQ(chunk.cells.begin, cell);
+        EXPECT_GT(chunk.cells.size(), 0);
+        EXPECT_EQ(chunk.cells, stage.layout.runs[c].cells);
+        EXPECT_EQ(chunk.is_first, c == 0 && s == 0);
+        EXPECT_EQ(chunk.is_last, c == chunks - 1 && s == stages - 1);
+        EXPECT_EQ(chunk.boundary_in_bytes > 0, !chunk.is_first);
+        EXPECT_EQ(chunk.boundary_out_bytes > 0, !chunk.is_last);
+        EXPECT_EQ(chunk.num_frames, std::max(kEvaluationFrames, max_in_flight(schedule[s], c)));
+        const auto reduces = std::count_if(schedule[s].begin(), schedule[s].end(), [c](const Instruction& i) {
+          return i.op == Op::kReduceBucket && i.chunk == c;
+        });
+        EXPECT_EQ(reduces, stage.layout.runs[c].num_buckets);
+        cell = chunk.cells.end;
+      }
+    }
+    EXPECT_EQ(cell, 11);
+  }
+}
+
+TEST(StepPlan, OneStageHasOneChunk) {
+  const StepPlan plan(spec_of(ScheduleKind::kInterleaved, 64), {.stages = 1, .replicas = 2});
+  EXPECT_EQ(plan.num_chunks(), 1);
+  ASSERT_EQ(plan.stages().front().chunks.size(), 1u);
+  EXPECT_EQ(plan.stages().front().chunks.front().cells, (CellRange{0, 11}));
+}
+
+TEST(StepPlan, OneStageHoldsOneMicroBatchByAnySchedule) {
+  for (const ScheduleKind kind : all_schedules()) {
+    const StepPlan plan(spec_of(kind, 1), {.stages = 1, .replicas = 2});
+    EXPECT_EQ(max_in_flight(plan.training_schedule(0).front(), 0), 1);
+    EXPECT_TRUE(plan.stages().front().chunks.front().weight_gradient_input_offsets.empty());
+  }
+}
+
+TEST(StepPlan, ReplicasOfOneShareShareASchedule) {
+  const StepPlan plan(spec_of(ScheduleKind::kInterleaved, 2, 8), {.stages = 2, .replicas = 3});  // 2, 3 and 3
+  EXPECT_EQ(&plan.training_schedule(1), &plan.training_schedule(2));
+  EXPECT_NE(&plan.training_schedule(0), &plan.training_schedule(1));
+  EXPECT_EQ(max_in_flight(plan.training_schedule(0).front(), 0), plan.micro_batches_of(0).size());
+}
+
+TEST(StepPlan, MoreChunksThanCellsAreRefused) {
+  const std::string six = refusal_of(spec_of(ScheduleKind::kInterleaved, 6), {.stages = 2});
+  EXPECT_EQ(six,
+            "schedule.chunks = 6 on grid.stages = 2 cuts the network into 12 runs of cells, but it has 11 cells. "
+            "Allowed: schedule.chunks = 2 to 5, or fewer grid.stages.");
+  EXPECT_EQ(refusal_of(spec_of(ScheduleKind::kInterleaved, 5), {.stages = 2}), test::kNothingThrown);
+  for (const std::int64_t stages : {6, 12})
+    EXPECT_NE(refusal_of(spec_of(ScheduleKind::kInterleaved, 2), {.stages = stages})
+                  .find("Allowed: fewer grid.stages, or another schedule.kind."),
+              std::string::npos);
+}
+
+TEST(StepPlan, ZeroBubbleAloneKeepsWhatBackwardByWeightNeeds) {
+  for (const ScheduleKind kind : {ScheduleKind::k1F1B, ScheduleKind::kZeroBubble}) {
+    const StepPlan plan(spec_of(kind, 1), {.stages = 2});
+    for (const StagePlan& stage : plan.stages())
+      EXPECT_EQ(stage.chunks.front().weight_gradient_input_offsets.empty(), kind != ScheduleKind::kZeroBubble);
+  }
+}
+
+TEST(StepPlan, NamesAMicroBatchThatDividesTheBatchAndGivesEachReplicaOne) {
+  RuntimeSpec spec = spec_of(ScheduleKind::k1F1B, 1);
+  const auto refusal = [&](std::int64_t global, std::int64_t micro, std::int64_t replicas) {
+    spec.batch = {.global = global, .micro = micro};
+    return refusal_of(spec, {.stages = 1, .replicas = replicas});
+  };
+  EXPECT_CONTAINS(refusal(64, 32, 3),
+                  "into 2 micro-batches a step, fewer than the 3 replicas of this job. "
+                  "Largest that fits: batch.micro = 16; or use more");
+  EXPECT_CONTAINS(refusal(63, 63, 2), "Largest that fits: batch.micro = 21; ");
+  EXPECT_CONTAINS(refusal(4, 2, 8), "No batch.micro gives that many: use batch.global = 16; or use more stages or ");
+  spec.mixes_labels = true;  // of two images at least
+  EXPECT_CONTAINS(refusal(6, 3, 4), "No batch.micro gives that many: use batch.global = 12");
+  EXPECT_CONTAINS(refusal(3 * 65537, 1, 1), "Allowed: up to 65536, so batch.micro = 65537 or more that divides");
+}
+
+}  // namespace
+}  // namespace convoy

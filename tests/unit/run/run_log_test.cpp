@@ -1,0 +1,175 @@
+/// The run's tables lose what lies beyond the checkpoint, and nothing else.
+#include "run/run_log.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "convoy/base/error.h"
+
+#include "unit/messages.h"
+
+namespace convoy {
+
+namespace {
+
+class RunLogTest : public testing::Test {
+ protected:
+  RunLogTest() : directory_(std::filesystem::temp_directory_path() / fmt::format("convoy-run-log-{}", getpid())) {
+    std::filesystem::create_directories(directory_);
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  std::string text(const std::string& name) const {
+    std::ostringstream content;
+    content << std::ifstream(directory_ / name).rdbuf();
+    return content.str();
+  }
+
+  std::filesystem::path directory_;
+};
+
+EpochRow epoch_row(std::int64_t epoch) {
+  return {.epoch = epoch,
+          .step = 10 * epoch,
+          .samples = 640 * epoch,
+          .train = {.loss_sum = 64, .num_correct = 32, .num_samples = 64},
+          .test = StepMetrics{.loss_sum = 5, .num_correct = 9, .num_samples = 10},
+          .lr = 0.1};
+}
+
+}  // namespace
+
+TEST_F(RunLogTest, DropsRowsBeyondTheCheckpoint) {
+  {
+    RunLog log(directory_.string(), {});
+    for (std::int64_t step = 1; step <= 25; ++step) log.add_step(step, 1.0 / static_cast<double>(step), 0.1, 0);
+    log.add_epoch(epoch_row(1));
+    log.add_epoch(epoch_row(2));
+  }
+  std::ofstream(directory_ / "steps.csv", std::ios::app) << "26,0.0";  // cut short by a crash
+  RunLog log(directory_.string(), {.epochs = 13, .steps = 13});
+  log.add_step(14, 0.5, 0.1, 0);
+  log.flush();
+  const std::string steps = text("steps.csv");
+  EXPECT_NE(steps.find("\n13,"), std::string::npos);
+  EXPECT_NE(steps.find("\n14,0.5,"), std::string::npos);
+  EXPECT_EQ(steps.find("\n15,"), std::string::npos);
+  EXPECT_EQ(steps.find("26"), std::string::npos);
+  const std::string epochs = text("log.csv");
+  EXPECT_NE(epochs.find("\n1,10,640,1,0.5,0.5,0.9,0.1,"), std::string::npos) << epochs;
+  EXPECT_EQ(epochs.find("\n2,20,"), std::string::npos);
+}
+
+TEST_F(RunLogTest, LossesKeepAllTheirDigits) {
+  RunLog log(directory_.string(), {});
+  const double loss = 0.1 + 0.2;  // 0.30000000000000004
+  log.add_step(1, loss, 0.1, 0);
+  log.flush();
+  EXPECT_NE(text("steps.csv").find("1,0.30000000000000004,"), std::string::npos);
+}
+
+TEST_F(RunLogTest, RowsAreInTheFileWithinSeconds) {
+  RunLog log(directory_.string(), {});
+  const double begin = 1000, late = begin + RunLog::kMaxWaitSeconds;
+  log.add_step(1, 0.5, 0.25, begin);
+  log.add_step(2, 0.5, 0.25, late - 0.01);
+  EXPECT_EQ(text("steps.csv").find("\n1,"), std::string::npos) << "a call of the system for each row is too much";
+  log.add_step(3, 0.5, 0.25, late);
+  EXPECT_NE(text("steps.csv").find("\n1,0.5,0.25\n2,0.5,0.25\n3,0.5,0.25\n"), std::string::npos) << text("steps.csv");
+  log.add_step(4, 0.5, 0.25, late + 1);
+  EXPECT_EQ(text("steps.csv").find("\n4,"), std::string::npos) << "its time starts again";
+  log.write_rows();
+  EXPECT_NE(text("steps.csv").find("\n4,"), std::string::npos);
+}
+
+TEST_F(RunLogTest, TellsWhichTablesHaveLostRows) {
+  const RunLog::Keep keep{
+      .epochs = 20, .steps = 2, .expected_epochs = {.last = 20, .every = 10}, .expected_steps = {.last = 2}};
+  {
+    RunLog log(directory_.string(), {});
+    log.add_step(1, 0.5, 0.1, 0);
+    log.add_step(2, 0.5, 0.1, 0);
+    log.add_epoch(epoch_row(1));
+    log.add_epoch(epoch_row(2));
+  }
+  EXPECT_TRUE(RunLog(directory_.string(), keep).losses().empty());
+  std::filesystem::resize_file(directory_ / "steps.csv", text("steps.csv").size() - 1);
+  std::filesystem::remove(directory_ / "log.csv");
+  const RunLog log(directory_.string(), keep);
+  ASSERT_EQ(log.losses().size(), 2u);
+  EXPECT_CONTAINS(log.losses()[0],
+                  "log.csv has lost 2 of the 2 rows that this run wrote before: those of step 10 to 20");
+  EXPECT_CONTAINS(log.losses()[1], "steps.csv has lost 1 of the 2 rows that this run wrote before: those of step 2");
+}
+
+// A pipe without a reader, or a writer, would be waited for.
+TEST_F(RunLogTest, WhatIsNoFileIsNamed) {
+  for (const char* name : {"log.csv", "steps.csv", "steps.csv.tmp"}) {
+    const std::string path = directory_ / name;
+    std::filesystem::remove(path);
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    EXPECT_CONTAINS(test::message_of<Error>([&] { RunLog(directory_.string(), {}); }),
+                    path + "' is not a file but a named pipe");
+    std::filesystem::remove(path);
+    std::filesystem::create_directory(path);
+    EXPECT_CONTAINS(test::message_of<Error>([&] { RunLog(directory_.string(), {}); }),
+                    path + "' is not a file but a folder");
+    std::filesystem::remove(path);
+  }
+}
+
+TEST_F(RunLogTest, AnUnwritableDirectoryIsNamed) {
+  const std::string absent = (directory_ / "absent").string();
+  EXPECT_CONTAINS(test::message_of<Error>([&] { RunLog(absent, {}); }), "absent/log.csv");
+}
+
+TEST_F(RunLogTest, AnEpochMeasuredOnValHasItInColumnsOfItsOwn) {
+  EpochRow row = epoch_row(1);
+  std::swap(row.val, row.test);
+  RunLog(directory_.string(), {}).add_epoch(row);
+  const std::string log = text("log.csv");
+  EXPECT_NE(log.find(",seconds,val_loss,val_top1,evaluation_seconds,save_seconds\n1,10,640,1,0.5,,,0.1,"),
+            std::string::npos)
+      << log;
+  EXPECT_TRUE(log.ends_with(",0.5,0.9,0.00,0.00\n")) << log;
+}
+
+TEST_F(RunLogTest, TheTestResultOfARunIsARowOfItsOwnFile) {
+  const RunLog log(directory_.string(), {});
+  log.write_test(
+      {.step = 20, .checkpoint = "best.h5", .metrics = {.loss_sum = 5, .num_correct = 9, .num_samples = 10}});
+  log.write_test(
+      {.step = 30, .checkpoint = "best.h5", .metrics = {.loss_sum = 4, .num_correct = 9, .num_samples = 10}});
+  EXPECT_EQ(text("test.csv"), "step,samples,loss,top1\n30,10,0.4,0.9\n");
+  const RunLog resumed(directory_.string(), {.epochs = 30, .steps = 30});
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "test.csv")) << "it is no result of a run that goes on";
+}
+
+TEST_F(RunLogTest, AnEpochWithoutATestLeavesItsColumnsEmpty) {
+  EpochRow row = epoch_row(1);
+  row.test.reset();
+  RunLog(directory_.string(), {}).add_epoch(row);
+  EXPECT_NE(text("log.csv").find("\n1,10,640,1,0.5,,,0.1,"), std::string::npos) << text("log.csv");
+}
+
+// Before there were columns of val, of evaluations and of saves.
+TEST_F(RunLogTest, RowsOfAnOlderTableGetTheColumnsThatItDidNotHave) {
+  std::ofstream(directory_ / "log.csv") << "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,"
+                                           "images_per_second,data_wait_percent,seconds\n"
+                                           "1,10,640,1.5,0.5,1.25,0.75,0.1,123.4,0.01,5.19\n";
+  RunLog log(directory_.string(), {.epochs = 10, .expected_epochs = {.last = 10, .every = 10}});
+  log.add_epoch(epoch_row(2));
+  EXPECT_TRUE(log.losses().empty());
+  EXPECT_EQ(text("log.csv"),
+            "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,images_per_second,data_wait_percent,"
+            "seconds,val_loss,val_top1,evaluation_seconds,save_seconds\n"
+            "1,10,640,1.5,0.5,1.25,0.75,0.1,123.4,0.01,5.19,,,,\n"
+            "2,20,1280,1,0.5,0.5,0.9,0.1,0.0,0.00,0.00,,,0.00,0.00\n");
+}
+
+}  // namespace convoy

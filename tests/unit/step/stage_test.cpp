@@ -1,0 +1,404 @@
+/// A stage that recomputes, or takes its backward in two parts, has the gradients of one that does neither, bit for
+/// bit.
+#include "step/stage.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "convoy/base/median.h"
+
+#include "unit/model/toy_network.h"
+#include "unit/ops/forwarding_backend.h"
+#include "unit/ops/op_test.h"
+
+namespace convoy {
+namespace {
+
+const ProgressHook kNoProgressHook = [] {};
+
+/// Cells of every kind: projections, bottlenecks, padded shortcuts, pyramids, both heads, and some that no paper has.
+struct TestNetwork {
+  std::string name;
+  ImageShape image;
+  std::vector<CellRange> ranges;
+  std::vector<std::string> frozen;  ///< before all cells that are trained, between them, and in part
+};
+const std::vector<TestNetwork> kNetworks = {
+    {"resnet18", {17, 15, 3}, {{0, 4}, {1, 4}}, {"layer1.1.*", "layer2.0.conv1.*"}},
+    {"resnet50", {16, 16, 3}, {{0, 5}, {2, 5}}, {"conv1.*", "bn1.*", "layer1.0.*", "layer1.2.*"}},
+    {"resnet20", {12, 12, 1}, {{0, 11}, {4, 11}}, {"conv1.*", "bn1.*", "layer1.0.*", "layer2.1.*"}},
+    {"pyramidnet20-a27", {12, 12, 3}, {{0, 11}, {4, 11}}, {"layer1.0.*", "layer2.0.*"}},
+    {"toy", {12, 10, 3}, {{0, 6}, {1, 6}}, {"three.*", "drops.*", "pre.conv1.*"}},
+};
+
+/// What convolutions do for the batch norms around them, where they can.
+enum class Help {
+  kAll,   ///< they normalise what they read, and sum
+  kSums,  ///< they sum, forward and backward
+  kNone,  ///< every batch norm makes its own passes, but for the sums of forward
+};
+
+struct Way {
+  bool recomputes = false;
+  bool splits = false;
+  Help help = Help::kAll;
+};
+
+/// A convolution that leaves it to others to make what it reads.
+class ConvolutionOfMadeInput final : public ops::ConvolutionOp {
+ public:
+  explicit ConvolutionOfMadeInput(std::unique_ptr<ops::ConvolutionOp> inner) : inner_(std::move(inner)) {}
+
+  void load_weights(const void* w) override { inner_->load_weights(w); }
+  void forward(const void* x, void* y) override { inner_->forward(x, y); }
+  bool gives_sums() const override { return inner_->gives_sums(); }
+  void forward_with_sums(const void* x, void* y, const ops::ChannelSums& sums) override {
+    inner_->forward_with_sums(x, y, sums);
+  }
+  void backward_input(const void* dy, void* dx) override { inner_->backward_input(dy, dx); }
+  bool sums_gradients() const override { return inner_->sums_gradients(); }
+  void backward_input_with_sums(const void* dy, const ops::NormalisedInput& in,
+                                const ops::NormalisedInputGradients& out) override {
+    inner_->backward_input_with_sums(dy, in, out);
+  }
+  void backward_weight(const void* x, const void* dy, float* dw) override { inner_->backward_weight(x, dy, dw); }
+
+ private:
+  std::unique_ptr<ops::ConvolutionOp> inner_;
+};
+
+/// Convolutions that help so far and no farther.
+class HelpingConvolutions final : public ops::ForwardingBackend {
+ public:
+  HelpingConvolutions(ops::Backend& inner, Help help) : ForwardingBackend(inner), help_(help) {}
+
+  bool any_sums_gradients = false, any_normalises = false;
+
+  ops::AnyOp create_any(const ops::AnyRequest& request) override {
+    const auto* spec = ops::spec_of<ops::ConvolutionOp>(request);
+    if (spec == nullptr) return ForwardingBackend::create_any(request);
+    ops::ConvolutionSpec told = *spec;
+    if (help_ == Help::kNone) told.x_is_normalised = false;
+    auto op = inner().create<ops::ConvolutionOp>(told);
+    if (help_ == Help::kSums) op = std::make_unique<ConvolutionOfMadeInput>(std::move(op));
+    any_sums_gradients = any_sums_gradients || op->sums_gradients();
+    any_normalises = any_normalises || op->normalises();
+    return op;
+  }
+
+ private:
+  Help help_;
+};
+
+using Bits = std::vector<std::uint32_t>;
+
+class StageTest : public OpTest {
+ protected:
+  static constexpr std::int64_t kSamples = 3, kClasses = 5, kFrames = 2;
+
+  Network network(const TestNetwork& test, DataType type, bool frozen) const {
+    if (test.name == "toy") {
+      Network toy = test::toy_network(test.image.batch(kSamples), kClasses, type);
+      if (frozen) freeze_parameters(test.frozen, toy);
+      return toy;
+    }
+    return make_network({.name = test.name,
+                         .input = test.image,
+                         .micro_batch = kSamples,
+                         .num_classes = kClasses,
+                         .type = type,
+                         .freeze = frozen ? test.frozen : std::vector<std::string>{}});
+  }
+
+  void fill(const std::string& name, DataType type, std::int64_t count, double half_width, void* to) const {
+    Array values = random_array(count, static_cast<int>(name.size()) + name.back(), 0, half_width);
+    std::vector<float> floats(values.begin(), values.end());
+    const Buffer buffer(backend_->device(), count * static_cast<std::int64_t>(sizeof(float)));
+    backend_->device().copy_to_device(buffer.data(), floats.data(), buffer.size_bytes());
+    backend_->elementwise().round_to(type, buffer.floats(), to, count);
+    backend_->device().synchronize();
+  }
+
+  /// Initial parameters, with batch norms and statistics that change something.
+  void fill_parameters(Stage& stage) const {
+    const ArenaLayout& layout = stage.plan().layout;
+    std::vector<float> arena(static_cast<std::size_t>(layout.count), 0.0f);
+    for (const ArenaEntry& entry : layout.entries) {
+      std::vector<float> values = initial_values(entry.spec, {.seed = 7});
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] *= 1 + 0.01f * static_cast<float>(i % 13);
+      to_device_order(entry.spec, values, {arena.data() + entry.offset, values.size()});
+    }
+    backend_->device().copy_to_device(stage.parameters().masters, arena.data(),
+                                      layout.count * static_cast<std::int64_t>(sizeof(float)));
+    stage.reload_weights();
+  }
+
+  /// An odd number of 16-bit values has zeros after it.
+  Bits bits_of(const void* data, std::int64_t size_bytes) const {
+    Bits host(static_cast<std::size_t>((size_bytes + 3) / 4));
+    backend_->device().synchronize();
+    backend_->device().copy_to_host(host.data(), data, size_bytes);
+    return host;
+  }
+
+  /// Both micro-batches forward, an evaluation over the memory that is shared, both backward: gradients of the input
+  /// and of the arena, micro-batch by micro-batch. A chunk in two pieces, as the last micro-batch's buckets are; chunk
+  /// by chunk, as if they were other stages. The runs follow each other.
+  std::vector<Bits> gradients(const Network& cells, const std::vector<CellRange>& runs, const Way& way) const {
+    const DataType type = cells.front()->memory().type();
+    const std::int64_t num_chunks = std::ssize(runs);
+    HelpingConvolutions backend(*backend_, way.help);
+    Stage stage(backend, cells,
+                plan_stage(cells, {.runs = runs,
+                                   .num_frames = std::vector<std::int64_t>(runs.size(), kFrames + 1),
+                                   .recomputed = std::vector<bool>(cells.size(), way.recomputes),
+                                   .splits_backward = way.splits}));
+    fill_parameters(stage);
+    const HostBuffer draw_keys(backend_->device(), kFrames * static_cast<std::int64_t>(sizeof(ops::DrawKey)));
+    for (std::int64_t m = 0; m <= kFrames; ++m) {
+      fill(fmt::format("x{}", m), type, stage.first_cell().x().shape.count(), 1, stage.input({0, m}));
+      for (std::int64_t c = 0; c < num_chunks; ++c) {
+        if (c > 0)
+          backend_->elementwise().copy(stage.output({c - 1, m}), stage.input({c, m}),
+                                       cells[runs[c].begin]->x().bytes());
+        if (m < kFrames && stage.plan().chunks[c].draws) {
+          ops::DrawKey* key = reinterpret_cast<ops::DrawKey*>(draw_keys.data()) + m;
+          key->micro_batch = static_cast<std::uint64_t>(m);
+          stage.set_draw_key({c, m}, key);
+        }
+        stage.forward({c, m}, m < kFrames, kNoProgressHook);
+      }
+    }
+    const std::int64_t arena_bytes = stage.plan().layout.count * static_cast<std::int64_t>(sizeof(float));
+    std::vector<Buffer> dys, arenas;
+    for (std::int64_t m = 0; m < kFrames; ++m) {
+      dys.emplace_back(backend_->device(), stage.last_cell().dy().bytes());
+      fill(fmt::format("dy{}", m), type, stage.last_cell().y().shape.count(), 0.1, dys.back().data());
+      arenas.emplace_back(backend_->device(), arena_bytes);
+    }
+    for (std::int64_t c = num_chunks - 1; c >= 0; --c) {
+      for (std::int64_t m = 0; m < kFrames; ++m) {
+        Buffer dx(backend_->device(), cells[runs[c].begin]->x().bytes());
+        for (const CellRange& piece : pieces_of(runs[c])) {
+          const Stage::BackwardPiece args{.slot = {c, m},
+                                          .cells = piece,
+                                          .dy = dys[m].data(),
+                                          .dx = runs[c].begin == 0 ? nullptr : dx.data(),
+                                          .gradients = way.splits ? nullptr : arenas[m].floats()};
+          if (way.splits) {
+            stage.backward_input(args, kNoProgressHook);
+          } else {
+            stage.backward(args, kNoProgressHook);
+          }
+        }
+        dys[m] = std::move(dx);
+      }
+    }
+    std::vector<Bits> all;
+    for (const Buffer& dx : dys) all.push_back(bits_of(dx.data(), dx.size_bytes()));
+    for (std::int64_t m = 0; m < kFrames; ++m) {
+      if (way.splits)
+        for (std::int64_t c = 0; c < num_chunks; ++c)
+          for (const CellRange& piece : pieces_of(runs[c]))
+            stage.backward_weight({.slot = {c, m}, .cells = piece, .gradients = arenas[m].floats()}, kNoProgressHook);
+      all.push_back(bits_of(arenas[m].data(), arena_bytes));
+    }
+    return all;
+  }
+
+  std::vector<float> floats_at(const void* data, std::int64_t count) const {
+    std::vector<float> host(static_cast<std::size_t>(count));
+    backend_->device().synchronize();
+    backend_->device().copy_to_host(host.data(), data, count * kFloatBytes);
+    return host;
+  }
+
+  static double norm(const std::vector<float>& values) {
+    return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
+  }
+
+  static std::vector<CellRange> pieces_of(const CellRange& cells) {
+    const std::int64_t cut = cells.end - cells.size() / 3;
+    return {{cut, cells.end}, {cells.begin, cut}};
+  }
+
+  using Distances = std::map<std::string, double>;  ///< of each layer
+
+  /// Distances of fp16 are those of a few ReLUs that flip, other ones with other roundings: some hundredths, now and
+  /// then twice as much. What is wrong in a layer is about 1.
+  static void expect_as_near(const Distances& got, const Distances& yardstick) {
+    constexpr double kUsual = 3, kWorst = 6;
+    std::vector<double> distances, usual;
+    for (const auto& [layer, distance] : yardstick) usual.push_back(distance);
+    for (const auto& [layer, distance] : got) {
+      distances.push_back(distance);
+      EXPECT_LE(distance, kWorst * std::max(yardstick.at(layer), median(usual))) << layer;
+    }
+    EXPECT_LE(median(std::move(distances)), kUsual * median(usual));
+  }
+
+  /// Whether any convolution of these cells does so much.
+  bool helps(const Network& cells, Help help) const {
+    HelpingConvolutions backend(*backend_, help);
+    for (const auto& cell : cells) cell->create_ops(backend);
+    return help == Help::kAll ? backend.any_normalises : backend.any_sums_gradients;
+  }
+
+  /// Those that make a difference.
+  std::vector<Help> helps_with(const Network& cells) const {
+    return helps(cells, Help::kAll) ? std::vector{Help::kAll, Help::kSums} : std::vector{Help::kAll};
+  }
+
+  static bool all_zero(const Bits& bits) {
+    return std::all_of(bits.begin(), bits.end(), [](std::uint32_t value) { return value == 0; });
+  }
+};
+
+TEST_P(StageTest, RecomputingAndSplittingGiveTheGradientsOfNeither) {
+  for (const TestNetwork& test : kNetworks) {
+    for (const DataType type : types()) {
+      for (const bool frozen : {false, true}) {
+        const Network cells = network(test, type, frozen);
+        const std::vector<Help> helps = helps_with(cells);
+        for (const CellRange& range : test.ranges) {
+          SCOPED_TRACE(fmt::format("{} in {}, cells from {}, {}", test.name, to_string(type), range.begin,
+                                   frozen ? "partly frozen" : "all trained"));
+          for (const Help help : helps) {
+            SCOPED_TRACE(help == Help::kAll ? "all help" : "sums alone");
+            const std::vector<Bits> expected = gradients(cells, {range}, {.help = help});
+            ASSERT_FALSE(all_zero(expected.back()));
+            ASSERT_NE(expected.back(), expected[expected.size() - 2]) << "both micro-batches have the same gradients";
+            EXPECT_EQ(gradients(cells, {range}, {.recomputes = true, .help = help}), expected) << "recomputed";
+            EXPECT_EQ(gradients(cells, {range}, {.splits = true, .help = help}), expected) << "in two parts";
+            EXPECT_EQ(gradients(cells, {range}, {.recomputes = true, .splits = true, .help = help}), expected)
+                << "both";
+          }
+        }
+      }
+    }
+  }
+}
+
+/// |a - b| / |b| of each layer's gradients: a shift in front of a batch norm has none but rounding errors, which are to
+/// be measured by its scale's.
+std::map<std::string, double> relative_distances(const Bits& a, const Bits& b, const ArenaLayout& layout) {
+  std::map<std::string, double> difference, norm;
+  for (const ArenaEntry& entry : layout.entries) {
+    if (!entry.spec.is_trained()) continue;
+    const std::string layer = entry.spec.name.substr(0, entry.spec.name.rfind('.'));
+    for (auto i = static_cast<std::size_t>(entry.offset);
+         i < static_cast<std::size_t>(entry.offset + entry.spec.count()); ++i) {
+      difference[layer] += std::pow(std::bit_cast<float>(a[i]) - std::bit_cast<float>(b[i]), 2);
+      norm[layer] += std::pow(std::bit_cast<float>(b[i]), 2);
+    }
+  }
+  for (auto& [layer, value] : difference) value = std::sqrt(value / norm[layer]);
+  return difference;
+}
+
+// What convolutions do changes roundings, and a rounding of forward moves ReLUs across their kink: as much as fp16 does
+// without them. A wrong mask, sum or row would make a layer's gradients another's.
+TEST_P(StageTest, WhatConvolutionsDoCostsNoMoreThanFp16Itself) {
+  if (std::ranges::find(types(), DataType::kFloat16) == types().end()) GTEST_SKIP() << "no fp16 on this device";
+  bool any = false;
+  for (const TestNetwork& test : kNetworks) {
+    for (const bool frozen : {false, true}) {
+      const Network cells = network(test, DataType::kFloat16, frozen);
+      const CellRange range = test.ranges.front();
+      const ArenaLayout layout = make_arena_layout(cells, {range}, 1);
+      const std::vector<Bits> exact = gradients(network(test, DataType::kFloat32, frozen), {range}, {}),
+                              alone = gradients(cells, {range}, {.help = Help::kNone});
+      Distances yardstick;  // the largest of the micro-batches: which ReLUs flip is chance
+      for (std::size_t m = alone.size() - kFrames; m < alone.size(); ++m)
+        for (const auto& [layer, distance] : relative_distances(alone[m], exact[m], layout))
+          yardstick[layer] = std::max(yardstick[layer], distance);
+      std::vector<Bits> last = alone;
+      for (const Help help : {Help::kSums, Help::kAll}) {
+        if (!helps(cells, help)) continue;
+        any = true;
+        SCOPED_TRACE(fmt::format("{}, {}, {}", test.name, frozen ? "partly frozen" : "all trained",
+                                 help == Help::kAll ? "all help" : "sums alone"));
+        const std::vector<Bits> helped = gradients(cells, {range}, {.help = help});
+        EXPECT_NE(helped.back(), last.back()) << "no convolution has helped";
+        last = helped;
+        for (std::size_t m = helped.size() - kFrames; m < helped.size(); ++m)
+          expect_as_near(relative_distances(helped[m], exact[m], layout), yardstick);
+      }
+    }
+  }
+  if (!any) GTEST_SKIP() << "no convolution of these networks helps, or none is the faster for it";
+}
+
+// Along a parameter's gradient g the loss rises by |g| a step of length 1: central differences of the network's
+// numbers. The input of the second cell takes part as one more parameter.
+TEST_P(StageTest, GradientsAreThoseOfFiniteDifferences) {
+  for (const TestNetwork& test : kNetworks) {
+    const Network cells = network(test, DataType::kFloat32, /*frozen=*/false);
+    const CellRange range{1, test.ranges.front().end};
+    Stage stage(*backend_, cells, plan_stage(cells, {.runs = {range}}));
+    fill_parameters(stage);
+    const ArenaLayout& layout = stage.plan().layout;
+    const std::int64_t x_count = stage.first_cell().x().shape.count(), y_count = stage.last_cell().y().shape.count();
+    fill("x", DataType::kFloat32, x_count, 1, stage.input({}));
+    const Buffer dy(backend_->device(), y_count * kFloatBytes), dx(backend_->device(), x_count * kFloatBytes),
+        gradients(backend_->device(), layout.count * kFloatBytes);
+    fill("dy", DataType::kFloat32, y_count, 1, dy.data());
+    const std::vector<float> weights_of_loss = floats_at(dy.data(), y_count);
+    const auto loss = [&] {
+      stage.forward({}, /*training=*/true, kNoProgressHook);
+      const std::vector<float> y = floats_at(stage.output({}), y_count);
+      return std::inner_product(y.begin(), y.end(), weights_of_loss.begin(), 0.0);
+    };
+    loss();
+    stage.backward({.slot = {}, .cells = range, .dy = dy.data(), .dx = dx.data(), .gradients = gradients.floats()},
+                   kNoProgressHook);
+    const auto expect_slope = [&](const std::string& name, float* values, const float* gradient, std::int64_t count) {
+      const std::vector<float> at = floats_at(values, count), g = floats_at(gradient, count);
+      const double g_norm = norm(g);
+      // Steps so short that few ReLUs pass their kink. The loss has errors of some 2^-20.
+      const double step = 0.0002 * std::max(norm(at), 0.1 * std::sqrt(static_cast<double>(count)));
+      constexpr double kLossError = 4e-6, kKinksAndCurvature = 0.05;
+      const auto moved_loss = [&](double length) {
+        std::vector<float> moved = at;
+        for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += static_cast<float>(length * g[i] / g_norm);
+        backend_->device().copy_to_device(values, moved.data(), count * kFloatBytes);
+        stage.reload_weights();
+        return loss();
+      };
+      if (g_norm == 0) return;
+      const double slope = (moved_loss(step) - moved_loss(-step)) / (2 * step);
+      moved_loss(0);
+      EXPECT_NEAR(slope, g_norm, kKinksAndCurvature * g_norm + kLossError / step) << test.name << ", " << name;
+    };
+    expect_slope("input", static_cast<float*>(stage.input({})), dx.floats(), x_count);
+    for (const ArenaEntry& entry : layout.entries)
+      if (entry.spec.is_trained())
+        expect_slope(entry.spec.name, stage.parameters().masters + entry.offset, gradients.floats() + entry.offset,
+                     entry.spec.count());
+  }
+}
+
+TEST_P(StageTest, CutIntoChunksHasTheGradientsOfOneRun) {
+  for (const TestNetwork& test : kNetworks) {
+    for (const DataType type : types()) {
+      for (const bool frozen : {false, true}) {
+        const Network cells = network(test, type, frozen);
+        const CellRange all = test.ranges.front();
+        const std::vector<CellRange> two = {{0, 3}, {3, all.end}}, three = {{0, 1}, {1, 3}, {3, all.end}};
+        SCOPED_TRACE(fmt::format("{} in {}, {}", test.name, to_string(type), frozen ? "partly frozen" : "all trained"));
+        const std::vector<Bits> expected = gradients(cells, {all}, {});
+        ASSERT_FALSE(all_zero(expected.back()));
+        EXPECT_EQ(gradients(cells, two, {}), expected);
+        EXPECT_EQ(gradients(cells, three, {.recomputes = true}), expected) << "recomputed";
+      }
+    }
+  }
+}
+
+CONVOY_RUN_ON_ALL_LIBRARIES(StageTest);
+
+}  // namespace
+}  // namespace convoy
