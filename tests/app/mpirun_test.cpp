@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,6 +53,14 @@ std::vector<pid_t> processes_with(const std::string& word) {
     if (contains(read_text(entry.path() / "cmdline"), word)) processes.push_back(std::stoi(name));
   }
   return processes;
+}
+
+// A dying process has no command line any more, but still its files: who asks for processes alone asks too early.
+bool nobody_holds_lock(const std::string& folder) {
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool is_free = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+  close(descriptor);
+  return is_free;
 }
 
 std::string program_of(pid_t process) {
@@ -245,6 +254,7 @@ TEST_F(Mpirun, RemovesSharedMemoryOfAJobOfWhichAllProcessesWereKilled) {
   for (const pid_t process : processes_with(run_)) kill(process, SIGKILL);
   killed.wait();
   ASSERT_TRUE(becomes_true([this] { return processes_with(run_).empty(); }, 10));
+  ASSERT_TRUE(becomes_true([&] { return nobody_holds_lock(folder); }, 10));
   EXPECT_TRUE(std::filesystem::exists(folder)) << "nobody was left to remove it";
 
   Launch running(endless_training(), directory_ / "second-output");
