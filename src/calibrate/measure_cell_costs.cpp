@@ -65,6 +65,16 @@ void fill(ops::Backend& backend, DataType type, void* to, std::int64_t count) {
   backend.device().synchronize();
 }
 
+/// Words of all kinds; texts as long as can be, since no plan knows how long they will be.
+void fill_feature(ops::Backend& backend, const Feature& feature, void* to) {
+  if (feature.spec.type != DataType::kInt32) return fill(backend, feature.spec.type, to, feature.spec.shape.count());
+  std::vector<std::int32_t> values(static_cast<std::size_t>(feature.spec.shape.count()));
+  const std::int64_t last = feature.num_values - 1, step = feature.name == features::kLength ? 0 : 37;
+  for (std::int64_t i = 0; i < std::ssize(values); ++i)
+    values[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(last - i * step % feature.num_values);
+  backend.device().copy_to_device(to, values.data(), feature.spec.bytes());
+}
+
 /// A stage of a window of cells, with one micro-batch.
 class Lap {
  public:
@@ -84,7 +94,8 @@ class Lap {
       std::ranges::copy(initial_values(entry.spec, {.seed = 1}), values.begin() + entry.offset);
     backend.device().copy_to_device(stage_.parameters().masters, values.data(), std::ssize(values) * kFloatBytes);
     stage_.reload_weights();
-    fill(backend, spec.type, stage_.input(kFirstSlot), stage_.first_cell().x().shape.count());
+    if (cells.begin > 0) fill(backend, spec.type, stage_.input(kFirstSlot), stage_.first_cell().x().shape.count());
+    stage_.for_each_feature(kFirstSlot, [&](const Feature& feature, void* to) { fill_feature(backend, feature, to); });
     fill(backend, spec.type, dy_.data(), stage_.last_cell().y().shape.count());
   }
 

@@ -17,12 +17,12 @@ Value CellBuilder::input(const Shape& x) {
   return {*this, *graph_->x};
 }
 
-Value CellBuilder::feature(const std::string& name, const TensorSpec& spec) {
+Value CellBuilder::feature(const std::string& name, const TensorSpec& spec, std::int64_t num_values) {
   Tensor& tensor = graph_->tensors.emplace_back(Tensor{.spec = spec, .has_gradient = false});
   const bool is_x = graph_->x == nullptr;
   if (is_x) graph_->x = &tensor;
   tensor.location = is_x ? TensorLocation{&Frame::x} : memory().feature(spec.bytes());
-  graph_->features.push_back({.name = name, .spec = spec, .location = tensor.location});
+  graph_->features.push_back({.name = name, .spec = spec, .num_values = num_values, .location = tensor.location});
   return {*this, tensor};
 }
 

@@ -42,8 +42,8 @@ class CellBuilder {
   /// What the cell before gives.
   Value input(const Shape& x);
   /// What the loader gives of each sample: nobody asks for its gradient. The network's first cell has no input; the
-  /// first of its features takes that position.
-  Value feature(const std::string& name, const TensorSpec& spec);
+  /// first of its features takes that position. num_values: of integers, as Feature has it.
+  Value feature(const std::string& name, const TensorSpec& spec, std::int64_t num_values = 0);
   /// Throws std::logic_error where this cannot be computed.
   std::unique_ptr<Cell> finish(const Value& y);
 

@@ -20,7 +20,7 @@ namespace convoy {
 namespace {
 
 Value lengths_of(CellBuilder& cell, const EncoderSpec& spec) {
-  return cell.feature(features::kLength, features::length_spec(spec.n));
+  return cell.feature(features::kLength, features::length_spec(spec.n), spec.length + 1);
 }
 
 }  // namespace
@@ -29,7 +29,8 @@ std::unique_ptr<Cell> text_embedding(const EncoderSpec& spec) {
   constexpr double kDeviation = 0.02;  // Devlin et al. 2018, "BERT"
   CellBuilder cell({.name = "embedding", .type = spec.type});
   const TransformerParams& shape = spec.shape;
-  const Value tokens = cell.feature(features::kTokens, features::tokens_spec(spec.n, spec.length));  // (N,T,1,1)
+  const Value tokens =
+      cell.feature(features::kTokens, features::tokens_spec(spec.n, spec.length), spec.num_words);  // (N,T,1,1)
   if (shape.positions == PositionKind::kLearned) {
     const Value words =
         embedding("embedding", tokens, {.num_rows = spec.num_words, .width = shape.width, .deviation = kDeviation});

@@ -51,12 +51,12 @@ class Stage {
   /// The parameters of these cells (of the network) of the chunk, copies included, have changed.
   void load_weights(std::int64_t chunk, const CellRange& cells);
 
-  /// Calls visit(feature's name, where it is to be) for what the chunk's cells read of the samples.
+  /// Calls visit(feature, where it is to be) for what the chunk's cells read of the samples.
   template <typename Visit>
   void for_each_feature(const FrameSlot& slot, Visit&& visit) const {
     for (std::int64_t i = 0; i < plan_.chunks[slot.chunk].cells.size(); ++i) {
       const Frame cell_frame = frame_of(slot, i);
-      for (const Feature& feature : cell(slot.chunk, i).features()) visit(feature.name, cell_frame[feature.location]);
+      for (const Feature& feature : cell(slot.chunk, i).features()) visit(feature, cell_frame[feature.location]);
     }
   }
 

@@ -202,7 +202,8 @@ void StepExecutor::load(const Action& action, BatchSource& source) {
   const ScopedTimer timer(times_.load);
   const double waited = source.wait_seconds();
   const std::int64_t m = action.instruction.micro_batch;
-  parts_.stage.for_each_feature(slot_of(action), [&](const std::string& name, void* to) { source.load(name, m, to); });
+  parts_.stage.for_each_feature(slot_of(action),
+                                [&](const Feature& feature, void* to) { source.load(feature.name, m, to); });
   if (chunk_of(action).is_last) {
     source.load(features::kLabel, m, labels_of(m));
     if (parts_.training.mixes_labels) source.load(features::kMixedLabel, m, mixed_labels_of(m));

@@ -45,6 +45,19 @@ TEST(CellCosts, AreTheSameForEqualCellsAndOnAllRanks) {
   EXPECT_EQ(costs.serialise(), world().broadcast(costs.serialise(), 0));
 }
 
+// As many words in few long texts as in many short ones: the products cost the same, attention eight times as much.
+TEST(CellCosts, OfTextsAreThoseOfLongOnes) {
+  const auto layer_seconds = [ops = backend()](std::int64_t micro_batch, std::int64_t length) {
+    const NetworkSpec network{.name = "transformer",
+                              .input = TextShape{.length = length, .vocabulary = 100},
+                              .transformer = {.layers = 1, .heads = 1, .width = 16, .feedforward = 16},
+                              .micro_batch = micro_batch,
+                              .num_classes = 2};
+    return measure_cell_costs(network, {}, world(), *ops).cells[1].forward_seconds;
+  };
+  EXPECT_GT(layer_seconds(2, 1024), 2 * layer_seconds(16, 128));
+}
+
 TEST(CellCosts, AreReadBackAsWritten) {
   CellCosts costs{.key = "resnet20 on this", .cells = {{1e-3, 2.0 / 3, 0.1, 0.2, 1e-9}, {}}};
   EXPECT_EQ(CellCosts::parse(costs.serialise(), costs.key, costs.cells.size()), costs);

@@ -88,6 +88,7 @@ inline std::byte* Frame::operator[](const GradientLocation& location) const {
 struct Feature {
   std::string name;  ///< image
   TensorSpec spec;
+  std::int64_t num_values = 0;  ///< of integers: each is one of 0..num_values-1, or counts for nothing
   TensorLocation location;
 };
 
