@@ -1,7 +1,10 @@
-/// Times training steps on synthetic data: images per second, where the time goes, and the share of oneDNN's own time.
+/// Times training steps on synthetic data: samples per second, where the time goes, and the share of oneDNN's own time.
 /// Started by tools/bench/step, under mpirun where a grid is asked for.
 #include <algorithm>
+#include <cstdio>
 #include <iostream>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include <boost/program_options.hpp>
@@ -25,9 +28,12 @@ namespace {
 struct Options {
   std::string model = "resnet20";
   std::int64_t size = 32, micro = 16, global = 128, stages = 1, chunks = 2, threads = 1, steps = 20, channels = 3,
-               classes = 10;
+               classes = 10, length = 256, vocabulary = 20000;
+  TransformerParams transformer = {.layers = 8, .heads = 8, .width = 256, .feedforward = 1024};
   std::string schedule = "1f1b", device = "cpu", precision = "f32", recompute = "none";
+  std::string activation = name_of(ActivationKind::kRelu);
   bool yardstick = false;
+  bool paced = false;
   bool terse = false;
   bool json = false;
 };
@@ -44,6 +50,14 @@ Options parse(int argc, char** argv) {
   add("size", options.size, "image side, pixels");
   add("channels", options.channels, "image channels");
   add("classes", options.classes, "classes");
+  add("length", options.length, "transformer: tokens of each text");
+  add("vocabulary", options.vocabulary, "transformer: words that there are");
+  add("layers", options.transformer.layers, "transformer: layers of the encoder");
+  add("heads", options.transformer.heads, "transformer: heads of attention");
+  add("width", options.transformer.width, "transformer: values of a word");
+  add("feedforward", options.transformer.feedforward, "transformer: outputs of a layer's first linear layer");
+  add("dropout", options.transformer.dropout, "transformer: the share that is dropped");
+  add("activation", options.activation, "transformer: relu, gelu or gelu_tanh");
   add("micro", options.micro, "samples per micro-batch");
   add("global", options.global, "samples per step");
   add("stages", options.stages, "stages; replicas = ranks / stages");
@@ -54,7 +68,10 @@ Options parse(int argc, char** argv) {
   add("device", options.device, "cpu or cuda");
   add("precision", options.precision, "f32, tf32, bf16 or fp16");
   add("recompute", options.recompute, "none or cell");
-  description.add_options()("yardstick", po::bool_switch(&options.yardstick), "time oneDNN's convolutions in turn");
+  description.add_options()("yardstick", po::bool_switch(&options.yardstick),
+                            "time oneDNN's convolutions and matrix products in turn");
+  description.add_options()("paced", po::bool_switch(&options.paced),
+                            "a step for each line of input, its seconds and the yardstick's printed at once");
   description.add_options()("terse", po::bool_switch(&options.terse), "one line: seconds per step, median");
   description.add_options()("json", po::bool_switch(&options.json), "one line for tools/bench/gpu");
   po::variables_map map;
@@ -93,16 +110,34 @@ RecomputeKind recompute_of(const Options& options) {
   return kind_named("recompute", options.recompute, {RecomputeKind::kNone, RecomputeKind::kCell});
 }
 
+bool reads_texts(const Options& options) {
+  return options.model == "transformer";
+}
+
+InputShape input_of(const Options& options) {
+  if (reads_texts(options)) return TextShape{.length = options.length, .vocabulary = options.vocabulary};
+  return ImageShape{options.size, options.size, options.channels};
+}
+
+TransformerParams transformer_of(const Options& options) {
+  TransformerParams params = options.transformer;
+  params.activation = kind_named("activation", options.activation,
+                                 {ActivationKind::kRelu, ActivationKind::kGelu, ActivationKind::kGeluTanh});
+  return params;
+}
+
 RuntimeSpec runtime_spec_of(const Options& options) {
   return {.network = {.name = options.model,
-                      .input = ImageShape{options.size, options.size, options.channels},
+                      .input = input_of(options),
+                      .transformer = transformer_of(options),
                       .micro_batch = options.micro,
                       .num_classes = options.classes,
                       .type = storage_type(precision_of(options))},
           .batch = {.global = options.global, .micro = options.micro},
           .schedule = schedule_of(options),
           .chunks = schedule_of(options) == ScheduleKind::kInterleaved ? options.chunks : 1,
-          .memory = {.recompute = recompute_of(options)}};
+          .memory = {.recompute = recompute_of(options)},
+          .optimizer = {.kind = reads_texts(options) ? OptimizerKind::kAdamW : OptimizerKind::kSgd}};
 }
 
 constexpr int kWarmSteps = 3;  // a device with graphs issues the first, captures the second and replays from there on
@@ -119,31 +154,64 @@ ExecutorTimes difference(const ExecutorTimes& a, const ExecutorTimes& b) {
   return {.load = a.load - b.load, .wait_model = a.wait_model - b.wait_model, .wait_data = a.wait_data - b.wait_data};
 }
 
-// Steps and yardstick in turn: the machine's speed drifts, their ratio less.
-Result measure(const Options& options, const ProcessGrid& grid, RankRuntime& runtime, TimedBackend* backend) {
-  SyntheticSource source(runtime);
-  std::unique_ptr<Yardstick> yardstick;
-  if (options.yardstick) yardstick = std::make_unique<Yardstick>(backend->convolutions());
-  const std::int64_t passes = runtime.micro_batches().size();
-  for (int warm = 0; warm < kWarmSteps; ++warm) {
-    runtime.train_step(source, 0.01);
-    if (yardstick) yardstick->run();
+// What is timed, step by step.
+class Measurement {
+ public:
+  Measurement(const Options& options, const ProcessGrid& grid, RankRuntime& runtime, const TimedBackend* backend)
+      : grid_(grid), runtime_(runtime), source_(runtime) {
+    if (options.yardstick) yardstick_ = std::make_unique<Yardstick>(backend->products());
+    for (int warm = 0; warm < kWarmSteps; ++warm) {
+      runtime_.train_step(source_, 0.01);
+      if (yardstick_) yardstick_->run();
+    }
   }
+
+  // Step and yardstick in turn: the machine's speed drifts, their ratio less.
+  void run_step(Result& result) {
+    result.step_seconds.push_back(seconds_of_step(runtime_, source_, grid_.world()));
+    result.seconds += result.step_seconds.back();
+    if (!yardstick_) return;
+    double seconds = 0;
+    for (std::int64_t pass = 0; pass < runtime_.micro_batches().size(); ++pass) seconds += yardstick_->run();
+    result.yardstick_seconds.push_back(seconds);
+  }
+
+ private:
+  const ProcessGrid& grid_;
+  RankRuntime& runtime_;
+  SyntheticSource source_;
+  std::unique_ptr<Yardstick> yardstick_;
+};
+
+Result measure(const Options& options, const ProcessGrid& grid, RankRuntime& runtime, TimedBackend* backend) {
+  Measurement measurement(options, grid, runtime, backend);
   Result result;
   if (backend != nullptr) backend->reset();
   const ExecutorTimes before = runtime.times();
-  for (std::int64_t step = 0; step < options.steps; ++step) {
-    result.step_seconds.push_back(seconds_of_step(runtime, source, grid.world()));
-    result.seconds += result.step_seconds.back();
-    if (!yardstick) continue;
-    double seconds = 0;
-    for (std::int64_t pass = 0; pass < passes; ++pass) seconds += yardstick->run();
-    result.yardstick_seconds.push_back(seconds);
-  }
+  for (std::int64_t step = 0; step < options.steps; ++step) measurement.run_step(result);
   if (backend != nullptr) result.ops = backend->seconds();
   result.memory_bytes = runtime.device().allocated_bytes();
   result.times = difference(runtime.times(), before);
   return result;
+}
+
+// One rank: whoever gives the lines decides what runs between two steps.
+void run_paced(const Options& options, const ProcessGrid& grid, RankRuntime& runtime, const TimedBackend& backend) {
+  Measurement measurement(options, grid, runtime, &backend);
+  fmt::print("ready\n");
+  std::fflush(stdout);
+  for (std::string line; std::getline(std::cin, line);) {
+    Result result;
+    measurement.run_step(result);
+    fmt::print("{:.6f} {:.6f}\n", result.step_seconds.back(),
+               result.yardstick_seconds.empty() ? 0 : result.yardstick_seconds.back());
+    std::fflush(stdout);
+  }
+}
+
+template <typename Body>
+void for_families(const OpSeconds& ops, Body&& body) {
+  for (int i = 0; i < static_cast<int>(Family::kNum); ++i) body(name_of(Family{i}), ops[Family{i}]);
 }
 
 void print(const Options& options, const ProcessGrid& grid, const Result& result) {
@@ -151,24 +219,29 @@ void print(const Options& options, const ProcessGrid& grid, const Result& result
   const auto share = [&](double seconds) { return 100 * seconds / result.seconds; };
   const double waiting = result.times.wait_model + result.times.wait_data;
   const double rest = result.seconds - result.ops.total() - waiting - result.times.load;
-  fmt::print("{} {}x{}  global {}  micro {}  grid {}x{}  {} threads per rank  {}\n", options.model, options.size,
-             options.size, options.global, options.micro, grid.num_stages(), grid.num_replicas(), options.threads,
-             options.schedule);
-  fmt::print("  {:.2f} ms per step   {:.1f} images/s   (median of {}, {:.2f} .. {:.2f} ms)\n", 1e3 * step,
+  fmt::print("{} of {}  {}  global {}  micro {}  grid {}x{}  {} threads per rank  {}\n", options.model,
+             to_string(input_of(options)), options.precision, options.global, options.micro, grid.num_stages(),
+             grid.num_replicas(), options.threads, options.schedule);
+  fmt::print("  {:.2f} ms per step   {:.2f} samples/s   (median of {}, {:.2f} .. {:.2f} ms)   {:.0f} MiB\n", 1e3 * step,
              static_cast<double>(options.global) / step, options.steps,
              1e3 * *std::min_element(result.step_seconds.begin(), result.step_seconds.end()),
-             1e3 * *std::max_element(result.step_seconds.begin(), result.step_seconds.end()));
-  fmt::print(
-      "  share of rank 0's step, %:  convolution {:.1f}  batch norm {:.1f}  other ops {:.1f}  packing weights "
-      "{:.1f}  waiting for stages {:.1f}  for replicas {:.1f}  input {:.1f}  rest {:.1f}\n",
-      share(result.ops.convolution()), share(result.ops.batch_norm()), share(result.ops.other),
-      share(result.ops.pack_weights), share(result.times.wait_model), share(result.times.wait_data),
-      share(result.times.load), share(rest));
+             1e3 * *std::max_element(result.step_seconds.begin(), result.step_seconds.end()),
+             static_cast<double>(result.memory_bytes) / (1 << 20));
+  fmt::print("  of rank 0's step:");
+  const auto part = [&](const char* name, double seconds) {
+    if (seconds > 0) fmt::print("\n    {:<24}{:5.1f} % {:9.2f} ms", name, share(seconds), 1e3 * seconds / options.steps);
+  };
+  for_families(result.ops, part);
+  part("waiting for stages", result.times.wait_model);
+  part("waiting for replicas", result.times.wait_data);
+  part("input", result.times.load);
+  part("rest", rest);
+  fmt::print("\n");
   if (result.yardstick_seconds.empty()) return;
   std::vector<double> ratios;
   for (std::size_t i = 0; i < result.step_seconds.size(); ++i)
     ratios.push_back(result.yardstick_seconds[i] / result.step_seconds[i]);
-  fmt::print("  oneDNN's convolutions alone: {:.2f} ms; the step reaches {:.1f} % of that speed (median of pairs)\n",
+  fmt::print("  oneDNN's products alone: {:.2f} ms; the step reaches {:.1f} % of that speed (median of pairs)\n",
              1e3 * median(result.yardstick_seconds), 100 * median(ratios));
 }
 
@@ -206,16 +279,18 @@ void print_json(const Options& options, const ProcessGrid& grid) {
   const Result parts = measure(options, grid, runtime, &timed);
   if (!grid.is_root()) return;
   const double step = median(whole.step_seconds);
-  const auto a_step = [&](double seconds) { return seconds / static_cast<double>(options.steps); };
+  std::string families;
+  for_families(parts.ops, [&](const char* name, double seconds) {
+    if (seconds == 0) return;
+    families += fmt::format(R"({}"{}": {})", families.empty() ? "" : ", ", name,
+                            seconds / static_cast<double>(options.steps));
+  });
   fmt::print(
       R"({{"program": "convoy", "device": "{}", "precision": "{}", "seconds": {}, "images_per_second": {}, )"
-      R"("memory_bytes": {}, "flop_an_image": {}, "families": {{"convolution forward": {}, "convolution by input": {}, )"
-      R"("convolution by weight": {}, "batch norm forward": {}, "batch norm backward": {}, "other": {}}}}})"
+      R"("memory_bytes": {}, "flop_an_image": {}, "families": {{{}}}}})"
       "\n",
       device, options.precision, step, static_cast<double>(options.global) / step, whole.memory_bytes,
-      flop / static_cast<double>(options.micro), a_step(parts.ops.convolution_forward),
-      a_step(parts.ops.convolution_input), a_step(parts.ops.convolution_weight), a_step(parts.ops.batch_norm_forward),
-      a_step(parts.ops.batch_norm_backward), a_step(parts.ops.other));
+      flop / static_cast<double>(options.micro), families);
 }
 
 ExitStatus run(const Options& options, mpi::Session& session) {
@@ -228,6 +303,10 @@ ExitStatus run(const Options& options, mpi::Session& session) {
   TimedBackend backend(*inner);
   RankRuntime runtime(runtime_spec_of(options), grid, backend);
   initialise_parameters({.seed = 1}, runtime);
+  if (options.paced) {
+    run_paced(options, grid, runtime, backend);
+    return ExitStatus::kDone;
+  }
   const Result result = measure(options, grid, runtime, &backend);
   if (!grid.is_root()) return ExitStatus::kDone;
   if (options.terse) {

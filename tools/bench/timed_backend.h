@@ -1,23 +1,56 @@
-/// A backend that measures the one it wraps: where the compute time of a step goes, by kind of operation. The head's
-/// linear layer and the loss are a millionth of a step: not worth a timer.
+/// A backend that measures the one it wraps: where the compute time of a step goes, by kind of operation.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "unit/ops/forwarding_backend.h"
 
 namespace convoy::bench {
 
-struct OpSeconds {
-  double convolution_forward = 0, convolution_input = 0, convolution_weight = 0;
-  double pack_weights = 0;
-  double batch_norm_forward = 0, batch_norm_backward = 0;
-  double other = 0;
+enum class Family {
+  kConvolutionForward,
+  kConvolutionInput,
+  kConvolutionWeight,
+  kPackWeights,
+  kBatchNormForward,
+  kBatchNormBackward,
+  kLinearForward,
+  kLinearInput,
+  kLinearWeight,
+  kAttentionForward,
+  kAttentionBackward,
+  kLayerNormForward,
+  kLayerNormBackward,
+  kActivation,
+  kDropout,
+  kEmbedding,
+  kSum,
+  kUpdate,
+  kOther,
+  kNum
+};
 
-  double convolution() const { return convolution_forward + convolution_input + convolution_weight; }
-  double batch_norm() const { return batch_norm_forward + batch_norm_backward; }
-  double total() const { return convolution() + pack_weights + batch_norm() + other; }
+const char* name_of(Family family);
+
+class OpSeconds {
+ public:
+  double& operator[](Family family) { return seconds_[static_cast<std::size_t>(family)]; }
+  double operator[](Family family) const { return seconds_[static_cast<std::size_t>(family)]; }
+  double total() const { return std::accumulate(seconds_.begin(), seconds_.end(), 0.0); }
+
+ private:
+  std::array<double, static_cast<std::size_t>(Family::kNum)> seconds_ = {};
+};
+
+/// Products that a step cannot do without.
+struct Products {
+  std::vector<ops::ConvolutionSpec> convolutions;
+  std::vector<ops::LinearSpec> linears;
+  std::vector<ops::AttentionSpec> attentions;
 };
 
 class TimedBackend final : public ops::ForwardingBackend {
@@ -27,15 +60,15 @@ class TimedBackend final : public ops::ForwardingBackend {
 
   const OpSeconds& seconds() const { return seconds_; }
   void reset() { seconds_ = {}; }
-  /// Every convolution that was planned.
-  const std::vector<ops::ConvolutionSpec>& convolutions() const { return convolutions_; }
+  /// Of all operations that were planned.
+  const Products& products() const { return products_; }
 
   ops::AnyOp create_any(const ops::AnyRequest& request) override;
   ops::ElementwiseOps& elementwise() override;
 
  private:
   OpSeconds seconds_;
-  std::vector<ops::ConvolutionSpec> convolutions_;
+  Products products_;
   std::unique_ptr<ops::ElementwiseOps> elementwise_;
 };
 

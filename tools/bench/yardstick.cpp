@@ -1,7 +1,12 @@
-/// oneDNN's convolutions alone.
+/// oneDNN's convolutions and matrix products alone.
 #include "yardstick.h"
 
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <unordered_map>
+#include <vector>
 
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -16,6 +21,7 @@ using dnnl::memory;
 struct Call {
   dnnl::primitive primitive;
   std::unordered_map<int, memory> args;
+  std::int64_t times = 1;
 };
 
 struct Descriptors {
@@ -49,12 +55,20 @@ auto backward_input_of(const Descriptors& d, const dnnl::engine& engine,
   return dnnl::convolution_backward_data::primitive_desc(engine, kDirect, d.x, d.w, d.y, d.stride, d.padding, d.padding,
                                                          hint);
 }
+dnnl::matmul::primitive_desc matmul_of(const memory::desc& a, const memory::desc& b, const memory::desc& d,
+                                       const dnnl::engine& engine) {
+  return {engine, a, b, d};
+}
 auto backward_weight_of(const Descriptors& d, const dnnl::engine& engine,
                         const dnnl::convolution_forward::primitive_desc& hint) {
   return dnnl::convolution_backward_weights::primitive_desc(engine, kDirect, d.x, d.w, d.y, d.stride, d.padding,
                                                             d.padding, hint);
 }
 #else
+dnnl::matmul::primitive_desc matmul_of(const memory::desc& a, const memory::desc& b, const memory::desc& d,
+                                       const dnnl::engine& engine) {
+  return {{a, b, d}, engine};
+}
 auto forward_of(const Descriptors& d, const dnnl::engine& engine) {
   return dnnl::convolution_forward::primitive_desc(
       {dnnl::prop_kind::forward_training, kDirect, d.x, d.w, d.y, d.stride, d.padding, d.padding}, engine);
@@ -71,6 +85,20 @@ auto backward_weight_of(const Descriptors& d, const dnnl::engine& engine,
 }
 #endif
 
+/// d (M,N) = a (M,K) b (K,N), or `batch` of them side by side.
+struct Product {
+  std::int64_t m, n, k;
+  std::int64_t batch = 1;
+  DataType type = DataType::kFloat32;    ///< of a and b
+  DataType d_type = DataType::kFloat32;  ///< of d
+};
+
+memory::desc any_matrix(const Product& product, std::int64_t rows, std::int64_t columns, DataType type) {
+  const auto dnnl_type = type == DataType::kBfloat16 ? memory::data_type::bf16 : memory::data_type::f32;
+  if (product.batch == 1) return {{rows, columns}, dnnl_type, memory::format_tag::any};
+  return {{product.batch, rows, columns}, dnnl_type, memory::format_tag::any};
+}
+
 }  // namespace
 
 struct Yardstick::Impl {
@@ -78,13 +106,44 @@ struct Yardstick::Impl {
   dnnl::stream stream{engine};
   std::vector<Call> calls;
 
-  // Values that are no zeros and no denormals: arithmetic on those can run at another speed.
+  // Values that are no zeros and no denormals: arithmetic on those can run at another speed. Two in bf16 are the upper
+  // half of a float32, and any halves of one's bits.
   memory filled(const memory::desc& desc) const {
     memory result(desc, engine);
-    auto* values = static_cast<float*>(result.get_data_handle());
-    const std::size_t count = desc.get_size() / sizeof(float);
-    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i * 2654435761u % 1021) / 1021.0f - 0.5f;
+    auto* bytes = static_cast<std::byte*>(result.get_data_handle());
+    for (std::size_t i = 0; i + sizeof(std::uint32_t) <= desc.get_size(); i += sizeof(std::uint32_t)) {
+      const auto upper = std::bit_cast<std::uint32_t>(static_cast<float>(i * 2654435761u % 1021) / 1021.0f - 0.5f) >> 16;
+      const std::uint32_t both = upper << 16 | upper;
+      std::memcpy(bytes + i, &both, sizeof(both));
+    }
     return result;
+  }
+
+  void add(const Product& product, std::int64_t times = 1) {
+    const auto description = matmul_of(any_matrix(product, product.m, product.k, product.type),
+                                       any_matrix(product, product.k, product.n, product.type),
+                                       any_matrix(product, product.m, product.n, product.d_type), engine);
+    calls.push_back({dnnl::matmul(description),
+                     {{DNNL_ARG_SRC, filled(description.src_desc())},
+                      {DNNL_ARG_WEIGHTS, filled(description.weights_desc())},
+                      {DNNL_ARG_DST, filled(description.dst_desc())}},
+                     times});
+  }
+
+  void add(const ops::LinearSpec& spec) {
+    const std::int64_t n = spec.n, c = spec.num_inputs, k = spec.num_outputs;
+    add({.m = n, .n = k, .k = c, .type = spec.type, .d_type = spec.y_type});
+    add({.m = n, .n = c, .k = k, .type = spec.type, .d_type = spec.type});
+    add({.m = k, .n = c, .k = n, .type = spec.type});
+  }
+
+  // The heads of one sequence side by side, sequence after sequence in the same memory, which then stays in the caches:
+  // two products forward, five backward.
+  void add(const ops::AttentionSpec& spec) {
+    const std::int64_t t = spec.length, d = spec.head_width;
+    for (int i = 0; i < 3; ++i) add({.m = t, .n = t, .k = d, .batch = spec.num_heads, .type = spec.type}, spec.n);
+    for (int i = 0; i < 4; ++i)
+      add({.m = t, .n = d, .k = t, .batch = spec.num_heads, .type = spec.type, .d_type = spec.type}, spec.n);
   }
 
   void add(const ops::ConvolutionSpec& spec) {
@@ -108,15 +167,18 @@ struct Yardstick::Impl {
   }
 };
 
-Yardstick::Yardstick(const std::vector<ops::ConvolutionSpec>& specs) : impl_(std::make_unique<Impl>()) {
-  for (const ops::ConvolutionSpec& spec : specs) impl_->add(spec);
+Yardstick::Yardstick(const Products& products) : impl_(std::make_unique<Impl>()) {
+  for (const ops::ConvolutionSpec& spec : products.convolutions) impl_->add(spec);
+  for (const ops::LinearSpec& spec : products.linears) impl_->add(spec);
+  for (const ops::AttentionSpec& spec : products.attentions) impl_->add(spec);
 }
 
 Yardstick::~Yardstick() = default;
 
 double Yardstick::run() {
   const double start = now_seconds();
-  for (Call& call : impl_->calls) call.primitive.execute(impl_->stream, call.args);
+  for (const Call& call : impl_->calls)
+    for (std::int64_t i = 0; i < call.times; ++i) call.primitive.execute(impl_->stream, call.args);
   impl_->stream.wait();
   return now_seconds() - start;
 }
