@@ -11,7 +11,7 @@ namespace convoy::ops {
 namespace {
 
 constexpr std::array<std::int64_t, 4> kHeadWidths = {16, 32, 64, 128};
-constexpr std::int64_t kMaxDropoutCount = std::int64_t{1} << 34;  // blocks of four are counted in 32 bits
+constexpr std::int64_t kMaxDropoutCount = std::int64_t{1} << 35;  // blocks of eight are counted in 32 bits
 constexpr std::int64_t kMaxPoolKernel = 15;                       // a winner's index in the window is one byte
 constexpr std::int64_t kMaxWords = std::int64_t{1} << 30;         // of a batch, and of a table: counted in 32 bits
 

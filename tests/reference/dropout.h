@@ -1,6 +1,7 @@
 /// Dropout in plain loops, with random words written out from the paper: the oracle of DropoutOp.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -27,17 +28,18 @@ inline Words philox(Words counter, std::uint32_t key0, std::uint32_t key1) {
   return counter;
 }
 
-/// What x is multiplied by: 0, or 1 / (1 - p) in float32.
+/// What x is multiplied by: 0, or 1 / (1 - p) in float32, with p rounded to 16 bits.
 inline Array dropout_factors(const ops::DropoutSpec& spec, const ops::DrawKey& key) {
   const std::uint64_t mixed = key.seed ^ spec.layer;
-  const double kept = static_cast<double>(1 / (1 - spec.p));
+  const double p = std::min(std::floor(double{spec.p} * 0x1p16 + 0.5), 0x1p16 - 1) * 0x1p-16;
+  const double kept = rounded(DataType::kFloat32, 1 / (1 - p));
   Array factors(index(spec.count));
   for (std::int64_t i = 0; i < spec.count; ++i) {
-    const Words words = philox({static_cast<std::uint32_t>(i / 4), static_cast<std::uint32_t>(key.micro_batch),
+    const Words words = philox({static_cast<std::uint32_t>(i / 8), static_cast<std::uint32_t>(key.micro_batch),
                                 static_cast<std::uint32_t>(key.step), static_cast<std::uint32_t>(key.step >> 32)},
                                static_cast<std::uint32_t>(mixed), static_cast<std::uint32_t>(mixed >> 32));
-    const double unit = words[index(i % 4)] * 0x1p-32;  // in [0, 1)
-    factors[index(i)] = unit < std::floor(double{spec.p} * 0x1p32) * 0x1p-32 ? 0 : kept;
+    const std::uint32_t word = words[index(i % 8 / 2)], draw = i % 2 == 0 ? word & 0xffffU : word >> 16;
+    factors[index(i)] = draw * 0x1p-16 < p ? 0 : kept;
   }
   return factors;
 }

@@ -229,7 +229,8 @@ void print(const Options& options, const ProcessGrid& grid, const Result& result
              static_cast<double>(result.memory_bytes) / (1 << 20));
   fmt::print("  of rank 0's step:");
   const auto part = [&](const char* name, double seconds) {
-    if (seconds > 0) fmt::print("\n    {:<24}{:5.1f} % {:9.2f} ms", name, share(seconds), 1e3 * seconds / options.steps);
+    if (seconds > 0)
+      fmt::print("\n    {:<24}{:5.1f} % {:9.2f} ms", name, share(seconds), 1e3 * seconds / options.steps);
   };
   for_families(result.ops, part);
   part("waiting for stages", result.times.wait_model);
@@ -282,15 +283,14 @@ void print_json(const Options& options, const ProcessGrid& grid) {
   std::string families;
   for_families(parts.ops, [&](const char* name, double seconds) {
     if (seconds == 0) return;
-    families += fmt::format(R"({}"{}": {})", families.empty() ? "" : ", ", name,
-                            seconds / static_cast<double>(options.steps));
+    families +=
+        fmt::format(R"({}"{}": {})", families.empty() ? "" : ", ", name, seconds / static_cast<double>(options.steps));
   });
-  fmt::print(
-      R"({{"program": "convoy", "device": "{}", "precision": "{}", "seconds": {}, "images_per_second": {}, )"
-      R"("memory_bytes": {}, "flop_an_image": {}, "families": {{{}}}}})"
-      "\n",
-      device, options.precision, step, static_cast<double>(options.global) / step, whole.memory_bytes,
-      flop / static_cast<double>(options.micro), families);
+  fmt::print(R"({{"program": "convoy", "device": "{}", "precision": "{}", "seconds": {}, "images_per_second": {}, )"
+             R"("memory_bytes": {}, "flop_an_image": {}, "families": {{{}}}}})"
+             "\n",
+             device, options.precision, step, static_cast<double>(options.global) / step, whole.memory_bytes,
+             flop / static_cast<double>(options.micro), families);
 }
 
 ExitStatus run(const Options& options, mpi::Session& session) {

@@ -281,12 +281,24 @@ std::unique_ptr<Op> timed_as(std::unique_ptr<Op> op, const Timer& timer) {
 }  // namespace
 
 const char* name_of(Family family) {
-  constexpr const char* kNames[] = {"convolution forward",  "convolution by input", "convolution by weight",
-                                    "packing weights",      "batch norm forward",   "batch norm backward",
-                                    "linear forward",       "linear by input",      "linear by weight",
-                                    "attention forward",    "attention backward",   "layer norm forward",
-                                    "layer norm backward",  "activation",           "dropout",
-                                    "embedding",            "sums",                 "update",
+  constexpr const char* kNames[] = {"convolution forward",
+                                    "convolution by input",
+                                    "convolution by weight",
+                                    "packing weights",
+                                    "batch norm forward",
+                                    "batch norm backward",
+                                    "linear forward",
+                                    "linear by input",
+                                    "linear by weight",
+                                    "attention forward",
+                                    "attention backward",
+                                    "layer norm forward",
+                                    "layer norm backward",
+                                    "activation",
+                                    "dropout",
+                                    "embedding",
+                                    "sums",
+                                    "update",
                                     "other operations"};
   static_assert(std::size(kNames) == static_cast<std::size_t>(Family::kNum));
   return kNames[static_cast<std::size_t>(family)];
@@ -305,7 +317,7 @@ ops::AnyOp TimedBackend::create_any(const ops::AnyRequest& request) {
   return create_requested(request, [this]<typename Op>(const typename Op::Spec& spec) -> std::unique_ptr<Op> {
     return timed_as<Op, TimedActivation, TimedAttention, TimedBatchNorm, TimedConvolution, TimedDropout, TimedEmbedding,
                     TimedLayerNorm, TimedLinear, TimedLoss, TimedMaxPool, TimedSequenceMean>(inner().create<Op>(spec),
-                                                                                            Timer(device(), seconds_));
+                                                                                             Timer(device(), seconds_));
   });
 }
 

@@ -112,7 +112,8 @@ struct Yardstick::Impl {
     memory result(desc, engine);
     auto* bytes = static_cast<std::byte*>(result.get_data_handle());
     for (std::size_t i = 0; i + sizeof(std::uint32_t) <= desc.get_size(); i += sizeof(std::uint32_t)) {
-      const auto upper = std::bit_cast<std::uint32_t>(static_cast<float>(i * 2654435761u % 1021) / 1021.0f - 0.5f) >> 16;
+      const auto upper =
+          std::bit_cast<std::uint32_t>(static_cast<float>(i * 2654435761u % 1021) / 1021.0f - 0.5f) >> 16;
       const std::uint32_t both = upper << 16 | upper;
       std::memcpy(bytes + i, &both, sizeof(both));
     }

@@ -21,8 +21,8 @@ struct AttentionSpec {
 
   std::int64_t width() const { return num_heads * head_width; }
   float scale() const { return 1 / std::sqrt(static_cast<float>(head_width)); }
-  std::uint32_t dropout_threshold() const { return static_cast<std::uint32_t>(static_cast<double>(dropout) * 0x1p32); }
-  float dropout_scale() const { return 1 / (1 - dropout); }
+  std::uint32_t dropout_threshold() const { return drop_threshold(dropout); }
+  float dropout_scale() const { return drop_scale(dropout); }
   /// Both products over all pairs of words.
   double forward_flop() const { return 4.0 * static_cast<double>(n * length * length * width()); }
 };
@@ -51,7 +51,7 @@ struct AttentionBackward {
 ///   dvalue[k] = sum_q m p dy[q]    dp[q,k] = m sum_d dy[q,d] value[k,d]    dz = p (dp - sum_k p dp)
 ///   dquery = scale * dz key        dkey = scale * dz^T query
 /// with sum_k p dp = sum_d dy[q,d] y[q,d]. Of words past the length nothing is read; their y and dqkv are 0. A weight
-/// is dropped where word ((n H + h) T + q) T + k of the layer, as DropoutOp draws it, is below the threshold. Products
+/// is dropped where draw ((n H + h) T + q) T + k of the layer, as DropoutOp draws it, is below the threshold. Products
 /// of factors in spec.type are summed in float32, in an order that the spec and the length alone tell; p (or exp(z - a
 /// maximum), which is divided by its sum later) and dz are rounded to spec.type before they are factors. At no time
 /// more than a few blocks of z are stored, per thread.

@@ -16,20 +16,32 @@ struct DrawKey {
   std::uint64_t micro_batch = 0;  ///< its index in the step, counted over all replicas; below 2^32
 };
 
+inline constexpr int kDrawsOfBlock = 8;  ///< of four random words: 16 bits each
+
+/// Of 16 random bits as a number, how many of its 65536 values drop: the share p in [0, 1) to the nearest.
+constexpr std::uint32_t drop_threshold(float p) {
+  const auto nearest = static_cast<std::uint32_t>(static_cast<double>(p) * 0x1p16 + 0.5);
+  return nearest < 0xffff ? nearest : 0xffff;
+}
+/// What is kept is multiplied by this, so that the mean stays: 1 / (1 - the share that is dropped).
+constexpr float drop_scale(float p) {
+  return static_cast<float>(0x1p16 / (0x1p16 - drop_threshold(p)));
+}
+
 struct DropoutSpec {
-  std::int64_t count = 0;              ///< values of x, at most 2^34
+  std::int64_t count = 0;              ///< values of x, at most 2^35
   float p = 0;                         ///< the share that is dropped, in [0, 1)
   std::uint64_t layer = 0;             ///< a number that no other layer of the network has
   DataType type = DataType::kFloat32;  ///< of x, y, dx, dy
 
-  std::uint32_t threshold() const { return static_cast<std::uint32_t>(static_cast<double>(p) * 0x1p32); }
-  float scale() const { return 1 / (1 - p); }
+  std::uint32_t threshold() const { return drop_threshold(p); }
+  float scale() const { return drop_scale(p); }
 };
 
-/// y[i] = scale * x[i] where word i is at least the threshold, elsewhere 0; rounded to float32, then to spec.type.
-/// Word i is word i % 4 of Philox4x32-10 of
+/// y[i] = scale * x[i] where draw i is at least the threshold, elsewhere 0; rounded to float32, then to spec.type.
+/// Draw i, 16 bits, is one of the eight halves of words of Philox4x32-10, i % 8 with each word's low half first, of
 ///   the key      seed ^ layer                   two words, the low one first
-///   the counter  i / 4, micro_batch, step       one word, one word, two words with the low one first
+///   the counter  i / 8, micro_batch, step       one word, one word, two words with the low one first
 /// So all devices have the same bits. Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC
 /// 2011.
 class DropoutOp {

@@ -15,152 +15,163 @@
 #include "ops/cpu/attention_panels.h"
 #include "ops/cpu/draw_words_simd.h"
 #include "ops/cpu/exp_simd.h"
+#include "ops/cpu/instruction_set.h"
 #include "ops/cpu/resources.h"
 
 namespace convoy::ops::cpu {
 
 namespace {
 
-constexpr std::int64_t kQueries = 32;       // of a block: its rows of z stay in the second cache up to T = 2000
-constexpr std::int64_t kTileRows = 8;       // what small_products.h asks of its rows
-constexpr std::int64_t kKeyAlignment = 16;  // of the number of keys in scratch: vectors, and rows of small_products.h
+constexpr std::int64_t kQueries = 32;  // of a block: its rows of z stay in the second cache up to T = 2000
 constexpr float kLog2E = std::numbers::log2e_v<float>;
 
-/// The words of rows of weights, drawn one row at a time.
-class RowWords {
+/// The draws of rows of weights, one row at a time.
+class RowDraws {
  public:
-  RowWords(const AttentionSpec& spec, const DrawKey& key)
-      : words_(key, spec.layer), threshold_(spec.dropout_threshold()) {}
+  RowDraws(const AttentionSpec& spec, const DrawKey& key)
+      : words_(key, spec.layer), threshold_(static_cast<std::uint16_t>(spec.dropout_threshold())) {}
 
-  /// What draw() needs for `count` words: the first block may begin with 3 others, the last draw may pass the end.
-  static constexpr std::int64_t scratch_words(std::int64_t count) { return count + 3 + LayerWords::kNumWords; }
+  /// What draw() needs for `count` weights: the first block may begin with 7 others, the last draw may pass the end.
+  static constexpr std::int64_t scratch_draws(std::int64_t count) {
+    return count + kDrawsOfBlock - 1 + LayerWords::kNumDraws;
+  }
 
-  /// Words first, ..., first + count - 1 and some more; where they begin in `scratch`.
-  const std::uint32_t* draw(std::int64_t first, std::int64_t count, std::uint32_t* scratch) const {
-    const std::int64_t offset = first % 4;
-    auto block = static_cast<std::uint32_t>(first / 4);
-    for (std::int64_t i = 0; i < offset + count; i += LayerWords::kNumWords, block += LayerWords::kNumBlocks) {
+  /// Draws first, ..., first + count - 1 and some more; where they begin in `scratch`.
+  const std::uint16_t* draw(std::int64_t first, std::int64_t count, std::uint16_t* scratch) const {
+    const std::int64_t offset = first % kDrawsOfBlock;
+    auto block = static_cast<std::uint32_t>(first / kDrawsOfBlock);
+    for (std::int64_t i = 0; i < offset + count; i += LayerWords::kNumDraws, block += LayerWords::kNumBlocks) {
       WordVec drawn[LayerWords::kNumVectors];
       words_.draw(block, drawn);
 #pragma GCC unroll 4
       for (std::int64_t v = 0; v < LayerWords::kNumVectors; ++v)
-        *reinterpret_cast<WordVec*>(scratch + i + v * kLanes) = drawn[v];
+        *reinterpret_cast<WordsAt*>(scratch + i + 2 * v * kLanes) = drawn[v];
     }
     return scratch + offset;
   }
 
   /// v where the weight is kept, 0 where it is dropped.
-  [[gnu::always_inline]] Vec kept(const std::uint32_t* words, Vec v) const {
-    using LooseWordsAt = std::uint32_t __attribute__((vector_size(kVectorBytes), may_alias, aligned(4)));
-    return WordVec(*reinterpret_cast<const LooseWordsAt*>(words)) < threshold_ ? Vec{} : v;
+  [[gnu::always_inline]] Vec kept(const std::uint16_t* draws, Vec v) const {
+    return kept_values(*reinterpret_cast<const HalfVecAt*>(draws), threshold_, v);
   }
 
  private:
+  using WordsAt = std::uint32_t __attribute__((vector_size(kVectorBytes), may_alias));
+
   LayerWords words_;
-  std::uint32_t threshold_;
+  std::uint16_t threshold_;
 };
 
 /// For where nothing is dropped.
-struct NoWords {
-  static const std::uint32_t* draw(std::int64_t /*first*/, std::int64_t /*count*/, std::uint32_t* scratch) {
+struct NoDraws {
+  static const std::uint16_t* draw(std::int64_t /*first*/, std::int64_t /*count*/, std::uint16_t* scratch) {
     return scratch;
   }
-  [[gnu::always_inline]] static Vec kept(const std::uint32_t* /*words*/, Vec v) { return v; }
+  [[gnu::always_inline]] static Vec kept(const std::uint16_t* /*draws*/, Vec v) { return v; }
 };
 
-/// Keys past the last, up to a whole vector, get z = -infinity: their weight then is 2^-125 and their value 0.
-void mask_tail(float* z, std::int64_t num_keys) {
-  for (std::int64_t k = num_keys; k % kLanes != 0; ++k) z[k] = -INFINITY;
+/// Keys past the last get z = -infinity: their weight then is 2^-125 and their value 0.
+void mask_tail(float* z, std::int64_t num_keys, std::int64_t padded) {
+  std::fill(z + num_keys, z + padded, -INFINITY);
 }
 
 /// Overwrites a row of z by w = exp(scale (z - max z)), dropped or not, as factors; returns what the spec's contract
 /// calls log_sum_exp, and in `sum` the sum of all w before they are dropped.
-template <typename Panels, typename Words>
-float weigh_row(float* z, std::int64_t num_keys, float scale, const Words& words, const std::uint32_t* drawn,
-                float& sum) {
-  mask_tail(z, num_keys);
+template <typename Panels, typename Draws>
+float weigh_row(float* z, std::int64_t num_keys, std::int64_t padded, float scale, const Draws& draws,
+                const std::uint16_t* drawn, float& sum) {
+  mask_tail(z, num_keys, padded);
   Vec largest = read<Vec>(z);
-  for (std::int64_t k = kLanes; k < num_keys; k += kLanes) largest = larger(largest, read<Vec>(z + k));
+  for (std::int64_t k = kLanes; k < padded; k += kLanes) largest = larger(largest, read<Vec>(z + k));
   const float max = max_of_lanes(largest), to_log2 = scale * kLog2E, base = max * to_log2;
   Vec sums{};
-  for (std::int64_t k = 0; k < num_keys; k += kLanes) {
+  for (std::int64_t k = 0; k < padded; k += kLanes) {
     const Vec w = power_of_2(to_log2 * read<Vec>(z + k) - base);
     sums += w;
-    Panels::store_along_row(z, k, words.kept(drawn + k, w));
+    Panels::store_along_row(z, k, draws.kept(drawn + k, w));
   }
   sum = sum_of_lanes(sums);
   return static_cast<float>(double{scale} * double{max} + std::log(double{sum}));
 }
 
-/// Of a block of rows, from z and dp = dy value^T: p, dropped or not, and dz / scale, as factors for sums over keys (in
-/// dp) and over queries. With a depth of 2 the rows of z are written by pairs: p to the first of them, dz to the
+/// What differentiate_rows reads of a row of z, beside z and dp.
+struct RowSums {
+  float log_sum_exp, y_dy;
+};
+
+/// Of neighbouring rows, from z and dp = dy value^T: p, dropped or not, and dz / scale, as factors for sums over keys
+/// (in dp) and over queries. With a depth of 2 the rows of z are written by pairs: p to the first of them, dz to the
 /// second.
-template <typename Panels, typename Words>
-void differentiate_rows(float* z, float* dp, std::int64_t row_words, std::int64_t num_keys, float scale,
-                        float kept_factor, const float* log_sum_exp, const float* y_dy, const Words& words,
-                        const std::uint32_t* const (&drawn)[Panels::kDepth]) {
+template <typename Panels, typename Draws>
+void differentiate_rows(float* z, float* dp, std::int64_t num_keys, float scale, float kept_factor, const RowSums* sums,
+                        const Draws& draws, const std::uint16_t* const (&drawn)[Panels::kDepth]) {
   constexpr std::int64_t kDepth = Panels::kDepth;
   const float to_log2 = scale * kLog2E;
   for (std::int64_t k = 0; k < num_keys; k += kLanes) {
     Vec dropped_p[kDepth], dz[kDepth];
 #pragma GCC unroll 2
     for (std::int64_t r = 0; r < kDepth; ++r) {
-      const Vec p = power_of_2(to_log2 * read<Vec>(z + r * row_words + k) - kLog2E * log_sum_exp[r]);
-      const Vec through = words.kept(drawn[r] + k, kept_factor * read<Vec>(dp + r * row_words + k));
-      dropped_p[r] = words.kept(drawn[r] + k, p);
-      dz[r] = p * (through - y_dy[r]);
+      const Vec p = power_of_2(to_log2 * read<Vec>(z + r * num_keys + k) - kLog2E * sums[r].log_sum_exp);
+      const Vec through = draws.kept(drawn[r] + k, kept_factor * read<Vec>(dp + r * num_keys + k));
+      dropped_p[r] = draws.kept(drawn[r] + k, p);
+      dz[r] = p * (through - sums[r].y_dy);
     }
     Panels::store_across_rows(z, k, dropped_p);
     if constexpr (kDepth == 1) {
       Panels::store_along_row(dp, k, dz[0]);
     } else {
-      Panels::store_across_rows(z + row_words, k, dz);
-      for (std::int64_t r = 0; r < kDepth; ++r) Panels::store_along_row(dp + r * row_words, k, dz[r]);
+      Panels::store_across_rows(z + num_keys, k, dz);
+      for (std::int64_t r = 0; r < kDepth; ++r) Panels::store_along_row(dp + r * num_keys, k, dz[r]);
     }
   }
 }
 
 /// Where a thread keeps what one head needs. Sizes are those of the longest sequence.
-template <typename Word>
+template <typename Panels>
 struct ForwardScratch {
+  using Word = typename Panels::Word;
+  static constexpr std::int64_t kDepth = Panels::kDepth;
+
   Word *keys, *values, *queries;
   float *z, *y;
-  std::uint32_t* words;
+  std::uint16_t* draws;
 
-  template <std::int64_t depth>
   static ForwardScratch take(const AttentionSpec& spec, Pieces& pieces) {
-    const std::int64_t keys = round_up(spec.length, kKeyAlignment), width = spec.head_width;
+    const std::int64_t keys = round_up(spec.length, Panels::kKeyAlignment), width = spec.head_width;
     ForwardScratch s;
-    s.keys = pieces.take<Word>(keys * width / depth);
-    s.values = pieces.take<Word>(keys * width / depth);
-    s.queries = pieces.take<Word>(kQueries * width / depth);
+    s.keys = pieces.take<Word>(keys * width / kDepth);
+    s.values = pieces.take<Word>(keys * width / kDepth);
+    s.queries = pieces.take<Word>(kQueries * width / kDepth);
     s.z = pieces.take<float>(kQueries * keys);
     s.y = pieces.take<float>(kQueries * width);
-    s.words = pieces.take<std::uint32_t>(RowWords::scratch_words(keys));
+    s.draws = pieces.take<std::uint16_t>(RowDraws::scratch_draws(keys));
     return s;
   }
 };
 
-template <typename Word>
+template <typename Panels>
 struct BackwardScratch {
+  using Word = typename Panels::Word;
+  static constexpr std::int64_t kDepth = Panels::kDepth;
+
   Word *keys_transposed, *values_transposed, *keys;  // of the head
   Word *queries, *dy, *queries_across, *dy_across;   // of a block
-  float *z, *dp, *dqueries, *dkeys, *dvalues, *log_sum_exp, *y_dy;
-  std::uint32_t* words[2];
+  float *z, *dp, *dqueries, *dkeys, *dvalues;
+  RowSums* sums;
+  std::uint16_t* draws[2];
 
-  template <std::int64_t depth>
   static BackwardScratch take(const AttentionSpec& spec, Pieces& pieces) {
-    const std::int64_t keys = round_up(spec.length, kKeyAlignment), width = spec.head_width;
+    const std::int64_t keys = round_up(spec.length, Panels::kKeyAlignment), width = spec.head_width;
     BackwardScratch s;
     for (Word** piece : {&s.keys_transposed, &s.values_transposed, &s.keys})
-      *piece = pieces.take<Word>(keys * width / depth);
+      *piece = pieces.take<Word>(keys * width / kDepth);
     for (Word** piece : {&s.queries, &s.dy, &s.queries_across, &s.dy_across})
-      *piece = pieces.take<Word>(kQueries * width / depth);
+      *piece = pieces.take<Word>(kQueries * width / kDepth);
     for (float** piece : {&s.z, &s.dp}) *piece = pieces.take<float>(kQueries * keys);
     s.dqueries = pieces.take<float>(kQueries * width);
     for (float** piece : {&s.dkeys, &s.dvalues}) *piece = pieces.take<float>(keys * width);
-    for (float** piece : {&s.log_sum_exp, &s.y_dy}) *piece = pieces.take<float>(kQueries);
-    for (std::uint32_t*& piece : s.words) piece = pieces.take<std::uint32_t>(RowWords::scratch_words(keys));
+    s.sums = pieces.take<RowSums>(kQueries);
+    for (std::uint16_t*& piece : s.draws) piece = pieces.take<std::uint16_t>(RowDraws::scratch_draws(keys));
     return s;
   }
 };
@@ -169,31 +180,31 @@ template <typename Panels>
 class CpuAttention final : public AttentionOp {
   using T = typename Panels::Stored;
   using Word = typename Panels::Word;
-  using Forward = ForwardScratch<Word>;
-  using Backward = BackwardScratch<Word>;
+  using Forward = ForwardScratch<Panels>;
+  using Backward = BackwardScratch<Panels>;
   static constexpr std::int64_t kDepth = Panels::kDepth;
 
  public:
   CpuAttention(const AttentionSpec& spec, Workspace& workspace) : spec_(spec), workspace_(workspace) {
     Pieces pieces(nullptr);
-    Backward::template take<kDepth>(spec_, pieces);  // holds all that forward needs, and more
+    Backward::take(spec_, pieces);  // holds all that forward needs, and more
     scratch_bytes_ = pieces.size_bytes();
     workspace_.reserve(workspace_.threads() * scratch_bytes_);
   }
 
   void forward(const AttentionForward& args) override {
-    for_all_heads<Forward>(args.key, args.lengths, [&](const Head& head, const auto& words, const Forward& scratch) {
+    for_all_heads<Forward>(args.key, args.lengths, [&](const Head& head, const auto& draws, const Forward& scratch) {
       const HeadRows<T> y = rows(values_at<T>(args.y), head, 1, 0);
       float* log_sum_exp = args.log_sum_exp + head.index * spec_.length;
-      forward(head, qkv(args.qkv, head), y, log_sum_exp, words, scratch);
+      forward(head, qkv(args.qkv, head), y, log_sum_exp, draws, scratch);
       store_zeros(y.part(head.length, spec_.length - head.length));
       std::fill_n(log_sum_exp + head.length, spec_.length - head.length, 0.0f);
     });
   }
 
   void backward(const AttentionBackward& args) override {
-    for_all_heads<Backward>(args.key, args.lengths, [&](const Head& head, const auto& words, const Backward& scratch) {
-      backward(args, head, words, scratch);
+    for_all_heads<Backward>(args.key, args.lengths, [&](const Head& head, const auto& draws, const Backward& scratch) {
+      backward(args, head, draws, scratch);
     });
   }
 
@@ -217,52 +228,55 @@ class CpuAttention final : public AttentionOp {
     return {there(0), there(1), there(2)};
   }
 
-  /// body(head, words, scratch) for every head. Each is computed by one thread, whichever is free.
+  /// body(head, draws, scratch) for every head. Each is computed by one thread, whichever is free.
   template <typename Scratch, typename Body>
   void for_all_heads(const DrawKey* key, const std::int32_t* lengths, const Body& body) {
-    const auto run = [&](const auto& words) {
+    const auto run = [&](const auto& draws) {
 #pragma omp parallel num_threads(workspace_.threads())
       {
         Pieces pieces(workspace_.scratch() + omp_get_thread_num() * scratch_bytes_);
-        const auto scratch = Scratch::template take<kDepth>(spec_, pieces);
+        const auto scratch = Scratch::take(spec_, pieces);
+        [[maybe_unused]] const typename Panels::ThreadState state;
 #pragma omp for schedule(dynamic)
         for (std::int64_t i = 0; i < spec_.n * spec_.num_heads; ++i) {
           const std::int64_t n = i / spec_.num_heads;
-          body(Head{i, n, i % spec_.num_heads, lengths[n]}, words, scratch);
+          body(Head{i, n, i % spec_.num_heads, lengths[n]}, draws, scratch);
         }
       }
     };
     if (key != nullptr && spec_.dropout > 0) {
-      run(RowWords(spec_, *key));
+      run(RowDraws(spec_, *key));
     } else {
-      run(NoWords());
+      run(NoDraws());
     }
   }
 
-  float kept_factor(const RowWords& /*words*/) const {
+  float kept_factor(const RowDraws& /*draws*/) const {
     return spec_.dropout_scale();
   }
-  static float kept_factor(const NoWords& /*words*/) {
+  static float kept_factor(const NoDraws& /*draws*/) {
     return 1;
   }
 
   /// Of the weights of a query and key 0.
-  std::int64_t first_word(const Head& head, std::int64_t query) const {
+  std::int64_t first_draw(const Head& head, std::int64_t query) const {
     return (head.index * spec_.length + query) * spec_.length;
   }
 
-  template <typename Words>
-  void forward(const Head& head, const Qkv& qkv, const HeadRows<T>& y, float* log_sum_exp, const Words& words,
+  template <typename Draws>
+  void forward(const Head& head, const Qkv& qkv, const HeadRows<T>& y, float* log_sum_exp, const Draws& draws,
                const Forward& s) const {
-    const std::int64_t num_keys = head.length, keys = round_up(num_keys, kKeyAlignment), width = spec_.head_width;
+    const std::int64_t num_keys = head.length, keys = round_up(num_keys, Panels::kKeyAlignment),
+                       width = spec_.head_width;
     const std::int64_t query_words = width / kDepth;
     pack_transposed<Panels>(qkv.keys, keys, s.keys);
     pack_interleaved<Panels>(qkv.values, keys, s.values);
     for (std::int64_t query = 0; query < num_keys; query += kQueries) {
-      const std::int64_t num = std::min(kQueries, num_keys - query), padded = round_up(num, kTileRows);
+      const std::int64_t num = std::min(kQueries, num_keys - query), padded = round_up(num, Panels::kQueryAlignment);
       pack_rows<Panels>(qkv.queries.part(query, num), padded, s.queries);
-      multiply<Panels>({.a = {s.queries, query_words, 1},
+      Panels::multiply({.a = {s.queries, query_words, 1},
                         .b = s.keys,
+                        .b_stride = keys,
                         .c = s.z,
                         .rows = padded,
                         .inner = query_words,
@@ -270,23 +284,24 @@ class CpuAttention final : public AttentionOp {
       float factors[kQueries];
       for (std::int64_t r = 0; r < num; ++r) {
         float sum = 0;
-        const std::uint32_t* drawn = words.draw(first_word(head, query + r), num_keys, s.words);
-        log_sum_exp[query + r] = weigh_row<Panels>(s.z + r * keys, num_keys, spec_.scale(), words, drawn, sum);
-        factors[r] = kept_factor(words) / sum;
+        const std::uint16_t* drawn = draws.draw(first_draw(head, query + r), num_keys, s.draws);
+        log_sum_exp[query + r] = weigh_row<Panels>(s.z + r * keys, num_keys, keys, spec_.scale(), draws, drawn, sum);
+        factors[r] = kept_factor(draws) / sum;
       }
-      multiply<Panels>({.a = {reinterpret_cast<const Word*>(s.z), keys, 1},
+      Panels::multiply({.a = {reinterpret_cast<const Word*>(s.z), keys, 1},
                         .b = s.values,
+                        .b_stride = width,
                         .c = s.y,
                         .rows = padded,
-                        .inner = (num_keys + kDepth - 1) / kDepth,
+                        .inner = keys / kDepth,
                         .columns = width});
       for (std::int64_t r = 0; r < num; ++r) store_scaled(s.y + r * width, factors[r], y.part(query + r, 1));
     }
   }
 
-  template <typename Words>
-  void backward(const AttentionBackward& args, const Head& head, const Words& words, const Backward& s) const {
-    const std::int64_t num_keys = head.length, keys = round_up(num_keys, kKeyAlignment);
+  template <typename Draws>
+  void backward(const AttentionBackward& args, const Head& head, const Draws& draws, const Backward& s) const {
+    const std::int64_t num_keys = head.length, keys = round_up(num_keys, Panels::kKeyAlignment);
     const std::int64_t missing = spec_.length - num_keys;
     const Qkv in = qkv(args.qkv, head);
     const HeadRows<T> dqueries = rows(values_at<T>(args.dqkv), head, 3, 0),
@@ -297,73 +312,96 @@ class CpuAttention final : public AttentionOp {
     pack_interleaved<Panels>(in.keys, keys, s.keys);
     for (std::int64_t query = 0; query < num_keys; query += kQueries) {
       const std::int64_t num = std::min(kQueries, num_keys - query);
-      backward_block(args, head, in.queries.part(query, num), query, words, s);
+      backward_block(args, head, in.queries.part(query, num), query, draws, s);
       store_scaled(s.dqueries, spec_.scale(), dqueries.part(query, num));
     }
-    store_scaled(s.dkeys, spec_.scale(), dkeys.part(0, num_keys));
-    store_scaled(s.dvalues, kept_factor(words), dvalues.part(0, num_keys));
+    store_sums_over_queries(s.dkeys, keys, spec_.scale(), dkeys.part(0, num_keys));
+    store_sums_over_queries(s.dvalues, keys, kept_factor(draws), dvalues.part(0, num_keys));
     for (const HeadRows<T>& d : {dqueries, dkeys, dvalues}) store_zeros(d.part(num_keys, missing));
   }
 
   /// A block of queries: all of s.dqueries, and its part of the sums s.dkeys and s.dvalues.
-  template <typename Words>
+  template <typename Draws>
   void backward_block(const AttentionBackward& args, const Head& head, const HeadRows<const T>& queries,
-                      std::int64_t query, const Words& words, const Backward& s) const {
-    const std::int64_t num_keys = head.length, keys = round_up(num_keys, kKeyAlignment), width = spec_.head_width;
-    const std::int64_t num = queries.num, padded = round_up(num, kTileRows), row_words = width / kDepth;
+                      std::int64_t query, const Draws& draws, const Backward& s) const {
+    const std::int64_t num_keys = head.length, keys = round_up(num_keys, Panels::kKeyAlignment);
+    const std::int64_t width = spec_.head_width, num = queries.num, padded = round_up(num, Panels::kQueryAlignment);
     const HeadRows<const T> dy = rows(values_at<T>(args.dy), head, 1, 0).part(query, num),
                             y = rows(values_at<T>(args.y), head, 1, 0).part(query, num);
     pack_rows<Panels>(queries, padded, s.queries);
     pack_rows<Panels>(dy, padded, s.dy);
-    pack_interleaved<Panels>(queries, padded, s.queries_across);
-    pack_interleaved<Panels>(dy, padded, s.dy_across);
-    multiply<Panels>({.a = {s.queries, row_words, 1},
-                      .b = s.keys_transposed,
-                      .c = s.z,
-                      .rows = padded,
-                      .inner = row_words,
-                      .columns = keys});
-    multiply<Panels>({.a = {s.dy, row_words, 1},
-                      .b = s.values_transposed,
-                      .c = s.dp,
-                      .rows = padded,
-                      .inner = row_words,
-                      .columns = keys});
-    std::copy_n(args.log_sum_exp + head.index * spec_.length + query, num, s.log_sum_exp);
-    std::fill(s.log_sum_exp + num, s.log_sum_exp + padded, 0.0f);
-    std::fill(s.y_dy + num, s.y_dy + padded, 0.0f);
-    for (std::int64_t r = 0; r < num; ++r) s.y_dy[r] = dot(dy.row(r), y.row(r));
+    multiply_by_keys(s.queries, s.keys_transposed, padded, keys, s.z);
+    multiply_by_keys(s.dy, s.values_transposed, padded, keys, s.dp);
+    const float* log_sum_exp = args.log_sum_exp + head.index * spec_.length + query;
+    for (std::int64_t r = 0; r < num; ++r) s.sums[r] = {log_sum_exp[r], dot(dy.row(r), y.row(r))};
+    std::fill(s.sums + num, s.sums + padded, RowSums{0, 0});
     for (std::int64_t r = 0; r < padded; r += kDepth) {
-      const std::uint32_t* drawn[kDepth];
+      const std::uint16_t* drawn[kDepth];
       for (std::int64_t i = 0; i < kDepth; ++i) {
-        mask_tail(s.z + (r + i) * keys, num_keys);
-        drawn[i] = words.draw(first_word(head, query + r + i), num_keys, s.words[i]);
+        mask_tail(s.z + (r + i) * keys, num_keys, keys);
+        drawn[i] = draws.draw(first_draw(head, query + r + i), num_keys, s.draws[i]);
       }
-      differentiate_rows<Panels>(s.z + r * keys, s.dp + r * keys, keys, num_keys, spec_.scale(), kept_factor(words),
-                                 s.log_sum_exp + r, s.y_dy + r, words, drawn);
+      differentiate_rows<Panels>(s.z + r * keys, s.dp + r * keys, keys, spec_.scale(), kept_factor(draws), s.sums + r,
+                                 draws, drawn);
     }
     const auto *p = reinterpret_cast<const Word*>(s.z), *dz = reinterpret_cast<const Word*>(s.dp);
-    const Word* dz_across = kDepth == 1 ? dz : p + keys;
-    multiply<Panels>({.a = {dz, keys, 1},
+    Panels::multiply({.a = {dz, keys, 1},
                       .b = s.keys,
+                      .b_stride = width,
                       .c = s.dqueries,
                       .rows = padded,
-                      .inner = (num_keys + kDepth - 1) / kDepth,
+                      .inner = keys / kDepth,
                       .columns = width});
-    multiply<Panels>({.a = {p, 1, kDepth * keys},
-                      .b = s.dy_across,
-                      .c = s.dvalues,
-                      .rows = keys,
-                      .inner = padded / kDepth,
-                      .columns = width,
-                      .add = query > 0});
-    multiply<Panels>({.a = {dz_across, 1, kDepth * keys},
-                      .b = s.queries_across,
-                      .c = s.dkeys,
-                      .rows = keys,
-                      .inner = padded / kDepth,
-                      .columns = width,
-                      .add = query > 0});
+    add_sums_over_queries(dy, s.dy_across, p, padded, keys, query > 0, s.dvalues);
+    add_sums_over_queries(queries, s.queries_across, kDepth == 1 ? dz : p + keys, padded, keys, query > 0, s.dkeys);
+  }
+
+  /// products (padded,keys) = rows (padded,D) transposed (D,keys)
+  void multiply_by_keys(const Word* rows, const Word* transposed, std::int64_t padded, std::int64_t keys,
+                        float* products) const {
+    const std::int64_t row_words = spec_.head_width / kDepth;
+    Panels::multiply({.a = {rows, row_words, 1},
+                      .b = transposed,
+                      .b_stride = keys,
+                      .c = products,
+                      .rows = padded,
+                      .inner = row_words,
+                      .columns = keys});
+  }
+
+  /// sums[k,d] [+]= sum over queries of weights[q,k] rows[q,d], where weights are p or dz as differentiate_rows has
+  /// written them.
+  void add_sums_over_queries(const HeadRows<const T>& rows, Word* packed, const Word* weights, std::int64_t padded,
+                             std::int64_t keys, bool add, float* sums) const {
+    const std::int64_t width = spec_.head_width, inner = padded / kDepth, weight_stride = kDepth * keys;
+    if constexpr (Panels::kSumsOverQueriesLieAcross) {
+      pack_across<Panels>(rows, padded, packed);
+      Panels::multiply({.a = {packed, inner, 1},
+                        .b = weights,
+                        .b_stride = weight_stride,
+                        .c = sums,
+                        .rows = width,
+                        .inner = inner,
+                        .columns = keys,
+                        .add = add});
+    } else {
+      pack_interleaved<Panels>(rows, padded, packed);
+      Panels::multiply({.a = {weights, 1, weight_stride},
+                        .b = packed,
+                        .b_stride = width,
+                        .c = sums,
+                        .rows = keys,
+                        .inner = inner,
+                        .columns = width,
+                        .add = add});
+    }
+  }
+  static void store_sums_over_queries(const float* sums, std::int64_t keys, float factor, const HeadRows<T>& to) {
+    if constexpr (Panels::kSumsOverQueriesLieAcross) {
+      store_scaled_across(sums, keys, factor, to);
+    } else {
+      store_scaled(sums, factor, to);
+    }
   }
 
   float dot(const T* a, const T* b) const {
@@ -383,6 +421,10 @@ template <>
 std::unique_ptr<AttentionOp> make_op(const AttentionSpec& spec, const Resources& resources) {
   if (spec.type == DataType::kFloat32)
     return std::make_unique<CpuAttention<FloatPanels<float>>>(spec, resources.workspace);
+#ifdef CONVOY_HAS_TILES
+  if (spec.head_width % (Bf16Panels::kDepth * kLanes) == 0 && may_use_tiles())
+    return std::make_unique<CpuAttention<TilePanels>>(spec, resources.workspace);
+#endif
 #ifdef CONVOY_HAS_BF16_PRODUCTS
   if (spec.head_width % (Bf16Panels::kDepth * kLanes) == 0)
     return std::make_unique<CpuAttention<Bf16Panels>>(spec, resources.workspace);

@@ -14,6 +14,7 @@
 #include "ops/cpu/lanes_simd.h"
 #include "ops/cpu/simd.h"
 #include "ops/cpu/small_products.h"
+#include "ops/cpu/tile_products.h"
 
 namespace convoy::ops::cpu {
 
@@ -34,9 +35,20 @@ struct HeadRows {
   return nearest | is_nan;
 }
 
+/// How vectors multiply: what a kind of panels says of its products.
+template <typename Factors>
+struct VectorProducts : Factors {
+  static constexpr std::int64_t kQueryAlignment = 8, kKeyAlignment = 16;  // of the numbers of rows and columns
+  /// Products whose sums are over queries: c (keys, width), or (width, keys) where left factors cannot be read across.
+  static constexpr bool kSumsOverQueriesLieAcross = false;
+  struct ThreadState {};  ///< while a thread multiplies
+
+  static void multiply(const SmallProduct<typename Factors::Word>& product) { cpu::multiply<Factors>(product); }
+};
+
 /// Stored as T, multiplied as floats; a factor that is computed is rounded to T and widened again.
 template <typename T>
-struct FloatPanels : FloatFactors {
+struct FloatPanels : VectorProducts<FloatFactors> {
   using Stored = T;
 
   /// kLanes words of a row from word i on.
@@ -61,7 +73,7 @@ struct FloatPanels : FloatFactors {
 
 #ifdef CONVOY_HAS_BF16_PRODUCTS
 /// Stored and multiplied in bf16, two at a time.
-struct Bf16Panels : Bf16Factors {
+struct Bf16Panels : VectorProducts<Bf16Factors> {
   using Stored = Bf16;
 
   [[gnu::always_inline]] static WordVec words(const Bf16* row, std::int64_t i) {
@@ -83,6 +95,17 @@ struct Bf16Panels : Bf16Factors {
     const WordVec words = rounded_words(v[0]) >> 16 | (rounded_words(v[1]) & 0xffff0000u);
     write(row + k, std::bit_cast<Vec>(words));
   }
+};
+#endif
+
+#ifdef CONVOY_HAS_TILES
+/// The same, multiplied by tiles.
+struct TilePanels : Bf16Panels {
+  static constexpr std::int64_t kQueryAlignment = 32, kKeyAlignment = 32;
+  static constexpr bool kSumsOverQueriesLieAcross = true;
+  using ThreadState = TileShapes;
+
+  static void multiply(const SmallProduct<Word>& product) { multiply_by_tiles(product); }
 };
 #endif
 
@@ -149,6 +172,48 @@ void pack_interleaved(const HeadRows<const typename Panels::Stored>& from, std::
     for (std::int64_t r = 0; r < kDepth; ++r) rows[r] = row + r < from.num ? from.row(row + r) : kZeros;
     for (std::int64_t d = 0; d < from.width; d += kLanes)
       write(out + d, std::bit_cast<Vec>(Panels::interleaved(rows, d)));
+  }
+}
+
+/// to (width, padded / depth): the transposed of pack_interleaved's words. padded: a multiple of depth * kLanes.
+template <typename Panels>
+void pack_across(const HeadRows<const typename Panels::Stored>& from, std::int64_t padded, typename Panels::Word* to) {
+  constexpr std::int64_t kDepth = Panels::kDepth;
+  using T = typename Panels::Stored;
+  alignas(64) static constexpr T kZeros[128] = {};
+  auto* out = reinterpret_cast<float*>(to);
+  for (std::int64_t word = 0; word < padded / kDepth; word += kLanes) {
+    for (std::int64_t d = 0; d < from.width; d += kLanes) {
+      WordVec block[kLanes];
+      for (std::int64_t i = 0; i < kLanes; ++i) {
+        const T* rows[kDepth];
+        for (std::int64_t r = 0; r < kDepth; ++r) {
+          const std::int64_t row = (word + i) * kDepth + r;
+          rows[r] = row < from.num ? from.row(row) : kZeros;
+        }
+        block[i] = Panels::interleaved(rows, d);
+      }
+      transpose(block);
+#pragma GCC unroll 16
+      for (std::int64_t i = 0; i < kLanes; ++i)
+        write(out + (d + i) * (padded / kDepth) + word, std::bit_cast<Vec>(block[i]));
+    }
+  }
+}
+
+/// to's rows = factor * from's columns, (width,padded) row by row. padded: a multiple of kLanes.
+template <typename T>
+void store_scaled_across(const float* from, std::int64_t padded, float factor, const HeadRows<T>& to) {
+  for (std::int64_t row = 0; row < to.num; row += kLanes) {
+    for (std::int64_t d = 0; d < to.width; d += kLanes) {
+      WordVec block[kLanes];
+#pragma GCC unroll 16
+      for (std::int64_t i = 0; i < kLanes; ++i)
+        block[i] = std::bit_cast<WordVec>(read<Vec>(from + (d + i) * padded + row));
+      transpose(block);
+      for (std::int64_t i = 0; i < std::min(kLanes, to.num - row); ++i)
+        write(to.row(row + i) + d, factor * std::bit_cast<Vec>(block[i]));
+    }
   }
 }
 

@@ -40,12 +40,59 @@ template <typename V>
   return (a & 0xffffffffu) * (b & 0xffffffffu);
 }
 
-/// The words of one layer for one micro-batch.
+/// (a ^ b) ^ c in one instruction where there is one: GCC 12 does not find it.
+[[gnu::always_inline]] inline LongVec exclusive_or(LongVec a, LongVec b, LongVec c) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(LongVec) == sizeof(__m512i))
+    return std::bit_cast<LongVec>(_mm512_ternarylogic_epi64(std::bit_cast<__m512i>(a), std::bit_cast<__m512i>(b),
+                                                            std::bit_cast<__m512i>(c), 0x96));
+#endif
+  return a ^ b ^ c;
+}
+
+/// Each 64-bit lane's upper half as its lower one; the upper one holds anything. By a shuffle, since products and
+/// shifts wait for the same part of the processor.
+template <int... i>
+[[gnu::always_inline]] inline LongVec upper_halves_as_lower(LongVec v, std::integer_sequence<int, i...> /*words*/) {
+  const auto words = std::bit_cast<WordVec>(v);
+  return std::bit_cast<LongVec>(__builtin_shufflevector(words, words, (i | 1)...));
+}
+[[gnu::always_inline]] inline LongVec upper_halves_as_lower(LongVec v) {
+  return upper_halves_as_lower(v, std::make_integer_sequence<int, int{kLanes}>{});
+}
+
+/// Half `half` of the draws in a vector of words.
+template <int half, int... i>
+[[gnu::always_inline]] inline HalfVec draws_in(WordVec words, std::integer_sequence<int, i...> /*draws*/) {
+  const auto draws = std::bit_cast<PairVec>(words);
+  return __builtin_shufflevector(draws, draws, (half * int{kLanes} + i)...);
+}
+template <int half>
+[[gnu::always_inline]] inline HalfVec draws_in(WordVec words) {
+  return draws_in<half>(words, std::make_integer_sequence<int, int{kLanes}>{});
+}
+
+/// v where the draw beside it is at least the threshold, elsewhere 0.
+[[gnu::always_inline]] inline Vec kept_values(HalfVec draws, std::uint16_t threshold, Vec v) {
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+  if constexpr (sizeof(Vec) == sizeof(__m512)) {
+    const __mmask16 kept =
+        _mm256_cmpge_epu16_mask(std::bit_cast<__m256i>(draws), _mm256_set1_epi16(static_cast<std::int16_t>(threshold)));
+    return _mm512_maskz_mov_ps(kept, v);
+  }
+#endif
+  using ShortVec = std::int16_t __attribute__((vector_size(kVectorBytes / 2)));
+  const auto kept = __builtin_convertvector(ShortVec(draws >= threshold), IntVec);
+  return std::bit_cast<Vec>(std::bit_cast<IntVec>(v) & kept);
+}
+
+/// The words of one layer for one micro-batch, two draws in each: the low half first.
 class LayerWords {
  public:
   static constexpr std::int64_t kNumVectors = 4;                   ///< of one draw
   static constexpr std::int64_t kNumWords = kNumVectors * kLanes;  ///< of one draw
   static constexpr std::int64_t kNumBlocks = kNumWords / 4;        ///< of one draw
+  static constexpr std::int64_t kNumDraws = 2 * kNumWords;         ///< of 16 bits
 
   LayerWords(const DrawKey& key, std::uint64_t layer)
       : micro_batch_(key.micro_batch & 0xffffffffu), step_low_(key.step & 0xffffffffu), step_high_(key.step >> 32) {
@@ -96,7 +143,7 @@ class LayerWords {
     const auto k0 = std::bit_cast<LongVec>(WordVec{} + key.low), k1 = std::bit_cast<LongVec>(WordVec{} + key.high);
     const LongVec p0 = product_of_lower_halves(c.w0, LongVec{} + 0xD2511F53u);
     const LongVec p1 = product_of_lower_halves(c.w2, LongVec{} + 0xCD9E8D57u);
-    c = {(p1 >> 32) ^ c.w1 ^ k0, p1, (p0 >> 32) ^ c.w3 ^ k1, p0};
+    c = {exclusive_or(upper_halves_as_lower(p1), c.w1, k0), p1, exclusive_or(upper_halves_as_lower(p0), c.w3, k1), p0};
   }
 
   /// Each counter's four words beside each other.

@@ -14,7 +14,7 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-constexpr std::int64_t kDraw = LayerWords::kNumWords;      // values whose words are drawn at a time
+constexpr std::int64_t kDraw = LayerWords::kNumDraws;      // values that are drawn for at a time
 constexpr std::int64_t kDrawsWorthThreads = 8192 / kDraw;  // below, waking threads costs more than the loop
 
 /// A value as it is read again after T stored it.
@@ -65,11 +65,15 @@ class CpuDropout final : public DropoutOp {
                                    T* y) const {
     WordVec words[LayerWords::kNumVectors];
     layer.draw(static_cast<std::uint32_t>(draw * LayerWords::kNumBlocks), words);
-    const std::uint32_t threshold = spec_.threshold();
+    const auto threshold = static_cast<std::uint16_t>(spec_.threshold());
     const float scale = spec_.scale();
+    const auto drop_vector = [&](HalfVec draws, std::int64_t i) {
+      const Vec v = kept_values(draws, threshold, scale * read<Vec>(x + i));
+      write(y + i, kAdds ? read<Vec>(residual + i) + as_stored<T>(v) : v);
+    };
     for (std::int64_t i = 0; i < LayerWords::kNumVectors; ++i) {
-      const Vec scaled = scale * read<Vec>(x + i * kLanes), v = words[i] < threshold ? Vec{} : scaled;
-      write(y + i * kLanes, kAdds ? read<Vec>(residual + i * kLanes) + as_stored<T>(v) : v);
+      drop_vector(draws_in<0>(words[i]), 2 * i * kLanes);
+      drop_vector(draws_in<1>(words[i]), (2 * i + 1) * kLanes);
     }
   }
 

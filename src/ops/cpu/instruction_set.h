@@ -39,6 +39,10 @@ extern const InstructionSet kCompiledFor;
 /// What this processor has. Of processors that are not x86, everything is assumed.
 InstructionSet processor_extensions();
 
+/// Whether this processor has tiles for products in bf16 (AMX), and the system lets this process use them, which it
+/// asks for. They are not among the extensions: no ordinary loop uses them, and who lacks them does without.
+bool may_use_tiles();
+
 /// Names of the extensions in `needed` that `available` lacks, "avx512f avx512bw"; empty where there are none.
 std::string missing_extensions(const InstructionSet& needed, const InstructionSet& available);
 

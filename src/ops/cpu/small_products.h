@@ -44,12 +44,13 @@ struct LeftFactor {
   std::int64_t row_stride, inner_stride;
 };
 
-/// c (rows,columns) = [c +] a (rows,inner) b (inner,columns), where b and c lie row by row, 64-byte aligned. Each value
-/// is summed in the order of `inner`, wherever a block begins.
+/// c (rows,columns) = [c +] a (rows,inner) b (inner,columns), where b and c lie row by row, 64-byte aligned; from one
+/// row of b to the next b_stride words. Each value is summed in the order of `inner`, wherever a block begins.
 template <typename Word>
 struct SmallProduct {
   LeftFactor<Word> a;
   const Word* b;
+  std::int64_t b_stride;
   float* c;
   std::int64_t rows, inner, columns;  ///< rows a multiple of 8, columns of kLanes; inner counts words
   bool add = false;
@@ -71,7 +72,7 @@ template <typename Factors, int rows, int vectors>
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; ++v) sums[r][v] = product.add ? read<Vec>(c + r * columns + v * kLanes) : Vec{};
   }
-  for (std::int64_t i = 0; i < product.inner; ++i, a += a_inner, b += columns) {
+  for (std::int64_t i = 0; i < product.inner; ++i, a += a_inner, b += product.b_stride) {
 #pragma GCC unroll 8
     for (int r = 0; r < rows; ++r) {
 #pragma GCC unroll 4

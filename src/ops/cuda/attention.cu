@@ -145,12 +145,12 @@ __global__ void __launch_bounds__(TileShape<T, kWidth>::kThreads, TileShape<T, k
   }
   for (std::int64_t other = 0; begin < num && other < num; other += Shape::kOthers) {
     const std::int64_t query0 = kOwnQueries ? begin : other, key0 = kOwnQueries ? other : begin;
-    const std::int64_t first_word = (at.head() * args.length + query0) * args.length + key0;
+    const std::int64_t first_draw = (at.head() * args.length + query0) * args.length + key0;
     __syncthreads();
     load_tile<T, kWidth>(part_of_qkv(kOwnQueries ? 1 : 0), other, num, other_z);
     load_tile<T, kWidth>(dy_or(!kOwnQueries), other, num, other_dp);
     if constexpr (!kOwnQueries) load_queries(other);
-    if (args.key != nullptr) kept.draw(*args.key, args.layer, args.threshold, first_word, args.length);
+    if (args.key != nullptr) kept.draw(*args.key, args.layer, args.threshold, first_draw, args.length);
     __syncthreads();
 #pragma unroll 1
     for (int group = 0; group < Shape::kOthers; group += 16) {
@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(TileShape<T, kWidth>::kThreads, TileShape<T, k
                     other_row = group + 8 * j + 2 * lane_place() + i % 2;
           const int query = kOwnQueries ? own_row : other_row, key = kOwnQueries ? other_row : own_row;
           const bool there = begin + own_row < num && other + other_row < num;
-          const bool is_kept = args.key == nullptr || kept.at(query, key, first_word, args.length);
+          const bool is_kept = args.key == nullptr || kept.at(query, key, first_draw, args.length);
           const float p = there ? exp2f(z[j][i] * args.scale * kLog2E - log_sum_exp[query]) : 0.0f;
           if constexpr (kOfDz) {
             z[j][i] = p * ((is_kept ? args.dropout_scale * dp[j][i] : 0.0f) - y_dy[query]);

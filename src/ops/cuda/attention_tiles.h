@@ -100,30 +100,34 @@ __device__ void multiply_columns(const Pair<T> (&weights)[4], const T (*other)[k
   multiply_add(weights, b, c);
 }
 
-/// Which weights of kQueries x kKeys are kept, drawn by all threads of the block: four neighbouring keys' bits in a
+/// Which weights of kQueries x kKeys are kept, drawn by all threads of the block: eight neighbouring keys' bits in a
 /// byte, a block of words.
 template <int kQueries, int kKeys>
 struct KeptWeights {
   static constexpr int kNumQueries = kQueries;
-  static constexpr int kBlocks = kKeys / 4 + 1;  ///< one more where words begin in the middle of a block
+  static constexpr int kBlocks = kKeys / kDrawsOfBlock + 1;  ///< one more where draws begin in the middle of a block
 
   unsigned char bits[kQueries][kBlocks];
 
-  /// Of query 0 and key 0: word `first` of the layer; the next query's is `stride` later.
+  /// Of query 0 and key 0: draw `first` of the layer; the next query's is `stride` later.
   __device__ void draw(const DrawKey& key, std::uint64_t layer, std::uint32_t threshold, std::int64_t first,
                        std::int64_t stride) {
     for (int i = static_cast<int>(threadIdx.x); i < kQueries * kBlocks; i += static_cast<int>(blockDim.x)) {
       const int query = i / kBlocks, block = i % kBlocks;
-      const DrawnWords words = draw_words(key, layer, static_cast<std::uint32_t>((first + query * stride) / 4 + block));
+      const std::int64_t block_of_query = (first + query * stride) / kDrawsOfBlock;
+      const DrawnWords words = draw_words(key, layer, static_cast<std::uint32_t>(block_of_query + block));
       unsigned kept = 0;
 #pragma unroll
-      for (int word = 0; word < 4; ++word) kept |= (words[word] < threshold ? 0u : 1u) << word;
+      for (int word = 0; word < 4; ++word) {
+        kept |= ((words[word] & 0xffffu) < threshold ? 0u : 1u) << (2 * word);
+        kept |= (words[word] >> 16 < threshold ? 0u : 1u) << (2 * word + 1);
+      }
       bits[query][block] = static_cast<unsigned char>(kept);
     }
   }
   __device__ bool at(int query, int key, std::int64_t first, std::int64_t stride) const {
-    const unsigned offset = static_cast<unsigned>(first + query * stride) % 4 + static_cast<unsigned>(key);
-    return (bits[query][offset / 4] >> (offset % 4) & 1) != 0;
+    const unsigned offset = static_cast<unsigned>(first + query * stride) % kDrawsOfBlock + static_cast<unsigned>(key);
+    return (bits[query][offset / kDrawsOfBlock] >> (offset % kDrawsOfBlock) & 1) != 0;
   }
 };
 

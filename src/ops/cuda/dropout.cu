@@ -19,8 +19,10 @@ struct Rule {
   float scale;
 };
 
-__device__ std::uint32_t word(const DrawnWords& words, int i) {
-  return i < 2 ? (i == 0 ? words[0] : words[1]) : (i == 2 ? words[2] : words[3]);
+/// Of a block of words, as DropoutOp has it.
+__device__ std::uint32_t draw(const DrawnWords& words, int i) {
+  const std::uint32_t word = i < 4 ? (i < 2 ? words[0] : words[1]) : (i < 6 ? words[2] : words[3]);
+  return i % 2 == 0 ? word & 0xffffu : word >> 16;
 }
 
 /// Grid: over count / kWidth. A thread's values are a part of a block of words, or some blocks. The sum is of what
@@ -32,10 +34,12 @@ __global__ void __launch_bounds__(kThreads) drop(Rule rule, const DrawKey* key, 
   float v[kWidth];
   load<kWidth>(x + begin, v);
   DrawnWords words;
+  const int first = kWidth % kDrawsOfBlock == 0 ? 0 : static_cast<int>(begin % kDrawsOfBlock);
 #pragma unroll
   for (int i = 0; i < kWidth; ++i) {
-    if (i % 4 == 0) words = draw_words(*key, rule.layer, static_cast<std::uint32_t>((begin + i) / 4));
-    const bool is_dropped = word(words, kWidth == 1 ? static_cast<int>(begin % 4) : i % 4) < rule.threshold;
+    if (i % kDrawsOfBlock == 0)
+      words = draw_words(*key, rule.layer, static_cast<std::uint32_t>((begin + i) / kDrawsOfBlock));
+    const bool is_dropped = draw(words, first + i % kDrawsOfBlock) < rule.threshold;
     v[i] = is_dropped ? 0.0f : __fmul_rn(rule.scale, v[i]);
   }
   if constexpr (kAdds) {
