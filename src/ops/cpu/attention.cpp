@@ -23,6 +23,7 @@ namespace convoy::ops::cpu {
 namespace {
 
 constexpr std::int64_t kQueries = 32;  // of a block: its rows of z stay in the second cache up to T = 2000
+constexpr int kRowsAtATime = 4;        // of z
 constexpr float kLog2E = std::numbers::log2e_v<float>;
 
 /// The draws of rows of weights, one row at a time.
@@ -75,23 +76,39 @@ void mask_tail(float* z, std::int64_t num_keys, std::int64_t padded) {
   std::fill(z + num_keys, z + padded, -INFINITY);
 }
 
-/// Overwrites a row of z by w = exp(scale (z - max z)), dropped or not, as factors; returns what the spec's contract
-/// calls log_sum_exp, and in `sum` the sum of all w before they are dropped.
+/// Overwrites neighbouring rows of z by w = exp(scale (z - max z)), dropped or not, as factors. Of each row: what the
+/// spec's contract calls log_sum_exp, and the sum of all w before they are dropped. Some rows at a time, since each
+/// maximum and sum is a chain of operations.
 template <typename Panels, typename Draws>
-float weigh_row(float* z, std::int64_t num_keys, std::int64_t padded, float scale, const Draws& draws,
-                const std::uint16_t* drawn, float& sum) {
-  mask_tail(z, num_keys, padded);
-  Vec largest = read<Vec>(z);
-  for (std::int64_t k = kLanes; k < padded; k += kLanes) largest = larger(largest, read<Vec>(z + k));
-  const float max = max_of_lanes(largest), to_log2 = scale * kLog2E, base = max * to_log2;
-  Vec sums{};
-  for (std::int64_t k = 0; k < padded; k += kLanes) {
-    const Vec w = power_of_2(to_log2 * read<Vec>(z + k) - base);
-    sums += w;
-    Panels::store_along_row(z, k, draws.kept(drawn + k, w));
+void weigh_rows(float* z, std::int64_t num_keys, std::int64_t padded, float scale, const Draws& draws,
+                const std::uint16_t* const (&drawn)[kRowsAtATime], float* log_sum_exp, float* sums) {
+  const float to_log2 = scale * kLog2E;
+  Vec largest[kRowsAtATime], w_sums[kRowsAtATime] = {};
+  for (int r = 0; r < kRowsAtATime; ++r) {
+    mask_tail(z + r * padded, num_keys, padded);
+    largest[r] = read<Vec>(z + r * padded);
   }
-  sum = sum_of_lanes(sums);
-  return static_cast<float>(double{scale} * double{max} + std::log(double{sum}));
+  for (std::int64_t k = kLanes; k < padded; k += kLanes) {
+#pragma GCC unroll 4
+    for (int r = 0; r < kRowsAtATime; ++r) largest[r] = larger(largest[r], read<Vec>(z + r * padded + k));
+  }
+  float max[kRowsAtATime], base[kRowsAtATime];
+  for (int r = 0; r < kRowsAtATime; ++r) {
+    max[r] = max_of_lanes(largest[r]);
+    base[r] = max[r] * to_log2;
+  }
+  for (std::int64_t k = 0; k < padded; k += kLanes) {
+#pragma GCC unroll 4
+    for (int r = 0; r < kRowsAtATime; ++r) {
+      const Vec w = power_of_2(to_log2 * read<Vec>(z + r * padded + k) - base[r]);
+      w_sums[r] += w;
+      Panels::store_along_row(z + r * padded, k, draws.kept(drawn[r] + k, w));
+    }
+  }
+  for (int r = 0; r < kRowsAtATime; ++r) {
+    sums[r] = sum_of_lanes(w_sums[r]);
+    log_sum_exp[r] = static_cast<float>(double{scale} * double{max[r]} + std::log(double{sums[r]}));
+  }
 }
 
 /// What differentiate_rows reads of a row of z, beside z and dp.
@@ -134,7 +151,7 @@ struct ForwardScratch {
 
   Word *keys, *values, *queries;
   float *z, *y;
-  std::uint16_t* draws;
+  std::uint16_t* draws[kRowsAtATime];
 
   static ForwardScratch take(const AttentionSpec& spec, Pieces& pieces) {
     const std::int64_t keys = round_up(spec.length, Panels::kKeyAlignment), width = spec.head_width;
@@ -144,7 +161,7 @@ struct ForwardScratch {
     s.queries = pieces.take<Word>(kQueries * width / kDepth);
     s.z = pieces.take<float>(kQueries * keys);
     s.y = pieces.take<float>(kQueries * width);
-    s.draws = pieces.take<std::uint16_t>(RowDraws::scratch_draws(keys));
+    for (std::uint16_t*& piece : s.draws) piece = pieces.take<std::uint16_t>(RowDraws::scratch_draws(keys));
     return s;
   }
 };
@@ -281,13 +298,14 @@ class CpuAttention final : public AttentionOp {
                         .rows = padded,
                         .inner = query_words,
                         .columns = keys});
-      float factors[kQueries];
-      for (std::int64_t r = 0; r < num; ++r) {
-        float sum = 0;
-        const std::uint16_t* drawn = draws.draw(first_draw(head, query + r), num_keys, s.draws);
-        log_sum_exp[query + r] = weigh_row<Panels>(s.z + r * keys, num_keys, keys, spec_.scale(), draws, drawn, sum);
-        factors[r] = kept_factor(draws) / sum;
+      float sums[kQueries], logs[kQueries];
+      for (std::int64_t r = 0; r < padded; r += kRowsAtATime) {
+        const std::uint16_t* drawn[kRowsAtATime];
+        for (int i = 0; i < kRowsAtATime; ++i)
+          drawn[i] = draws.draw(first_draw(head, query + r + i), num_keys, s.draws[i]);
+        weigh_rows<Panels>(s.z + r * keys, num_keys, keys, spec_.scale(), draws, drawn, logs + r, sums + r);
       }
+      std::copy_n(logs, num, log_sum_exp + query);
       Panels::multiply({.a = {reinterpret_cast<const Word*>(s.z), keys, 1},
                         .b = s.values,
                         .b_stride = width,
@@ -295,7 +313,8 @@ class CpuAttention final : public AttentionOp {
                         .rows = padded,
                         .inner = keys / kDepth,
                         .columns = width});
-      for (std::int64_t r = 0; r < num; ++r) store_scaled(s.y + r * width, factors[r], y.part(query + r, 1));
+      for (std::int64_t r = 0; r < num; ++r)
+        store_scaled(s.y + r * width, kept_factor(draws) / sums[r], y.part(query + r, 1));
     }
   }
 

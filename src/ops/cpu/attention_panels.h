@@ -28,13 +28,6 @@ struct HeadRows {
   HeadRows part(std::int64_t begin, std::int64_t count) const { return {row(begin), stride, count, width}; }
 };
 
-/// The bits of a Vec as rounded_to_bf16 has them in the upper halves; the lower halves hold anything.
-[[gnu::always_inline]] inline WordVec rounded_words(Vec v) {
-  const auto bits = std::bit_cast<WordVec>(v);
-  const WordVec nearest = bits + 0x7fffu + (bits >> 16 & 1u), is_nan = std::bit_cast<WordVec>(v != v);
-  return nearest | is_nan;
-}
-
 /// How vectors multiply: what a kind of panels says of its products.
 template <typename Factors>
 struct VectorProducts : Factors {
@@ -84,16 +77,22 @@ struct Bf16Panels : VectorProducts<Bf16Factors> {
   [[gnu::always_inline]] static WordVec zipped(HalfVec a, HalfVec b, std::integer_sequence<int, i...> /*halves*/) {
     return std::bit_cast<WordVec>(__builtin_shufflevector(a, b, (i / 2 + i % 2 * int{kLanes})...));
   }
+  template <int... i>
+  [[gnu::always_inline]] static WordVec zipped(PairVec halves, std::integer_sequence<int, i...> /*halves*/) {
+    return std::bit_cast<WordVec>(__builtin_shufflevector(halves, halves, (i / 2 + i % 2 * int{kLanes})...));
+  }
   [[gnu::always_inline]] static WordVec interleaved(const Bf16* const (&rows)[2], std::int64_t d) {
     const auto halves = [d](const Bf16* row) { return HalfVec(*reinterpret_cast<const HalfVecAt*>(row + d)); };
     return zipped(halves(rows[0]), halves(rows[1]), std::make_integer_sequence<int, 2 * int{kLanes}>{});
   }
+  // By the processor's own rounding, which takes what is below 2^-126 for 0.
   [[gnu::always_inline]] static void store_along_row(float* row, std::int64_t k, Vec v) {
-    write(reinterpret_cast<Bf16*>(row) + k, v);
+    const auto halves = std::bit_cast<HalfVec>(_mm512_cvtneps_pbh(v));
+    *reinterpret_cast<HalfVecAt*>(reinterpret_cast<Bf16*>(row) + k) = halves;
   }
   [[gnu::always_inline]] static void store_across_rows(float* row, std::int64_t k, const Vec (&v)[2]) {
-    const WordVec words = rounded_words(v[0]) >> 16 | (rounded_words(v[1]) & 0xffff0000u);
-    write(row + k, std::bit_cast<Vec>(words));
+    const auto halves = std::bit_cast<PairVec>(_mm512_cvtne2ps_pbh(v[1], v[0]));
+    write(row + k, std::bit_cast<Vec>(zipped(halves, std::make_integer_sequence<int, 2 * int{kLanes}>{})));
   }
 };
 #endif

@@ -4,7 +4,7 @@
 
 #include <bit>
 
-#include "ops/cpu/simd.h"
+#include "ops/cpu/lanes_simd.h"
 
 namespace convoy::ops::cpu {
 
@@ -13,7 +13,7 @@ namespace convoy::ops::cpu {
 /// [-1/2, 1/2] is exact. 2^r is a polynomial of degree 6, which Remez' algorithm gives: relative error 2.6e-9.
 [[gnu::always_inline]] inline Vec power_of_2(Vec x) {
   constexpr float kRounder = 0x1.8p23f;
-  x = x < -125.0f ? Vec{} - 125.0f : x;
+  x = larger(Vec{} - 125.0f, x);
   const Vec shifted = x + kRounder, r = x - (shifted - kRounder);
   Vec p = Vec{} + 1.55946776e-4f;
   p = p * r + 1.34066439e-3f;

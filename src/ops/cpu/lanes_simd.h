@@ -5,6 +5,10 @@
 #include <cstdint>
 #include <utility>
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 #include "ops/cpu/simd.h"
 
 namespace convoy::ops::cpu {
@@ -25,8 +29,12 @@ template <int distance = int{kLanes} / 2>
   }
 }
 
-/// Of NaN and a number any of the two.
+/// b where one of the two is NaN.
 [[gnu::always_inline]] inline Vec larger(Vec a, Vec b) {
+#if defined(__AVX512F__)
+  // GCC 12 makes a comparison and a choice of it. Masked by nothing, as in draw_words_simd.h.
+  if constexpr (sizeof(Vec) == sizeof(__m512)) return _mm512_maskz_max_ps(0xffff, a, b);
+#endif
   return a > b ? a : b;
 }
 template <int distance = int{kLanes} / 2>

@@ -264,7 +264,7 @@ TEST_P(AttentionTest, RefusesWhatNoDeviceComputes) {
   EXPECT_NE(message({.n = 1, .length = 8, .num_heads = 2, .head_width = 32, .dropout = 1}).find("less than 1"),
             std::string::npos);
   EXPECT_NE(
-      message({.n = 1 << 10, .length = 1 << 12, .num_heads = 2, .head_width = 32, .dropout = 0.5f}).find("weights"),
+      message({.n = 1 << 11, .length = 1 << 12, .num_heads = 2, .head_width = 32, .dropout = 0.5f}).find("weights"),
       std::string::npos);
 }
 
