@@ -3,6 +3,7 @@
 
 #include "convoy/ops/backend.h"
 
+#include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
 #include "step/rank_runtime.h"
 
@@ -33,6 +34,38 @@ TEST(MemoryPlan, IsWhatTheDeviceGives) {
       EXPECT_LE(allocated, planned + scratch + padding) << stages << " stages, stage " << grid.stage();
       EXPECT_GE(allocated, 0.8 * (planned + scratch)) << stages << " stages, stage " << grid.stage();
     }
+  }
+}
+
+// Attention's products of all words with all words would be N * H * T^2 floats in each layer.
+TEST(MemoryPlan, AnEncodersGrowsWithTheLengthOfTextsAndNotWithItsSquare) {
+  constexpr std::int64_t kTexts = 2, kHeads = 4, kLayers = 2;
+  struct Bytes {
+    double planned, allocated;
+  };
+  const ProcessGrid grid(world(), 1);
+  const auto bytes_at = [&](std::int64_t length) {
+    const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
+    RankRuntime runtime(
+        {.network = {.name = "transformer",
+                     .input = TextShape{.length = length, .vocabulary = 50},
+                     .transformer = {.layers = kLayers, .heads = kHeads, .width = 64, .feedforward = 64},
+                     .micro_batch = kTexts,
+                     .num_classes = 2},
+         .batch = {.global = 8 * kTexts, .micro = kTexts}},
+        grid, *backend);
+    FixedBatch batch(runtime, /*seed=*/1);
+    runtime.train_step(batch, 0.01);
+    runtime.finish();
+    return Bytes{static_cast<double>(runtime.plan().memory_of(0).total()),
+                 static_cast<double>(backend->device().allocated_bytes())};
+  };
+  const Bytes quarter = bytes_at(256), half = bytes_at(512), whole = bytes_at(1024);
+  const double square = kTexts * kHeads * 1024.0 * 1024.0 * sizeof(float);
+  for (const auto part : {&Bytes::planned, &Bytes::allocated}) {
+    // 2 where memory is linear, but for what is rounded up; 4 where squares of the length dominate.
+    EXPECT_NEAR((whole.*part - half.*part) / (half.*part - quarter.*part), 2, 0.1);
+    EXPECT_LT(whole.*part, square);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <boost/program_options.hpp>
+#include <sys/resource.h>
 
 #include "convoy/base/median.h"
 #include "convoy/comm/process_grid.h"
@@ -144,7 +145,7 @@ constexpr int kWarmSteps = 3;  // a device with graphs issues the first, capture
 
 struct Result {
   std::vector<double> step_seconds, yardstick_seconds;
-  std::int64_t memory_bytes = 0;
+  std::int64_t memory_bytes = 0, planned_bytes = 0;
   OpSeconds ops;
   ExecutorTimes times;
   double seconds = 0;
@@ -191,6 +192,7 @@ Result measure(const Options& options, const ProcessGrid& grid, RankRuntime& run
   for (std::int64_t step = 0; step < options.steps; ++step) measurement.run_step(result);
   if (backend != nullptr) result.ops = backend->seconds();
   result.memory_bytes = runtime.device().allocated_bytes();
+  result.planned_bytes = runtime.plan().memory_of(grid.stage()).total();
   result.times = difference(runtime.times(), before);
   return result;
 }
@@ -209,6 +211,16 @@ void run_paced(const Options& options, const ProcessGrid& grid, RankRuntime& run
   }
 }
 
+double in_mib(std::int64_t bytes) {
+  return static_cast<double>(bytes) / (1 << 20);
+}
+
+std::int64_t peak_of_process_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return 1024 * static_cast<std::int64_t>(usage.ru_maxrss);
+}
+
 template <typename Body>
 void for_families(const OpSeconds& ops, Body&& body) {
   for (int i = 0; i < static_cast<int>(Family::kNum); ++i) body(name_of(Family{i}), ops[Family{i}]);
@@ -222,11 +234,12 @@ void print(const Options& options, const ProcessGrid& grid, const Result& result
   fmt::print("{} of {}  {}  global {}  micro {}  grid {}x{}  {} threads per rank  {}\n", options.model,
              to_string(input_of(options)), options.precision, options.global, options.micro, grid.num_stages(),
              grid.num_replicas(), options.threads, options.schedule);
-  fmt::print("  {:.2f} ms per step   {:.2f} samples/s   (median of {}, {:.2f} .. {:.2f} ms)   {:.0f} MiB\n", 1e3 * step,
+  fmt::print("  {:.2f} ms per step   {:.2f} samples/s   (median of {}, {:.2f} .. {:.2f} ms)\n", 1e3 * step,
              static_cast<double>(options.global) / step, options.steps,
              1e3 * *std::min_element(result.step_seconds.begin(), result.step_seconds.end()),
-             1e3 * *std::max_element(result.step_seconds.begin(), result.step_seconds.end()),
-             static_cast<double>(result.memory_bytes) / (1 << 20));
+             1e3 * *std::max_element(result.step_seconds.begin(), result.step_seconds.end()));
+  fmt::print("  memory, MiB: planned {:.0f}, allocated {:.0f}, the process at most {:.0f}\n",
+             in_mib(result.planned_bytes), in_mib(result.memory_bytes), in_mib(peak_of_process_bytes()));
   fmt::print("  of rank 0's step:");
   const auto part = [&](const char* name, double seconds) {
     if (seconds > 0)

@@ -160,6 +160,12 @@ class TimedDropout final : public TimedOp<ops::DropoutOp> {
   void run_and_add(const ops::DrawKey* key, const void* x, const void* residual, void* y) override {
     time(Family::kDropout, [&] { inner().run_and_add(key, x, residual, y); });
   }
+  void relu_and_run(const ops::DrawKey* key, const void* x, void* y) override {
+    time(Family::kDropout, [&] { inner().relu_and_run(key, x, y); });
+  }
+  void backward_of_relu(const void* y, const void* dy, void* dx) override {
+    time(Family::kDropout, [&] { inner().backward_of_relu(y, dy, dx); });
+  }
 };
 
 class TimedEmbedding final : public TimedOp<ops::EmbeddingOp> {

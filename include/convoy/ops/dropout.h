@@ -56,6 +56,12 @@ class DropoutOp {
   /// y = residual + dropout(x), the sum after a Transformer's dropout in one pass: the bits of run(key, x, y) and then
   /// ElementwiseOps::add of the residual. y may be x or the residual.
   virtual void run_and_add(const DrawKey* key, const void* x, const void* residual, void* y) = 0;
+  /// y = dropout(max(0, x)), a Transformer's activation and dropout in one pass: the bits of ActivationOp and then
+  /// run(key, x, y). y may be x.
+  virtual void relu_and_run(const DrawKey* key, const void* x, void* y) = 0;
+  /// dx = scale * dy where y is above 0, elsewhere 0, of the y that relu_and_run has written, which tells what was
+  /// dropped: the bits of run(key, dy, dx) and then ActivationOp's. dx may be dy.
+  virtual void backward_of_relu(const void* y, const void* dy, void* dx) = 0;
 };
 
 }  // namespace convoy::ops

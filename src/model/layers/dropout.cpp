@@ -1,36 +1,48 @@
 /// Nothing is stored: backward draws again.
 #include "model/layers/dropout.h"
 
+#include "model/layers/sum.h"
+
 namespace convoy {
 
-namespace {
+bool Dropout::merge(Layer& next) {
+  if (has_residual() || dynamic_cast<Sum*>(&next) == nullptr) return false;
+  // The residual's gradient is dy, which must stay.
+  inputs.front().rule = GradientRule::kWrites;
+  const LayerInput* residual = next.inputs.data();
+  if (residual->tensor == &y()) ++residual;
+  if (residual->tensor == &y()) return false;  // added to itself
+  inputs.push_back({residual->tensor, GradientRule::kIsTheSame});
+  return true;
+}
 
-class Dropout final : public Layer {
- public:
-  explicit Dropout(const ops::DropoutSpec& spec) : spec_(spec) {}
+void Dropout::create_ops(ops::Backend& backend) {
+  op_ = backend.create<ops::DropoutOp>(spec_);
+  elementwise_ = &backend.elementwise();
+}
 
-  void create_ops(ops::Backend& backend) override {
-    op_ = backend.create<ops::DropoutOp>(spec_);
-    elementwise_ = &backend.elementwise();
+void Dropout::forward(const Frame& frame) const {
+  const std::byte *x_data = frame[x().location],
+                  *residual = has_residual() ? frame[inputs[1].tensor->location] : nullptr;
+  std::byte* y_data = frame[y().location];
+  if (frame.training) {
+    has_residual() ? op_->run_and_add(frame.draw_key, x_data, residual, y_data)
+                   : op_->run(frame.draw_key, x_data, y_data);
+  } else if (has_residual()) {
+    elementwise_->add(spec_.type, residual, x_data, y_data, spec_.count);
+  } else if (x_data != y_data) {
+    elementwise_->copy(x_data, y_data, spec_.count * size_of(spec_.type));
   }
-  void forward(const Frame& frame) const override { run(frame, frame[x().location], frame[y().location]); }
-  void backward_input(const Frame& frame) const override { run(frame, frame[dy()], frame[dx()]); }
+}
 
- private:
-  void run(const Frame& frame, const std::byte* from, std::byte* to) const {
-    if (frame.training) {
-      op_->run(frame.draw_key, from, to);
-    } else if (from != to) {
-      elementwise_->copy(from, to, spec_.count * size_of(spec_.type));
-    }
+void Dropout::backward_input(const Frame& frame) const {
+  if (!wants_dx()) return;
+  if (frame.training) {
+    op_->run(frame.draw_key, frame[dy()], frame[dx()]);
+  } else if (frame[dy()] != frame[dx()]) {
+    elementwise_->copy(frame[dy()], frame[dx()], spec_.count * size_of(spec_.type));
   }
-
-  ops::DropoutSpec spec_;
-  std::unique_ptr<ops::DropoutOp> op_;
-  ops::ElementwiseOps* elementwise_ = nullptr;
-};
-
-}  // namespace
+}
 
 Value dropout(const Value& x, double p) {
   CellBuilder& cell = x.cell();

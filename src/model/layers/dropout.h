@@ -1,6 +1,8 @@
 /// Dropout.
 #pragma once
 
+#include <memory>
+
 #include "model/cell_builder.h"
 
 namespace convoy {
@@ -8,6 +10,26 @@ namespace convoy {
 /// x with a share p of its values set to 0 and the others divided by 1 - p, in training; elsewhere, and in a frozen
 /// cell, x itself. What is drawn depends on the seed, the step, the micro-batch, the cell's name and how many layers of
 /// the cell drew before.
+/// A sum that it is a part of costs no pass; nor does it after a linear layer's ReLU.
 Value dropout(const Value& x, double p);
+
+/// y = [residual +] dropout(x)
+class Dropout final : public Layer {
+ public:
+  explicit Dropout(const ops::DropoutSpec& spec) : spec_(spec) {}
+
+  const ops::DropoutSpec& spec() const { return spec_; }
+  bool has_residual() const { return inputs.size() > 1; }
+
+  bool merge(Layer& next) override;
+  void create_ops(ops::Backend& backend) override;
+  void forward(const Frame& frame) const override;
+  void backward_input(const Frame& frame) const override;
+
+ private:
+  ops::DropoutSpec spec_;
+  std::unique_ptr<ops::DropoutOp> op_;
+  ops::ElementwiseOps* elementwise_ = nullptr;
+};
 
 }  // namespace convoy

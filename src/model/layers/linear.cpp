@@ -1,15 +1,16 @@
-/// Three products; the activation that alone reads the result is computed with it.
+/// Three products; the activation that alone reads the result, and a dropout after it, are computed with it.
 #include "model/layers/linear.h"
 
 #include <cmath>
 
 #include "model/layers/activation.h"
+#include "model/layers/dropout.h"
 
 namespace convoy {
 
 namespace {
 
-/// y = f(u), u = x w^T + b; without an activation y = u
+/// y = f(u), u = x w^T + b; without an activation y = u; or y = dropout(max(0, u))
 /// du = dy f'(u)    dx = du w    dw = du^T x    db = sum over rows of du
 class Linear final : public Layer {
  public:
@@ -33,11 +34,15 @@ class Linear final : public Layer {
     return derivative_follows_from_output(*spec_.activation) ? y() : *before_activation_;
   }
 
+  bool drops(const Frame& frame) const { return dropout_ && frame.training; }
+
   ops::LinearSpec spec_;
+  std::optional<ops::DropoutSpec> drop_spec_;  ///< after an activation whose result tells what was dropped
   ParameterRef weight_, bias_;
   Tensor* before_activation_ = nullptr;  ///< u, where an activation follows
   std::unique_ptr<ops::LinearOp> op_;
   std::unique_ptr<ops::ActivationOp> activation_;
+  std::unique_ptr<ops::DropoutOp> dropout_;
 };
 
 Linear::Linear(CellMemory& memory, const ops::LinearSpec& spec, const CellBuilder& cell, const LinearSettings& settings)
@@ -54,6 +59,12 @@ Linear::Linear(CellMemory& memory, const ops::LinearSpec& spec, const CellBuilde
 }
 
 bool Linear::merge(Layer& next) {
+  const auto* dropout = dynamic_cast<const Dropout*>(&next);
+  if (dropout != nullptr && !dropout->has_residual() && spec_.activation &&
+      derivative_follows_from_output(*spec_.activation)) {
+    drop_spec_ = dropout->spec();
+    return true;
+  }
   const auto* activation = dynamic_cast<const ActivationLayer*>(&next);
   if (activation == nullptr || spec_.activation || spec_.y_type != spec_.type) return false;
   spec_.activation = activation->function();
@@ -70,7 +81,10 @@ Reads Linear::read_by_backward_input(bool /*training*/) const {
 }
 
 void Linear::create_ops(ops::Backend& backend) {
-  op_ = backend.create<ops::LinearOp>(spec_);
+  ops::LinearSpec spec = spec_;
+  if (drop_spec_) spec.activation.reset();  // in one pass with the dropout
+  op_ = backend.create<ops::LinearOp>(spec);
+  if (drop_spec_) dropout_ = backend.create<ops::DropoutOp>(*drop_spec_);
   if (spec_.activation)
     activation_ = backend.create<ops::ActivationOp>(
         {.count = y().spec.shape.count(), .activation = *spec_.activation, .type = spec_.type});
@@ -81,12 +95,22 @@ void Linear::forward(const Frame& frame) const {
   const Tensor& u = activates ? *before_activation_ : y();
   const bool keeps_u = !activates || &derivative_source() == &u;
   const void* bias = spec_.y_type == DataType::kFloat32 ? frame[bias_] : frame.weights[bias_];
+  if (dropout_) {
+    std::byte* y_data = frame[y().location];
+    op_->forward(frame[x().location], frame.weights[weight_], bias, {.y = y_data});
+    drops(frame) ? dropout_->relu_and_run(frame.draw_key, y_data, y_data) : activation_->forward(y_data, y_data);
+    return;
+  }
   op_->forward(frame[x().location], frame.weights[weight_], bias,
                {.y = keeps_u ? frame[u.location] : nullptr, .activated = activates ? frame[y().location] : nullptr});
 }
 
 void Linear::backward_input(const Frame& frame) const {
-  if (activation_) activation_->backward(frame[derivative_source().location], frame[dy()], frame[dy()]);
+  if (drops(frame)) {
+    dropout_->backward_of_relu(frame[y().location], frame[dy()], frame[dy()]);
+  } else if (activation_) {
+    activation_->backward(frame[derivative_source().location], frame[dy()], frame[dy()]);
+  }
   if (wants_dx()) op_->backward_input(frame[dy()], frame.weights[weight_], frame[dx()]);
 }
 

@@ -3,145 +3,21 @@
 #include "convoy/ops/attention.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
-#include <numbers>
 
 #include <omp.h>
 
 #include "convoy/base/shape.h"
 
 #include "ops/cpu/attention_panels.h"
-#include "ops/cpu/draw_words_simd.h"
-#include "ops/cpu/exp_simd.h"
+#include "ops/cpu/attention_rows.h"
 #include "ops/cpu/instruction_set.h"
 #include "ops/cpu/resources.h"
 
 namespace convoy::ops::cpu {
 
 namespace {
-
-constexpr std::int64_t kQueries = 32;  // of a block: its rows of z stay in the second cache up to T = 2000
-constexpr int kRowsAtATime = 4;        // of z
-constexpr float kLog2E = std::numbers::log2e_v<float>;
-
-/// The draws of rows of weights, one row at a time.
-class RowDraws {
- public:
-  RowDraws(const AttentionSpec& spec, const DrawKey& key)
-      : words_(key, spec.layer), threshold_(static_cast<std::uint16_t>(spec.dropout_threshold())) {}
-
-  /// What draw() needs for `count` weights: the first block may begin with 7 others, the last draw may pass the end.
-  static constexpr std::int64_t scratch_draws(std::int64_t count) {
-    return count + kDrawsOfBlock - 1 + LayerWords::kNumDraws;
-  }
-
-  /// Draws first, ..., first + count - 1 and some more; where they begin in `scratch`.
-  const std::uint16_t* draw(std::int64_t first, std::int64_t count, std::uint16_t* scratch) const {
-    const std::int64_t offset = first % kDrawsOfBlock;
-    auto block = static_cast<std::uint32_t>(first / kDrawsOfBlock);
-    for (std::int64_t i = 0; i < offset + count; i += LayerWords::kNumDraws, block += LayerWords::kNumBlocks) {
-      WordVec drawn[LayerWords::kNumVectors];
-      words_.draw(block, drawn);
-#pragma GCC unroll 4
-      for (std::int64_t v = 0; v < LayerWords::kNumVectors; ++v)
-        *reinterpret_cast<WordsAt*>(scratch + i + 2 * v * kLanes) = drawn[v];
-    }
-    return scratch + offset;
-  }
-
-  /// v where the weight is kept, 0 where it is dropped.
-  [[gnu::always_inline]] Vec kept(const std::uint16_t* draws, Vec v) const {
-    return kept_values(*reinterpret_cast<const HalfVecAt*>(draws), threshold_, v);
-  }
-
- private:
-  using WordsAt = std::uint32_t __attribute__((vector_size(kVectorBytes), may_alias));
-
-  LayerWords words_;
-  std::uint16_t threshold_;
-};
-
-/// For where nothing is dropped.
-struct NoDraws {
-  static const std::uint16_t* draw(std::int64_t /*first*/, std::int64_t /*count*/, std::uint16_t* scratch) {
-    return scratch;
-  }
-  [[gnu::always_inline]] static Vec kept(const std::uint16_t* /*draws*/, Vec v) { return v; }
-};
-
-/// Keys past the last get z = -infinity: their weight then is 2^-125 and their value 0.
-void mask_tail(float* z, std::int64_t num_keys, std::int64_t padded) {
-  std::fill(z + num_keys, z + padded, -INFINITY);
-}
-
-/// Overwrites neighbouring rows of z by w = exp(scale (z - max z)), dropped or not, as factors. Of each row: what the
-/// spec's contract calls log_sum_exp, and the sum of all w before they are dropped. Some rows at a time, since each
-/// maximum and sum is a chain of operations.
-template <typename Panels, typename Draws>
-void weigh_rows(float* z, std::int64_t num_keys, std::int64_t padded, float scale, const Draws& draws,
-                const std::uint16_t* const (&drawn)[kRowsAtATime], float* log_sum_exp, float* sums) {
-  const float to_log2 = scale * kLog2E;
-  Vec largest[kRowsAtATime], w_sums[kRowsAtATime] = {};
-  for (int r = 0; r < kRowsAtATime; ++r) {
-    mask_tail(z + r * padded, num_keys, padded);
-    largest[r] = read<Vec>(z + r * padded);
-  }
-  for (std::int64_t k = kLanes; k < padded; k += kLanes) {
-#pragma GCC unroll 4
-    for (int r = 0; r < kRowsAtATime; ++r) largest[r] = larger(largest[r], read<Vec>(z + r * padded + k));
-  }
-  float max[kRowsAtATime], base[kRowsAtATime];
-  for (int r = 0; r < kRowsAtATime; ++r) {
-    max[r] = max_of_lanes(largest[r]);
-    base[r] = max[r] * to_log2;
-  }
-  for (std::int64_t k = 0; k < padded; k += kLanes) {
-#pragma GCC unroll 4
-    for (int r = 0; r < kRowsAtATime; ++r) {
-      const Vec w = power_of_2(to_log2 * read<Vec>(z + r * padded + k) - base[r]);
-      w_sums[r] += w;
-      Panels::store_along_row(z + r * padded, k, draws.kept(drawn[r] + k, w));
-    }
-  }
-  for (int r = 0; r < kRowsAtATime; ++r) {
-    sums[r] = sum_of_lanes(w_sums[r]);
-    log_sum_exp[r] = static_cast<float>(double{scale} * double{max[r]} + std::log(double{sums[r]}));
-  }
-}
-
-/// What differentiate_rows reads of a row of z, beside z and dp.
-struct RowSums {
-  float log_sum_exp, y_dy;
-};
-
-/// Of neighbouring rows, from z and dp = dy value^T: p, dropped or not, and dz / scale, as factors for sums over keys
-/// (in dp) and over queries. With a depth of 2 the rows of z are written by pairs: p to the first of them, dz to the
-/// second.
-template <typename Panels, typename Draws>
-void differentiate_rows(float* z, float* dp, std::int64_t num_keys, float scale, float kept_factor, const RowSums* sums,
-                        const Draws& draws, const std::uint16_t* const (&drawn)[Panels::kDepth]) {
-  constexpr std::int64_t kDepth = Panels::kDepth;
-  const float to_log2 = scale * kLog2E;
-  for (std::int64_t k = 0; k < num_keys; k += kLanes) {
-    Vec dropped_p[kDepth], dz[kDepth];
-#pragma GCC unroll 2
-    for (std::int64_t r = 0; r < kDepth; ++r) {
-      const Vec p = power_of_2(to_log2 * read<Vec>(z + r * num_keys + k) - kLog2E * sums[r].log_sum_exp);
-      const Vec through = draws.kept(drawn[r] + k, kept_factor * read<Vec>(dp + r * num_keys + k));
-      dropped_p[r] = draws.kept(drawn[r] + k, p);
-      dz[r] = p * (through - sums[r].y_dy);
-    }
-    Panels::store_across_rows(z, k, dropped_p);
-    if constexpr (kDepth == 1) {
-      Panels::store_along_row(dp, k, dz[0]);
-    } else {
-      Panels::store_across_rows(z + num_keys, k, dz);
-      for (std::int64_t r = 0; r < kDepth; ++r) Panels::store_along_row(dp + r * num_keys, k, dz[r]);
-    }
-  }
-}
 
 /// Where a thread keeps what one head needs. Sizes are those of the longest sequence.
 template <typename Panels>
@@ -158,9 +34,9 @@ struct ForwardScratch {
     ForwardScratch s;
     s.keys = pieces.take<Word>(keys * width / kDepth);
     s.values = pieces.take<Word>(keys * width / kDepth);
-    s.queries = pieces.take<Word>(kQueries * width / kDepth);
-    s.z = pieces.take<float>(kQueries * keys);
-    s.y = pieces.take<float>(kQueries * width);
+    s.queries = pieces.take<Word>(Panels::kQueries * width / kDepth);
+    s.z = pieces.take<float>(Panels::kQueries * keys);
+    s.y = pieces.take<float>(Panels::kQueries * width);
     for (std::uint16_t*& piece : s.draws) piece = pieces.take<std::uint16_t>(RowDraws::scratch_draws(keys));
     return s;
   }
@@ -183,11 +59,11 @@ struct BackwardScratch {
     for (Word** piece : {&s.keys_transposed, &s.values_transposed, &s.keys})
       *piece = pieces.take<Word>(keys * width / kDepth);
     for (Word** piece : {&s.queries, &s.dy, &s.queries_across, &s.dy_across})
-      *piece = pieces.take<Word>(kQueries * width / kDepth);
-    for (float** piece : {&s.z, &s.dp}) *piece = pieces.take<float>(kQueries * keys);
-    s.dqueries = pieces.take<float>(kQueries * width);
+      *piece = pieces.take<Word>(Panels::kQueries * width / kDepth);
+    for (float** piece : {&s.z, &s.dp}) *piece = pieces.take<float>(Panels::kQueries * keys);
+    s.dqueries = pieces.take<float>(Panels::kQueries * width);
     for (float** piece : {&s.dkeys, &s.dvalues}) *piece = pieces.take<float>(keys * width);
-    s.sums = pieces.take<RowSums>(kQueries);
+    s.sums = pieces.take<RowSums>(Panels::kQueries);
     for (std::uint16_t*& piece : s.draws) piece = pieces.take<std::uint16_t>(RowDraws::scratch_draws(keys));
     return s;
   }
@@ -245,6 +121,14 @@ class CpuAttention final : public AttentionOp {
     return {there(0), there(1), there(2)};
   }
 
+  /// Neighbouring heads for a thread to take at a time: of one sequence, whose values share pages and lines, but so
+  /// many shares of work that threads end together.
+  std::int64_t heads_at_a_time() const {
+    constexpr std::int64_t kSharesOfThread = 8;
+    const std::int64_t num_heads = spec_.n * spec_.num_heads;
+    return std::clamp(num_heads / (kSharesOfThread * workspace_.threads()), std::int64_t{1}, spec_.num_heads);
+  }
+
   /// body(head, draws, scratch) for every head. Each is computed by one thread, whichever is free.
   template <typename Scratch, typename Body>
   void for_all_heads(const DrawKey* key, const std::int32_t* lengths, const Body& body) {
@@ -254,7 +138,7 @@ class CpuAttention final : public AttentionOp {
         Pieces pieces(workspace_.scratch() + omp_get_thread_num() * scratch_bytes_);
         const auto scratch = Scratch::take(spec_, pieces);
         [[maybe_unused]] const typename Panels::ThreadState state;
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(dynamic, heads_at_a_time())
         for (std::int64_t i = 0; i < spec_.n * spec_.num_heads; ++i) {
           const std::int64_t n = i / spec_.num_heads;
           body(Head{i, n, i % spec_.num_heads, lengths[n]}, draws, scratch);
@@ -288,9 +172,13 @@ class CpuAttention final : public AttentionOp {
     const std::int64_t query_words = width / kDepth;
     pack_transposed<Panels>(qkv.keys, keys, s.keys);
     pack_interleaved<Panels>(qkv.values, keys, s.values);
-    for (std::int64_t query = 0; query < num_keys; query += kQueries) {
-      const std::int64_t num = std::min(kQueries, num_keys - query), padded = round_up(num, Panels::kQueryAlignment);
+    for (std::int64_t query = 0; query < num_keys; query += Panels::kQueries) {
+      const std::int64_t num = std::min(Panels::kQueries, num_keys - query),
+                         padded = round_up(num, Panels::kQueryAlignment);
       pack_rows<Panels>(qkv.queries.part(query, num), padded, s.queries);
+      for (const HeadRows<const T>& rows : {qkv.queries, qkv.keys, qkv.values})
+        prefetch_next_head(rows.part(query, num));
+      prefetch_next_head(y.part(query, num));
       Panels::multiply({.a = {s.queries, query_words, 1},
                         .b = s.keys,
                         .b_stride = keys,
@@ -298,7 +186,7 @@ class CpuAttention final : public AttentionOp {
                         .rows = padded,
                         .inner = query_words,
                         .columns = keys});
-      float sums[kQueries], logs[kQueries];
+      float sums[Panels::kQueries], logs[Panels::kQueries];
       for (std::int64_t r = 0; r < padded; r += kRowsAtATime) {
         const std::uint16_t* drawn[kRowsAtATime];
         for (int i = 0; i < kRowsAtATime; ++i)
@@ -329,8 +217,10 @@ class CpuAttention final : public AttentionOp {
     pack_transposed<Panels>(in.keys, keys, s.keys_transposed);
     pack_transposed<Panels>(in.values, keys, s.values_transposed);
     pack_interleaved<Panels>(in.keys, keys, s.keys);
-    for (std::int64_t query = 0; query < num_keys; query += kQueries) {
-      const std::int64_t num = std::min(kQueries, num_keys - query);
+    for (std::int64_t query = 0; query < num_keys; query += Panels::kQueries) {
+      const std::int64_t num = std::min(Panels::kQueries, num_keys - query);
+      for (const HeadRows<const T>& rows : {in.queries, in.keys, in.values}) prefetch_next_head(rows.part(query, num));
+      for (const HeadRows<T>& rows : {dqueries, dkeys, dvalues}) prefetch_next_head(rows.part(query, num));
       backward_block(args, head, in.queries.part(query, num), query, draws, s);
       store_scaled(s.dqueries, spec_.scale(), dqueries.part(query, num));
     }
@@ -347,6 +237,7 @@ class CpuAttention final : public AttentionOp {
     const std::int64_t width = spec_.head_width, num = queries.num, padded = round_up(num, Panels::kQueryAlignment);
     const HeadRows<const T> dy = rows(values_at<T>(args.dy), head, 1, 0).part(query, num),
                             y = rows(values_at<T>(args.y), head, 1, 0).part(query, num);
+    for (const HeadRows<const T>& rows : {dy, y}) prefetch_next_head(rows);
     pack_rows<Panels>(queries, padded, s.queries);
     pack_rows<Panels>(dy, padded, s.dy);
     multiply_by_keys(s.queries, s.keys_transposed, padded, keys, s.z);

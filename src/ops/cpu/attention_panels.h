@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "convoy/base/shape.h"
@@ -28,10 +29,24 @@ struct HeadRows {
   HeadRows part(std::int64_t begin, std::int64_t count) const { return {row(begin), stride, count, width}; }
 };
 
+/// Asks for what follows these rows in memory, the next head's: rows lie too far apart for the processor to foresee
+/// them.
+template <typename T>
+void prefetch_next_head(const HeadRows<T>& rows) {
+  constexpr std::int64_t kLineBytes = 64;
+  constexpr int kWillBeWritten = std::is_const_v<T> ? 0 : 1, kToSecondCache = 2;
+  for (std::int64_t row = 0; row < rows.num; ++row) {
+    const auto* next = reinterpret_cast<const char*>(rows.row(row) + rows.width);
+    for (std::int64_t at = 0; at < rows.width * static_cast<std::int64_t>(sizeof(T)); at += kLineBytes)
+      __builtin_prefetch(next + at, kWillBeWritten, kToSecondCache);
+  }
+}
+
 /// How vectors multiply: what a kind of panels says of its products.
 template <typename Factors>
 struct VectorProducts : Factors {
-  static constexpr std::int64_t kQueryAlignment = 8, kKeyAlignment = 16;  // of the numbers of rows and columns
+  static constexpr std::int64_t kQueries = 32;  ///< of a block: its rows of z stay in the second cache up to T = 2000
+  static constexpr std::int64_t kQueryAlignment = 8, kKeyAlignment = 16;  ///< of the numbers of rows and columns
   /// Products whose sums are over queries: c (keys, width), or (width, keys) where left factors cannot be read across.
   static constexpr bool kSumsOverQueriesLieAcross = false;
   struct ThreadState {};  ///< while a thread multiplies
@@ -100,6 +115,7 @@ struct Bf16Panels : VectorProducts<Bf16Factors> {
 #ifdef CONVOY_HAS_TILES
 /// The same, multiplied by tiles.
 struct TilePanels : Bf16Panels {
+  static constexpr std::int64_t kQueries = 64;  ///< more, since loading and storing sums over them takes most time
   static constexpr std::int64_t kQueryAlignment = 32, kKeyAlignment = 32;
   static constexpr bool kSumsOverQueriesLieAcross = true;
   using ThreadState = TileShapes;

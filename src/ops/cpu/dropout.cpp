@@ -33,14 +33,29 @@ class CpuDropout final : public DropoutOp {
   CpuDropout(const DropoutSpec& spec, const Workspace& workspace) : spec_(spec), workspace_(workspace) {}
 
   void run(const DrawKey* key, const void* x, void* y) override {
-    run_as<false>(*key, values_at<T>(x), nullptr, values_at<T>(y));
+    run_as<Pass::kPlain>(*key, values_at<T>(x), nullptr, values_at<T>(y));
   }
   void run_and_add(const DrawKey* key, const void* x, const void* residual, void* y) override {
-    run_as<true>(*key, values_at<T>(x), values_at<T>(residual), values_at<T>(y));
+    run_as<Pass::kAdds>(*key, values_at<T>(x), values_at<T>(residual), values_at<T>(y));
+  }
+  void relu_and_run(const DrawKey* key, const void* x, void* y) override {
+    run_as<Pass::kRelu>(*key, values_at<T>(x), nullptr, values_at<T>(y));
+  }
+  void backward_of_relu(const void* y_data, const void* dy_data, void* dx_data) override {
+    const T *y = values_at<T>(y_data), *dy = values_at<T>(dy_data);
+    T* dx = values_at<T>(dx_data);
+    in_parts(spec_.count, workspace_.threads(), [=, scale = spec_.scale()](Range range) {
+      for_lanes(range.begin, range.end, [=]<typename V>(std::int64_t i, V) {
+        write(dx + i, read<V>(y + i) <= 0.0f ? V{} : V(scale * read<V>(dy + i)));
+      });
+    });
   }
 
  private:
-  template <bool kAdds>
+  /// What stands before the dropout, or after it.
+  enum class Pass { kPlain, kAdds, kRelu };
+
+  template <Pass pass>
   void run_as(const DrawKey& key, const T* x, const T* residual, T* y) const {
     const LayerWords words(key, spec_.layer);
     const std::int64_t num_draws = (spec_.count + kDraw - 1) / kDraw;
@@ -50,17 +65,18 @@ class CpuDropout final : public DropoutOp {
       const Range draws = my_part_of(num_draws);
       for (std::int64_t i = draws.begin; i < draws.end; ++i) {
         const std::int64_t at = i * kDraw, count = std::min(kDraw, spec_.count - at);
+        const T* residual_at = pass == Pass::kAdds ? residual + at : nullptr;
         if (count == kDraw) {
-          drop<kAdds>(words, i, x + at, kAdds ? residual + at : nullptr, y + at);
+          drop<pass>(words, i, x + at, residual_at, y + at);
         } else {
-          drop_first<kAdds>(words, i, x + at, kAdds ? residual + at : nullptr, y + at, count);
+          drop_first<pass>(words, i, x + at, residual_at, y + at, count);
         }
       }
     }
   }
 
   /// The values of one draw.
-  template <bool kAdds>
+  template <Pass pass>
   [[gnu::always_inline]] void drop(const LayerWords& layer, std::int64_t draw, const T* x, const T* residual,
                                    T* y) const {
     WordVec words[LayerWords::kNumVectors];
@@ -68,8 +84,9 @@ class CpuDropout final : public DropoutOp {
     const auto threshold = static_cast<std::uint16_t>(spec_.threshold());
     const float scale = spec_.scale();
     const auto drop_vector = [&](HalfVec draws, std::int64_t i) {
-      const Vec v = kept_values(draws, threshold, scale * read<Vec>(x + i));
-      write(y + i, kAdds ? read<Vec>(residual + i) + as_stored<T>(v) : v);
+      const Vec from = read<Vec>(x + i),
+                v = kept_values(draws, threshold, scale * (pass == Pass::kRelu ? relu(from) : from));
+      write(y + i, pass == Pass::kAdds ? read<Vec>(residual + i) + as_stored<T>(v) : v);
     };
     for (std::int64_t i = 0; i < LayerWords::kNumVectors; ++i) {
       drop_vector(draws_in<0>(words[i]), 2 * i * kLanes);
@@ -78,13 +95,13 @@ class CpuDropout final : public DropoutOp {
   }
 
   /// Of the last draw, some of whose values are not there.
-  template <bool kAdds>
+  template <Pass pass>
   void drop_first(const LayerWords& layer, std::int64_t draw, const T* x, const T* residual, T* y,
                   std::int64_t count) const {
     T some_x[kDraw] = {}, some_residual[kDraw] = {}, some_y[kDraw];
     std::copy_n(x, count, some_x);
-    if constexpr (kAdds) std::copy_n(residual, count, some_residual);
-    drop<kAdds>(layer, draw, some_x, some_residual, some_y);
+    if constexpr (pass == Pass::kAdds) std::copy_n(residual, count, some_residual);
+    drop<pass>(layer, draw, some_x, some_residual, some_y);
     std::copy_n(some_y, count, y);
   }
 

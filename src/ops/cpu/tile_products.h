@@ -43,43 +43,61 @@ class TileShapes {
   alignas(64) std::array<std::byte, kBytes> before_ = {};
 };
 
-/// Rows and columns a multiple of 32, inner one of 16 words, a.inner_stride 1. While TileShapes are set. Each value is
-/// summed in the order of `inner`.
-[[gnu::noinline]] inline void multiply_by_tiles(const SmallProduct<std::uint32_t>& product) {
+// Instructions by a tile's number, which the compiler's own macros take as text only; nor do these say that loading
+// reads memory.
+template <int tile>
+[[gnu::always_inline]] inline void load_tile(const void* first, std::int64_t stride_bytes) {
+  asm volatile("tileloadd (%0,%1,1), %%tmm%c2" : : "r"(first), "r"(stride_bytes), "n"(tile) : "memory");
+}
+template <int tile>
+[[gnu::always_inline]] inline void store_tile(void* first, std::int64_t stride_bytes) {
+  asm volatile("tilestored %%tmm%c2, (%0,%1,1)" : : "r"(first), "r"(stride_bytes), "n"(tile) : "memory");
+}
+template <int tile>
+[[gnu::always_inline]] inline void clear_tile() {
+  asm volatile("tilezero %%tmm%c0" : : "n"(tile));
+}
+/// c += a b
+template <int c, int a, int b>
+[[gnu::always_inline]] inline void multiply_add_tiles() {
+  asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "n"(c), "n"(a), "n"(b));
+}
+
+/// 32 rows of 16 columns of c, in tiles c0 and c0 + 1.
+template <int c0, int b0>
+[[gnu::always_inline]] inline void multiply_two_tiles(const SmallProduct<std::uint32_t>& product, std::int64_t row,
+                                                      std::int64_t column) {
   constexpr std::int64_t kWords = 16, kWordBytes = 4;  // of a tile's row; it has as many rows
   const std::int64_t a_stride = product.a.row_stride * kWordBytes, b_stride = product.b_stride * kWordBytes,
                      c_stride = product.columns * kWordBytes;
-  asm volatile("" ::: "memory");  // nor does it know that loading tiles reads memory
-  for (std::int64_t column = 0; column < product.columns; column += 2 * kWords) {
-    for (std::int64_t row = 0; row < product.rows; row += 2 * kWords) {
-      const std::uint32_t *a0 = product.a.words + row * product.a.row_stride, *a1 = a0 + kWords * product.a.row_stride,
-                          *b = product.b + column;
-      float *c0 = product.c + row * product.columns + column, *c1 = c0 + kWords * product.columns;
-      if (product.add) {
-        _tile_loadd(0, c0, c_stride);
-        _tile_loadd(1, c0 + kWords, c_stride);
-        _tile_loadd(2, c1, c_stride);
-        _tile_loadd(3, c1 + kWords, c_stride);
-      } else {
-        _tile_zero(0);
-        _tile_zero(1);
-        _tile_zero(2);
-        _tile_zero(3);
-      }
-      for (std::int64_t i = 0; i < product.inner; i += kWords, b += kWords * product.b_stride) {
-        _tile_loadd(6, b, b_stride);
-        _tile_loadd(4, a0 + i, a_stride);
-        _tile_dpbf16ps(0, 4, 6);
-        _tile_loadd(7, b + kWords, b_stride);
-        _tile_dpbf16ps(1, 4, 7);
-        _tile_loadd(5, a1 + i, a_stride);
-        _tile_dpbf16ps(2, 5, 6);
-        _tile_dpbf16ps(3, 5, 7);
-      }
-      _tile_stored(0, c0, c_stride);
-      _tile_stored(1, c0 + kWords, c_stride);
-      _tile_stored(2, c1, c_stride);
-      _tile_stored(3, c1 + kWords, c_stride);
+  const std::uint32_t *upper = product.a.words + row * product.a.row_stride,
+                      *lower = upper + kWords * product.a.row_stride, *b = product.b + column;
+  float *upper_c = product.c + row * product.columns + column, *lower_c = upper_c + kWords * product.columns;
+  if (product.add) {
+    load_tile<c0>(upper_c, c_stride);
+    load_tile<c0 + 1>(lower_c, c_stride);
+  } else {
+    clear_tile<c0>();
+    clear_tile<c0 + 1>();
+  }
+  for (std::int64_t i = 0; i < product.inner; i += kWords, b += kWords * product.b_stride) {
+    load_tile<b0>(b, b_stride);
+    load_tile<4>(upper + i, a_stride);
+    multiply_add_tiles<c0, 4, b0>();
+    load_tile<5>(lower + i, a_stride);
+    multiply_add_tiles<c0 + 1, 5, b0>();
+  }
+  store_tile<c0>(upper_c, c_stride);
+  store_tile<c0 + 1>(lower_c, c_stride);
+}
+
+/// Rows and columns a multiple of 32, inner one of 16 words, a.inner_stride 1. While TileShapes are set. Each value is
+/// summed in the order of `inner`. Tiles take turns, so that some are stored while others are multiplied.
+[[gnu::noinline]] inline void multiply_by_tiles(const SmallProduct<std::uint32_t>& product) {
+  for (std::int64_t row = 0; row < product.rows; row += 32) {
+    for (std::int64_t column = 0; column < product.columns; column += 32) {
+      multiply_two_tiles<0, 6>(product, row, column);
+      multiply_two_tiles<2, 7>(product, row, column + 16);
     }
   }
 }

@@ -25,9 +25,12 @@ __device__ std::uint32_t draw(const DrawnWords& words, int i) {
   return i % 2 == 0 ? word & 0xffffu : word >> 16;
 }
 
+/// What stands before the dropout, or after it.
+enum class Pass { kPlain, kAdds, kRelu };
+
 /// Grid: over count / kWidth. A thread's values are a part of a block of words, or some blocks. The sum is of what
 /// would have been stored.
-template <typename T, int kWidth, bool kAdds>
+template <typename T, int kWidth, Pass kPass>
 __global__ void __launch_bounds__(kThreads) drop(Rule rule, const DrawKey* key, const T* x, const T* residual, T* y) {
   const std::int64_t begin = my_index() * kWidth;
   if (begin >= rule.count) return;
@@ -39,16 +42,30 @@ __global__ void __launch_bounds__(kThreads) drop(Rule rule, const DrawKey* key, 
   for (int i = 0; i < kWidth; ++i) {
     if (i % kDrawsOfBlock == 0)
       words = draw_words(*key, rule.layer, static_cast<std::uint32_t>((begin + i) / kDrawsOfBlock));
-    const bool is_dropped = draw(words, first + i % kDrawsOfBlock) < rule.threshold;
+    const bool is_dropped =
+        draw(words, first + i % kDrawsOfBlock) < rule.threshold || (kPass == Pass::kRelu && 0.0f > v[i]);
     v[i] = is_dropped ? 0.0f : __fmul_rn(rule.scale, v[i]);
   }
-  if constexpr (kAdds) {
+  if constexpr (kPass == Pass::kAdds) {
     float sum[kWidth];
     load<kWidth>(residual + begin, sum);
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) v[i] = sum[i] + to_float(from_float<T>(v[i]));
   }
   store<kWidth>(v, y + begin);
+}
+
+/// Grid: likewise. dx may be dy.
+template <typename T, int kWidth>
+__global__ void __launch_bounds__(kThreads) differentiate(Rule rule, const T* y, const T* dy, T* dx) {
+  const std::int64_t begin = my_index() * kWidth;
+  if (begin >= rule.count) return;
+  float v[kWidth], g[kWidth];
+  load<kWidth>(y + begin, v);
+  load<kWidth>(dy + begin, g);
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) g[i] = v[i] <= 0.0f ? 0.0f : __fmul_rn(rule.scale, g[i]);
+  store<kWidth>(g, dx + begin);
 }
 
 template <typename T, int kWidth>
@@ -58,15 +75,23 @@ class CudaDropout final : public DropoutOp {
       : rule_{.count = spec.count, .layer = spec.layer, .threshold = spec.threshold(), .scale = spec.scale()},
         context_(context) {}
 
-  void run(const DrawKey* key, const void* x, void* y) override { start(drop<T, kWidth, false>, key, x, nullptr, y); }
+  void run(const DrawKey* key, const void* x, void* y) override {
+    start(drop<T, kWidth, Pass::kPlain>, key, x, nullptr, y);
+  }
   void run_and_add(const DrawKey* key, const void* x, const void* residual, void* y) override {
-    start(drop<T, kWidth, true>, key, x, residual, y);
+    start(drop<T, kWidth, Pass::kAdds>, key, x, residual, y);
+  }
+  void relu_and_run(const DrawKey* key, const void* x, void* y) override {
+    start(drop<T, kWidth, Pass::kRelu>, key, x, nullptr, y);
+  }
+  void backward_of_relu(const void* y, const void* dy, void* dx) override {
+    start(differentiate<T, kWidth>, y, dy, dx);
   }
 
  private:
-  template <typename Kernel>
-  void start(Kernel* kernel, const DrawKey* key, const void* x, const void* residual, void* y) const {
-    launch(kernel, shape_for(rule_.count / kWidth), context_.stream(), rule_, key, x, residual, y);
+  template <typename Kernel, typename... Arguments>
+  void start(Kernel* kernel, const Arguments&... arguments) const {
+    launch(kernel, shape_for(rule_.count / kWidth), context_.stream(), rule_, arguments...);
   }
 
   Rule rule_;

@@ -81,6 +81,38 @@ TEST_P(DropoutTest, TheSumWithAResidualHasTheBitsOfBothOperations) {
   }
 }
 
+TEST_P(DropoutTest, AReluBeforeItHasTheBitsOfBothOperationsForwardAndBackward) {
+  const DrawKey key{.seed = 7, .step = 8, .micro_batch = 9};
+  const HostBuffer memory = key_memory(key);
+  for (const std::int64_t count : {1, 3, 8, 63, 64, 130, 1000, 20000, 40001}) {
+    for (const DataType type : types()) {
+      SCOPED_TRACE(fmt::format("{} values, {}", count, to_string(type)));
+      Array values = random_array(count, 1);
+      values.front() = 0;
+      values.back() = std::nan("");
+      const DeviceArray x(*backend_, values, type), dy(*backend_, random_array(count, 2), type);
+      const DeviceArray y(*backend_, count, type), dx(*backend_, count, type), relu(*backend_, count, type);
+      const DeviceArray want(*backend_, count, type);
+      const auto op = backend_->create<ops::DropoutOp>({.count = count, .p = 0.3f, .layer = kLayer, .type = type});
+      const auto activation = backend_->create<ops::ActivationOp>({.count = count, .type = type});
+      activation->forward(x, relu);
+      op->run(&key_of(memory), relu, want);
+      op->relu_and_run(&key_of(memory), x, y);
+      EXPECT_EQ(bits(y), bits(want));
+      const DeviceArray copy(*backend_, values, type);
+      op->relu_and_run(&key_of(memory), copy, copy);
+      EXPECT_EQ(bits(copy), bits(want)) << "over its input";
+
+      op->run(&key_of(memory), dy, want);
+      activation->backward(x, want, want);
+      op->backward_of_relu(y, dy, dx);
+      EXPECT_EQ(dx.doubles(), want.doubles());  // not the sign of a zero
+      op->backward_of_relu(y, dy, dy);
+      EXPECT_EQ(bits(dy), bits(dx)) << "over its input";
+    }
+  }
+}
+
 // The number of dropped values is binomial: sqrt(n p (1 - p)) is its standard deviation. Of the pairs of neighbours,
 // with which a block of words begins and ends, p^2 are dropped.
 TEST_P(DropoutTest, DropsTheShareThatIsAskedForAndNeighboursIndependently) {

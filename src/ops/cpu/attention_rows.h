@@ -1,0 +1,138 @@
+/// What attention does with rows of its products, word by word: weights and their gradients, some of them dropped.
+/// Only for files compiled with -march=CONVOY_ARCH, as simd.h.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include "convoy/ops/attention.h"
+
+#include "ops/cpu/draw_words_simd.h"
+#include "ops/cpu/exp_simd.h"
+#include "ops/cpu/simd.h"
+
+namespace convoy::ops::cpu {
+
+inline constexpr int kRowsAtATime = 4;  ///< of z
+inline constexpr float kLog2E = std::numbers::log2e_v<float>;
+
+/// The draws of rows of weights, one row at a time.
+class RowDraws {
+ public:
+  RowDraws(const AttentionSpec& spec, const DrawKey& key)
+      : words_(key, spec.layer), threshold_(static_cast<std::uint16_t>(spec.dropout_threshold())) {}
+
+  /// What draw() needs for `count` weights: the first block may begin with 7 others, the last draw may pass the end.
+  static constexpr std::int64_t scratch_draws(std::int64_t count) {
+    return count + kDrawsOfBlock - 1 + LayerWords::kNumDraws;
+  }
+
+  /// Draws first, ..., first + count - 1 and some more; where they begin in `scratch`.
+  const std::uint16_t* draw(std::int64_t first, std::int64_t count, std::uint16_t* scratch) const {
+    const std::int64_t offset = first % kDrawsOfBlock;
+    auto block = static_cast<std::uint32_t>(first / kDrawsOfBlock);
+    for (std::int64_t i = 0; i < offset + count; i += LayerWords::kNumDraws, block += LayerWords::kNumBlocks) {
+      WordVec drawn[LayerWords::kNumVectors];
+      words_.draw(block, drawn);
+#pragma GCC unroll 4
+      for (std::int64_t v = 0; v < LayerWords::kNumVectors; ++v)
+        *reinterpret_cast<WordsAt*>(scratch + i + 2 * v * kLanes) = drawn[v];
+    }
+    return scratch + offset;
+  }
+
+  /// v where the weight is kept, 0 where it is dropped.
+  [[gnu::always_inline]] Vec kept(const std::uint16_t* draws, Vec v) const {
+    return kept_values(*reinterpret_cast<const HalfVecAt*>(draws), threshold_, v);
+  }
+
+ private:
+  using WordsAt = std::uint32_t __attribute__((vector_size(kVectorBytes), may_alias));
+
+  LayerWords words_;
+  std::uint16_t threshold_;
+};
+
+/// For where nothing is dropped.
+struct NoDraws {
+  static const std::uint16_t* draw(std::int64_t /*first*/, std::int64_t /*count*/, std::uint16_t* scratch) {
+    return scratch;
+  }
+  [[gnu::always_inline]] static Vec kept(const std::uint16_t* /*draws*/, Vec v) { return v; }
+};
+
+/// Keys past the last get z = -infinity: their weight then is 2^-125 and their value 0.
+inline void mask_tail(float* z, std::int64_t num_keys, std::int64_t padded) {
+  std::fill(z + num_keys, z + padded, -INFINITY);
+}
+
+/// Overwrites neighbouring rows of z by w = exp(scale (z - max z)), dropped or not, as factors. Of each row: what the
+/// spec's contract calls log_sum_exp, and the sum of all w before they are dropped. Some rows at a time, since each
+/// maximum and sum is a chain of operations.
+template <typename Panels, typename Draws>
+void weigh_rows(float* z, std::int64_t num_keys, std::int64_t padded, float scale, const Draws& draws,
+                const std::uint16_t* const (&drawn)[kRowsAtATime], float* log_sum_exp, float* sums) {
+  const float to_log2 = scale * kLog2E;
+  Vec largest[kRowsAtATime], w_sums[kRowsAtATime] = {};
+  for (int r = 0; r < kRowsAtATime; ++r) {
+    mask_tail(z + r * padded, num_keys, padded);
+    largest[r] = read<Vec>(z + r * padded);
+  }
+  for (std::int64_t k = kLanes; k < padded; k += kLanes) {
+#pragma GCC unroll 4
+    for (int r = 0; r < kRowsAtATime; ++r) largest[r] = larger(largest[r], read<Vec>(z + r * padded + k));
+  }
+  float max[kRowsAtATime], base[kRowsAtATime];
+  for (int r = 0; r < kRowsAtATime; ++r) {
+    max[r] = max_of_lanes(largest[r]);
+    base[r] = max[r] * to_log2;
+  }
+  for (std::int64_t k = 0; k < padded; k += kLanes) {
+#pragma GCC unroll 4
+    for (int r = 0; r < kRowsAtATime; ++r) {
+      const Vec w = power_of_2(to_log2 * read<Vec>(z + r * padded + k) - base[r]);
+      w_sums[r] += w;
+      Panels::store_along_row(z + r * padded, k, draws.kept(drawn[r] + k, w));
+    }
+  }
+  for (int r = 0; r < kRowsAtATime; ++r) {
+    sums[r] = sum_of_lanes(w_sums[r]);
+    log_sum_exp[r] = static_cast<float>(double{scale} * double{max[r]} + std::log(double{sums[r]}));
+  }
+}
+
+/// What differentiate_rows reads of a row of z, beside z and dp.
+struct RowSums {
+  float log_sum_exp, y_dy;
+};
+
+/// Of neighbouring rows, from z and dp = dy value^T: p, dropped or not, and dz / scale, as factors for sums over keys
+/// (in dp) and over queries. With a depth of 2 the rows of z are written by pairs: p to the first of them, dz to the
+/// second.
+template <typename Panels, typename Draws>
+void differentiate_rows(float* z, float* dp, std::int64_t num_keys, float scale, float kept_factor, const RowSums* sums,
+                        const Draws& draws, const std::uint16_t* const (&drawn)[Panels::kDepth]) {
+  constexpr std::int64_t kDepth = Panels::kDepth;
+  const float to_log2 = scale * kLog2E;
+  for (std::int64_t k = 0; k < num_keys; k += kLanes) {
+    Vec dropped_p[kDepth], dz[kDepth];
+#pragma GCC unroll 2
+    for (std::int64_t r = 0; r < kDepth; ++r) {
+      const Vec p = power_of_2(to_log2 * read<Vec>(z + r * num_keys + k) - kLog2E * sums[r].log_sum_exp);
+      const Vec through = draws.kept(drawn[r] + k, kept_factor * read<Vec>(dp + r * num_keys + k));
+      dropped_p[r] = draws.kept(drawn[r] + k, p);
+      dz[r] = p * (through - sums[r].y_dy);
+    }
+    Panels::store_across_rows(z, k, dropped_p);
+    if constexpr (kDepth == 1) {
+      Panels::store_along_row(dp, k, dz[0]);
+    } else {
+      Panels::store_across_rows(z + num_keys, k, dz);
+      for (std::int64_t r = 0; r < kDepth; ++r) Panels::store_along_row(dp + r * num_keys, k, dz[r]);
+    }
+  }
+}
+
+}  // namespace convoy::ops::cpu
