@@ -121,14 +121,6 @@ class CpuAttention final : public AttentionOp {
     return {there(0), there(1), there(2)};
   }
 
-  /// Neighbouring heads for a thread to take at a time: of one sequence, whose values share pages and lines, but so
-  /// many shares of work that threads end together.
-  std::int64_t heads_at_a_time() const {
-    constexpr std::int64_t kSharesOfThread = 8;
-    const std::int64_t num_heads = spec_.n * spec_.num_heads;
-    return std::clamp(num_heads / (kSharesOfThread * workspace_.threads()), std::int64_t{1}, spec_.num_heads);
-  }
-
   /// body(head, draws, scratch) for every head. Each is computed by one thread, whichever is free.
   template <typename Scratch, typename Body>
   void for_all_heads(const DrawKey* key, const std::int32_t* lengths, const Body& body) {
@@ -138,7 +130,7 @@ class CpuAttention final : public AttentionOp {
         Pieces pieces(workspace_.scratch() + omp_get_thread_num() * scratch_bytes_);
         const auto scratch = Scratch::take(spec_, pieces);
         [[maybe_unused]] const typename Panels::ThreadState state;
-#pragma omp for schedule(dynamic, heads_at_a_time())
+#pragma omp for schedule(dynamic)
         for (std::int64_t i = 0; i < spec_.n * spec_.num_heads; ++i) {
           const std::int64_t n = i / spec_.num_heads;
           body(Head{i, n, i % spec_.num_heads, lengths[n]}, draws, scratch);
@@ -176,9 +168,6 @@ class CpuAttention final : public AttentionOp {
       const std::int64_t num = std::min(Panels::kQueries, num_keys - query),
                          padded = round_up(num, Panels::kQueryAlignment);
       pack_rows<Panels>(qkv.queries.part(query, num), padded, s.queries);
-      for (const HeadRows<const T>& rows : {qkv.queries, qkv.keys, qkv.values})
-        prefetch_next_head(rows.part(query, num));
-      prefetch_next_head(y.part(query, num));
       Panels::multiply({.a = {s.queries, query_words, 1},
                         .b = s.keys,
                         .b_stride = keys,
@@ -219,8 +208,6 @@ class CpuAttention final : public AttentionOp {
     pack_interleaved<Panels>(in.keys, keys, s.keys);
     for (std::int64_t query = 0; query < num_keys; query += Panels::kQueries) {
       const std::int64_t num = std::min(Panels::kQueries, num_keys - query);
-      for (const HeadRows<const T>& rows : {in.queries, in.keys, in.values}) prefetch_next_head(rows.part(query, num));
-      for (const HeadRows<T>& rows : {dqueries, dkeys, dvalues}) prefetch_next_head(rows.part(query, num));
       backward_block(args, head, in.queries.part(query, num), query, draws, s);
       store_scaled(s.dqueries, spec_.scale(), dqueries.part(query, num));
     }
@@ -237,7 +224,6 @@ class CpuAttention final : public AttentionOp {
     const std::int64_t width = spec_.head_width, num = queries.num, padded = round_up(num, Panels::kQueryAlignment);
     const HeadRows<const T> dy = rows(values_at<T>(args.dy), head, 1, 0).part(query, num),
                             y = rows(values_at<T>(args.y), head, 1, 0).part(query, num);
-    for (const HeadRows<const T>& rows : {dy, y}) prefetch_next_head(rows);
     pack_rows<Panels>(queries, padded, s.queries);
     pack_rows<Panels>(dy, padded, s.dy);
     multiply_by_keys(s.queries, s.keys_transposed, padded, keys, s.z);

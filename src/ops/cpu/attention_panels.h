@@ -7,7 +7,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 #include "convoy/base/shape.h"
@@ -28,19 +27,6 @@ struct HeadRows {
   T* row(std::int64_t i) const { return first + i * stride; }
   HeadRows part(std::int64_t begin, std::int64_t count) const { return {row(begin), stride, count, width}; }
 };
-
-/// Asks for what follows these rows in memory, the next head's: rows lie too far apart for the processor to foresee
-/// them.
-template <typename T>
-void prefetch_next_head(const HeadRows<T>& rows) {
-  constexpr std::int64_t kLineBytes = 64;
-  constexpr int kWillBeWritten = std::is_const_v<T> ? 0 : 1, kToSecondCache = 2;
-  for (std::int64_t row = 0; row < rows.num; ++row) {
-    const auto* next = reinterpret_cast<const char*>(rows.row(row) + rows.width);
-    for (std::int64_t at = 0; at < rows.width * static_cast<std::int64_t>(sizeof(T)); at += kLineBytes)
-      __builtin_prefetch(next + at, kWillBeWritten, kToSecondCache);
-  }
-}
 
 /// How vectors multiply: what a kind of panels says of its products.
 template <typename Factors>
