@@ -42,12 +42,12 @@ template <typename V>
 
 /// (a ^ b) ^ c in one instruction where there is one: GCC 12 does not find it.
 [[gnu::always_inline]] inline LongVec exclusive_or(LongVec a, LongVec b, LongVec c) {
-#if defined(__AVX512F__)
-  if constexpr (sizeof(LongVec) == sizeof(__m512i))
-    return std::bit_cast<LongVec>(_mm512_ternarylogic_epi64(std::bit_cast<__m512i>(a), std::bit_cast<__m512i>(b),
-                                                            std::bit_cast<__m512i>(c), 0x96));
-#endif
+#if defined(__AVX512F__) && __BIGGEST_ALIGNMENT__ == 64
+  return std::bit_cast<LongVec>(
+      _mm512_ternarylogic_epi64(std::bit_cast<__m512i>(a), std::bit_cast<__m512i>(b), std::bit_cast<__m512i>(c), 0x96));
+#else
   return a ^ b ^ c;
+#endif
 }
 
 /// Each 64-bit lane's upper half as its lower one; the upper one holds anything. By a shuffle, since products and
@@ -74,16 +74,15 @@ template <int half>
 
 /// v where the draw beside it is at least the threshold, elsewhere 0.
 [[gnu::always_inline]] inline Vec kept_values(HalfVec draws, std::uint16_t threshold, Vec v) {
-#if defined(__AVX512BW__) && defined(__AVX512VL__)
-  if constexpr (sizeof(Vec) == sizeof(__m512)) {
-    const __mmask16 kept =
-        _mm256_cmpge_epu16_mask(std::bit_cast<__m256i>(draws), _mm256_set1_epi16(static_cast<std::int16_t>(threshold)));
-    return _mm512_maskz_mov_ps(kept, v);
-  }
-#endif
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && __BIGGEST_ALIGNMENT__ == 64
+  const __mmask16 kept =
+      _mm256_cmpge_epu16_mask(std::bit_cast<__m256i>(draws), _mm256_set1_epi16(static_cast<std::int16_t>(threshold)));
+  return _mm512_maskz_mov_ps(kept, v);
+#else
   using ShortVec = std::int16_t __attribute__((vector_size(kVectorBytes / 2)));
   const auto kept = __builtin_convertvector(ShortVec(draws >= threshold), IntVec);
   return std::bit_cast<Vec>(std::bit_cast<IntVec>(v) & kept);
+#endif
 }
 
 /// The words of one layer for one micro-batch, two draws in each: the low half first.

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <utility>
 
-#if defined(__SSE2__)
+// Where vectors are as wide as the intrinsics' (clang-tidy's are not).
+#if defined(__AVX512F__) && __BIGGEST_ALIGNMENT__ == 64
 #include <immintrin.h>
 #endif
 
@@ -31,11 +32,12 @@ template <int distance = int{kLanes} / 2>
 
 /// b where one of the two is NaN.
 [[gnu::always_inline]] inline Vec larger(Vec a, Vec b) {
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && __BIGGEST_ALIGNMENT__ == 64
   // GCC 12 makes a comparison and a choice of it. Masked by nothing, as in draw_words_simd.h.
-  if constexpr (sizeof(Vec) == sizeof(__m512)) return _mm512_maskz_max_ps(0xffff, a, b);
-#endif
+  return _mm512_maskz_max_ps(0xffff, a, b);
+#else
   return a > b ? a : b;
+#endif
 }
 template <int distance = int{kLanes} / 2>
 [[gnu::always_inline]] inline float max_of_lanes(Vec v) {
