@@ -46,14 +46,16 @@ inline std::unique_ptr<Cell> pre_activated(const Shape& shape, std::int64_t num_
   return cell.finish(c + (convolution_1x1("conv3", a, num_filters, 2) + padded));
 }
 
-/// One value with three readers, a part of which is dropped before and after them.
+/// One value with four readers, a part of which is dropped before and after them: by itself, in a linear layer, and
+/// with the sum that follows.
 inline std::unique_ptr<Cell> drops_values(const Shape& shape, DataType type) {
   CellBuilder cell({.name = "drops", .parameters = "drops.", .type = type});
   const Value x = cell.input(shape);
   const Value a = dropout(relu(batch_norm("bn1", convolution_3x3("conv1", x, shape.c))), 0.25);
   const Value b = batch_norm("bn2", convolution_1x1("conv2", a, shape.c));
   const Value c = batch_norm("bn3", convolution_3x3("conv3", a, shape.c));
-  return cell.finish(x + dropout(relu(b + (c + a)), 0.5));
+  const Value d = dropout(relu(linear("linear1", a, 2 * shape.c)), 0.25);
+  return cell.finish((x + dropout(relu(b + (c + a)), 0.5)) + dropout(linear("linear2", d, shape.c), 0.25));
 }
 
 inline Network toy_network(const Shape& images, std::int64_t num_classes, DataType type) {
