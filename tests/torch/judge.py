@@ -7,17 +7,13 @@ Usage: judge.py MODEL CONVOY TORCH_PEER TORCH_WEIGHTS [--freeze LAYER] [--optimi
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-try:
-    import torch
-    import torchvision
-except ImportError as error:
-    print(f"skipped: {error}")
-    sys.exit(77)
+from judging import compare, require, run
+
+torch, torchvision = require("torch", "torchvision")
 
 SIZE, BATCH, CLASSES, STEPS = 64, 16, 10, 5
 # Steps so small that five of them stay near the line along which float32's roundings grow no faster than linearly.
@@ -97,13 +93,6 @@ def write_job(folder, arguments, images, labels):
     (folder / "labels.i32").write_bytes(labels.int().numpy().tobytes())
 
 
-def run(*command):
-    command = [str(word) for word in command]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stdout}")
-
-
 def logits_of(net, images):
     net.eval()
     with torch.no_grad():
@@ -127,13 +116,6 @@ def train(net, images, labels, arguments):
 
 def read_logits(path):
     return torch.frombuffer(bytearray(path.read_bytes()), dtype=torch.float32).reshape(BATCH, CLASSES)
-
-
-def compare(what, got, want, most):
-    deviation = ((got.double() - want.double()).norm() / want.double().norm()).item()
-    print(f"{what}: {deviation:.1e}, allowed {most:.0e}")
-    if not deviation <= most:  # NaN too
-        sys.exit(f"{what} differ by {deviation}")
 
 
 def compare_weights(got, want, start):
