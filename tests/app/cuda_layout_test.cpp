@@ -2,16 +2,38 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "app/on_gpu.h"
 
 namespace convoy::test {
 
 namespace {
 
-class CudaLayout : public OnGpu, public testing::WithParamInterface<std::string> {
- protected:
-  CudaLayout() { compute_on_gpu(GetParam()); }
+/// What is trained in which precision.
+struct Case {
+  const char* data;
+  std::vector<std::string> (*import_data)(const std::string& folder);
+  const char* precision;
 };
+
+class CudaLayout : public OnGpu, public testing::WithParamInterface<Case> {
+ protected:
+  CudaLayout() : OnGpu(*GetParam().import_data) { compute_on_gpu(GetParam().precision); }
+};
+
+std::vector<std::string> import_images(const std::string& folder) {
+  return import_small_data(folder);
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const char* precision : {"f32", "bf16", "fp16"}) {
+    cases.push_back({"images", import_images, precision});
+    cases.push_back({"texts", import_small_texts, precision});
+  }
+  return cases;
+}
 
 class CudaRestart : public OnGpu {
  protected:
@@ -71,8 +93,9 @@ TEST_P(CudaLayout, ARestartOntoAnotherGridInMidEpochGivesTheSameBits) {
   expect_same_run("whole", "pieces");
 }
 
-INSTANTIATE_TEST_SUITE_P(In, CudaLayout, testing::Values("f32", "bf16", "fp16"),
-                         [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(Of, CudaLayout, testing::ValuesIn(all_cases()), [](const auto& test) {
+  return fmt::format("{}_in_{}", test.param.data, test.param.precision);
+});
 
 TEST_F(CudaRestart, AGpuGoesOnFromTheCpusCheckpointAndACpuFromTheGpus) {
   const std::vector<std::string> on_cpu = arguments_;

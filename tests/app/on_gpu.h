@@ -12,6 +12,8 @@ namespace convoy::test {
 
 class OnGpu : public Runs {
  protected:
+  using Runs::Runs;
+
   void SetUp() override {
     if (const std::string reason = ops::cuda::why_unavailable(); !reason.empty()) GTEST_SKIP() << "no GPU: " << reason;
   }

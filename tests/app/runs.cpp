@@ -18,6 +18,8 @@ std::string name_of(const Grid& grid) {
 
 Runs::Runs() : arguments_(import_small_data(directory_ / "small")) {}
 
+Runs::Runs(ImportData& import_data) : arguments_(import_data(directory_ / "small")) {}
+
 void Runs::train(const std::string& name, const Grid& grid, int steps, const std::string& schedule,
                  const std::string& bucket_mib) {
   const std::vector<std::string> more = {"--grid.stages=" + std::to_string(grid.stages), "--schedule.kind=" + schedule,

@@ -1,4 +1,4 @@
-/// A test's runs on one small data set, and what they must have in common.
+/// A test's runs on one small data set, of images or of texts, and what they must have in common.
 #pragma once
 
 #include <string>
@@ -22,7 +22,11 @@ io::Checkpoint read_checkpoint(const std::string& path);
 
 class Runs : public testing::Test {
  protected:
+  /// Imports data into a folder; returns the arguments that train on it.
+  using ImportData = std::vector<std::string>(const std::string& folder);
+
   Runs();
+  explicit Runs(ImportData& import_data);
 
   /// Trains up to `steps`; a later call with the same name resumes from there. Buckets so small that every stage has
   /// several: their exchange overlaps with the backward of earlier cells.

@@ -1,10 +1,11 @@
-/// Bars with noise.
+/// Bars with noise; a telling word among others.
 #include "app/small_data.h"
 
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/random.h"
@@ -43,6 +44,32 @@ void write_split(const std::string& folder, const Split& split) {
   write_text(folder + "/" + split.name + "-labels-idx1-ubyte", labels);
 }
 
+constexpr const char* kJudgements[] = {"wonderful", "terrible"};  // a class each
+constexpr int kNumOtherWords = 40, kMaxWords = 40;
+constexpr int kNumTrainTexts = 640, kNumTestTexts = 96;
+
+void write_table(const std::string& path, int count, std::uint64_t seed) {
+  std::string table = "label,text\n";
+  for (int i = 0; i < count; ++i) {
+    const RandomKey key{.seed = seed, .item = static_cast<std::uint64_t>(i)};
+    const auto num_words = 1 + random_below(key, 0, kMaxWords), telling = random_below(key, 1, num_words);
+    const char* const judgement = kJudgements[i % 2];
+    table += judgement;
+    for (std::uint64_t word = 0; word < num_words; ++word) {
+      table += word == 0 ? ',' : ' ';
+      table += word == telling ? judgement : fmt::format("word{}", random_below(key, 2 + word, kNumOtherWords));
+    }
+    table += '\n';
+  }
+  write_text(path, table);
+}
+
+void import(const std::string& source, const std::string& output) {
+  const ProcessResult result =
+      run_program({.arguments = {"import", "--import.source=" + source, "--import.output=" + output}});
+  EXPECT_EQ(result.status, 0) << result.output;
+}
+
 }  // namespace
 
 void write_small_idx(const std::string& folder, const SmallData& data) {
@@ -53,9 +80,7 @@ void write_small_idx(const std::string& folder, const SmallData& data) {
 
 std::vector<std::string> import_small_data(const std::string& folder, const SmallData& data) {
   write_small_idx(folder + "/idx", data);
-  const ProcessResult import = run_program(
-      {.arguments = {"import", "--import.source=" + folder + "/idx", "--import.output=" + folder + "/data"}});
-  EXPECT_EQ(import.status, 0) << import.output;
+  import(folder + "/idx", folder + "/data");
   return {"train",
           "--model.name=resnet20",
           "--data.train=" + folder + "/data/train",
@@ -68,6 +93,34 @@ std::vector<std::string> import_small_data(const std::string& folder, const Smal
           "--train.epochs=3",
           "--augment.crop_padding=2",
           "--augment.flip=on",
+          "--run.device=cpu",
+          "--run.threads=1"};
+}
+
+void write_small_tables(const std::string& folder) {
+  std::filesystem::create_directories(folder);
+  write_table(folder + "/train.csv", kNumTrainTexts, 1);
+  write_table(folder + "/test.csv", kNumTestTexts, 2);
+}
+
+std::vector<std::string> import_small_texts(const std::string& folder) {
+  write_small_tables(folder + "/tables");
+  import(folder + "/tables", folder + "/data");
+  return {"train",
+          "--model.name=transformer",
+          "--model.layers=6",
+          "--model.heads=2",
+          "--model.width=32",
+          "--model.feedforward=48",
+          "--model.length=16",
+          "--model.dropout=0.2",
+          "--data.train=" + folder + "/data/train",
+          "--data.test=" + folder + "/data/test",
+          "--batch.global=64",
+          "--batch.micro=8",
+          "--optimizer.kind=adamw",
+          "--optimizer.lr=0.003",
+          "--train.epochs=3",
           "--run.device=cpu",
           "--run.threads=1"};
 }
