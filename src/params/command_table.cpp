@@ -63,7 +63,8 @@ const std::vector<Command>& commands() {
        .takes = Takes::kParameterFiles,
        .needs = {{"export.output"}},
        .reads = {"checkpoint.resume", "evaluate.weights", "init.weights", "run.directory", "export"},
-       .sentence = "writes the weights of init.weights or of the run's newest checkpoint, as torchvision and torch.nn name them"},
+       .sentence = "writes the weights of init.weights or of the run's newest checkpoint, as torchvision and torch.nn "
+                   "name them"},
       {.name = "plan",
        .takes = Takes::kParameterFiles,
        .reads = {"model", "data.train", "batch", "grid", "schedule", "memory", "optimizer", "train.precision",

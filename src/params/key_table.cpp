@@ -91,7 +91,9 @@ std::vector<Key> make_keys() {
 
       // --- How it learns ------------------------------------------------------------------------------------------
       {"optimizer.kind", choice(&OptimizerParams::kind), "",
-       "sgd with momentum; adam and adamw as PyTorch's; lars: sgd with a rate for each tensor, for large batches",
+       "sgd with momentum; adam and adamw as PyTorch's; for large batches, with a rate for each tensor: lars, from "
+       "sgd, "
+       "and lamb, from adamw",
        kChangesResult},
       {"optimizer.lr", number(&OptimizerParams::lr, {.min = 0, .max = 1000}), "",
        "learning rate, at its peak where lr.schedule changes it", kChangesResult},
@@ -100,16 +102,19 @@ std::vector<Key> make_keys() {
       {"optimizer.nesterov", flag(&OptimizerParams::nesterov), "",
        "sgd: looks one step of momentum ahead; needs optimizer.momentum > 0", kChangesResult},
       {"optimizer.weight_decay", number(&OptimizerParams::weight_decay, {.min = 0, .max = 1}), "",
-       "this times the weight is added to the gradient; adamw subtracts it, times the learning rate, from the weight",
+       "this times the weight is added to the gradient; adamw subtracts it, times the learning rate, from the weight; "
+       "lamb adds it to the step",
        kChangesResult},
       {"optimizer.decay_norms_and_biases", flag(&OptimizerParams::decay_norms_and_biases), "",
-       "weight decay also for batch norm's scales and shifts, and for biases", kChangesResult},
+       "weight decay also for the scales and shifts of batch and layer norms, and for biases", kChangesResult},
+      {"optimizer.decay_embeddings", flag(&OptimizerParams::decay_embeddings), "",
+       "weight decay also for the tables of words and of learned positions", kChangesResult},
       {"optimizer.beta1", number(&OptimizerParams::beta1, {.min = 0, .max = 1, .below_max = true}), "",
-       "adam, adamw: share kept of the gradients' moving average", kChangesResult},
+       "adam, adamw, lamb: share kept of the gradients' moving average", kChangesResult},
       {"optimizer.beta2", number(&OptimizerParams::beta2, {.min = 0, .max = 1, .below_max = true}), "",
-       "adam, adamw: share kept of the moving average of their squares", kChangesResult},
+       "adam, adamw, lamb: share kept of the moving average of their squares", kChangesResult},
       {"optimizer.epsilon", number(&OptimizerParams::epsilon, {.min = 0, .max = 1, .above_min = true}), "",
-       "adam, adamw: added to the root of that average", kChangesResult},
+       "adam, adamw, lamb: added to the root of that average", kChangesResult},
       {"optimizer.trust_coefficient",
        number(&OptimizerParams::trust_coefficient, {.min = 0, .max = 1000, .above_min = true}), "",
        "lars: size of a tensor's step relative to the norm of its weights; not for batch norm and biases",
@@ -201,7 +206,8 @@ std::vector<Key> make_keys() {
        "auto resumes from the newest valid checkpoint of run.directory; none: starts from the beginning; best, for "
        "evaluate: best.h5"},
       {"checkpoint.allow_other_data", flag(&CheckpointParams::allow_other_data), "",
-       "true: resumes also with other images or labels than the checkpoint was trained on (the same number, of the "
+       "true: resumes also with other images, texts or labels than the checkpoint was trained on (the same number, of "
+       "the "
        "same classes); false: refuses that"},
 
       {"evaluate.weights", choice(&EvaluateParams::weights), "",

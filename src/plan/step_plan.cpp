@@ -235,7 +235,7 @@ PipelineSpec StepPlan::pipeline_of(std::int64_t replica) const {
                         .chunks = num_chunks(),
                         .num_buckets = {},
                         .agree_on_update = LossScale(spec_.network.type).is_dynamic() || spec_.clip_norm > 0 ||
-                                           needs_tensor_norms(spec_.optimizer.kind)};
+                                           tensor_norms(spec_.optimizer.kind) != TensorNorms::kNone};
   for (std::int64_t c = 0; c < num_chunks(); ++c) {
     for (const StagePlan& stage : stages_) {
       pipeline.num_buckets.push_back(stage.layout.runs[c].num_buckets);

@@ -20,17 +20,16 @@ RankRuntime::RankRuntime(const RuntimeSpec& spec, const ProcessGrid& grid, ops::
   optimizer_ = make_optimizer(spec.optimizer, type, elementwise);
   tree_ = std::make_unique<GradientTree>(device, elementwise, layout.count, micro_batches().size());
   update_ = std::make_unique<ShardedUpdate>(
-      ShardedUpdateSpec{
-          .layout = layout,
-          .data = grid.data(),
-          .reduction = spec.reduction,
-          .micro_batches_a_step = plan_.micro_batches_a_step(),
-          .local_sum = tree_->sum(),
-          .parameters = stage_->parameters(),
-          .tells_norms_and_biases = needs_tensor_norms(spec.optimizer.kind) || !spec.optimizer.decay_norms_and_biases,
-          .tensor_norms = needs_tensor_norms(spec.optimizer.kind),
-          .clip = clip(),
-          .ema_decay = spec.ema_decay},
+      ShardedUpdateSpec{.layout = layout,
+                        .data = grid.data(),
+                        .reduction = spec.reduction,
+                        .micro_batches_a_step = plan_.micro_batches_a_step(),
+                        .local_sum = tree_->sum(),
+                        .parameters = stage_->parameters(),
+                        .tells_roles = tells_roles(spec.optimizer),
+                        .tensor_norms = tensor_norms(spec.optimizer.kind),
+                        .clip = clip(),
+                        .ema_decay = spec.ema_decay},
       UpdateTools{.device = device, .elementwise = elementwise, .transport = *transport_, .optimizer = *optimizer_});
   if (grid.is_last_stage()) {
     training_loss_ = make_loss(spec.label_smoothing);

@@ -1,4 +1,4 @@
-/// Stochastic gradient descent with momentum, Adam and AdamW as torch.optim defines them, and LARS.
+/// Stochastic gradient descent with momentum, Adam and AdamW as torch.optim defines them, LARS and LAMB.
 #include "update/optimizer.h"
 
 #include <cmath>
@@ -9,10 +9,15 @@ namespace convoy {
 
 namespace {
 
-// Where batch norm's parameters and biases may go without.
 double decay_of(const OptimizerParams& params, const UpdateArguments& args) {
-  if (args.is_norm_or_bias && !params.decay_norms_and_biases) return 0;
-  return params.weight_decay;
+  const bool is_spared = (args.role == ParameterRole::kNormOrBias && !params.decay_norms_and_biases) ||
+                         (args.role == ParameterRole::kEmbedding && !params.decay_embeddings);
+  return is_spared ? 0 : params.weight_decay;
+}
+
+// Whether LARS and LAMB give the tensor a rate of its own.
+bool has_own_rate(const UpdateArguments& args) {
+  return args.role != ParameterRole::kNormOrBias && args.gradient_square_sum > 0 && args.weight_square_sum > 0;
 }
 
 class Sgd : public Optimizer {
@@ -49,7 +54,7 @@ class Sgd : public Optimizer {
 };
 
 // Kingma & Ba 2015; with kind = adamw the decay of Loshchilov & Hutter 2019.
-class Adam final : public Optimizer {
+class Adam : public Optimizer {
  public:
   Adam(const OptimizerParams& params, DataType copy_type, ops::ElementwiseOps& elementwise)
       : params_(params),
@@ -84,11 +89,48 @@ class Adam final : public Optimizer {
                               .count = args.count});
   }
 
- private:
+ protected:
   OptimizerParams params_;
   ops::ElementwiseOps& elementwise_;
   ops::AdamSpec spec_;
+
+ private:
   double learning_rate_ = 0;
+};
+
+// You et al. 2019, "Large batch optimization for deep learning: training BERT in 76 minutes", algorithm 2, for each
+// tensor, with phi(z) = z:
+//   d = m^ / (sqrt(v^) + epsilon) + decay * w        m^, v^: Adam's averages, corrected
+//   w -= lr * |w| / |d| * d                          lr for norms and biases, as in the authors' code, and where a norm
+//   is 0
+class Lamb final : public Adam {
+ public:
+  using Adam::Adam;
+
+  void begin_step(const UpdateStep& step) override {
+    rate_ = step.learning_rate;
+    UpdateStep of_direction = step;
+    of_direction.learning_rate = 1;
+    Adam::begin_step(of_direction);
+  }
+  void find_directions(const UpdateArguments& args) override {
+    spec_.weight_decay = static_cast<float>(decay_of(params_, args));
+    elementwise_.adam_direction(spec_, {.gradient = args.gradient,
+                                        .mean = args.state[0],
+                                        .square = args.state[1],
+                                        .weight = args.weight,
+                                        .count = args.count});
+  }
+  void update(const UpdateArguments& args) override {
+    double rate = rate_;
+    if (has_own_rate(args)) rate *= std::sqrt(args.weight_square_sum) / std::sqrt(args.gradient_square_sum);
+    elementwise_.descend(
+        static_cast<float>(rate), spec_.copy_type,
+        {.direction = args.gradient, .weight = args.weight, .weight_copy = args.weight_copy, .count = args.count});
+  }
+
+ private:
+  double rate_ = 0;
 };
 
 // You, Gitman & Ginsburg 2017, "Large batch training of convolutional networks", algorithm 1, for each tensor:
@@ -105,8 +147,7 @@ class Lars final : public Sgd {
     const double gradient_norm = std::sqrt(args.gradient_square_sum) * step_.gradient_factor;
     const double weight_norm = std::sqrt(args.weight_square_sum);
     double rate = step_.learning_rate;
-    if (!args.is_norm_or_bias && gradient_norm > 0 && weight_norm > 0)
-      rate *= params_.trust_coefficient * weight_norm / (gradient_norm + decay * weight_norm);
+    if (has_own_rate(args)) rate *= params_.trust_coefficient * weight_norm / (gradient_norm + decay * weight_norm);
     return {.lr = 1,
             .momentum = static_cast<float>(params_.momentum),
             .weight_decay = static_cast<float>(rate * decay),
@@ -127,13 +168,14 @@ struct Row {
   OptimizerKind kind;
   MakeOptimizer* make;
   std::int64_t num_slots;  // as many as slot_names() has
-  bool needs_tensor_norms = false;
+  TensorNorms norms = TensorNorms::kNone;
 };
 constexpr Row kOptimizers[] = {
     {.kind = OptimizerKind::kSgd, .make = make<Sgd>, .num_slots = 1},
     {.kind = OptimizerKind::kAdam, .make = make<Adam>, .num_slots = 2},
     {.kind = OptimizerKind::kAdamW, .make = make<Adam>, .num_slots = 2},
-    {.kind = OptimizerKind::kLars, .make = make<Lars>, .num_slots = 1, .needs_tensor_norms = true},
+    {.kind = OptimizerKind::kLars, .make = make<Lars>, .num_slots = 1, .norms = TensorNorms::kOfGradients},
+    {.kind = OptimizerKind::kLamb, .make = make<Lamb>, .num_slots = 2, .norms = TensorNorms::kOfDirections},
 };
 
 const Row& row_of(OptimizerKind kind) {
@@ -149,8 +191,16 @@ std::int64_t num_optimizer_slots(OptimizerKind kind) {
   return row_of(kind).num_slots;
 }
 
-bool needs_tensor_norms(OptimizerKind kind) {
-  return row_of(kind).needs_tensor_norms;
+TensorNorms tensor_norms(OptimizerKind kind) {
+  return row_of(kind).norms;
+}
+
+bool tells_roles(const OptimizerParams& params) {
+  return tensor_norms(params.kind) != TensorNorms::kNone || !params.decay_norms_and_biases || !params.decay_embeddings;
+}
+
+void Optimizer::find_directions(const UpdateArguments& /*args*/) {
+  fail("this optimizer's steps follow gradients");
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerParams& params, DataType copy_type,

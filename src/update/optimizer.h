@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "convoy/model/parameter.h"
 #include "convoy/ops/elementwise.h"
 #include "convoy/params/parameters.h"
 
@@ -20,12 +21,12 @@ struct UpdateStep {
 
 /// `count` values of one kind somewhere in a shard; of one tensor where the optimizer needs norms.
 struct UpdateArguments {
-  const float* gradient = nullptr;
+  float* gradient = nullptr;  ///< find_directions() overwrites it
   float* weight = nullptr;
-  void* weight_copy = nullptr;     ///< of the network's type, where that is not float32
-  std::vector<float*>& state;      ///< one pointer a slot, in the order of slot_names()
-  bool is_norm_or_bias = false;    ///< batch norm's scales and shifts, and biases
-  double gradient_square_sum = 0;  ///< over the whole tensor, where the optimizer needs norms
+  void* weight_copy = nullptr;  ///< of the network's type, where that is not float32
+  std::vector<float*>& state;   ///< one pointer a slot, in the order of slot_names()
+  ParameterRole role = ParameterRole::kWeight;
+  double gradient_square_sum = 0;  ///< over the whole tensor, where the optimizer needs norms; or the directions'
   double weight_square_sum = 0;
   std::int64_t count = 0;
 };
@@ -38,14 +39,22 @@ class Optimizer {
   virtual std::vector<std::string> slot_names() const = 0;
   /// Before the updates of a step.
   virtual void begin_step(const UpdateStep& step) = 0;
+  /// Before update(), where norms are needed of directions: replaces the gradient by the direction of the step. Each
+  /// value's direction depends on that value alone.
+  virtual void find_directions(const UpdateArguments& args);
   /// Each value's result depends on that value and its tensor's norms alone.
   virtual void update(const UpdateArguments& args) = 0;
 };
 
 /// Before there is one: how many slots it keeps.
 std::int64_t num_optimizer_slots(OptimizerKind kind);
-/// Whether its updates need the norms of tensors.
-bool needs_tensor_norms(OptimizerKind kind);
+
+/// Which norms of a tensor its update needs, with those of the weights.
+enum class TensorNorms { kNone, kOfGradients, kOfDirections };
+TensorNorms tensor_norms(OptimizerKind kind);
+
+/// Whether parameters of different roles are updated differently.
+bool tells_roles(const OptimizerParams& params);
 
 /// `copy_type`: of the copies of the weights.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerParams& params, DataType copy_type,

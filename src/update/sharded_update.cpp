@@ -12,7 +12,7 @@ namespace convoy {
 
 namespace {
 
-constexpr std::int64_t kGradients = 0, kWeights = 1;  // kinds of norms
+constexpr std::int64_t kGradients = 0, kWeights = 1;  // kinds of norms; directions take the place of gradients
 
 }  // namespace
 
@@ -39,8 +39,9 @@ ShardedUpdate::ShardedUpdate(const ShardedUpdateSpec& spec, const UpdateTools& t
     state_.emplace_back(tools.device, shard_count_ * kFloatBytes);
   state_pointers_.resize(state_.size());
   if (spec.ema_decay > 0) ema_ = Buffer(tools.device, shard_count_ * kFloatBytes);
-  if (spec.tensor_norms || spec.clip)
-    norms_.emplace(spec.layout, spec.data, spec.tensor_norms ? 2 : 1, tools.device, tools.elementwise);
+  const bool has_weight_norms = spec.tensor_norms != TensorNorms::kNone;
+  if (has_weight_norms || spec.clip)
+    norms_.emplace(spec.layout, spec.data, has_weight_norms ? 2 : 1, tools.device, tools.elementwise);
   if (!spec.clip) return;
   const std::vector<int>& counts = spec.clip->tensors_of_stages;
   stage_sums_.offsets.resize(counts.size());
@@ -67,10 +68,10 @@ void ShardedUpdate::find_runs(BucketState& state) const {
     const Run run{.begin = std::max(entries[i].offset, state.own.begin),
                   .end = std::min(entry_end, state.own.end),
                   .kind = update_kind(entries[i].spec),
-                  .is_norm_or_bias = spec_.tells_norms_and_biases && entries[i].spec.is_norm_or_bias,
+                  .role = spec_.tells_roles ? entries[i].spec.role : ParameterRole::kWeight,
                   .entry = static_cast<std::int64_t>(i)};
     if (run.begin >= run.end) continue;
-    if (!state.runs.empty() && state.runs.back().goes_on_with(run, spec_.tensor_norms)) {
+    if (!state.runs.empty() && state.runs.back().goes_on_with(run, spec_.tensor_norms != TensorNorms::kNone)) {
       state.runs.back().end = run.end;
     } else {
       state.runs.push_back(run);
@@ -140,8 +141,9 @@ void ShardedUpdate::fold(std::int64_t bucket) {
   wait_for(state.reduce);
   if (state.blocks.size() > 1) tools_.elementwise.fold(state.blocks, state.reduced, state.own.count());
   if (!norms_) return;
-  norms_->start(bucket, kGradients, state.reduced);
-  if (spec_.tensor_norms) norms_->start(bucket, kWeights, spec_.parameters.masters + state.own.begin);
+  if (needs_gradient_norms()) norms_->start(bucket, kGradients, state.reduced);
+  if (spec_.tensor_norms != TensorNorms::kNone)
+    norms_->start(bucket, kWeights, spec_.parameters.masters + state.own.begin);
 }
 
 void ShardedUpdate::find_non_finite(std::int64_t bucket, std::int32_t* found) {
@@ -150,13 +152,36 @@ void ShardedUpdate::find_non_finite(std::int64_t bucket, std::int32_t* found) {
 }
 
 void ShardedUpdate::agree_on_norms() {
+  if (needs_gradient_norms()) exchange_norms();
+  if (spec_.clip) clip();
+  if (spec_.tensor_norms != TensorNorms::kOfDirections) return;
+  find_directions();
+  exchange_norms();
+}
+
+void ShardedUpdate::exchange_norms() {
   const ScopedTimer timer(wait_seconds_);
   norms_->exchange(tools_.transport);
-  if (!spec_.clip) return;
+}
+
+void ShardedUpdate::clip() {
+  const ScopedTimer timer(wait_seconds_);
   const double norm = std::sqrt(total_gradient_square_sum()) * step_.gradient_factor;
   UpdateStep clipped = step_;
   clipped.gradient_factor *= std::min(1.0, spec_.clip->norm / (norm + 1e-6));
   tools_.optimizer.begin_step(clipped);
+}
+
+// Of this replica's slices, to the end of the device's work.
+void ShardedUpdate::find_directions() {
+  for (std::int64_t b = 0; b < std::ssize(buckets_); ++b) {
+    const BucketState& state = buckets_[b];
+    for (const Run& run : state.runs)
+      if (run.kind == UpdateKind::kOptimizer) tools_.optimizer.find_directions(arguments_of(state, run));
+    norms_->start(b, kGradients, state.reduced);
+  }
+  if (!tools_.device.idle()) wait_until(tools_.transport, [&] { return tools_.device.idle(); });
+  tools_.device.synchronize();
 }
 
 // Over the tensors of all stages, in the order of the network.
@@ -175,26 +200,32 @@ void ShardedUpdate::update(std::int64_t bucket) {
   const float statistics_scale = 1.0f / static_cast<float>(spec_.micro_batches_a_step);
   for (const Run& run : state.runs) {
     if (run.kind == UpdateKind::kNone) continue;
-    const float* gradient = state.reduced + (run.begin - state.own.begin);
-    const std::int64_t count = run.end - run.begin;
-    float* weight = spec_.parameters.masters + run.begin;
+    const UpdateArguments args = arguments_of(state, run);
     if (run.kind == UpdateKind::kMovingAverage) {
-      tools_.elementwise.moving_average(spec_.statistics_keep, statistics_scale, gradient, weight, count);
-      continue;
+      tools_.elementwise.moving_average(spec_.statistics_keep, statistics_scale, args.gradient, args.weight,
+                                        args.count);
+    } else {
+      tools_.optimizer.update(args);
     }
-    const std::int64_t in_shard = state.shard_offset + run.begin - state.own.begin;
-    for (std::size_t slot = 0; slot < state_.size(); ++slot) state_pointers_[slot] = state_[slot].floats() + in_shard;
-    tools_.optimizer.update({.gradient = gradient,
-                             .weight = weight,
-                             .weight_copy = spec_.parameters.copy_at(run.begin),
-                             .state = state_pointers_,
-                             .is_norm_or_bias = run.is_norm_or_bias,
-                             .gradient_square_sum = spec_.tensor_norms ? norms_->of(run.entry, kGradients) : 0,
-                             .weight_square_sum = spec_.tensor_norms ? norms_->of(run.entry, kWeights) : 0,
-                             .count = count});
   }
   tools_.transport.start_together(state.gather);
   if (spec_.ema_decay > 0) average(state);
+}
+
+// Until the next call.
+UpdateArguments ShardedUpdate::arguments_of(const BucketState& state, const Run& run) {
+  const std::int64_t in_slice = run.begin - state.own.begin;
+  for (std::size_t slot = 0; slot < state_.size(); ++slot)
+    state_pointers_[slot] = state_[slot].floats() + state.shard_offset + in_slice;
+  const bool has_norms = spec_.tensor_norms != TensorNorms::kNone;
+  return {.gradient = state.reduced + in_slice,
+          .weight = spec_.parameters.masters + run.begin,
+          .weight_copy = spec_.parameters.copy_at(run.begin),
+          .state = state_pointers_,
+          .role = run.role,
+          .gradient_square_sum = has_norms ? norms_->of(run.entry, kGradients) : 0,
+          .weight_square_sum = has_norms ? norms_->of(run.entry, kWeights) : 0,
+          .count = run.end - run.begin};
 }
 
 // What is frozen does not change, to the bit.

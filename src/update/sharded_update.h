@@ -48,9 +48,9 @@ struct ShardedUpdateSpec {
   std::int64_t micro_batches_a_step = 1;  ///< over all replicas
   float* local_sum = nullptr;             ///< an arena: this replica's gradients
   ParameterArenas parameters;
-  bool tells_norms_and_biases = false;  ///< whether the optimizer treats them otherwise than weights
-  bool tensor_norms = false;            ///< the optimizer needs them
-  std::optional<ClipSpec> clip;         ///< not where gradients are not clipped
+  bool tells_roles = false;                       ///< the optimizer updates parameters by their roles
+  TensorNorms tensor_norms = TensorNorms::kNone;  ///< that the optimizer needs
+  std::optional<ClipSpec> clip;                   ///< not where gradients are not clipped
   /// After each update: average = ema_decay * average + (1 - ema_decay) * value, of parameters and of running
   /// statistics alike, as timm's ModelEmaV2 and torchvision's reference training do. It begins at the first weights.
   double ema_decay = 0;  ///< of a moving average; 0: none is kept
@@ -79,7 +79,8 @@ class ShardedUpdate {
   void find_non_finite(std::int64_t bucket, std::int32_t* found);
   /// Whether update() is only possible after agree_on_norms(): of whole tensors, or of all of them.
   bool needs_norms() const { return norms_.has_value(); }
-  /// All ranks, after the last fold() and the device's work: exchanges norms, and clips.
+  /// All ranks, after the last fold() and the device's work: exchanges norms, and clips. Where the norms are of
+  /// directions, these are found first, from the clipped gradients.
   void agree_on_norms();
   /// Updates this replica's slice, starts the gather.
   void update(std::int64_t bucket);
@@ -111,12 +112,11 @@ class ShardedUpdate {
   struct Run {
     std::int64_t begin = 0, end = 0;
     UpdateKind kind = UpdateKind::kOptimizer;
-    bool is_norm_or_bias = false;
+    ParameterRole role = ParameterRole::kWeight;
     std::int64_t entry = 0;  ///< of the layout; of the first one where several are joined
 
     bool goes_on_with(const Run& next, bool tensor_by_tensor) const {
-      return kind == next.kind &&
-             (kind != UpdateKind::kOptimizer || (!tensor_by_tensor && is_norm_or_bias == next.is_norm_or_bias));
+      return kind == next.kind && (kind != UpdateKind::kOptimizer || (!tensor_by_tensor && role == next.role));
     }
   };
   struct BucketState {
@@ -133,6 +133,11 @@ class ShardedUpdate {
   void plan_reduce(BucketState& state, std::int64_t bucket, float* received);
   void plan_gather(BucketState& state, std::int64_t bucket);
   void wait_for(const Messages& messages);
+  bool needs_gradient_norms() const { return spec_.clip || spec_.tensor_norms == TensorNorms::kOfGradients; }
+  UpdateArguments arguments_of(const BucketState& state, const Run& run);
+  void exchange_norms();
+  void clip();
+  void find_directions();
   double total_gradient_square_sum();
   /// What the stages of a replica exchange to clip: the sums of all tensors, stage after stage.
   struct StageSums {

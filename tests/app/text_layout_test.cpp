@@ -68,6 +68,14 @@ TEST_F(TextLayout, Bf16GivesTheSameBitsOnEveryGridAndSchedule) {
   EXPECT_NEAR(first_loss("1x1") / first_loss("f32"), 1, std::sqrt(60) * 0x1p-9);
 }
 
+TEST_F(TextLayout, LambGivesTheSameBitsOnEveryGridAndScheduleAndSparesEmbeddingsWhereAsked) {
+  features_ = {"--optimizer.kind=lamb", "--optimizer.lr=0.01", "--optimizer.weight_decay=0.1",
+               "--optimizer.decay_embeddings=false", "--train.clip_norm=1"};
+  expect_same_bits_everywhere();
+  EXPECT_TRUE(checkpoint("1x1", kSteps).optimizer.contains("square"));
+  expect_other_bits("embeddings decay", {"--optimizer.decay_embeddings=true"});
+}
+
 TEST_F(TextLayout, ARestartOntoAnotherGridInMidEpochGivesTheSameBits) {
   features_ = {"--train.ema_decay=0.9"};
   train("whole", {1, 1}, 12);

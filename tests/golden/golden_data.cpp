@@ -82,7 +82,7 @@ io::Checkpoint golden_start(const Network& network) {
         tensor.values = initial_values(spec, {.seed = 0});
       } else if (is_scale_or_shift) {
         tensor.values = golden_fill(spec.name, spec.count(), spec.initial.size - 0.25, spec.initial.size + 0.25);
-      } else if (spec.is_norm_or_bias) {
+      } else if (spec.role == ParameterRole::kNormOrBias) {
         tensor.values = golden_fill(spec.name, spec.count(), -0.1, 0.1);
       } else {
         tensor.values = golden_fill(spec.name, spec.count(), -bound, bound);

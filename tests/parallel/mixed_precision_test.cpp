@@ -171,6 +171,12 @@ class FindingOps final : public ops::ElementwiseOps {
   }
   void sgd(const ops::SgdSpec& spec, const ops::SgdArguments& args) override { inner_.sgd(spec, args); }
   void adam(const ops::AdamSpec& spec, const ops::AdamArguments& args) override { inner_.adam(spec, args); }
+  void adam_direction(const ops::AdamSpec& spec, const ops::AdamDirectionArguments& args) override {
+    inner_.adam_direction(spec, args);
+  }
+  void descend(float rate, DataType copy_type, const ops::DescentArguments& args) override {
+    inner_.descend(rate, copy_type, args);
+  }
   void sum_squares(const float* values, const ops::SumPiece* pieces, std::int64_t num_pieces, double* sums) override {
     inner_.sum_squares(values, pieces, num_pieces, sums);
   }
@@ -291,6 +297,25 @@ TEST(LossScaling, AStepThatOverflowsIsSkippedByAllRanksAndTheNextGoOn) {
       EXPECT_EQ(losses[1], losses[2]);  // the same parameters, the same batch
       EXPECT_LT(losses[3], 0.8 * losses[2]);
       EXPECT_LT(losses[4], 0.8 * losses[3]);
+    }
+    training.finish();
+  }
+}
+
+// Its averages take up gradients before the update: only those of steps that are not skipped.
+TEST(LossScaling, AStepThatOverflowsLeavesLambsAveragesAlone) {
+  for (const std::int64_t stages : all_stages()) {
+    SCOPED_TRACE(fmt::format("{} stages", stages));
+    const auto backend = emulation::make_emulated_backend();
+    RuntimeSpec spec = spec_of(DataType::kFloat16);
+    spec.optimizer.kind = OptimizerKind::kLamb;
+    Training training(world(), stages, spec, *backend);
+    RankRuntime& runtime = training.runtime();
+    for (const double scale : {kSmallScale, kOverflowingScale, kSmallScale}) {
+      runtime.loss_scale().restore({.scale = scale, .good_steps = 0});
+      const std::vector<std::byte> before = memory_of(runtime);
+      training.step();
+      EXPECT_EQ(memory_of(runtime) == before, scale == kOverflowingScale) << scale;
     }
     training.finish();
   }

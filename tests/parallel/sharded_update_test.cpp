@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -53,7 +54,7 @@ class OneRank {
     elementwise_.fold(blocks, sums[0].data(), small_.layout.count);
     for (const ArenaEntry& entry : small_.layout.entries) {
       if (entry.spec.frozen) continue;
-      const float* gradient = sums[0].data() + entry.offset;
+      float* gradient = sums[0].data() + entry.offset;
       std::vector<float*> state = {momentum.data() + entry.offset};
       if (entry.spec.is_statistic()) {
         elementwise_.moving_average(0.9f, 1.0f / static_cast<float>(sums.size()), gradient, parameters_ + entry.offset,
@@ -150,8 +151,8 @@ Result two_steps(const Case& c, const mpi::Communicator& data, SumOf&& sum_of) {
                         .micro_batches_a_step = world().size(),
                         .local_sum = sum.data(),
                         .parameters = {.masters = parameters.data()},
-                        .tells_norms_and_biases = true,
-                        .tensor_norms = needs_tensor_norms(c.optimizer.kind),
+                        .tells_roles = true,
+                        .tensor_norms = tensor_norms(c.optimizer.kind),
                         .clip = clip,
                         .ema_decay = c.ema_decay},
                        {backend->device(), backend->elementwise(), *transport, *optimizer});
@@ -187,6 +188,54 @@ std::vector<float> folded_sum(int step, std::int64_t count) {
   backend->elementwise().fold(blocks, sums[0].data(), count);
   return sums[0];
 }
+
+/// You et al. 2019, algorithm 2, at a learning rate of 0.1, on gradients clipped to c.clip_norm.
+class LambInDoubles {
+ public:
+  LambInDoubles(const Small& small, const Case& c)
+      : small_(small), case_(c), w_(size()), m_(size()), v_(size()), direction_(size()) {
+    const std::vector<float> first = values_of(1000, small.layout.count);
+    std::copy(first.begin(), first.end(), w_.begin());
+  }
+
+  double weight(std::int64_t i) const { return w_[i]; }
+  void step(const std::vector<float>& gradient) {
+    double square_sum = 0;
+    for_each_trained([&](const ArenaEntry&, std::int64_t i) { square_sum += std::pow(gradient[i], 2); });
+    const double factor = case_.clip_norm / std::sqrt(square_sum);
+    ASSERT_LT(factor, 1) << "nothing is clipped";
+    const OptimizerParams& o = case_.optimizer;
+    const double mean_factor = 1 / (1 - std::pow(o.beta1, ++step_)), square_factor = 1 / (1 - std::pow(o.beta2, step_));
+    std::map<std::string, std::pair<double, double>> square_sums;  // of a tensor's weights, of its direction
+    for_each_trained([&](const ArenaEntry& entry, std::int64_t i) {
+      const double g = factor * gradient[i];
+      m_[i] = o.beta1 * m_[i] + (1 - o.beta1) * g;
+      v_[i] = o.beta2 * v_[i] + (1 - o.beta2) * g * g;
+      direction_[i] = mean_factor * m_[i] / (std::sqrt(square_factor * v_[i]) + o.epsilon) + o.weight_decay * w_[i];
+      square_sums[entry.spec.name].first += w_[i] * w_[i];
+      square_sums[entry.spec.name].second += direction_[i] * direction_[i];
+    });
+    for_each_trained([&](const ArenaEntry& entry, std::int64_t i) {
+      const auto [of_weights, of_direction] = square_sums[entry.spec.name];
+      const bool has_own_rate = entry.spec.role != ParameterRole::kNormOrBias;
+      w_[i] -= 0.1 * (has_own_rate ? std::sqrt(of_weights / of_direction) : 1) * direction_[i];
+    });
+  }
+
+ private:
+  std::size_t size() const { return static_cast<std::size_t>(small_.layout.count); }
+  template <typename Visit>
+  void for_each_trained(const Visit& visit) const {
+    for (const ArenaEntry& entry : small_.layout.entries)
+      for (std::int64_t i = entry.offset; entry.spec.is_trained() && i < entry.offset + entry.spec.count(); ++i)
+        visit(entry, i);
+  }
+
+  const Small& small_;
+  const Case& case_;
+  std::vector<double> w_, m_, v_, direction_;
+  int step_ = 0;
+};
 
 // Padding between entries is nobody's.
 template <typename Compare>
@@ -229,6 +278,8 @@ TEST(ShardedUpdate, EveryOptimizerHasTheBitsOfOneRankClippedAndAveragedToo) {
                         Case{.optimizer = {.kind = OptimizerKind::kAdamW, .decay_norms_and_biases = false}},
                         Case{.optimizer = {.kind = OptimizerKind::kLars, .weight_decay = 0.01}, .ema_decay = 0.99},
                         Case{.optimizer = {.kind = OptimizerKind::kLars}, .clip_norm = 3},
+                        Case{.optimizer = {.kind = OptimizerKind::kLamb, .weight_decay = 0.01}, .ema_decay = 0.99},
+                        Case{.optimizer = {.kind = OptimizerKind::kLamb, .weight_decay = 0.01}, .clip_norm = 3},
                         Case{.optimizer = {.kind = OptimizerKind::kSgd}, .clip_norm = 3}}) {
     const Result sharded =
         two_steps(c, world(), [&](int step) { return values_of(100 * step + world().rank(), count); });
@@ -241,6 +292,21 @@ TEST(ShardedUpdate, EveryOptimizerHasTheBitsOfOneRankClippedAndAveragedToo) {
     for_each_value(sharded.average, whole.average, same);
     EXPECT_NE(sharded.average, sharded.parameters);
   }
+}
+
+// A norm is that of the whole tensor's direction, which begins at the clipped gradient.
+TEST(ShardedUpdate, LambOfClippedGradientsEqualsDoubleLoops) {
+  const Small small;
+  const Case c{.optimizer = {.kind = OptimizerKind::kLamb, .weight_decay = 0.01}, .clip_norm = 3};
+  LambInDoubles want(small, c);
+  for (int step = 0; step < 2; ++step) want.step(folded_sum(step, small.layout.count));
+  const Result result =
+      two_steps(c, world(), [&](int step) { return values_of(100 * step + world().rank(), small.layout.count); });
+  for (const ArenaEntry& entry : small.layout.entries)
+    for (std::int64_t i = entry.offset; entry.spec.is_trained() && i < entry.offset + entry.spec.count(); ++i)
+      // Weights below 8; in each step about ten roundings of a direction below 2, taken at a tenth.
+      ASSERT_NEAR(result.parameters[i], want.weight(i), 8 * 2 * 0x1p-24 + 2 * 0.1 * 10 * 2 * 0x1p-24)
+          << entry.spec.name;
 }
 
 TEST(ShardedUpdate, ClipsByTheNormOverAllParameters) {

@@ -252,6 +252,12 @@ class TimedElementwise final : public ops::ElementwiseOps {
   void adam(const ops::AdamSpec& spec, const ops::AdamArguments& args) override {
     timer_.time(Family::kUpdate, [&] { inner_.adam(spec, args); });
   }
+  void adam_direction(const ops::AdamSpec& spec, const ops::AdamDirectionArguments& args) override {
+    timer_.time(Family::kUpdate, [&] { inner_.adam_direction(spec, args); });
+  }
+  void descend(float rate, DataType copy_type, const ops::DescentArguments& args) override {
+    timer_.time(Family::kUpdate, [&] { inner_.descend(rate, copy_type, args); });
+  }
   void sum_squares(const float* values, const ops::SumPiece* pieces, std::int64_t num_pieces, double* sums) override {
     timer_.time(Family::kUpdate, [&] { inner_.sum_squares(values, pieces, num_pieces, sums); });
   }

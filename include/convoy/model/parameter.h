@@ -29,6 +29,13 @@ enum class UpdateRule {
   kMovingAverage,  ///< a running statistic: its "gradient" is the micro-batch's
 };
 
+/// What a parameter is to optimizers, which do not treat all alike.
+enum class ParameterRole {
+  kWeight,
+  kEmbedding,   ///< a table whose rows are looked up: decays only with optimizer.decay_embeddings
+  kNormOrBias,  ///< decays only with optimizer.decay_norms_and_biases; LARS and LAMB give it no rate of its own
+};
+
 /// Code that handles parameters reads these properties and does not depend on the layer.
 struct ParameterSpec {
   std::string name;                ///< torchvision's: layer1.0.conv1.weight
@@ -36,8 +43,7 @@ struct ParameterSpec {
   InitialValues initial;
   FileOrder file_order = FileOrder::kAsOnDevice;
   UpdateRule rule = UpdateRule::kOptimizer;
-  /// Weight decay reaches it only with optimizer.decay_norms_and_biases; LARS gives it no rate of its own.
-  bool is_norm_or_bias = false;
+  ParameterRole role = ParameterRole::kWeight;
   bool is_packed = false;       ///< operations keep copies of it in layouts of their own
   bool joins_shortcut = false;  ///< starts at 0 with init.zero_residual: the scale before a block's shortcut is added
   bool frozen = false;          ///< no update ever changes it

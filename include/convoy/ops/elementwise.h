@@ -46,6 +46,21 @@ struct AdamArguments {
   std::int64_t count = 0;
 };
 
+struct AdamDirectionArguments {
+  float* gradient = nullptr;  ///< becomes the direction
+  float* mean = nullptr;      ///< as in AdamArguments
+  float* square = nullptr;
+  const float* weight = nullptr;
+  std::int64_t count = 0;
+};
+
+struct DescentArguments {
+  const float* direction = nullptr;
+  float* weight = nullptr;
+  void* weight_copy = nullptr;  ///< takes the new weight rounded, in the same pass; null for none
+  std::int64_t count = 0;
+};
+
 /// Values whose squares are summed by themselves.
 struct SumPiece {
   std::int64_t begin = 0;
@@ -96,6 +111,14 @@ class ElementwiseOps {
   ///                              w -= step_size * m / (sqrt(v) / root_correction + epsilon)
   /// m and v start as zeros. Each line in float32, from left to right (g * g first), rounded after every operation.
   virtual void adam(const AdamSpec& spec, const AdamArguments& args) = 0;
+
+  /// LAMB's direction, in place of the gradient:  g *= gradient_factor;  m and v as adam() has them
+  ///   g = step_size * m / (sqrt(v) / root_correction + epsilon) + weight_decay * w
+  /// Rounded as adam() does; weight_factor and copy_type play no part.
+  virtual void adam_direction(const AdamSpec& spec, const AdamDirectionArguments& args) = 0;
+
+  /// w -= rate * direction; each of the two operations is rounded. The copy is of `copy_type`.
+  virtual void descend(float rate, DataType copy_type, const DescentArguments& args) = 0;
 
   /// sums[k] = the squares of the values of pieces[k], in double: halving_sum of the squares of each leaf of 16
   /// neighbours, then halving_sum of the 32 leaves; what is missing at the end is zeros. Squares are exact, so one

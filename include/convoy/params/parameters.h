@@ -64,12 +64,13 @@ inline constexpr Choice<ScheduleKind> kChoices<ScheduleKind>[] = {
     {ScheduleKind::kInterleaved, "interleaved", "vpp virtual"},
     {ScheduleKind::kZeroBubble, "zero_bubble", "zb zb-h1"}};
 
-enum class OptimizerKind { kSgd, kAdam, kAdamW, kLars };
+enum class OptimizerKind { kSgd, kAdam, kAdamW, kLars, kLamb };
 template <>
 inline constexpr Choice<OptimizerKind> kChoices<OptimizerKind>[] = {{OptimizerKind::kSgd, "sgd"},
                                                                     {OptimizerKind::kAdam, "adam"},
                                                                     {OptimizerKind::kAdamW, "adamw"},
-                                                                    {OptimizerKind::kLars, "lars"}};
+                                                                    {OptimizerKind::kLars, "lars"},
+                                                                    {OptimizerKind::kLamb, "lamb"}};
 
 enum class LearningRateKind { kConstant, kStep, kMultistep, kCosine, kPolynomial, kOnecycle, kInverseSqrt };
 template <>
@@ -231,7 +232,8 @@ struct OptimizerParams {
   bool nesterov = false;
   double weight_decay = 1e-4;
   bool decay_norms_and_biases = true;
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< adam, adamw
+  bool decay_embeddings = true;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< adam, adamw, lamb
   double trust_coefficient = 0.001;                   ///< lars
   bool operator==(const OptimizerParams&) const = default;
 };

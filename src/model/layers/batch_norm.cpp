@@ -20,7 +20,7 @@ BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, std::int64_t n
                              .dims = {num_channels},
                              .initial = {InitialValues::Kind::kConstant, initial},
                              .rule = rule,
-                             .is_norm_or_bias = true});
+                             .role = ParameterRole::kNormOrBias});
   };
   gamma_ = parameter(".weight", 1, UpdateRule::kOptimizer);
   beta_ = parameter(".bias", 0, UpdateRule::kOptimizer);

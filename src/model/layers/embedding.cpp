@@ -13,7 +13,8 @@ class Embedding final : public Layer {
         reads_tokens_(reads_tokens),
         weight_(memory.parameter({.name = name + ".weight",
                                   .dims = {spec.num_rows, spec.width},
-                                  .initial = {InitialValues::Kind::kNormal, deviation}})) {}
+                                  .initial = {InitialValues::Kind::kNormal, deviation},
+                                  .role = ParameterRole::kEmbedding})) {}
 
   bool has_weights() const override { return true; }
   bool backward_weight_reads_dy() const override { return true; }

@@ -14,7 +14,7 @@ class LayerNorm final : public Layer {
       return memory.parameter({.name = name + suffix,
                                .dims = {spec.width},
                                .initial = {InitialValues::Kind::kConstant, initial},
-                               .is_norm_or_bias = true});
+                               .role = ParameterRole::kNormOrBias});
     };
     gamma_ = parameter(".weight", 1);
     beta_ = parameter(".bias", 0);

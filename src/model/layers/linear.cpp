@@ -54,7 +54,7 @@ Linear::Linear(CellMemory& memory, const ops::LinearSpec& spec, const CellBuilde
   bias_ = memory.parameter({.name = cell.parameter_name(settings.bias),
                             .dims = {spec.num_outputs},
                             .initial = settings.initial_bias.value_or(usual),
-                            .is_norm_or_bias = true});
+                            .role = ParameterRole::kNormOrBias});
   memory.add_flop(spec.forward_flop(), 2 * spec.forward_flop());
 }
 

@@ -79,13 +79,27 @@ class CpuElementwise final : public ElementwiseOps {
           for (std::int64_t i = range.begin; i < range.end; ++i) {
             const float w = spec.weight_factor * weight[i];
             const float g = spec.gradient_factor * gradient[i] + spec.weight_decay * w;
-            const float m = spec.beta1 * mean[i] + spec.one_minus_beta1 * g;
-            const float v = spec.beta2 * square[i] + spec.one_minus_beta2 * (g * g);
-            mean[i] = m;
-            square[i] = v;
-            weight[i] = w - spec.step_size * m / (std::sqrt(v) / spec.root_correction + spec.epsilon);
+            weight[i] = w - adam_step(spec, g, mean[i], square[i]);
           }
         });
+  }
+
+  void adam_direction(const AdamSpec& spec, const AdamDirectionArguments& args) override {
+    in_parts(
+        args.count, workspace_.threads(),
+        [&spec, gradient = args.gradient, mean = args.mean, square = args.square, weight = args.weight](Range range) {
+#pragma omp simd
+          for (std::int64_t i = range.begin; i < range.end; ++i)
+            gradient[i] =
+                adam_step(spec, spec.gradient_factor * gradient[i], mean[i], square[i]) + spec.weight_decay * weight[i];
+        });
+  }
+
+  void descend(float rate, DataType copy_type, const DescentArguments& args) override {
+    update(copy_type, args, [rate, direction = args.direction, weight = args.weight](Range range) {
+#pragma omp simd
+      for (std::int64_t i = range.begin; i < range.end; ++i) weight[i] -= rate * direction[i];
+    });
   }
 
   void sum_squares(const float* values, const SumPiece* pieces, std::int64_t num_pieces, double* sums) override {
@@ -104,6 +118,15 @@ class CpuElementwise final : public ElementwiseOps {
   }
 
  private:
+  // The moving averages take up the gradient; what they tell to subtract from the weight.
+  [[gnu::always_inline]] static float adam_step(const AdamSpec& spec, float gradient, float& mean, float& square) {
+    const float m = spec.beta1 * mean + spec.one_minus_beta1 * gradient;
+    const float v = spec.beta2 * square + spec.one_minus_beta2 * (gradient * gradient);
+    mean = m;
+    square = v;
+    return spec.step_size * m / (std::sqrt(v) / spec.root_correction + spec.epsilon);
+  }
+
   static double sum_piece(const float* values, std::int64_t count) {
     double leaves[kSumLeaves] = {};
     for (std::int64_t begin = 0; begin < count; begin += kSumLeaf) {

@@ -113,6 +113,14 @@ struct Sgd {
   }
 };
 
+/// The moving averages take up the gradient; what they tell to subtract from the weight.
+__device__ inline float adam_step(const AdamSpec& spec, float gradient, float& mean, float& square) {
+  mean = __fadd_rn(__fmul_rn(spec.beta1, mean), __fmul_rn(spec.one_minus_beta1, gradient));
+  square = __fadd_rn(__fmul_rn(spec.beta2, square), __fmul_rn(spec.one_minus_beta2, __fmul_rn(gradient, gradient)));
+  const float root = __fadd_rn(__fdiv_rn(__fsqrt_rn(square), spec.root_correction), spec.epsilon);
+  return __fdiv_rn(__fmul_rn(spec.step_size, mean), root);
+}
+
 template <typename T>
 struct Adam {
   AdamSpec spec;
@@ -131,13 +139,52 @@ struct Adam {
     for (int k = 0; k < kWidth; ++k) {
       w[k] = __fmul_rn(spec.weight_factor, w[k]);
       g[k] = __fadd_rn(__fmul_rn(spec.gradient_factor, g[k]), __fmul_rn(spec.weight_decay, w[k]));
-      m[k] = __fadd_rn(__fmul_rn(spec.beta1, m[k]), __fmul_rn(spec.one_minus_beta1, g[k]));
-      v[k] = __fadd_rn(__fmul_rn(spec.beta2, v[k]), __fmul_rn(spec.one_minus_beta2, __fmul_rn(g[k], g[k])));
-      const float root = __fadd_rn(__fdiv_rn(__fsqrt_rn(v[k]), spec.root_correction), spec.epsilon);
-      w[k] = __fsub_rn(w[k], __fdiv_rn(__fmul_rn(spec.step_size, m[k]), root));
+      w[k] = __fsub_rn(w[k], adam_step(spec, g[k], m[k], v[k]));
     }
     store(m, mean + i);
     store(v, square + i);
+    store(w, weight + i);
+    if (weight_copy != nullptr) store(w, weight_copy + i);
+  }
+};
+
+struct AdamDirection {
+  AdamSpec spec;
+  float *gradient, *mean, *square;
+  const float* weight;
+
+  template <int kWidth>
+  __device__ void at(std::int64_t i) const {
+    float g[kWidth], m[kWidth], v[kWidth], w[kWidth];
+    load(gradient + i, g);
+    load(mean + i, m);
+    load(square + i, v);
+    load(weight + i, w);
+#pragma unroll
+    for (int k = 0; k < kWidth; ++k) {
+      const float step = adam_step(spec, __fmul_rn(spec.gradient_factor, g[k]), m[k], v[k]);
+      g[k] = __fadd_rn(step, __fmul_rn(spec.weight_decay, w[k]));
+    }
+    store(g, gradient + i);
+    store(m, mean + i);
+    store(v, square + i);
+  }
+};
+
+template <typename T>
+struct Descend {
+  float rate;
+  const float* direction;
+  float* weight;
+  T* weight_copy;
+
+  template <int kWidth>
+  __device__ void at(std::int64_t i) const {
+    float d[kWidth], w[kWidth];
+    load(direction + i, d);
+    load(weight + i, w);
+#pragma unroll
+    for (int k = 0; k < kWidth; ++k) w[k] = __fsub_rn(w[k], __fmul_rn(rate, d[k]));
     store(w, weight + i);
     if (weight_copy != nullptr) store(w, weight_copy + i);
   }
@@ -316,6 +363,18 @@ class CudaElementwise final : public ElementwiseOps {
     with_type(spec.copy_type, [&]<typename T>(T*) {
       const Adam<T> body{spec, args.gradient, args.mean, args.square, args.weight, static_cast<T*>(args.weight_copy)};
       run_each<4>(stream_, body, args.count, body.gradient, body.mean, body.square, body.weight, body.weight_copy);
+    });
+  }
+
+  void adam_direction(const AdamSpec& spec, const AdamDirectionArguments& args) override {
+    const AdamDirection body{spec, args.gradient, args.mean, args.square, args.weight};
+    run_each<4>(stream_, body, args.count, body.gradient, body.mean, body.square, body.weight);
+  }
+
+  void descend(float rate, DataType copy_type, const DescentArguments& args) override {
+    with_type(copy_type, [&]<typename T>(T*) {
+      const Descend<T> body{rate, args.direction, args.weight, static_cast<T*>(args.weight_copy)};
+      run_each<4>(stream_, body, args.count, body.direction, body.weight, body.weight_copy);
     });
   }
 

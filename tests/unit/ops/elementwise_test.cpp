@@ -205,6 +205,84 @@ TEST_P(ElementwiseTest, AdamOfSlicesEqualsAdamOfTheWholeBitForBit) {
   }
 }
 
+// At a rate of 1, with decay as LAMB has it, and scaled gradients.
+const AdamSpec kDirectionSpec{
+    .gradient_factor = 0x1p-10f, .weight_decay = 1e-2f, .step_size = 1.0f / 0.271f, .root_correction = 0.0547f};
+
+TEST_P(ElementwiseTest, AdamDirectionRoundsAfterEveryOperationOfItsDefinition) {
+  const Array squares = absolute(c_);
+  const DeviceArray gradient(*backend_, a_), mean(*backend_, b_), square(*backend_, squares), weight(*backend_, c_);
+  elementwise().adam_direction(kDirectionSpec, {gradient, mean, square, weight, kCount});
+  const std::vector<float> directions = gradient.values(), means = mean.values(), roots = square.values();
+  AdamSpec without_decay = kDirectionSpec;
+  without_decay.weight_decay = 0;
+  for (std::size_t i = 0; i < a_.size(); ++i) {
+    const AdamState from_zero = adam_step(without_decay, static_cast<float>(a_[i]),
+                                          {static_cast<float>(b_[i]), static_cast<float>(squares[i]), 0});
+    ASSERT_EQ(means[i], from_zero.mean) << i;
+    ASSERT_EQ(roots[i], from_zero.square) << i;
+    ASSERT_EQ(directions[i], once(-from_zero.weight + once(kDirectionSpec.weight_decay * static_cast<float>(c_[i]))))
+        << i;
+  }
+  EXPECT_EQ(weight.doubles(), c_) << "only read";
+}
+
+TEST_P(ElementwiseTest, AdamDirectionEqualsDoubleLoops) {
+  const Array squares = absolute(c_);
+  const DeviceArray gradient(*backend_, a_), mean(*backend_, b_), square(*backend_, squares), weight(*backend_, c_);
+  elementwise().adam_direction(kDirectionSpec, {gradient, mean, square, weight, kCount});
+  Array directions(a_.size()), bounds(a_.size());
+  for (std::size_t i = 0; i < a_.size(); ++i) {
+    const double beta1 = kDirectionSpec.beta1, beta2 = kDirectionSpec.beta2, g = kDirectionSpec.gradient_factor * a_[i];
+    const double m = beta1 * b_[i] + kDirectionSpec.one_minus_beta1 * g;
+    const double v = beta2 * squares[i] + kDirectionSpec.one_minus_beta2 * g * g;
+    const double root = std::sqrt(v) / kDirectionSpec.root_correction + kDirectionSpec.epsilon;
+    const double decay = kDirectionSpec.weight_decay * c_[i];
+    directions[i] = kDirectionSpec.step_size * m / root + decay;
+    // As behind Adam's weight; then a product and a sum.
+    const double terms = beta1 * std::abs(b_[i]) + kDirectionSpec.one_minus_beta1 * std::abs(g);
+    bounds[i] = 18 * kRounding * kDirectionSpec.step_size * terms / root + 2 * kRounding * std::abs(decay);
+  }
+  expect_close("direction", gradient, directions, bounds);
+}
+
+TEST_P(ElementwiseTest, DescendSubtractsARoundedProductAndRoundsACopy) {
+  constexpr float kRate = 0.37f;
+  for (const DataType type : types()) {
+    SCOPED_TRACE(to_string(type));
+    const DeviceArray direction(*backend_, a_), weight(*backend_, b_), copy(*backend_, kCount, type);
+    elementwise().descend(kRate, type, {direction, weight, copy, kCount});
+    const std::vector<float> weights = weight.values();
+    for (std::size_t i = 0; i < a_.size(); ++i)
+      ASSERT_EQ(weights[i], once(static_cast<float>(b_[i]) - once(kRate * static_cast<float>(a_[i])))) << i;
+    EXPECT_EQ(copy.doubles(), rounded(type, weight.doubles()));
+    const DeviceArray alone(*backend_, b_);
+    elementwise().descend(kRate, type, {direction, alone, nullptr, kCount});
+    EXPECT_EQ(bits(alone), bits(weight));
+  }
+}
+
+TEST_P(ElementwiseTest, DirectionsAndDescentOfSlicesEqualThoseOfTheWholeBitForBit) {
+  const Array squares = absolute(c_);
+  const DeviceArray gradient(*backend_, a_), mean(*backend_, b_), square(*backend_, squares), weight(*backend_, c_);
+  const DeviceArray sliced_gradient(*backend_, a_), sliced_mean(*backend_, b_), sliced_square(*backend_, squares),
+      sliced_weight(*backend_, c_);
+  const DeviceArray copy(*backend_, kCount, DataType::kBfloat16), sliced_copy(*backend_, kCount, DataType::kBfloat16);
+  elementwise().adam_direction(kDirectionSpec, {gradient, mean, square, weight, kCount});
+  elementwise().descend(0.37f, DataType::kBfloat16, {gradient, weight, copy, kCount});
+  for (const auto& [i, length] : slices()) {
+    elementwise().adam_direction(kDirectionSpec,
+                                 {sliced_gradient + i, sliced_mean + i, sliced_square + i, sliced_weight + i, length});
+    elementwise().descend(0.37f, DataType::kBfloat16,
+                          {sliced_gradient + i, sliced_weight + i, at(sliced_copy, i), length});
+  }
+  EXPECT_EQ(bits(gradient), bits(sliced_gradient));
+  EXPECT_EQ(bits(mean), bits(sliced_mean));
+  EXPECT_EQ(bits(square), bits(sliced_square));
+  EXPECT_EQ(bits(weight), bits(sliced_weight));
+  EXPECT_EQ(bits(copy), bits(sliced_copy));
+}
+
 TEST_P(ElementwiseTest, SquareSumsOfPiecesAreHalvingSumsOfTheirLeaves) {
   // Whole blocks, short ones, single leaves, single values; in any order, as slices have them.
   std::vector<ops::SumPiece> pieces;

@@ -286,6 +286,7 @@ TEST(Names, AreThoseOfTheParameterFiles) {
   EXPECT_STREQ(name_of(OptimizerKind::kAdam), "adam");
   EXPECT_STREQ(name_of(OptimizerKind::kAdamW), "adamw");
   EXPECT_STREQ(name_of(OptimizerKind::kLars), "lars");
+  EXPECT_STREQ(name_of(OptimizerKind::kLamb), "lamb");
   EXPECT_STREQ(name_of(LearningRateKind::kConstant), "constant");
   EXPECT_STREQ(name_of(LearningRateKind::kStep), "step");
   EXPECT_STREQ(name_of(LearningRateKind::kMultistep), "multistep");

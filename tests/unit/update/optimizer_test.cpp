@@ -1,4 +1,4 @@
-/// Optimizers against numbers of torch.optim, and LARS against its algorithm in double loops.
+/// Optimizers against numbers of torch.optim, and LARS and LAMB against their algorithms in double loops.
 #include "update/optimizer.h"
 
 #include <cmath>
@@ -33,7 +33,7 @@ double square_sum(const Values& values) {
 
 // What a step's update is to be told beside the values.
 struct Facts {
-  bool is_norm_or_bias = false;
+  ParameterRole role = ParameterRole::kWeight;
   double clip_norm = 0;
 };
 
@@ -47,18 +47,17 @@ std::vector<Values> four_steps(const OptimizerParams& params, const Facts& facts
   for (Values& slot : state) pointers.push_back(slot.data());
   Values weights = kFirstWeights;
   for (std::int64_t step = 1; step <= 4; ++step) {
-    const Values gradient = gradient_at(step, weights);
+    Values gradient = gradient_at(step, weights);
     const double norm = std::sqrt(square_sum(gradient));
     optimizer->begin_step({.learning_rate = 0.1 / static_cast<double>(step),
                            .gradient_factor = facts.clip_norm > 0 ? std::min(1.0, facts.clip_norm / (norm + 1e-6)) : 1,
                            .number = step});
-    optimizer->update({.gradient = gradient.data(),
-                       .weight = weights.data(),
-                       .state = pointers,
-                       .is_norm_or_bias = facts.is_norm_or_bias,
-                       .gradient_square_sum = square_sum(gradient),
-                       .weight_square_sum = square_sum(weights),
-                       .count = kCount});
+    UpdateArguments args{
+        .gradient = gradient.data(), .weight = weights.data(), .state = pointers, .role = facts.role, .count = kCount};
+    if (tensor_norms(params.kind) == TensorNorms::kOfDirections) optimizer->find_directions(args);
+    args.gradient_square_sum = square_sum(gradient);
+    args.weight_square_sum = square_sum(weights);
+    optimizer->update(args);
     after.push_back(weights);
   }
   return after;
@@ -90,6 +89,49 @@ std::vector<Values> lars_in_doubles(double momentum, double decay, double trust)
     after.emplace_back(w.begin(), w.end());
   }
   return after;
+}
+
+// You et al. 2019, algorithm 2.
+std::vector<Values> lamb_in_doubles(double decay, double beta1, double beta2, double epsilon) {
+  std::vector<double> w(kFirstWeights.begin(), kFirstWeights.end()), m(kCount, 0.0), v(kCount, 0.0);
+  std::vector<Values> after;
+  for (std::int64_t step = 1; step <= 4; ++step) {
+    const auto t = static_cast<double>(step);
+    const Values gradient = gradient_at(step, Values(w.begin(), w.end()));
+    double direction[kCount], w_squares = 0, d_squares = 0;
+    for (std::size_t i = 0; i < kCount; ++i) {
+      const double g = gradient[i];
+      m[i] = beta1 * m[i] + (1 - beta1) * g;
+      v[i] = beta2 * v[i] + (1 - beta2) * g * g;
+      const double mean = m[i] / (1 - std::pow(beta1, t)), square = v[i] / (1 - std::pow(beta2, t));
+      direction[i] = mean / (std::sqrt(square) + epsilon) + decay * w[i];
+      w_squares += w[i] * w[i];
+      d_squares += direction[i] * direction[i];
+    }
+    for (std::size_t i = 0; i < kCount; ++i) w[i] -= 0.1 / t * std::sqrt(w_squares / d_squares) * direction[i];
+    after.emplace_back(w.begin(), w.end());
+  }
+  return after;
+}
+
+constexpr OptimizerKind kAllKinds[] = {OptimizerKind::kSgd, OptimizerKind::kAdam, OptimizerKind::kAdamW,
+                                       OptimizerKind::kLars, OptimizerKind::kLamb};
+
+// With decay of all parameters, with the role's off, and without any.
+void expect_decay_can_be_off(ParameterRole role, bool OptimizerParams::*decays) {
+  for (const OptimizerKind kind : kAllKinds) {
+    SCOPED_TRACE(name_of(kind));
+    const OptimizerParams all = {.kind = kind, .weight_decay = 0.5}, none = {.kind = kind, .weight_decay = 0};
+    OptimizerParams spared = all;
+    spared.*decays = false;
+    EXPECT_TRUE(tells_roles(spared));
+    EXPECT_EQ(four_steps(spared, {.role = role}), four_steps(none, {.role = role}));
+    EXPECT_NE(four_steps(all, {.role = role}), four_steps(none, {.role = role}));
+    for (const ParameterRole other : {ParameterRole::kWeight, ParameterRole::kEmbedding, ParameterRole::kNormOrBias}) {
+      if (other == role) continue;
+      EXPECT_EQ(four_steps(spared, {.role = other}), four_steps(all, {.role = other}));
+    }
+  }
 }
 
 }  // namespace
@@ -157,24 +199,37 @@ TEST(Optimizer, LarsEqualsItsAlgorithmInDoubleLoops) {
       lars_in_doubles(0.9, 0.01, 0.5));
 }
 
-TEST(Optimizer, LarsTreatsBatchNormAndBiasesAsSgdDoes) {
+TEST(Optimizer, LarsTreatsNormsAndBiasesAsSgdDoes) {
   // At one learning rate both velocities are the same but for its factor; it falls here, so the first step compares.
-  const auto lars = four_steps({.kind = OptimizerKind::kLars, .weight_decay = 0.01, .trust_coefficient = 0.5},
-                               {.is_norm_or_bias = true});
-  const auto sgd = four_steps({.weight_decay = 0.01}, {.is_norm_or_bias = true});
+  const Facts facts{.role = ParameterRole::kNormOrBias};
+  const auto lars = four_steps({.kind = OptimizerKind::kLars, .weight_decay = 0.01, .trust_coefficient = 0.5}, facts);
+  const auto sgd = four_steps({.weight_decay = 0.01}, facts);
   expect_near({lars[0]}, {sgd[0]});
 }
 
+TEST(Optimizer, LambEqualsItsAlgorithmInDoubleLoops) {
+  const OptimizerParams params = {
+      .kind = OptimizerKind::kLamb, .weight_decay = 0.01, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-6};
+  for (const ParameterRole role : {ParameterRole::kWeight, ParameterRole::kEmbedding})
+    expect_near(four_steps(params, {.role = role}), lamb_in_doubles(0.01, 0.9, 0.99, 1e-6));
+}
+
+// Without a rate of the tensor's own its step is AdamW's.
+TEST(Optimizer, LambTreatsNormsAndBiasesAsAdamWDoes) {
+  OptimizerParams params = {
+      .kind = OptimizerKind::kLamb, .weight_decay = 0.01, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-6};
+  const auto lamb = four_steps(params, {.role = ParameterRole::kNormOrBias});
+  EXPECT_NE(lamb, four_steps(params));
+  params.kind = OptimizerKind::kAdamW;
+  expect_near(lamb, four_steps(params));
+}
+
 TEST(Optimizer, DecayOfNormsAndBiasesCanBeOff) {
-  for (const OptimizerKind kind :
-       {OptimizerKind::kSgd, OptimizerKind::kAdam, OptimizerKind::kAdamW, OptimizerKind::kLars}) {
-    const OptimizerParams spared = {.kind = kind, .weight_decay = 0.5, .decay_norms_and_biases = false};
-    const OptimizerParams all = {.kind = kind, .weight_decay = 0.5};
-    const OptimizerParams none = {.kind = kind, .weight_decay = 0};
-    EXPECT_EQ(four_steps(spared, {.is_norm_or_bias = true}), four_steps(none, {.is_norm_or_bias = true}));
-    EXPECT_EQ(four_steps(spared, {.is_norm_or_bias = false}), four_steps(all, {.is_norm_or_bias = false}));
-    EXPECT_NE(four_steps(all, {.is_norm_or_bias = true}), four_steps(none, {.is_norm_or_bias = true}));
-  }
+  expect_decay_can_be_off(ParameterRole::kNormOrBias, &OptimizerParams::decay_norms_and_biases);
+}
+
+TEST(Optimizer, DecayOfEmbeddingsCanBeOff) {
+  expect_decay_can_be_off(ParameterRole::kEmbedding, &OptimizerParams::decay_embeddings);
 }
 
 }  // namespace convoy
