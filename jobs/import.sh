@@ -1,5 +1,5 @@
 #!/bin/bash
-# Imports images on all cores of a node. Submit from the project's root; arguments are those of `convoy import`:
+# Imports images or texts on all cores of a node. Submit from the project's root; arguments are those of `convoy import`:
 #   sbatch jobs/import.sh --import.source=photos --import.output=data/photos --import.size=256
 #SBATCH --job-name=convoy-import
 #SBATCH --output=%x-%j.log

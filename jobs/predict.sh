@@ -1,5 +1,5 @@
 #!/bin/bash
-# Predicts the classes of a data set, a folder of images or one image. Arguments are those of `convoy predict`:
+# Predicts the classes of a data set, a folder of images or texts, or one of them. Arguments are those of `convoy predict`:
 #   sbatch jobs/predict.sh runs/mine/params.cfg --predict.data=photos --predict.output=photos.csv
 #SBATCH --job-name=convoy-predict
 #SBATCH --output=%x-%j.log

@@ -26,7 +26,7 @@ Prediction predict(const RuntimeSpec& runtime, const GridShape& grid) {
                                    .schedule = runtime.schedule,
                                    .recompute = runtime.memory.recompute},
                         .step_seconds = simulation.step_seconds};
-  prediction.images_per_second = static_cast<double>(runtime.batch.global) / simulation.step_seconds;
+  prediction.samples_per_second = static_cast<double>(runtime.batch.global) / simulation.step_seconds;
   const double all_seconds = simulation.step_seconds * static_cast<double>(grid.stages);
   for (const StageTimes& times : simulation.stages) {
     prediction.bubble += times.bubble_seconds / all_seconds;
@@ -45,7 +45,7 @@ Simulation predict_step(const StepPlan& plan) {
 }
 
 Comparison compare_layouts(const ComparisonSpec& spec) {
-  Comparison comparison{.ranks = spec.ranks};
+  Comparison comparison{.ranks = spec.ranks, .kind = kind_of(spec.runtime.network.input)};
   const auto try_one = [&](const RuntimeSpec& runtime, std::int64_t stages) {
     ++comparison.num_tried;
     try {
@@ -88,14 +88,15 @@ std::string describe(const Comparison& comparison, std::int64_t max_rows) {
   if (comparison.predictions.empty())
     return text + "  none of them can train: change the keys that refuse them, or the number of ranks\n";
   text += fmt::format("    {:>14}  {:>6}  {:<12}{:<10}{:>12}{:>12}{:>9}{:>15}{:>17}\n", "stages x repl.", "micro",
-                      "schedule", "recompute", "step", "images/s", "bubble", "communication", "memory per rank");
+                      "schedule", "recompute", "step", fmt::format("{}s/s", input_kinds::one_of(comparison.kind)),
+                      "bubble", "communication", "memory per rank");
   const std::int64_t shown = std::min(max_rows, std::ssize(comparison.predictions));
   for (std::int64_t i = 0; i < shown; ++i) {
     const Prediction& p = comparison.predictions[i];
     text += fmt::format("  {} {:>14}  {:>6}  {:<12}{:<10}{:>9.4g} ms{:>12.4g}{:>7.1f} %{:>13.1f} %{:>17}\n",
                         i == 0 ? '*' : ' ', fmt::format("{} x {}", p.layout.grid.stages, p.layout.grid.replicas),
                         p.layout.micro, p.layout.grid.stages == 1 ? "-" : name_of(p.layout.schedule),
-                        name_of(p.layout.recompute), 1e3 * p.step_seconds, p.images_per_second, 100 * p.bubble,
+                        name_of(p.layout.recompute), 1e3 * p.step_seconds, p.samples_per_second, 100 * p.bubble,
                         100 * p.communication, human_bytes(p.memory_bytes));
   }
   return text;

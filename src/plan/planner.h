@@ -25,7 +25,7 @@ struct Layout {
 struct Prediction {
   Layout layout;
   double step_seconds = 0;
-  double images_per_second = 0;
+  double samples_per_second = 0;
   double bubble = 0;  ///< shares of all stages' time
   double communication = 0;
   std::int64_t memory_bytes = 0;  ///< of a rank of the largest stage
@@ -34,6 +34,7 @@ struct Prediction {
 /// A number of ranks' layouts.
 struct Comparison {
   std::int64_t ranks = 0;
+  std::string kind;                             ///< of input
   std::vector<Prediction> predictions;          ///< the fastest first; among equals the smaller one
   std::map<std::string, std::int64_t> refused;  ///< how many, by the key that refuses them
   std::int64_t num_tried = 0;

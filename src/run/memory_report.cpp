@@ -63,9 +63,11 @@ std::string describe_sum(const Comparison& largest, bool is_host) {
 
 HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool holds_checkpoint) {
   HostMemory host;
-  const std::int64_t input_bytes = plan.network().front()->x().shape.count();  // as the loader holds it: pixels
+  const TensorSpec& input = plan.network().front()->x();
+  const bool are_pixels = std::holds_alternative<ImageShape>(plan.spec().network.input);
+  const std::int64_t input_bytes = are_pixels ? input.shape.count() : input.bytes();  // as the loader holds them
   const LoaderSpec loading{.threads = plan.spec().loader_threads};
-  if (stage == 0) host.images = 2 * loading.num_slots() * input_bytes;
+  if (stage == 0) host.samples = 2 * loading.num_slots() * input_bytes;
   const std::int64_t tensors = 1 + plan.num_slots();
   if (holds_checkpoint) host.checkpoint = 2 * tensors * count_values(plan.network()) * kFloatBytes;
   return host;
@@ -89,12 +91,13 @@ std::string describe_memory(const StepPlan& plan) {
                         human_bytes(libraries));
   const HostMemory host = host_memory(plan, 0, true);
   return text + fmt::format(
-                    "  beside it, on the host: images read ahead on stage 0, {}; while rank 0 writes a checkpoint, and "
+                    "  beside it, on the host: {}s read ahead on stage 0, {}; while rank 0 writes a checkpoint, and "
                     "while each rank "
                     "resumes from one, {}\n"
                     "  not counted: the program, its libraries and their scratch memory, and what is resident of the "
                     "data\n",
-                    human_bytes(host.images), human_bytes(host.checkpoint));
+                    input_kinds::one_of(kind_of(plan.spec().network.input)), human_bytes(host.samples),
+                    human_bytes(host.checkpoint));
 }
 
 Resident resident() {

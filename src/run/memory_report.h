@@ -10,10 +10,10 @@ namespace convoy {
 
 /// Memory of the host that a rank takes beside its stage's, bytes.
 struct HostMemory {
-  std::int64_t images = 0;      ///< read ahead, for training and for an evaluation on the way; on the first stage
+  std::int64_t samples = 0;     ///< read ahead, for training and for an evaluation on the way; on the first stage
   std::int64_t checkpoint = 0;  ///< tensors and the file's bytes: where one is written, and on all that resume from one
 
-  std::int64_t total() const { return images + checkpoint; }
+  std::int64_t total() const { return samples + checkpoint; }
 };
 HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool holds_checkpoint);
 

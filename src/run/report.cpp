@@ -72,8 +72,9 @@ std::string shown_loss(double loss) {
 }
 
 // Empty where no step was measured.
-std::string shown_rate(double images_per_second) {
-  return images_per_second > 0 ? fmt::format("  {:.0f} images/s", images_per_second) : "";
+std::string shown_rate(double samples_per_second, const std::string& kind) {
+  if (samples_per_second <= 0) return "";
+  return fmt::format("  {:.0f} {}s/s", samples_per_second, input_kinds::one_of(kind));
 }
 
 }  // namespace
@@ -100,16 +101,16 @@ std::string describe_run(const Parameters& params, const StepPlan& plan, const i
   return text + describe_stages(plan);
 }
 
-void show(const ProgressPoint& point, ProgressLine& line) {
+void show(const ProgressPoint& point, const std::string& kind, ProgressLine& line) {
   const std::string head = fmt::format("epoch {}/{}", point.epoch, point.num_epochs);
   const std::string numbers =
       fmt::format("step {}/{}  loss {}{}{}", point.step, point.num_steps, shown_loss(point.loss),
-                  shown_rate(point.images_per_second), shown_seconds_left(point.seconds_left));
+                  shown_rate(point.samples_per_second, kind), shown_seconds_left(point.seconds_left));
   line.show(head, static_cast<double>(point.step) / static_cast<double>(std::max<std::int64_t>(1, point.num_steps)),
             numbers);
 }
 
-std::string describe_epoch(const EpochRow& row, std::int64_t num_epochs, double seconds_left) {
+std::string describe_epoch(const EpochRow& row, const std::string& kind, std::int64_t num_epochs, double seconds_left) {
   const auto shown = [](const char* name, const std::optional<StepMetrics>& metrics) {
     return metrics ? fmt::format("  {} {}  {:.2f} %", name, shown_loss(metrics->mean_loss()), 100 * metrics->top1())
                    : "";
@@ -118,7 +119,7 @@ std::string describe_epoch(const EpochRow& row, std::int64_t num_epochs, double 
   const std::string save = row.save_seconds < kMinShown ? "" : fmt::format("  save {:.1f} s", row.save_seconds);
   return fmt::format("epoch {}/{}  loss {}  top-1 {:.2f} %{}{}{}  data wait {:.1f} %{}{}", row.epoch, num_epochs,
                      shown_loss(row.train.mean_loss()), 100 * row.train.top1(), shown("val", row.val),
-                     shown("test", row.test), shown_rate(row.images_per_second), row.data_wait_percent, save,
+                     shown("test", row.test), shown_rate(row.samples_per_second, kind), row.data_wait_percent, save,
                      shown_seconds_left(seconds_left));
 }
 

@@ -20,13 +20,14 @@ struct ProgressPoint {
   std::int64_t epoch = 0, num_epochs = 0;
   std::int64_t step = 0, num_steps = 0;  ///< of this epoch
   double loss = 0;
-  double images_per_second = 0;  ///< 0: not known yet
-  double seconds_left = -1;      ///< negative: not known yet
+  double samples_per_second = 0;  ///< 0: not known yet
+  double seconds_left = -1;       ///< negative: not known yet
 };
 
-void show(const ProgressPoint& point, ProgressLine& line);
+/// `kind` of input, as convoy/base/features.h names it.
+void show(const ProgressPoint& point, const std::string& kind, ProgressLine& line);
 
-/// `seconds_left` as in ProgressPoint.
-std::string describe_epoch(const EpochRow& row, std::int64_t num_epochs, double seconds_left);
+/// `kind` likewise; `seconds_left` as in ProgressPoint.
+std::string describe_epoch(const EpochRow& row, const std::string& kind, std::int64_t num_epochs, double seconds_left);
 
 }  // namespace convoy

@@ -117,7 +117,7 @@ void check_continues(const Parameters& params, const io::DatasetInfo& data, cons
           key, now, resumed.path, then, why);
   };
   check("batch.global", params.batch.global, state.batch_global, "a step has another number of samples");
-  check("batch.micro", params.batch.micro, state.batch_micro, "batch norm averages over another number of samples");
+  check("batch.micro", params.batch.micro, state.batch_micro, "a micro-batch has another number of samples");
   check("train.seed", static_cast<std::int64_t>(params.train.seed), state.seed, "the order of the samples differs");
   if (data.num_samples != state.num_samples)
     refuse(
@@ -133,13 +133,17 @@ bool is_other_data(std::int64_t now, std::int64_t then) {
   return then != 0 && now != then;
 }
 
+std::string_view one_sample_of(const RunData& data) {
+  return input_kinds::one_of(data.metadata.kind());
+}
+
 void check_training_data(const Parameters& params, const RunData& data, const Resumed& resumed) {
   if (params.checkpoint.allow_other_data || !is_other_data(data.train.content_hash(), resumed.state.train_hash)) return;
   refuse(
-      "data.train = {} holds other images or labels than {} was trained on. Use the data that it was trained on, "
-      "another run.directory, only its weights with init.weights, or checkpoint.allow_other_data = true to continue on "
-      "other data on purpose.",
-      params.data.train, resumed.path);
+      "data.train = {} holds other {}s or labels than {} was trained on. Use the data that it was trained on, another "
+      "run.directory, only its weights with init.weights, or checkpoint.allow_other_data = true to continue on other "
+      "data on purpose.",
+      params.data.train, one_sample_of(data), resumed.path);
 }
 
 // Rank 0.
@@ -147,14 +151,14 @@ void warn_of_other_data(const Parameters& params, const RunData& data, const Res
   const io::TrainingState& state = resumed.state;
   if (state.train_hash == 0)
     log_warning(
-        fmt::format("{} was written by an older Convoy and does not say which images it was trained on. Whether "
-                    "data.train = {} holds the same images is not checked",
-                    resumed.path, params.data.train));
+        fmt::format("{1} was written by an older Convoy and does not say which {0}s it was trained on. Whether "
+                    "data.train = {2} holds the same {0}s is not checked",
+                    one_sample_of(data), resumed.path, params.data.train));
   if (is_other_data(data.train.content_hash(), state.train_hash))
     log_warning(
-        fmt::format("data.train = {} holds other images or labels than {} was trained on: training continues on "
-                    "them, as checkpoint.allow_other_data asks",
-                    params.data.train, resumed.path));
+        fmt::format("data.train = {} holds other {}s or labels than {} was trained on: training continues on them, as "
+                    "checkpoint.allow_other_data asks",
+                    params.data.train, one_sample_of(data), resumed.path));
 }
 
 // Whether the best value so far was measured on other data than there is now. An older checkpoint, without their hash,
@@ -171,9 +175,10 @@ void forget_best_of_other_data(const Parameters& params, const RunData& data, co
   if (state.best_step == 0 || !is_best_of_other_data(params, data, checkpoint, resumed.path)) return;
   if (world.rank() == 0)
     log_warning(fmt::format(
-        "data.{} = {} holds other images or labels than the best top-1 so far, {:.2f} % at step {}, was measured on: "
+        "data.{} = {} holds other {}s or labels than the best top-1 so far, {:.2f} % at step {}, was measured on: "
         "the best starts over with the next measurement",
-        data.measured_name(), data.val ? params.data.val : params.data.test, 100 * state.best_metric, state.best_step));
+        data.measured_name(), data.val ? params.data.val : params.data.test, one_sample_of(data),
+        100 * state.best_metric, state.best_step));
   state.best_metric = 0;
   state.best_step = 0;
 }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr TableColumns kEpochColumns{
     .header =
-        "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,images_per_second,data_wait_percent,"
+        "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,samples_per_second,data_wait_percent,"
         "seconds,val_loss,val_top1,evaluation_seconds,save_seconds",
     .step_column = 1};
 constexpr TableColumns kStepColumns{.header = "step,loss,lr", .step_column = 0};
@@ -56,8 +56,11 @@ std::optional<std::int64_t> step_in(std::string_view line, std::ptrdiff_t column
   return error == std::errc() && end == field.end() ? std::optional(step) : std::nullopt;
 }
 
-// As it is now, or as it was when it had fewer columns.
-bool is_header(std::string_view line, std::string_view header) {
+// As it is now, or as it was when it had fewer columns, or named what are samples now for the only kind there was.
+bool is_header(std::string line, std::string_view header) {
+  constexpr std::string_view kOldName = ",images_per_second,";
+  if (const std::size_t at = line.find(kOldName); at != std::string::npos)
+    line.replace(at, kOldName.size(), ",samples_per_second,");
   return !line.empty() && header.starts_with(line) && (line.size() == header.size() || header[line.size()] == ',');
 }
 
@@ -66,7 +69,7 @@ std::vector<Row> rows_up_to(std::string_view text, const TableColumns& columns, 
   const std::ptrdiff_t commas_now = commas_in(columns.header);
   std::ptrdiff_t commas = commas_now;
   for (const std::string_view line : lines_of(text)) {
-    if (is_header(line, columns.header)) {
+    if (is_header(std::string(line), columns.header)) {
       commas = commas_in(line);
       continue;
     }
@@ -176,7 +179,7 @@ void RunLog::add_step(std::int64_t step, double loss, double lr, double now) {
 void RunLog::add_epoch(const EpochRow& row) {
   const std::string line =
       fmt::format("{},{},{},{},{},{:.9g},{:.1f},{:.2f},{:.2f},{},{:.2f},{:.2f}\n", row.epoch, row.step, row.samples,
-                  fields(row.train), fields(row.test), row.lr, row.images_per_second, row.data_wait_percent,
+                  fields(row.train), fields(row.test), row.lr, row.samples_per_second, row.data_wait_percent,
                   row.seconds, fields(row.val), row.evaluation_seconds, row.save_seconds);
   check(epochs_, std::fputs(line.c_str(), epochs_.file.get()) >= 0);
   flush();

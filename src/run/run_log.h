@@ -42,7 +42,7 @@ struct EpochRow {
   StepMetrics train;
   std::optional<StepMetrics> test, val;  ///< not in every epoch, and only one of them
   double lr = 0;
-  double images_per_second = 0;
+  double samples_per_second = 0;
   double data_wait_percent = 0;
   double seconds = 0;
   double evaluation_seconds = 0;

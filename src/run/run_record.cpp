@@ -60,15 +60,15 @@ void RunRecord::add_step(std::int64_t step, const StepMetrics& metrics, double l
         .step = step - first_step,
         .num_steps = std::min(spec_.steps.an_epoch, spec_.steps.total - first_step),
         .loss = metrics.mean_loss(),
-        .images_per_second = step_seconds > 0 ? static_cast<double>(spec_.params.batch.global) / step_seconds : 0,
+        .samples_per_second = step_seconds > 0 ? static_cast<double>(spec_.params.batch.global) / step_seconds : 0,
         .seconds_left = seconds_left(step, num_epochs() - epoch_of(step) + 1)},
-       progress_line_);
+       spec_.kind, progress_line_);
 }
 
 void RunRecord::add_epoch(std::int64_t step, const std::optional<StepMetrics>& measured, double lr,
                           double wait_seconds) {
   const double seconds = training_seconds();
-  const auto num_images = static_cast<double>((step - epoch_first_step_) * spec_.params.batch.global);
+  const auto num_samples = static_cast<double>((step - epoch_first_step_) * spec_.params.batch.global);
   const bool is_val = spec_.measured == "val";
   const EpochRow row{.epoch = epoch_of(step),
                      .step = step,
@@ -77,14 +77,14 @@ void RunRecord::add_epoch(std::int64_t step, const std::optional<StepMetrics>& m
                      .test = is_val ? std::nullopt : measured,
                      .val = is_val ? measured : std::nullopt,
                      .lr = lr,
-                     .images_per_second = num_images / std::max(seconds, 1e-9),
+                     .samples_per_second = num_samples / std::max(seconds, 1e-9),
                      .data_wait_percent = 100.0 * wait_seconds / std::max(seconds, 1e-9),
                      .seconds = seconds,
                      .evaluation_seconds = pace_.of_epoch().evaluation,
                      .save_seconds = pace_.of_epoch().save};
   log_.add_epoch(row);
   time_from(step);
-  say(describe_epoch(row, num_epochs(), seconds_left(step, num_epochs() - epoch_of(step))));
+  say(describe_epoch(row, spec_.kind, num_epochs(), seconds_left(step, num_epochs() - epoch_of(step))));
 }
 
 void RunRecord::add_test(const TestResult& result) {

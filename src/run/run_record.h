@@ -21,6 +21,7 @@ struct RunRecordSpec {
   const Parameters& params;
   StepCount steps;
   std::string measured;        ///< the split that epochs are measured on: "test" or "val"
+  std::string kind;            ///< of input
   std::int64_t first_row = 1;  ///< of steps.csv, which a run that began from elsewhere has from there on; 0: unknown
 };
 

@@ -203,10 +203,12 @@ void Trainer::open_run_directory(const std::string& resumed_from) {
   if (const ops::EngineCache* engine_cache = runtime_.operations().engine_cache())
     io::write_text_atomically(engines_path(params_.run), engine_cache->serialise());
   if (layout_.machine) keep_costs(costs_path(params_.run), *layout_.machine);
-  record_.emplace(
-      RunRecordSpec{
-          .params = params_, .steps = steps_, .measured = data_.measured_name(), .first_row = first_row(resumed_from)},
-      state_, clock_);
+  record_.emplace(RunRecordSpec{.params = params_,
+                                .steps = steps_,
+                                .measured = data_.measured_name(),
+                                .kind = data_.metadata.kind(),
+                                .first_row = first_row(resumed_from)},
+                  state_, clock_);
   record_->say(fmt::format("convoy {}", version()));
   if (!layout_.reason.empty()) record_->say(layout_.reason);
   record_->say(describe_run(

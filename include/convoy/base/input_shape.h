@@ -5,6 +5,7 @@
 #include <string>
 #include <variant>
 
+#include "convoy/base/features.h"
 #include "convoy/base/shape.h"
 
 namespace convoy {
@@ -24,6 +25,11 @@ using InputShape = std::variant<ImageShape, TextShape>;
 
 inline std::string to_string(const InputShape& s) {
   return std::visit([](const auto& shape) { return to_string(shape); }, s);
+}
+
+/// Of input, as convoy/base/features.h names it.
+inline const char* kind_of(const InputShape& s) {
+  return std::holds_alternative<TextShape>(s) ? input_kinds::kText : input_kinds::kImages;
 }
 
 }  // namespace convoy

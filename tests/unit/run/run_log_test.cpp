@@ -157,7 +157,7 @@ TEST_F(RunLogTest, AnEpochWithoutATestLeavesItsColumnsEmpty) {
   EXPECT_NE(text("log.csv").find("\n1,10,640,1,0.5,,,0.1,"), std::string::npos) << text("log.csv");
 }
 
-// Before there were columns of val, of evaluations and of saves.
+// Before there were columns of val, of evaluations and of saves, and samples that are no images.
 TEST_F(RunLogTest, RowsOfAnOlderTableGetTheColumnsThatItDidNotHave) {
   std::ofstream(directory_ / "log.csv") << "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,"
                                            "images_per_second,data_wait_percent,seconds\n"
@@ -166,7 +166,7 @@ TEST_F(RunLogTest, RowsOfAnOlderTableGetTheColumnsThatItDidNotHave) {
   log.add_epoch(epoch_row(2));
   EXPECT_TRUE(log.losses().empty());
   EXPECT_EQ(text("log.csv"),
-            "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,images_per_second,data_wait_percent,"
+            "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,samples_per_second,data_wait_percent,"
             "seconds,val_loss,val_top1,evaluation_seconds,save_seconds\n"
             "1,10,640,1.5,0.5,1.25,0.75,0.1,123.4,0.01,5.19,,,,\n"
             "2,20,1280,1,0.5,0.5,0.9,0.1,0.0,0.00,0.00,,,0.00,0.00\n");
