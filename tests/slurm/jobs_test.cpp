@@ -78,6 +78,7 @@ class Jobs : public testing::Test {
 
   std::string parameters() const { return folder_ + "/small.cfg"; }
   std::string data() const { return folder_ + "/small/data"; }
+  std::string tables() const { return folder_ + "/tables"; }
   std::string node_disk(const std::string& node) const { return folder_ + "/cluster/tmp-" + node; }
   std::string run_directory() const { return folder_ + "/run"; }
   std::string log() const { return read_text(folder_ + "/log"); }
@@ -211,6 +212,26 @@ TEST_F(Jobs, ImportEvaluateAndPredict) {
       submit_and_wait(options, "predict.sh", {run_directory() + "/params.cfg", "--predict.data=" + imported + "/test"});
   EXPECT_EQ(prediction.status, 0) << prediction.output;
   EXPECT_EQ(count(read_text(run_directory() + "/predictions.csv"), "\n"), 96 + 1);
+}
+
+TEST_F(Jobs, ImportTextsOnceAndTrainOnThemWithPipelinesInEachNode) {
+  write_small_tables(tables());
+  const std::string imported = run_directory() + "-texts";
+  const auto train_for = [&](int steps) {
+    return submit_and_wait(
+        {"--ntasks-per-node=2", "--cpus-per-task=1"}, "hybrid_texts.sh",
+        {tables(), imported, "--model.name=transformer", "--model.length=16", "--model.width=32",
+         "--model.heads=2", "--batch.global=32", "--batch.micro=8", "--run.device=cpu",
+         fmt::format("--train.max_steps={}", steps), "--run.directory=" + run_directory()});
+  };
+  const ProcessResult first = train_for(4);
+  expect_trained(run_directory(), first);
+  EXPECT_TRUE(contains(first.output, "train: 640 texts")) << first.output;
+  EXPECT_TRUE(contains(first.output, "2 stages x 2 replicas = 4 ranks; 2 nodes, 2 ranks on each")) << first.output;
+  const ProcessResult second = train_for(6);
+  EXPECT_EQ(second.status, 0) << second.output;
+  EXPECT_EQ(count(second.output, "train: 640 texts"), 1) << "imported once\n" << second.output;
+  EXPECT_TRUE(contains(second.output, "resumed: ")) << second.output;
 }
 
 TEST_F(Jobs, TrainFromCopiesOnTheNodesOwnDisks) {
