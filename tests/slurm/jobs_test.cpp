@@ -34,8 +34,12 @@ bool becomes_true(const std::function<bool()>& condition, double timeout_seconds
   return true;
 }
 
+// Jobs inherit the environment. Other tests' ranks are on one node and do without the network; these are on two.
 ProcessResult run(const std::string& program, const Words& arguments) {
-  return run_program({.arguments = arguments, .timeout_seconds = kTimeoutSeconds, .program = program});
+  return run_program({.arguments = arguments,
+                      .timeout_seconds = kTimeoutSeconds,
+                      .program = program,
+                      .tool = {"env", "--unset=OMPI_MCA_btl"}});
 }
 
 int count(const std::string& text, const std::string& part) {
@@ -218,11 +222,10 @@ TEST_F(Jobs, ImportTextsOnceAndTrainOnThemWithPipelinesInEachNode) {
   write_small_tables(tables());
   const std::string imported = run_directory() + "-texts";
   const auto train_for = [&](int steps) {
-    return submit_and_wait(
-        {"--ntasks-per-node=2", "--cpus-per-task=1"}, "hybrid_texts.sh",
-        {tables(), imported, "--model.name=transformer", "--model.length=16", "--model.width=32",
-         "--model.heads=2", "--batch.global=32", "--batch.micro=8", "--run.device=cpu",
-         fmt::format("--train.max_steps={}", steps), "--run.directory=" + run_directory()});
+    return submit_and_wait({"--ntasks-per-node=2", "--cpus-per-task=1"}, "hybrid_texts.sh",
+                           {tables(), imported, "--model.name=transformer", "--model.length=16", "--model.width=32",
+                            "--model.heads=2", "--batch.global=32", "--batch.micro=8", "--run.device=cpu",
+                            fmt::format("--train.max_steps={}", steps), "--run.directory=" + run_directory()});
   };
   const ProcessResult first = train_for(4);
   expect_trained(run_directory(), first);
