@@ -63,7 +63,28 @@ struct ActivationMath {
     return dy * (x > 0.0f ? 1.0f - left : left);
   }
 
+  // --- tanh x ---------------------------------------------------------------------------------------------------
+
+  /// With q = exp(-2|x|), (1 - q) / (1 + q), where 1 - q is -expm1(-2|x|): near 0 the exponential's m, without 1.
+  CONVOY_FORMULA static V tanh(V x) {
+    constexpr float kNearZero = 0.17f;  // q is above 1/sqrt(2): 2^k is 1
+    const V a = clamped(x, kTanhIsOne);
+    const Exponential power = exponential(-2.0f * a, V{});
+    const V q = power.times(V{} + 1.0f), size = (a < kNearZero ? -power.m : 1.0f - q) / (1.0f + q);
+    const V signed_size = x < 0.0f ? -size : size;
+    return x == x ? signed_size : x;
+  }
+  /// 1 - tanh^2 x = 4 q / (1 + q)^2
+  CONVOY_FORMULA static V tanh_gradient(V x, V dy) {
+    const V a = clamped(x, kTanhEnds);
+    const V q = exponential(-2.0f * a, V{}).times(V{} + 1.0f), sum = 1.0f + q;
+    const V slope = a >= kTanhEnds ? V{} : 4.0f * q / (sum * sum);
+    return dy * (x == x ? slope : x);
+  }
+
  private:
+  static constexpr float kTanhIsOne = 10;  ///< as float32 has it, from there on
+  static constexpr float kTanhEnds = 40;   ///< exp(-80) is beside nothing that float32 resolves
   static constexpr float kNormalEnd = 13;  ///< Phi(-13) is below the normal numbers of float32
   static constexpr float kTanhEnd = 9.9f;  ///< as exp(-v) is there
 

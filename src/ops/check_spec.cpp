@@ -151,6 +151,28 @@ void check<SoftmaxCrossEntropyOp>(const SoftmaxCrossEntropySpec& spec) {
 }
 
 template <>
+void check<SampleCrossEntropyOp>(const SampleCrossEntropySpec& spec) {
+  check_shape(SampleCrossEntropyOp::kName, {spec.n, spec.num_rows, 1, spec.num_classes});
+}
+
+template <>
+void check<ScoreSumsOp>(const ScoreSumsSpec& spec) {
+  check_shape(ScoreSumsOp::kName, {spec.num_objectives, spec.n, 1, 1});
+}
+
+template <>
+void check<GatherOp>(const GatherSpec& spec) {
+  check_shape(GatherOp::kName, {spec.n, spec.length, 1, spec.width});
+  check_shape(GatherOp::kName, {spec.n, spec.num_taken, 1, spec.width});
+}
+
+void check_positions(const GatherSpec& spec) {
+  if (spec.num_taken <= spec.length) return;
+  fail("gather: the first {} words of sequences of {}: take fewer, or lengthen the sequences", spec.num_taken,
+       spec.length);
+}
+
+template <>
 void check<ShortcutOp>(const ShortcutSpec& spec) {
   check_shape(ShortcutOp::kName, spec.x);
   if (spec.stride < 1 || spec.num_channels < spec.x.c) {

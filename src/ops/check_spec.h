@@ -11,5 +11,7 @@ void check(const typename Op::Spec& spec);
 
 /// Throws Error where a table is shorter than the sequences whose positions it is to embed.
 void check_positions(const EmbeddingSpec& spec);
+/// Throws Error where more of a sequence's first words are to be taken than it has.
+void check_positions(const GatherSpec& spec);
 
 }  // namespace convoy::ops

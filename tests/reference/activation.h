@@ -30,6 +30,11 @@ inline ActivationTerms activation_terms(ops::Activation activation, double at) {
       const long double half = 1 / (1 + std::exp(-2 * u)), other_half = 1 / (1 + std::exp(2 * u));
       return {x * half, half, 2 * x * half * other_half * c * (1 + 3 * 0.044715L * x * x)};
     }
+    case ops::Activation::kTanh: {
+      // 1 - tanh^2 x without its cancellation
+      const long double root = 1 / std::cosh(x);
+      return {std::tanh(x), root * root, 0};
+    }
     default:
       return {x > 0 ? x : 0, x > 0 ? 1.0L : 0.0L, 0};
   }

@@ -18,7 +18,9 @@ struct ActivationSpec {
 
 /// y = f(x)    dx = dy * f'(x)    computed in float32, rounded once to spec.type
 /// Where x > -4, f to within 6 units in the last place of float32 and f' to within 6 of the sum of its two terms' sizes
-/// (Phi and |x| phi), which cancel at -0.75; below, where both vanish, to within 2^-28. NaN stays NaN.
+/// (Phi and |x| phi), which cancel at -0.75; below, where both vanish, to within 2^-28. tanh everywhere to within 6
+/// units, and its derivative, which vanishes on both sides, to within 6 where |x| < 4, else to within 2^-28. NaN stays
+/// NaN.
 class ActivationOp {
  public:
   using Spec = ActivationSpec;

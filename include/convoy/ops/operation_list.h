@@ -10,10 +10,13 @@
 #include "convoy/ops/convolution.h"
 #include "convoy/ops/dropout.h"
 #include "convoy/ops/embedding.h"
+#include "convoy/ops/gather.h"
 #include "convoy/ops/image_batch.h"
 #include "convoy/ops/layer_norm.h"
 #include "convoy/ops/linear.h"
 #include "convoy/ops/pooling.h"
+#include "convoy/ops/sample_cross_entropy.h"
+#include "convoy/ops/score_sums.h"
 #include "convoy/ops/sequence_mean.h"
 #include "convoy/ops/shortcut.h"
 #include "convoy/ops/softmax_cross_entropy.h"
@@ -32,9 +35,10 @@ struct OperationList {
   using Created = std::variant<std::unique_ptr<Ops>...>;
 };
 
-using AllOperations = OperationList<ActivationOp, AttentionOp, AveragePoolOp, BatchNormOp, ConvolutionOp, DropoutOp,
-                                    EmbeddingOp, GlobalAveragePoolOp, ImageBatchOp, LayerNormOp, LinearOp, MaxPoolOp,
-                                    SequenceMeanOp, ShortcutOp, SoftmaxCrossEntropyOp>;
+using AllOperations =
+    OperationList<ActivationOp, AttentionOp, AveragePoolOp, BatchNormOp, ConvolutionOp, DropoutOp, EmbeddingOp,
+                  GatherOp, GlobalAveragePoolOp, ImageBatchOp, LayerNormOp, LinearOp, MaxPoolOp, SampleCrossEntropyOp,
+                  ScoreSumsOp, SequenceMeanOp, ShortcutOp, SoftmaxCrossEntropyOp>;
 using AnyRequest = AllOperations::Request;
 using AnyOp = AllOperations::Created;
 

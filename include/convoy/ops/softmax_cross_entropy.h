@@ -25,13 +25,14 @@ struct MixedLabel {
   float share = 0;         ///< in [0, 1]: the target is 1 - share of the first label's and share of this one's
 };
 
-/// Of one micro-batch, over its rows in their order. The step's loss is their sum in the order of the micro-batches,
-/// divided by the rows with a label.
+/// Of one micro-batch and one objective, over its samples in their order. The step's loss is their sum in the order of
+/// the micro-batches, divided by the samples with a label. Here a sample is a row, and has one label at most.
 struct LossSums {
-  double loss = 0;               ///< sum over rows
-  std::int64_t num_correct = 0;  ///< rows whose largest logit (the first among equals) is the label's; of two labels
-                                 ///< the one with the larger share, the first among equals
-  std::int64_t num_samples = 0;  ///< rows with a label
+  double loss = 0;               ///< sum over samples
+  std::int64_t num_correct = 0;  ///< labels that have the largest logit (the first among equals); of two labels of a
+                                 ///< row the one with the larger share, the first among equals, is asked for
+  std::int64_t num_labels = 0;   ///< of all samples: what num_correct is a part of
+  std::int64_t num_samples = 0;  ///< with a label
 };
 
 struct LossArguments {

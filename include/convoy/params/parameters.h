@@ -40,10 +40,13 @@ enum class ActivationKind {
   kRelu,      ///< max(0, x)
   kGelu,      ///< x Phi(x), Phi the normal distribution's (Hendrycks, Gimpel 2016)
   kGeluTanh,  ///< 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))): its approximation, as BERT has it
+  kTanh,
 };
 template <>
-inline constexpr Choice<ActivationKind> kChoices<ActivationKind>[] = {
-    {ActivationKind::kRelu, "relu"}, {ActivationKind::kGelu, "gelu"}, {ActivationKind::kGeluTanh, "gelu_tanh"}};
+inline constexpr Choice<ActivationKind> kChoices<ActivationKind>[] = {{ActivationKind::kRelu, "relu"},
+                                                                      {ActivationKind::kGelu, "gelu"},
+                                                                      {ActivationKind::kGeluTanh, "gelu_tanh"},
+                                                                      {ActivationKind::kTanh, "tanh"}};
 
 enum class PositionKind { kSinusoids, kLearned };
 template <>

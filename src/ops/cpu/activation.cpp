@@ -105,6 +105,8 @@ void activate_values(Activation activation, const T* x, T* y, Range range) {
       return map(x, y, range, [](Vec v) { return Formulas::gelu(v); });
     case Activation::kGeluTanh:
       return map(x, y, range, [](Vec v) { return Formulas::gelu_tanh(v); });
+    case Activation::kTanh:
+      return map(x, y, range, [](Vec v) { return Formulas::tanh(v); });
   }
 }
 
@@ -117,6 +119,8 @@ void differentiate_values(Activation activation, const T* x, const T* dy, T* dx,
       return map(x, dy, dx, range, [](Vec v, Vec dv) { return Formulas::gelu_gradient(v, dv); });
     case Activation::kGeluTanh:
       return map(x, dy, dx, range, [](Vec v, Vec dv) { return Formulas::gelu_tanh_gradient(v, dv); });
+    case Activation::kTanh:
+      return map(x, dy, dx, range, [](Vec v, Vec dv) { return Formulas::tanh_gradient(v, dv); });
   }
 }
 

@@ -1,4 +1,4 @@
-/// Makes the messages about tokens: outside of the loops, which are compiled for one processor.
+/// Makes the messages about tokens and positions: outside of the loops, which are compiled for one processor.
 #include "ops/cpu/refuse_token.h"
 
 #include "convoy/base/error.h"
@@ -8,6 +8,11 @@ namespace convoy::ops::cpu {
 void refuse_token(const EmbeddingSpec& spec, const std::int32_t* tokens, std::int64_t word) {
   fail("token {} at word {} of sequence {} of a batch, the table has {} rows (0 to {}); import the data again",
        tokens[word], word % spec.length, word / spec.length, spec.num_rows, spec.num_rows - 1);
+}
+
+void refuse_position(const GatherSpec& spec, const std::int32_t* positions, std::int64_t taken) {
+  fail("position {} is taken out of sequence {} of a batch, which has {} words (0 to {})", positions[taken],
+       taken / spec.num_taken, spec.length, spec.length - 1);
 }
 
 }  // namespace convoy::ops::cpu

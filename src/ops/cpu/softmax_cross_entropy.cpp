@@ -1,5 +1,4 @@
-/// The loss on the CPU, in double, since all gradients depend on it: up to a few thousand classes by the C library's
-/// exp, which costs nothing there, above them in vectors (softmax_rows).
+/// The loss on the CPU, in double, since all gradients depend on it.
 #include "convoy/ops/softmax_cross_entropy.h"
 
 #include <algorithm>
@@ -16,7 +15,6 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-constexpr std::int64_t kFewClasses = 4096;
 constexpr std::int64_t kWorthThreads = 1 << 13;  // logits: below, waking threads costs more than the loop
 
 /// What one row adds to LossSums.
@@ -24,17 +22,6 @@ struct RowResult {
   double loss = 0;
   std::int64_t num_correct = 0, num_samples = 0;
 };
-
-RowSums sum_few(const float* z, std::int64_t count) {
-  RowSums sums{.best = std::max_element(z, z + count) - z};
-  sums.max = double{z[sums.best]};
-  for (std::int64_t k = 0; k < count; ++k) {
-    const double d = double{z[k]} - sums.max;  // NaN where z is NaN or +-inf - inf: then so is the loss
-    sums.sum_exp += std::exp(d);
-    sums.sum += d;
-  }
-  return sums;
-}
 
 template <typename T>
 class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
@@ -58,6 +45,7 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
       args.sums->num_correct += rows[n].num_correct;
       args.sums->num_samples += rows[n].num_samples;
     }
+    args.sums->num_labels = args.sums->num_samples;
   }
 
  private:
@@ -89,7 +77,7 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
     const MixedLabel mixed = args.mixed_labels == nullptr ? MixedLabel{args.labels[n], 0} : args.mixed_labels[n];
     const std::int64_t second = mixed.label, answer = mixed.share > 0.5f ? second : label;
     const float* z = args.logits + n * classes;
-    const RowSums row = classes <= kFewClasses ? sum_few(z, classes) : sum_row(z, classes);
+    const RowSums row = sum_row(z, classes);
     const double log_sum_exp = std::log(row.sum_exp), hit = 1.0 - double{spec_.label_smoothing};
     const double second_hit = hit * double{mixed.share}, first_hit = hit - second_hit;
     const double loss = log_sum_exp - first_hit * (double{z[label]} - row.max) -
@@ -101,7 +89,7 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
         const double target = smooth_ + (k == label ? first_hit : 0.0) + (k == second ? second_hit : 0.0);
         dz[k] = rounded_to<T>(static_cast<float>(scale * (p - target)));
       };
-      if (classes <= kFewClasses) {
+      if (classes <= kFewSoftmaxClasses) {
         for (std::int64_t k = 0; k < classes; ++k) write(k);
       } else {
         write_gradient(z, classes, {row.max, log_sum_exp, scale, smooth_}, dz);

@@ -83,9 +83,21 @@ void write_row(const float* z, std::int64_t count, const RowGradient& of, T* dz)
   }
 }
 
+RowSums sum_few(const float* z, std::int64_t count) {
+  RowSums sums{.best = std::max_element(z, z + count) - z};
+  sums.max = double{z[sums.best]};
+  for (std::int64_t k = 0; k < count; ++k) {
+    const double d = double{z[k]} - sums.max;  // NaN where z is NaN or +-inf - inf: then so is the loss
+    sums.sum_exp += std::exp(d);
+    sums.sum += d;
+  }
+  return sums;
+}
+
 }  // namespace
 
 RowSums sum_row(const float* z, std::int64_t count) {
+  if (count <= kFewSoftmaxClasses) return sum_few(z, count);
   float most = -std::numeric_limits<float>::infinity();
   std::int64_t at = 0;
   for (std::int64_t begin = 0; begin < count; begin += kSearched) {

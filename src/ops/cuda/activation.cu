@@ -32,8 +32,10 @@ __device__ float value_of(float x) {
     return Formulas::relu(x);
   } else if constexpr (kActivation == Activation::kGelu) {
     return Formulas::gelu(x);
-  } else {
+  } else if constexpr (kActivation == Activation::kGeluTanh) {
     return Formulas::gelu_tanh(x);
+  } else {
+    return Formulas::tanh(x);
   }
 }
 
@@ -43,8 +45,10 @@ __device__ float gradient_of(float x, float dy) {
     return Formulas::relu_gradient(x, dy);
   } else if constexpr (kActivation == Activation::kGelu) {
     return Formulas::gelu_gradient(x, dy);
-  } else {
+  } else if constexpr (kActivation == Activation::kGeluTanh) {
     return Formulas::gelu_tanh_gradient(x, dy);
+  } else {
+    return Formulas::tanh_gradient(x, dy);
   }
 }
 
@@ -87,6 +91,8 @@ class CudaActivation final : public ActivationOp {
         return start(activate<T, kWidth, Activation::kGelu>);
       case Activation::kGeluTanh:
         return start(activate<T, kWidth, Activation::kGeluTanh>);
+      case Activation::kTanh:
+        return start(activate<T, kWidth, Activation::kTanh>);
     }
   }
 
@@ -99,6 +105,8 @@ class CudaActivation final : public ActivationOp {
         return start(differentiate<T, kWidth, Activation::kGelu>);
       case Activation::kGeluTanh:
         return start(differentiate<T, kWidth, Activation::kGeluTanh>);
+      case Activation::kTanh:
+        return start(differentiate<T, kWidth, Activation::kTanh>);
     }
   }
 

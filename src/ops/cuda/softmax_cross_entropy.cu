@@ -8,13 +8,11 @@
 #include "ops/cuda/element.h"
 #include "ops/cuda/launch.h"
 #include "ops/cuda/resources.h"
+#include "ops/cuda/softmax_rows.h"
 
 namespace convoy::ops::cuda {
 
 namespace {
-
-constexpr int kWarp = 32, kMaxThreads = 256, kMaxWarps = kMaxThreads / kWarp;
-constexpr unsigned kAllLanes = ~0u;
 
 /// What one sample adds to LossSums.
 struct RowResult {
@@ -31,53 +29,16 @@ struct Arguments {
   double scale;
 };
 
-struct Largest {
-  float value;
-  std::int32_t index;
-};
-
-/// NaN never wins: the row's loss will tell of it.
-__device__ inline Largest larger_of(const Largest& a, const Largest& b) {
-  return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
-}
-
-/// The same for all threads. Also a barrier; `shared` may be used again after the next one.
-__device__ inline Largest largest_of_block(Largest mine, Largest (&shared)[kMaxWarps]) {
-  for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) {
-    mine =
-        larger_of(mine, {__shfl_xor_sync(kAllLanes, mine.value, lanes), __shfl_xor_sync(kAllLanes, mine.index, lanes)});
-  }
-  if (threadIdx.x % kWarp == 0) shared[threadIdx.x / kWarp] = mine;
-  __syncthreads();
-  mine = shared[0];
-  for (unsigned warp = 1; warp < blockDim.x / kWarp; ++warp) mine = larger_of(mine, shared[warp]);
-  return mine;
-}
-
-/// In an order that depends on the block's size alone; likewise.
-__device__ inline double sum_of_block(double mine, double (&shared)[kMaxWarps]) {
-  for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) mine += __shfl_xor_sync(kAllLanes, mine, lanes);
-  if (threadIdx.x % kWarp == 0) shared[threadIdx.x / kWarp] = mine;
-  __syncthreads();
-  mine = shared[0];
-  for (unsigned warp = 1; warp < blockDim.x / kWarp; ++warp) mine += shared[warp];
-  return mine;
-}
-
 /// With d = z - max z, log p = d - log sum exp d, and as the targets sum to 1:
 ///   loss = log sum exp d - (1 - s) ((1 - share) d_label + share d_second) - s/classes sum d
 template <typename T>
 __device__ RowResult run_row(const Arguments& args, std::int64_t n, std::int32_t label, const MixedLabel& mixed,
                              T* dz) {
-  __shared__ Largest shared_largest[kMaxWarps];
-  __shared__ double shared_exp[kMaxWarps], shared_d[kMaxWarps];
+  __shared__ Largest shared_largest[kMaxRowWarps];
+  __shared__ double shared_exp[kMaxRowWarps], shared_d[kMaxRowWarps];
   const float* z = args.of.logits + n * args.classes;
 
-  Largest mine{-INFINITY, 0};
-  for (std::int64_t k = threadIdx.x; k < args.classes; k += blockDim.x) {
-    mine = larger_of(mine, {z[k], static_cast<std::int32_t>(k)});
-  }
-  const Largest best = largest_of_block(mine, shared_largest);
+  const Largest best = largest_of_row(z, args.classes, shared_largest);
   const double max = best.value;
 
   double my_exp = 0, my_d = 0;
@@ -113,7 +74,7 @@ __device__ RowResult run_unlabelled(const Arguments& args, bool is_padding, T* d
 
 /// All rows have been written: each thread adds up every blockDim-th, then the block its threads.
 __device__ void sum_rows(const Arguments& args) {
-  __shared__ double shared_loss[kMaxWarps], shared_correct[kMaxWarps], shared_counted[kMaxWarps];
+  __shared__ double shared_loss[kMaxRowWarps], shared_correct[kMaxRowWarps], shared_counted[kMaxRowWarps];
   double loss = 0, correct = 0, counted = 0;  // whole numbers are exact in double
   for (std::int64_t n = threadIdx.x; n < args.n; n += blockDim.x) {
     loss += __ldcg(&args.rows[n].loss);
@@ -126,13 +87,13 @@ __device__ void sum_rows(const Arguments& args) {
   if (threadIdx.x != 0) return;
   args.of.sums->loss = loss;
   args.of.sums->num_correct = static_cast<std::int64_t>(correct);
-  args.of.sums->num_samples = static_cast<std::int64_t>(counted);
+  args.of.sums->num_labels = args.of.sums->num_samples = static_cast<std::int64_t>(counted);
 }
 
 /// Grid: N, a block a row; the last to end adds up the rows. Block: 32 to 256 threads, by the number of classes alone.
 /// Shared memory: below 1 KB. Sums in double. Reads the logits once (again from L1) and writes dlogits once.
 template <typename T>
-__global__ void __launch_bounds__(kMaxThreads) softmax_cross_entropy(Arguments args) {
+__global__ void __launch_bounds__(kMaxRowThreads) softmax_cross_entropy(Arguments args) {
   __shared__ bool is_last;
   const std::int64_t n = blockIdx.x;
   const std::int32_t label = args.of.labels[n];
@@ -156,9 +117,11 @@ template <typename T>
 class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
  public:
   CudaSoftmaxCrossEntropy(const SoftmaxCrossEntropySpec& spec, Context& context)
-      : spec_(spec), context_(context), num_arrived_(context.device(), sizeof(unsigned)) {
+      : spec_(spec),
+        context_(context),
+        num_arrived_(context.device(), sizeof(unsigned)),
+        threads_(threads_for_row(spec.num_classes)) {
     context.reserve_scratch(spec.n * static_cast<std::int64_t>(sizeof(RowResult)));
-    while (threads_ < kMaxThreads && threads_ * 4 < spec.num_classes) threads_ *= 2;
   }
 
   void run(const LossArguments& args) override {
@@ -178,7 +141,7 @@ class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
   SoftmaxCrossEntropySpec spec_;
   Context& context_;
   Buffer num_arrived_;
-  int threads_ = kWarp;
+  int threads_;
 };
 
 }  // namespace

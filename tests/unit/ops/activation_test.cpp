@@ -11,15 +11,20 @@ namespace {
 using ops::Activation;
 using ops::ActivationSpec;
 
-constexpr Activation kAll[] = {Activation::kRelu, Activation::kGelu, Activation::kGeluTanh};
+constexpr Activation kAll[] = {Activation::kRelu, Activation::kGelu, Activation::kGeluTanh, Activation::kTanh};
 
 class ActivationTest : public OpTest {
  protected:
   static constexpr double kUnits = 6, kBelowFour = 0x1p-28;  // the contract's
 
   /// What the contract allows of an error beside `size` at x.
-  static double allowed(double x, double size) {
-    return x > -4 ? kUnits * reference::format_of(DataType::kFloat32).unit(size) : kBelowFour;
+  static double allowed(Activation activation, double x, double size) {
+    const bool has_digits = x > -4 || activation == Activation::kTanh;
+    return has_digits ? kUnits * reference::format_of(DataType::kFloat32).unit(size) : kBelowFour;
+  }
+  static double allowed_of_gradient(Activation activation, double x, double size) {
+    const bool has_vanished = activation == Activation::kTanh && std::abs(x) >= 4;
+    return has_vanished ? kBelowFour : allowed(activation, x, size);
   }
 
   void expect_definitions(Activation activation, DataType type, const Array& x) {
@@ -34,9 +39,10 @@ class ActivationTest : public OpTest {
     Array tolerance(x.size()), gradient_tolerance(x.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
       const auto of = reference::activation_terms(activation, x[i]);
-      tolerance[i] = allowed(x[i], static_cast<double>(of.value));
+      tolerance[i] = allowed(activation, x[i], static_cast<double>(of.value));
       const double size = static_cast<double>(std::abs(of.first) + std::abs(of.second));
-      gradient_tolerance[i] = (allowed(x[i], size) + kRounding * size) * std::abs(dy[i]);  // the product with dy
+      gradient_tolerance[i] =
+          (allowed_of_gradient(activation, x[i], size) + kRounding * size) * std::abs(dy[i]);  // the product with dy
     }
     expect_close("y", y, reference::activation(activation, x), tolerance);
     expect_close("dx", dx, reference::activation_gradient(activation, x, dy), gradient_tolerance);
@@ -114,8 +120,10 @@ TEST_P(ActivationTest, NaNStaysAndHugeValuesAreTheirLimits) {
     const Array values = y.doubles(), slopes = dx.doubles();
     EXPECT_TRUE(std::isnan(values[0]));
     EXPECT_EQ(std::isnan(slopes[0]), activation != Activation::kRelu);  // whose gradient dy passes, as PyTorch's
-    EXPECT_EQ(Array(values.begin() + 1, values.end()), (Array{kInfinity, double{3e38f}, 0, 0}));
-    EXPECT_EQ(Array(slopes.begin() + 1, slopes.end()), (Array{1, 1, 0, 0}));
+    const bool is_bounded = activation == Activation::kTanh;
+    EXPECT_EQ(Array(values.begin() + 1, values.end()),
+              is_bounded ? (Array{1, 1, -1, -1}) : (Array{kInfinity, double{3e38f}, 0, 0}));
+    EXPECT_EQ(Array(slopes.begin() + 1, slopes.end()), is_bounded ? (Array{0, 0, 0, 0}) : (Array{1, 1, 0, 0}));
   }
 }
 

@@ -7,9 +7,11 @@
 #include "reference/batch_norm.h"
 #include "reference/convolution.h"
 #include "reference/embedding.h"
+#include "reference/gather.h"
 #include "reference/layer_norm.h"
 #include "reference/linear.h"
 #include "reference/pooling.h"
+#include "reference/sample_cross_entropy.h"
 #include "reference/sequence_mean.h"
 #include "reference/shortcut.h"
 #include "reference/softmax_cross_entropy.h"
@@ -173,8 +175,27 @@ TEST(ReferenceSequenceMean, GradientIsNumericOne) {
               kLinearTolerance);
 }
 
+TEST(ReferenceGather, GradientIsNumericOne) {
+  const ops::GatherSpec spec{.n = 2, .length = 5, .num_taken = 4, .width = 3};
+  const std::vector<std::int32_t> positions = {4, 0, 4, 1, ops::kNoPosition, 2, 3, ops::kNoPosition};
+  const Array x = random_array(30, 1), dy = random_array(24, 2);
+  const auto loss = [&](const Array& at) { return dot(dy, reference::gather(spec, positions, at)); };
+  expect_near(reference::gather_gradient(spec, positions, dy), numeric_gradient(loss, x, kLinearStep),
+              kLinearTolerance);
+}
+
+TEST(ReferenceSampleCrossEntropy, GradientIsNumericOne) {
+  const ops::SampleCrossEntropySpec spec{.n = 3, .num_rows = 3, .num_classes = 4};
+  const std::vector<std::int32_t> labels = {0, 3, ops::kNoLabel, 1, 1, 2, ops::kNoLabel, ops::kNoLabel, ops::kNoLabel};
+  const Array logits = random_array(36, 1, 0, 3), dloss = random_array(3, 2);
+  const auto loss = [&](const Array& at) { return dot(dloss, reference::sample_scores(spec, labels, at).loss); };
+  expect_near(reference::sample_gradient(spec, labels, logits, dloss), numeric_gradient(loss, logits, kStep),
+              kTolerance);
+}
+
 TEST(ReferenceActivation, GradientIsNumericOne) {
-  for (const auto activation : {ops::Activation::kRelu, ops::Activation::kGelu, ops::Activation::kGeluTanh}) {
+  for (const auto activation :
+       {ops::Activation::kRelu, ops::Activation::kGelu, ops::Activation::kGeluTanh, ops::Activation::kTanh}) {
     const Array x = random_array(50, 1, 0, 5), dy = random_array(50, 2);
     for (const double value : x) ASSERT_GT(std::abs(value), 8 * kStep) << "too near ReLU's kink";
     const auto loss = [&](const Array& at) { return dot(dy, reference::activation(activation, at)); };
