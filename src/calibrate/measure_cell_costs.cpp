@@ -69,7 +69,7 @@ void fill(ops::Backend& backend, DataType type, void* to, std::int64_t count) {
 void fill_feature(ops::Backend& backend, const Feature& feature, void* to) {
   if (feature.spec.type != DataType::kInt32) return fill(backend, feature.spec.type, to, feature.spec.shape.count());
   std::vector<std::int32_t> values(static_cast<std::size_t>(feature.spec.shape.count()));
-  const std::int64_t last = feature.num_values - 1, step = feature.name == features::kLength ? 0 : 37;
+  const std::int64_t last = feature.num_values - 1, step = feature.name.ends_with(features::kLength) ? 0 : 37;
   for (std::int64_t i = 0; i < std::ssize(values); ++i)
     values[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(last - i * step % feature.num_values);
   backend.device().copy_to_device(to, values.data(), feature.spec.bytes());
@@ -96,7 +96,7 @@ class Lap {
     stage_.reload_weights();
     if (cells.begin > 0) fill(backend, spec.type, stage_.input(kFirstSlot), stage_.first_cell().x().shape.count());
     stage_.for_each_feature(kFirstSlot, [&](const Feature& feature, void* to) { fill_feature(backend, feature, to); });
-    fill(backend, spec.type, dy_.data(), stage_.last_cell().y().shape.count());
+    fill(backend, stage_.last_cell().dy().type, dy_.data(), stage_.last_cell().dy().shape.count());
   }
 
   // All in seconds by cell, those of backward from the last to the first that is trained.
@@ -113,13 +113,14 @@ class Lap {
   // Its gradient arrives again: the last backward has consumed it.
   Stage::BackwardPiece all() const {
     const ChunkPlan& chunk = stage_.plan().chunks.front();
-    const Stage::BackwardPiece piece{.slot = kFirstSlot,
-                                     .cells = cells_,
-                                     .dy = chunk.is_last ? stage_.dlogits(kFirstSlot) : stage_.gradient_in(0, 0),
-                                     .dx = chunk.is_first ? nullptr : stage_.gradient_out(0, 0),
-                                     .gradients = gradients_.floats()};
-    backend_.elementwise().add(stage_.plan().type, dy_.data(), dy_.data(), piece.dy,
-                               stage_.last_cell().y().shape.count());
+    const Stage::BackwardPiece piece{
+        .slot = kFirstSlot,
+        .cells = cells_,
+        .dy = chunk.is_last ? stage_.output_gradient(kFirstSlot) : stage_.gradient_in(0, 0),
+        .dx = chunk.is_first ? nullptr : stage_.gradient_out(0, 0),
+        .gradients = gradients_.floats()};
+    const TensorSpec dy = stage_.last_cell().dy();
+    backend_.elementwise().add(dy.type, dy_.data(), dy_.data(), piece.dy, dy.shape.count());
     return piece;
   }
 

@@ -122,7 +122,7 @@ class LogitsChannel {
     std::int64_t sample = step.first_sample;
     for (auto row = step.logits; !row.empty(); row = row.subspan(static_cast<std::size_t>(num_classes_))) {
       const std::int32_t label = spec_.samples.label(sample++);
-      if (label != ops::kNoLabel) scores_ += score(row.first(static_cast<std::size_t>(num_classes_)), label);
+      if (label != ops::kNoLabel) scores_ += {{score(row.first(static_cast<std::size_t>(num_classes_)), label)}};
     }
   }
 

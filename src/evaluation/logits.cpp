@@ -49,10 +49,11 @@ std::vector<float> mean_of_views(std::span<const float> plain, std::span<const f
   return result;
 }
 
-StepMetrics score(std::span<const float> log_probabilities, std::int64_t label) {
+ops::LossSums score(std::span<const float> log_probabilities, std::int64_t label) {
   const auto best = std::ranges::max_element(log_probabilities) - log_probabilities.begin();
-  return {.loss_sum = -static_cast<double>(log_probabilities[static_cast<std::size_t>(label)]),
+  return {.loss = -static_cast<double>(log_probabilities[static_cast<std::size_t>(label)]),
           .num_correct = best == label ? 1 : 0,
+          .num_labels = 1,
           .num_samples = 1};
 }
 

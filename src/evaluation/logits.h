@@ -26,7 +26,7 @@ std::vector<float> mean_of_views(std::span<const float> plain, std::span<const f
 
 /// The loss and the hit of one sample by logits whose probabilities sum to 1; the first among equals counts, as in
 /// ops::LossSums. `label` is a class.
-StepMetrics score(std::span<const float> log_probabilities, std::int64_t label);
+ops::LossSums score(std::span<const float> log_probabilities, std::int64_t label);
 
 class ClassScores {
  public:

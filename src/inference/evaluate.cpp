@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "convoy/base/clock.h"
+#include "convoy/base/error.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/inference/inference.h"
 #include "convoy/io/atomic_file.h"
@@ -10,6 +11,7 @@
 #include "checkpoint/checkpointing.h"
 #include "evaluation/evaluation.h"
 #include "evaluation/logits.h"
+#include "run/report.h"
 #include "run/restart.h"
 
 namespace convoy {
@@ -25,6 +27,8 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   check_classes(model.metadata, test.info(), key, model.owner());
   RankRuntime runtime(runtime_spec(params, model.metadata), grid, backend);
   restore_weights(model.tensors, model.path, runtime);
+  if (params.evaluate.confusion && !runtime.plan().gives_logits())
+    refuse("evaluate.confusion = true needs classes, which {} does not give. Leave it out.", model.metadata.name);
   if (params.evaluate.confusion) mpi::on_root(grid.world(), [&] { io::make_directory(params.run.directory); });
   // 2. All samples
   const double start = now_seconds();
@@ -35,13 +39,15 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
     for (auto logits = step.logits; !logits.empty(); logits = logits.subspan(classes.size()))
       scores.add(test.label(sample++), logits.first(classes.size()));
   };
-  const StepMetrics metrics =
-      evaluate_dataset(
-          runtime,
-          {.samples = test, .metadata = model.metadata, .params = params, .work = "evaluate", .observe = observe})
-          .value();
+  const bool gives_logits = runtime.plan().gives_logits();
+  const StepMetrics metrics = evaluate_dataset(runtime, {.samples = test,
+                                                         .metadata = model.metadata,
+                                                         .params = params,
+                                                         .work = "evaluate",
+                                                         .observe = gives_logits ? observe : LogitsObserver()})
+                                  .value();
   const double seconds = now_seconds() - start;
-  if (grid.is_root() && !std::isfinite(metrics.loss_sum))
+  if (grid.is_root() && !std::isfinite(metrics.mean_loss()))
     fail("{} gives a loss that is not a finite number on {}", model.path, path);
   const std::string confusion = params.run.directory + "/confusion.csv",
                     by_class = params.run.directory + "/classes.csv";
@@ -52,13 +58,14 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
     });
   // 3. What came out
   if (grid.is_root()) {
-    const bool has_top5 = std::ssize(classes) > ClassScores::kGuesses;  // with fewer classes every guess is among them
+    // With fewer classes every guess is among them.
+    const bool has_top5 = gives_logits && std::ssize(classes) > ClassScores::kGuesses;
     const std::string top5 = has_top5 ? fmt::format("  top-5 {:.2f} %", 100 * scores.top5()) : "";
     fmt::print("checkpoint: {}\n{}", model.describe(), describe_resizing(model.metadata, test.info()));
     if (params.evaluate.mirror) fmt::print("each picture as it is and mirrored (evaluate.mirror)\n");
-    fmt::print("{}: {} samples  loss {:.4f}  top-1 {:.2f} %{}  ({:.0f} {}s/s)\n", path, metrics.num_samples,
-               metrics.mean_loss(), 100 * metrics.top1(), top5, static_cast<double>(metrics.num_samples) / seconds,
-               input_kinds::one_of(test.info().kind));
+    fmt::print("{}: {} samples  {}{}  ({:.0f} {}s/s)\n", path, metrics.num_samples(),
+               describe_metrics(metrics, runtime.plan().objectives()), top5,
+               static_cast<double>(metrics.num_samples()) / seconds, input_kinds::one_of(test.info().kind));
     if (params.evaluate.confusion) fmt::print("-> {}, {}\n", confusion, by_class);
   }
   return ExitStatus::kDone;

@@ -260,6 +260,11 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   judge_skipped(samples, source, params.predict.strict, grid.is_root());
   check_samples(model.metadata, data->info(), source.key, model.owner());
   RankRuntime runtime(runtime_spec(params, model.metadata), grid, backend);
+  if (!runtime.plan().gives_logits())
+    refuse(
+        "{} was trained for {}, not for classes: train model.name = bert_classifier from its weights (init.weights), "
+        "and predict with that.",
+        model.owner(), fmt::join(runtime.plan().objectives(), " and "));
   restore_weights(model.tensors, model.path, runtime);
   const std::vector<std::string>& class_names = model.metadata.class_names;
   // Rank 0. The classes of one picture or text are printed, and written only where predict.output asks for it.

@@ -25,8 +25,8 @@ constexpr std::int64_t kFormat = 2;
 constexpr std::size_t kUsualMetadataBytes = std::size_t{1} << 20;
 
 /// Of the state: files of older versions do not have these.
-constexpr std::string_view kLaterFields[] = {"threads",      "train_hash",  "metric_hash",
-                                             "loss_average", "loss_lowest", "loss_left_step"};
+constexpr std::string_view kLaterFields[] = {"threads",     "train_hash",     "metric_hash",     "loss_average",
+                                             "loss_lowest", "loss_left_step", "epoch_num_labels"};
 
 /// One list for writing and reading, so that they cannot differ.
 template <typename State, typename Visit>
@@ -46,12 +46,36 @@ void for_each_field(State& state, const Visit& visit) {
   visit("updates", state.updates);
   visit("loss_scale", state.loss_scale);
   visit("loss_scale_steps", state.loss_scale_steps);
-  visit("epoch_loss_sum", state.epoch_loss_sum);
-  visit("epoch_num_correct", state.epoch_num_correct);
-  visit("epoch_num_samples", state.epoch_num_samples);
+  visit("epoch_loss_sum", state.epoch.front().loss);
+  visit("epoch_num_correct", state.epoch.front().num_correct);
+  visit("epoch_num_samples", state.epoch.front().num_samples);
+  visit("epoch_num_labels", state.epoch.front().num_labels);
   visit("loss_average", state.loss_average);
   visit("loss_lowest", state.loss_lowest);
   visit("loss_left_step", state.loss_left_step);
+}
+
+constexpr const char* kNumObjectives = "num_objectives";
+constexpr std::int64_t kMaxObjectives = 16;
+
+// Of the objectives after the first, which has been there from the beginning.
+template <typename State, typename Visit>
+void for_each_other_objective(State& state, const Visit& visit) {
+  for (std::size_t o = 1; o < state.epoch.size(); ++o) {
+    const auto field = [&](const char* name, auto& value) { visit(fmt::format("{}_{}", name, o + 1).c_str(), value); };
+    field("epoch_loss_sum", state.epoch[o].loss);
+    field("epoch_num_correct", state.epoch[o].num_correct);
+    field("epoch_num_samples", state.epoch[o].num_samples);
+    field("epoch_num_labels", state.epoch[o].num_labels);
+  }
+}
+
+void write_state(hid_t file, const TrainingState& content) {
+  const hdf5::Group state = hdf5::create_group(file, "state");
+  const auto write = [&](const char* name, const auto& value) { hdf5::write_attribute(state, name, value); };
+  for_each_field(content, write);
+  if (content.epoch.size() > 1) write(kNumObjectives, static_cast<std::int64_t>(content.epoch.size()));
+  for_each_other_objective(content, write);
 }
 
 /// Images of more are nobody's.
@@ -207,9 +231,7 @@ void write_content(hid_t file, const Checkpoint& checkpoint) {
   hdf5::write_texts(file, "version", {&written_by, 1});
   hdf5::write_texts(file, "parameters", {&checkpoint.parameters, 1});
   write_metadata(file, checkpoint.metadata);
-  const hdf5::Group state = hdf5::create_group(file, "state");
-  for_each_field(checkpoint.state,
-                 [&](const char* name, const auto& value) { hdf5::write_attribute(state, name, value); });
+  write_state(file, checkpoint.state);
   write_tensors(file, "model", checkpoint.model);
   if (!checkpoint.ema.empty()) write_tensors(file, "ema", checkpoint.ema);
   if (!checkpoint.counters.empty()) {
@@ -248,6 +270,14 @@ TrainingState read_state(hid_t file) {
     const bool is_later = std::find(std::begin(kLaterFields), std::end(kLaterFields), name) != std::end(kLaterFields);
     if (!is_later || hdf5::has_attribute(state, name)) hdf5::read_attribute(state, name, value);
   });
+  if (!hdf5::has_attribute(state, "epoch_num_labels"))
+    content.epoch.front().num_labels = content.epoch.front().num_samples;
+  if (!hdf5::has_attribute(state, kNumObjectives)) return content;
+  std::int64_t num_objectives = 0;
+  hdf5::read_attribute(state, kNumObjectives, num_objectives);
+  if (num_objectives < 2 || num_objectives > kMaxObjectives) fail("its network has {} objectives", num_objectives);
+  content.epoch.resize(static_cast<std::size_t>(num_objectives));
+  for_each_other_objective(content, [&](const char* name, auto& value) { hdf5::read_attribute(state, name, value); });
   return content;
 }
 

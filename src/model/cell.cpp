@@ -38,15 +38,19 @@ const TensorSpec& Cell::y() const {
 }
 
 TensorSpec Cell::dx() const {
-  return {x().shape, memory().type()};
+  return {x().shape, graph_->x->gradient_type};
 }
 
 TensorSpec Cell::dy() const {
-  return {y().shape, memory().type()};
+  return {y().shape, graph_->y->gradient_type};
 }
 
 const std::vector<Feature>& Cell::features() const {
   return graph_->features;
+}
+
+const std::vector<std::string>& Cell::objectives() const {
+  return graph_->objectives;
 }
 
 const CellMemory& Cell::memory() const {
@@ -88,7 +92,7 @@ void Cell::backward(const Frame& frame) const {
       if (frame.gradients != nullptr && !frame.splits_backward()) step.layer->backward_weight(frame);
     }
     for (const GradientSum& sum : step.sums)
-      elementwise.add(memory().type(), frame[*sum.a], frame[*sum.b], frame[*sum.sum], sum.count);
+      elementwise.add(sum.type, frame[*sum.a], frame[*sum.b], frame[*sum.sum], sum.count);
   }
 }
 

@@ -13,12 +13,12 @@ CellBuilder::CellBuilder(const CellSpec& spec) : spec_(spec), graph_(std::make_u
 
 Value CellBuilder::input(const Shape& x) {
   if (graph_->x != nullptr) throw std::logic_error("a cell's input comes first, and once");
-  graph_->x = &graph_->tensors.emplace_back(Tensor{.spec = {x, type()}});
+  graph_->x = &graph_->tensors.emplace_back(Tensor{.spec = {x, type()}, .gradient_type = type()});
   return {*this, *graph_->x};
 }
 
 Value CellBuilder::feature(const std::string& name, const TensorSpec& spec, std::int64_t num_values) {
-  Tensor& tensor = graph_->tensors.emplace_back(Tensor{.spec = spec, .has_gradient = false});
+  Tensor& tensor = graph_->tensors.emplace_back(Tensor{.spec = spec, .gradient_type = type(), .has_gradient = false});
   const bool is_x = graph_->x == nullptr;
   if (is_x) graph_->x = &tensor;
   tensor.location = is_x ? TensorLocation{&Frame::x} : memory().feature(spec.bytes());
@@ -27,7 +27,8 @@ Value CellBuilder::feature(const std::string& name, const TensorSpec& spec, std:
 }
 
 Value CellBuilder::add(std::unique_ptr<Layer> layer, std::vector<LayerInput> inputs, const Output& output) {
-  Tensor& y = graph_->tensors.emplace_back(Tensor{.spec = output.spec, .is_small = output.is_small});
+  Tensor& y = graph_->tensors.emplace_back(
+      Tensor{.spec = output.spec, .gradient_type = output.gradient_type.value_or(type()), .is_small = output.is_small});
   layer->inputs = std::move(inputs);
   layer->outputs = {&y};
   graph_->layers.push_back(std::move(layer));

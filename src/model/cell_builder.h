@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "model/cell_graph.h"
@@ -54,9 +55,11 @@ class CellBuilder {
   /// For a layer that draws random numbers: what tells it apart from all others of the network. A part of the results:
   /// it follows from the cell's name and the number of such layers before it in the cell.
   std::uint64_t number_of_drawing_layer();
+  void add_objective(const std::string& name) { graph_->objectives.push_back(name); }
   struct Output {
     TensorSpec spec;
     bool is_small = false;
+    std::optional<DataType> gradient_type = {};  ///< otherwise the cell's
   };
   Value add(std::unique_ptr<Layer> layer, std::vector<LayerInput> inputs, const Output& output);
 

@@ -97,8 +97,16 @@ void CellGraph::locate_tensors() {
       in_scratch.push_back(&tensor);
     }
   }
+  std::vector<TensorLocation*> locations;
+  for (Tensor* tensor : in_scratch) locations.push_back(&tensor->location);
+  for (const auto& layer : layers) {
+    if (layer->forward_scratch_bytes() == 0) continue;
+    const std::int64_t call = number_of(layer.get());
+    lifetimes.push_back({.bytes = layer->forward_scratch_bytes(), .first_call = call, .last_call = call});
+    locations.push_back(&layer->forward_scratch);
+  }
   const ScratchLayout layout = lay_out_scratch(lifetimes);
-  for (std::size_t i = 0; i < in_scratch.size(); ++i) in_scratch[i]->location = {&Frame::scratch, layout.offsets[i]};
+  for (std::size_t i = 0; i < locations.size(); ++i) *locations[i] = {&Frame::scratch, layout.offsets[i]};
   memory.need_scratch(layout.bytes);
 }
 

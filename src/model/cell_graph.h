@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "model/layer.h"
@@ -19,6 +20,7 @@ struct GradientCopy {
 struct GradientSum {
   const GradientLocation *a = nullptr, *b = nullptr, *sum = nullptr;
   std::int64_t count = 0;
+  DataType type = DataType::kFloat32;
 };
 
 /// One layer's turn in backward.
@@ -40,6 +42,7 @@ class CellGraph {
   CellMemory memory;
   std::deque<Tensor> tensors;  ///< a deque: they stay where they are
   std::vector<Feature> features;
+  std::vector<std::string> objectives;  ///< names, where y is their scores
   Tensor* x = nullptr;
   Tensor* y = nullptr;
   std::vector<std::unique_ptr<Layer>> layers;  ///< in the order of forward

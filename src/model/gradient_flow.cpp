@@ -13,11 +13,12 @@ namespace convoy {
 
 namespace {
 
-// Memory for gradients, one after the other: the frame's dy or dx, or scratch between two steps.
+// Memory for gradients, one after the other: the frame's dy or dx, or scratch between two steps; or scratch of a layer.
 struct Slot {
   Lifetime lifetime;
   std::int64_t num_held = 0;                   // gradients that lie here and are still to be read
   std::vector<GradientLocation*> joint, both;  // to be set to the slot's location: only in a joint backward, or in both
+  Layer* of_layer = nullptr;                   // whose scratch this is
 };
 
 // A tensor's gradient, as far as its readers have given their parts.
@@ -77,6 +78,14 @@ class GradientLayout {
     for (LayerInput& in : layer.inputs)
       if (in.rule != GradientRule::kNone) give_part(in, dy);
     --dy.slot->num_held;
+    if (layer.backward_scratch_bytes() > 0) reserve_scratch(layer);
+  }
+
+  void reserve_scratch(Layer& layer) {
+    const std::int64_t now = std::ssize(graph_.backward) - 1;
+    Slot& slot = slots_.emplace_back();
+    slot.lifetime = {.bytes = layer.backward_scratch_bytes(), .first_call = now, .last_call = now};
+    slot.of_layer = &layer;
   }
 
   // One reader's part of a tensor's gradient.
@@ -125,8 +134,11 @@ class GradientLayout {
       sum = {&slot, location_in(slot)};
     }
     for (Slot* slot : {so_far.slot, part.slot, sum.slot}) use(*slot, tensor);
-    step_->sums.push_back(
-        {.a = so_far.location, .b = part.location, .sum = sum.location, .count = tensor.spec.shape.count()});
+    step_->sums.push_back({.a = so_far.location,
+                           .b = part.location,
+                           .sum = sum.location,
+                           .count = tensor.spec.shape.count(),
+                           .type = tensor.gradient_type});
     --so_far.slot->num_held;
     hold(tensor, sum);
   }
@@ -170,6 +182,7 @@ class GradientLayout {
   static void set_location(const Slot& slot, const TensorLocation& location) {
     for (GradientLocation* p : slot.joint) p->joint = location;
     for (GradientLocation* p : slot.both) *p = {.joint = location, .split = location};
+    if (slot.of_layer != nullptr) slot.of_layer->backward_scratch = location;
   }
 
   // In a split backward, what backward_weight reads later is written where it stays, if a single layer writes it.
@@ -206,8 +219,8 @@ class GradientLayout {
     slot.lifetime.bytes = std::max(slot.lifetime.bytes, gradient_bytes(tensor));
   }
 
-  std::int64_t gradient_bytes(const Tensor& tensor) const {
-    return tensor.spec.shape.count() * size_of(graph_.memory.type());
+  static std::int64_t gradient_bytes(const Tensor& tensor) {
+    return tensor.spec.shape.count() * size_of(tensor.gradient_type);
   }
 
   CellGraph& graph_;

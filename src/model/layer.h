@@ -13,7 +13,8 @@ class CellGraph;
 
 /// A value inside a cell: what the cell reads, or what a layer gives.
 struct Tensor {
-  TensorSpec spec;            ///< its gradient has the cell's type
+  TensorSpec spec;
+  DataType gradient_type = DataType::kFloat32;
   bool has_gradient = true;   ///< whether anybody asks for its gradient
   bool is_small = false;      ///< stored with the statistics: never computed again
   Layer* producer = nullptr;  ///< null: what the cell reads
@@ -57,6 +58,7 @@ class Layer {
   const GradientLocation& dy() const { return *y().gradient; }
   const GradientLocation& dx() const { return *inputs.front().dx; }
   bool wants_dx() const { return inputs.front().dx != nullptr; }
+  TensorLocation forward_scratch, backward_scratch;  ///< memory of its own during a call, where it asks for some
 
   // Called in this order when the cell is complete.
   /// Takes over the work of `next`, which alone reads this layer's output, where one operation does both.
@@ -69,6 +71,10 @@ class Layer {
   virtual bool overwrites_dy() const { return false; }
   /// Whether backward_weight reads the output's gradient.
   virtual bool backward_weight_reads_dy() const { return false; }
+
+  /// Of memory that nobody else touches during forward, or during each part of backward.
+  virtual std::int64_t forward_scratch_bytes() const { return 0; }
+  virtual std::int64_t backward_scratch_bytes() const { return 0; }
 
   // Beside the output's gradient. Before create_ops(): what any device may read.
   virtual Reads read_by_forward(bool training) const;

@@ -43,9 +43,10 @@ NetworkFamily resnet_family();        ///< for photographs
 NetworkFamily resnet_cifar_family();  ///< for small images
 NetworkFamily pyramidnet_family();
 NetworkFamily transformer_family();
+NetworkFamily bert_family();  ///< pre-training, and classification from its weights
 
 inline std::vector<NetworkFamily> network_families() {
-  return {resnet_family(), resnet_cifar_family(), pyramidnet_family(), transformer_family()};
+  return {resnet_family(), resnet_cifar_family(), pyramidnet_family(), transformer_family(), bert_family()};
 }
 
 }  // namespace convoy

@@ -1,6 +1,4 @@
 /// The Transformer's encoder for classes of texts: embedding, layers, mean over the words.
-#include "convoy/base/error.h"
-
 #include "model/network_families.h"
 #include "model/transformer_cells.h"
 
@@ -10,26 +8,9 @@ namespace {
 
 constexpr const char* kName = "transformer";
 
-void check(const NetworkSpec& spec) {
-  const TransformerParams& shape = spec.transformer;
-  if (shape.width % shape.heads != 0)
-    refuse("model.heads = {} does not divide model.width = {}: each head has the same share of the width.", shape.heads,
-           shape.width);
-  const std::int64_t head_width = shape.width / shape.heads;
-  if (head_width != 16 && head_width != 32 && head_width != 64 && head_width != 128)
-    refuse("model.width = {} and model.heads = {} give heads of {} values; 16, 32, 64 and 128 are possible.",
-           shape.width, shape.heads, head_width);
-}
-
 std::optional<Network> find_transformer(const NetworkSpec& spec) {
   if (spec.name != kName) return std::nullopt;
-  check(spec);
-  const TextShape& text = text_of(spec);
-  const EncoderSpec encoder{.n = spec.micro_batch,
-                            .length = text.length,
-                            .num_words = text.vocabulary,
-                            .shape = spec.transformer,
-                            .type = spec.type};
+  const EncoderSpec encoder = encoder_spec(spec);
   Network network;
   network.push_back(text_embedding(encoder));
   for (std::int64_t i = 0; i < encoder.shape.layers; ++i) network.push_back(encoder_layer(encoder, i));

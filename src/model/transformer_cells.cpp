@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "convoy/base/error.h"
 #include "convoy/base/features.h"
 
 #include "model/layers/activation.h"
@@ -20,33 +21,55 @@ namespace convoy {
 namespace {
 
 Value lengths_of(CellBuilder& cell, const EncoderSpec& spec) {
-  return cell.feature(features::kLength, features::length_spec(spec.n), spec.length + 1);
+  return cell.feature(spec.lengths, features::length_spec(spec.n), spec.length + 1);
+}
+
+void check(const TransformerParams& shape) {
+  if (shape.width % shape.heads != 0)
+    refuse("model.heads = {} does not divide model.width = {}: each head has the same share of the width.", shape.heads,
+           shape.width);
+  const std::int64_t head_width = shape.width / shape.heads;
+  if (head_width != 16 && head_width != 32 && head_width != 64 && head_width != 128)
+    refuse("model.width = {} and model.heads = {} give heads of {} values; 16, 32, 64 and 128 are possible.",
+           shape.width, shape.heads, head_width);
 }
 
 }  // namespace
 
-std::unique_ptr<Cell> text_embedding(const EncoderSpec& spec) {
+EncoderSpec encoder_spec(const NetworkSpec& spec) {
+  check(spec.transformer);
+  const TextShape& text = text_of(spec);
+  return {.n = spec.micro_batch,
+          .length = text.length,
+          .num_words = text.vocabulary,
+          .shape = spec.transformer,
+          .type = spec.type};
+}
+
+Value embed_tokens(const Value& tokens, const EncoderSpec& spec) {
   constexpr double kDeviation = 0.02;  // Devlin et al. 2018, "BERT"
-  CellBuilder cell({.name = "embedding", .type = spec.type});
   const TransformerParams& shape = spec.shape;
-  const Value tokens =
-      cell.feature(features::kTokens, features::tokens_spec(spec.n, spec.length), spec.num_words);  // (N,T,1,1)
   if (shape.positions == PositionKind::kLearned) {
     const Value words =
         embedding("embedding", tokens, {.num_rows = spec.num_words, .width = shape.width, .deviation = kDeviation});
-    const Value places = position_embedding("position_embedding", tokens,
-                                            {.num_rows = spec.length, .width = shape.width, .deviation = kDeviation});
-    return cell.finish(dropout(words + places, shape.dropout));  // (N,T,1,C)
+    return words + position_embedding("position_embedding", tokens,
+                                      {.num_rows = spec.length, .width = shape.width, .deviation = kDeviation});
   }
   // Section 3.4: times sqrt(C), so that words are as large as the sinusoids.
   const double root = std::sqrt(static_cast<double>(shape.width));
-  const Value words = embedding("embedding", tokens,
-                                {.num_rows = spec.num_words,
-                                 .width = shape.width,
-                                 .deviation = 1 / root,
-                                 .scale = static_cast<float>(root),
-                                 .sinusoids = true});
-  return cell.finish(dropout(words, shape.dropout));  // (N,T,1,C)
+  return embedding("embedding", tokens,
+                   {.num_rows = spec.num_words,
+                    .width = shape.width,
+                    .deviation = 1 / root,
+                    .scale = static_cast<float>(root),
+                    .sinusoids = true});
+}
+
+std::unique_ptr<Cell> text_embedding(const EncoderSpec& spec) {
+  CellBuilder cell({.name = "embedding", .type = spec.type});
+  const Value tokens =
+      cell.feature(features::kTokens, features::tokens_spec(spec.n, spec.length), spec.num_words);  // (N,T,1,1)
+  return cell.finish(dropout(embed_tokens(tokens, spec), spec.shape.dropout));                      // (N,T,1,C)
 }
 
 std::unique_ptr<Cell> encoder_layer(const EncoderSpec& spec, std::int64_t index) {

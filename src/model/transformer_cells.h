@@ -3,8 +3,10 @@
 
 #include <memory>
 
-#include "convoy/model/cell.h"
+#include "convoy/model/network.h"
 #include "convoy/params/parameters.h"
+
+#include "model/cell_builder.h"
 
 namespace convoy {
 
@@ -15,9 +17,16 @@ struct EncoderSpec {
   std::int64_t num_words = 0;  ///< V, that there are
   TransformerParams shape;
   DataType type = DataType::kFloat32;
+  const char* lengths = features::kLength;  ///< the feature that has the sequences' lengths
 
   Shape x() const { return {n, length, 1, shape.width}; }
 };
+
+/// Of a network that reads texts. Throws RequestError where its heads cannot share its width, or the data hold images.
+EncoderSpec encoder_spec(const NetworkSpec& spec);
+
+/// A vector for each token (N,T,1,1), and for its place: y (N,T,1,C).
+Value embed_tokens(const Value& tokens, const EncoderSpec& spec);
 
 /// Words and places become vectors: reads tokens; y (N,T,1,C).
 std::unique_ptr<Cell> text_embedding(const EncoderSpec& spec);

@@ -44,7 +44,7 @@ ChunkPlan plan_chunk(const Network& network, const StagePlanSpec& spec, const Ar
   }
   const Cell& last = *network[cells.end - 1];
   plan.x_offsets.push_back(reserve(last.y().bytes()));
-  if (plan.is_last) plan.dlogits_offset = reserve(last.dy().bytes());
+  if (plan.is_last) plan.output_gradient_offset = reserve(last.dy().bytes());
   if (plan.draws) plan.draw_key_offset = reserve(sizeof(ops::DrawKey));
   if (!plan.is_first) plan.boundary_in_bytes = network[cells.begin]->x().bytes();
   if (!plan.is_last) plan.boundary_out_bytes = last.y().bytes();

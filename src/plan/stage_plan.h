@@ -37,7 +37,7 @@ struct ChunkPlan {
   std::vector<std::int64_t> activation_offsets;  ///< of what each cell saves, where it is kept
   std::vector<std::int64_t> statistic_offsets;   ///< of what each cell notes
   std::vector<std::int64_t> weight_gradient_input_offsets;  ///< of what each cell keeps; empty where backward is one
-  std::int64_t dlogits_offset = 0;                          ///< the network's last chunk: the loss's gradient
+  std::int64_t output_gradient_offset = 0;                  ///< the network's last chunk: where backward begins
   bool draws = false;                                       ///< a cell draws random numbers in training
   std::int64_t draw_key_offset = 0;                         ///< then: what for
   std::int64_t frame_bytes = 0;

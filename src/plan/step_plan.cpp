@@ -134,6 +134,9 @@ StepPlan::StepPlan(const RuntimeSpec& spec, const GridShape& grid)
       network_(make_network(spec.network)),
       machine_(spec.machine ? *spec.machine : model_machine_costs(network_)) {
   check_micro_batches(spec, grid);
+  if (!gives_logits() && spec.label_smoothing > 0)
+    refuse("train.label_smoothing = {} is of labels of classes, which {} does not read. Leave it out.",
+           spec.label_smoothing, spec.network.name);
   std::vector<StagePlanSpec> specs = cut();
   for (const StagePlanSpec& stage : specs) {
     stages_.push_back(plan_stage(network_, stage));

@@ -61,6 +61,12 @@ class StepPlan {
   const RuntimeSpec& spec() const { return spec_; }
   const GridShape& grid() const { return grid_; }
   const Network& network() const { return network_; }
+  /// Whether the network gives logits, which the loss and labels judge; else scores of objectives().
+  bool gives_logits() const { return network_.back()->objectives().empty(); }
+  /// Names of what the network is trained for, where it computes its losses itself: "masked words".
+  const std::vector<std::string>& objectives() const { return network_.back()->objectives(); }
+  /// At least one.
+  std::int64_t num_objectives() const { return gives_logits() ? 1 : std::ssize(objectives()); }
   const std::vector<StagePlan>& stages() const { return stages_; }
   /// One stage has nobody to wait for: whatever is asked for, a micro-batch's backward follows its forward.
   ScheduleKind schedule_kind() const { return grid_.stages == 1 ? ScheduleKind::k1F1B : spec_.schedule; }

@@ -71,6 +71,16 @@ std::string shown_loss(double loss) {
   return loss < 1e4 ? fmt::format("{:.4f}", loss) : fmt::format("{:.3e}", loss);
 }
 
+// "masked words 5.4000  21.30 %, next sentence 0.7000  52.10 %"
+std::string shown_objectives(const StepMetrics& metrics, const std::vector<std::string>& objectives) {
+  std::vector<std::string> shown;
+  for (std::size_t o = 0; o < objectives.size(); ++o) {
+    const ops::LossSums& sums = metrics.objectives[o];
+    shown.push_back(fmt::format("{} {}  {:.2f} %", objectives[o], shown_loss(mean_loss(sums)), 100 * top1(sums)));
+  }
+  return fmt::format("{}", fmt::join(shown, ", "));
+}
+
 // Empty where no step was measured.
 std::string shown_rate(double samples_per_second, const std::string& kind) {
   if (samples_per_second <= 0) return "";
@@ -110,17 +120,25 @@ void show(const ProgressPoint& point, const std::string& kind, ProgressLine& lin
             numbers);
 }
 
-std::string describe_epoch(const EpochRow& row, const std::string& kind, std::int64_t num_epochs, double seconds_left) {
-  const auto shown = [](const char* name, const std::optional<StepMetrics>& metrics) {
-    return metrics ? fmt::format("  {} {}  {:.2f} %", name, shown_loss(metrics->mean_loss()), 100 * metrics->top1())
-                   : "";
+std::string describe_metrics(const StepMetrics& metrics, const std::vector<std::string>& objectives) {
+  const std::string loss = fmt::format("loss {}", shown_loss(metrics.mean_loss()));
+  if (objectives.empty()) return fmt::format("{}  top-1 {:.2f} %", loss, 100 * metrics.top1());
+  return fmt::format("{} ({})", loss, shown_objectives(metrics, objectives));
+}
+
+std::string describe_epoch(const EpochRow& row, const std::string& kind, const std::vector<std::string>& objectives,
+                           std::int64_t num_epochs, double seconds_left) {
+  const auto shown = [&](const char* name, const std::optional<StepMetrics>& metrics) {
+    if (!metrics) return std::string();
+    const std::string loss = shown_loss(metrics->mean_loss());
+    if (objectives.empty()) return fmt::format("  {} {}  {:.2f} %", name, loss, 100 * metrics->top1());
+    return fmt::format("  {} {} ({})", name, loss, shown_objectives(*metrics, objectives));
   };
   constexpr double kMinShown = 0.05;
   const std::string save = row.save_seconds < kMinShown ? "" : fmt::format("  save {:.1f} s", row.save_seconds);
-  return fmt::format("epoch {}/{}  loss {}  top-1 {:.2f} %{}{}{}  data wait {:.1f} %{}{}", row.epoch, num_epochs,
-                     shown_loss(row.train.mean_loss()), 100 * row.train.top1(), shown("val", row.val),
-                     shown("test", row.test), shown_rate(row.samples_per_second, kind), row.data_wait_percent, save,
-                     shown_seconds_left(seconds_left));
+  return fmt::format("epoch {}/{}  {}{}{}{}  data wait {:.1f} %{}{}", row.epoch, num_epochs,
+                     describe_metrics(row.train, objectives), shown("val", row.val), shown("test", row.test),
+                     shown_rate(row.samples_per_second, kind), row.data_wait_percent, save, shown_seconds_left(seconds_left));
 }
 
 }  // namespace convoy

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "convoy/base/progress_line.h"
 #include "convoy/io/dataset.h"
@@ -27,7 +28,12 @@ struct ProgressPoint {
 /// `kind` of input, as convoy/base/features.h names it.
 void show(const ProgressPoint& point, const std::string& kind, ProgressLine& line);
 
-/// `kind` likewise; `seconds_left` as in ProgressPoint.
-std::string describe_epoch(const EpochRow& row, const std::string& kind, std::int64_t num_epochs, double seconds_left);
+/// "loss 0.3021  top-1 88.20 %"; of several objectives "loss 6.1000 (masked words 5.4000  21.30 %, next sentence 0.7000
+/// 52.10 %)". `objectives`: StepPlan::objectives().
+std::string describe_metrics(const StepMetrics& metrics, const std::vector<std::string>& objectives);
+
+/// `kind` and `seconds_left` as in ProgressPoint, `objectives` as above.
+std::string describe_epoch(const EpochRow& row, const std::string& kind, const std::vector<std::string>& objectives,
+                           std::int64_t num_epochs, double seconds_left);
 
 }  // namespace convoy

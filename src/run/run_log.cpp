@@ -18,17 +18,41 @@ namespace convoy {
 
 namespace {
 
-constexpr TableColumns kEpochColumns{
-    .header =
-        "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,samples_per_second,data_wait_percent,"
-        "seconds,val_loss,val_top1,evaluation_seconds,save_seconds",
-    .step_column = 1};
-constexpr TableColumns kStepColumns{.header = "step,loss,lr", .step_column = 0};
+constexpr const char* kEpochHeader =
+    "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,samples_per_second,data_wait_percent,"
+    "seconds,val_loss,val_top1,evaluation_seconds,save_seconds";
+constexpr const char* kStepHeader = "step,loss,lr";
+constexpr const char* kTestHeader = "step,samples,loss,top1";
 constexpr const char* kTestFile = "/test.csv";
 
 // Loss and top-1; two empty fields where they were not measured.
 std::string fields(const std::optional<StepMetrics>& metrics) {
   return metrics ? fmt::format("{:.9g},{:.9g}", metrics->mean_loss(), metrics->top1()) : ",";
+}
+
+// ",masked_words_loss,masked_words_top1,..." with something before each name.
+std::string objective_names(const std::vector<std::string>& objectives, const std::string& prefix = "") {
+  std::string names;
+  for (std::string name : objectives) {
+    std::ranges::replace(name, ' ', '_');
+    names += fmt::format(",{0}{1}_loss,{0}{1}_top1", prefix, name);
+  }
+  return names;
+}
+
+// A field for each of those names, as above.
+std::string objective_fields(const std::vector<std::string>& objectives, const std::optional<StepMetrics>& metrics) {
+  std::string fields;
+  for (std::size_t o = 0; o < objectives.size(); ++o)
+    fields +=
+        metrics ? fmt::format(",{:.9g},{:.9g}", mean_loss(metrics->objectives[o]), top1(metrics->objectives[o])) : ",,";
+  return fields;
+}
+
+std::string epoch_header(const std::vector<std::string>& objectives) {
+  std::string header = kEpochHeader;
+  for (const char* prefix : {"train_", "test_", "val_"}) header += objective_names(objectives, prefix);
+  return header;
 }
 
 struct Row {
@@ -137,10 +161,13 @@ KeptRows keep_rows(const std::string& path, std::string_view text, const TableCo
   return kept;
 }
 
-RunLog::RunLog(const std::string& directory, const Keep& keep)
+RunLog::RunLog(const std::string& directory, const Keep& keep, const std::vector<std::string>& objectives)
     : directory_(directory),
-      epochs_(open(directory + "/log.csv", kEpochColumns, keep.epochs, keep.expected_epochs)),
-      steps_(open(directory + "/steps.csv", kStepColumns, keep.steps, keep.expected_steps)) {
+      objectives_(objectives),
+      epochs_(open(directory + "/log.csv", {.header = epoch_header(objectives), .step_column = 1}, keep.epochs,
+                   keep.expected_epochs)),
+      steps_(open(directory + "/steps.csv", {.header = kStepHeader + objective_names(objectives), .step_column = 0},
+                  keep.steps, keep.expected_steps)) {
   std::error_code absent;
   std::filesystem::remove(directory + kTestFile, absent);  // of an earlier end of this run, which now goes on
   flush();
@@ -170,24 +197,28 @@ void RunLog::write_through(const Table& table) {
   check(table, fsync(fileno(table.file.get())) == 0);
 }
 
-void RunLog::add_step(std::int64_t step, double loss, double lr, double now) {
-  check(steps_, std::fprintf(steps_.file.get(), "%lld,%.17g,%.17g\n", static_cast<long long>(step), loss, lr) > 0);
+void RunLog::add_step(std::int64_t step, const StepMetrics& metrics, double lr, double now) {
+  check(steps_, std::fprintf(steps_.file.get(), "%lld,%.17g,%.17g%s\n", static_cast<long long>(step),
+                             metrics.mean_loss(), lr, objective_fields(objectives_, metrics).c_str()) > 0);
   if (first_waiting_seconds_ == 0) first_waiting_seconds_ = now;
   if (now - first_waiting_seconds_ >= kMaxWaitSeconds) write_rows();
 }
 
 void RunLog::add_epoch(const EpochRow& row) {
-  const std::string line =
-      fmt::format("{},{},{},{},{},{:.9g},{:.1f},{:.2f},{:.2f},{},{:.2f},{:.2f}\n", row.epoch, row.step, row.samples,
-                  fields(row.train), fields(row.test), row.lr, row.samples_per_second, row.data_wait_percent,
-                  row.seconds, fields(row.val), row.evaluation_seconds, row.save_seconds);
+  const std::string line = fmt::format(
+      "{},{},{},{},{},{:.9g},{:.1f},{:.2f},{:.2f},{},{:.2f},{:.2f}{}{}{}\n", row.epoch, row.step, row.samples,
+      fields(row.train), fields(row.test), row.lr, row.samples_per_second, row.data_wait_percent, row.seconds,
+      fields(row.val), row.evaluation_seconds, row.save_seconds, objective_fields(objectives_, row.train),
+      objective_fields(objectives_, row.test), objective_fields(objectives_, row.val));
   check(epochs_, std::fputs(line.c_str(), epochs_.file.get()) >= 0);
   flush();
 }
 
 void RunLog::write_test(const TestResult& result) const {
-  io::write_text_atomically(directory_ + kTestFile, fmt::format("step,samples,loss,top1\n{},{},{}\n", result.step,
-                                                                result.metrics.num_samples, fields(result.metrics)));
+  io::write_text_atomically(
+      directory_ + kTestFile,
+      fmt::format("{}{}\n{},{},{}{}\n", kTestHeader, objective_names(objectives_), result.step,
+                  result.metrics.num_samples(), fields(result.metrics), objective_fields(objectives_, result.metrics)));
 }
 
 void RunLog::write_rows() {

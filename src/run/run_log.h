@@ -64,15 +64,16 @@ class RunLog {
     ExpectedRows expected_epochs = {}, expected_steps = {};
   };
 
-  /// Opens both files of the run directory. Throws Error naming the file and the system's reason, also where the name
-  /// is that of something else than a regular file.
-  RunLog(const std::string& directory, const Keep& keep);
+  /// Opens both files of the run directory. Each of `objectives` (StepPlan::objectives()) has columns of its own behind
+  /// the others, of its loss and top-1: train_masked_words_loss. Throws Error naming the file and the system's reason,
+  /// also where the name is that of something else than a regular file.
+  RunLog(const std::string& directory, const Keep& keep, const std::vector<std::string>& objectives = {});
 
   /// A sentence about each table that has lost rows.
   const std::vector<std::string>& losses() const { return losses_; }
 
   /// The row is in the file once rows have waited for kMaxWaitSeconds. `now` is now_seconds().
-  void add_step(std::int64_t step, double loss, double lr, double now);
+  void add_step(std::int64_t step, const StepMetrics& metrics, double lr, double now);
   void add_epoch(const EpochRow& row);
   /// Writes test.csv: one row, of the last such result.
   void write_test(const TestResult& result) const;
@@ -97,6 +98,7 @@ class RunLog {
   static void write_through(const Table& table);
 
   std::string directory_;
+  std::vector<std::string> objectives_;
   std::vector<std::string> losses_;
   Table epochs_, steps_;
   double first_waiting_seconds_ = 0;  ///< when the oldest row of steps.csv that is not in the file was added; 0: none

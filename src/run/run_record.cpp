@@ -12,13 +12,25 @@
 
 namespace convoy {
 
+namespace {
+
+StepMetrics sums_of(const io::TrainingState& state) {
+  StepMetrics metrics{.objectives = {}};
+  for (const io::EpochSums& sums : state.epoch)
+    metrics.objectives.push_back({.loss = sums.loss,
+                                  .num_correct = sums.num_correct,
+                                  .num_labels = sums.num_labels,
+                                  .num_samples = sums.num_samples});
+  return metrics;
+}
+
+}  // namespace
+
 RunRecord::RunRecord(const RunRecordSpec& spec, const io::TrainingState& start, const StepClock& clock)
     : spec_(spec),
-      log_(spec.params.run.directory, rows_before(start)),
+      log_(spec.params.run.directory, rows_before(start), spec.objectives),
       clock_(clock),
-      epoch_{.loss_sum = start.epoch_loss_sum,
-             .num_correct = start.epoch_num_correct,
-             .num_samples = start.epoch_num_samples},
+      epoch_(sums_of(start)),
       loss_range_(start),
       first_step_(start.step),
       epoch_first_step_(start.step),
@@ -42,7 +54,7 @@ RunLog::Keep RunRecord::rows_before(const io::TrainingState& start) const {
 
 void RunRecord::add_step(std::int64_t step, const StepMetrics& metrics, double lr) {
   loss_range_.add(step, metrics.mean_loss());
-  if (!std::isfinite(metrics.loss_sum))
+  if (!std::isfinite(metrics.mean_loss()))
     fail(
         "the loss of step {} is not a finite number (learning rate {:.6g}); it has been out of its range (below "
         "{:.3g}) since step {}. {}",
@@ -50,7 +62,7 @@ void RunRecord::add_step(std::int64_t step, const StepMetrics& metrics, double l
         describe_way_back(checkpoint_directory(spec_.params), loss_range_.left_step()));
   if ((step - 1) % spec_.steps.an_epoch == 0) epoch_ = {};
   epoch_ += metrics;
-  log_.add_step(step, metrics.mean_loss(), lr, now_seconds());
+  log_.add_step(step, metrics, lr, now_seconds());
   if (step % spec_.steps.an_epoch == 0) log_.write_rows();  // a long evaluation may follow
   if (!progress_line_.is_due()) return;
   const double step_seconds = clock_.recent_seconds();
@@ -84,13 +96,14 @@ void RunRecord::add_epoch(std::int64_t step, const std::optional<StepMetrics>& m
                      .save_seconds = pace_.of_epoch().save};
   log_.add_epoch(row);
   time_from(step);
-  say(describe_epoch(row, spec_.kind, num_epochs(), seconds_left(step, num_epochs() - epoch_of(step))));
+  say(describe_epoch(row, spec_.kind, spec_.objectives, num_epochs(),
+                     seconds_left(step, num_epochs() - epoch_of(step))));
 }
 
 void RunRecord::add_test(const TestResult& result) {
   log_.write_test(result);
-  say(fmt::format("test: {} samples  loss {:.4f}  top-1 {:.2f} %  by {} (epoch {})", result.metrics.num_samples,
-                  result.metrics.mean_loss(), 100 * result.metrics.top1(), result.checkpoint, epoch_of(result.step)));
+  say(fmt::format("test: {} samples  {}  by {} (epoch {})", result.metrics.num_samples(),
+                  describe_metrics(result.metrics, spec_.objectives), result.checkpoint, epoch_of(result.step)));
 }
 
 void RunRecord::time_from(std::int64_t step) {
@@ -117,23 +130,32 @@ std::string RunRecord::shown_other_seconds() const {
   return text;
 }
 
+// "val top-1": what the best weights and patience follow.
+std::string RunRecord::measured_top1() const {
+  if (spec_.objectives.empty()) return spec_.measured + " top-1";
+  return fmt::format("{} {} top-1", spec_.measured, spec_.objectives.front());
+}
+
 void RunRecord::save_to(io::TrainingState& state) const {
-  state.epoch_loss_sum = epoch_.loss_sum;
-  state.epoch_num_correct = epoch_.num_correct;
-  state.epoch_num_samples = epoch_.num_samples;
+  state.epoch.clear();
+  for (const ops::LossSums& sums : epoch_.objectives)
+    state.epoch.push_back({.loss = sums.loss,
+                           .num_correct = sums.num_correct,
+                           .num_samples = sums.num_samples,
+                           .num_labels = sums.num_labels});
   loss_range_.save_to(state);
 }
 
 void RunRecord::summarise(const RunEnd& end) {
   const io::TrainingState& state = end.state;
-  const std::string best = state.best_step > 0 ? fmt::format("; best {} top-1 {:.2f} % in epoch {}", spec_.measured,
+  const std::string best = state.best_step > 0 ? fmt::format("; best {} {:.2f} % in epoch {}", measured_top1(),
                                                              100 * state.best_metric, epoch_of(state.best_step))
                                                : "";
   const char* how = end.stopped ? "stopped on request" : end.lost_patience ? "ended early" : "done";
   say(fmt::format("{}: step {} of {} after {}{}{}", how, state.step, spec_.steps.total,
                   human_seconds(now_seconds() - start_seconds_), shown_other_seconds(), best));
   if (const std::int64_t epochs = epoch_of(state.step) - epoch_of(state.best_step); end.lost_patience && !end.stopped)
-    say(fmt::format("train.patience_epochs: no better {} top-1 for {} epoch{}", spec_.measured, epochs,
+    say(fmt::format("train.patience_epochs: no better {} for {} epoch{}", measured_top1(), epochs,
                     epochs == 1 ? "" : "s"));
   say(end.memory);
   if (!end.step.empty()) say(end.step);

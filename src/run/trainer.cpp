@@ -207,6 +207,7 @@ void Trainer::open_run_directory(const std::string& resumed_from) {
                                 .steps = steps_,
                                 .measured = data_.measured_name(),
                                 .kind = data_.metadata.kind(),
+                                .objectives = runtime_.plan().objectives(),
                                 .first_row = first_row(resumed_from)},
                   state_, clock_);
   record_->say(fmt::format("convoy {}", version()));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "convoy/ops/softmax_cross_entropy.h"
 
@@ -11,24 +12,31 @@
 
 namespace convoy {
 
-/// Of one step, over all replicas: the micro-batches' sums, added in their order.
-struct StepMetrics {
-  double loss_sum = 0;
-  std::int64_t num_correct = 0;
-  std::int64_t num_samples = 0;
+/// Over the samples that have a label.
+inline double mean_loss(const ops::LossSums& sums) {
+  return sums.loss / static_cast<double>(sums.num_samples);
+}
+/// The share of labels that had the largest logit.
+inline double top1(const ops::LossSums& sums) {
+  return static_cast<double>(sums.num_correct) / static_cast<double>(sums.num_labels);
+}
 
-  double mean_loss() const { return loss_sum / static_cast<double>(num_samples); }
-  double top1() const { return static_cast<double>(num_correct) / static_cast<double>(num_samples); }
+/// Of one step or several, over all replicas: the micro-batches' sums, added in their order.
+struct StepMetrics {
+  std::vector<ops::LossSums> objectives = {{}};  ///< at least one, in the plan's order
+
+  /// The sum of the objectives' losses.
+  double mean_loss() const;
+  /// Of the first objective.
+  double top1() const { return convoy::top1(objectives.front()); }
+  std::int64_t num_samples() const { return objectives.front().num_samples; }
   StepMetrics& operator+=(const StepMetrics& other);
 };
 
 /// All ranks post every step; rank 0 collects a step's metrics one step later, as StepChannel says.
 class MetricsChannel {
  public:
-  MetricsChannel(const RankRuntime& runtime, int tag)
-      : runtime_(runtime),
-        channel_(runtime, {.item_bytes = sizeof(ops::LossSums), .tag = tag, .stage = runtime.grid().num_stages() - 1}) {
-  }
+  MetricsChannel(const RankRuntime& runtime, int tag);
 
   /// Starts the transfer of the latest step's sums. At most one posted step may be uncollected.
   void post() { channel_.post(std::as_bytes(runtime_.sums())); }
@@ -39,6 +47,7 @@ class MetricsChannel {
 
  private:
   const RankRuntime& runtime_;
+  std::int64_t num_objectives_;
   StepChannel channel_;
 };
 

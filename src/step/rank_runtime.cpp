@@ -1,6 +1,9 @@
 /// Gives a rank's part of the plan its memory, operations and executors.
 #include "step/rank_runtime.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "convoy/io/checkpoint.h"
 
 #include "plan/share_engines.h"
@@ -32,14 +35,15 @@ RankRuntime::RankRuntime(const RuntimeSpec& spec, const ProcessGrid& grid, ops::
                         .ema_decay = spec.ema_decay},
       UpdateTools{.device = device, .elementwise = elementwise, .transport = *transport_, .optimizer = *optimizer_});
   if (grid.is_last_stage()) {
-    training_loss_ = make_loss(spec.label_smoothing);
-    evaluation_loss_ = make_loss(0);
+    StepLossSpec loss{.num_micro_batches = micro_batches().size(), .in_training = true};
+    training_loss_ = make_step_loss(plan_, loss, backend);
+    loss.in_training = false;
+    evaluation_loss_ = make_step_loss(plan_, loss, backend);
   }
   training_ = make_executor(bind_program(plan_.training_schedule(grid.replica())[grid.stage()]), training_loss_.get(),
                             {.tree = tree_.get(),
                              .update = update_.get(),
                              .loss_scale = loss_scale_.get(),
-                             .mixes_labels = spec.mixes_labels,
                              .seed = spec.seed,
                              .first_micro_batch = micro_batches().begin});
   evaluation_ = make_executor(bind_program(plan_.evaluation_schedule(grid.replica())[grid.stage()], kEvaluationFrames),
@@ -68,7 +72,7 @@ std::optional<ClipSpec> RankRuntime::clip() const {
   return clip;
 }
 
-std::unique_ptr<StepExecutor> RankRuntime::make_executor(BoundProgram program, ops::SoftmaxCrossEntropyOp* loss,
+std::unique_ptr<StepExecutor> RankRuntime::make_executor(BoundProgram program, StepLoss* loss,
                                                          const TrainingParts& training) const {
   return std::make_unique<StepExecutor>(ExecutorParts{.stage = *stage_,
                                                       .grid = grid_,
@@ -79,15 +83,6 @@ std::unique_ptr<StepExecutor> RankRuntime::make_executor(BoundProgram program, o
                                         std::move(program));
 }
 
-std::unique_ptr<ops::SoftmaxCrossEntropyOp> RankRuntime::make_loss(double label_smoothing) const {
-  const RuntimeSpec& spec = plan_.spec();
-  return backend_.create<ops::SoftmaxCrossEntropyOp>({.n = spec.batch.micro,
-                                                      .num_classes = spec.network.num_classes,
-                                                      .label_smoothing = static_cast<float>(label_smoothing),
-                                                      .gradient_scale = 1.0f / static_cast<float>(spec.batch.global),
-                                                      .type = spec.network.type});
-}
-
 std::vector<WantedFeature> RankRuntime::wanted_features(SampleView view) const {
   std::vector<WantedFeature> wanted;
   for (const ChunkPlan& chunk : stage_->plan().chunks)
@@ -95,10 +90,8 @@ std::vector<WantedFeature> RankRuntime::wanted_features(SampleView view) const {
       for (const Feature& feature : plan_.network()[i]->features())
         wanted.push_back({.name = feature.name, .spec = feature.spec});
   if (!grid_.is_last_stage()) return wanted;
-  const std::int64_t num = plan_.spec().batch.micro;
-  wanted.push_back({.name = features::kLabel, .spec = features::label_spec(num), .by_host = true});
-  if (view == SampleView::kTraining && plan_.spec().mixes_labels)
-    wanted.push_back({.name = features::kMixedLabel, .spec = features::mixed_label_spec(num), .by_host = true});
+  const StepLoss& loss = view == SampleView::kTraining ? *training_loss_ : *evaluation_loss_;
+  std::ranges::copy(loss.features(), std::back_inserter(wanted));
   return wanted;
 }
 

@@ -45,7 +45,8 @@ class RankRuntime {
   bool has_ema() const { return plan_.spec().ema_decay > 0; }
   /// Exchanges the weights with their moving average, or back. All ranks, between steps.
   void swap_ema();
-  /// Last stage: what each of this replica's micro-batches of the latest step counted. Elsewhere empty.
+  /// Last stage: what each objective of each of this replica's micro-batches of the latest step counted, in order.
+  /// Elsewhere empty.
   std::span<const ops::LossSums> sums() const { return active_->sums(); }
   /// From now on evaluation steps keep their logits.
   void keep_logits() { evaluation_->keep_logits(); }
@@ -77,8 +78,7 @@ class RankRuntime {
   void activate(StepExecutor& executor);
   std::vector<WantedFeature> wanted_features(SampleView view) const;
   std::optional<ClipSpec> clip() const;
-  std::unique_ptr<ops::SoftmaxCrossEntropyOp> make_loss(double label_smoothing) const;
-  std::unique_ptr<StepExecutor> make_executor(BoundProgram program, ops::SoftmaxCrossEntropyOp* loss,
+  std::unique_ptr<StepExecutor> make_executor(BoundProgram program, StepLoss* loss,
                                               const TrainingParts& training) const;
 
   StepPlan plan_;
@@ -90,7 +90,7 @@ class RankRuntime {
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<GradientTree> tree_;
   std::unique_ptr<ShardedUpdate> update_;
-  std::unique_ptr<ops::SoftmaxCrossEntropyOp> training_loss_, evaluation_loss_;
+  std::unique_ptr<StepLoss> training_loss_, evaluation_loss_;
   std::unique_ptr<StepExecutor> training_, evaluation_;
   std::int64_t num_updates_ = 0, num_steps_ = 0;
   std::map<std::string, std::int64_t> first_counters_;

@@ -33,9 +33,10 @@ class Stage {
 
   void* input(const FrameSlot& slot) const { return at(slot, plan_.chunks[slot.chunk].x_offsets.front()); }
   void* output(const FrameSlot& slot) const { return at(slot, plan_.chunks[slot.chunk].x_offsets.back()); }
-  /// The network's last chunk: output() is float32.
-  const float* logits(const FrameSlot& slot) const { return static_cast<const float*>(output(slot)); }
-  void* dlogits(const FrameSlot& slot) const { return at(slot, plan_.chunks[slot.chunk].dlogits_offset); }
+  /// Of the network's last chunk.
+  void* output_gradient(const FrameSlot& slot) const {
+    return at(slot, plan_.chunks[slot.chunk].output_gradient_offset);
+  }
   void* gradient_in(std::int64_t chunk, std::int64_t buffer) const {
     return memory_[chunk].gradients_in[buffer].data();
   }

@@ -19,13 +19,6 @@ StepExecutor::StepExecutor(const ExecutorParts& parts, BoundProgram program)
   // between, and a recording must hold the stage's work alone.
   on_progress_ = [] {};
   if (parts.device.is_host()) on_progress_ = [this] { parts_.transport.progress(); };
-  if (parts.grid.is_last_stage()) {
-    const std::int64_t num = program_.num_micro_batches, samples = parts.stage.last_cell().y().shape.n;
-    labels_ = HostBuffer(parts.device, num * samples * static_cast<std::int64_t>(sizeof(std::int32_t)));
-    if (parts.training.mixes_labels)
-      mixed_labels_ = HostBuffer(parts.device, num * samples * static_cast<std::int64_t>(sizeof(ops::MixedLabel)));
-    sums_ = HostBuffer(parts.device, num * static_cast<std::int64_t>(sizeof(ops::LossSums)));
-  }
   const std::vector<ChunkPlan>& chunks = parts.stage.plan().chunks;
   if (is_training() && std::ranges::any_of(chunks, &ChunkPlan::draws))
     draw_keys_ = HostBuffer(parts.device, program_.num_micro_batches * static_cast<std::int64_t>(sizeof(ops::DrawKey)));
@@ -204,21 +197,16 @@ void StepExecutor::load(const Action& action, BatchSource& source) {
   const std::int64_t m = action.instruction.micro_batch;
   parts_.stage.for_each_feature(slot_of(action),
                                 [&](const Feature& feature, void* to) { source.load(feature.name, m, to); });
-  if (chunk_of(action).is_last) {
-    source.load(features::kLabel, m, labels_of(m));
-    if (parts_.training.mixes_labels) source.load(features::kMixedLabel, m, mixed_labels_of(m));
-  }
+  if (chunk_of(action).is_last) parts_.loss->load(source, m);
   if (recorder_ != nullptr) recorder_->waited(source.wait_seconds() - waited);
 }
 
 void StepExecutor::compute_loss(const Action& action) {
   const std::int64_t m = action.instruction.micro_batch;
-  parts_.loss->run({.logits = parts_.stage.logits(slot_of(action)),
-                    .labels = labels_of(m),
-                    .mixed_labels = mixed_labels_of(m),
-                    .dlogits = is_training() ? parts_.stage.dlogits(slot_of(action)) : nullptr,
-                    .loss_scale = is_training() ? static_cast<float>(parts_.training.loss_scale->scale()) : 1.0f,
-                    .sums = &sums_.as<ops::LossSums>()[m]});
+  parts_.loss->run({.micro_batch = m,
+                    .y = parts_.stage.output(slot_of(action)),
+                    .dy = is_training() ? parts_.stage.output_gradient(slot_of(action)) : nullptr,
+                    .loss_scale = is_training() ? static_cast<float>(parts_.training.loss_scale->scale()) : 1.0f});
 }
 
 // Beside the device's work, but before the frame's next forward pass, which overwrites them.
@@ -227,7 +215,7 @@ void StepExecutor::copy_logits(const Action& action) {
   const std::int64_t size_bytes = parts_.stage.last_cell().y().bytes();
   logits_lane_->mark();
   logits_lane_->start_to_host(logits_.data() + action.instruction.micro_batch * size_bytes,
-                              parts_.stage.logits(slot_of(action)), size_bytes);
+                              parts_.stage.output(slot_of(action)), size_bytes);
   logits_lane_->join();
 }
 
@@ -256,8 +244,8 @@ void StepExecutor::backward(const Action& action, Recording& recording) {
     Stage::BackwardPiece piece{
         .slot = slot_of(action),
         .cells = range.cells,
-        .dy =
-            chunk_of(action).is_last ? stage.dlogits(slot_of(action)) : stage.gradient_in(i.chunk, action.gradient_in),
+        .dy = chunk_of(action).is_last ? stage.output_gradient(slot_of(action))
+                                       : stage.gradient_in(i.chunk, action.gradient_in),
         .dx = chunk_of(action).is_first ? nullptr : stage.gradient_out(i.chunk, action.gradient_out)};
     if (i.op == Op::kBackwardInput) {
       stage.backward_input(piece, on_progress_);
@@ -308,15 +296,6 @@ bool StepExecutor::any_rank_found_overflow() {
   const ScopedTimer timer(times_.wait_data);
   wait_until(parts_.transport, [&] { return exchange.test(); });
   return any != 0;
-}
-
-std::int32_t* StepExecutor::labels_of(std::int64_t micro_batch) const {
-  return labels_.as<std::int32_t>().data() + micro_batch * parts_.stage.last_cell().y().shape.n;
-}
-
-ops::MixedLabel* StepExecutor::mixed_labels_of(std::int64_t micro_batch) const {
-  if (!parts_.training.mixes_labels) return nullptr;
-  return mixed_labels_.as<ops::MixedLabel>().data() + micro_batch * parts_.stage.last_cell().y().shape.n;
 }
 
 Message& StepExecutor::receive_of(const EarlyReceive& receive) const {

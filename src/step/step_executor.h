@@ -8,10 +8,10 @@
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/transport.h"
 #include "convoy/data/batch_source.h"
-#include "convoy/ops/softmax_cross_entropy.h"
 #include "convoy/schedule/bound_program.h"
 
 #include "step/stage.h"
+#include "step/step_loss.h"
 #include "update/gradient_tree.h"
 #include "update/loss_scale.h"
 #include "update/sharded_update.h"
@@ -30,7 +30,6 @@ struct TrainingParts {
   GradientTree* tree = nullptr;
   ShardedUpdate* update = nullptr;
   LossScale* loss_scale = nullptr;
-  bool mixes_labels = false;
   std::uint64_t seed = 0;              ///< of what cells draw
   std::int64_t first_micro_batch = 0;  ///< this replica's, among all of a step
 };
@@ -41,7 +40,7 @@ struct ExecutorParts {
   const ProcessGrid& grid;
   Device& device;
   Transport& transport;
-  ops::SoftmaxCrossEntropyOp* loss = nullptr;
+  StepLoss* loss = nullptr;
   TrainingParts training;
 };
 
@@ -63,8 +62,10 @@ class StepExecutor {
   /// Waits until the last messages have left: before another executor uses the stage, and before the end.
   void finish();
 
-  /// Last stage: each micro-batch of the last pass, in order. Elsewhere empty.
-  std::span<const ops::LossSums> sums() const { return sums_.as<const ops::LossSums>(); }
+  /// Last stage: each objective of each micro-batch of the last pass, in order. Elsewhere empty.
+  std::span<const ops::LossSums> sums() const {
+    return parts_.loss == nullptr ? std::span<const ops::LossSums>() : parts_.loss->sums();
+  }
   /// From now on the passes keep their logits.
   void keep_logits();
   /// Last stage: (num micro-batches * N, classes) of the last pass, where they are kept. Elsewhere empty.
@@ -89,8 +90,6 @@ class StepExecutor {
   void plan_recordings();
   ChunkMessages& messages_of(const Action& action) { return messages_[action.instruction.chunk]; }
   Message& receive_of(const EarlyReceive& receive) const;
-  std::int32_t* labels_of(std::int64_t micro_batch) const;
-  ops::MixedLabel* mixed_labels_of(std::int64_t micro_batch) const;
   void execute(const Action& action, Recording* recording, BatchSource& source);
   void set_draw_keys(std::int64_t step);
   void note_ready();
@@ -115,9 +114,6 @@ class StepExecutor {
   std::vector<ChunkMessages> messages_;
   std::vector<std::unique_ptr<Recording>> recordings_;
   std::vector<Recording*> recording_of_;   ///< by action; null where there is nothing to record
-  HostBuffer labels_;                      ///< std::int32_t by micro-batch
-  HostBuffer mixed_labels_;                ///< MixedLabel by micro-batch; empty where labels are not mixed
-  HostBuffer sums_;                        ///< LossSums by micro-batch
   HostBuffer logits_;                      ///< float by micro-batch; empty where they are not kept
   std::unique_ptr<CopyLane> logits_lane_;  ///< likewise
   HostBuffer draw_keys_;                   ///< DrawKey by micro-batch; empty where no cell draws

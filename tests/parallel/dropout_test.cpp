@@ -62,6 +62,20 @@ RuntimeSpec spec_of_encoder(DataType type, ScheduleKind schedule, RecomputeKind 
   return spec;
 }
 
+RuntimeSpec spec_of_bert(DataType type, ScheduleKind schedule, RecomputeKind recompute) {
+  RuntimeSpec spec = spec_of_encoder(type, schedule, recompute);
+  spec.network.name = "bert";
+  spec.network.input = TextShape{.length = 16, .vocabulary = 30};
+  spec.network.transformer.layers = 3;
+  return spec;
+}
+
+RuntimeSpec spec_of_bert_classifier(DataType type, ScheduleKind schedule, RecomputeKind recompute) {
+  RuntimeSpec spec = spec_of_bert(type, schedule, recompute);
+  spec.network.name = "bert_classifier";
+  return spec;
+}
+
 /// A runtime on some ranks and all that it needs.
 class Training {
  public:
@@ -170,6 +184,11 @@ TEST(Dropout, AnEncoderOfTextsHasTheBitsOfOneRankOnEveryGridAndSchedule) {
   // On the CPU alone: emulated attention, which has tests of its own, would take minutes.
   expect_the_bits_of_one_rank(spec_of_encoder<ActivationKind::kGelu>, std::span(kWays).first(1), all_schedules());
   expect_the_bits_of_one_rank(spec_of_encoder<ActivationKind::kRelu>, std::span(kWays).first(1), all_schedules());
+}
+
+TEST(Dropout, BertHasTheBitsOfOneRankOnEveryGridAndSchedule) {
+  expect_the_bits_of_one_rank(spec_of_bert, std::span(kWays).first(1), all_schedules());
+  expect_the_bits_of_one_rank(spec_of_bert_classifier, std::span(kWays).first(1), all_schedules());
 }
 
 // At a learning rate of 0, with the same samples, all that differs between steps and between seeds is what is dropped.

@@ -18,6 +18,9 @@ class FixedBatch final : public BatchSource {
   void load(std::string_view feature, std::int64_t micro_batch, void* to) override {
     if (feature == features::kImage) load_images(micro_batch, to);
     if (feature == features::kTokens || feature == features::kLength) load_texts(feature, micro_batch, to);
+    if (feature.starts_with("pair_") || feature.starts_with("marked_") || feature.starts_with("masked_") ||
+        feature == features::kNextSentence)
+      load_bert(feature, micro_batch, to);
     if (feature == features::kLabel) load_labels(micro_batch, static_cast<std::int32_t*>(to));
   }
 
@@ -39,6 +42,29 @@ class FixedBatch final : public BatchSource {
       if (feature == features::kLength) values.push_back(static_cast<std::int32_t>(num_words));
       for (std::int64_t t = 0; feature == features::kTokens && t < length; ++t)
         values.push_back(t < num_words ? static_cast<std::int32_t>((sample * 3 + t * t) % vocabulary) : ops::kNoToken);
+    }
+    const std::int64_t bytes = std::ssize(values) * static_cast<std::int64_t>(sizeof(std::int32_t));
+    runtime_.device().copy_to_device(to, values.data(), bytes);
+  }
+  /// Every second word of a text is masked, as far as there is room.
+  void load_bert(std::string_view feature, std::int64_t micro_batch, void* to) {
+    const auto [length, vocabulary] = std::get<TextShape>(spec_.network.input);
+    std::vector<std::int32_t> values;
+    const auto add = [&](std::int64_t value) { values.push_back(static_cast<std::int32_t>(value)); };
+    for (std::int64_t i = 0; i < spec_.batch.micro; ++i) {
+      const std::int64_t sample = index_in_step(micro_batch) * spec_.batch.micro + i,
+                         num_words = 3 + sample * 5 % (length - 2);
+      if (feature.ends_with("_length")) add(num_words);
+      if (feature == features::kNextSentence) add(sample % 2);
+      for (std::int64_t t = 0; feature.ends_with("_tokens") && t < length; ++t)
+        add(t < num_words ? (sample * 3 + t * t) % vocabulary : ops::kNoToken);
+      for (std::int64_t t = 0; feature.ends_with("_segments") && t < length; ++t)
+        add(t >= num_words ? ops::kNoToken : 2 * t / num_words);
+      for (std::int64_t k = 0; feature.starts_with("masked_") && k < features::max_masked_words(length); ++k) {
+        const bool is_there = 2 * k + 1 < num_words;
+        if (feature == features::kMaskedPositions) add(is_there ? 2 * k + 1 : ops::kNoPosition);
+        if (feature == features::kMaskedWords) add(is_there ? (sample + 7 * k) % vocabulary : ops::kNoLabel);
+      }
     }
     const std::int64_t bytes = std::ssize(values) * static_cast<std::int64_t>(sizeof(std::int32_t));
     runtime_.device().copy_to_device(to, values.data(), bytes);

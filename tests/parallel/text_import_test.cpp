@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/special_tokens.h"
 #include "convoy/data/import.h"
 #include "convoy/data/open_samples.h"
-#include "convoy/data/special_tokens.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/dataset.h"
 #include "convoy/io/inspect.h"

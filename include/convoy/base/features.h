@@ -14,6 +14,19 @@ inline constexpr const char* kMixedLabel =
 inline constexpr const char* kTokens = "tokens";  ///< (N,T) std::int32_t; ops::kNoToken past a text's end
 inline constexpr const char* kLength = "length";  ///< (N) std::int32_t: a text's tokens, in 1..T; 1 past the data's end
 
+// Texts as BERT reads them (Devlin et al. 2018), all std::int32_t. Past a text's end, and past the data's, stand
+// ops::kNoToken, ops::kNoPosition and ops::kNoLabel, and 1 as a length. With marks: [CLS] text [SEP].
+inline constexpr const char* kMarkedTokens = "marked_tokens";      ///< (N,T)
+inline constexpr const char* kMarkedSegments = "marked_segments";  ///< (N,T): 0 for each token
+inline constexpr const char* kMarkedLength = "marked_length";      ///< (N)
+// Two spans A and B, drawn anew in each epoch, some of whose words are masked: [CLS] A [SEP] B [SEP].
+inline constexpr const char* kPairTokens = "pair_tokens";            ///< (N,T): words replaced where they are masked
+inline constexpr const char* kPairSegments = "pair_segments";        ///< (N,T): 0 up to the first [SEP], then 1
+inline constexpr const char* kPairLength = "pair_length";            ///< (N)
+inline constexpr const char* kMaskedPositions = "masked_positions";  ///< (N,K), ascending; K = max_masked_words(T)
+inline constexpr const char* kMaskedWords = "masked_words";          ///< (N,K): the tokens that stood there
+inline constexpr const char* kNextSentence = "next_sentence";        ///< (N): 1 where B follows A, 0 where it does not
+
 inline TensorSpec label_spec(std::int64_t n) {
   return {.shape = {n, 1, 1, 1}, .type = DataType::kInt32};
 }
@@ -28,6 +41,14 @@ inline TensorSpec tokens_spec(std::int64_t n, std::int64_t length) {
 }
 inline TensorSpec length_spec(std::int64_t n) {
   return {.shape = {n, 1, 1, 1}, .type = DataType::kInt32};
+}
+/// 15 % of so many tokens, at least one.
+constexpr std::int64_t max_masked_words(std::int64_t num_tokens) {
+  return num_tokens < 7 ? 1 : (15 * num_tokens + 50) / 100;
+}
+/// Of texts of up to `length` tokens.
+inline TensorSpec masked_words_spec(std::int64_t n, std::int64_t length) {
+  return tokens_spec(n, max_masked_words(length));
 }
 
 }  // namespace convoy::features

@@ -20,6 +20,9 @@ enum class Purpose : std::uint64_t {
   kCutout = 7,
   kMixupShare = 8,
   kMixupPartner = 9,
+  kSentencePair = 10,
+  kMaskedPosition = 11,
+  kMaskedWord = 12,
   kValidationSplit = 16,
 };
 

@@ -72,26 +72,32 @@ struct ModelMetadata {
   const TextInput* text() const { return std::get_if<TextInput>(&input); }
 };
 
+/// Of one of the network's objectives over the steps of an epoch.
+struct EpochSums {
+  double loss = 0;
+  std::int64_t num_correct = 0, num_samples = 0, num_labels = 0;
+
+  bool operator==(const EpochSums&) const = default;
+};
+
 struct TrainingState {
   std::int64_t step = 0;     ///< updates made
   std::int64_t samples = 0;  ///< samples seen in training; the position in the epoch follows from step
   std::int64_t seed = 0;
   std::int64_t batch_global = 0;
   std::int64_t batch_micro = 0;
-  std::int64_t num_samples = 0;       ///< of the training set
-  std::int64_t train_hash = 0;        ///< of its content (Dataset::content_hash); 0: not known, from an older Convoy
-  std::int64_t metric_hash = 0;       ///< of the data set that best_metric was measured on; likewise
-  std::int64_t evaluated_step = 0;    ///< the step whose row is the latest in log.csv
-  double best_metric = 0;             ///< best top-1 so far on data.val or else data.test, in [0, 1]
-  std::int64_t best_step = 0;         ///< where that was measured; 0: nothing was
-  std::int64_t threads = 0;           ///< compute threads per rank, which the bits depend on; 0: not known, or on a GPU
-  std::int64_t updates = 0;           ///< steps without those that a loss that overflowed made skip
-  double loss_scale = 1;              ///< fp16: what the loss's gradient is multiplied by
+  std::int64_t num_samples = 0;     ///< of the training set
+  std::int64_t train_hash = 0;      ///< of its content (Dataset::content_hash); 0: not known, from an older Convoy
+  std::int64_t metric_hash = 0;     ///< of the data set that best_metric was measured on; likewise
+  std::int64_t evaluated_step = 0;  ///< the step whose row is the latest in log.csv
+  double best_metric = 0;      ///< best top-1 (of the first objective) so far on data.val or else data.test, in [0, 1]
+  std::int64_t best_step = 0;  ///< where that was measured; 0: nothing was
+  std::int64_t threads = 0;    ///< compute threads per rank, which the bits depend on; 0: not known, or on a GPU
+  std::int64_t updates = 0;    ///< steps without those that a loss that overflowed made skip
+  double loss_scale = 1;       ///< fp16: what the loss's gradient is multiplied by
   std::int64_t loss_scale_steps = 0;  ///< since it last changed
-  /// Sums over the steps of the unfinished epoch, so that its line in the log is the same after a restart.
-  double epoch_loss_sum = 0;
-  std::int64_t epoch_num_correct = 0;
-  std::int64_t epoch_num_samples = 0;
+  /// Of the unfinished epoch, by objective (at least one), so that its line in the log is the same after a restart.
+  std::vector<EpochSums> epoch = {{}};
   /// Of the training loss (LossRange): its moving average, the lowest that this was, the step at which the loss left
   /// its range (0: it is within).
   double loss_average = 0;

@@ -153,11 +153,14 @@ class Cell {
   const std::string& name() const { return name_; }
   const TensorSpec& x() const;  ///< of a cell without an input: its first feature
   const TensorSpec& y() const;
-  TensorSpec dx() const;  ///< of the network's type, like all gradients of activations
+  TensorSpec dx() const;  ///< of the network's type, like all gradients of activations but those of scores
   TensorSpec dy() const;
   const CellMemory& memory() const;
   /// What it reads of the samples.
   const std::vector<Feature>& features() const;
+  /// Where y is not logits but the scores of what the network is trained for, (O,N,1,3) float32 as ops::SampleScore:
+  /// their names. Else empty.
+  const std::vector<std::string>& objectives() const;
 
   /// Freezes the parameters and statistics whose names `wanted` accepts; where that is all that is trained here, the
   /// cell: batch norm then uses its running statistics, which do not change, in training too.

@@ -11,7 +11,8 @@
 
 namespace convoy {
 
-/// The cells in order; the first reads images (N,H,W,C) or tokens (N,T), the last gives logits (N,1,1,classes).
+/// The cells in order; the first reads images (N,H,W,C) or tokens (N,T), the last gives logits (N,1,1,classes), or the
+/// scores of its objectives.
 using Network = std::vector<std::unique_ptr<Cell>>;
 
 struct NetworkSpec {

@@ -5,7 +5,7 @@
 #include <sentencepiece_trainer.h>
 
 #include "convoy/base/error.h"
-#include "convoy/data/special_tokens.h"
+#include "convoy/base/special_tokens.h"
 #include "convoy/params/parameters.h"
 
 namespace convoy {

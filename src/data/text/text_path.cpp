@@ -1,13 +1,15 @@
-/// Threads read tokens ahead of the step; lengths and labels lie in memory.
+/// A row of whole numbers for each sample and feature: made by threads ahead of the step, or looked up.
 #include "data/text/text_path.h"
 
 #include <algorithm>
-#include <cstring>
 #include <thread>
+#include <utility>
 
 #include "convoy/base/error.h"
 #include "convoy/base/features.h"
+#include "convoy/base/special_tokens.h"
 #include "convoy/ops/embedding.h"
+#include "convoy/ops/gather.h"
 #include "convoy/ops/softmax_cross_entropy.h"
 #include "convoy/params/parse.h"
 
@@ -15,43 +17,38 @@ namespace convoy {
 
 namespace {
 
-// --- How tokens travel -----------------------------------------------------------------------------------------------
+// --- How words travel ------------------------------------------------------------------------------------------------
 
-/// A slot holds (N,T) tokens.
-class TokenWriter final : public SlotWriter {
+/// A slot holds a row of whole numbers for each sample.
+class RowWriter final : public SlotWriter {
  public:
-  TokenWriter(const io::SampleStore& samples, std::int64_t length) : samples_(samples), length_(length) {}
+  RowWriter(const TextPath::Row& row, std::int64_t width) : row_(row), width_(static_cast<std::size_t>(width)) {}
 
   void write(const BatchSamples& batch, std::int64_t i, std::byte* slot) override {
-    const auto tokens = samples_.read_tokens(batch.samples[static_cast<std::size_t>(i)], memory_);
-    const std::int64_t count = std::min(std::ssize(tokens), length_);
-    std::int32_t* const to = row(i, slot);
-    std::copy_n(tokens.begin(), count, to);
-    std::fill(to + count, to + length_, ops::kNoToken);
+    write_padding(i, slot);
+    row_.write(batch.epoch, batch.samples[static_cast<std::size_t>(i)], row_of(i, slot), memory_);
   }
-  void write_padding(std::int64_t i, std::byte* slot) override { std::fill_n(row(i, slot), length_, ops::kNoToken); }
+  void write_padding(std::int64_t i, std::byte* slot) override { std::ranges::fill(row_of(i, slot), row_.padding); }
   void finish(const BatchSamples&, std::byte*) override {}
 
  private:
-  std::int32_t* row(std::int64_t i, std::byte* slot) const {
-    return reinterpret_cast<std::int32_t*>(slot) + i * length_;
+  std::span<std::int32_t> row_of(std::int64_t i, std::byte* slot) const {
+    return {reinterpret_cast<std::int32_t*>(slot) + i * static_cast<std::int64_t>(width_), width_};
   }
 
-  const io::SampleStore& samples_;
-  std::int64_t length_;
-  std::vector<std::int32_t> memory_;
+  const TextPath::Row& row_;
+  std::size_t width_;
+  MaskedPairs::Memory memory_;
 };
 
 /// Straight from the slot to where they are read.
-class TokenReader final : public FeatureReader {
+class RowReader final : public FeatureReader {
  public:
-  TokenReader(const io::SampleStore& samples, const TensorSpec& tokens, Device& device)
-      : samples_(samples), tokens_(tokens), lane_(device.make_copy_lane()) {}
+  RowReader(const TextPath::Row& row, const TensorSpec& spec, Device& device)
+      : row_(row), spec_(spec), lane_(device.make_copy_lane()) {}
 
-  std::int64_t slot_bytes() const override { return tokens_.bytes(); }
-  std::unique_ptr<SlotWriter> make_writer() const override {
-    return std::make_unique<TokenWriter>(samples_, tokens_.shape.h);
-  }
+  std::int64_t slot_bytes() const override { return spec_.bytes(); }
+  std::unique_ptr<SlotWriter> make_writer() const override { return std::make_unique<RowWriter>(row_, spec_.shape.h); }
   bool ready() const override { return true; }
   void start(const std::byte* slot) override { slot_ = slot; }
   void finish(void* to) override {
@@ -63,8 +60,8 @@ class TokenReader final : public FeatureReader {
   bool has_left() const override { return lane_->done(); }
 
  private:
-  const io::SampleStore& samples_;
-  TensorSpec tokens_;
+  const TextPath::Row& row_;
+  TensorSpec spec_;
   std::unique_ptr<CopyLane> lane_;
   const std::byte* slot_ = nullptr;
 };
@@ -73,28 +70,113 @@ class TokenReader final : public FeatureReader {
 
 // --- The path --------------------------------------------------------------------------------------------------------
 
-TextPath::TextPath(const io::SampleStore& samples, std::int64_t length, std::int64_t batch_micro)
+TextPath::TextPath(const io::SampleStore& samples, const TextPathSpec& spec)
     : samples_(samples),
-      length_(length),
-      batch_micro_(batch_micro),
-      features_{{.name = features::kTokens, .spec = features::tokens_spec(batch_micro, length), .read_ahead = true},
-                {.name = features::kLength, .spec = features::length_spec(batch_micro)},
-                {.name = features::kLabel, .spec = features::label_spec(batch_micro)}} {}
+      spec_(spec),
+      pairs_(samples, {.length = spec.length, .vocabulary = spec.vocabulary, .seed = spec.seed}) {
+  add_plain(spec.batch_micro);
+  add_marked(spec.batch_micro);
+  add_pairs(spec.batch_micro);
+}
+
+void TextPath::add(const FeatureSpec& feature, Row row) {
+  features_.push_back(feature);
+  rows_.push_back(std::move(row));
+}
+
+// A text's first tokens.
+void TextPath::add_plain(std::int64_t n) {
+  add({.name = features::kTokens, .spec = features::tokens_spec(n, spec_.length), .read_ahead = true},
+      {.padding = ops::kNoToken, .write = [this](std::int64_t, std::int64_t sample, auto row, auto& memory) {
+         const auto tokens = samples_.read_tokens(sample, memory.read);
+         std::copy_n(tokens.begin(), std::min(tokens.size(), row.size()), row.begin());
+       }});
+  add({.name = features::kLength, .spec = features::length_spec(n)},
+      {.padding = 1, .write = [this](std::int64_t, std::int64_t sample, auto row, auto&) {
+         row.front() = static_cast<std::int32_t>(std::min(samples_.num_tokens(sample), spec_.length));
+       }});
+  add({.name = features::kLabel, .spec = features::label_spec(n)},
+      {.padding = ops::kNoLabel,
+       .write = [this](std::int64_t, std::int64_t sample, auto row, auto&) { row.front() = samples_.label(sample); }});
+}
+
+// [CLS] and [SEP] around a text's first tokens.
+void TextPath::add_marked(std::int64_t n) {
+  const auto num_words = [this](std::int64_t sample) {
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(spec_.length - 2, 0, samples_.num_tokens(sample)));
+  };
+  add({.name = features::kMarkedTokens, .spec = features::tokens_spec(n, spec_.length), .read_ahead = true},
+      {.padding = ops::kNoToken, .write = [=, this](std::int64_t, std::int64_t sample, auto row, auto& memory) {
+         const auto words = samples_.read_tokens(sample, memory.read).first(num_words(sample));
+         row.front() = special_tokens::kBegin;
+         *std::ranges::copy(words, row.begin() + 1).out = special_tokens::kSeparator;
+       }});
+  add({.name = features::kMarkedSegments, .spec = features::tokens_spec(n, spec_.length)},
+      {.padding = ops::kNoToken, .write = [=](std::int64_t, std::int64_t sample, auto row, auto&) {
+         std::ranges::fill(row.first(num_words(sample) + 2), 0);
+       }});
+  add({.name = features::kMarkedLength, .spec = features::length_spec(n)},
+      {.padding = 1, .write = [=](std::int64_t, std::int64_t sample, auto row, auto&) {
+         row.front() = static_cast<std::int32_t>(num_words(sample) + 2);
+       }});
+}
+
+void TextPath::add_pairs(std::int64_t n) {
+  /// write(epoch, pair, row, memory)
+  const auto of_pair = [this](auto write) -> WriteRow {
+    return [this, write](std::int64_t epoch, std::int64_t sample, auto row, auto& memory) {
+      write(epoch, pairs_.pair(epoch, sample), row, memory);
+    };
+  };
+  add({.name = features::kPairTokens, .spec = features::tokens_spec(n, spec_.length), .read_ahead = true},
+      {.padding = ops::kNoToken, .write = of_pair([this](auto epoch, const SpanPair& pair, auto row, auto& memory) {
+                                   pairs_.write_tokens(epoch, pair, row, memory);
+                                 })});
+  add({.name = features::kPairSegments, .spec = features::tokens_spec(n, spec_.length)},
+      {.padding = ops::kNoToken, .write = of_pair([](auto, const SpanPair& pair, auto row, auto&) {
+                                   const auto whole = row.first(static_cast<std::size_t>(pair.length()));
+                                   std::ranges::fill(whole, 1);
+                                   std::ranges::fill(whole.first(static_cast<std::size_t>(pair.a.count + 2)), 0);
+                                 })});
+  add({.name = features::kPairLength, .spec = features::length_spec(n)},
+      {.padding = 1, .write = of_pair([](auto, const SpanPair& pair, auto row, auto&) {
+                       row.front() = static_cast<std::int32_t>(pair.length());
+                     })});
+  add({.name = features::kMaskedPositions, .spec = features::masked_words_spec(n, spec_.length)},
+      {.padding = ops::kNoPosition, .write = of_pair([this](auto epoch, const SpanPair& pair, auto row, auto&) {
+                                      pairs_.masked_positions(epoch, pair, row);
+                                    })});
+  add({.name = features::kMaskedWords, .spec = features::masked_words_spec(n, spec_.length), .read_ahead = true},
+      {.padding = ops::kNoLabel, .write = of_pair([this](auto epoch, const SpanPair& pair, auto row, auto& memory) {
+                                   pairs_.write_masked_words(epoch, pair, row, memory);
+                                 })});
+  add({.name = features::kNextSentence, .spec = features::label_spec(n)},
+      {.padding = ops::kNoLabel,
+       .write = of_pair([](auto, const SpanPair& pair, auto row, auto&) { row.front() = pair.follows ? 1 : 0; })});
+}
+
+std::size_t TextPath::number_of(std::string_view feature, bool read_ahead) const {
+  const auto found = std::ranges::find(features_, feature, &FeatureSpec::name);
+  if (found == features_.end() || found->read_ahead != read_ahead)
+    fail("texts: {} is not {}", feature, read_ahead ? "read ahead" : "looked up");
+  return static_cast<std::size_t>(found - features_.begin());
+}
 
 std::unique_ptr<FeatureReader> TextPath::open(std::string_view feature, ops::Backend& backend) const {
-  if (feature != features::kTokens) fail("texts: {} is not read ahead", feature);
-  return std::make_unique<TokenReader>(samples_, features::tokens_spec(batch_micro_, length_), backend.device());
+  const std::size_t number = number_of(feature, /*read_ahead=*/true);
+  return std::make_unique<RowReader>(rows_[number], features_[number].spec, backend.device());
 }
 
 void TextPath::look_up(std::string_view feature, const BatchSamples& batch, void* to) const {
-  const bool is_length = feature == features::kLength;
-  if (!is_length && feature != features::kLabel) fail("texts: {} is not looked up", feature);
+  const std::size_t number = number_of(feature, /*read_ahead=*/false);
+  const auto width = static_cast<std::size_t>(features_[number].spec.shape.h);
   auto* out = static_cast<std::int32_t*>(to);
+  MaskedPairs::Memory none;
   for (const std::int64_t sample : batch.samples) {
-    if (is_length)
-      *out++ = sample == kNoSample ? 1 : static_cast<std::int32_t>(std::min(samples_.num_tokens(sample), length_));
-    else
-      *out++ = sample == kNoSample ? ops::kNoLabel : samples_.label(sample);
+    const std::span row(out, width);
+    std::ranges::fill(row, rows_[number].padding);
+    if (sample != kNoSample) rows_[number].write(batch.epoch, sample, row, none);
+    out += width;
   }
 }
 
@@ -113,7 +195,13 @@ std::unique_ptr<SamplePath> make_text_path(const SamplePathSpec& spec) {
     refuse("evaluate.mirror = true mirrors images, and {} holds texts. Leave it out", spec.samples.info().source);
   const io::TextInput* const input = spec.metadata.text();
   if (input == nullptr) fail("a network of images cannot read the texts from {}", spec.samples.info().source);
-  return std::make_unique<TextPath>(spec.samples, input->length, spec.params.batch.micro);
+  // An evaluation, which has one epoch, draws the same for every run.
+  const std::uint64_t seed = spec.view == SampleView::kTraining ? spec.params.train.seed : 0;
+  return std::make_unique<TextPath>(spec.samples,
+                                    TextPathSpec{.length = input->length,
+                                                 .vocabulary = std::get<TextShape>(spec.metadata.shape()).vocabulary,
+                                                 .batch_micro = spec.params.batch.micro,
+                                                 .seed = seed});
 }
 
 }  // namespace convoy

@@ -1,8 +1,10 @@
-/// The path of texts: their tokens, cut or filled to the network's length.
+/// The path of texts: their tokens, cut or filled to the network's length, as they are or as BERT reads them.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,24 +13,50 @@
 #include "convoy/data/sample_path.h"
 #include "convoy/io/sample_store.h"
 
+#include "data/text/masked_pairs.h"
+
 namespace convoy {
 
-/// Gives kTokens, which is read ahead, kLength and kLabel. A text that is longer than the network reads is cut at its
-/// end; past the data's end stands one kNoToken, so that every length is within 1..T.
+struct TextPathSpec {
+  std::int64_t length = 0;  ///< T
+  std::int64_t vocabulary = 0;
+  std::int64_t batch_micro = 0;
+  std::uint64_t seed = 0;  ///< of pairs, and of what is masked
+};
+
+/// Gives the features of texts (convoy/base/features.h). Those that hold words are read ahead; the others follow from
+/// the texts' lengths, which lie in memory. A text that is longer than the network reads is cut at its end; of pairs a
+/// part is drawn. Past the data's end every length is 1.
 class TextPath final : public SamplePath {
  public:
-  /// length: T. samples outlive it.
-  TextPath(const io::SampleStore& samples, std::int64_t length, std::int64_t batch_micro);
+  /// samples outlive it.
+  TextPath(const io::SampleStore& samples, const TextPathSpec& spec);
 
   const std::vector<FeatureSpec>& features() const override { return features_; }
   std::unique_ptr<FeatureReader> open(std::string_view feature, ops::Backend& backend) const override;
   void look_up(std::string_view feature, const BatchSamples& batch, void* to) const override;
   std::string describe(std::int64_t sample) const override;
 
+  /// One sample of a feature: writes what it has to the front of `row`, which holds the feature's padding.
+  using WriteRow = std::function<void(std::int64_t epoch, std::int64_t sample, std::span<std::int32_t> row,
+                                      MaskedPairs::Memory& memory)>;
+  struct Row {
+    std::int32_t padding = 0;
+    WriteRow write;
+  };
+
  private:
+  void add_plain(std::int64_t n);
+  void add_marked(std::int64_t n);
+  void add_pairs(std::int64_t n);
+  void add(const FeatureSpec& feature, Row row);
+  std::size_t number_of(std::string_view feature, bool read_ahead) const;
+
   const io::SampleStore& samples_;
-  std::int64_t length_, batch_micro_;
+  TextPathSpec spec_;
+  MaskedPairs pairs_;
   std::vector<FeatureSpec> features_;
+  std::vector<Row> rows_;  ///< by feature
 };
 
 /// Throws RequestError where the parameters ask for what is done to images only.

@@ -10,7 +10,7 @@
 #include <unicode/ustring.h>
 
 #include "convoy/base/error.h"
-#include "convoy/data/special_tokens.h"
+#include "convoy/base/special_tokens.h"
 #include "convoy/params/parameters.h"
 
 namespace convoy {

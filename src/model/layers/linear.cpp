@@ -14,7 +14,7 @@ namespace {
 /// du = dy f'(u)    dx = du w    dw = du^T x    db = sum over rows of du
 class Linear final : public Layer {
  public:
-  Linear(CellMemory& memory, const ops::LinearSpec& spec, const CellBuilder& cell, const LinearSettings& settings);
+  Linear(CellBuilder& cell, const ops::LinearSpec& spec, const LinearSettings& settings);
 
   bool merge(Layer& next) override;
   void connect(CellGraph& graph) override;
@@ -37,25 +37,17 @@ class Linear final : public Layer {
   bool drops(const Frame& frame) const { return dropout_ && frame.training; }
 
   ops::LinearSpec spec_;
-  std::optional<ops::DropoutSpec> drop_spec_;  ///< after an activation whose result tells what was dropped
-  ParameterRef weight_, bias_;
+  std::optional<ops::DropoutSpec> drop_spec_;  ///< after a ReLU: its result tells what was dropped
+  LinearParameters parameters_;
   Tensor* before_activation_ = nullptr;  ///< u, where an activation follows
   std::unique_ptr<ops::LinearOp> op_;
   std::unique_ptr<ops::ActivationOp> activation_;
   std::unique_ptr<ops::DropoutOp> dropout_;
 };
 
-Linear::Linear(CellMemory& memory, const ops::LinearSpec& spec, const CellBuilder& cell, const LinearSettings& settings)
-    : spec_(spec) {
-  const InitialValues usual{InitialValues::Kind::kUniform, 1.0 / std::sqrt(static_cast<double>(spec.num_inputs))};
-  weight_ = memory.parameter({.name = cell.parameter_name(settings.weight),
-                              .dims = {spec.num_outputs, spec.num_inputs},
-                              .initial = settings.initial_weight.value_or(usual)});
-  bias_ = memory.parameter({.name = cell.parameter_name(settings.bias),
-                            .dims = {spec.num_outputs},
-                            .initial = settings.initial_bias.value_or(usual),
-                            .role = ParameterRole::kNormOrBias});
-  memory.add_flop(spec.forward_flop(), 2 * spec.forward_flop());
+Linear::Linear(CellBuilder& cell, const ops::LinearSpec& spec, const LinearSettings& settings)
+    : spec_(spec), parameters_(add_linear_parameters(cell, spec.num_inputs, settings)) {
+  cell.memory().add_flop(spec.forward_flop(), 2 * spec.forward_flop());
 }
 
 bool Linear::merge(Layer& next) {
@@ -94,14 +86,14 @@ void Linear::forward(const Frame& frame) const {
   const bool activates = spec_.activation.has_value();
   const Tensor& u = activates ? *before_activation_ : y();
   const bool keeps_u = !activates || &derivative_source() == &u;
-  const void* bias = spec_.y_type == DataType::kFloat32 ? frame[bias_] : frame.weights[bias_];
+  const void* bias = spec_.y_type == DataType::kFloat32 ? frame[parameters_.bias] : frame.weights[parameters_.bias];
   if (dropout_) {
     std::byte* y_data = frame[y().location];
-    op_->forward(frame[x().location], frame.weights[weight_], bias, {.y = y_data});
+    op_->forward(frame[x().location], frame.weights[parameters_.weight], bias, {.y = y_data});
     drops(frame) ? dropout_->relu_and_run(frame.draw_key, y_data, y_data) : activation_->forward(y_data, y_data);
     return;
   }
-  op_->forward(frame[x().location], frame.weights[weight_], bias,
+  op_->forward(frame[x().location], frame.weights[parameters_.weight], bias,
                {.y = keeps_u ? frame[u.location] : nullptr, .activated = activates ? frame[y().location] : nullptr});
 }
 
@@ -111,11 +103,12 @@ void Linear::backward_input(const Frame& frame) const {
   } else if (activation_) {
     activation_->backward(frame[derivative_source().location], frame[dy()], frame[dy()]);
   }
-  if (wants_dx()) op_->backward_input(frame[dy()], frame.weights[weight_], frame[dx()]);
+  if (wants_dx()) op_->backward_input(frame[dy()], frame.weights[parameters_.weight], frame[dx()]);
 }
 
 void Linear::backward_weight(const Frame& frame) const {
-  op_->backward_weight(frame[x().location], frame[dy()], frame.gradient(weight_), frame.gradient(bias_));
+  op_->backward_weight(frame[x().location], frame[dy()], frame.gradient(parameters_.weight),
+                       frame.gradient(parameters_.bias));
 }
 
 Value add_linear(const Value& x, const LinearSettings& settings, DataType y_type) {
@@ -126,7 +119,7 @@ Value add_linear(const Value& x, const LinearSettings& settings, DataType y_type
                              .num_outputs = settings.num_outputs,
                              .type = cell.type(),
                              .y_type = y_type};
-  return cell.add(std::make_unique<Linear>(cell.memory(), spec, cell, settings), {{&x.tensor()}},
+  return cell.add(std::make_unique<Linear>(cell, spec, settings), {{&x.tensor()}},
                   {.spec = {{shape.n, shape.h, shape.w, spec.num_outputs}, y_type}});
 }
 
@@ -135,6 +128,18 @@ LinearSettings named(const std::string& name, std::int64_t num_outputs) {
 }
 
 }  // namespace
+
+LinearParameters add_linear_parameters(CellBuilder& cell, std::int64_t num_inputs, const LinearSettings& settings) {
+  const InitialValues usual{InitialValues::Kind::kUniform, 1.0 / std::sqrt(static_cast<double>(num_inputs))};
+  const ParameterRef weight = cell.memory().parameter({.name = cell.parameter_name(settings.weight),
+                                                       .dims = {settings.num_outputs, num_inputs},
+                                                       .initial = settings.initial_weight.value_or(usual)});
+  const ParameterRef bias = cell.memory().parameter({.name = cell.parameter_name(settings.bias),
+                                                     .dims = {settings.num_outputs},
+                                                     .initial = settings.initial_bias.value_or(usual),
+                                                     .role = ParameterRole::kNormOrBias});
+  return {weight, bias};
+}
 
 Value linear(const Value& x, const LinearSettings& settings) {
   return add_linear(x, settings, x.cell().type());

@@ -16,6 +16,13 @@ struct LinearSettings {
   std::optional<InitialValues> initial_weight = {}, initial_bias = {};
 };
 
+struct LinearParameters {
+  ParameterRef weight, bias;
+};
+
+/// w (K,C), b (K), for a layer that does the work of a linear one of C inputs.
+LinearParameters add_linear_parameters(CellBuilder& cell, std::int64_t num_inputs, const LinearSettings& settings);
+
 /// y = x w^T + b    x (N,T,1,C)   w (K,C)   b (K)   y (N,T,1,K)
 Value linear(const Value& x, const LinearSettings& settings);
 

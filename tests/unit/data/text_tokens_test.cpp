@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
-#include "convoy/data/special_tokens.h"
+#include "convoy/base/special_tokens.h"
 
 #include "data/text/check_text.h"
 #include "data/text/subwords.h"

@@ -32,9 +32,8 @@ inline io::Checkpoint make_checkpoint(std::int64_t step = 1234) {
                       .updates = step - 2,
                       .loss_scale = 32768,
                       .loss_scale_steps = 17,
-                      .epoch_loss_sum = 1.0 / 3,
-                      .epoch_num_correct = 17,
-                      .epoch_num_samples = 40,
+                      .epoch = {{.loss = 1.0 / 3, .num_correct = 17, .num_samples = 40, .num_labels = 41},
+                                {.loss = 2.0 / 3, .num_correct = 3, .num_samples = 42, .num_labels = 43}},
                       .loss_average = 0.7,
                       .loss_lowest = 2.0 / 3,
                       .loss_left_step = 1200};

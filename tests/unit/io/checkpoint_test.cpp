@@ -52,9 +52,7 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.state.train_hash, b.state.train_hash);
   EXPECT_EQ(a.state.metric_hash, b.state.metric_hash);
   EXPECT_EQ(a.state.updates, b.state.updates);
-  EXPECT_EQ(a.state.epoch_loss_sum, b.state.epoch_loss_sum);
-  EXPECT_EQ(a.state.epoch_num_correct, b.state.epoch_num_correct);
-  EXPECT_EQ(a.state.epoch_num_samples, b.state.epoch_num_samples);
+  EXPECT_EQ(a.state.epoch, b.state.epoch);
   EXPECT_EQ(a.state.loss_average, b.state.loss_average);
   EXPECT_EQ(a.state.loss_lowest, b.state.loss_lowest);
   EXPECT_EQ(a.state.loss_left_step, b.state.loss_left_step);

@@ -33,27 +33,64 @@ class RunLogTest : public testing::Test {
   std::filesystem::path directory_;
 };
 
+StepMetrics metrics(double loss, std::int64_t num_correct, std::int64_t num_samples) {
+  return {{{.loss = loss, .num_correct = num_correct, .num_labels = num_samples, .num_samples = num_samples}}};
+}
+
 EpochRow epoch_row(std::int64_t epoch) {
   return {.epoch = epoch,
           .step = 10 * epoch,
           .samples = 640 * epoch,
-          .train = {.loss_sum = 64, .num_correct = 32, .num_samples = 64},
-          .test = StepMetrics{.loss_sum = 5, .num_correct = 9, .num_samples = 10},
+          .train = metrics(64, 32, 64),
+          .test = metrics(5, 9, 10),
           .lr = 0.1};
 }
 
 }  // namespace
 
+TEST_F(RunLogTest, EachObjectiveHasItsColumns) {
+  const StepMetrics both{{{.loss = 8, .num_correct = 3, .num_labels = 12, .num_samples = 4},
+                          {.loss = 2, .num_correct = 1, .num_labels = 4, .num_samples = 4}}};
+  EpochRow row = epoch_row(1);
+  row.train = both;
+  row.test.reset();
+  row.val = both;
+  {
+    RunLog log(directory_.string(), {}, {"masked words", "next sentence"});
+    log.add_step(10, both, 0.25, 0);
+    log.add_epoch(row);
+    log.write_test({.step = 10, .checkpoint = "best.h5", .metrics = both});
+  }
+  EXPECT_EQ(text("steps.csv"),
+            "step,loss,lr,masked_words_loss,masked_words_top1,next_sentence_loss,next_sentence_top1\n"
+            "10,2.5,0.25,2,0.25,0.5,0.25\n");
+  EXPECT_EQ(text("test.csv"),
+            "step,samples,loss,top1,masked_words_loss,masked_words_top1,next_sentence_loss,next_sentence_top1\n"
+            "10,4,2.5,0.25,2,0.25,0.5,0.25\n");
+  const std::string epochs = text("log.csv");
+  EXPECT_CONTAINS(epochs, ",train_masked_words_loss,train_masked_words_top1,train_next_sentence_loss,");
+  EXPECT_CONTAINS(epochs, ",2,0.25,0.5,0.25,,,,,2,0.25,0.5,0.25\n") << "those of the test set are empty";
+  const RunLog log(directory_.string(),
+                   {.epochs = 10,
+                    .steps = 10,
+                    .expected_epochs = {.last = 10, .every = 10},
+                    .expected_steps = {.last = 10, .every = 10}},
+                   {"masked words", "next sentence"});
+  EXPECT_TRUE(log.losses().empty()) << "its own rows";
+  EXPECT_EQ(text("log.csv"), epochs);
+}
+
 TEST_F(RunLogTest, DropsRowsBeyondTheCheckpoint) {
   {
     RunLog log(directory_.string(), {});
-    for (std::int64_t step = 1; step <= 25; ++step) log.add_step(step, 1.0 / static_cast<double>(step), 0.1, 0);
+    for (std::int64_t step = 1; step <= 25; ++step)
+      log.add_step(step, metrics(1.0 / static_cast<double>(step), 0, 1), 0.1, 0);
     log.add_epoch(epoch_row(1));
     log.add_epoch(epoch_row(2));
   }
   std::ofstream(directory_ / "steps.csv", std::ios::app) << "26,0.0";  // cut short by a crash
   RunLog log(directory_.string(), {.epochs = 13, .steps = 13});
-  log.add_step(14, 0.5, 0.1, 0);
+  log.add_step(14, metrics(0.5, 0, 1), 0.1, 0);
   log.flush();
   const std::string steps = text("steps.csv");
   EXPECT_NE(steps.find("\n13,"), std::string::npos);
@@ -68,7 +105,7 @@ TEST_F(RunLogTest, DropsRowsBeyondTheCheckpoint) {
 TEST_F(RunLogTest, LossesKeepAllTheirDigits) {
   RunLog log(directory_.string(), {});
   const double loss = 0.1 + 0.2;  // 0.30000000000000004
-  log.add_step(1, loss, 0.1, 0);
+  log.add_step(1, metrics(loss, 0, 1), 0.1, 0);
   log.flush();
   EXPECT_NE(text("steps.csv").find("1,0.30000000000000004,"), std::string::npos);
 }
@@ -76,12 +113,12 @@ TEST_F(RunLogTest, LossesKeepAllTheirDigits) {
 TEST_F(RunLogTest, RowsAreInTheFileWithinSeconds) {
   RunLog log(directory_.string(), {});
   const double begin = 1000, late = begin + RunLog::kMaxWaitSeconds;
-  log.add_step(1, 0.5, 0.25, begin);
-  log.add_step(2, 0.5, 0.25, late - 0.01);
+  log.add_step(1, metrics(0.5, 0, 1), 0.25, begin);
+  log.add_step(2, metrics(0.5, 0, 1), 0.25, late - 0.01);
   EXPECT_EQ(text("steps.csv").find("\n1,"), std::string::npos) << "a call of the system for each row is too much";
-  log.add_step(3, 0.5, 0.25, late);
+  log.add_step(3, metrics(0.5, 0, 1), 0.25, late);
   EXPECT_NE(text("steps.csv").find("\n1,0.5,0.25\n2,0.5,0.25\n3,0.5,0.25\n"), std::string::npos) << text("steps.csv");
-  log.add_step(4, 0.5, 0.25, late + 1);
+  log.add_step(4, metrics(0.5, 0, 1), 0.25, late + 1);
   EXPECT_EQ(text("steps.csv").find("\n4,"), std::string::npos) << "its time starts again";
   log.write_rows();
   EXPECT_NE(text("steps.csv").find("\n4,"), std::string::npos);
@@ -92,8 +129,8 @@ TEST_F(RunLogTest, TellsWhichTablesHaveLostRows) {
       .epochs = 20, .steps = 2, .expected_epochs = {.last = 20, .every = 10}, .expected_steps = {.last = 2}};
   {
     RunLog log(directory_.string(), {});
-    log.add_step(1, 0.5, 0.1, 0);
-    log.add_step(2, 0.5, 0.1, 0);
+    log.add_step(1, metrics(0.5, 0, 1), 0.1, 0);
+    log.add_step(2, metrics(0.5, 0, 1), 0.1, 0);
     log.add_epoch(epoch_row(1));
     log.add_epoch(epoch_row(2));
   }
@@ -141,10 +178,8 @@ TEST_F(RunLogTest, AnEpochMeasuredOnValHasItInColumnsOfItsOwn) {
 
 TEST_F(RunLogTest, TheTestResultOfARunIsARowOfItsOwnFile) {
   const RunLog log(directory_.string(), {});
-  log.write_test(
-      {.step = 20, .checkpoint = "best.h5", .metrics = {.loss_sum = 5, .num_correct = 9, .num_samples = 10}});
-  log.write_test(
-      {.step = 30, .checkpoint = "best.h5", .metrics = {.loss_sum = 4, .num_correct = 9, .num_samples = 10}});
+  log.write_test({.step = 20, .checkpoint = "best.h5", .metrics = metrics(5, 9, 10)});
+  log.write_test({.step = 30, .checkpoint = "best.h5", .metrics = metrics(4, 9, 10)});
   EXPECT_EQ(text("test.csv"), "step,samples,loss,top1\n30,10,0.4,0.9\n");
   const RunLog resumed(directory_.string(), {.epochs = 30, .steps = 30});
   EXPECT_FALSE(std::filesystem::exists(directory_ / "test.csv")) << "it is no result of a run that goes on";

@@ -1,0 +1,51 @@
+/// BERT: pre-training on masked words and next sentences, and the classification that begins with its weights.
+#include "convoy/base/error.h"
+#include "convoy/base/special_tokens.h"
+
+#include "model/bert_cells.h"
+#include "model/network_families.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr const char *kPretraining = "bert", *kClassifier = "bert_classifier";
+constexpr std::int64_t kMinLength = 8;  // three marks, and some words of each span
+
+EncoderSpec checked_spec(const NetworkSpec& spec) {
+  EncoderSpec encoder = encoder_spec(spec);
+  if (encoder.length < kMinLength)
+    refuse("model.length = {} leaves {} no room for two spans and their marks; at least {} is possible.",
+           encoder.length, spec.name, kMinLength);
+  if (encoder.num_words <= special_tokens::kCount)
+    refuse("{} has no words to guess: the data's vocabulary has {} tokens, {} of which are marks.", spec.name,
+           encoder.num_words, special_tokens::kCount);
+  return encoder;
+}
+
+std::optional<Network> find_bert(const NetworkSpec& spec) {
+  const bool classifies = spec.name == kClassifier;
+  if (!classifies && spec.name != kPretraining) return std::nullopt;
+  EncoderSpec encoder = checked_spec(spec);
+  encoder.lengths = classifies ? features::kMarkedLength : features::kPairLength;
+  Network network;
+  network.push_back(classifies ? bert_embedding(encoder, features::kMarkedTokens, features::kMarkedSegments)
+                               : bert_embedding(encoder, features::kPairTokens, features::kPairSegments));
+  for (std::int64_t i = 0; i < encoder.shape.layers; ++i) network.push_back(encoder_layer(encoder, i));
+  network.push_back(classifies ? bert_classifier(encoder, spec.num_classes) : bert_heads(encoder));
+  return network;
+}
+
+}  // namespace
+
+NetworkFamily bert_family() {
+  return {
+      .names = {kPretraining, kClassifier},
+      .reads_texts = true,
+      .about =
+          "Devlin et al. 2018, BERT, its size as transformer's: bert guesses masked words and whether one span of a "
+          "text follows another, bert_classifier begins with its weights (init.weights) and gives classes",
+      .make = find_bert};
+}
+
+}  // namespace convoy

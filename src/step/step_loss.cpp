@@ -1,0 +1,96 @@
+/// The two kinds of losses: of logits, and of scores.
+#include "step/step_loss.h"
+
+#include "convoy/base/features.h"
+
+namespace convoy {
+
+namespace {
+
+/// Softmax cross-entropy of logits (N,1,1,classes) and labels, which lie in memory of the host.
+class LabelLoss final : public StepLoss {
+ public:
+  LabelLoss(const StepPlan& plan, const StepLossSpec& spec, ops::Backend& backend)
+      : StepLoss(backend.device(), spec.num_micro_batches, 1), n_(plan.spec().batch.micro) {
+    const RuntimeSpec& runtime = plan.spec();
+    op_ = backend.create<ops::SoftmaxCrossEntropyOp>(
+        {.n = n_,
+         .num_classes = runtime.network.num_classes,
+         .label_smoothing = spec.in_training ? static_cast<float>(runtime.label_smoothing) : 0.0f,
+         .gradient_scale = 1.0f / static_cast<float>(runtime.batch.global),
+         .type = runtime.network.type});
+    const std::int64_t count = spec.num_micro_batches * n_;
+    labels_ = HostBuffer(backend.device(), count * static_cast<std::int64_t>(sizeof(std::int32_t)));
+    if (spec.in_training && runtime.mixes_labels)
+      mixed_labels_ = HostBuffer(backend.device(), count * static_cast<std::int64_t>(sizeof(ops::MixedLabel)));
+  }
+
+  std::vector<WantedFeature> features() const override {
+    std::vector<WantedFeature> wanted = {{.name = features::kLabel, .spec = features::label_spec(n_), .by_host = true}};
+    if (mixes_labels())
+      wanted.push_back({.name = features::kMixedLabel, .spec = features::mixed_label_spec(n_), .by_host = true});
+    return wanted;
+  }
+
+  void load(BatchSource& source, std::int64_t m) override {
+    source.load(features::kLabel, m, labels_of(m));
+    if (mixes_labels()) source.load(features::kMixedLabel, m, mixed_labels_of(m));
+  }
+
+  void run(const Arguments& args) override {
+    op_->run({.logits = static_cast<const float*>(args.y),
+              .labels = labels_of(args.micro_batch),
+              .mixed_labels = mixed_labels_of(args.micro_batch),
+              .dlogits = args.dy,
+              .loss_scale = args.loss_scale,
+              .sums = sums_of(args.micro_batch)});
+  }
+
+ private:
+  bool mixes_labels() const { return mixed_labels_.size_bytes() > 0; }
+  std::int32_t* labels_of(std::int64_t m) const { return labels_.as<std::int32_t>().data() + m * n_; }
+  ops::MixedLabel* mixed_labels_of(std::int64_t m) const {
+    return mixes_labels() ? mixed_labels_.as<ops::MixedLabel>().data() + m * n_ : nullptr;
+  }
+
+  std::int64_t n_;
+  std::unique_ptr<ops::SoftmaxCrossEntropyOp> op_;
+  HostBuffer labels_;        ///< by micro-batch
+  HostBuffer mixed_labels_;  ///< likewise; empty where labels are not mixed
+};
+
+/// The sums of scores (O,N,1,3), whose labels the network's cells have read.
+class ScoreLoss final : public StepLoss {
+ public:
+  ScoreLoss(const StepPlan& plan, const StepLossSpec& spec, ops::Backend& backend)
+      : StepLoss(backend.device(), spec.num_micro_batches, plan.num_objectives()),
+        op_(backend.create<ops::ScoreSumsOp>({.n = plan.spec().batch.micro,
+                                              .num_objectives = plan.num_objectives(),
+                                              .gradient_scale = 1.0f / static_cast<float>(plan.spec().batch.global)})) {
+  }
+
+  std::vector<WantedFeature> features() const override { return {}; }
+  void load(BatchSource&, std::int64_t) override {}
+  void run(const Arguments& args) override {
+    op_->run({.scores = static_cast<const ops::SampleScore*>(args.y),
+              .dscores = static_cast<ops::SampleScore*>(args.dy),
+              .loss_scale = args.loss_scale,
+              .sums = sums_of(args.micro_batch)});
+  }
+
+ private:
+  std::unique_ptr<ops::ScoreSumsOp> op_;
+};
+
+}  // namespace
+
+StepLoss::StepLoss(Device& device, std::int64_t num_micro_batches, std::int64_t num_objectives)
+    : num_objectives_(num_objectives),
+      sums_(device, num_micro_batches * num_objectives * static_cast<std::int64_t>(sizeof(ops::LossSums))) {}
+
+std::unique_ptr<StepLoss> make_step_loss(const StepPlan& plan, const StepLossSpec& spec, ops::Backend& backend) {
+  if (plan.gives_logits()) return std::make_unique<LabelLoss>(plan, spec, backend);
+  return std::make_unique<ScoreLoss>(plan, spec, backend);
+}
+
+}  // namespace convoy

@@ -1,0 +1,59 @@
+/// What the last stage makes of the network's output: the sums that are shown, and the gradient that backward begins
+/// with.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "convoy/data/batch_source.h"
+#include "convoy/data/loader.h"
+#include "convoy/ops/backend.h"
+
+#include "plan/step_plan.h"
+
+namespace convoy {
+
+class StepLoss {
+ public:
+  virtual ~StepLoss() = default;
+  StepLoss(const StepLoss&) = delete;
+  StepLoss& operator=(const StepLoss&) = delete;
+
+  /// What it reads of the samples, beside the cells.
+  virtual std::vector<WantedFeature> features() const = 0;
+  /// Of micro-batch m of this replica, before its run().
+  virtual void load(BatchSource& source, std::int64_t m) = 0;
+
+  struct Arguments {
+    std::int64_t micro_batch = 0;  ///< of this replica
+    const void* y = nullptr;       ///< the network's output
+    void* dy = nullptr;            ///< overwritten; null in evaluation
+    float loss_scale = 1;
+  };
+  virtual void run(const Arguments& args) = 0;
+
+  /// One for each objective of each micro-batch, in order; valid after Device::synchronize().
+  std::span<const ops::LossSums> sums() const { return sums_.as<const ops::LossSums>(); }
+
+ protected:
+  StepLoss(Device& device, std::int64_t num_micro_batches, std::int64_t num_objectives);
+  ops::LossSums* sums_of(std::int64_t micro_batch) const {
+    return sums_.as<ops::LossSums>().data() + micro_batch * num_objectives_;
+  }
+
+ private:
+  std::int64_t num_objectives_;
+  HostBuffer sums_;
+};
+
+struct StepLossSpec {
+  std::int64_t num_micro_batches = 0;  ///< of this replica a step
+  bool in_training = true;             ///< with label smoothing and mixed labels, where the plan has them
+};
+
+/// Of the plan's network: softmax cross-entropy of its logits and the samples' labels, or the sums of the scores that
+/// it computes itself.
+std::unique_ptr<StepLoss> make_step_loss(const StepPlan& plan, const StepLossSpec& spec, ops::Backend& backend);
+
+}  // namespace convoy
