@@ -96,16 +96,22 @@ io::Checkpoint golden_start(const Network& network) {
 GoldenSource::GoldenSource(const nlohmann::json& golden, const RankRuntime& runtime)
     : first_(runtime.micro_batches().begin),
       micro_(golden["microbatch"]),
-      labels_(golden["labels"]),
+      batch_(golden["batch"]),
       type_(runtime.plan().spec().network.type),
       elementwise_(runtime.operations().elementwise()) {
-  if (reads_texts(golden)) {
-    std::vector<std::int32_t> tokens;
-    for (const auto& text : golden["tokens"]) tokens.insert(tokens.end(), text.begin(), text.end());
-    keep(features::kTokens, tokens, runtime.device());
-    keep(features::kLength, golden["lengths"].get<std::vector<std::int32_t>>(), runtime.device());
-  } else {
-    keep_images(golden["batch"], golden["image_size"], runtime.device());
+  if (!reads_texts(golden)) {
+    labels_ = golden["labels"].get<std::vector<std::int32_t>>();
+    keep_images(batch_, golden["image_size"], runtime.device());
+    return;
+  }
+  for (const auto& [name, of_samples] : golden["features"].items()) {
+    std::vector<std::int32_t> values;
+    for (const auto& row : of_samples) {  // a number, or a list of them
+      const auto flat = row.is_array() ? row.get<std::vector<std::int32_t>>() : std::vector{row.get<std::int32_t>()};
+      values.insert(values.end(), flat.begin(), flat.end());
+    }
+    if (name == features::kLabel) labels_ = values;
+    keep(name, values, runtime.device());
   }
 }
 
@@ -132,7 +138,7 @@ void GoldenSource::load(std::string_view feature, std::int64_t micro_batch, void
     return;
   }
   const Buffer& all = kept_.at(std::string(feature));
-  const std::int64_t bytes = all.size_bytes() / std::ssize(labels_) * micro_;
+  const std::int64_t bytes = all.size_bytes() / batch_ * micro_;
   const std::byte* const from = all.data() + m * bytes;
   if (feature == features::kImage) {
     elementwise_.round_to(type_, reinterpret_cast<const float*>(from), to, bytes / kFloatBytes);

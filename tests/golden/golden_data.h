@@ -38,8 +38,8 @@ class GoldenSource final : public BatchSource {
   template <typename T>
   void keep(const std::string& feature, const std::vector<T>& values, Device& device);
 
-  std::int64_t first_, micro_;
-  std::vector<std::int32_t> labels_;
+  std::int64_t first_, micro_, batch_;
+  std::vector<std::int32_t> labels_;  ///< that the loss reads
   DataType type_;
   ops::ElementwiseOps& elementwise_;
   std::map<std::string, Buffer> kept_;  ///< by feature, of the whole batch; images float32 (N,H,W,C)

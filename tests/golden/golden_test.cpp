@@ -63,6 +63,12 @@ TEST_F(Golden, TransformersOnTwoMicroBatchesEqualPyTorch) {
     for (const char* name : {"transformer-after-b8-m4", "transformer-before-b8-m4"}) expect_golden(name, kind);
 }
 
+// Of 8 texts with 7 to 24 words, of which 1 to 4 are masked, in unequal numbers, some twice.
+TEST_F(Golden, BertsTwoLossesOnTwoMicroBatchesEqualPyTorch) {
+  for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B})
+    for (const char* name : {"bert-b8-m4", "bert_classifier-b8-m4"}) expect_golden(name, kind);
+}
+
 TEST_F(Golden, Resnet18OnOneMicroBatchEqualsPyTorch) {
   if (world().size() > 2) GTEST_SKIP() << "one micro-batch cannot be shared by two replicas";
   expect_golden("resnet18-b8-m8", ScheduleKind::k1F1B);

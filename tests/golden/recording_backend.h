@@ -1,4 +1,5 @@
-/// A backend that keeps the logits that each loss was given, for tests: a step itself does not keep them.
+/// A backend that keeps the logits, or the scores, that each loss was given, for tests: a step itself does not keep
+/// them.
 #pragma once
 
 #include <memory>
@@ -12,16 +13,24 @@ class RecordingBackend final : public ops::ForwardingBackend {
  public:
   explicit RecordingBackend(ops::Backend& inner) : ForwardingBackend(inner) {}
 
-  /// Logits of every loss since the last clear(), in order.
+  /// Logits of every loss since the last clear(), in order; or scores.
   std::vector<float> recorded_logits;
 
   ops::AnyOp create_any(const ops::AnyRequest& request) override {
-    const auto* loss = ops::spec_of<ops::SoftmaxCrossEntropyOp>(request);
-    if (loss == nullptr) return ForwardingBackend::create_any(request);
-    return std::make_unique<RecordingLoss>(*this, inner().create<ops::SoftmaxCrossEntropyOp>(*loss), *loss);
+    if (const auto* loss = ops::spec_of<ops::SoftmaxCrossEntropyOp>(request))
+      return std::make_unique<RecordingLoss>(*this, inner().create<ops::SoftmaxCrossEntropyOp>(*loss), *loss);
+    if (const auto* sums = ops::spec_of<ops::ScoreSumsOp>(request))
+      return std::make_unique<RecordingSums>(*this, inner().create<ops::ScoreSumsOp>(*sums), *sums);
+    return ForwardingBackend::create_any(request);
   }
 
  private:
+  void record(const void* values, std::int64_t count) {
+    std::vector<float> host(static_cast<std::size_t>(count));
+    device().copy_to_host(host.data(), values, count * static_cast<std::int64_t>(sizeof(float)));
+    recorded_logits.insert(recorded_logits.end(), host.begin(), host.end());
+  }
+
   class RecordingLoss final : public ops::SoftmaxCrossEntropyOp {
    public:
     RecordingLoss(RecordingBackend& backend, std::unique_ptr<ops::SoftmaxCrossEntropyOp> inner,
@@ -29,10 +38,7 @@ class RecordingBackend final : public ops::ForwardingBackend {
         : backend_(backend), inner_(std::move(inner)), spec_(spec) {}
 
     void run(const ops::LossArguments& args) override {
-      std::vector<float> host(spec_.n * spec_.num_classes);
-      backend_.device().copy_to_host(host.data(), args.logits,
-                                     std::ssize(host) * static_cast<std::int64_t>(sizeof(float)));
-      backend_.recorded_logits.insert(backend_.recorded_logits.end(), host.begin(), host.end());
+      backend_.record(args.logits, spec_.n * spec_.num_classes);
       inner_->run(args);
     }
 
@@ -40,6 +46,23 @@ class RecordingBackend final : public ops::ForwardingBackend {
     RecordingBackend& backend_;
     std::unique_ptr<ops::SoftmaxCrossEntropyOp> inner_;
     ops::SoftmaxCrossEntropySpec spec_;
+  };
+
+  class RecordingSums final : public ops::ScoreSumsOp {
+   public:
+    RecordingSums(RecordingBackend& backend, std::unique_ptr<ops::ScoreSumsOp> inner, const ops::ScoreSumsSpec& spec)
+        : backend_(backend), inner_(std::move(inner)), spec_(spec) {}
+
+    void run(const ops::ScoreSumsArguments& args) override {
+      constexpr auto kFloats = static_cast<std::int64_t>(sizeof(ops::SampleScore) / sizeof(float));
+      backend_.record(args.scores, spec_.num_objectives * spec_.n * kFloats);
+      inner_->run(args);
+    }
+
+   private:
+    RecordingBackend& backend_;
+    std::unique_ptr<ops::ScoreSumsOp> inner_;
+    ops::ScoreSumsSpec spec_;
   };
 };
 
