@@ -203,7 +203,8 @@ std::vector<Key> make_keys() {
       {"checkpoint.keep", integer(&CheckpointParams::keep, {.min = 0, .max = 1'000'000}), "files",
        "newest checkpoints kept, and while the loss is out of its range the newest from before that; 0: all"},
       {"checkpoint.best", flag(&CheckpointParams::best), "",
-       "keeps best.h5 too, the checkpoint with the best accuracy so far on data.val, or else data.test"},
+       "keeps best.h5 too, the checkpoint with the best accuracy so far on data.val, or else data.test; of bert that of "
+       "masked words"},
       {"checkpoint.resume", word_or_path(&CheckpointParams::resume, {"auto", "best", "none"}, "a checkpoint's path"),
        "",
        "auto resumes from the newest valid checkpoint of run.directory; none: starts from the beginning; best, for "

@@ -1,6 +1,8 @@
 /// Networks have the parameters, names and shapes of the papers and of torchvision.
 #include "convoy/model/network.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -127,6 +129,54 @@ TEST(Network, ParameterNamesAreTorchvisionsAndUnique) {
        {"conv1.weight", "bn1.running_var", "layer1.0.downsample.0.weight", "layer1.0.downsample.1.bias",
         "layer3.5.conv3.weight", "layer4.2.bn2.running_mean", "fc.weight", "fc.bias"})
     EXPECT_TRUE(names.contains(name)) << name;
+}
+
+// Devlin et al. 2018, with a decoder of its own (the embedding's lies on another stage).
+TEST(Network, BertHasTheParametersOfItsPaper) {
+  constexpr std::int64_t kV = 500, kT = 40, kC = 32, kF = 48, kLayers = 3;
+  const auto make = [&](const char* name) {
+    return make_network({.name = name,
+                         .input = TextShape{.length = kT, .vocabulary = kV},
+                         .transformer = {.layers = kLayers,
+                                         .heads = 2,
+                                         .width = kC,
+                                         .feedforward = kF,
+                                         .activation = ActivationKind::kGelu,
+                                         .positions = PositionKind::kLearned},
+                         .micro_batch = 2,
+                         .num_classes = 5});
+  };
+  constexpr std::int64_t kEmbedding = (kV + kT + 2 + 2) * kC,
+                         kLayer = 4 * (kC * kC + kC) + (kC * kF + kF) + (kF * kC + kC) + 4 * kC, kPooler = kC * kC + kC,
+                         kBody = kEmbedding + kLayers * kLayer + kPooler;
+  const Network bert = make("bert"), classifier = make("bert_classifier");
+  EXPECT_EQ(count_parameters(bert), kBody + kC * kC + 3 * kC + kV * kC + kV + 2 * kC + 2);
+  EXPECT_EQ(count_parameters(classifier), kBody + 5 * kC + 5);
+  EXPECT_EQ(bert.back()->objectives(), (std::vector<std::string>{"masked words", "next sentence"}));
+  EXPECT_EQ(bert.back()->y(), (TensorSpec{.shape = {2, 2, 1, 3}}));
+  EXPECT_TRUE(classifier.back()->objectives().empty());
+
+  // All of the body has one name in both, so that one begins with the other's weights.
+  const auto names = [](const Network& network) {
+    std::set<std::string> all;
+    for (const auto& cell : network)
+      for (const auto& entry : cell->memory().parameters()) all.insert(entry.spec.name);
+    return all;
+  };
+  std::vector<std::string> own;
+  std::ranges::set_difference(names(classifier), names(bert), std::back_inserter(own));
+  EXPECT_EQ(own, (std::vector<std::string>{"classifier.bias", "classifier.weight"}));
+  for (const char* name : {"segment_embedding.weight", "embedding_norm.bias", "layers.2.linear2.weight",
+                           "pooler.weight", "word_transform.bias", "word_norm.weight", "word_decoder.bias"})
+    EXPECT_TRUE(names(bert).contains(name)) << name;
+}
+
+TEST(Network, ABertIsRefusedWhereItHasNoRoomOrNoWords) {
+  const auto refusal = [](const TextShape& text) {
+    return refusal_of({.name = "bert", .input = text, .micro_batch = 2, .num_classes = 2});
+  };
+  EXPECT_CONTAINS(refusal({.length = 7, .vocabulary = 100}), "model.length = 7 leaves bert no room");
+  EXPECT_CONTAINS(refusal({.length = 8, .vocabulary = 5}), "bert has no words to guess");
 }
 
 TEST(Network, GreyImagesAndOddSizesPass) {
