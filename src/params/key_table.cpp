@@ -28,7 +28,8 @@ std::vector<Key> make_keys() {
        "input/README.md lists beside them",
        kChangesResult},
       {"model.length", integer(&ModelParams::length, {.min = 1, .max = kMaxLength}), "tokens",
-       "networks of texts: how many tokens they read; longer texts are cut at the end", kChangesResult},
+       "networks of texts: how many tokens they read, bert's marks among them; longer texts are cut at the end",
+       kChangesResult},
 
       {"model.layers", integer(&TransformerParams::layers, {.min = 1, .max = 1000}), "",
        "transformer, bert: layers of attention and feed-forward network, each a cell", kChangesResult},
@@ -203,7 +204,8 @@ std::vector<Key> make_keys() {
       {"checkpoint.keep", integer(&CheckpointParams::keep, {.min = 0, .max = 1'000'000}), "files",
        "newest checkpoints kept, and while the loss is out of its range the newest from before that; 0: all"},
       {"checkpoint.best", flag(&CheckpointParams::best), "",
-       "keeps best.h5 too, the checkpoint with the best accuracy so far on data.val, or else data.test; of bert that of "
+       "keeps best.h5 too, the checkpoint with the best accuracy so far on data.val, or else data.test; of bert that "
+       "of "
        "masked words"},
       {"checkpoint.resume", word_or_path(&CheckpointParams::resume, {"auto", "best", "none"}, "a checkpoint's path"),
        "",

@@ -23,7 +23,7 @@ class LinearCrossEntropy final : public Layer {
   Reads read_by_backward_weight() const override { return {&x(), inputs[1].tensor}; }
   std::int64_t forward_scratch_bytes() const override { return logits_bytes_; }
   std::int64_t backward_scratch_bytes() const override {
-    return dlogits_offset_ + logits_bytes_ + (num_blocks_ > 1 ? (num_weights() + num_biases()) * kFloatBytes : 0);
+    return block_gradients_offset_ + (num_blocks_ > 1 ? (num_weights() + num_biases()) * kFloatBytes : 0);
   }
 
   void create_ops(ops::Backend& backend) override;
@@ -53,8 +53,10 @@ class LinearCrossEntropy final : public Layer {
   ops::LinearSpec linear_spec_;       ///< of a block
   ops::SampleCrossEntropySpec spec_;  ///< likewise
   std::int64_t num_blocks_;
-  std::int64_t logits_bytes_;    ///< of a block, rounded up
-  std::int64_t dlogits_offset_;  ///< in the scratch of backward; 0: over the logits
+  std::int64_t logits_bytes_;  ///< of a block, rounded up
+  // In the scratch of backward.
+  std::int64_t dlogits_offset_;          ///< 0: over the logits
+  std::int64_t block_gradients_offset_;  ///< of the weights and biases, where there are several blocks
   std::unique_ptr<ops::LinearOp> linear_;
   std::unique_ptr<ops::SampleCrossEntropyOp> op_;
   ops::ElementwiseOps* elementwise_ = nullptr;
@@ -71,6 +73,8 @@ LinearCrossEntropy::LinearCrossEntropy(CellBuilder& cell, const std::string& nam
   spec_ = {.n = num_samples, .num_rows = x.h, .num_classes = num_classes, .type = cell.type()};
   logits_bytes_ = round_up(rows_of_block() * num_classes * kFloatBytes, kAlignmentBytes);
   dlogits_offset_ = cell.type() == DataType::kFloat32 ? 0 : logits_bytes_;
+  block_gradients_offset_ =
+      dlogits_offset_ + round_up(rows_of_block() * num_classes * size_of(cell.type()), kAlignmentBytes);
   const double flop = static_cast<double>(num_blocks_) * linear_spec_.forward_flop();
   cell.memory().add_flop(flop, 3 * flop);  // once more forward
 }
@@ -114,7 +118,7 @@ void LinearCrossEntropy::add_weight_gradients(const Frame& frame, std::int64_t b
   float* const dw = frame.gradient(parameters_.weight);
   float* const db = frame.gradient(parameters_.bias);
   if (b == 0) return linear_->backward_weight(block(frame, b).x, dlogits, dw, db);
-  auto* const own_dw = reinterpret_cast<float*>(frame[backward_scratch] + dlogits_offset_ + logits_bytes_);
+  auto* const own_dw = reinterpret_cast<float*>(frame[backward_scratch] + block_gradients_offset_);
   float* const own_db = own_dw + num_weights();
   linear_->backward_weight(block(frame, b).x, dlogits, own_dw, own_db);
   elementwise_->add(DataType::kFloat32, dw, own_dw, dw, linear_spec_.num_outputs * linear_spec_.num_inputs);

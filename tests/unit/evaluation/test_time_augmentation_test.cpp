@@ -30,12 +30,12 @@ TEST(TestTimeAugmentation, WhatBothHoldImpossibleStaysFiniteAndNaNStaysNaN) {
   EXPECT_LT(mean[1], -700);
   EXPECT_TRUE(std::isfinite(mean[1]));
   const std::vector<float> lost = {0, std::numeric_limits<float>::quiet_NaN()};
-  EXPECT_TRUE(std::isnan(score(mean_of_views(sure, lost, 2), 0).loss_sum));
+  EXPECT_TRUE(std::isnan(score(mean_of_views(sure, lost, 2), 0).loss));
 }
 
 TEST(TestTimeAugmentation, ScoreIsTheLossAndTheFirstAmongEquals) {
   const std::vector<float> logits = {-2, -0.5f, -0.5f};
-  EXPECT_EQ(score(logits, 0).loss_sum, 2);
+  EXPECT_EQ(score(logits, 0).loss, 2);
   EXPECT_EQ(score(logits, 1).num_correct, 1);
   EXPECT_EQ(score(logits, 2).num_correct, 0);
   EXPECT_EQ(score(logits, 2).num_samples, 1);
