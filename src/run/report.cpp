@@ -138,7 +138,8 @@ std::string describe_epoch(const EpochRow& row, const std::string& kind, const s
   const std::string save = row.save_seconds < kMinShown ? "" : fmt::format("  save {:.1f} s", row.save_seconds);
   return fmt::format("epoch {}/{}  {}{}{}{}  data wait {:.1f} %{}{}", row.epoch, num_epochs,
                      describe_metrics(row.train, objectives), shown("val", row.val), shown("test", row.test),
-                     shown_rate(row.samples_per_second, kind), row.data_wait_percent, save, shown_seconds_left(seconds_left));
+                     shown_rate(row.samples_per_second, kind), row.data_wait_percent, save,
+                     shown_seconds_left(seconds_left));
 }
 
 }  // namespace convoy

@@ -181,7 +181,8 @@ struct ModelParams {
   bool operator==(const ModelParams&) const = default;
 };
 
-/// Of model.name = transformer, bert and bert_classifier, but for the words that they read. Its keys stand in the section model.
+/// Of model.name = transformer, bert and bert_classifier, but for the words that they read. Its keys stand in the
+/// section model.
 struct TransformerParams {
   std::int64_t layers = 2;
   std::int64_t heads = 4;          ///< divides width
