@@ -1,6 +1,8 @@
 /// The contract of dropout: Srivastava et al. 2014, scaled in training so that evaluation changes nothing.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "convoy/base/data_type.h"
@@ -19,12 +21,11 @@ struct DrawKey {
 inline constexpr int kDrawsOfBlock = 8;  ///< of four random words: 16 bits each
 
 /// Of 16 random bits as a number, how many of its 65536 values drop: the share p in [0, 1) to the nearest.
-constexpr std::uint32_t drop_threshold(float p) {
-  const auto nearest = static_cast<std::uint32_t>(static_cast<double>(p) * 0x1p16 + 0.5);
-  return nearest < 0xffff ? nearest : 0xffff;
+inline std::uint32_t drop_threshold(float p) {
+  return static_cast<std::uint32_t>(std::min(std::lround(static_cast<double>(p) * 0x1p16), 0xffffL));
 }
 /// What is kept is multiplied by this, so that the mean stays: 1 / (1 - the share that is dropped).
-constexpr float drop_scale(float p) {
+inline float drop_scale(float p) {
   return static_cast<float>(0x1p16 / (0x1p16 - drop_threshold(p)));
 }
 

@@ -9,10 +9,8 @@ bool Dropout::merge(Layer& next) {
   if (has_residual() || dynamic_cast<Sum*>(&next) == nullptr) return false;
   // The residual's gradient is dy, which must stay.
   inputs.front().rule = GradientRule::kWrites;
-  const LayerInput* residual = next.inputs.data();
-  if (residual->tensor == &y()) ++residual;
-  if (residual->tensor == &y()) return false;  // added to itself
-  inputs.push_back({residual->tensor, GradientRule::kIsTheSame});
+  for (const LayerInput& in : next.inputs)
+    if (in.tensor != &y()) inputs.push_back({in.tensor, GradientRule::kIsTheSame});
   return true;
 }
 
