@@ -63,7 +63,7 @@ RuntimeSpec spec_of_encoder(DataType type, ScheduleKind schedule, RecomputeKind 
 }
 
 RuntimeSpec spec_of_bert(DataType type, ScheduleKind schedule, RecomputeKind recompute) {
-  RuntimeSpec spec = spec_of_encoder(type, schedule, recompute);
+  RuntimeSpec spec = spec_of_encoder<ActivationKind::kGelu>(type, schedule, recompute);
   spec.network.name = "bert";
   spec.network.input = TextShape{.length = 16, .vocabulary = 30};
   spec.network.transformer.layers = 3;
