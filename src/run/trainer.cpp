@@ -302,7 +302,7 @@ bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
 std::optional<StepMetrics> Trainer::evaluate(const io::Dataset& data, StopRequest& stop) {
   const bool of_ema = runtime_.has_ema() && params_.evaluate.weights == WeightsKind::kEma;
   if (of_ema) runtime_.swap_ema();
-  const auto metrics = evaluate_dataset(
+  auto metrics = evaluate_dataset(
       runtime_, {.samples = data, .metadata = data_.metadata, .params = params_, .work = "measure", .stop = [&stop] {
                    return stop.agreed();
                  }});

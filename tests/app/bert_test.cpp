@@ -33,10 +33,27 @@ void write_texts(const std::string& folder) {
   }
 }
 
+/// Texts that go round through twenty words: each follows from its neighbours, and from no count of words.
+void write_circles(const std::string& folder) {
+  std::mt19937 random(6);
+  for (const auto& [split, count] : {std::pair("train", 1000), std::pair("test", 100)}) {
+    for (const char* label : {"/a", "/b"}) {
+      std::filesystem::create_directories(folder + "/" + split + label);
+      for (int i = 0; i < count; ++i) {
+        std::string text;
+        unsigned word = random() % 20;
+        for (unsigned words = 20 + random() % 40; words > 0; --words)
+          text += std::string("word") + static_cast<char>('a' + word++ % 20) + " ";
+        write_text(folder + "/" + split + label + "/" + std::to_string(i) + ".txt", text);
+      }
+    }
+  }
+}
+
 class Bert : public testing::Test {
  protected:
-  Bert() {
-    write_texts(directory_ / "texts");
+  void import(void (*write)(const std::string& folder)) const {
+    write(directory_ / "texts");
     const ProcessResult result = run_program({.arguments = {"import", "--import.source=" + (directory_ / "texts"),
                                                             "--import.output=" + (directory_ / "data")}});
     EXPECT_EQ(result.status, 0) << result.output;
@@ -80,6 +97,7 @@ class Bert : public testing::Test {
 
 // 24 steps; a stop within an epoch, so that its sums of both objectives go through a checkpoint.
 TEST_F(Bert, HasTheBitsOfOneRankOnAnyGridAndAfterARestartOnAnother) {
+  import(write_texts);
   const std::string shown = train("bert", "one", {});
   EXPECT_TRUE(contains(shown, "(masked words ")) << shown;
   EXPECT_TRUE(contains(shown, "next sentence ")) << shown;
@@ -99,6 +117,7 @@ TEST_F(Bert, HasTheBitsOfOneRankOnAnyGridAndAfterARestartOnAnother) {
 }
 
 TEST_F(Bert, GivesItsWeightsToAClassifierAndNoClassesItself) {
+  import(write_texts);
   train("bert", "bert", {});
   const std::vector<std::string> of_bert = {(directory_ / "bert") + "/params.cfg"};
   const ProcessResult measured = run_program({.arguments = std::vector<std::string>{"evaluate"} + of_bert});
@@ -125,6 +144,21 @@ TEST_F(Bert, GivesItsWeightsToAClassifierAndNoClassesItself) {
   const std::string shown = train("bert_classifier", "tuned", {"--init.weights=" + weights, "--init.strict=false"});
   EXPECT_TRUE(contains(shown, "test 0.")) << shown;
   EXPECT_GT(end("tuned").state.best_metric, 0.9) << "its words tell a text's class";
+}
+
+// By chance a word is guessed in one of twenty cases, a following span in one of two. So positions, words and answers
+// are those of one text.
+TEST_F(Bert, GuessesWordsFromTheirNeighboursAndWhichSpanFollows) {
+  import(write_circles);
+  train("bert", "circles",
+        {"--model.length=32", "--model.width=64", "--model.heads=4", "--model.feedforward=128", "--model.norm=before",
+         "--model.dropout=0", "--batch.global=32", "--batch.micro=16", "--optimizer.lr=0.003", "--train.epochs=8"});
+  const std::string log = read_text((directory_ / "circles") + "/log.csv");
+  const io::Checkpoint end = read_checkpoint(io::checkpoint_path((directory_ / "circles") + "/checkpoints", 8 * 62));
+  EXPECT_GT(end.state.best_metric, 0.8) << "of masked words\n" << log;
+  ASSERT_EQ(end.state.epoch.size(), 2u);
+  const io::EpochSums& next = end.state.epoch[1];
+  EXPECT_GT(static_cast<double>(next.num_correct), 0.7 * static_cast<double>(next.num_labels)) << log;
 }
 
 }  // namespace convoy::test
