@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(TileShape<T, kWidth>::kThreads, TileShape<T, k
                     other_row = group + 8 * j + 2 * lane_place() + i % 2;
           const int query = kOwnQueries ? own_row : other_row, key = kOwnQueries ? other_row : own_row;
           const bool there = begin + own_row < num && other + other_row < num;
-          const bool is_kept = args.key == nullptr || kept.at(query, key, first_draw, args.length);
+          const bool is_kept = args.key == nullptr || kept.at(query, key);
           const float p = there ? exp2f(z[j][i] * args.scale * kLog2E - log_sum_exp[query]) : 0.0f;
           if constexpr (kOfDz) {
             z[j][i] = p * ((is_kept ? args.dropout_scale * dp[j][i] : 0.0f) - y_dy[query]);

@@ -108,14 +108,15 @@ struct KeptWeights {
   static constexpr int kBlocks = kKeys / kDrawsOfBlock + 1;  ///< one more where draws begin in the middle of a block
 
   unsigned char bits[kQueries][kBlocks];
+  unsigned char offsets[kQueries];  ///< where key 0 stands in its block
 
   /// Of query 0 and key 0: draw `first` of the layer; the next query's is `stride` later.
   __device__ void draw(const DrawKey& key, std::uint64_t layer, std::uint32_t threshold, std::int64_t first,
                        std::int64_t stride) {
     for (int i = static_cast<int>(threadIdx.x); i < kQueries * kBlocks; i += static_cast<int>(blockDim.x)) {
       const int query = i / kBlocks, block = i % kBlocks;
-      const std::int64_t block_of_query = (first + query * stride) / kDrawsOfBlock;
-      const DrawnWords words = draw_words(key, layer, static_cast<std::uint32_t>(block_of_query + block));
+      const std::int64_t draw = first + query * stride;
+      const DrawnWords words = draw_words(key, layer, static_cast<std::uint32_t>(draw / kDrawsOfBlock + block));
       unsigned kept = 0;
 #pragma unroll
       for (int word = 0; word < 4; ++word) {
@@ -123,10 +124,11 @@ struct KeptWeights {
         kept |= (words[word] >> 16 < threshold ? 0u : 1u) << (2 * word + 1);
       }
       bits[query][block] = static_cast<unsigned char>(kept);
+      if (block == 0) offsets[query] = static_cast<unsigned char>(draw % kDrawsOfBlock);
     }
   }
-  __device__ bool at(int query, int key, std::int64_t first, std::int64_t stride) const {
-    const unsigned offset = static_cast<unsigned>(first + query * stride) % kDrawsOfBlock + static_cast<unsigned>(key);
+  __device__ bool at(int query, int key) const {
+    const int offset = offsets[query] + key;
     return (bits[query][offset / kDrawsOfBlock] >> (offset % kDrawsOfBlock) & 1) != 0;
   }
 };
