@@ -42,7 +42,7 @@ void sum_my_gradients(const BatchNormGradInputs& in, void* dresidual, const RowL
     return [in, dresidual, column = affine.column<V>(i)](std::int64_t at) {
       const V x = read<V>(values_at<T>(in.x) + at), y = kMask == Mask::kFromY ? read<V>(values_at<T>(in.y) + at) : V{};
       const V g = masked<kMask, T>(read<V>(values_at<T>(in.dy) + at), x, y, column);
-      if constexpr (kResidual) write(values_at<T>(dresidual) + at, g);
+      if (kResidual) write(values_at<T>(dresidual) + at, g);
       return Terms<V>{g, g * (x - column.mean)};
     };
   };
