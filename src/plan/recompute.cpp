@@ -78,7 +78,8 @@ class Chooser {
     };
     const bool recomputing_helps = fits_limit(min_bytes, memory_);
     const std::string libraries =
-        use_.library_bytes == 0 ? "" : fmt::format(" ({} of it for CUDA and NCCL)", human_bytes(use_.library_bytes));
+        use_.gpu_library_bytes == 0 ? ""
+                                    : fmt::format(" ({} of it for CUDA and NCCL)", human_bytes(use_.gpu_library_bytes));
     const std::string others = "a smaller batch.micro, more grid.stages";
     refuse(
         "memory.limit_gib = {}: cells {} take {} per rank{} with memory.recompute = {}, at least {} with cell. "

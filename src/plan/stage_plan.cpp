@@ -83,7 +83,7 @@ StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
           .frames = frame_bytes,
           .recomputed = plan.recomputed_bytes,
           .working = plan.scratch_bytes + 2 * plan.inner_gradient_bytes + kGradientBuffers * boundary_bytes,
-          .libraries = use.library_bytes};
+          .libraries = use.gpu_library_bytes};
 }
 
 }  // namespace convoy

@@ -73,7 +73,7 @@ struct StageUse {
   std::int64_t num_leaves = 1;  ///< micro-batches per replica and step
   std::int64_t num_replicas = 1;
   std::int64_t num_slots = 1;  ///< of the optimizer, and the moving average
-  std::int64_t library_bytes = 0;
+  std::int64_t gpu_library_bytes = 0;
 };
 
 /// Memory of one rank of the stage.

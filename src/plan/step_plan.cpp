@@ -268,7 +268,7 @@ StageUse StepPlan::stage_use() const {
   return {.num_leaves = micro_batches_of(busiest_replica()).size(),
           .num_replicas = grid_.replicas,
           .num_slots = num_slots(),
-          .library_bytes = spec_.on_gpu ? gpu_library_bytes(grid_, num_chunks()) : 0};
+          .gpu_library_bytes = spec_.on_gpu ? gpu_library_bytes(grid_, num_chunks()) : 0};
 }
 
 std::int64_t StepPlan::num_recomputed(std::int64_t stage) const {
