@@ -119,7 +119,7 @@ std::string format_topics(Names topics, int columns) {
 /// The whole page.
 std::string format_all(int columns) {
   const auto say = [columns](const std::string& text) { return paragraph(text, {}, columns) + "\n"; };
-  return say("Convoy trains residual networks, cut over the ranks of mpirun or srun.") +
+  return say("Convoy trains networks, cut over the ranks of mpirun or srun.") +
          paragraph("convoy COMMAND [FILE.cfg ...] [--section.key=value ...]", {.first = 2, .others = 6}, columns) +
          paragraph("mpirun -n 4 convoy train input/fashion_resnet20.cfg --grid.stages=2 --run.directory=runs/a",
                    {.first = 2, .others = 6}, columns) +

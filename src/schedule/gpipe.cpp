@@ -18,4 +18,8 @@ Schedule make_gpipe(const PipelineSpec& spec) {
   });
 }
 
+std::int64_t gpipe_in_flight(const PipelineSpec& spec, std::int64_t /*stage*/) {
+  return spec.micro_batches;
+}
+
 }  // namespace convoy

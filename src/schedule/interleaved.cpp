@@ -25,13 +25,15 @@ namespace convoy {
 
 namespace {
 
+std::int64_t num_groups(const PipelineSpec& spec) {
+  return std::max<std::int64_t>(1, spec.micro_batches / spec.stages);
+}
+
 schedule::OrderRule rule_of(const PipelineSpec& spec) {
-  const std::int64_t p = spec.stages, m = spec.micro_batches, v = spec.chunks;
-  const std::int64_t num_groups = std::max<std::int64_t>(1, m / p);
-  const std::int64_t largest = (m + num_groups - 1) / num_groups;
+  const std::int64_t m = spec.micro_batches, v = spec.chunks, groups = num_groups(spec);
   schedule::OrderRule rule;
-  for (std::int64_t group = 0; group < num_groups; ++group) {
-    const std::int64_t begin = group * m / num_groups, end = (group + 1) * m / num_groups;
+  for (std::int64_t group = 0; group < groups; ++group) {
+    const std::int64_t begin = group * m / groups, end = (group + 1) * m / groups;
     for (std::int64_t chunk = 0; chunk < v; ++chunk) {
       for (std::int64_t i = begin; i < end; ++i) {
         rule.forward.push_back({chunk, i});
@@ -39,8 +41,7 @@ schedule::OrderRule rule_of(const PipelineSpec& spec) {
       }
     }
   }
-  for (std::int64_t s = 0; s < p; ++s)
-    rule.max_ahead.push_back(std::min(2 * (p - s - 1) + (v - 1) * largest + 1, v * m));
+  for (std::int64_t s = 0; s < spec.stages; ++s) rule.max_ahead.push_back(interleaved_in_flight(spec, s));
   return rule;
 }
 
@@ -50,6 +51,12 @@ Schedule make_interleaved(const PipelineSpec& spec) {
   schedule::check(spec);
   const schedule::OrderRule rule = rule_of(spec);
   return schedule::build_fastest(spec, {schedule::orders_in_turns(rule, {}), schedule::list_schedule(spec, rule)});
+}
+
+std::int64_t interleaved_in_flight(const PipelineSpec& spec, std::int64_t stage) {
+  const std::int64_t p = spec.stages, m = spec.micro_batches, v = spec.chunks;
+  const std::int64_t largest = (m + num_groups(spec) - 1) / num_groups(spec);
+  return std::min(2 * (p - stage - 1) + (v - 1) * largest + 1, v * m);
 }
 
 }  // namespace convoy

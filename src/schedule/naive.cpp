@@ -19,4 +19,8 @@ Schedule make_naive(const PipelineSpec& spec) {
   });
 }
 
+std::int64_t naive_in_flight(const PipelineSpec& /*spec*/, std::int64_t /*stage*/) {
+  return 1;
+}
+
 }  // namespace convoy

@@ -25,4 +25,8 @@ Schedule make_1f1b(const PipelineSpec& spec) {
   });
 }
 
+std::int64_t in_flight_of_1f1b(const PipelineSpec& spec, std::int64_t stage) {
+  return std::min(spec.stages - stage, spec.micro_batches);
+}
+
 }  // namespace convoy

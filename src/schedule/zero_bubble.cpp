@@ -13,6 +13,7 @@
 /// Three orders are made and the fastest taken: by simulated time, with weights in the gaps; the paper's, where the
 /// weights follow s backwards later, which costs that are almost equal prefer; and 1F1B's own, where they follow
 /// at once, which is never slower than 1F1B, because each gradient leaves earlier and nothing else changes.
+#include <algorithm>
 #include <numeric>
 
 #include "schedule/orders.h"
@@ -42,6 +43,10 @@ Schedule make_zero_bubble(const PipelineSpec& spec) {
   std::iota(by_stage.begin(), by_stage.end(), 0);
   return schedule::build_fastest(spec, {schedule::list_schedule(spec, rule), schedule::orders_in_turns(rule, by_stage),
                                         schedule::orders_in_turns(rule, at_once)});
+}
+
+std::int64_t zero_bubble_in_flight(const PipelineSpec& spec, std::int64_t /*stage*/) {
+  return std::min(spec.stages, spec.micro_batches);
 }
 
 }  // namespace convoy

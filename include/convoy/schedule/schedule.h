@@ -40,41 +40,59 @@ struct PipelineSpec {
 ///     after it.
 using Schedule = std::vector<StageProgram>;
 
-Schedule make_naive(const PipelineSpec& spec);  ///< one micro-batch at a time through all stages; 1 in flight
-Schedule make_gpipe(const PipelineSpec& spec);  ///< fill, drain; all micro-batches in flight
-Schedule make_1f1b(const PipelineSpec& spec);   ///< stage s holds at most min(stages - s, micro_batches) in flight
+/// Beside each schedule is what it promises of memory: the most micro-batches in flight in a stage, over all its
+/// chunks.
+Schedule make_naive(const PipelineSpec& spec);  ///< one micro-batch at a time through all stages
+std::int64_t naive_in_flight(const PipelineSpec& spec, std::int64_t stage);  ///< 1
+
+Schedule make_gpipe(const PipelineSpec& spec);  ///< all micro-batches forward, then all backward
+std::int64_t gpipe_in_flight(const PipelineSpec& spec, std::int64_t stage);  ///< all
+
+Schedule make_1f1b(const PipelineSpec& spec);                                  ///< one forward, one backward in turn
+std::int64_t in_flight_of_1f1b(const PipelineSpec& spec, std::int64_t stage);  ///< min(stages - stage, micro_batches)
 
 /// Several chunks per stage: a v-th of 1F1B's bubble. Narayanan et al. 2021, for any number of micro-batches.
 /// Micro-batches go through the chunks in max(1, floor(m / p)) groups, of g at most: p where p divides m, else up to 2p
-/// - 1. Stage s holds at most min(2 (p - s - 1) + (v - 1) g + 1, v m) in flight, over all its chunks.
+/// - 1.
 /// With m >= p and equal costs, a stage's bubble is (p - 1) (forward + backward) of one chunk; where g > p + 2, up to
 /// g - p - 2 backwards of one chunk more, in which a gradient waits for a buffer.
 Schedule make_interleaved(const PipelineSpec& spec);
+/// min(2 (p - s - 1) + (v - 1) g + 1, v m) in stage s.
+std::int64_t interleaved_in_flight(const PipelineSpec& spec, std::int64_t stage);
 
 /// Data gradients first, weight gradients where there is time: ZB-H1. Qi et al. 2023.
-/// In flight, until BackwardWeight is done: at most min(p, m) in every stage, which is what 1F1B's first stage holds.
-/// (Held to 1F1B's p - s in each stage, the last could delay no BackwardWeight, and the bubble would be
-/// (p - 1) (forward + data gradient).)
 /// With m >= p and stages of equal cost, the weight gradient no longer than forward and the data gradient, the step's
 /// bubble is at most (p - 1) (forward + data gradient - weight gradient): a third of 1F1B's where all three are equal.
 /// At any costs, where exchanges take no time and a joint Backward takes the sum of both, it simulates (without
 /// buffering) no slower than 1F1B.
 Schedule make_zero_bubble(const PipelineSpec& spec);
+/// min(p, m) in every stage, until BackwardWeight is done: what 1F1B's first stage holds. (Held to 1F1B's p - s in each
+/// stage, the last could delay no BackwardWeight, and the bubble would be (p - 1) (forward + data gradient).)
+std::int64_t zero_bubble_in_flight(const PipelineSpec& spec, std::int64_t stage);
 
 /// What the rest of the program knows of each kind: the one list of schedules.
 struct ScheduleTraits {
   ScheduleKind kind;
   Schedule (*make)(const PipelineSpec& spec);
+  std::int64_t (*max_in_flight)(const PipelineSpec& spec, std::int64_t stage);
   bool has_chunks = false;       ///< takes several chunks per stage (schedule.chunks)
   bool splits_backward = false;  ///< into BackwardInput and BackwardWeight
   bool follows_costs = false;    ///< its order depends on PipelineSpec::costs
 };
 inline constexpr ScheduleTraits kSchedules[] = {
-    {.kind = ScheduleKind::kNaive, .make = make_naive},
-    {.kind = ScheduleKind::kGpipe, .make = make_gpipe},
-    {.kind = ScheduleKind::k1F1B, .make = make_1f1b},
-    {.kind = ScheduleKind::kInterleaved, .make = make_interleaved, .has_chunks = true, .follows_costs = true},
-    {.kind = ScheduleKind::kZeroBubble, .make = make_zero_bubble, .splits_backward = true, .follows_costs = true},
+    {.kind = ScheduleKind::kNaive, .make = make_naive, .max_in_flight = naive_in_flight},
+    {.kind = ScheduleKind::kGpipe, .make = make_gpipe, .max_in_flight = gpipe_in_flight},
+    {.kind = ScheduleKind::k1F1B, .make = make_1f1b, .max_in_flight = in_flight_of_1f1b},
+    {.kind = ScheduleKind::kInterleaved,
+     .make = make_interleaved,
+     .max_in_flight = interleaved_in_flight,
+     .has_chunks = true,
+     .follows_costs = true},
+    {.kind = ScheduleKind::kZeroBubble,
+     .make = make_zero_bubble,
+     .max_in_flight = zero_bubble_in_flight,
+     .splits_backward = true,
+     .follows_costs = true},
 };
 
 const ScheduleTraits& traits_of(ScheduleKind kind);
