@@ -72,7 +72,8 @@ StagePlan plan_stage(const Network& network, const StagePlanSpec& spec);
 struct StageUse {
   std::int64_t num_leaves = 1;  ///< micro-batches per replica and step
   std::int64_t num_replicas = 1;
-  std::int64_t num_slots = 1;  ///< of the optimizer, and the moving average
+  std::int64_t num_slots = 1;        ///< of the optimizer, and the moving average
+  std::int64_t trips_of_update = 5;  ///< reads and writes of memory for each value, norms and moving average included
   std::int64_t gpu_library_bytes = 0;
 };
 

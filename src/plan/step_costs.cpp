@@ -19,9 +19,6 @@ constexpr double kTripsOfLoss = 3;  // logits read twice, their gradient written
 double trips_of_fold(std::int64_t replicas) {
   return static_cast<double>(replicas) + 1;
 }
-double trips_of_update(std::int64_t slots) {
-  return 3 + 2 * static_cast<double>(slots);
-}  // gradient, weight, state
 
 class StepCosts {
  public:
@@ -79,7 +76,7 @@ class StepCosts {
     for (const ArenaEntry& entry : stage.layout.entries)
       if (entry.spec.is_packed && entry.offset >= bucket.begin && entry.offset < bucket.end)
         packed += entry.spec.count() * kFloatBytes;
-    cost.update_seconds = seconds(slice, trips_of_update(use_.num_slots)) + seconds(packed, kTripsOfPacking);
+    cost.update_seconds = seconds(slice, static_cast<double>(use_.trips_of_update)) + seconds(packed, kTripsOfPacking);
     return cost;
   }
 

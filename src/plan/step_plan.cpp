@@ -264,10 +264,17 @@ std::int64_t StepPlan::num_slots() const {
   return num_optimizer_slots(spec_.optimizer.kind) + (spec_.ema_decay > 0 ? 1 : 0);
 }
 
+std::int64_t StepPlan::trips_of_update() const {
+  constexpr std::int64_t kOfAverage = 2, kOfClipping = 1;
+  return convoy::trips_of_update(spec_.optimizer.kind) + (spec_.ema_decay > 0 ? kOfAverage : 0) +
+         (spec_.clip_norm > 0 ? kOfClipping : 0);
+}
+
 StageUse StepPlan::stage_use() const {
   return {.num_leaves = micro_batches_of(busiest_replica()).size(),
           .num_replicas = grid_.replicas,
           .num_slots = num_slots(),
+          .trips_of_update = trips_of_update(),
           .gpu_library_bytes = spec_.on_gpu ? gpu_library_bytes(grid_, num_chunks()) : 0};
 }
 

@@ -90,6 +90,7 @@ class StepPlan {
   std::int64_t num_recomputed(std::int64_t stage) const;
   /// Of the optimizer, and the moving average.
   std::int64_t num_slots() const;
+  std::int64_t trips_of_update() const;  ///< StageUse's
 
  private:
   bool splits_backward() const { return traits_of(schedule_kind()).splits_backward; }

@@ -46,8 +46,9 @@ class Optimizer {
   virtual void update(const UpdateArguments& args) = 0;
 };
 
-/// Before there is one: how many slots it keeps.
+/// Before there is one: how many slots it keeps, and how often an update reads or writes memory for each value.
 std::int64_t num_optimizer_slots(OptimizerKind kind);
+std::int64_t trips_of_update(OptimizerKind kind);
 
 /// Which norms of a tensor its update needs, with those of the weights.
 enum class TensorNorms { kNone, kOfGradients, kOfDirections };

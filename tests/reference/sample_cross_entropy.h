@@ -17,12 +17,12 @@ struct SampleScores {
   Array loss, num_correct, num_labels;
 };
 
-/// log softmax(z)[k] of the row that begins at z.
-inline long double log_probability(const double* z, std::int64_t num_classes, std::int64_t k) {
+/// log of the sum of exp(z), z being the row that begins there: log softmax(z)[k] is z[k] less that.
+inline long double log_sum(const double* z, std::int64_t num_classes) {
   const long double max = *std::max_element(z, z + num_classes);
   long double sum = 0;
   for (std::int64_t i = 0; i < num_classes; ++i) sum += std::exp(z[i] - max);
-  return z[k] - max - std::log(sum);
+  return max + std::log(sum);
 }
 
 inline SampleScores sample_scores(const ops::SampleCrossEntropySpec& spec, const std::vector<std::int32_t>& labels,
@@ -35,7 +35,7 @@ inline SampleScores sample_scores(const ops::SampleCrossEntropySpec& spec, const
       const std::int32_t label = labels[index(row)];
       if (label == ops::kNoLabel) continue;
       const double* z = logits.data() + row * spec.num_classes;
-      loss -= log_probability(z, spec.num_classes, label);
+      loss -= z[label] - log_sum(z, spec.num_classes);
       scores.num_correct[index(n)] += std::max_element(z, z + spec.num_classes) - z == label ? 1 : 0;
       scores.num_labels[index(n)] += 1;
     }
@@ -53,8 +53,9 @@ inline Array sample_gradient(const ops::SampleCrossEntropySpec& spec, const std:
     if (label == ops::kNoLabel) continue;
     const std::size_t n = index(row / spec.num_rows);
     const double* z = logits.data() + row * spec.num_classes;
+    const long double log_of_sum = log_sum(z, spec.num_classes);
     for (std::int64_t k = 0; k < spec.num_classes; ++k) {
-      const long double p = std::exp(log_probability(z, spec.num_classes, k));
+      const long double p = std::exp(z[k] - log_of_sum);
       dlogits[index(row * spec.num_classes + k)] =
           static_cast<double>(dloss[n] / num_labels[n] * (p - (k == label ? 1 : 0)));
     }

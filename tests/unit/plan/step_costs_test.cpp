@@ -119,6 +119,29 @@ TEST(StepCosts, OfMemoryAreBytesAtItsRate) {
   EXPECT_EQ(cost.buckets[0].fold_seconds, 0) << "one replica";
 }
 
+TEST(StepCosts, OfAnUpdateAreWhatItsOptimizerReadsAndWrites) {
+  RuntimeSpec spec = runtime();
+  spec.bucket_mib = 1000;
+  spec.machine->rates.memory_bytes_per_second = 4;  // a float a second
+  const auto seconds_per_value = [&] {
+    const StepPlan plan(spec, {.stages = 1, .replicas = 1});
+    double seconds = 0;
+    for (const BucketCost& bucket : plan.costs().chunks[0].buckets) seconds += bucket.update_seconds;
+    return seconds / static_cast<double>(plan.stages()[0].layout.count);
+  };
+  const double sgd = seconds_per_value();
+  const auto more_than_sgd = [&](OptimizerKind kind) {
+    spec.optimizer.kind = kind;
+    return seconds_per_value() - sgd;
+  };
+  EXPECT_NEAR(more_than_sgd(OptimizerKind::kAdam), 2, 1e-9) << "a second slot";
+  EXPECT_NEAR(more_than_sgd(OptimizerKind::kLars), 2, 1e-9) << "norms of gradients and weights";
+  EXPECT_NEAR(more_than_sgd(OptimizerKind::kLamb), 2 + 2 + 3, 1e-9) << "directions, written down for their norms";
+  spec.clip_norm = 1;
+  spec.ema_decay = 0.9;
+  EXPECT_NEAR(more_than_sgd(OptimizerKind::kSgd), 1 + 2, 1e-9) << "the gradients' norm, and the moving average";
+}
+
 TEST(StepCosts, TellWhichStagesShareCores) {
   RuntimeSpec spec = runtime();
   const auto shared = [&](const GridShape& grid, const NodeLoad& node) {
