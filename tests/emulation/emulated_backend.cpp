@@ -2,6 +2,8 @@
 /// like any kernel.
 #include "emulation/emulated_backend.h"
 
+#include <algorithm>
+
 #include "device/cuda/check.h"
 #include "device/cuda/cuda_device.h"
 #include "ops/check_spec.h"

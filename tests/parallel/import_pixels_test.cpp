@@ -1,5 +1,6 @@
 /// A folder of photographs, an import of it as pixels and one of its files: an evaluation sees the same bytes of all
 /// three.
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>

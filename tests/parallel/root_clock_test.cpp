@@ -1,6 +1,7 @@
 /// Rank 0's clock seen from all ranks: the true one, and made-up ones whose offset and drift are known.
 #include "convoy/comm/root_clock.h"
 
+#include <algorithm>
 #include <cmath>
 #include <thread>
 

@@ -1,6 +1,7 @@
 /// The sharded update equals one rank's update of everything, bit for bit, for any number of replicas.
 #include "update/sharded_update.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <map>

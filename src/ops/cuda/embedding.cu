@@ -1,5 +1,6 @@
 /// Embeddings on a GPU: bound by memory. Backward sorts the words by their tokens and cuts them into segments of a
 /// fixed number of words, however often a token occurs.
+#include <algorithm>
 #include <memory>
 #include <vector>
 

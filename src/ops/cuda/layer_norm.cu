@@ -1,4 +1,5 @@
 /// Layer normalisation on a GPU: bound by memory. Rows are the work of teams; sums over rows that of tiles of columns.
+#include <algorithm>
 #include <memory>
 
 #include "convoy/ops/layer_norm.h"

@@ -1,6 +1,7 @@
 /// Random numbers: the right function, uniform in every use, and the same whoever asks in whatever order.
 #include "convoy/base/random.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>

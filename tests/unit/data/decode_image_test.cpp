@@ -1,6 +1,7 @@
 /// Every kind of JPEG and PNG comes out as the pixels that went in; what claims too much or is cut off is refused.
 #include "data/images/decode_image.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <functional>

@@ -1,6 +1,7 @@
 /// What an Exif segment says of how a picture is held, and what says nothing.
 #include "data/images/orientation.h"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 

@@ -1,6 +1,7 @@
 /// What is written as shards is read back, from any number of them; what does not belong together is refused by name.
 #include "convoy/io/dataset.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>

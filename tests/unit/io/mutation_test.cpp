@@ -1,5 +1,6 @@
 /// Thousands of damaged checkpoints, shards and safetensors files: no changed byte passes that a hash protects, all
 /// else is read as what it is or refused by name; none crashes, hangs or takes the machine's memory.
+#include <algorithm>
 #include <numeric>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 /// Shards of texts: tokens come back in 16 bits or 32, with the vocabulary that they are of.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <numeric>

@@ -1,6 +1,7 @@
 /// Traces as viewers read them.
 #include "convoy/io/trace.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>

@@ -1,6 +1,7 @@
 /// Parameters move between file and device order unharmed, and start from keyed random numbers.
 #include "convoy/model/parameter.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 

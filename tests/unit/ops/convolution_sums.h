@@ -2,6 +2,8 @@
 /// before; against double loops.
 #pragma once
 
+#include <algorithm>
+
 #include "reference/convolution.h"
 #include "unit/ops/op_test.h"
 

@@ -1,4 +1,5 @@
 /// ElementwiseOps: exact against float32 arithmetic rounded at every step, and free of position.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <span>

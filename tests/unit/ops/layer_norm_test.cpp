@@ -1,6 +1,8 @@
 /// LayerNormOp against its definition.
 #include "reference/layer_norm.h"
 
+#include <algorithm>
+
 #include "unit/ops/op_test.h"
 
 namespace convoy {

@@ -1,6 +1,7 @@
 /// The gradient tree adds in one order, wherever the leaves are computed.
 #include "update/gradient_tree.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numeric>

@@ -1,6 +1,7 @@
 /// Learning-rate schedules against their definitions, and one-cycle against values printed by PyTorch's.
 #include "update/learning_rate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <vector>

@@ -1,6 +1,7 @@
 /// Optimizers against numbers of torch.optim, and LARS and LAMB against their algorithms in double loops.
 #include "update/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
