@@ -98,7 +98,7 @@ def read_texts(shard):
     rows = [all_tokens[begin:end][:length] for begin, end in zip(offsets, offsets[1:])]
     return {
         "tokens": torch.tensor([row + [0] * (length - len(row)) for row in rows]),
-        "lengths": torch.tensor([len(row) for row in rows]), "labels": labels, "words": words,
+        "length": torch.tensor([len(row) for row in rows]), "label": labels, "words": words,
     }  # fmt: skip
 
 
@@ -123,17 +123,18 @@ def logits_of(net, texts):
     """In float64, so that the roundings compared are Convoy's alone."""
     net = net.double().eval()
     with torch.no_grad():
-        return net(texts["tokens"], texts["lengths"])
+        return net(texts)
 
 
 def train(net, texts):
     net.train()
     optimizer = torch.optim.AdamW(net.parameters(), lr=0.003)
     for _ in range(STEPS):
-        chosen = torch.randint(len(texts["labels"]), (16,))
+        chosen = torch.randint(len(texts["label"]), (16,))
         optimizer.zero_grad()
-        logits = net(texts["tokens"][chosen], texts["lengths"][chosen])
-        torch.nn.functional.cross_entropy(logits, texts["labels"][chosen]).backward()
+        batch = {key: texts[key][chosen] for key in ("tokens", "length", "label")}
+        _, loss = net.outputs_and_loss(batch)
+        loss.backward()
         optimizer.step()
     net.float()  # as weights are stored
 
