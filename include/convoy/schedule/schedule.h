@@ -52,8 +52,8 @@ Schedule make_1f1b(const PipelineSpec& spec);                                  /
 std::int64_t in_flight_of_1f1b(const PipelineSpec& spec, std::int64_t stage);  ///< min(stages - stage, micro_batches)
 
 /// Several chunks per stage: a v-th of 1F1B's bubble. Narayanan et al. 2021, for any number of micro-batches.
-/// Micro-batches go through the chunks in max(1, floor(m / p)) groups, of g at most: p where p divides m, else up to 2p
-/// - 1.
+/// Micro-batches go through the chunks in max(1, floor(m / p)) groups, of at most g: p where p divides m, else up to
+/// 2p - 1.
 /// With m >= p and equal costs, a stage's bubble is (p - 1) (forward + backward) of one chunk; where g > p + 2, up to
 /// g - p - 2 backwards of one chunk more, in which a gradient waits for a buffer.
 Schedule make_interleaved(const PipelineSpec& spec);
@@ -74,7 +74,7 @@ std::int64_t zero_bubble_in_flight(const PipelineSpec& spec, std::int64_t stage)
 struct ScheduleTraits {
   ScheduleKind kind;
   Schedule (*make)(const PipelineSpec& spec);
-  std::int64_t (*max_in_flight)(const PipelineSpec& spec, std::int64_t stage);
+  std::int64_t (*max_in_flight)(const PipelineSpec& spec, std::int64_t stage);  ///< its promise of memory
   bool has_chunks = false;       ///< takes several chunks per stage (schedule.chunks)
   bool splits_backward = false;  ///< into BackwardInput and BackwardWeight
   bool follows_costs = false;    ///< its order depends on PipelineSpec::costs

@@ -21,8 +21,8 @@ MPI_Comm start(int* argc, char*** argv) {
   // a stream. 8 unless the environment says more before CUDA starts, which an MPI that knows GPUs does in MPI_Init; 32
   // is the most there are.
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
-  // What no launcher started is one rank, which speaks to itself alone: for others Open MPI 5 would leave 72 KB in
-  // /dev/shm, and Open MPI 4 would sleep for a second when it ends ("ofi").
+  // What no launcher started is one rank, which sends messages to itself alone. Ready to send to others, too, Open MPI
+  // 5 would leave 72 KB in /dev/shm, and Open MPI 4 would sleep for a second at its end (in its "ofi" component).
   const bool launched = std::getenv("PMIX_RANK") != nullptr || std::getenv("PMI_RANK") != nullptr;
   if (!launched) setenv("OMPI_MCA_btl", "self", 0);
   int provided = MPI_THREAD_SINGLE;
