@@ -54,6 +54,10 @@ void check<ConvolutionOp>(const ConvolutionSpec& spec) {
   if (spec.num_filters < 1) {
     fail("convolution of {}: {} filters, at least 1 needed", to_string(spec.x), spec.num_filters);
   }
+  if (spec.groups < 1 || spec.x.c % spec.groups != 0 || spec.num_filters % spec.groups != 0) {
+    fail("convolution of {} by {} filters in {} groups: the groups must divide channels and filters", to_string(spec.x),
+         spec.num_filters, spec.groups);
+  }
 }
 
 template <>

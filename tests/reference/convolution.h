@@ -11,6 +11,7 @@ namespace convoy::reference {
 template <typename Body>
 void for_each_product(const ops::ConvolutionSpec& spec, Body&& body) {
   const Shape x = spec.x, y = spec.y();
+  const std::int64_t channels = spec.filter_channels(), filters = y.c / spec.groups;  // of a group
   for (std::int64_t n = 0; n < y.n; ++n)
     for (std::int64_t p = 0; p < y.h; ++p)
       for (std::int64_t q = 0; q < y.w; ++q)
@@ -19,9 +20,9 @@ void for_each_product(const ops::ConvolutionSpec& spec, Body&& body) {
             for (std::int64_t s = 0; s < spec.kernel; ++s) {
               const std::int64_t h = p * spec.stride - spec.padding + r, w = q * spec.stride - spec.padding + s;
               if (h < 0 || h >= x.h || w < 0 || w >= x.w) continue;
-              for (std::int64_t c = 0; c < x.c; ++c) {
-                body(index(((n * x.h + h) * x.w + w) * x.c + c),
-                     index(((k * spec.kernel + r) * spec.kernel + s) * x.c + c),
+              for (std::int64_t c = 0; c < channels; ++c) {
+                body(index(((n * x.h + h) * x.w + w) * x.c + k / filters * channels + c),
+                     index(((k * spec.kernel + r) * spec.kernel + s) * channels + c),
                      index(((n * y.h + p) * y.w + q) * y.c + k));
               }
             }

@@ -37,7 +37,9 @@ Descriptors descriptors_of(const ops::ConvolutionSpec& spec) {
   const Shape& x = spec.x;
   const Shape y = spec.y();
   return {.x = any({x.n, x.c, x.h, x.w}),
-          .w = any({spec.num_filters, x.c, spec.kernel, spec.kernel}),
+          .w = any(spec.groups == 1 ? memory::dims{spec.num_filters, x.c, spec.kernel, spec.kernel}
+                                    : memory::dims{spec.groups, spec.num_filters / spec.groups, spec.filter_channels(),
+                                                   spec.kernel, spec.kernel}),
           .y = any({y.n, y.c, y.h, y.w}),
           .stride = {spec.stride, spec.stride},
           .padding = {spec.padding, spec.padding}};

@@ -1,4 +1,4 @@
-/// The contract of 2-d convolution without bias: forward, data gradient, weight gradient.
+/// The contract of 2-d convolution without bias, whole or in groups: forward, data gradient, weight gradient.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,9 @@
 
 namespace convoy::ops {
 
-/// Square kernels, equal stride and zero padding on both axes: what residual networks use.
+/// Square kernels, equal stride and zero padding on both axes: what residual networks use. In groups: the channels of x
+/// and the filters are divided into equal runs, and a filter sees the channels of its own group alone (Xie et al. 2016,
+/// "Aggregated residual transformations"); groups = C is a depthwise convolution.
 struct ConvolutionSpec {
   Shape x;                       ///< (N,H,W,C)
   std::int64_t num_filters = 0;  ///< K
@@ -20,12 +22,15 @@ struct ConvolutionSpec {
   /// x = relu(bn(a)) without a residual: the backward may go on through both (ConvolutionOp::sums_gradients), the
   /// forward begin before them (ConvolutionOp::normalises).
   bool x_is_normalised = false;
+  std::int64_t groups = 1;  ///< G, which divides C and K
 
+  /// C/G: what a filter sees of x.
+  std::int64_t filter_channels() const { return x.c / groups; }
   /// (N,P,Q,K), P = (H + 2 padding - R) / stride + 1. May be smaller than 1 where the kernel does not fit.
   Shape y() const {
     return {x.n, (x.h + 2 * padding - kernel) / stride + 1, (x.w + 2 * padding - kernel) / stride + 1, num_filters};
   }
-  std::int64_t weight_count() const { return num_filters * kernel * kernel * x.c; }
+  std::int64_t weight_count() const { return num_filters * kernel * kernel * filter_channels(); }
   /// Multiply-adds of one forward pass, counted as two operations each.
   double forward_flop() const { return 2.0 * static_cast<double>(y().pixels()) * static_cast<double>(weight_count()); }
 };
@@ -53,7 +58,7 @@ struct NormalisedInputGradients {
   float* dbeta = nullptr;
 };
 
-/// y  = conv(x, w)         x (N,H,W,C)   w (K,R,S,C)   y (N,P,Q,K)
+/// y  = conv(x, w)         x (N,H,W,C)   w (K,R,S,C/G)   y (N,P,Q,K)
 /// dx = conv_input(dy, w)  overwritten
 /// dw = conv_weight(x, dy) overwritten: the sum over the samples of this micro-batch; a GPU may round it to spec.type
 /// dw is float32, all else of spec.type; accumulated in float32. The same bits for the same inputs and number of
@@ -65,8 +70,8 @@ class ConvolutionOp {
 
   virtual ~ConvolutionOp() = default;
 
-  /// Takes w (K,R,S,C) into the layout in which forward and backward_input want it. Call after every change of w, which
-  /// stays where it is until the next call: an operation that likes (K,R,S,C) reads it in place.
+  /// Takes w (K,R,S,C/G) into the layout in which forward and backward_input want it. Call after every change of w,
+  /// which stays where it is until the next call: an operation that likes this order reads it in place.
   virtual void load_weights(const void* w) = 0;
   virtual void forward(const void* x, void* y) = 0;
   /// Whether this device has an engine that sums while it computes, and is the faster for it.

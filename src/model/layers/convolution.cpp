@@ -14,7 +14,8 @@ Value convolution(const std::string& name, const Value& x, const ConvolutionSett
                                   .kernel = settings.kernel,
                                   .stride = settings.stride,
                                   .padding = settings.padding,
-                                  .type = cell.type()};
+                                  .type = cell.type(),
+                                  .groups = settings.groups};
   return cell.add(std::make_unique<Convolution>(cell.memory(), cell.parameter_name(name), spec), {{&x.tensor()}},
                   {.spec = {spec.y(), cell.type()}});
 }
@@ -29,10 +30,10 @@ Value convolution_1x1(const std::string& name, const Value& x, std::int64_t num_
 
 Convolution::Convolution(CellMemory& memory, const std::string& name, const ops::ConvolutionSpec& spec)
     : spec_(spec),
-      // He et al. 2015, "Delving deep", fan-out: variance 2 / (K R S)
+      // He et al. 2015, "Delving deep", fan-out: variance 2 / (K R S), whatever the groups, as in torchvision
       weight_(memory.parameter(
           {.name = name + ".weight",
-           .dims = {spec.num_filters, spec.x.c, spec.kernel, spec.kernel},
+           .dims = {spec.num_filters, spec.filter_channels(), spec.kernel, spec.kernel},
            .initial = {InitialValues::Kind::kNormal,
                        std::sqrt(2.0 / static_cast<double>(spec.num_filters * spec.kernel * spec.kernel))},
            .file_order = FileOrder::kChannelsBeforePixels,

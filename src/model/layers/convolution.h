@@ -13,9 +13,10 @@ struct ConvolutionSettings {
   std::int64_t kernel = 1;       ///< R = S
   std::int64_t stride = 1;
   std::int64_t padding = 0;
+  std::int64_t groups = 1;  ///< G: a filter sees C/G channels
 };
 
-/// y = conv(x, w)    x (N,H,W,C)   w (K,R,S,C): NAME.weight   y (N,P,Q,K)
+/// y = conv(x, w)    x (N,H,W,C)   w (K,R,S,C/G): NAME.weight   y (N,P,Q,K)
 Value convolution(const std::string& name, const Value& x, const ConvolutionSettings& settings);
 /// 3x3, padded: the same size at stride 1.
 Value convolution_3x3(const std::string& name, const Value& x, std::int64_t num_filters, std::int64_t stride = 1);

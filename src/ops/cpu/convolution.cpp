@@ -25,18 +25,29 @@ using BackwardWeight = dnnl::convolution_backward_weights;
 // oneDNN may choose among its direct algorithms (never Winograd, which rounds more).
 constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
 
+/// Extents of the weights: groups come first, where there are any.
+dnnl::memory::dims weight_dims(const ConvolutionSpec& spec) {
+  if (spec.groups == 1) return {spec.num_filters, spec.x.c, spec.kernel, spec.kernel};
+  return {spec.groups, spec.num_filters / spec.groups, spec.filter_channels(), spec.kernel, spec.kernel};
+}
+
+/// (K,R,S,C/G), as our arenas hold them.
+Tag plain_weights_tag(const ConvolutionSpec& spec) {
+  return spec.groups == 1 ? Tag::ohwi : Tag::gohwi;
+}
+
 /// Layouts of a convolution: activations NHWC, weights as oneDNN likes best.
 struct Layouts {
   explicit Layouts(const ConvolutionSpec& spec)
       : x(dnnl_layout({spec.x.n, spec.x.c, spec.x.h, spec.x.w}, Tag::nhwc, spec.type)),
         y(dnnl_layout({spec.y().n, spec.y().c, spec.y().h, spec.y().w}, Tag::nhwc, spec.type)),
-        any_weights(dnnl_layout({spec.num_filters, spec.x.c, spec.kernel, spec.kernel}, Tag::any, spec.type)),
-        plain_weights(dnnl_layout({spec.num_filters, spec.x.c, spec.kernel, spec.kernel}, Tag::ohwi, spec.type)),
-        any_gradient(dnnl_layout({spec.num_filters, spec.x.c, spec.kernel, spec.kernel}, Tag::any)),
-        plain_gradient(dnnl_layout({spec.num_filters, spec.x.c, spec.kernel, spec.kernel}, Tag::ohwi)) {}
+        any_weights(dnnl_layout(weight_dims(spec), Tag::any, spec.type)),
+        plain_weights(dnnl_layout(weight_dims(spec), plain_weights_tag(spec), spec.type)),
+        any_gradient(dnnl_layout(weight_dims(spec), Tag::any)),
+        plain_gradient(dnnl_layout(weight_dims(spec), plain_weights_tag(spec))) {}
 
   dnnl::memory::desc x, y, any_weights;
-  dnnl::memory::desc plain_weights;                 ///< (K,R,S,C)
+  dnnl::memory::desc plain_weights;                 ///< (K,R,S,C/G)
   dnnl::memory::desc any_gradient, plain_gradient;  ///< of the weights, float32
 };
 
@@ -280,8 +291,8 @@ template <>
 std::unique_ptr<ConvolutionOp> make_op(const ConvolutionSpec& spec, const Resources& resources) {
   DnnlRuntime& runtime = resources.dnnl;
   const std::string what =
-      fmt::format("a convolution of {} by {} filters of {}x{}, stride {}, padding {}", to_string(spec.x),
-                  spec.num_filters, spec.kernel, spec.kernel, spec.stride, spec.padding);
+      fmt::format("a convolution of {} by {} filters of {}x{} in {} groups, stride {}, padding {}", to_string(spec.x),
+                  spec.num_filters, spec.kernel, spec.kernel, spec.groups, spec.stride, spec.padding);
   return create_with_dnnl(runtime, what, [&]() -> std::unique_ptr<ConvolutionOp> {
     if (has_convolution(spec, runtime.engine())) return std::make_unique<DnnlConvolution>(spec, runtime);
     return std::make_unique<WidenedConvolution>(spec, runtime, resources.widening);

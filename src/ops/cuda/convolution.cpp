@@ -18,8 +18,8 @@ CudnnGraph* create(const CudnnGraphSpec& spec, CudnnRuntime& cudnn) {
   CudnnGraph* graph = CudnnGraph::create(spec, cudnn);
   if (graph == nullptr) {
     const ConvolutionSpec& conv = spec.convolution;
-    fail("cuDNN has no deterministic convolution of {} {} by {} filters {}x{}, stride {}, padding {}",
-         to_string(conv.x), to_string(conv.type), conv.num_filters, conv.kernel, conv.kernel, conv.stride,
+    fail("cuDNN has no deterministic convolution of {} {} by {} filters {}x{} in {} groups, stride {}, padding {}",
+         to_string(conv.x), to_string(conv.type), conv.num_filters, conv.kernel, conv.kernel, conv.groups, conv.stride,
          conv.padding);
   }
   return graph;

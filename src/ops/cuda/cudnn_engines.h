@@ -35,10 +35,11 @@ enum Uid : std::int64_t {
   kCoefficients,  // the first
 };
 
-/// The three tensors of a convolution, filters as a "batch" of K images R x S x C.
+/// The three tensors of a convolution, filters as a "batch" of K images R x S x C/G: cuDNN sees by their channels that
+/// there are groups.
 struct Extents {
   explicit Extents(const ConvolutionSpec& spec)
-      : x(spec.x), w{spec.num_filters, spec.kernel, spec.kernel, spec.x.c}, y(spec.y()) {}
+      : x(spec.x), w{spec.num_filters, spec.kernel, spec.kernel, spec.filter_channels()}, y(spec.y()) {}
   Shape x, w, y;
 };
 

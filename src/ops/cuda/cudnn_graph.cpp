@@ -42,10 +42,11 @@ constexpr const char* kPassNames[] = {"forward",
 
 std::string to_string(const CudnnGraphSpec& spec) {
   const ConvolutionSpec& conv = spec.convolution;
-  return fmt::format("convolution {}, x {} {}, {} filters {}x{} {}, stride {}, padding {}",
+  const std::string groups = conv.groups == 1 ? "" : fmt::format(" in {} groups", conv.groups);
+  return fmt::format("convolution {}, x {} {}, {} filters {}x{}{} {}, stride {}, padding {}",
                      kPassNames[static_cast<int>(spec.pass)], convoy::to_string(conv.x), convoy::to_string(conv.type),
-                     conv.num_filters, conv.kernel, conv.kernel, convoy::to_string(spec.weight_type), conv.stride,
-                     conv.padding);
+                     conv.num_filters, conv.kernel, conv.kernel, groups, convoy::to_string(spec.weight_type),
+                     conv.stride, conv.padding);
 }
 
 /// Memory to measure on. Ordinary numbers, as multiplying zeros takes less power and so less time than training does:

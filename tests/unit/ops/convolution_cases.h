@@ -13,7 +13,8 @@ struct ConvolutionCase {
   ops::ConvolutionSpec spec;
 };
 
-/// Strides, kernels, paddings, odd sizes, rows and columns that no window reaches, one pixel, one channel, 37 channels.
+/// Strides, kernels, paddings, odd sizes, rows and columns that no window reaches, one pixel, one channel, 37
+/// channels, groups down to one channel.
 inline const std::vector<ConvolutionCase> kConvolutionCases = {
     {"OnePixelOneChannel", {{1, 1, 1, 1}, 1, 1, 1, 0}},
     {"OnePixelKernel3", {{1, 1, 1, 3}, 2, 3, 1, 1}},
@@ -37,6 +38,15 @@ inline const std::vector<ConvolutionCase> kConvolutionCases = {
     {"Channels37To1", {{1, 6, 6, 37}, 1, 3, 2, 1}},
     {"Channels1To37Pointwise", {{3, 5, 5, 1}, 37, 1, 1, 0}},
     {"WideChannels", {{1, 7, 7, 256}, 256, 3, 1, 1}},
+    {"Groups32", {.x = {2, 9, 7, 128}, .num_filters = 128, .kernel = 3, .padding = 1, .groups = 32}},
+    {"Groups4Stride2", {.x = {2, 8, 7, 32}, .num_filters = 64, .kernel = 3, .stride = 2, .padding = 1, .groups = 4}},
+    {"Groups3Of5Channels", {.x = {2, 6, 5, 15}, .num_filters = 6, .kernel = 3, .padding = 1, .groups = 3}},
+    {"Groups2Pointwise", {.x = {2, 6, 5, 32}, .num_filters = 16, .groups = 2}},
+    {"Depthwise7", {.x = {2, 9, 10, 96}, .num_filters = 96, .kernel = 7, .padding = 3, .groups = 96}},
+    {"Depthwise3Stride2",
+     {.x = {1, 9, 8, 37}, .num_filters = 37, .kernel = 3, .stride = 2, .padding = 1, .groups = 37}},
+    {"Depthwise3TwoFilters", {.x = {2, 5, 6, 16}, .num_filters = 32, .kernel = 3, .padding = 1, .groups = 16}},
+    {"Depthwise7OneRow", {.x = {2, 1, 3, 24}, .num_filters = 24, .kernel = 7, .padding = 3, .groups = 24}},
     // 5 samples have 2^20 values, and 3 is the next number that divides 6: slices where bf16 is computed in float32.
     {"LargeImages", {{6, 80, 80, 16}, 16, 1, 1, 0}},
 };
@@ -48,11 +58,14 @@ inline const std::vector<ops::ConvolutionSpec> kSpecsAfterBatchNorm = {{{2, 9, 7
                                                                        {{3, 7, 7, 320}, 64, 1, 1, 0}};
 
 /// Large enough for sums to be split among threads.
-inline const std::vector<ops::ConvolutionSpec> kSpecsWithSplitSums = {{{8, 14, 14, 64}, 64, 3, 1, 1},
-                                                                      {{8, 16, 16, 16}, 16, 3, 1, 1},
-                                                                      {{4, 28, 28, 1}, 16, 3, 1, 1},
-                                                                      {{8, 7, 7, 128}, 256, 1, 2, 0},
-                                                                      {{4, 9, 9, 37}, 37, 3, 1, 1}};
+inline const std::vector<ops::ConvolutionSpec> kSpecsWithSplitSums = {
+    {{8, 14, 14, 64}, 64, 3, 1, 1},
+    {{8, 16, 16, 16}, 16, 3, 1, 1},
+    {{4, 28, 28, 1}, 16, 3, 1, 1},
+    {{8, 7, 7, 128}, 256, 1, 2, 0},
+    {{4, 9, 9, 37}, 37, 3, 1, 1},
+    {.x = {8, 14, 14, 128}, .num_filters = 128, .kernel = 3, .padding = 1, .groups = 32},
+    {.x = {8, 14, 14, 96}, .num_filters = 96, .kernel = 7, .padding = 3, .groups = 96}};
 
 /// For which cuDNN has engines on Hopper that do the work of batch norms.
 inline const std::vector<ops::ConvolutionSpec> kSpecsWithFusions = {

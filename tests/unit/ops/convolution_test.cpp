@@ -32,11 +32,12 @@ TEST_P(ConvolutionTest, EqualsDoubleLoops) {
 
       // A product is rounded once, and once for every addition it takes part in: as many as the longest sum has terms.
       const std::int64_t taps = spec.kernel * spec.kernel;
-      expect_close("y", y, reference::convolution(spec, x, w),
-                   rounding_bound(reference::convolution(spec, absolute(x), absolute(w)), taps * spec.x.c));
       expect_close(
-          "dx", dx, reference::convolution_input(spec, dy, w),
-          rounding_bound(reference::convolution_input(spec, absolute(dy), absolute(w)), taps * spec.num_filters));
+          "y", y, reference::convolution(spec, x, w),
+          rounding_bound(reference::convolution(spec, absolute(x), absolute(w)), taps * spec.filter_channels()));
+      expect_close("dx", dx, reference::convolution_input(spec, dy, w),
+                   rounding_bound(reference::convolution_input(spec, absolute(dy), absolute(w)),
+                                  taps * spec.num_filters / spec.groups));
       const Array want = reference::convolution_weight(spec, x, dy);
       Array bound = rounding_bound(reference::convolution_weight(spec, absolute(x), absolute(dy)), spec.y().pixels());
       if (GetParam().rounds_dw && type != DataType::kFloat32)

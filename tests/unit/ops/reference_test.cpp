@@ -39,7 +39,8 @@ constexpr double kStep = 0x1p-13, kTolerance = 3e-7;
 TEST(ReferenceConvolution, GradientsAreNumericOnes) {
   for (const ops::ConvolutionSpec& spec :
        {ops::ConvolutionSpec{{2, 5, 4, 3}, 2, 3, 1, 1}, ops::ConvolutionSpec{{1, 7, 6, 2}, 3, 5, 3, 3},
-        ops::ConvolutionSpec{{2, 4, 5, 3}, 2, 1, 2, 0}}) {
+        ops::ConvolutionSpec{{2, 4, 5, 3}, 2, 1, 2, 0},
+        ops::ConvolutionSpec{.x = {2, 4, 5, 6}, .num_filters = 9, .kernel = 3, .padding = 1, .groups = 3}}) {
     const Array x = random_array(spec.x.count(), 1), w = random_array(spec.weight_count(), 2),
                 dy = random_array(spec.y().count(), 3);
     const auto of_x = [&](const Array& at) { return dot(dy, reference::convolution(spec, at, w)); };
