@@ -1,6 +1,8 @@
 /// Builds a network's cells from its name.
 #include "convoy/model/network.h"
 
+#include <charconv>
+
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 
@@ -38,6 +40,18 @@ Network make_cells(const NetworkSpec& spec) {
 }
 
 }  // namespace
+
+std::optional<std::pair<std::int64_t, std::int64_t>> numbers_of(std::string_view name, std::string_view prefix,
+                                                                std::string_view separator) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  std::pair<std::int64_t, std::int64_t> numbers;
+  const char* end = name.data() + name.size();
+  const auto first = std::from_chars(name.data() + prefix.size(), end, numbers.first);
+  if (first.ec != std::errc() || !std::string_view(first.ptr, end).starts_with(separator)) return std::nullopt;
+  const auto second = std::from_chars(first.ptr + separator.size(), end, numbers.second);
+  if (second.ec != std::errc() || second.ptr != end) return std::nullopt;
+  return numbers;
+}
 
 const ImageShape& image_of(const NetworkSpec& spec) {
   if (const auto* const image = std::get_if<ImageShape>(&spec.input)) return *image;

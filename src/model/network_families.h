@@ -5,6 +5,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "convoy/model/network.h"
@@ -22,6 +24,11 @@ struct NetworkFamily {
   /// of this one but no such network can be, or not for these images.
   std::function<std::optional<Network>(const NetworkSpec& spec)> make = {};
 };
+
+/// The numbers of "wrn28-10" between the prefix "wrn" and the separator "-", and after it; nothing where the name has
+/// another form or a number does not fit.
+std::optional<std::pair<std::int64_t, std::int64_t>> numbers_of(std::string_view name, std::string_view prefix,
+                                                                std::string_view separator);
 
 /// Layers of blocks, each of which reads the one before: layer1.0, layer1.1, ... From the second layer on, the first
 /// block of each has stride 2. make_block(spec, layer) gets a spec without filters, and the layer counted from 0.
@@ -41,12 +48,14 @@ void add_layers(std::span<const std::int64_t> num_blocks, Network& network, Make
 
 NetworkFamily resnet_family();        ///< for photographs
 NetworkFamily resnet_cifar_family();  ///< for small images
+NetworkFamily wide_resnet_family();   ///< for small images
 NetworkFamily pyramidnet_family();
 NetworkFamily transformer_family();
 NetworkFamily bert_family();  ///< pre-training, and classification from its weights
 
 inline std::vector<NetworkFamily> network_families() {
-  return {resnet_family(), resnet_cifar_family(), pyramidnet_family(), transformer_family(), bert_family()};
+  return {resnet_family(),     resnet_cifar_family(), wide_resnet_family(),
+          pyramidnet_family(), transformer_family(),  bert_family()};
 }
 
 }  // namespace convoy

@@ -1,6 +1,5 @@
 /// Additive pyramids of basic blocks: Han et al. 2017, "Deep pyramidal residual networks", figure 6 (d), with the
 /// zero-padded identity shortcut of figure 5 (b).
-#include <charconv>
 #include <cmath>
 
 #include "convoy/base/error.h"
@@ -8,7 +7,6 @@
 #include "model/layers/activation.h"
 #include "model/layers/batch_norm.h"
 #include "model/layers/convolution.h"
-#include "model/layers/linear.h"
 #include "model/layers/pooling.h"
 #include "model/layers/sum.h"
 #include "model/network_families.h"
@@ -38,37 +36,21 @@ std::unique_ptr<Cell> pyramid_block(const BlockSpec& spec) {
   return cell.finish(c + (spec.stride > 1 ? average_pool(padded, {.kernel = 2, .stride = 2}) : padded));
 }
 
-// Batch norm and ReLU, which no block ends with, the mean over the image, the fully connected layer.
-std::unique_ptr<Cell> pyramid_head(const Shape& shape, std::int64_t num_classes, DataType type) {
-  CellBuilder cell({.name = "head", .type = type});
-  const Value x = cell.input(shape);                                      // (N,H,W,C)
-  const Value a = relu(batch_norm("bn_final", x));                        // (N,H,W,C)
-  return cell.finish(logits("fc", global_average_pool(a), num_classes));  // (N,1,1,K)
-}
-
 struct PyramidnetSize {
   std::int64_t depth = 0;  // 6n + 2
   std::int64_t alpha = 0;  // channels from the first block's input to the last block's output, beside the stem's 16
 };
 
-// Nothing where the name is no pyramidnetDEPTH-aALPHA at all; throws RequestError where DEPTH or ALPHA cannot be.
+// Nothing where the name is of another family; throws RequestError where DEPTH or ALPHA cannot be.
 std::optional<PyramidnetSize> parse_pyramidnet(const std::string& name) {
-  constexpr std::string_view kPrefix = "pyramidnet", kAlpha = "-a";
+  constexpr std::string_view kPrefix = "pyramidnet";
   if (!name.starts_with(kPrefix)) return std::nullopt;
-  PyramidnetSize size;
-  const char* end = name.data() + name.size();
-  const auto depth = std::from_chars(name.data() + kPrefix.size(), end, size.depth);
-  bool known = depth.ec == std::errc() && std::string_view(depth.ptr, end).starts_with(kAlpha);
-  if (known) {
-    const auto alpha = std::from_chars(depth.ptr + kAlpha.size(), end, size.alpha);
-    known = alpha.ec == std::errc() && alpha.ptr == end;
-  }
-  if (!known || size.depth < 8 || size.depth > kMaxDepth || (size.depth - 2) % 6 != 0 || size.alpha < 1 ||
-      size.alpha > kMaxAlpha)
+  const auto numbers = numbers_of(name, kPrefix, "-a");
+  const PyramidnetSize size = numbers ? PyramidnetSize{numbers->first, numbers->second} : PyramidnetSize{};
+  if (size.depth < 8 || size.depth > kMaxDepth || (size.depth - 2) % 6 != 0 || size.alpha < 1 || size.alpha > kMaxAlpha)
     refuse(
         "model.name = {}: a PyramidNet is pyramidnetDEPTH-aALPHA with DEPTH 6n + 2 from 8 to {} and ALPHA from 1 to "
-        "{}, as "
-        "in pyramidnet110-a270.",
+        "{}, as in pyramidnet110-a270.",
         name, kMaxDepth, kMaxAlpha);
   return size;
 }
@@ -93,7 +75,7 @@ Network make_pyramidnet(const PyramidnetSize& size, const NetworkSpec& spec) {
     block.num_filters = channels_of(width);
     return pyramid_block(block);
   });
-  network.push_back(pyramid_head(network.back()->y().shape, spec.num_classes, spec.type));
+  network.push_back(preactivation_head(network.back()->y().shape, spec.num_classes, spec.type));
   return network;
 }
 

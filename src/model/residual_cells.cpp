@@ -47,13 +47,14 @@ std::unique_ptr<Cell> basic_block(const BlockSpec& spec) {
 }
 
 std::unique_ptr<Cell> bottleneck(const BlockSpec& spec) {
-  constexpr std::int64_t kExpansion = 4;
   CellBuilder cell({.name = spec.name, .parameters = spec.name + ".", .type = spec.type});
   const std::int64_t k = spec.num_filters;
-  const Value x = cell.input(spec.x);                                                    // (N,H,W,C)
-  const Value b = relu(batch_norm("bn1", convolution_1x1("conv1", x, k)));               // (N,H,W,K)
-  const Value d = relu(batch_norm("bn2", convolution_3x3("conv2", b, k, spec.stride)));  // (N,P,Q,K)
-  const Value e = batch_norm("bn3", convolution_1x1("conv3", d, kExpansion * k));        // (N,P,Q,4K)
+  const Value x = cell.input(spec.x);                                       // (N,H,W,C)
+  const Value b = relu(batch_norm("bn1", convolution_1x1("conv1", x, k)));  // (N,H,W,K)
+  const ConvolutionSettings grouped{
+      .num_filters = k, .kernel = 3, .stride = spec.stride, .padding = 1, .groups = spec.groups};
+  const Value d = relu(batch_norm("bn2", convolution("conv2", b, grouped)));         // (N,P,Q,K)
+  const Value e = batch_norm("bn3", convolution_1x1("conv3", d, spec.num_outputs));  // (N,P,Q,outputs)
   return cell.finish(relu(e + shortcut(x, e.shape(), spec)));
 }
 
@@ -61,6 +62,13 @@ std::unique_ptr<Cell> classifier_head(const Shape& x, std::int64_t num_classes, 
   CellBuilder cell({.name = "head", .type = type});
   const Value mean = global_average_pool(cell.input(x));  // (N,1,1,C)
   return cell.finish(logits("fc", mean, num_classes));    // (N,1,1,K)
+}
+
+std::unique_ptr<Cell> preactivation_head(const Shape& shape, std::int64_t num_classes, DataType type) {
+  CellBuilder cell({.name = "head", .type = type});
+  const Value x = cell.input(shape);                                      // (N,H,W,C)
+  const Value a = relu(batch_norm("bn_final", x));                        // (N,H,W,C)
+  return cell.finish(logits("fc", global_average_pool(a), num_classes));  // (N,1,1,K)
 }
 
 }  // namespace convoy

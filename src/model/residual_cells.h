@@ -1,5 +1,5 @@
-/// The cells of residual networks: stems, blocks and the head. He et al. 2015, "Deep residual learning", figures 2
-/// and 5.
+/// The cells of residual networks: stems, blocks and heads. He et al. 2015, "Deep residual learning", figures 2 and 5;
+/// with groups, Xie et al. 2016, "Aggregated residual transformations", figure 3 (c).
 #pragma once
 
 #include <memory>
@@ -32,6 +32,8 @@ struct BlockSpec {
   std::string name;  ///< layer1.0
   Shape x;
   std::int64_t num_filters = 0;  ///< of the 3x3 convolutions
+  std::int64_t num_outputs = 0;  ///< of a bottleneck: channels of y
+  std::int64_t groups = 1;       ///< of a bottleneck's 3x3 convolution
   std::int64_t stride = 1;
   ShortcutKind shortcut = ShortcutKind::kProjection;
   DataType type = DataType::kFloat32;
@@ -41,10 +43,13 @@ struct BlockSpec {
 std::unique_ptr<Cell> basic_block(const BlockSpec& spec);
 
 /// y = relu(bn3(conv3(relu(bn2(conv2(relu(bn1(conv1(x)))))))) + shortcut(x)): 1x1, 3x3 with the stride (v1.5, as
-/// torchvision has it), 1x1 to four times the filters.
+/// torchvision has it), 1x1 to num_outputs.
 std::unique_ptr<Cell> bottleneck(const BlockSpec& spec);
 
 /// Mean over the image, then the fully connected layer: logits (N,1,1,classes).
 std::unique_ptr<Cell> classifier_head(const Shape& x, std::int64_t num_classes, DataType type);
+
+/// After blocks that begin with batch norm and ReLU, so that none ends with them: these two, then as classifier_head.
+std::unique_ptr<Cell> preactivation_head(const Shape& x, std::int64_t num_classes, DataType type);
 
 }  // namespace convoy

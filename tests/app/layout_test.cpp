@@ -15,6 +15,10 @@ namespace {
 
 class Layout : public Runs {
  protected:
+  void use_network(const std::string& name) {
+    std::replace(arguments_.begin(), arguments_.end(), std::string("--model.name=resnet20"), "--model.name=" + name);
+  }
+
   // The features of this test on every grid, and after a restart in mid-epoch onto another one.
   void expect_same_bits_everywhere(const std::vector<std::string>& features) {
     features_ = features;
@@ -150,12 +154,29 @@ TEST_F(Layout, RecomputedCellsGiveTheSameBitsOnEveryGrid) {
 
 // Channels that no vector divides, shortcuts padded with zeros.
 TEST_F(Layout, APyramidNetGivesTheSameBitsOnEveryGrid) {
-  std::replace(arguments_.begin(), arguments_.end(), std::string("--model.name=resnet20"),
-               std::string("--model.name=pyramidnet20-a26"));
+  use_network("pyramidnet20-a26");
   expect_same_bits_everywhere({});
   std::map<std::string, std::vector<std::int64_t>> dims;
   for (const io::NamedTensor& tensor : checkpoint("1x1", 6).model) dims[tensor.name] = tensor.dims;
   EXPECT_EQ(dims.at("fc.weight"), (std::vector<std::int64_t>{4, 16 + 26}));
+}
+
+// A shortcut that reads the first ReLU's result, as the convolution beside it does.
+TEST_F(Layout, AWideResnetGivesTheSameBitsOnEveryGrid) {
+  use_network("wrn10-1");
+  expect_same_bits_everywhere({});
+}
+
+// Convolutions in 32 groups; 23 million parameters, so two steps.
+TEST_F(Layout, AResnextGivesTheSameBits) {
+  use_network("resnext50_32x4d");
+  const std::string bucket_mib = "4";
+  train("1x1", {1, 1}, 2, "1f1b", bucket_mib);
+  train("2x2", {2, 2}, 2, "1f1b", bucket_mib);
+  expect_same_run("1x1", "2x2", 2);
+  features_ = {"--memory.recompute=cell"};
+  train("2x1", {2, 1}, 2, "zero_bubble", bucket_mib);
+  expect_same_run("1x1", "2x1", 2);
 }
 
 TEST_F(Layout, AllAugmentationsGiveTheSameBitsOnEveryGrid) {

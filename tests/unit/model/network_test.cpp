@@ -45,11 +45,10 @@ std::string refusal_of(const NetworkSpec& spec) {
 }  // namespace
 
 TEST(Network, ParameterCountsAreTorchvisions) {
-  const std::map<std::string, std::int64_t> expected = {{"resnet18", 11'689'512},
-                                                        {"resnet34", 21'797'672},
-                                                        {"resnet50", 25'557'032},
-                                                        {"resnet101", 44'549'160},
-                                                        {"resnet152", 60'192'808}};
+  const std::map<std::string, std::int64_t> expected = {
+      {"resnet18", 11'689'512},          {"resnet34", 21'797'672},        {"resnet50", 25'557'032},
+      {"resnet101", 44'549'160},         {"resnet152", 60'192'808},       {"wide_resnet50_2", 68'883'240},
+      {"wide_resnet101_2", 126'886'696}, {"resnext50_32x4d", 25'028'904}, {"resnext101_32x8d", 88'791'336}};
   for (const auto& [name, count] : expected) EXPECT_EQ(count_parameters(imagenet(name)), count) << name;
 }
 
@@ -62,6 +61,21 @@ TEST(Network, SmallImageParameterCountsFollowTheFormula) {
                                   conv(32, 64) + (2 * n - 1) * conv(64, 64) + 650;
     EXPECT_EQ(count_parameters(small("resnet" + std::to_string(depth))), expected) << depth;
   }
+}
+
+// Convolutions 9 C K or C K, batch norms 2 C before each 3x3 convolution and at the end, fc 64 k * 10 + 10. The paper
+// gives 36.5 M for 28 layers of width 10, 17.1 M for 16 of width 10 and 11.0 M for 16 of width 8 (tables 2 and 4).
+TEST(Network, WideResnetsHaveTheParametersOfThePaper) {
+  EXPECT_EQ(count_parameters(small("wrn28-10")), 36'479'194);
+  EXPECT_NEAR(static_cast<double>(count_parameters(small("wrn16-10"))), 17.1e6, 0.05e6);
+  EXPECT_NEAR(static_cast<double>(count_parameters(small("wrn16-8"))), 11.0e6, 0.05e6);
+}
+
+TEST(Network, AWideResnetThatCannotBeIsRefusedWithWhatCan) {
+  for (const char* name : {"wrn", "wrn28", "wrn27-10", "wrn28-0", "wrn28-10x", "wrn28--1", "wrn4-1",
+                           "wrn99999999999999999999-1", "wrn28_10"})
+    EXPECT_THAT(refusal_of({.name = name, .input = ImageShape{32, 32, 3}, .micro_batch = 1, .num_classes = 10}),
+                testing::HasSubstr("DEPTH 6n + 4"));
 }
 
 // 24,253,410 stands in a public comparison of PyramidNets; the paper gives 28.5 M for the other (table 4).
@@ -92,6 +106,8 @@ TEST(Network, APyramidnetThatCannotBeIsRefusedWithWhatCan) {
 TEST(Network, Resnet50CostsWhatThePaperSays) {
   // 4.09 G multiply-adds of v1.5 at 224 x 224 (torchvision's figure), two operations each.
   EXPECT_NEAR(forward_gigaflop_a_sample(imagenet("resnet50")), 2 * 4.09, 0.01);
+  // torchvision's figure for a network with groups.
+  EXPECT_NEAR(forward_gigaflop_a_sample(imagenet("resnext50_32x4d")), 2 * 4.23, 0.01);
   // Backward does it twice again, but for the gradient of the images.
   EXPECT_NEAR(gigaflop_a_sample(imagenet("resnet50")), 24.30, 0.01);
 }

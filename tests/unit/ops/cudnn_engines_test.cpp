@@ -37,8 +37,8 @@ ConvolutionSpec typed(ConvolutionSpec spec, DataType type) {
 }
 
 std::string text(const ConvolutionSpec& spec) {
-  return fmt::format("x {}, {} filters {}x{}, stride {}", to_string(spec.x), spec.num_filters, spec.kernel, spec.kernel,
-                     spec.stride);
+  return fmt::format("x {}, {} filters {}x{} in {} groups, stride {}", to_string(spec.x), spec.num_filters, spec.kernel,
+                     spec.kernel, spec.groups, spec.stride);
 }
 
 /// Notes every convolution that a network asks for.
@@ -125,6 +125,15 @@ TEST_P(CudnnEngines, AreThereForEveryConvolutionOfResnet50) {
 
 TEST_P(CudnnEngines, AreThereForEveryConvolutionOfResnet20) {
   expect_for_all_of({.name = "resnet20", .input = ImageShape{32, 32, 3}, .micro_batch = 128, .num_classes = 10});
+}
+
+TEST_P(CudnnEngines, AreThereForEveryConvolutionOfResnext50) {
+  expect_for_all_of(
+      {.name = "resnext50_32x4d", .input = ImageShape{224, 224, 3}, .micro_batch = 64, .num_classes = 1000});
+}
+
+TEST_P(CudnnEngines, AreThereForEveryConvolutionOfWideResnet28) {
+  expect_for_all_of({.name = "wrn28-10", .input = ImageShape{32, 32, 3}, .micro_batch = 128, .num_classes = 10});
 }
 
 // Its channels grow by odd numbers: 16-bit rows begin at no multiple of 16 bytes.
