@@ -66,6 +66,10 @@ void Cell::freeze(const std::function<bool(const std::string& name)>& wanted) {
   for (CellMemory::Entry& entry : entries) entry.spec.frozen = true;
 }
 
+void Cell::set_rates(const std::function<double(const std::string& name)>& factor) {
+  for (CellMemory::Entry& entry : graph_->memory.parameters()) entry.spec.rate_factor = factor(entry.spec.name);
+}
+
 void Cell::create_ops(ops::Backend& backend) {
   graph_->create_ops(backend);
 }

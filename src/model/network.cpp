@@ -69,6 +69,7 @@ Network make_network(const NetworkSpec& spec) {
   check_input(spec);
   Network network = spec.make_cells != nullptr ? spec.make_cells(spec) : make_cells(spec);
   if (!spec.freeze.empty()) freeze_parameters(spec.freeze, network);
+  group_rates(spec.rate_groups, network);
   return network;
 }
 

@@ -113,6 +113,11 @@ std::vector<Key> make_keys() {
        "weight decay also for the scales and shifts of batch and layer norms, and for biases", kChangesResult},
       {"optimizer.decay_embeddings", flag(&OptimizerParams::decay_embeddings), "",
        "weight decay also for the tables of words and of learned positions", kChangesResult},
+      {"optimizer.groups", rate_groups(&OptimizerParams::groups, {.min = 0, .max = 1e6, .above_min = true}), "",
+       "learning rates of their own: patterns of names with what the learning rate is multiplied by, as in layer*: "
+       "0.1, "
+       "fc.*: 10. The first that matches counts; where none does, the factor is 1",
+       kChangesResult},
       {"optimizer.beta1", number(&OptimizerParams::beta1, {.min = 0, .max = 1, .below_max = true}), "",
        "adam, adamw, lamb: share kept of the gradients' moving average", kChangesResult},
       {"optimizer.beta2", number(&OptimizerParams::beta2, {.min = 0, .max = 1, .below_max = true}), "",

@@ -196,6 +196,29 @@ Value texts(const Field<std::vector<std::string>>& field, const std::string& all
   });
 }
 
+Value rate_groups(const Field<std::vector<RateGroup>>& field, Range range) {
+  const auto read = [=](const Given& given) {
+    std::vector<RateGroup> groups;
+    if (given.value.empty()) return groups;
+    for (const std::string& part : split_at_commas(given.value)) {
+      const std::size_t colon = part.rfind(':');
+      if (colon == std::string::npos || colon == 0) refuse_value(given, "has a group that is not PATTERN: FACTOR");
+      groups.push_back({.pattern = trimmed(part.substr(0, colon)),
+                        .factor = read_number(given, trimmed(part.substr(colon + 1)), range)});
+    }
+    return groups;
+  };
+  const auto write = [](const std::vector<RateGroup>& groups) {
+    std::vector<std::string> parts;
+    for (const RateGroup& group : groups) parts.push_back(fmt::format("{}: {}", group.pattern, group.factor));
+    return join(parts);
+  };
+  Value value =
+      value_of(field, "groups", fmt::format("PATTERN: FACTOR, ..., each factor {}", to_string(range)), read, write);
+  value.may_be_empty = true;
+  return value;
+}
+
 Value lower_case_text(const Field<std::string>& field, const std::string& allowed) {
   return value_of(field, "text", allowed, [](const Given& given) { return lower_case(read_some_text(given)); });
 }

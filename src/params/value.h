@@ -83,6 +83,9 @@ Value text_or_empty(const Field<std::string>& field, const std::string& allowed)
 Value lower_case_text(const Field<std::string>& field, const std::string& allowed);
 Value texts(const Field<std::vector<std::string>>& field, const std::string& allowed);  ///< "a, b"; may be empty
 
+/// "layer1.*: 0.1, fc.*: 10"; may be empty.
+Value rate_groups(const Field<std::vector<RateGroup>>& field, Range range);
+
 /// `written`: see Value.
 Value path(const Field<std::string>& field, const std::string& written = "");
 Value path_or_empty(const Field<std::string>& field, const std::string& written = "");

@@ -2,6 +2,7 @@
 #include "run/report.h"
 
 #include <algorithm>
+#include <map>
 
 #include "convoy/base/text.h"
 #include "convoy/params/parameters.h"
@@ -87,6 +88,19 @@ std::string shown_rate(double samples_per_second, const std::string& kind) {
   return fmt::format("  {:.0f} {}s/s", samples_per_second, input_kinds::one_of(kind));
 }
 
+// "learning rate: x 0.1 for 11.2 M parameters, x 10 for 5.13 k, x 1 for 1.2 k"; empty where all have the same.
+std::string describe_rates(const OptimizerParams& optimizer, const Network& network) {
+  if (optimizer.groups.empty()) return "";
+  std::map<double, std::int64_t> counts;
+  for (const auto& cell : network)
+    for (const auto& entry : cell->memory().parameters())
+      if (entry.spec.is_trained()) counts[entry.spec.rate_factor] += entry.spec.count();
+  std::vector<std::string> parts;
+  for (const auto& [factor, count] : counts)
+    parts.push_back(fmt::format("x {} for {} parameters", factor, human_count(count)));
+  return fmt::format("learning rate: {}\n", fmt::join(parts, ", "));
+}
+
 }  // namespace
 
 std::string describe_run(const Parameters& params, const StepPlan& plan, const io::DatasetInfo& data,
@@ -97,6 +111,7 @@ std::string describe_run(const Parameters& params, const StepPlan& plan, const i
                                  human_count(count_parameters(plan.network())),
                                  frozen > 0 ? fmt::format(", {} of them frozen", human_count(frozen)) : "",
                                  data.num_samples, to_string(plan.spec().network.input), data.class_names.size());
+  text += describe_rates(params.optimizer, plan.network());
   text += fmt::format("grid: {} x {} = {}; {}\n", counted(grid.stages, "stage", "stages"),
                       counted(grid.replicas, "replica", "replicas"), counted(grid.ranks(), "rank", "ranks"), device);
   text += fmt::format("step: {} samples = {} of {}, {} on each replica; schedule {}\n", params.batch.global,

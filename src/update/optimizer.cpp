@@ -37,7 +37,7 @@ class Sgd : public Optimizer {
 
  protected:
   virtual ops::SgdSpec spec_for(const UpdateArguments& args) const {
-    return {.lr = static_cast<float>(step_.learning_rate),
+    return {.lr = static_cast<float>(step_.learning_rate * args.rate_factor),
             .momentum = static_cast<float>(params_.momentum),
             .weight_decay = static_cast<float>(decay_of(params_, args)),
             .nesterov = params_.nesterov,
@@ -70,14 +70,15 @@ class Adam : public Optimizer {
   void begin_step(const UpdateStep& step) override {
     const auto t = static_cast<double>(step.number);
     learning_rate_ = step.learning_rate;
+    mean_correction_ = 1 - std::pow(params_.beta1, t);
     spec_.gradient_factor = static_cast<float>(step.gradient_factor);
-    spec_.step_size = static_cast<float>(step.learning_rate / (1 - std::pow(params_.beta1, t)));
     spec_.root_correction = static_cast<float>(std::sqrt(1 - std::pow(params_.beta2, t)));
   }
   void update(const UpdateArguments& args) override {
-    const double decay = decay_of(params_, args);
+    const double decay = decay_of(params_, args), rate = learning_rate_ * args.rate_factor;
+    spec_.step_size = static_cast<float>(rate / mean_correction_);
     if (params_.kind == OptimizerKind::kAdamW) {
-      spec_.weight_factor = static_cast<float>(1 - learning_rate_ * decay);
+      spec_.weight_factor = static_cast<float>(1 - rate * decay);
     } else {
       spec_.weight_decay = static_cast<float>(decay);
     }
@@ -93,6 +94,7 @@ class Adam : public Optimizer {
   OptimizerParams params_;
   ops::ElementwiseOps& elementwise_;
   ops::AdamSpec spec_;
+  double mean_correction_ = 1;
 
  private:
   double learning_rate_ = 0;
@@ -109,11 +111,10 @@ class Lamb final : public Adam {
 
   void begin_step(const UpdateStep& step) override {
     rate_ = step.learning_rate;
-    UpdateStep of_direction = step;
-    of_direction.learning_rate = 1;
-    Adam::begin_step(of_direction);
+    Adam::begin_step(step);
   }
   void find_directions(const UpdateArguments& args) override {
+    spec_.step_size = static_cast<float>(1 / mean_correction_);
     spec_.weight_decay = static_cast<float>(decay_of(params_, args));
     elementwise_.adam_direction(spec_, {.gradient = args.gradient,
                                         .mean = args.state[0],
@@ -122,7 +123,7 @@ class Lamb final : public Adam {
                                         .count = args.count});
   }
   void update(const UpdateArguments& args) override {
-    double rate = rate_;
+    double rate = rate_ * args.rate_factor;
     if (has_own_rate(args)) rate *= std::sqrt(args.weight_square_sum) / std::sqrt(args.gradient_square_sum);
     elementwise_.descend(
         static_cast<float>(rate), spec_.copy_type,
@@ -146,7 +147,7 @@ class Lars final : public Sgd {
     const double decay = decay_of(params_, args);
     const double gradient_norm = std::sqrt(args.gradient_square_sum) * step_.gradient_factor;
     const double weight_norm = std::sqrt(args.weight_square_sum);
-    double rate = step_.learning_rate;
+    double rate = step_.learning_rate * args.rate_factor;
     if (has_own_rate(args)) rate *= params_.trust_coefficient * weight_norm / (gradient_norm + decay * weight_norm);
     return {.lr = 1,
             .momentum = static_cast<float>(params_.momentum),

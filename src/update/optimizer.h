@@ -26,6 +26,7 @@ struct UpdateArguments {
   void* weight_copy = nullptr;  ///< of the network's type, where that is not float32
   std::vector<float*>& state;   ///< one pointer a slot, in the order of slot_names()
   ParameterRole role = ParameterRole::kWeight;
+  double rate_factor = 1;          ///< of the step's learning rate
   double gradient_square_sum = 0;  ///< over the whole tensor, where the optimizer needs norms; or the directions'
   double weight_square_sum = 0;
   std::int64_t count = 0;

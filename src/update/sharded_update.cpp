@@ -69,6 +69,7 @@ void ShardedUpdate::find_runs(BucketState& state) const {
                   .end = std::min(entry_end, state.own.end),
                   .kind = update_kind(entries[i].spec),
                   .role = spec_.tells_roles ? entries[i].spec.role : ParameterRole::kWeight,
+                  .rate_factor = entries[i].spec.rate_factor,
                   .entry = static_cast<std::int64_t>(i)};
     if (run.begin >= run.end) continue;
     if (!state.runs.empty() && state.runs.back().goes_on_with(run, spec_.tensor_norms != TensorNorms::kNone)) {
@@ -223,6 +224,7 @@ UpdateArguments ShardedUpdate::arguments_of(const BucketState& state, const Run&
           .weight_copy = spec_.parameters.copy_at(run.begin),
           .state = state_pointers_,
           .role = run.role,
+          .rate_factor = run.rate_factor,
           .gradient_square_sum = has_norms ? norms_->of(run.entry, kGradients) : 0,
           .weight_square_sum = has_norms ? norms_->of(run.entry, kWeights) : 0,
           .count = run.end - run.begin};

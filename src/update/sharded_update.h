@@ -113,10 +113,12 @@ class ShardedUpdate {
     std::int64_t begin = 0, end = 0;
     UpdateKind kind = UpdateKind::kOptimizer;
     ParameterRole role = ParameterRole::kWeight;
+    double rate_factor = 1;
     std::int64_t entry = 0;  ///< of the layout; of the first one where several are joined
 
     bool goes_on_with(const Run& next, bool tensor_by_tensor) const {
-      return kind == next.kind && (kind != UpdateKind::kOptimizer || (!tensor_by_tensor && role == next.role));
+      if (kind != UpdateKind::kOptimizer || kind != next.kind) return kind == next.kind;
+      return !tensor_by_tensor && role == next.role && rate_factor == next.rate_factor;
     }
   };
   struct BucketState {

@@ -132,6 +132,15 @@ TEST_F(Layout, LarsClippedGivesTheSameBitsOnEveryGrid) {
   expect_same_bits_everywhere({"--optimizer.kind=lars", "--optimizer.lr=2", "--train.clip_norm=1"});
 }
 
+// Slices begin and end within tensors of other groups than their neighbours'; some are frozen.
+TEST_F(Layout, GroupsWithRatesOfTheirOwnGiveTheSameBitsOnEveryGrid) {
+  expect_same_bits_everywhere({"--optimizer.groups=*bn*: 3, layer2.*: 0.3, fc.bias: 10",
+                               "--train.freeze=layer1.0.*, layer2.1.conv1.*", "--optimizer.nesterov=true"});
+  features_ = {"--train.freeze=layer1.0.*, layer2.1.conv1.*", "--optimizer.nesterov=true"};
+  train("one rate", {1, 1}, 6);
+  EXPECT_NE(checkpoint("one rate", 6).model[0].values, checkpoint("1x1", 6).model[0].values);
+}
+
 TEST_F(Layout, Bf16GivesTheSameBitsOnEveryGrid) {
   expect_same_bits_everywhere({"--train.precision=bf16"});
   // And it is not float32 that was trained, though close to it: the loss of the first step is a mean over values near

@@ -2,7 +2,7 @@
 """PyTorch as the judge of Convoy's weights: weights of torchvision in, the same logits; the same steps of training; the
 export back into torchvision, strictly, and the same logits again. Ends with 77 (skipped) where PyTorch is missing.
 
-Usage: judge.py MODEL CONVOY TORCH_PEER TORCH_WEIGHTS [--freeze LAYER] [--optimizer sgd|adam|adamw]
+Usage: judge.py MODEL CONVOY TORCH_PEER TORCH_WEIGHTS [--freeze LAYER] [--optimizer sgd|adam|adamw] [--group LAYER=FACTOR ...]
 """
 
 import argparse
@@ -61,8 +61,13 @@ def parse_arguments():
     for name in ("model", "convoy", "peer", "torch_weights"):
         parser.add_argument(name)
     parser.add_argument("--freeze", help="layer2: that layer is frozen in both")
+    parser.add_argument("--group", action="append", default=[], help="fc=10: that layer learns at ten times the rate")
     parser.add_argument("--optimizer", choices=OPTIMIZERS, default="sgd")
     return parser.parse_args()
+
+
+def groups_of(arguments):
+    return {layer: float(factor) for layer, factor in (group.split("=") for group in arguments.group)}
 
 
 def make_network(model):
@@ -87,6 +92,7 @@ def make_network(model):
 def write_job(folder, arguments, images, labels):
     job = {"model": arguments.model, "size": SIZE, "batch": BATCH, "classes": CLASSES, "steps": STEPS}
     job |= {"freeze": [arguments.freeze + ".*"] if arguments.freeze else []}
+    job |= {"groups": {layer + ".*": factor for layer, factor in groups_of(arguments).items()}}
     job |= {"optimizer": arguments.optimizer} | OPTIMIZERS[arguments.optimizer]
     (folder / "job.json").write_text(json.dumps(job))
     (folder / "images.f32").write_bytes(images.permute(0, 2, 3, 1).contiguous().numpy().tobytes())
@@ -105,9 +111,14 @@ def train(net, images, labels, arguments):
         frozen = getattr(net, arguments.freeze)
         frozen.eval()
         frozen.requires_grad_(False)
-    trained = [parameter for parameter in net.parameters() if parameter.requires_grad]
+    settings = OPTIMIZERS[arguments.optimizer]
+    groups = {}  # by factor
+    for name, parameter in net.named_parameters():
+        if parameter.requires_grad:
+            groups.setdefault(groups_of(arguments).get(name.split(".")[0], 1.0), []).append(parameter)
+    groups = [{"params": parameters, "lr": settings["lr"] * factor} for factor, parameters in groups.items()]
     kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
-    optimizer = kinds[arguments.optimizer](trained, **OPTIMIZERS[arguments.optimizer])
+    optimizer = kinds[arguments.optimizer](groups, **settings)
     for _ in range(STEPS):
         optimizer.zero_grad()
         torch.nn.functional.cross_entropy(net(images), labels).backward()

@@ -69,6 +69,8 @@ RuntimeSpec runtime_spec_of(const nlohmann::json& job) {
                                .freeze = job["freeze"]},
                    .batch = {.global = batch, .micro = batch}};
   spec.optimizer = optimizer_of(job);
+  for (const auto& [pattern, factor] : job["groups"].items())
+    spec.network.rate_groups.push_back({.pattern = pattern, .factor = factor});
   return spec;
 }
 

@@ -166,6 +166,8 @@ class Cell {
   /// cell: batch norm then uses its running statistics, which do not change, in training too.
   void freeze(const std::function<bool(const std::string& name)>& wanted);
   bool is_frozen() const { return frozen_; }
+  /// Gives each parameter the factor of its learning rate.
+  void set_rates(const std::function<double(const std::string& name)>& factor);
 
   /// Creates the operations, before anything below; again for another device.
   void create_ops(ops::Backend& backend);

@@ -21,8 +21,9 @@ struct NetworkSpec {
   TransformerParams transformer = {};  ///< of a network that is one
   std::int64_t micro_batch = 0;        ///< samples per call
   std::int64_t num_classes = 0;
-  DataType type = DataType::kFloat32;  ///< of activations, and of the weights that they meet
-  std::vector<std::string> freeze;     ///< patterns of names of frozen parameters: "layer1.*"
+  DataType type = DataType::kFloat32;       ///< of activations, and of the weights that they meet
+  std::vector<std::string> freeze;          ///< patterns of names of frozen parameters: "layer1.*"
+  std::vector<RateGroup> rate_groups = {};  ///< as OptimizerParams has them
   /// A network that has no name; null: the one that `name` tells.
   Network (*make_cells)(const NetworkSpec& spec) = nullptr;
 };
@@ -41,6 +42,10 @@ Network make_network(const NetworkSpec& spec);
 /// [abc] one of them. Throws RequestError where a pattern matches no name (with the nearest that would), and where
 /// nothing is left to train.
 void freeze_parameters(const std::vector<std::string>& patterns, Network& network);
+
+/// Gives parameters the learning rates of their groups; patterns as above. Throws RequestError where one matches no
+/// name of a parameter that is updated by an optimizer.
+void group_rates(const std::vector<RateGroup>& groups, Network& network);
 
 /// How many cells the network has, whatever data it will read: that may not be known yet. Throws RequestError for an
 /// unknown name.

@@ -229,6 +229,13 @@ struct MemoryParams {
   bool operator==(const MemoryParams&) const = default;
 };
 
+/// Parameters that share a learning rate.
+struct RateGroup {
+  std::string pattern;  ///< of their names: "layer1.*"
+  double factor = 1;    ///< of the learning rate
+  bool operator==(const RateGroup&) const = default;
+};
+
 struct OptimizerParams {
   OptimizerKind kind = OptimizerKind::kSgd;
   double lr = 0.1;
@@ -239,6 +246,7 @@ struct OptimizerParams {
   bool decay_embeddings = true;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< adam, adamw, lamb
   double trust_coefficient = 0.001;                   ///< lars
+  std::vector<RateGroup> groups;                      ///< a parameter belongs to the first that matches its name
   bool operator==(const OptimizerParams&) const = default;
 };
 

@@ -93,6 +93,15 @@ TEST(KeyTable, TakesListsOfTexts) {
             std::string::npos);
 }
 
+TEST(KeyTable, TakesGroupsOfNamesWithFactors) {
+  EXPECT_EQ(request({"plan", "--optimizer.groups=layer1.*: 0.1 ,fc.*:10"}).params.optimizer.groups,
+            (std::vector<RateGroup>{{"layer1.*", 0.1}, {"fc.*", 10}}));
+  EXPECT_TRUE(request({"plan"}).params.optimizer.groups.empty());
+  EXPECT_NE(set("optimizer.groups", "fc.*").find("fc.* has a group that is not PATTERN: FACTOR"), std::string::npos);
+  EXPECT_NE(set("optimizer.groups", "fc.*: 0").find("is out of range"), std::string::npos);
+  EXPECT_NE(set("optimizer.groups", "a: 1,,b: 2").find("has a group that is not"), std::string::npos);
+}
+
 TEST(KeyTable, TakesListsOfIntegers) {
   EXPECT_EQ(request({"plan", "--plan.ranks=8, 16,64"}).params.plan.ranks, (std::vector<std::int64_t>{8, 16, 64}));
   EXPECT_EQ(request({"plan", "--grid.cuts=3,7"}).params.grid.cuts, (std::vector<std::int64_t>{3, 7}));

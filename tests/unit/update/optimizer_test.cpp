@@ -36,9 +36,11 @@ double square_sum(const Values& values) {
 struct Facts {
   ParameterRole role = ParameterRole::kWeight;
   double clip_norm = 0;
+  double rate_factor = 1;
+  double first_rate = 0.1;
 };
 
-// The weights after each of four steps at learning rates 0.1, 0.1 / 2, 0.1 / 3, 0.1 / 4.
+// The weights after each of four steps at learning rates of first_rate over 1, 2, 3, 4.
 std::vector<Values> four_steps(const OptimizerParams& params, const Facts& facts = {}) {
   const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
   const auto optimizer = make_optimizer(params, DataType::kFloat32, backend->elementwise());
@@ -50,11 +52,15 @@ std::vector<Values> four_steps(const OptimizerParams& params, const Facts& facts
   for (std::int64_t step = 1; step <= 4; ++step) {
     Values gradient = gradient_at(step, weights);
     const double norm = std::sqrt(square_sum(gradient));
-    optimizer->begin_step({.learning_rate = 0.1 / static_cast<double>(step),
+    optimizer->begin_step({.learning_rate = facts.first_rate / static_cast<double>(step),
                            .gradient_factor = facts.clip_norm > 0 ? std::min(1.0, facts.clip_norm / (norm + 1e-6)) : 1,
                            .number = step});
-    UpdateArguments args{
-        .gradient = gradient.data(), .weight = weights.data(), .state = pointers, .role = facts.role, .count = kCount};
+    UpdateArguments args{.gradient = gradient.data(),
+                         .weight = weights.data(),
+                         .state = pointers,
+                         .role = facts.role,
+                         .rate_factor = facts.rate_factor,
+                         .count = kCount};
     if (tensor_norms(params.kind) == TensorNorms::kOfDirections) optimizer->find_directions(args);
     args.gradient_square_sum = square_sum(gradient);
     args.weight_square_sum = square_sum(weights);
@@ -231,6 +237,17 @@ TEST(Optimizer, DecayOfNormsAndBiasesCanBeOff) {
 
 TEST(Optimizer, DecayOfEmbeddingsCanBeOff) {
   expect_decay_can_be_off(ParameterRole::kEmbedding, &OptimizerParams::decay_embeddings);
+}
+
+// A factor of the rate is another rate, to the bit: a power of two rounds nothing.
+TEST(Optimizer, AGroupsFactorIsAnotherLearningRate) {
+  for (const OptimizerKind kind :
+       {OptimizerKind::kSgd, OptimizerKind::kAdam, OptimizerKind::kAdamW, OptimizerKind::kLars, OptimizerKind::kLamb}) {
+    const OptimizerParams params{.kind = kind, .weight_decay = 0.01};
+    const auto grouped = four_steps(params, {.rate_factor = 0.25});
+    EXPECT_EQ(grouped, four_steps(params, {.first_rate = 0.025})) << name_of(kind);
+    EXPECT_NE(grouped, four_steps(params)) << name_of(kind);
+  }
 }
 
 }  // namespace convoy

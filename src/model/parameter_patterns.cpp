@@ -1,4 +1,5 @@
-/// What train.freeze keeps unchanged: parameters by patterns of their names.
+/// Parameters by patterns of their names: what train.freeze keeps unchanged, and what optimizer.groups gives a learning
+/// rate of its own.
 #include <algorithm>
 #include <set>
 
@@ -16,10 +17,12 @@ bool matches(const std::string& pattern, const std::string& name) {
   return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
-std::vector<std::string> names_of(const Network& network) {
+// Of all parameters, or without running statistics, which follow no learning rate.
+std::vector<std::string> names_of(const Network& network, bool with_statistics) {
   std::vector<std::string> names;
   for (const auto& cell : network)
-    for (const auto& entry : cell->memory().parameters()) names.push_back(entry.spec.name);
+    for (const auto& entry : cell->memory().parameters())
+      if (with_statistics || !entry.spec.is_statistic()) names.push_back(entry.spec.name);
   return names;
 }
 
@@ -42,18 +45,18 @@ std::vector<std::string> first_groups(const std::vector<std::string>& names) {
   return groups;
 }
 
-void check_matches_something(const std::string& pattern, const std::vector<std::string>& names) {
+void check_matches_something(const char* key, const std::string& pattern, const std::vector<std::string>& names) {
   if (std::any_of(names.begin(), names.end(), [&](const std::string& name) { return matches(pattern, name); })) return;
   const std::string near = nearest(pattern, candidates(names));
-  refuse("train.freeze: '{}' matches no parameter.{} There are {}.", pattern,
+  refuse("{}: '{}' matches no parameter.{} There are {}.", key, pattern,
          near.empty() ? "" : fmt::format(" Nearest: {}.", near), fmt::join(first_groups(names), ", "));
 }
 
 }  // namespace
 
 void freeze_parameters(const std::vector<std::string>& patterns, Network& network) {
-  const std::vector<std::string> names = names_of(network);
-  for (const std::string& pattern : patterns) check_matches_something(pattern, names);
+  const std::vector<std::string> names = names_of(network, /*with_statistics=*/true);
+  for (const std::string& pattern : patterns) check_matches_something("train.freeze", pattern, names);
   for (const auto& cell : network)
     cell->freeze([&](const std::string& name) {
       return std::any_of(patterns.begin(), patterns.end(),
@@ -62,6 +65,18 @@ void freeze_parameters(const std::vector<std::string>& patterns, Network& networ
   if (std::all_of(network.begin(), network.end(), [](const auto& cell) { return cell->is_frozen(); }))
     refuse("train.freeze = {} leaves nothing to train. Leave out the last layers, such as fc.*.",
            fmt::join(patterns, ", "));
+}
+
+void group_rates(const std::vector<RateGroup>& groups, Network& network) {
+  if (groups.empty()) return;
+  const std::vector<std::string> names = names_of(network, /*with_statistics=*/false);
+  for (const RateGroup& group : groups) check_matches_something("optimizer.groups", group.pattern, names);
+  for (const auto& cell : network)
+    cell->set_rates([&](const std::string& name) {
+      const auto group =
+          std::find_if(groups.begin(), groups.end(), [&](const RateGroup& g) { return matches(g.pattern, name); });
+      return group == groups.end() ? 1 : group->factor;
+    });
 }
 
 }  // namespace convoy
