@@ -202,7 +202,7 @@ Value rate_groups(const Field<std::vector<RateGroup>>& field, Range range) {
     if (given.value.empty()) return groups;
     for (const std::string& part : split_at_commas(given.value)) {
       const std::size_t colon = part.rfind(':');
-      if (colon == std::string::npos || colon == 0) refuse_value(given, "has a group that is not PATTERN: FACTOR");
+      if (colon == std::string::npos || colon == 0) refuse_value(given, "is not a list of PATTERN: FACTOR");
       groups.push_back({.pattern = trimmed(part.substr(0, colon)),
                         .factor = read_number(given, trimmed(part.substr(colon + 1)), range)});
     }

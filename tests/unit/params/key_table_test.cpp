@@ -97,9 +97,9 @@ TEST(KeyTable, TakesGroupsOfNamesWithFactors) {
   EXPECT_EQ(request({"plan", "--optimizer.groups=layer1.*: 0.1 ,fc.*:10"}).params.optimizer.groups,
             (std::vector<RateGroup>{{"layer1.*", 0.1}, {"fc.*", 10}}));
   EXPECT_TRUE(request({"plan"}).params.optimizer.groups.empty());
-  EXPECT_NE(set("optimizer.groups", "fc.*").find("fc.* has a group that is not PATTERN: FACTOR"), std::string::npos);
+  EXPECT_NE(set("optimizer.groups", "fc.*").find("fc.* is not a list of PATTERN: FACTOR"), std::string::npos);
   EXPECT_NE(set("optimizer.groups", "fc.*: 0").find("is out of range"), std::string::npos);
-  EXPECT_NE(set("optimizer.groups", "a: 1,,b: 2").find("has a group that is not"), std::string::npos);
+  EXPECT_NE(set("optimizer.groups", "a: 1,,b: 2").find("is not a list"), std::string::npos);
 }
 
 TEST(KeyTable, TakesListsOfIntegers) {
