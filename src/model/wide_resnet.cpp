@@ -49,8 +49,7 @@ std::optional<WideResnetSize> parse_wide_resnet(const std::string& name) {
       size.width > kMaxWidth)
     refuse(
         "model.name = {}: a wide residual network is wrnDEPTH-WIDTH with DEPTH 6n + 4 from 10 to {} and WIDTH from 1 "
-        "to "
-        "{}, as in wrn28-10.",
+        "to {}, as in wrn28-10.",
         name, kMaxDepth, kMaxWidth);
   return size;
 }

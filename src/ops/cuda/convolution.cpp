@@ -78,7 +78,8 @@ class CudnnConvolution final : public ConvolutionOp {
     forward_ = create({spec, ConvolutionPass::kForward, spec.type}, cudnn);
     if (spec.needs_dx) backward_input_ = create({spec, ConvolutionPass::kBackwardInput, spec.type}, cudnn);
     backward_weight_ = create({spec, ConvolutionPass::kBackwardWeight, gradient_type_}, cudnn);
-    if (spec.type == DataType::kFloat16) create_fused(cudnn);
+    // Of groups no engine that does more was ever compared on a GPU.
+    if (spec.type == DataType::kFloat16 && spec.groups == 1) create_fused(cudnn);
     reserve_scratch();
   }
 
