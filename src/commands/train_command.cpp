@@ -1,4 +1,4 @@
-/// convoy train, convoy plan, convoy evaluate, convoy predict: on the grid of all ranks.
+/// convoy train, plan, sweep, evaluate and predict: on the grid of all ranks, sweep on those of each row.
 #include <algorithm>
 #include <memory>
 
@@ -8,6 +8,7 @@
 #include "convoy/inference/inference.h"
 #include "convoy/params/parameters.h"
 #include "convoy/run/trainer.h"
+#include "convoy/sweep/sweep.h"
 
 #include "commands/commands.h"
 
@@ -23,13 +24,13 @@ void check_same_device(const mpi::Communicator& world, const Device& device) {
            world.size());
 }
 
-std::unique_ptr<ops::Backend> make_backend(const Request& request, mpi::Session& session) {
-  const PrecisionKind precision = request.params.train.precision;
-  auto backend = ops::make_backend({.device = request.params.run.device,
-                                    .threads = threads_per_rank(request.params.run.threads, session.world()),
-                                    .local_rank = find_topology(session.world()).local_rank,
+std::unique_ptr<ops::Backend> make_backend(const Parameters& params, const mpi::Communicator& ranks) {
+  const PrecisionKind precision = params.train.precision;
+  auto backend = ops::make_backend({.device = params.run.device,
+                                    .threads = threads_per_rank(params.run.threads, ranks),
+                                    .local_rank = find_topology(ranks).local_rank,
                                     .tf32 = precision == PrecisionKind::kTf32});
-  check_same_device(session.world(), backend->device());
+  check_same_device(ranks, backend->device());
   if (backend->device().is_host() && precision != PrecisionKind::kF32 && precision != PrecisionKind::kBf16)
     refuse(
         "train.precision = {} needs a GPU; the CPU has f32 and bf16. Use train.precision = f32 or bf16, or run.device "
@@ -58,7 +59,7 @@ ExitStatus on_grid(const Request& asked, mpi::Session& session, Work&& work) {
   request.params.grid = {.stages = stages_without_training(asked, session.world())};  // grid.cuts are a training's
   const ProcessGrid grid(session.world(), request.params.grid.stages);
   // 2. On which device
-  const auto backend = make_backend(request, session);
+  const auto backend = make_backend(request.params, session.world());
   // 3. Do it
   return work(request, grid, *backend);
 }
@@ -68,15 +69,20 @@ ExitStatus on_grid(const Request& asked, mpi::Session& session, Work&& work) {
 ExitStatus train(const Request& request, mpi::Session& session) {
   // Before anything is opened, as that may take long: the first step then ends the run.
   catch_stop_signals(/*says_so=*/session.world().rank() == 0);
-  return convoy::train(request.params, session.world(), *make_backend(request, session));
+  return convoy::train(request.params, session.world(), *make_backend(request.params, session.world()));
 }
 
 ExitStatus plan(const Request& request, mpi::Session& session) {
   const bool measures = !request.params.plan.ranks.empty() && request.params.plan.measure;
-  const auto backend = measures ? make_backend(request, session) : nullptr;
+  const auto backend = measures ? make_backend(request.params, session.world()) : nullptr;
   const std::string text = describe_plan(request.params, session.world(), backend.get());
   if (session.world().rank() == 0) fmt::print("{}", text);
   return ExitStatus::kDone;
+}
+
+ExitStatus sweep(const Request& request, mpi::Session& session) {
+  catch_stop_signals(/*says_so=*/session.world().rank() == 0);
+  return convoy::sweep(request.params, session.world(), make_backend);
 }
 
 ExitStatus evaluate(const Request& request, mpi::Session& session) {

@@ -291,6 +291,39 @@ std::vector<Key> make_keys() {
       {"plan.draw", path_or_empty(&PlanParams::draw, kPartial), "",
        "an .svg file for a picture of the planned step, a row per rank"},
 
+      {"sweep.work", choice(&SweepParams::work), "",
+       "what convoy sweep measures: train, steps on data.train; predict, forward passes over data.test"},
+      {"sweep.ranks", integers(&SweepParams::ranks, {.min = 1, .max = 1'000'000}), "ranks",
+       "numbers of ranks, of those that the sweep is started with; empty: all of them, or stages x replicas"},
+      {"sweep.replicas", integers(&SweepParams::replicas, {.min = 1, .max = 1'000'000}), "replicas",
+       "numbers of replicas: a row takes stages x replicas ranks. In place of sweep.ranks"},
+      {"sweep.stages", integers(&SweepParams::stages, {.min = 1, .max = 1'000'000}), "stages",
+       "values of grid.stages; grid.cuts holds for rows that it fits. Empty, like all lists below: as the rest "
+       "of "
+       "the file says"},
+      {"sweep.global", integers(&SweepParams::global, {.min = 1, .max = kMaxSamples}), "samples",
+       "values of batch.global"},
+      {"sweep.micro", integers(&SweepParams::micro, {.min = 1, .max = kMaxSamples}), "samples",
+       "values of batch.micro: the split size of a pipeline"},
+      {"sweep.micro_batches", integers(&SweepParams::micro_batches, {.min = 1, .max = kMaxSamples}), "micro-batches",
+       "into how many micro-batches each replica's share of a step is cut, which gives batch.micro. In place of "
+       "sweep.micro"},
+      {"sweep.schedule", choices(&SweepParams::schedule), "", "values of schedule.kind"},
+      {"sweep.chunks", integers(&SweepParams::chunks, {.min = 2, .max = 64}), "runs of cells",
+       "values of schedule.chunks, for rows with the schedule interleaved"},
+      {"sweep.precision", choices(&SweepParams::precision), "", "values of train.precision"},
+      {"sweep.recompute", choices(&SweepParams::recompute), "", "values of memory.recompute"},
+      {"sweep.steps", integer(&SweepParams::steps, {.min = 1, .max = 1'000'000}), "steps",
+       "measured steps of each row in each round"},
+      {"sweep.warm_steps", integer(&SweepParams::warm_steps, {.min = 1, .max = 1'000'000}), "steps",
+       "steps before them, which are not counted"},
+      {"sweep.rounds", integer(&SweepParams::rounds, {.min = 1, .max = 1000}), "rounds",
+       "how often all rows are measured, one after the other: what disturbs a machine for a while then disturbs all "
+       "rows alike"},
+      {"sweep.row", integer(&SweepParams::row, {.min = 0, .max = 1'000'000}), "",
+       "measures this row alone, counted from 1, as a job of an array does; 0: all rows"},
+      {"sweep.list", flag(&SweepParams::list), "", "only prints the rows, and why some cannot be measured"},
+
       {"import.format", choice(&ImportParams::format), "",
        "of import.source: folder of images ([split/]class/image), CIFAR's binary files, MNIST's idx, text "
        "([split/]class/text.txt), csv (a table of texts .csv or .tsv, or a folder with train.csv and test.csv); auto "

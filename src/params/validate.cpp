@@ -27,13 +27,15 @@ std::string assignment(const ParameterBuilder& builder, const std::string& name)
 }
 
 /// Refuses what several keys say together: the message ends with where each of them was given, as in
-/// " (batch.micro: default; batch.global: a.cfg:3)".
+/// " (batch.micro: default; batch.global: a.cfg:3)", if it is known of any key.
 template <typename... Args>
 [[noreturn]] void refuse_keys(const ParameterBuilder& builder, const std::vector<std::string>& names,
                               fmt::format_string<Args...> format, Args&&... args) {
+  const std::string complaint = fmt::format(format, std::forward<Args>(args)...);
+  if (builder.where.empty()) refuse("{}", complaint);
   std::vector<std::string> sources;
   for (const std::string& name : names) sources.push_back(fmt::format("{}: {}", name, builder.source_of(name)));
-  refuse("{} ({})", fmt::format(format, std::forward<Args>(args)...), fmt::join(sources, "; "));
+  refuse("{} ({})", complaint, fmt::join(sources, "; "));
 }
 
 /// The largest divisor of `whole` below `part` and the smallest above it, those that there are.
@@ -161,6 +163,17 @@ std::string remedy(const std::string& key) {
                             : "";
 }
 
+/// Two lists that say the same thing in two ways.
+void check_sweep(const ParameterBuilder& builder) {
+  const SweepParams& sweep = builder.values.sweep;
+  if (!sweep.ranks.empty() && !sweep.replicas.empty())
+    refuse_keys(builder, {"sweep.ranks", "sweep.replicas"},
+                "sweep.ranks and sweep.replicas both say how many ranks a row takes. Give one of them.");
+  if (!sweep.micro.empty() && !sweep.micro_batches.empty())
+    refuse_keys(builder, {"sweep.micro", "sweep.micro_batches"},
+                "sweep.micro and sweep.micro_batches both say how large a micro-batch is. Give one of them.");
+}
+
 }  // namespace
 
 std::optional<std::string> find_defect(const std::string& path) {
@@ -203,6 +216,7 @@ void check_consistency(const ParameterBuilder& builder) {
   check_augment(builder);
   check_import(builder);
   check_predict(builder);
+  check_sweep(builder);
 }
 
 void check_needs(const ParameterBuilder& builder, const Command& command) {
@@ -219,6 +233,10 @@ void check_needs(const ParameterBuilder& builder, const Command& command) {
 }  // namespace convoy::params
 
 namespace convoy {
+
+void check_consistency(const Parameters& params) {
+  params::check_consistency({.values = params, .where = {}});
+}
 
 std::string describe_unread_keys(const Request& request) {
   using namespace params;

@@ -98,20 +98,30 @@ std::string read_some_text(const Given& given) {
 }
 
 /// As nearest_hint(), of words and what else people call them.
-std::string nearest_word_hint(const std::string& word, const std::vector<std::string>& words,
-                              const std::vector<std::string>& synonyms) {
-  std::vector<std::string> candidates = words;
+std::string nearest_word_hint(const std::string& word, const Words& words) {
+  std::vector<std::string> candidates = words.words;
   std::map<std::string, std::string> meant;
-  for (std::size_t i = 0; i < synonyms.size(); ++i) {
-    std::istringstream names(synonyms[i]);
-    for (std::string name; names >> name; candidates.push_back(name)) meant[name] = words[i];
+  for (std::size_t i = 0; i < words.synonyms.size(); ++i) {
+    std::istringstream names(words.synonyms[i]);
+    for (std::string name; names >> name; candidates.push_back(name)) meant[name] = words.words[i];
   }
   const std::string near = nearest(word, candidates);
-  return nearest_hint(meant.contains(near) ? meant[near] : near, words);
+  return nearest_hint(meant.contains(near) ? meant[near] : near, words.words);
 }
 
 /// Numbers, flags and text as they are written.
 constexpr auto kAsText = [](const auto& value) { return fmt::format("{}", value); };
+
+/// Of the word, which is all of what was given or a part of it.
+std::size_t index_of(const std::string& part, Given given, const char* complaint, const Words& words) {
+  const std::string word = lower_case(part);
+  const auto found = std::find(words.words.begin(), words.words.end(), word);
+  if (found == words.words.end()) {
+    given.allowed = join(words.words);
+    refuse_value(given, complaint, nearest_word_hint(word, words));
+  }
+  return static_cast<std::size_t>(found - words.words.begin());
+}
 
 /// A key of the values that `read` makes of what was given, and `write` makes that text of again.
 template <typename T, typename Read, typename Write = decltype(kAsText)>
@@ -182,7 +192,7 @@ Value numbers(const Field<std::vector<double>>& field, Range range) {
 }
 
 Value flag(const Field<bool>& field) {
-  static const std::vector<std::string> kWords = {"true", "false", "on", "off", "yes", "no", "1", "0"};
+  static const Words kWords{{"true", "false", "on", "off", "yes", "no", "1", "0"}};
   return value_of(field, "flag", "true, false", [](const Given& given) {
     return read_word(given, kWords) % 2 == 0;  // every second word says no
   });
@@ -262,14 +272,16 @@ Value word_or_path(const Field<std::string>& field, const std::vector<std::strin
   return value;
 }
 
-std::size_t read_word(Given given, const std::vector<std::string>& words, const std::vector<std::string>& synonyms) {
-  const std::string word = lower_case(given.value);
-  const auto found = std::find(words.begin(), words.end(), word);
-  if (found == words.end()) {
-    given.allowed = join(words);
-    refuse_value(given, "is not one of its choices", nearest_word_hint(word, words, synonyms));
-  }
-  return static_cast<std::size_t>(found - words.begin());
+std::size_t read_word(const Given& given, const Words& words) {
+  return index_of(given.value, given, "is not one of its choices", words);
+}
+
+std::vector<std::size_t> read_words(const Given& given, const Words& words) {
+  std::vector<std::size_t> indices;
+  if (given.value.empty()) return indices;
+  for (const std::string& part : split_at_commas(given.value))
+    indices.push_back(index_of(part, given, "is not a list of its choices", words));
+  return indices;
 }
 
 std::string join(const std::vector<std::string>& words) {

@@ -35,11 +35,11 @@ struct Value {
 
 /// Where Parameters has the section of that type.
 template <typename Section>
-inline constexpr auto kSection = std::get<Section Parameters::*>(
-    std::tuple(&Parameters::model, &Parameters::transformer, &Parameters::data, &Parameters::batch, &Parameters::grid,
-               &Parameters::schedule, &Parameters::memory, &Parameters::optimizer, &Parameters::lr, &Parameters::train,
-               &Parameters::augment, &Parameters::checkpoint, &Parameters::evaluate, &Parameters::predict,
-               &Parameters::init, &Parameters::run, &Parameters::plan, &Parameters::import, &Parameters::exporting));
+inline constexpr auto kSection = std::get<Section Parameters::*>(std::tuple(
+    &Parameters::model, &Parameters::transformer, &Parameters::data, &Parameters::batch, &Parameters::grid,
+    &Parameters::schedule, &Parameters::memory, &Parameters::optimizer, &Parameters::lr, &Parameters::train,
+    &Parameters::augment, &Parameters::checkpoint, &Parameters::evaluate, &Parameters::predict, &Parameters::init,
+    &Parameters::run, &Parameters::plan, &Parameters::sweep, &Parameters::import, &Parameters::exporting));
 
 /// A field of a section, as in &BatchParams::global.
 template <typename T>
@@ -104,23 +104,56 @@ std::string nearest_hint(std::string_view word, const std::vector<std::string>& 
 
 std::string join(const std::vector<std::string>& words);
 
-/// The index of the given word among the words; throws RequestError naming the nearest. `synonyms`: of each word, with
-/// blanks between them.
-std::size_t read_word(Given given, const std::vector<std::string>& words,
-                      const std::vector<std::string>& synonyms = {});
+struct Words {
+  std::vector<std::string> words;
+  std::vector<std::string> synonyms = {};  ///< of each word, with blanks between them
+};
+
+/// The index of the given word among the words; throws RequestError naming the nearest.
+std::size_t read_word(const Given& given, const Words& words);
+/// Of each of "a, b, c"; none for nothing.
+std::vector<std::size_t> read_words(const Given& given, const Words& words);
+
+/// Those of an enumeration.
+template <typename T>
+Words words_of() {
+  Words words;
+  for (const auto& c : kChoices<T>) words.words.emplace_back(c.word), words.synonyms.emplace_back(c.synonyms);
+  return words;
+}
 
 /// A field of any enumeration. The words may be written in capitals too: the papers have 1F1B. A synonym is refused
 /// with the word that it means.
 template <typename Section, typename T>
 Value choice(T Section::*member) {
   const Field<T> field(member);
-  std::vector<std::string> words, synonyms;
-  for (const auto& c : kChoices<T>) words.emplace_back(c.word), synonyms.emplace_back(c.synonyms);
+  const Words words = words_of<T>();
   return {.type = "choice",
-          .allowed = join(words),
-          .read = [=](const Given& given,
-                      Parameters& p) { field.set(p, kChoices<T>[read_word(given, words, synonyms)].value); },
+          .allowed = join(words.words),
+          .read = [=](const Given& given, Parameters& p) { field.set(p, kChoices<T>[read_word(given, words)].value); },
           .write = [=](const Parameters& p) { return std::string(name_of(field.get(p))); }};
+}
+
+/// "gpipe, 1f1b": a list of them; may be empty.
+template <typename Section, typename T>
+Value choices(std::vector<T> Section::*member) {
+  const Field<std::vector<T>> field(member);
+  const Words words = words_of<T>();
+  return {.type = "choices",
+          .allowed = join(words.words),
+          .may_be_empty = true,
+          .read =
+              [=](const Given& given, Parameters& p) {
+                std::vector<T> values;
+                for (const std::size_t index : read_words(given, words)) values.push_back(kChoices<T>[index].value);
+                field.set(p, std::move(values));
+              },
+          .write =
+              [=](const Parameters& p) {
+                std::vector<std::string> written;
+                for (const T value : field.get(p)) written.emplace_back(name_of(value));
+                return join(written);
+              }};
 }
 
 }  // namespace convoy::params

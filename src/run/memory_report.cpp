@@ -41,13 +41,11 @@ struct Comparison {
 Comparison comparison_of(const RankRuntime& runtime, const Resident& before, bool resumed) {
   Comparison mine{.plan = runtime.plan().memory_of(runtime.grid().stage()).total(),
                   .program = runtime.operations().scratch_bytes()};
+  mine.measured = measured_memory(runtime, before);
   if (!runtime.device().is_host()) {
     mine.plan -= runtime.plan().memory_of(runtime.grid().stage()).libraries;  // which have buffers of their own
-    mine.measured = runtime.device().allocated_bytes();
     return mine;
   }
-  const Resident now = resident();
-  mine.measured = now.peak - (now.files - before.files);
   mine.beside = host_memory(runtime.plan(), runtime.grid().stage(), runtime.grid().is_root() || resumed).total();
   mine.program += before.now;
   return mine;
@@ -107,6 +105,12 @@ Resident resident() {
 Resident resident_from_here() {
   std::ofstream("/proc/self/clear_refs") << "5";  // proc(5): resets VmHWM
   return resident();
+}
+
+std::int64_t measured_memory(const RankRuntime& runtime, const Resident& before) {
+  if (!runtime.device().is_host()) return runtime.device().allocated_bytes();
+  const Resident now = resident();
+  return now.peak - (now.files - before.files);
 }
 
 std::string compare_memory(const RankRuntime& runtime, const Resident& before, bool resumed) {

@@ -30,6 +30,10 @@ Resident resident();
 /// The same, and the peak begins again, where Linux allows it.
 Resident resident_from_here();
 
+/// What this rank has taken for the runtime: on a CPU the process's peak, less what mapped files (libraries) have come
+/// to hold since `before`, which was read before the runtime was made; on a GPU the buffers there.
+std::int64_t measured_memory(const RankRuntime& runtime, const Resident& before);
+
 /// What rank 0 says at the end of a run: the prediction for the rank that took most, and what it took. On a CPU the
 /// process, less what mapped files (libraries) have come to hold until now: what was resident `before` the runtime was
 /// made, the stage's plan with the scratch memory of its operations, and host_memory(), where all ranks hold a

@@ -115,18 +115,24 @@ Timeline StepTrace::gather(const RootClock& clock) {
   return timeline;
 }
 
-std::string StepTrace::write(const std::string& directory) {
+std::optional<Timeline> StepTrace::end() {
   runtime_.record_in(nullptr);
   const ProcessGrid& grid = runtime_.grid();
-  if (recorder_ == nullptr || recorder_->num_steps() == 0)
-    return grid.is_root() ? "run.trace: this run ended before a step that could be recorded" : "";
+  if (recorder_ == nullptr || recorder_->num_steps() == 0) return std::nullopt;
   runtime_.finish();
   const RootClock clock(clock_before_, read_root_clock(grid.world()));
-  const Timeline measured = gather(clock);
+  Timeline measured = gather(clock);
   // Two ranks differ from each other by what both differ from rank 0.
-  const auto nanoseconds = static_cast<double>(grid.world().max(std::llround(2e9 * clock.error_seconds())));
-  if (!grid.is_root()) return "";
+  clock_error_seconds_ = 1e-9 * static_cast<double>(grid.world().max(std::llround(2e9 * clock.error_seconds())));
+  return grid.is_root() ? std::optional(std::move(measured)) : std::nullopt;
+}
+
+std::string StepTrace::write(const std::string& directory) {
+  const std::optional<Timeline> recorded = end();
+  if (!runtime_.grid().is_root()) return "";
+  if (!recorded) return "run.trace: this run ended before a step that could be recorded";
   const StepPlan& plan = runtime_.plan();
+  const Timeline& measured = *recorded;
   const Timeline planned = planned_step(schedules_of(plan), mean_work(measured));
   const auto idle = divide_idle(measured, planned);
   try {
@@ -138,13 +144,17 @@ std::string StepTrace::write(const std::string& directory) {
                                                                   return cells_of(plan, measured.stage_of(rank),
                                                                                   instruction);
                                                                 },
-                                                            .clock_error_seconds = nanoseconds * 1e-9}));
+                                                            .clock_error_seconds = clock_error_seconds_}));
     write_text(directory + "/trace.svg", draw_steps(measured, planned, first_step_));
   } catch (const Error& error) {
     log_warning(fmt::format("run.trace: {}; the training continues", error.what()));
   }
   return fmt::format("trace of steps {} to {}: {}", first_step_, first_step_ + measured.num_steps - 1,
                      shown(shares_of(measured, idle)));
+}
+
+TimeShares shares_of(const StepPlan& plan, const Timeline& measured) {
+  return shares_of(measured, divide_idle(measured, planned_step(schedules_of(plan), mean_work(measured))));
 }
 
 std::string draw_plan(const StepPlan& plan) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "convoy/comm/root_clock.h"
@@ -37,8 +38,11 @@ class StepTrace {
   void end_step() { ++num_made_; }
   bool is_complete() const { return num_made_ >= window_.end(); }
 
-  /// Ends the recording; brings it to rank 0, which writes both files. Returns a line about it, there
-  /// alone. A disk that does not take them is warned of.
+  /// Ends the recording and brings it to rank 0: all its steps, on rank 0's clock. Elsewhere, and where no step was
+  /// recorded, nothing.
+  std::optional<Timeline> end();
+  /// end(), and rank 0 writes both files. Returns a line about it, there alone. A disk that does not take them is
+  /// warned of.
   std::string write(const std::string& directory);
 
  private:
@@ -48,8 +52,12 @@ class StepTrace {
   TraceWindow window_;
   std::int64_t num_made_ = 0, first_step_ = 0;
   ClockReading clock_before_;
+  double clock_error_seconds_ = 0;  ///< of any rank, once the recording has ended
   std::unique_ptr<StepRecorder> recorder_;
 };
+
+/// What all ranks did with their time, in steps of the plan.
+TimeShares shares_of(const StepPlan& plan, const Timeline& measured);
 
 /// The step that predict_step() foretells, on all ranks of the plan's grid: an SVG.
 std::string draw_plan(const StepPlan& plan);

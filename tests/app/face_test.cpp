@@ -15,7 +15,8 @@ namespace convoy::test {
 TEST(Face, HelpNamesEveryCommandAndSection) {
   const ProcessResult help = run_program({.arguments = {"--help"}});
   EXPECT_EQ(help.status, 0);
-  for (const std::string command : {"train", "evaluate", "predict", "import", "export", "plan", "info", "check"})
+  for (const std::string command :
+       {"train", "evaluate", "predict", "import", "export", "plan", "sweep", "info", "check"})
     EXPECT_TRUE(contains(help.output, "\n  " + command + " ")) << command;
   for (const std::string key : {"grid.stages", "checkpoint.resume", "run.directory", "lr.warmup_epochs"})
     EXPECT_TRUE(contains(help.output, "\n  " + key + " ")) << key;

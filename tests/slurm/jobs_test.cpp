@@ -201,6 +201,21 @@ TEST_F(Jobs, TrainAnArrayOfParameterFilesInARunDirectoryEach) {
   EXPECT_TRUE(contains(too_many.output, "Submit with --array=1-2")) << too_many.output;
 }
 
+TEST_F(Jobs, MeasureATableWithARowInEachJobOfAnArray) {
+  const Words arguments = {parameters(), "--run.directory=" + run_directory(), "--sweep.micro=8,16", "--sweep.steps=2",
+                           "--sweep.warm_steps=1", "--sweep.rounds=1"};
+  const Words options = {"--ntasks=1", "--cpus-per-task=1"};
+  const ProcessResult result = submit_and_wait(options + Words{"--array=1-2"}, "sweep.sh", arguments);
+  EXPECT_EQ(result.status, 0) << result.output;
+  const std::string table = read_text(run_directory() + "/sweep.csv");
+  EXPECT_TRUE(contains(table, "\n1,8,")) << table;
+  EXPECT_TRUE(contains(table, "\n2,16,")) << table;
+  EXPECT_FALSE(contains(table, ",,,")) << "a row was not measured\n" << table;
+  const ProcessResult too_many = submit_and_wait(options + Words{"--array=3"}, "sweep.sh", arguments);
+  EXPECT_EQ(too_many.status, 2) << too_many.output;
+  EXPECT_TRUE(contains(too_many.output, "sweep.row = 3: this sweep has 2 rows")) << too_many.output;
+}
+
 TEST_F(Jobs, ImportEvaluateAndPredict) {
   const std::string imported = run_directory() + "-data";
   const ProcessResult import = submit_and_wait(

@@ -116,6 +116,12 @@ inline constexpr Choice<RecomputeKind> kChoices<RecomputeKind>[] = {
     {RecomputeKind::kCell, "cell", "all full checkpoint"},
     {RecomputeKind::kAuto, "auto"}};
 
+/// What the rows of a sweep do.
+enum class SweepWork { kTrain, kPredict };
+template <>
+inline constexpr Choice<SweepWork> kChoices<SweepWork>[] = {
+    {SweepWork::kTrain, "train", "training"}, {SweepWork::kPredict, "predict", "inference evaluate prediction"}};
+
 enum class ImportFormat { kAuto, kFolder, kCifar, kIdx, kText, kCsv };
 template <>
 inline constexpr Choice<ImportFormat> kChoices<ImportFormat>[] = {
@@ -344,6 +350,26 @@ struct PlanParams {
   bool operator==(const PlanParams&) const = default;
 };
 
+/// A table of measurements: a row for each combination of the values that are listed. An empty list: as the rest of the
+/// parameters has it.
+struct SweepParams {
+  SweepWork work = SweepWork::kTrain;
+  std::vector<std::int64_t> ranks, replicas;  ///< at most one of the two
+  std::vector<std::int64_t> stages;
+  std::vector<std::int64_t> global;
+  std::vector<std::int64_t> micro, micro_batches;  ///< at most one of the two; the latter per replica and step
+  std::vector<ScheduleKind> schedule;
+  std::vector<std::int64_t> chunks;
+  std::vector<PrecisionKind> precision;
+  std::vector<RecomputeKind> recompute;
+  std::int64_t steps = 10;      ///< measured, of each row in each round
+  std::int64_t warm_steps = 3;  ///< before them
+  std::int64_t rounds = 3;
+  std::int64_t row = 0;  ///< this one alone, counted from 1; 0: all
+  bool list = false;     ///< only says what the rows are
+  bool operator==(const SweepParams&) const = default;
+};
+
 struct ImportParams {
   ImportFormat format = ImportFormat::kAuto;
   std::string source;
@@ -388,6 +414,7 @@ struct Parameters {
   InitParams init;
   RunParams run;
   PlanParams plan;
+  SweepParams sweep;
   ImportParams import;
   ExportParams exporting;  // "export" is a word of C++
 

@@ -42,6 +42,9 @@ std::string render(const Parameters& params);
 /// Reads back what render() wrote (checkpoints hold it).
 Parameters parse_parameters(const std::string& text, const std::string& where);
 
+/// Throws RequestError where values contradict each other, as parse_parameters() does.
+void check_consistency(const Parameters& params);
+
 /// A key with two values, as a parameter file writes them.
 struct KeyChange {
   std::string key, before, after;

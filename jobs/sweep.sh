@@ -1,0 +1,20 @@
+#!/bin/bash
+# A table of measurements, one job for each row: all write into one run.directory, and the last to end completes the table.
+#   build/release/convoy sweep FILE.cfg --sweep.list=true     # how many rows there are
+#   sbatch --array=1-12 jobs/sweep.sh FILE.cfg [--key=value ...]
+# In one job, without --array, all rows are measured, each on as many of the job's ranks as it needs.
+#SBATCH --job-name=convoy
+#SBATCH --output=%x-%A-%a.log
+#SBATCH --nodes=1
+#SBATCH --ntasks=4
+#SBATCH --cpus-per-task=4
+#SBATCH --hint=nomultithread
+#SBATCH --exclusive
+#SBATCH --mem=0
+#SBATCH --time=04:00:00
+#SBATCH --signal=TERM@120    # stops before the time limit; submitted again, it continues
+set -euo pipefail
+source "$SLURM_SUBMIT_DIR/jobs/common.sh"
+
+file=${1:?the parameter file is missing: sbatch jobs/sweep.sh FILE.cfg}
+"${convoy[@]}" sweep "$file" --run.threads="$SLURM_CPUS_PER_TASK" --sweep.row="${SLURM_ARRAY_TASK_ID:-0}" "${@:2}"

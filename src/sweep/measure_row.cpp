@@ -1,0 +1,177 @@
+/// The same parts as a training and an evaluation have, without checkpoints, logs and metrics.
+#include "sweep/measure_row.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <malloc.h>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/error.h"
+#include "convoy/base/median.h"
+#include "convoy/comm/on_root.h"
+#include "convoy/comm/process_grid.h"
+#include "convoy/data/make_sample_path.h"
+#include "convoy/io/dataset.h"
+
+#include "calibrate/calibration.h"
+#include "calibrate/run_layout.h"
+#include "checkpoint/checkpointing.h"
+#include "checkpoint/model_metadata.h"
+#include "evaluation/evaluation.h"
+#include "plan/planner.h"
+#include "run/memory_report.h"
+#include "run/run_data.h"
+#include "run/stop_request.h"
+#include "step/step_trace.h"
+
+namespace convoy {
+
+namespace {
+
+/// From here on the process's peak is this row's: what earlier rows have freed goes back to the system.
+Resident memory_before_row() {
+  malloc_trim(0);
+  return resident_from_here();
+}
+
+/// The layout, and the machine's costs on one rank, too: its step is predicted like any other.
+RunLayout choose_measured_layout(const Parameters& params, const io::ModelMetadata& metadata,
+                                 const mpi::Communicator& ranks, ops::Backend& backend) {
+  RunLayout layout = choose_layout(params, metadata, ranks, backend);
+  if (!layout.machine) {
+    const CalibrationSpec spec = calibration_spec(runtime_spec(params, metadata).network, params.run, ranks, backend);
+    layout.machine = find_machine_costs(spec, ranks, backend);
+  }
+  mpi::on_root(ranks, [&] { keep_costs(costs_path(params.run), *layout.machine); });
+  return layout;
+}
+
+void gather_memory(const RankRuntime& runtime, const Resident& before, RowMeasurement& row) {
+  const mpi::Communicator& world = runtime.grid().world();
+  const std::int64_t mine = measured_memory(runtime, before);
+  row.max_memory_bytes = world.max(mine);
+  row.min_memory_bytes = -world.max(-mine);
+}
+
+std::optional<RowMeasurement> measure_training(const Parameters& params, const mpi::Communicator& ranks,
+                                               ops::Backend& backend) {
+  // 1. What on, and who does what
+  const io::Dataset data(params.data.train, "data.train", params.data.verify);
+  const StepCount steps = count_steps(params, data.info());
+  const io::ModelMetadata metadata = model_metadata(params, data.info());
+  const RunLayout layout = choose_measured_layout(params, metadata, ranks, backend);
+  const ProcessGrid grid(ranks, layout.stages);
+  RuntimeSpec spec = runtime_spec(params, metadata);
+  spec.machine = layout.machine;
+  spec.on_gpu = !backend.device().is_host();
+  // 2. All that a training has
+  const Resident before = memory_before_row();
+  RankRuntime runtime(spec, grid, backend);
+  initialise_parameters({.seed = params.train.seed}, runtime);
+  const auto path = make_sample_path({.samples = data,
+                                      .metadata = metadata,
+                                      .params = params,
+                                      .view = SampleView::kTraining,
+                                      .type = runtime.plan().spec().network.type});
+  const Sampler sampler(
+      {.num_samples = data.info().num_samples, .seed = params.train.seed, .shuffle = params.data.shuffle});
+  const std::int64_t warm_steps = params.sweep.warm_steps, num_steps = warm_steps + params.sweep.steps;
+  LoaderSpec loading = runtime.loader_spec(params, SampleView::kTraining);
+  loading.num_steps = num_steps;
+  loading.steps_per_epoch = steps.an_epoch;
+  Loader loader(*path, sampler, backend, loading);
+  // 3. Its first steps
+  StepTrace trace(runtime, {.first = warm_steps, .num = params.sweep.steps});
+  StopRequest stop(ranks);
+  std::vector<double> seconds;
+  bool stopped = false;
+  for (std::int64_t step = 0; step < num_steps && !stopped; ++step) {
+    trace.begin_step(step + 1);
+    const double start = now_seconds();
+    runtime.train_step(loader, params.optimizer.lr);
+    if (step >= warm_steps) seconds.push_back(now_seconds() - start);
+    trace.end_step();
+    stopped = stop.agreed();
+  }
+  stop.finish();
+  const std::optional<Timeline> timeline = trace.end();
+  runtime.finish();
+  RowMeasurement row{.stages = grid.num_stages(),
+                     .replicas = grid.num_replicas(),
+                     .predicted_seconds = predict_step(runtime.plan()).step_seconds};
+  gather_memory(runtime, before, row);
+  if (stopped) return std::nullopt;
+  row.step_seconds = median(seconds);
+  row.has_shares = timeline.has_value();
+  if (timeline) row.shares = shares_of(runtime.plan(), *timeline);
+  return row;
+}
+
+/// When steps of an evaluation began, and whether it has made enough of them or is asked to stop.
+class PredictionClock {
+ public:
+  PredictionClock(const SweepParams& sweep, StopRequest& stop)
+      : warm_steps_(sweep.warm_steps), num_steps_(sweep.warm_steps + sweep.steps), stop_(stop) {}
+
+  /// Before each step.
+  bool is_over() {
+    if (num_done_ == warm_steps_) begin_seconds_ = now_seconds();
+    stopped_ = stopped_ || stop_.agreed();
+    return stopped_ || num_done_++ == num_steps_;
+  }
+  bool stopped() const { return stopped_; }
+  /// Of a step, until now.
+  double mean_seconds() const {
+    return (now_seconds() - begin_seconds_) / static_cast<double>(std::min(num_done_, num_steps_) - warm_steps_);
+  }
+  bool has_measured() const { return num_done_ > warm_steps_; }
+
+ private:
+  std::int64_t warm_steps_, num_steps_, num_done_ = 0;
+  double begin_seconds_ = 0;
+  StopRequest& stop_;
+  bool stopped_ = false;
+};
+
+std::optional<RowMeasurement> measure_prediction(const Parameters& params, const mpi::Communicator& ranks,
+                                                 ops::Backend& backend) {
+  // 1. What on
+  const io::Dataset train(params.data.train, "data.train");
+  const io::ModelMetadata metadata = model_metadata(params, train.info());
+  const bool has_test = !params.data.test.empty();
+  const io::Dataset samples(has_test ? params.data.test : params.data.train, has_test ? "data.test" : "data.train",
+                            params.data.verify);
+  const ProcessGrid grid(ranks, std::max<std::int64_t>(1, params.grid.stages));
+  // 2. All that a prediction has
+  const Resident before = memory_before_row();
+  RankRuntime runtime(runtime_spec(params, metadata), grid, backend);
+  initialise_parameters({.seed = params.train.seed}, runtime);
+  // 3. Its first steps
+  StopRequest stop(ranks);
+  PredictionClock clock(params.sweep, stop);
+  EvaluationSpec spec{.samples = samples, .metadata = metadata, .params = params, .work = "predict"};
+  if (runtime.plan().gives_logits()) spec.observe = [](const StepLogits&) {};
+  spec.stop = [&] { return clock.is_over(); };
+  evaluate_dataset(runtime, spec);
+  const double step_seconds = clock.has_measured() ? clock.mean_seconds() : 0;
+  stop.finish();
+  RowMeasurement row{.stages = grid.num_stages(), .replicas = grid.num_replicas(), .step_seconds = step_seconds};
+  gather_memory(runtime, before, row);
+  if (clock.stopped()) return std::nullopt;
+  if (!clock.has_measured())
+    row.failure =
+        fmt::format("{} samples are only {} steps of batch.global = {}; sweep.warm_steps = {} are not counted",
+                    samples.info().num_samples, spec.num_steps(), params.batch.global, params.sweep.warm_steps);
+  return row;
+}
+
+}  // namespace
+
+std::optional<RowMeasurement> measure_row(const Parameters& params, const mpi::Communicator& ranks,
+                                          ops::Backend& backend) {
+  return params.sweep.work == SweepWork::kTrain ? measure_training(params, ranks, backend)
+                                                : measure_prediction(params, ranks, backend);
+}
+
+}  // namespace convoy

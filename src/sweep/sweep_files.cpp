@@ -1,0 +1,200 @@
+/// Small JSON files, written whole or not at all.
+#include "sweep/sweep_files.h"
+
+#include <algorithm>
+#include <climits>
+#include <filesystem>
+#include <system_error>
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/version.h"
+#include "convoy/io/atomic_file.h"
+#include "convoy/params/parse.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::int64_t kMaxAttempts = 2;
+constexpr const char* kResult = ".json";
+
+using Json = nlohmann::json;
+
+std::string encode(const RowMeasurement& m) {
+  Json json;
+  if (!m.failure.empty()) {
+    json["failure"] = m.failure;
+    return json.dump(1) + "\n";
+  }
+  json["stages"] = m.stages;
+  json["replicas"] = m.replicas;
+  json["step_seconds"] = m.step_seconds;
+  json["predicted_seconds"] = m.predicted_seconds;
+  json["min_memory_bytes"] = m.min_memory_bytes;
+  json["max_memory_bytes"] = m.max_memory_bytes;
+  if (m.has_shares)
+    json["shares"] = {{"busy", m.shares.busy},
+                      {"bubble", m.shares.bubble},
+                      {"straggler", m.shares.straggler},
+                      {"communication", m.shares.communication},
+                      {"data", m.shares.data}};
+  return json.dump(1) + "\n";
+}
+
+RowMeasurement decode(const std::string& text, const std::string& path) {
+  try {
+    const Json json = Json::parse(text);
+    RowMeasurement m{.failure = json.value("failure", "")};
+    if (!m.failure.empty()) return m;
+    json.at("stages").get_to(m.stages);
+    json.at("replicas").get_to(m.replicas);
+    json.at("step_seconds").get_to(m.step_seconds);
+    json.at("predicted_seconds").get_to(m.predicted_seconds);
+    json.at("min_memory_bytes").get_to(m.min_memory_bytes);
+    json.at("max_memory_bytes").get_to(m.max_memory_bytes);
+    m.has_shares = json.contains("shares");
+    if (m.has_shares) {
+      const Json& shares = json.at("shares");
+      shares.at("busy").get_to(m.shares.busy);
+      shares.at("bubble").get_to(m.shares.bubble);
+      shares.at("straggler").get_to(m.shares.straggler);
+      shares.at("communication").get_to(m.shares.communication);
+      shares.at("data").get_to(m.shares.data);
+    }
+    return m;
+  } catch (const Json::exception& error) {
+    fail("'{}' is not what a sweep has written: {}. Remove the file to measure its row again.", path, error.what());
+  }
+}
+
+// What decides the numbers. More rounds, one row alone or another place of the files measure the same.
+std::string identity_of(Parameters params, std::int64_t job_ranks) {
+  if (params.sweep.ranks.empty() && params.sweep.replicas.empty()) params.sweep.ranks = {job_ranks};
+  params.sweep.rounds = SweepParams().rounds;
+  params.sweep.row = 0;
+  params.sweep.list = false;
+  params.run.directory = RunParams().directory;
+  return fmt::format("# {}\n{}", version(), render(params));
+}
+
+std::string result_path(const std::string& folder, std::int64_t round) {
+  return fmt::format("{}/round-{}{}", folder, round, kResult);
+}
+
+std::string marker_path(const std::string& folder, std::int64_t round) {
+  return fmt::format("{}/round-{}.started", folder, round);
+}
+
+std::int64_t attempts(const std::string& folder, std::int64_t round) {
+  const auto text = io::read_text(marker_path(folder, round));
+  return text ? std::count(text->begin(), text->end(), '\n') : 0;
+}
+
+// Whether a round of the row says that no other is worth a trial.
+bool has_failed(const std::string& folder) {
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+    if (entry.path().extension() != kResult) continue;
+    const auto text = io::read_text(entry.path().string());
+    if (text && !decode(*text, entry.path().string()).failure.empty()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void write_shared_text(const std::string& path, const std::string& text) {
+  std::string host(HOST_NAME_MAX + 1, '\0');
+  gethostname(host.data(), host.size() - 1);
+  const std::string own = fmt::format("{}.{}-{}", path, host.c_str(), getpid());
+  io::write_text_atomically(own, text);
+  std::error_code error;
+  std::filesystem::rename(own, path, error);
+  if (error) fail("'{}' cannot be renamed to '{}': {}", own, path, error.message());
+}
+
+RowResult summarise(const std::vector<RowMeasurement>& rounds) {
+  RowResult result;
+  std::vector<RowMeasurement> measured;
+  for (const RowMeasurement& round : rounds) {
+    if (round.failure.empty()) measured.push_back(round);
+    if (result.failure.empty()) result.failure = round.failure;
+  }
+  if (measured.empty() || !result.failure.empty()) return result;
+  std::sort(measured.begin(), measured.end(),
+            [](const RowMeasurement& a, const RowMeasurement& b) { return a.step_seconds < b.step_seconds; });
+  result.num_rounds = std::ssize(measured);
+  result.min_step_seconds = measured.front().step_seconds;
+  result.max_step_seconds = measured.back().step_seconds;
+  result.median = measured[(measured.size() - 1) / 2];
+  for (const RowMeasurement& round : measured) {
+    result.median.min_memory_bytes = std::min(result.median.min_memory_bytes, round.min_memory_bytes);
+    result.median.max_memory_bytes = std::max(result.median.max_memory_bytes, round.max_memory_bytes);
+  }
+  return result;
+}
+
+SweepFiles::SweepFiles(const std::string& directory, const Parameters& params, std::int64_t job_ranks)
+    : directory_(directory) {
+  io::make_directory(directory_);
+  const std::string path = directory_ + "/sweep.cfg", identity = identity_of(params, job_ranks);
+  const auto there = io::read_text(path);
+  if (!there)
+    write_shared_text(path, identity);
+  else if (*there != identity)
+    refuse(
+        "run.directory = {} holds the rows of another sweep, whose parameters or program differ ({}). Choose another "
+        "run.directory, or remove that one to measure all rows again.",
+        directory_, path);
+}
+
+std::string SweepFiles::folder_of(std::int64_t row) const {
+  return fmt::format("{}/rows/{:04}", directory_, row);
+}
+
+bool SweepFiles::wants(std::int64_t row, std::int64_t round) {
+  const std::string folder = folder_of(row);
+  if (std::filesystem::exists(result_path(folder, round)) || has_failed(folder)) return false;
+  const std::int64_t num_attempts = attempts(folder, round);
+  if (num_attempts < kMaxAttempts) return true;
+  end(row, round, {.failure = fmt::format("the program ended while it measured this row, {} times", num_attempts)});
+  return false;
+}
+
+void SweepFiles::begin(std::int64_t row, std::int64_t round) {
+  const std::string folder = folder_of(row);
+  io::make_directory(folder);
+  const std::string path = marker_path(folder, round);
+  io::write_text_atomically(path, io::read_text(path).value_or("") + "started\n");
+}
+
+void SweepFiles::end(std::int64_t row, std::int64_t round, const RowMeasurement& measured) {
+  io::write_text_atomically(result_path(folder_of(row), round), encode(measured));
+  std::filesystem::remove(marker_path(folder_of(row), round));
+}
+
+void SweepFiles::abandon(std::int64_t row, std::int64_t round) {
+  std::filesystem::remove(marker_path(folder_of(row), round));
+}
+
+std::int64_t SweepFiles::num_results() const {
+  std::error_code none;
+  std::int64_t num = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_ + "/rows", none))
+    num += entry.path().extension() == kResult ? 1 : 0;
+  return num;
+}
+
+std::vector<RowMeasurement> SweepFiles::read(std::int64_t row, std::int64_t num_rounds) const {
+  std::vector<RowMeasurement> rounds;
+  for (std::int64_t round = 1; round <= num_rounds; ++round) {
+    const std::string path = result_path(folder_of(row), round);
+    if (const auto text = io::read_text(path)) rounds.push_back(decode(*text, path));
+  }
+  return rounds;
+}
+
+}  // namespace convoy

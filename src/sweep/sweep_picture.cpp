@@ -1,0 +1,176 @@
+/// Writes SVG by hand: a frame, marks on two axes, lines, a legend.
+#include "sweep/sweep_picture.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace convoy {
+
+namespace {
+
+constexpr std::array kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
+constexpr double kWidth = 760, kHeight = 420, kLeft = 80, kRight = 230, kTop = 50, kBottom = 60;  // pixels
+
+struct Point {
+  std::size_t x = 0;                              ///< index of the factor's value
+  double measured = 0, slowest = 0, fastest = 0;  ///< samples per second
+  double predicted = 0;                           ///< 0: not
+};
+
+struct Line {
+  std::string name;  ///< values of the other factors
+  std::vector<Point> points;
+};
+
+// The values of a factor in the order of the table.
+std::vector<std::string> values_of(const SweepTable& table, std::size_t factor) {
+  std::vector<std::string> values;
+  for (const SweepRow& row : table.rows)
+    if (std::find(values.begin(), values.end(), row.values[factor]) == values.end())
+      values.push_back(row.values[factor]);
+  return values;
+}
+
+std::size_t longest_factor(const SweepTable& table) {
+  std::size_t longest = 0;
+  for (std::size_t f = 0; f < table.factors.size(); ++f)
+    if (values_of(table, f).size() >= values_of(table, longest).size()) longest = f;
+  return longest;
+}
+
+std::string line_name(const SweepTable& table, const SweepRow& row, std::size_t x_factor) {
+  std::string name;
+  for (std::size_t f = 0; f < table.factors.size(); ++f)
+    if (f != x_factor) name += fmt::format("{}{} {}", name.empty() ? "" : ", ", table.factors[f], row.values[f]);
+  return name;
+}
+
+Point point_of(const SweepRow& row, const RowResult& result, std::size_t x) {
+  const auto samples = static_cast<double>(row.params.batch.global);
+  const double predicted = result.median.predicted_seconds;
+  return {.x = x,
+          .measured = samples / result.median.step_seconds,
+          .slowest = samples / result.max_step_seconds,
+          .fastest = samples / result.min_step_seconds,
+          .predicted = predicted > 0 ? samples / predicted : 0};
+}
+
+std::vector<Line> lines_of(const SweepTable& table, const std::vector<RowResult>& results, std::size_t x_factor) {
+  const std::vector<std::string> values = values_of(table, x_factor);
+  std::vector<Line> lines;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const SweepRow& row = table.rows[i];
+    if (results[i].num_rounds == 0) continue;
+    const std::string name = line_name(table, row, x_factor);
+    auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& other) { return other.name == name; });
+    if (line == lines.end()) line = lines.insert(lines.end(), Line{.name = name, .points = {}});
+    const auto value = std::find(values.begin(), values.end(), row.values[x_factor]);
+    line->points.push_back(point_of(row, results[i], static_cast<std::size_t>(value - values.begin())));
+  }
+  for (Line& line : lines)
+    std::sort(line.points.begin(), line.points.end(), [](const Point& a, const Point& b) { return a.x < b.x; });
+  return lines;
+}
+
+// 1, 2 or 5 times a power of ten, so that about five steps reach the top.
+double round_step(double top) {
+  const double power = std::pow(10.0, std::floor(std::log10(top / 5)));
+  for (const double factor : {1.0, 2.0, 5.0})
+    if (top / (factor * power) <= 6) return factor * power;
+  return 10 * power;
+}
+
+std::string escaped(const std::string& text) {
+  static const std::map<char, std::string> kEntities = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}};
+  std::string result;
+  for (const char c : text) result += kEntities.contains(c) ? kEntities.at(c) : std::string(1, c);
+  return result;
+}
+
+class Picture {
+ public:
+  Picture(std::size_t num_values, double top) : num_values_(num_values), step_(round_step(top)) {
+    top_ = step_ * std::ceil(top / step_);
+  }
+
+  void axes(const std::vector<std::string>& values, const std::string& x_name, const std::string& y_name) {
+    for (double y = 0; y <= top_ * 1.0001; y += step_) {
+      rule(kLeft, y_of(y), kWidth - kRight, y_of(y), "#dddddd");
+      text(kLeft - 8, y_of(y) + 4, fmt::format("{:g}", y), "end");
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) text(x_of(i), kHeight - kBottom + 18, values[i], "middle");
+    text((kLeft + kWidth - kRight) / 2, kHeight - 18, x_name, "middle");
+    text(kLeft - 8, kTop - 14, y_name, "end");
+  }
+
+  void line(const Line& line, const char* colour, std::size_t index) {
+    std::string measured, predicted;
+    for (const Point& p : line.points) {
+      measured += fmt::format("{:.1f},{:.1f} ", x_of(p.x), y_of(p.measured));
+      if (p.predicted > 0) predicted += fmt::format("{:.1f},{:.1f} ", x_of(p.x), y_of(p.predicted));
+      rule(x_of(p.x), y_of(p.slowest), x_of(p.x), y_of(p.fastest), colour);
+      svg_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" fill=\"{}\"/>\n", x_of(p.x), y_of(p.measured),
+                          colour);
+    }
+    polyline(measured, colour, "");
+    polyline(predicted, colour, " stroke-dasharray=\"5 4\"");
+    const double y = kTop + 18 * static_cast<double>(index);
+    rule(kWidth - kRight + 14, y, kWidth - kRight + 38, y, colour);
+    text(kWidth - kRight + 44, y + 4, line.name, "start");
+  }
+
+  void title(const std::string& title) { text(kLeft, 20, title, "start"); }
+
+  std::string svg() const {
+    return fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+        "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{0}\" height=\"{1}\" "
+        "fill=\"white\"/>\n{2}</svg>\n",
+        kWidth, kHeight, svg_);
+  }
+
+ private:
+  double x_of(std::size_t i) const {
+    const double width = kWidth - kLeft - kRight;
+    return kLeft + width * (static_cast<double>(i) + 0.5) / static_cast<double>(num_values_);
+  }
+  double y_of(double value) const { return kHeight - kBottom - (kHeight - kTop - kBottom) * value / top_; }
+
+  void rule(double x1, double y1, double x2, double y2, const char* colour) {
+    svg_ += fmt::format("<path d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\" stroke=\"{}\"/>\n", x1, y1, x2, y2, colour);
+  }
+  void polyline(const std::string& points, const char* colour, const char* dash) {
+    svg_ += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\"{}/>\n", points, colour, dash);
+  }
+  void text(double x, double y, const std::string& text, const char* anchor) {
+    svg_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor, escaped(text));
+  }
+
+  std::size_t num_values_;
+  double step_, top_ = 1;
+  std::string svg_;
+};
+
+}  // namespace
+
+std::string draw_sweep(const SweepHead& head, const SweepTable& table, const std::vector<RowResult>& results) {
+  const std::size_t x_factor = longest_factor(table);
+  const std::vector<std::string> values = values_of(table, x_factor);
+  const std::vector<Line> lines = lines_of(table, results, x_factor);
+  double top = 0;
+  for (const Line& line : lines)
+    for (const Point& p : line.points) top = std::max({top, p.fastest, p.predicted});
+  Picture picture(values.size(), top > 0 ? top : 1);
+  picture.title(fmt::format("{}, {}: {}; dashed: predicted", head.network,
+                            head.work == SweepWork::kTrain ? "training" : "prediction", head.machine));
+  picture.axes(values, table.factors[x_factor], head.sample + "s/s");
+  for (std::size_t i = 0; i < lines.size(); ++i) picture.line(lines[i], kColours[i % kColours.size()], i);
+  return picture.svg();
+}
+
+}  // namespace convoy

@@ -1,0 +1,105 @@
+/// What people and programs read of a sweep.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sweep/sweep_picture.h"
+#include "sweep/sweep_table.h"
+
+namespace convoy {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct Example {
+  Example() {
+    Parameters params;
+    params.batch = {.global = 100, .micro = 10};
+    params.sweep.stages = {1, 2};
+    params.sweep.micro = {10, 20, 30};
+    table = make_table(params, 2);
+    results.resize(6);
+    for (const std::size_t row : {0u, 1u, 3u, 4u}) {
+      RowMeasurement m{.stages = row < 3 ? 1 : 2,
+                       .replicas = 1,
+                       .step_seconds = 0.5 / static_cast<double>(row + 1),
+                       .predicted_seconds = 0.4 / static_cast<double>(row + 1),
+                       .has_shares = true,
+                       .shares = {.busy = 0.75, .bubble = 0.25},
+                       .min_memory_bytes = std::int64_t{100} << 20,
+                       .max_memory_bytes = std::int64_t{300} << 20};
+      results[row] = summarise({m});
+    }
+    results[5].failure = "out of <memory>, \"twice\"";
+  }
+
+  SweepTable table;
+  std::vector<RowResult> results;
+  SweepHead head{.network = "resnet20",
+                 .sample = "image",
+                 .machine = "2 ranks",
+                 .date = "2026-01-31",
+                 .num_rounds = 3,
+                 .num_steps = 10};
+};
+
+std::int64_t count(const std::string& text, const std::string& part) {
+  std::int64_t num = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++num;
+  return num;
+}
+
+TEST(SweepCsv, HasEqualNumbersOfColumnsAndWhatWasMeasured) {
+  const Example example;
+  const std::string csv = sweep_csv(example.table, example.results);
+  const std::string first_row = csv.substr(csv.find('\n') + 1, csv.find('\n', csv.find('\n') + 1) - csv.find('\n') - 1);
+  EXPECT_EQ(first_row,
+            "1,1,10,100,10,2,1,1,1,0.5,0.5,0.5,200,0.4,0.8000,0.7500,0.2500,0.0000,0.0000,0.0000,104857600,"
+            "314572800,");
+  const std::string header = csv.substr(0, csv.find('\n'));
+  EXPECT_EQ(count(first_row, ","), count(header, ","));
+  // What was not measured has the same columns, empty, and its reason, quoted where commas ask for it.
+  EXPECT_THAT(csv, HasSubstr("3,1,30,100,30,2,,,,,,,,,,,,,,,,,\"batch.micro = 30 does not divide"));
+  EXPECT_THAT(csv, HasSubstr("\"out of <memory>, \"\"twice\"\"\"\n"));
+}
+
+TEST(SweepMarkdown, IsATableWithReasonsAndAJudgement) {
+  const Example example;
+  const std::string text = sweep_markdown(example.head, example.table, example.results);
+  EXPECT_THAT(text, HasSubstr("# resnet20, training\n"));
+  EXPECT_THAT(text, HasSubstr("| row | stages | micro | images/s | step, ms |"));
+  EXPECT_THAT(text, HasSubstr("| 1 | 1 | 10 | 200.0 | 500 | 500 to 500 | 400 | 0.80 | 75.0 % | 25.0 % | 0.0 % | "));
+  EXPECT_THAT(text, HasSubstr("out of <memory>"));
+  EXPECT_THAT(text, HasSubstr("differ by 20.0 % in the median of 4 rows"));
+}
+
+TEST(SweepMarkdown, OfAPredictionHasNoPlan) {
+  Example example;
+  example.head.work = SweepWork::kPredict;
+  for (RowResult& result : example.results) result.median.predicted_seconds = 0;
+  const std::string text = sweep_markdown(example.head, example.table, example.results);
+  EXPECT_THAT(text, HasSubstr("# resnet20, prediction"));
+  EXPECT_THAT(text, Not(HasSubstr("predicted")));
+  EXPECT_THAT(text, Not(HasSubstr("median of 4 rows")));
+}
+
+TEST(SweepPicture, DrawsALineForEachCombinationOfTheOtherFactors) {
+  const Example example;
+  const std::string svg = draw_sweep(example.head, example.table, example.results);
+  EXPECT_EQ(count(svg, "<circle"), 4);
+  EXPECT_EQ(count(svg, "<polyline"), 2 * 2);  // measured and predicted
+  EXPECT_THAT(svg, HasSubstr(">stages 1<"));
+  EXPECT_THAT(svg, HasSubstr(">stages 2<"));
+  EXPECT_THAT(svg, HasSubstr(">30<"));  // a mark without a dot
+  EXPECT_THAT(svg, HasSubstr(">micro<"));
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+}
+
+TEST(SweepPicture, OfNothingMeasuredIsAnEmptyFrame) {
+  Example example;
+  example.results.assign(6, RowResult{});
+  EXPECT_EQ(count(draw_sweep(example.head, example.table, example.results), "<circle"), 0);
+}
+
+}  // namespace
+}  // namespace convoy
