@@ -91,13 +91,14 @@ TEST_F(Golden, Resnet50OnTwoMicroBatchesIsAsNearAsPyTorchsFloat32) {
 }
 
 TEST_F(Golden, Resnext50OnTwoMicroBatchesIsAsNearAsPyTorchsFloat32) {
-  // As resnet50's, with steps of a tenth: PyTorch's own float32 leaves its float64 by half of these (1.1e-2 and 1.6e-2
-  // in the gradients' norms, 0.12 in single values, 5e-2 in the last loss).
+  // Ill-conditioned as resnet50 is. PyTorch's own float32 leaves its float64 by half of these in the first gradients
+  // (norms 1.1e-2 in the median and 1.6e-2, single values 0.12). Its steps are a hundredth of resnet50's, so that later
+  // losses stay within 2e-3, 2e-3 and 2e-2, which another order of sums may make some times as much.
   Tolerances tolerances;
   tolerances.gradient_norms = tolerances.median_gradient_norm = 3e-2;
   tolerances.gradient_values = tolerances.median_gradient_value = 0.25;
   tolerances.later_losses = 0.1;
-  tolerances.evaluation_logits = 0.2;
+  tolerances.evaluation_logits = 0.03;
   expect_golden("resnext50_32x4d-b8-m4", ScheduleKind::k1F1B, tolerances);
 }
 
