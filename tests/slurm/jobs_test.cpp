@@ -202,7 +202,8 @@ TEST_F(Jobs, TrainAnArrayOfParameterFilesInARunDirectoryEach) {
 }
 
 TEST_F(Jobs, MeasureATableWithARowInEachJobOfAnArray) {
-  const Words arguments = {parameters(), "--run.directory=" + run_directory(), "--sweep.micro=8,16", "--sweep.steps=2",
+  const Words arguments = {parameters(),           "--run.directory=" + run_directory(),
+                           "--sweep.micro=8,16",   "--sweep.steps=2",
                            "--sweep.warm_steps=1", "--sweep.rounds=1"};
   const Words options = {"--ntasks=1", "--cpus-per-task=1"};
   const ProcessResult result = submit_and_wait(options + Words{"--array=1-2"}, "sweep.sh", arguments);

@@ -21,8 +21,8 @@ using testing::HasSubstr;
 
 class SweepFilesTest : public testing::Test {
  protected:
-  SweepFilesTest() { std::filesystem::remove_all(directory_); }
-  ~SweepFilesTest() override { std::filesystem::remove_all(directory_); }
+  void SetUp() override { std::filesystem::remove_all(directory_); }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
 
   std::string directory_ =
       (std::filesystem::temp_directory_path() / ("convoy-sweep-" + std::to_string(getpid()))).string();
@@ -107,7 +107,7 @@ TEST_F(SweepFilesTest, ARowWhoseSweepWasAskedToStopIsNotAtFault) {
 
 TEST_F(SweepFilesTest, OtherParametersAreRefusedButMoreRoundsAreNot) {
   Parameters params;
-  SweepFiles(directory_, params);
+  const SweepFiles first(directory_, params);
   params.sweep.rounds = 7;
   params.sweep.row = 2;
   EXPECT_NO_THROW(SweepFiles(directory_, params));
@@ -118,7 +118,7 @@ TEST_F(SweepFilesTest, OtherParametersAreRefusedButMoreRoundsAreNot) {
 
 TEST_F(SweepFilesTest, OtherRanksAreRefusedWhereTheyAreNotListed) {
   Parameters params;
-  SweepFiles(directory_, params, 2);
+  const SweepFiles first(directory_, params, 2);
   EXPECT_THAT(test::message_of<RequestError>([&] { SweepFiles(directory_, params, 4); }),
               HasSubstr("holds the rows of another sweep"));
   params.sweep.ranks = {2};  // the same rows
