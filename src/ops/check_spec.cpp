@@ -66,6 +66,11 @@ void check<BatchNormOp>(const BatchNormSpec& spec) {
 }
 
 template <>
+void check<BroadcastOp>(const BroadcastSpec& spec) {
+  check_shape(BroadcastOp::kName, {1, 1, spec.num_rows, spec.num_columns});
+}
+
+template <>
 void check<MaxPoolOp>(const PoolingSpec& spec) {
   check_pooling(MaxPoolOp::kName, spec);
   if (spec.kernel > kMaxPoolKernel) {
@@ -105,6 +110,8 @@ template <>
 void check<DropoutOp>(const DropoutSpec& spec) {
   if (spec.count < 1 || spec.count > kMaxDropoutCount)
     fail("dropout of {} values: at least 1 and at most {} allowed", spec.count, kMaxDropoutCount);
+  if (spec.values_per_draw < 1 || spec.count % spec.values_per_draw != 0)
+    fail("dropout of {} values, {} together: the second must divide the first", spec.count, spec.values_per_draw);
   check_share(DropoutOp::kName, spec.p);
 }
 

@@ -30,6 +30,11 @@ std::vector<Key> make_keys() {
       {"model.length", integer(&ModelParams::length, {.min = 1, .max = kMaxLength}), "tokens",
        "networks of texts: how many tokens they read, bert's marks among them; longer texts are cut at the end",
        kChangesResult},
+      {"model.stochastic_depth", number(&ModelParams::stochastic_depth, {.min = 0, .max = 1, .below_max = true}), "",
+       "convnext: share of the training samples for which the last block is left out; of blocks before it fewer, of "
+       "the "
+       "first none (Huang et al. 2016)",
+       kChangesResult},
 
       {"model.layers", integer(&TransformerParams::layers, {.min = 1, .max = 1000}), "",
        "transformer, bert: layers of attention and feed-forward network, each a cell", kChangesResult},

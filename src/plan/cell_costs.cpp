@@ -55,7 +55,8 @@ std::string describe_ranks(std::int64_t ranks, const NodeLoad& node) {
 
 // Of a network whose name does not tell it.
 std::string describe_shape(const NetworkSpec& network) {
-  if (std::holds_alternative<ImageShape>(network.input)) return "";
+  if (std::holds_alternative<ImageShape>(network.input))
+    return network.stochastic_depth > 0 ? fmt::format(" with stochastic depth {}", network.stochastic_depth) : "";
   const TransformerParams& shape = network.transformer;
   return fmt::format(" of {} layers, {} heads, width {}, feedforward {}, dropout {}, {}, positions {}, norm {}",
                      shape.layers, shape.heads, shape.width, shape.feedforward, shape.dropout,

@@ -43,6 +43,7 @@ RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& meta
   return {.network = {.name = metadata.name,
                       .input = metadata.shape(),
                       .transformer = metadata.transformer,
+                      .stochastic_depth = params.model.stochastic_depth,
                       .micro_batch = params.batch.micro,
                       .num_classes = std::ssize(metadata.class_names),
                       .type = storage_type(params.train.precision),

@@ -188,6 +188,26 @@ TEST_F(Layout, AResnextGivesTheSameBits) {
   expect_same_run("1x1", "2x1", 2);
 }
 
+// Biases, layer norms and layer scales; whole samples are dropped.
+TEST_F(Layout, AConvnextGivesTheSameBitsOnEveryGrid) {
+  use_network("convnext_atto");
+  const std::vector<std::string> features = {"--augment.size=32", "--augment.crop=random_resized",
+                                             "--augment.crop_padding=0", "--model.stochastic_depth=0.5"};
+  expect_same_bits_everywhere(features);
+  features_ = features;
+  features_.back() = "--model.stochastic_depth=0";
+  train("all blocks", {1, 1}, 6);
+  EXPECT_NE(checkpoint("all blocks", 6).model[0].values, checkpoint("1x1", 6).model[0].values);
+  for (const std::string feature :
+       {"--memory.recompute=cell", "--train.precision=bf16", "--train.freeze=features.3.*"}) {
+    features_ = features;
+    features_.push_back(feature);
+    train("1x1" + feature, {1, 1}, 3);
+    train("2x1" + feature, {2, 1}, 3, "zero_bubble");
+    expect_same_run("1x1" + feature, "2x1" + feature, 3);
+  }
+}
+
 TEST_F(Layout, AllAugmentationsGiveTheSameBitsOnEveryGrid) {
   const std::vector<std::string> all = {
       "--augment.size=16",        "--augment.crop=random_resized", "--augment.crop_padding=0", "--augment.scale=0.3",

@@ -35,10 +35,11 @@ inline Array dropout_factors(const ops::DropoutSpec& spec, const ops::DrawKey& k
   const double kept = rounded(DataType::kFloat32, 1 / (1 - p));
   Array factors(index(spec.count));
   for (std::int64_t i = 0; i < spec.count; ++i) {
-    const Words words = philox({static_cast<std::uint32_t>(i / 8), static_cast<std::uint32_t>(key.micro_batch),
+    const std::int64_t at = i / spec.values_per_draw;
+    const Words words = philox({static_cast<std::uint32_t>(at / 8), static_cast<std::uint32_t>(key.micro_batch),
                                 static_cast<std::uint32_t>(key.step), static_cast<std::uint32_t>(key.step >> 32)},
                                static_cast<std::uint32_t>(mixed), static_cast<std::uint32_t>(mixed >> 32));
-    const std::uint32_t word = words[index(i % 8 / 2)], draw = i % 2 == 0 ? word & 0xffffU : word >> 16;
+    const std::uint32_t word = words[index(at % 8 / 2)], draw = at % 2 == 0 ? word & 0xffffU : word >> 16;
     factors[index(i)] = draw * 0x1p-16 < p ? 0 : kept;
   }
   return factors;

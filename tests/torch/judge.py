@@ -51,7 +51,7 @@ def main():
         trained = torch.load(folder / "trained.pth")
         compare_weights(trained, net.state_dict(), start)
 
-        again = getattr(torchvision.models, model)(num_classes=CLASSES)
+        again = new_network(model)
         again.load_state_dict(trained, strict=True)
         compare("logits of the export", logits_of(again, images), read_logits(folder / "logits_after.f32"), MOST_LOGITS)
 
@@ -70,16 +70,29 @@ def groups_of(arguments):
     return {layer: float(factor) for layer, factor in (group.split("=") for group in arguments.group)}
 
 
+def new_network(model):
+    settings = {"stochastic_depth_prob": 0.0} if model.startswith("convnext") else {}
+    return getattr(torchvision.models, model)(num_classes=CLASSES, **settings)
+
+
 def make_network(model):
-    """Random weights, running statistics of some batches, and batch norms that scale and shift: the last of a block
-    little, as residual networks are often begun, or rounding would grow from block to block."""
-    net = getattr(torchvision.models, model)(num_classes=CLASSES)
+    """Random weights, running statistics of some batches, and norms that scale and shift: what ends a block little, as
+    residual networks are often begun, or rounding would grow from block to block."""
+    net = new_network(model)
     last = "bn3" if any(name.endswith("bn3") for name, _ in net.named_modules()) else "bn2"
     with torch.no_grad():
         for name, module in net.named_modules():
             if isinstance(module, torch.nn.BatchNorm2d):
                 module.weight.uniform_(*((0.0, 0.1) if name.endswith(last) else (0.5, 1.0)))
                 module.bias.uniform_(-0.2, 0.2)
+            if isinstance(module, torch.nn.LayerNorm):
+                module.weight.uniform_(0.5, 1.0)
+                module.bias.uniform_(-0.2, 0.2)
+            if isinstance(module, torch.nn.Conv2d) and module.bias is not None:
+                module.bias.uniform_(-0.2, 0.2)
+        for name, parameter in net.named_parameters():
+            if name.endswith("layer_scale"):
+                parameter.uniform_(0.0, 0.1)
         net.train()
         for _ in range(2):
             net(torch.randn(BATCH, 3, SIZE, SIZE))

@@ -19,6 +19,7 @@ struct NetworkSpec {
   std::string name;  ///< resnet50
   InputShape input;
   TransformerParams transformer = {};  ///< of a network that is one
+  double stochastic_depth = 0;         ///< as ModelParams has it
   std::int64_t micro_batch = 0;        ///< samples per call
   std::int64_t num_classes = 0;
   DataType type = DataType::kFloat32;       ///< of activations, and of the weights that they meet

@@ -1,4 +1,5 @@
-/// The contract of dropout: Srivastava et al. 2014, scaled in training so that evaluation changes nothing.
+/// The contract of dropout: Srivastava et al. 2014, scaled in training so that evaluation changes nothing; also of
+/// whole samples at once (stochastic depth, Huang et al. 2016).
 #pragma once
 
 #include <algorithm>
@@ -34,13 +35,15 @@ struct DropoutSpec {
   float p = 0;                         ///< the share that is dropped, in [0, 1)
   std::uint64_t layer = 0;             ///< a number that no other layer of the network has
   DataType type = DataType::kFloat32;  ///< of x, y, dx, dy
+  std::int64_t values_per_draw = 1;    ///< neighbours that are kept or dropped together; divides count
 
   std::uint32_t threshold() const { return drop_threshold(p); }
   float scale() const { return drop_scale(p); }
 };
 
-/// y[i] = scale * x[i] where draw i is at least the threshold, elsewhere 0; rounded to float32, then to spec.type.
-/// Draw i, 16 bits, is one of the eight halves of words of Philox4x32-10, i % 8 with each word's low half first, of
+/// y[i] = scale * x[i] where draw i / values_per_draw is at least the threshold, elsewhere 0; rounded to float32, then
+/// to spec.type. Draw i, 16 bits, is one of the eight halves of words of Philox4x32-10, i % 8 with each word's low half
+/// first, of
 ///   the key      seed ^ layer                   two words, the low one first
 ///   the counter  i / 8, micro_batch, step       one word, one word, two words with the low one first
 /// So all devices have the same bits. Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC

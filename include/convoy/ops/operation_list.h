@@ -7,6 +7,7 @@
 #include "convoy/ops/activation.h"
 #include "convoy/ops/attention.h"
 #include "convoy/ops/batch_norm.h"
+#include "convoy/ops/broadcast.h"
 #include "convoy/ops/convolution.h"
 #include "convoy/ops/dropout.h"
 #include "convoy/ops/embedding.h"
@@ -36,9 +37,9 @@ struct OperationList {
 };
 
 using AllOperations =
-    OperationList<ActivationOp, AttentionOp, AveragePoolOp, BatchNormOp, ConvolutionOp, DropoutOp, EmbeddingOp,
-                  GatherOp, GlobalAveragePoolOp, ImageBatchOp, LayerNormOp, LinearOp, MaxPoolOp, SampleCrossEntropyOp,
-                  ScoreSumsOp, SequenceMeanOp, ShortcutOp, SoftmaxCrossEntropyOp>;
+    OperationList<ActivationOp, AttentionOp, AveragePoolOp, BatchNormOp, BroadcastOp, ConvolutionOp, DropoutOp,
+                  EmbeddingOp, GatherOp, GlobalAveragePoolOp, ImageBatchOp, LayerNormOp, LinearOp, MaxPoolOp,
+                  SampleCrossEntropyOp, ScoreSumsOp, SequenceMeanOp, ShortcutOp, SoftmaxCrossEntropyOp>;
 using AnyRequest = AllOperations::Request;
 using AnyOp = AllOperations::Created;
 

@@ -183,7 +183,8 @@ inline constexpr Choice<OrientKind> kChoices<OrientKind>[] = {
 
 struct ModelParams {
   std::string name = "resnet20";
-  std::int64_t length = 256;  ///< tokens of a text that the network reads
+  std::int64_t length = 256;    ///< tokens of a text that the network reads
+  double stochastic_depth = 0;  ///< share of samples for which the last block is left out; of the first block none
   bool operator==(const ModelParams&) const = default;
 };
 

@@ -9,15 +9,9 @@ namespace convoy {
 
 Value convolution(const std::string& name, const Value& x, const ConvolutionSettings& settings) {
   CellBuilder& cell = x.cell();
-  const ops::ConvolutionSpec spec{.x = x.shape(),
-                                  .num_filters = settings.num_filters,
-                                  .kernel = settings.kernel,
-                                  .stride = settings.stride,
-                                  .padding = settings.padding,
-                                  .type = cell.type(),
-                                  .groups = settings.groups};
-  return cell.add(std::make_unique<Convolution>(cell.memory(), cell.parameter_name(name), spec), {{&x.tensor()}},
-                  {.spec = {spec.y(), cell.type()}});
+  auto layer = std::make_unique<Convolution>(cell.memory(), cell.parameter_name(name), settings, x.shape());
+  const Shape y = layer->y_shape();
+  return cell.add(std::move(layer), {{&x.tensor()}}, {.spec = {y, cell.type()}});
 }
 
 Value convolution_3x3(const std::string& name, const Value& x, std::int64_t num_filters, std::int64_t stride) {
@@ -28,21 +22,30 @@ Value convolution_1x1(const std::string& name, const Value& x, std::int64_t num_
   return convolution(name, x, {.num_filters = num_filters, .kernel = 1, .stride = stride, .padding = 0});
 }
 
-Convolution::Convolution(CellMemory& memory, const std::string& name, const ops::ConvolutionSpec& spec)
-    : spec_(spec),
-      // He et al. 2015, "Delving deep", fan-out: variance 2 / (K R S), whatever the groups, as in torchvision
-      weight_(memory.parameter(
-          {.name = name + ".weight",
-           .dims = {spec.num_filters, spec.filter_channels(), spec.kernel, spec.kernel},
-           .initial = {InitialValues::Kind::kNormal,
-                       std::sqrt(2.0 / static_cast<double>(spec.num_filters * spec.kernel * spec.kernel))},
-           .file_order = FileOrder::kChannelsBeforePixels,
-           .is_packed = true})) {}
+Convolution::Convolution(CellMemory& memory, const std::string& name, const ConvolutionSettings& settings,
+                         const Shape& x)
+    : spec_{.x = x,
+            .num_filters = settings.num_filters,
+            .kernel = settings.kernel,
+            .stride = settings.stride,
+            .padding = settings.padding,
+            .type = memory.type(),
+            .groups = settings.groups} {
+  const InitialValues usual{InitialValues::Kind::kNormal,
+                            std::sqrt(2.0 / static_cast<double>(spec_.num_filters * spec_.kernel * spec_.kernel))};
+  weight_ = memory.parameter({.name = name + ".weight",
+                              .dims = {spec_.num_filters, spec_.filter_channels(), spec_.kernel, spec_.kernel},
+                              .initial = settings.initial_weight.value_or(usual),
+                              .file_order = FileOrder::kChannelsBeforePixels,
+                              .is_packed = true});
+  if (settings.bias)
+    bias_ = memory.parameter({.name = name + ".bias", .dims = {spec_.num_filters}, .role = ParameterRole::kNormOrBias});
+}
 
 void Convolution::connect(CellGraph& graph) {
   spec_.needs_dx = x().has_gradient;
   auto* norm = dynamic_cast<BatchNorm*>(x().producer);
-  if (norm != nullptr && norm->is_relu_alone() && x().readers.size() == 1) {
+  if (norm != nullptr && !bias_ && norm->is_relu_alone() && x().readers.size() == 1) {
     norm_before_ = norm;
     norm->set_convolution_after(*this);
     spec_.x_is_normalised = true;
@@ -54,12 +57,19 @@ void Convolution::connect(CellGraph& graph) {
       &graph.tensors.emplace_back(Tensor{.spec = {.shape = {1, 1, 2, round_up(spec_.num_filters, kLineFloats)}}}));
 }
 
+void Convolution::create_ops(ops::Backend& backend) {
+  op_ = backend.create<ops::ConvolutionOp>(spec_);
+  if (bias_)
+    add_bias_ = backend.create<ops::BroadcastOp>(
+        {.num_rows = spec_.y().pixels(), .num_columns = spec_.num_filters, .type = spec_.type});
+}
+
 bool Convolution::normalises(bool training) const {
   return training && norm_before_ != nullptr && op_ != nullptr && op_->normalises();
 }
 
 bool Convolution::gives_sums(bool training) const {
-  return normalises(training) || (training && !sums_tensor().readers.empty() && op_->gives_sums());
+  return normalises(training) || (training && !bias_ && !sums_tensor().readers.empty() && op_->gives_sums());
 }
 
 ops::ChannelSums Convolution::sums(const Frame& frame) const {
@@ -86,6 +96,7 @@ void Convolution::forward(const Frame& frame) const {
   } else {
     op_->forward(frame[x().location], y_data);
   }
+  if (bias_) add_bias_->forward(y_data, frame[*bias_], y_data);
 }
 
 void Convolution::backward_input(const Frame& frame) const {
@@ -104,6 +115,7 @@ void Convolution::backward_weight(const Frame& frame) const {
   } else {
     op_->backward_weight(frame[x().location], frame[dy()], dw);
   }
+  if (bias_) add_bias_->backward({.dy = frame[dy()], .dv = frame.gradient(*bias_)});
 }
 
 }  // namespace convoy

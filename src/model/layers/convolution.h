@@ -1,7 +1,8 @@
-/// Convolution without bias, alone or together with the batch norms before and after it.
+/// Convolution, alone or together with the batch norms before and after it.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "model/cell_builder.h"
@@ -14,9 +15,13 @@ struct ConvolutionSettings {
   std::int64_t stride = 1;
   std::int64_t padding = 0;
   std::int64_t groups = 1;  ///< G: a filter sees C/G channels
+  bool bias = false;
+  /// Of the weights; otherwise He et al. 2015, "Delving deep", fan-out: variance 2 / (K R S), whatever the groups, as
+  /// in torchvision. A bias starts at 0.
+  std::optional<InitialValues> initial_weight = {};
 };
 
-/// y = conv(x, w)    x (N,H,W,C)   w (K,R,S,C/G): NAME.weight   y (N,P,Q,K)
+/// y = conv(x, w) [+ b]    x (N,H,W,C)   w (K,R,S,C/G): NAME.weight   b (K): NAME.bias   y (N,P,Q,K)
 Value convolution(const std::string& name, const Value& x, const ConvolutionSettings& settings);
 /// 3x3, padded: the same size at stride 1.
 Value convolution_3x3(const std::string& name, const Value& x, std::int64_t num_filters, std::int64_t stride = 1);
@@ -24,12 +29,13 @@ Value convolution_1x1(const std::string& name, const Value& x, std::int64_t num_
 
 class BatchNorm;
 
-/// dx = conv_input(dy, w)    dw = conv_weight(x, dy)
+/// dx = conv_input(dy, w)    dw = conv_weight(x, dy)    db = sum over N, P, Q of dy
 /// Where x = relu(bn(a)) has no other reader and the device can, it reads a instead: x is never written. Its backward
 /// may then go on to the sums of that batch norm's backward. For a batch norm after it, it may sum y as it computes it.
+/// With a bias, which batch norms make useless, it does neither.
 class Convolution final : public Layer {
  public:
-  Convolution(CellMemory& memory, const std::string& name, const ops::ConvolutionSpec& spec);
+  Convolution(CellMemory& memory, const std::string& name, const ConvolutionSettings& settings, const Shape& x);
 
   void connect(CellGraph& graph) override;
   bool has_weights() const override { return true; }
@@ -38,7 +44,9 @@ class Convolution final : public Layer {
   Reads read_by_backward_input(bool training) const override;
   Reads read_by_backward_weight() const override { return read_by_forward(/*training=*/true); }
 
-  void create_ops(ops::Backend& backend) override { op_ = backend.create<ops::ConvolutionOp>(spec_); }
+  Shape y_shape() const { return spec_.y(); }
+
+  void create_ops(ops::Backend& backend) override;
   void load_weights(const Weights& weights) override { op_->load_weights(weights[weight_]); }
   void forward(const Frame& frame) const override;
   void backward_input(const Frame& frame) const override;
@@ -58,8 +66,10 @@ class Convolution final : public Layer {
 
   ops::ConvolutionSpec spec_;
   ParameterRef weight_;
+  std::optional<ParameterRef> bias_;
   BatchNorm* norm_before_ = nullptr;  ///< x = relu(bn(a)), which nobody else reads
   std::unique_ptr<ops::ConvolutionOp> op_;
+  std::unique_ptr<ops::BroadcastOp> add_bias_;
 };
 
 }  // namespace convoy

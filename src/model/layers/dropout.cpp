@@ -42,14 +42,27 @@ void Dropout::backward_input(const Frame& frame) const {
   }
 }
 
-Value dropout(const Value& x, double p) {
+namespace {
+
+Value drop(const Value& x, double p, std::int64_t values_per_draw) {
   CellBuilder& cell = x.cell();
   const ops::DropoutSpec spec{.count = x.shape().count(),
                               .p = static_cast<float>(p),
                               .layer = cell.number_of_drawing_layer(),
-                              .type = cell.type()};
+                              .type = cell.type(),
+                              .values_per_draw = values_per_draw};
   return cell.add(std::make_unique<Dropout>(spec), {{&x.tensor(), GradientRule::kMayReplace}},
                   {.spec = {x.shape(), cell.type()}});
+}
+
+}  // namespace
+
+Value dropout(const Value& x, double p) {
+  return drop(x, p, 1);
+}
+
+Value stochastic_depth(const Value& x, double p) {
+  return p > 0 ? drop(x, p, x.shape().count() / x.shape().n) : x;
 }
 
 }  // namespace convoy

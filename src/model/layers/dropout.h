@@ -13,6 +13,10 @@ namespace convoy {
 /// A sum that it is a part of costs no pass; nor does it after a linear layer's ReLU.
 Value dropout(const Value& x, double p);
 
+/// Likewise, whole samples at a time: a block's contribution to its sum, left out of some samples (Huang et al. 2016,
+/// "Deep networks with stochastic depth"). With p = 0 it is x.
+Value stochastic_depth(const Value& x, double p);
+
 /// y = [residual +] dropout(x)
 class Dropout final : public Layer {
  public:

@@ -7,8 +7,8 @@
 
 namespace convoy {
 
-/// y = gamma * (x - mean) / sqrt(var + epsilon) + beta, over the channels of each position    x, y (N,T,1,C)
+/// y = gamma * (x - mean) / sqrt(var + epsilon) + beta, over the channels of each position    x, y (N,H,W,C)
 /// NAME.weight is gamma, NAME.bias beta, each (C).
-Value layer_norm(const std::string& name, const Value& x);
+Value layer_norm(const std::string& name, const Value& x, float epsilon = 1e-5f);
 
 }  // namespace convoy

@@ -17,12 +17,9 @@ constexpr std::int64_t num_blocks(const ColumnSumSpec& spec) {
   return (spec.num_rows + kRows - 1) / kRows;
 }
 
-/// sums[k] += the values of column k, row after row, four of them while a sum is in a register.
-template <typename T>
-void add_rows(const T* rows, std::int64_t num_rows, std::int64_t stride, std::int64_t count, double* sums) {
-  const auto value = [=](std::int64_t row, std::int64_t k) {
-    return static_cast<double>(to_float(rows[row * stride + k]));
-  };
+/// sums[k] += value(row, k) of row after row, four of them while a sum is in a register.
+template <typename Value>
+void add_rows(std::int64_t num_rows, std::int64_t count, double* sums, const Value& value) {
   std::int64_t row = 0;
   for (; row + 4 <= num_rows; row += 4) {
 #pragma omp simd
@@ -33,15 +30,24 @@ void add_rows(const T* rows, std::int64_t num_rows, std::int64_t stride, std::in
     for (std::int64_t k = 0; k < count; ++k) sums[k] += value(row, k);
 }
 
-/// Of part `part` of the columns in block `block` of the rows.
+/// Of part `part` of the columns in block `block` of the rows. factors may be null.
 template <typename T>
-void add_part(const ColumnSumSpec& spec, const T* matrix, std::int64_t block, std::int64_t part, double* block_sums) {
-  const std::int64_t row = block * kRows, column = part * kColumns;
-  const std::int64_t rows = std::min(kRows, spec.num_rows - row),
-                     columns = std::min(kColumns, spec.num_columns - column);
-  double* sums = block_sums + block * spec.num_columns + column;
+void add_part(const ColumnSumSpec& spec, const T* matrix, const T* factors, std::int64_t block, std::int64_t part,
+              double* block_sums) {
+  const std::int64_t first = block * kRows, column = part * kColumns, stride = spec.num_columns;
+  const std::int64_t rows = std::min(kRows, spec.num_rows - first), columns = std::min(kColumns, stride - column);
+  double* sums = block_sums + block * stride + column;
   std::fill_n(sums, columns, 0.0);
-  add_rows(matrix + row * spec.num_columns + column, rows, spec.num_columns, columns, sums);
+  const auto value_of = [=, at = first * stride + column](const T* values) {
+    return
+        [=](std::int64_t row, std::int64_t k) { return static_cast<double>(to_float(values[at + row * stride + k])); };
+  };
+  const auto value = value_of(matrix), factor = value_of(factors);
+  if (factors == nullptr) {
+    add_rows(rows, columns, sums, value);
+  } else {
+    add_rows(rows, columns, sums, [=](std::int64_t row, std::int64_t k) { return value(row, k) * factor(row, k); });
+  }
 }
 
 }  // namespace
@@ -50,15 +56,16 @@ std::int64_t column_sum_scratch_bytes(const ColumnSumSpec& spec) {
   return num_blocks(spec) * spec.num_columns * static_cast<std::int64_t>(sizeof(double));
 }
 
-void column_sum(const ColumnSumSpec& spec, const void* matrix, float* sums, const Workspace& workspace) {
+void column_sum(const ColumnSumSpec& spec, const void* matrix, float* sums, const Workspace& workspace,
+                const void* factors) {
   auto* block_sums = reinterpret_cast<double*>(workspace.scratch());
   const std::int64_t blocks = num_blocks(spec), parts = (spec.num_columns + kColumns - 1) / kColumns;
   const bool alone = spec.num_rows * spec.num_columns < kWorthThreads || workspace.threads() == 1;
   with_storage(spec.type, [&]<typename T>() {
-    const T* values = values_at<T>(matrix);
+    const T *values = values_at<T>(matrix), *others = values_at<T>(factors);
 #pragma omp parallel for collapse(2) schedule(static) num_threads(workspace.threads()) if (!alone)
     for (std::int64_t block = 0; block < blocks; ++block)
-      for (std::int64_t part = 0; part < parts; ++part) add_part(spec, values, block, part, block_sums);
+      for (std::int64_t part = 0; part < parts; ++part) add_part(spec, values, others, block, part, block_sums);
   });
   for (std::int64_t k = 0; k < spec.num_columns; ++k) {
     double sum = block_sums[k];

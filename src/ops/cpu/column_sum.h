@@ -1,4 +1,4 @@
-/// The sums of a matrix's columns: a bias's gradient.
+/// The sums of a matrix's columns, or of its products with another: gradients of a bias and of a scale.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,9 @@ struct ColumnSumSpec {
 std::int64_t column_sum_scratch_bytes(const ColumnSumSpec& spec);
 
 /// sums[k] = the sum of column k of a row-major matrix, in double, rounded once: blocks of 1024 rows in the order of
-/// their rows, then the blocks in theirs, whatever the number of threads.
-void column_sum(const ColumnSumSpec& spec, const void* matrix, float* sums, const Workspace& workspace);
+/// their rows, then the blocks in theirs, whatever the number of threads. With `factors`, another such matrix: of the
+/// products of both, value by value, which are exact.
+void column_sum(const ColumnSumSpec& spec, const void* matrix, float* sums, const Workspace& workspace,
+                const void* factors = nullptr);
 
 }  // namespace convoy::ops::cpu

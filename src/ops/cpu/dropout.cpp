@@ -9,6 +9,7 @@
 #include "ops/cpu/parallel.h"
 #include "ops/cpu/resources.h"
 #include "ops/cpu/simd.h"
+#include "ops/draw_words.h"
 
 namespace convoy::ops::cpu {
 
@@ -17,11 +18,13 @@ namespace {
 constexpr std::int64_t kDraw = LayerWords::kNumDraws;      // values that are drawn for at a time
 constexpr std::int64_t kDrawsWorthThreads = 8192 / kDraw;  // below, waking threads costs more than the loop
 
-/// A value as it is read again after T stored it.
-template <typename T>
-[[gnu::always_inline]] inline Vec as_stored(Vec v) {
+/// Values as they are read again after T stored them.
+template <typename T, typename V>
+[[gnu::always_inline]] inline V as_stored(V v) {
   if constexpr (std::is_same_v<T, float>) {
     return v;
+  } else if constexpr (std::is_same_v<V, float>) {
+    return to_float(rounded_to<T>(v));
   } else {
     return widened(rounded_to_bf16(v));
   }
@@ -57,6 +60,7 @@ class CpuDropout final : public DropoutOp {
 
   template <Pass pass>
   void run_as(const DrawKey& key, const T* x, const T* residual, T* y) const {
+    if (spec_.values_per_draw > 1) return run_together<pass>(key, x, residual, y);
     const LayerWords words(key, spec_.layer);
     const std::int64_t num_draws = (spec_.count + kDraw - 1) / kDraw;
     const bool alone = num_draws < kDrawsWorthThreads || workspace_.threads() == 1;
@@ -103,6 +107,30 @@ class CpuDropout final : public DropoutOp {
     if constexpr (pass == Pass::kAdds) std::copy_n(residual, count, some_residual);
     drop<pass>(layer, draw, some_x, some_residual, some_y);
     std::copy_n(some_y, count, y);
+  }
+
+  /// Where neighbours share a draw.
+  template <Pass pass>
+  void run_together(const DrawKey& key, const T* x, const T* residual, T* y) const {
+    const std::int64_t width = spec_.values_per_draw;
+    in_parts(spec_.count, workspace_.threads(), [=, &key, this, scale = spec_.scale()](Range range) {
+      for (std::int64_t at = range.begin; at < range.end;) {
+        const std::int64_t draw = at / width, end = std::min(range.end, (draw + 1) * width);
+        const float factor = is_dropped(key, draw) ? 0.0f : scale;
+        for_lanes(at, end, [=]<typename V>(std::int64_t i, V) {
+          const V from = read<V>(x + i), v = factor == 0 ? V{} : V(factor * (pass == Pass::kRelu ? relu(from) : from));
+          write(y + i, pass == Pass::kAdds ? V(read<V>(residual + i) + as_stored<T>(v)) : v);
+        });
+        at = end;
+      }
+    });
+  }
+
+  bool is_dropped(const DrawKey& key, std::int64_t draw) const {
+    const auto words = draw_words(key, spec_.layer, static_cast<std::uint32_t>(draw / kDrawsOfBlock));
+    const auto place = static_cast<std::size_t>(draw % kDrawsOfBlock);
+    const std::uint32_t word = words[place / 2], bits = place % 2 == 0 ? word & 0xffffu : word >> 16;
+    return bits < spec_.threshold();
   }
 
   DropoutSpec spec_;

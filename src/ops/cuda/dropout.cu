@@ -17,6 +17,7 @@ struct Rule {
   std::uint64_t layer;
   std::uint32_t threshold;
   float scale;
+  std::int64_t values_per_draw;
 };
 
 /// Of a block of words, as DropoutOp has it.
@@ -28,8 +29,25 @@ __device__ std::uint32_t draw(const DrawnWords& words, int i) {
 /// What stands before the dropout, or after it.
 enum class Pass { kPlain, kAdds, kRelu };
 
-/// Grid: over count / kWidth. A thread's values are a part of a block of words, or some blocks. The sum is of what
-/// would have been stored.
+/// What is left of x.
+template <Pass kPass>
+__device__ float kept(const Rule& rule, bool is_dropped, float x) {
+  return is_dropped || (kPass == Pass::kRelu && 0.0f > x) ? 0.0f : __fmul_rn(rule.scale, x);
+}
+
+/// The sum is of what would have been stored.
+template <typename T, int kWidth, Pass kPass>
+__device__ void finish(const T* residual, float (&v)[kWidth], T* y) {
+  if constexpr (kPass == Pass::kAdds) {
+    float sum[kWidth];
+    load<kWidth>(residual, sum);
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) v[i] = sum[i] + to_float(from_float<T>(v[i]));
+  }
+  store<kWidth>(v, y);
+}
+
+/// Grid: over count / kWidth. A thread's values are a part of a block of words, or some blocks.
 template <typename T, int kWidth, Pass kPass>
 __global__ void __launch_bounds__(kThreads) drop(Rule rule, const DrawKey* key, const T* x, const T* residual, T* y) {
   const std::int64_t begin = my_index() * kWidth;
@@ -42,17 +60,25 @@ __global__ void __launch_bounds__(kThreads) drop(Rule rule, const DrawKey* key, 
   for (int i = 0; i < kWidth; ++i) {
     if (i % kDrawsOfBlock == 0)
       words = draw_words(*key, rule.layer, static_cast<std::uint32_t>((begin + i) / kDrawsOfBlock));
-    const bool is_dropped =
-        draw(words, first + i % kDrawsOfBlock) < rule.threshold || (kPass == Pass::kRelu && 0.0f > v[i]);
-    v[i] = is_dropped ? 0.0f : __fmul_rn(rule.scale, v[i]);
+    v[i] = kept<kPass>(rule, draw(words, first + i % kDrawsOfBlock) < rule.threshold, v[i]);
   }
-  if constexpr (kPass == Pass::kAdds) {
-    float sum[kWidth];
-    load<kWidth>(residual + begin, sum);
+  finish<T, kWidth, kPass>(residual + begin, v, y + begin);
+}
+
+/// Grid: likewise. All of a thread's values share a draw.
+template <typename T, int kWidth, Pass kPass>
+__global__ void __launch_bounds__(kThreads)
+    drop_together(Rule rule, const DrawKey* key, const T* x, const T* residual, T* y) {
+  const std::int64_t begin = my_index() * kWidth;
+  if (begin >= rule.count) return;
+  const std::int64_t index = begin / rule.values_per_draw;
+  const DrawnWords words = draw_words(*key, rule.layer, static_cast<std::uint32_t>(index / kDrawsOfBlock));
+  const bool is_dropped = draw(words, static_cast<int>(index % kDrawsOfBlock)) < rule.threshold;
+  float v[kWidth];
+  load<kWidth>(x + begin, v);
 #pragma unroll
-    for (int i = 0; i < kWidth; ++i) v[i] = sum[i] + to_float(from_float<T>(v[i]));
-  }
-  store<kWidth>(v, y + begin);
+  for (int i = 0; i < kWidth; ++i) v[i] = kept<kPass>(rule, is_dropped, v[i]);
+  finish<T, kWidth, kPass>(residual + begin, v, y + begin);
 }
 
 /// Grid: likewise. dx may be dy.
@@ -72,23 +98,27 @@ template <typename T, int kWidth>
 class CudaDropout final : public DropoutOp {
  public:
   CudaDropout(const DropoutSpec& spec, const Context& context)
-      : rule_{.count = spec.count, .layer = spec.layer, .threshold = spec.threshold(), .scale = spec.scale()},
+      : rule_{.count = spec.count,
+              .layer = spec.layer,
+              .threshold = spec.threshold(),
+              .scale = spec.scale(),
+              .values_per_draw = spec.values_per_draw},
         context_(context) {}
 
-  void run(const DrawKey* key, const void* x, void* y) override {
-    start(drop<T, kWidth, Pass::kPlain>, key, x, nullptr, y);
-  }
+  void run(const DrawKey* key, const void* x, void* y) override { run_as<Pass::kPlain>(key, x, nullptr, y); }
   void run_and_add(const DrawKey* key, const void* x, const void* residual, void* y) override {
-    start(drop<T, kWidth, Pass::kAdds>, key, x, residual, y);
+    run_as<Pass::kAdds>(key, x, residual, y);
   }
-  void relu_and_run(const DrawKey* key, const void* x, void* y) override {
-    start(drop<T, kWidth, Pass::kRelu>, key, x, nullptr, y);
-  }
+  void relu_and_run(const DrawKey* key, const void* x, void* y) override { run_as<Pass::kRelu>(key, x, nullptr, y); }
   void backward_of_relu(const void* y, const void* dy, void* dx) override {
     start(differentiate<T, kWidth>, y, dy, dx);
   }
 
  private:
+  template <Pass kPass>
+  void run_as(const DrawKey* key, const void* x, const void* residual, void* y) const {
+    start(rule_.values_per_draw > 1 ? drop_together<T, kWidth, kPass> : drop<T, kWidth, kPass>, key, x, residual, y);
+  }
   template <typename Kernel, typename... Arguments>
   void start(Kernel* kernel, const Arguments&... arguments) const {
     launch(kernel, shape_for(rule_.count / kWidth), context_.stream(), rule_, arguments...);
@@ -102,7 +132,9 @@ class CudaDropout final : public DropoutOp {
 
 template <>
 std::unique_ptr<DropoutOp> make_op(const DropoutSpec& spec, const Resources& resources) {
-  return make_wide<CudaDropout, DropoutOp>(spec.count, spec, resources.context);
+  // An access that is wide has the values of one draw, or of one block of words.
+  const std::int64_t neighbours = spec.values_per_draw > 1 ? spec.values_per_draw : spec.count;
+  return make_wide<CudaDropout, DropoutOp>(neighbours, spec, resources.context);
 }
 
 }  // namespace convoy::ops::cuda

@@ -189,7 +189,7 @@ class CudaLayerNorm final : public LayerNormOp {
  public:
   CudaLayerNorm(const LayerNormSpec& spec, Context& context)
       : spec_(spec), teams_(spec, kWidth), sums_(spec, kWidth), context_(context) {
-    context.reserve_scratch(2 * partial_count() * kFloatBytes);
+    context.reserve_scratch(2 * partial_count() * kFloatBytes + column_sum_scratch_bytes(partial_spec()));
   }
 
   void forward(const LayerNormForward& args) override {
@@ -226,6 +226,7 @@ class CudaLayerNorm final : public LayerNormOp {
 
  private:
   std::int64_t partial_count() const { return sums_.blocks * spec_.width; }
+  ColumnSumSpec partial_spec() const { return {sums_.blocks, spec_.width, DataType::kFloat32}; }
 
   void sum_gradients(const LayerNormBackward& args) const {
     auto* dgamma = reinterpret_cast<float*>(context_.scratch());
@@ -240,8 +241,9 @@ class CudaLayerNorm final : public LayerNormOp {
                           static_cast<int>(spec_.width)};
     const LaunchShape shape{{sums_.blocks, sums_.tiles, 1}, {sums_.width, sums_.height, 1}};
     launch(sum_parameter_gradients<T, kWidth>, shape, context_.stream(), rows);
-    column_sum({sums_.blocks, spec_.width, DataType::kFloat32}, dgamma, args.dgamma, context_);
-    column_sum({sums_.blocks, spec_.width, DataType::kFloat32}, dbeta, args.dbeta, context_);
+    float* scratch = dbeta + partial_count();
+    column_sum(partial_spec(), {.matrix = dgamma, .sums = args.dgamma, .scratch = scratch}, context_);
+    column_sum(partial_spec(), {.matrix = dbeta, .sums = args.dbeta, .scratch = scratch}, context_);
   }
 
   LayerNormSpec spec_;

@@ -19,7 +19,9 @@ class CublasLinear final : public LinearOp {
         activation_(std::move(activation)),
         forward_(forward_product(spec), cublas),
         backward_input_(backward_input_product(spec), cublas),
-        backward_weight_(backward_weight_product(spec), cublas) {}
+        backward_weight_(backward_weight_product(spec), cublas) {
+    cublas.context().reserve_scratch(column_sum_scratch_bytes(bias_sums()));
+  }
 
   void forward(const void* x, const void* w, const void* b, const LinearOutputs& out) override {
     void* y = out.y != nullptr ? out.y : out.activated;
@@ -33,10 +35,15 @@ class CublasLinear final : public LinearOp {
 
   void backward_weight(const void* x, const void* dy, float* dw, float* db) override {
     backward_weight_.run({.a = dy, .b = x, .d = dw});
-    column_sum({.num_rows = spec_.n, .num_columns = spec_.num_outputs, .type = spec_.type}, dy, db, context_);
+    column_sum(bias_sums(), {.matrix = dy, .sums = db, .scratch = reinterpret_cast<float*>(context_.scratch())},
+               context_);
   }
 
  private:
+  ColumnSumSpec bias_sums() const {
+    return {.num_rows = spec_.n, .num_columns = spec_.num_outputs, .type = spec_.type};
+  }
+
   LinearSpec spec_;
   const Context& context_;
   std::unique_ptr<ActivationOp> activation_;  ///< null: none. cublasLt's own take the sum before it is rounded

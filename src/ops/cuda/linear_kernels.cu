@@ -42,19 +42,24 @@ constexpr int kColumns = 32;  // of a block: a warp reads neighbours
 constexpr int kRows = 16;     // rows that a block reads at a time
 constexpr int kUnroll = 4;    // loads of a thread under way at a time
 
-/// Grid ceil(columns / 32), blocks of 32 x 16, 2 KB of shared memory. Thread (k, r) adds the rows r, r + 16, ... of its
-/// column in float32, then the 16 partial sums of a column meet in a binary tree. Reads the matrix once.
+/// Grid ceil(columns / 32) x blocks of rows, threads 32 x 16, 2 KB of shared memory. Thread (k, r) adds the rows r,
+/// r + 16, ... of its column in the block in float32, then the 16 partial sums of a column meet in a binary tree: a row
+/// of `sums` for each block. Reads the matrix once, and the factors, if any.
 template <typename T>
 __global__ __launch_bounds__(kColumns* kRows) void column_sum_kernel(const T* __restrict__ matrix,
+                                                                     const T* __restrict__ factors,
                                                                      float* __restrict__ sums, std::int64_t num_rows,
                                                                      std::int64_t num_columns) {
   __shared__ float partial[kRows][kColumns];
   const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * kColumns + threadIdx.x;
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.y) * kRowsOfBlock;
+  const std::int64_t end = first + kRowsOfBlock < num_rows ? first + kRowsOfBlock : num_rows;
   float sum = 0;
   if (column < num_columns) {
 #pragma unroll kUnroll
-    for (std::int64_t row = threadIdx.y; row < num_rows; row += kRows) {
-      sum += to_float(matrix[row * num_columns + column]);
+    for (std::int64_t row = first + threadIdx.y; row < end; row += kRows) {
+      const float value = to_float(matrix[row * num_columns + column]);
+      sum = factors == nullptr ? sum + value : __fmaf_rn(value, to_float(factors[row * num_columns + column]), sum);
     }
   }
   partial[threadIdx.y][threadIdx.x] = sum;
@@ -62,7 +67,11 @@ __global__ __launch_bounds__(kColumns* kRows) void column_sum_kernel(const T* __
     __syncthreads();
     if (threadIdx.y < half) partial[threadIdx.y][threadIdx.x] += partial[threadIdx.y + half][threadIdx.x];
   }
-  if (threadIdx.y == 0 && column < num_columns) sums[column] = partial[0][threadIdx.x];
+  if (threadIdx.y == 0 && column < num_columns) sums[blockIdx.y * num_columns + column] = partial[0][threadIdx.x];
+}
+
+std::int64_t num_blocks(std::int64_t num_rows) {
+  return ceil_div(num_rows, kRowsOfBlock);
 }
 
 }  // namespace
@@ -80,12 +89,33 @@ void plain_matmul(const MatmulSpec& spec, const MatmulArguments& args, const Con
   });
 }
 
-void column_sum(const ColumnSumSpec& spec, const void* matrix, float* sums, const Context& context) {
-  with_type(spec.type, [&]<typename T>(T*) {
-    const LaunchShape shape = {dim3(static_cast<unsigned>(ceil_div(spec.num_columns, kColumns))),
-                               dim3(kColumns, kRows)};
-    launch(&column_sum_kernel<T>, shape, context.stream(), matrix, sums, spec.num_rows, spec.num_columns);
-  });
+std::int64_t column_sum_scratch_bytes(const ColumnSumSpec& spec) {
+  if (spec.num_rows <= kRowsOfBlock) return 0;
+  const ColumnSumSpec blocks{num_blocks(spec.num_rows), spec.num_columns, DataType::kFloat32};
+  const std::int64_t above = blocks.num_rows > kRowsOfBlock ? num_blocks(blocks.num_rows) : 0;
+  return (blocks.num_rows + above) * spec.num_columns * static_cast<std::int64_t>(sizeof(float));
+}
+
+// The sums of blocks are a matrix themselves.
+void column_sum(const ColumnSumSpec& spec, const ColumnSumArguments& args, const Context& context) {
+  const void *matrix = args.matrix, *factors = args.factors;
+  DataType type = spec.type;
+  float* scratch = args.scratch;
+  for (std::int64_t rows = spec.num_rows; rows > 0;) {
+    const std::int64_t blocks = num_blocks(rows);
+    float* sums = blocks == 1 ? args.sums : scratch;
+    with_type(type, [&]<typename T>(T*) {
+      const LaunchShape shape = {
+          dim3(static_cast<unsigned>(ceil_div(spec.num_columns, kColumns)), static_cast<unsigned>(blocks)),
+          dim3(kColumns, kRows)};
+      launch(&column_sum_kernel<T>, shape, context.stream(), matrix, factors, sums, rows, spec.num_columns);
+    });
+    matrix = sums;
+    factors = nullptr;
+    type = DataType::kFloat32;
+    scratch += blocks * spec.num_columns;
+    rows = blocks == 1 ? 0 : blocks;
+  }
 }
 
 }  // namespace convoy::ops::cuda

@@ -1,4 +1,5 @@
-/// What a fully connected layer needs beside cublasLt: a kernel for any matrix product, and sums of columns.
+/// What a fully connected layer needs beside cublasLt: a kernel for any matrix product, and sums of columns, which
+/// other operations need too.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,20 @@ struct ColumnSumSpec {
   DataType type = DataType::kFloat32;  ///< of the matrix
 };
 
-/// sums[k] = the sum of column k of a row-major matrix, in float32, in an order that depends on num_rows alone: a
-/// bias's gradient.
-void column_sum(const ColumnSumSpec& spec, const void* matrix, float* sums, const Context& context);
+struct ColumnSumArguments {
+  const void* matrix = nullptr;   ///< row-major
+  const void* factors = nullptr;  ///< another such matrix: then products of both are summed, value by value
+  float* sums = nullptr;          ///< (columns) overwritten
+  float* scratch = nullptr;       ///< column_sum_scratch_bytes() of the context's
+};
+
+inline constexpr std::int64_t kRowsOfBlock = 1024;  ///< of a matrix that is taller, blocks are summed first
+
+/// None for a matrix of kRowsOfBlock rows or fewer.
+std::int64_t column_sum_scratch_bytes(const ColumnSumSpec& spec);
+
+/// sums[k] = the sum of column k, in float32, in an order that depends on num_rows alone: a bias's gradient; with
+/// factors a scale's.
+void column_sum(const ColumnSumSpec& spec, const ColumnSumArguments& args, const Context& context);
 
 }  // namespace convoy::ops::cuda

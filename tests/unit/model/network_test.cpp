@@ -52,6 +52,20 @@ TEST(Network, ParameterCountsAreTorchvisions) {
   for (const auto& [name, count] : expected) EXPECT_EQ(count_parameters(imagenet(name)), count) << name;
 }
 
+TEST(Network, ConvnextsHaveTheParametersOfTorchvisionAndOfThePaper) {
+  EXPECT_EQ(count_parameters(imagenet("convnext_tiny")), 28'589'128);
+  EXPECT_EQ(count_parameters(imagenet("convnext_small")), 50'223'688);
+  EXPECT_EQ(count_parameters(imagenet("convnext_base")), 88'591'464);
+  EXPECT_NEAR(static_cast<double>(count_parameters(imagenet("convnext_atto"))), 3.7e6, 0.05e6);
+  EXPECT_NEAR(forward_gigaflop_a_sample(imagenet("convnext_tiny")), 2 * 4.46, 0.01);  // torchvision's figure
+}
+
+TEST(Network, AConvnextForSmallImagesIsRefusedWithTheSizeThatItNeeds) {
+  EXPECT_THAT(
+      refusal_of({.name = "convnext_tiny", .input = ImageShape{28, 32, 1}, .micro_batch = 1, .num_classes = 10}),
+      testing::AllOf(testing::HasSubstr("28x32x1"), testing::HasSubstr("at least 32 pixels")));
+}
+
 TEST(Network, SmallImageParameterCountsFollowTheFormula) {
   // Convolutions 9 C K, batch norms 2 K, fc 64 * 10 + 10; n = (depth - 2) / 6 blocks per layer.
   for (const std::int64_t depth : {20, 32, 44, 56, 110}) {

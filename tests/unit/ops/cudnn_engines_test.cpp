@@ -136,6 +136,11 @@ TEST_P(CudnnEngines, AreThereForEveryConvolutionOfWideResnet28) {
   expect_for_all_of({.name = "wrn28-10", .input = ImageShape{32, 32, 3}, .micro_batch = 128, .num_classes = 10});
 }
 
+TEST_P(CudnnEngines, AreThereForEveryConvolutionOfConvnext) {
+  expect_for_all_of(
+      {.name = "convnext_tiny", .input = ImageShape{224, 224, 3}, .micro_batch = 64, .num_classes = 1000});
+}
+
 // Its channels grow by odd numbers: 16-bit rows begin at no multiple of 16 bytes.
 TEST_P(CudnnEngines, AreThereForTheOddChannelsOfPyramidnet) {
   expect_for_all_of({.name = "pyramidnet20-a27", .input = ImageShape{32, 32, 3}, .micro_batch = 32, .num_classes = 10});

@@ -59,15 +59,37 @@ TEST_P(DropoutTest, EqualsPlainLoopsExactly) {
   }
 }
 
+// Of whole samples, as stochastic depth drops them.
+TEST_P(DropoutTest, ValuesThatShareADrawEqualPlainLoopsExactly) {
+  const DrawKey key{.seed = 3, .step = 4, .micro_batch = 5};
+  const HostBuffer memory = key_memory(key);
+  for (const auto& [samples, values] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {1, 7}, {20, 2}, {33, 3}, {17, 48}, {9, 1000}, {40, 1024}, {3, 20001}}) {
+    for (const float p : {0.0f, 0.4f, 0.999f}) {
+      for (const DataType type : types()) {
+        SCOPED_TRACE(fmt::format("{} samples of {} values, p = {}, {}", samples, values, p, to_string(type)));
+        const std::int64_t count = samples * values;
+        const DropoutSpec spec{.count = count, .p = p, .layer = kLayer, .type = type, .values_per_draw = values};
+        Array x = rounded(type, random_array(count, 1));
+        const DeviceArray device_x(*backend_, x, type), y(*backend_, count, type);
+        backend_->create<ops::DropoutOp>(spec)->run(&key_of(memory), device_x, y);
+        EXPECT_EQ(y.doubles(), reference::dropout(spec, key, x));
+      }
+    }
+  }
+}
+
 TEST_P(DropoutTest, TheSumWithAResidualHasTheBitsOfBothOperations) {
   const DrawKey key{.seed = 7, .step = 8, .micro_batch = 9};
   const HostBuffer memory = key_memory(key);
-  for (const std::int64_t count : {1, 3, 8, 63, 64, 130, 1000, 20000}) {
+  for (const auto& [count, together] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {1, 1}, {3, 1}, {8, 1}, {63, 1}, {64, 1}, {130, 1}, {1000, 1}, {20000, 1}, {1000, 50}, {40004, 10001}}) {
     for (const DataType type : types()) {
-      SCOPED_TRACE(fmt::format("{} values, {}", count, to_string(type)));
+      SCOPED_TRACE(fmt::format("{} values, {} together, {}", count, together, to_string(type)));
       const DeviceArray x(*backend_, random_array(count, 1), type), residual(*backend_, random_array(count, 2), type);
       const DeviceArray y(*backend_, count, type), want(*backend_, count, type);
-      const auto op = backend_->create<ops::DropoutOp>({.count = count, .p = 0.1f, .layer = kLayer, .type = type});
+      const auto op = backend_->create<ops::DropoutOp>(
+          {.count = count, .p = 0.1f, .layer = kLayer, .type = type, .values_per_draw = together});
       op->run(&key_of(memory), x, want);
       backend_->elementwise().add(type, residual, want, want, count);
       op->run_and_add(&key_of(memory), x, residual, y);
@@ -84,16 +106,18 @@ TEST_P(DropoutTest, TheSumWithAResidualHasTheBitsOfBothOperations) {
 TEST_P(DropoutTest, AReluBeforeItHasTheBitsOfBothOperationsForwardAndBackward) {
   const DrawKey key{.seed = 7, .step = 8, .micro_batch = 9};
   const HostBuffer memory = key_memory(key);
-  for (const std::int64_t count : {1, 3, 8, 63, 64, 130, 1000, 20000, 40001}) {
+  for (const auto& [count, together] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {1, 1}, {3, 1}, {8, 1}, {63, 1}, {64, 1}, {130, 1}, {1000, 1}, {20000, 1}, {40001, 1}, {1000, 50}}) {
     for (const DataType type : types()) {
-      SCOPED_TRACE(fmt::format("{} values, {}", count, to_string(type)));
+      SCOPED_TRACE(fmt::format("{} values, {} together, {}", count, together, to_string(type)));
       Array values = random_array(count, 1);
       values.front() = 0;
       values.back() = std::nan("");
       const DeviceArray x(*backend_, values, type), dy(*backend_, random_array(count, 2), type);
       const DeviceArray y(*backend_, count, type), dx(*backend_, count, type), relu(*backend_, count, type);
       const DeviceArray want(*backend_, count, type);
-      const auto op = backend_->create<ops::DropoutOp>({.count = count, .p = 0.3f, .layer = kLayer, .type = type});
+      const auto op = backend_->create<ops::DropoutOp>(
+          {.count = count, .p = 0.3f, .layer = kLayer, .type = type, .values_per_draw = together});
       const auto activation = backend_->create<ops::ActivationOp>({.count = count, .type = type});
       activation->forward(x, relu);
       op->run(&key_of(memory), relu, want);
