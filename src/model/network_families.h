@@ -51,12 +51,13 @@ NetworkFamily resnet_cifar_family();  ///< for small images
 NetworkFamily wide_resnet_family();   ///< for small images
 NetworkFamily pyramidnet_family();
 NetworkFamily convnext_family();
+NetworkFamily vit_family();
 NetworkFamily transformer_family();
 NetworkFamily bert_family();  ///< pre-training, and classification from its weights
 
 inline std::vector<NetworkFamily> network_families() {
   return {resnet_family(),   resnet_cifar_family(), wide_resnet_family(), pyramidnet_family(),
-          convnext_family(), transformer_family(),  bert_family()};
+          convnext_family(), vit_family(),          transformer_family(), bert_family()};
 }
 
 }  // namespace convoy

@@ -71,6 +71,11 @@ void check<BroadcastOp>(const BroadcastSpec& spec) {
 }
 
 template <>
+void check<PrependOp>(const PrependSpec& spec) {
+  check_shape(PrependOp::kName, {spec.n, spec.length, 1, spec.width});
+}
+
+template <>
 void check<MaxPoolOp>(const PoolingSpec& spec) {
   check_pooling(MaxPoolOp::kName, spec);
   if (spec.kernel > kMaxPoolKernel) {

@@ -31,7 +31,8 @@ std::vector<Key> make_keys() {
        "networks of texts: how many tokens they read, bert's marks among them; longer texts are cut at the end",
        kChangesResult},
       {"model.stochastic_depth", number(&ModelParams::stochastic_depth, {.min = 0, .max = 1, .below_max = true}), "",
-       "convnext: share of the training samples for which the last block is left out; of blocks before it fewer, of "
+       "convnext, vit: share of the training samples for which the last block is left out; of blocks before it fewer, "
+       "of "
        "the "
        "first none (Huang et al. 2016)",
        kChangesResult},

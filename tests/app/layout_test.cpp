@@ -208,6 +208,13 @@ TEST_F(Layout, AConvnextGivesTheSameBitsOnEveryGrid) {
   }
 }
 
+// Attention over patches, a class token, learned positions.
+TEST_F(Layout, AVisionTransformerGivesTheSameBitsOnEveryGrid) {
+  use_network("vit_ti_8");
+  expect_same_bits_everywhere({"--augment.size=16", "--augment.crop=random_resized", "--augment.crop_padding=0",
+                               "--optimizer.kind=adamw", "--optimizer.lr=1e-3", "--model.stochastic_depth=0.3"});
+}
+
 TEST_F(Layout, AllAugmentationsGiveTheSameBitsOnEveryGrid) {
   const std::vector<std::string> all = {
       "--augment.size=16",        "--augment.crop=random_resized", "--augment.crop_padding=0", "--augment.scale=0.3",

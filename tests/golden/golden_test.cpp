@@ -67,6 +67,11 @@ TEST_F(Golden, ConvnextOnTwoMicroBatchesEqualsPyTorch) {
     expect_golden("convnext_atto-b6-m3", kind);
 }
 
+TEST_F(Golden, VisionTransformerOnTwoMicroBatchesEqualsPyTorch) {
+  for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B})
+    expect_golden("vit_ti_8-b6-m3", kind);
+}
+
 // Of 8 texts with 1 to 24 words; ReLU, sinusoids, norms after the sums; or GELU, learned positions, norms before.
 TEST_F(Golden, TransformersOnTwoMicroBatchesEqualPyTorch) {
   for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B})

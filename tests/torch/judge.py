@@ -72,6 +72,7 @@ def groups_of(arguments):
 
 def new_network(model):
     settings = {"stochastic_depth_prob": 0.0} if model.startswith("convnext") else {}
+    settings |= {"image_size": SIZE} if model.startswith("vit") else {}
     return getattr(torchvision.models, model)(num_classes=CLASSES, **settings)
 
 

@@ -29,7 +29,7 @@ struct AttentionSpec {
 
 struct AttentionForward {
   const void* qkv = nullptr;              ///< (N,T,3,H,D): queries, keys, values of each word
-  const std::int32_t* lengths = nullptr;  ///< (N) in memory that the device reads, within 0..T
+  const std::int32_t* lengths = nullptr;  ///< (N) in memory that the device reads, within 0..T; null: T of each
   const DrawKey* key = nullptr;           ///< of the dropout; null: nothing is dropped
   void* y = nullptr;                      ///< (N,T,H,D) overwritten
   float* log_sum_exp = nullptr;           ///< (N,H,T) overwritten: for backward; 0 for words past the length

@@ -16,6 +16,7 @@
 #include "convoy/ops/layer_norm.h"
 #include "convoy/ops/linear.h"
 #include "convoy/ops/pooling.h"
+#include "convoy/ops/prepend.h"
 #include "convoy/ops/sample_cross_entropy.h"
 #include "convoy/ops/score_sums.h"
 #include "convoy/ops/sequence_mean.h"
@@ -38,7 +39,7 @@ struct OperationList {
 
 using AllOperations =
     OperationList<ActivationOp, AttentionOp, AveragePoolOp, BatchNormOp, BroadcastOp, ConvolutionOp, DropoutOp,
-                  EmbeddingOp, GatherOp, GlobalAveragePoolOp, ImageBatchOp, LayerNormOp, LinearOp, MaxPoolOp,
+                  EmbeddingOp, GatherOp, GlobalAveragePoolOp, ImageBatchOp, LayerNormOp, LinearOp, MaxPoolOp, PrependOp,
                   SampleCrossEntropyOp, ScoreSumsOp, SequenceMeanOp, ShortcutOp, SoftmaxCrossEntropyOp>;
 using AnyRequest = AllOperations::Request;
 using AnyOp = AllOperations::Created;

@@ -18,7 +18,9 @@ class Attention final : public Layer {
     memory.add_flop(spec.forward_flop(), 2.5 * spec.forward_flop());  // backward: five products, one of them again
   }
 
-  Reads read_by_backward_input(bool /*training*/) const override { return {&x(), &y(), inputs[1].tensor}; }
+  Reads read_by_backward_input(bool /*training*/) const override {
+    return has_lengths() ? Reads{&x(), &y(), inputs[1].tensor} : Reads{&x(), &y()};
+  }
 
   void create_ops(ops::Backend& backend) override { op_ = backend.create<ops::AttentionOp>(spec_); }
   void forward(const Frame& frame) const override {
@@ -39,8 +41,9 @@ class Attention final : public Layer {
   }
 
  private:
+  bool has_lengths() const { return inputs.size() > 1; }
   const std::int32_t* lengths(const Frame& frame) const {
-    return reinterpret_cast<const std::int32_t*>(frame[inputs[1].tensor->location]);
+    return has_lengths() ? reinterpret_cast<const std::int32_t*>(frame[inputs[1].tensor->location]) : nullptr;
   }
   const ops::DrawKey* key(const Frame& frame) const {
     return frame.training && spec_.dropout > 0 ? frame.draw_key : nullptr;
@@ -53,7 +56,7 @@ class Attention final : public Layer {
 };
 
 // qkv (N,T,1,3C)   y (N,T,1,C)
-Value attention(const Value& qkv, const Value& lengths, const AttentionSettings& settings) {
+Value attention(const Value& qkv, const Value* lengths, const AttentionSettings& settings) {
   CellBuilder& cell = qkv.cell();
   const Shape& shape = qkv.shape();
   const std::int64_t width = shape.c / 3;
@@ -64,14 +67,15 @@ Value attention(const Value& qkv, const Value& lengths, const AttentionSettings&
                                 .dropout = static_cast<float>(settings.dropout),
                                 .layer = settings.dropout > 0 ? cell.number_of_drawing_layer() : 0,
                                 .type = cell.type()};
-  return cell.add(std::make_unique<Attention>(cell.memory(), spec),
-                  {{&qkv.tensor()}, {&lengths.tensor(), GradientRule::kNone}},
+  std::vector<LayerInput> inputs = {{&qkv.tensor()}};
+  if (lengths != nullptr) inputs.push_back({&lengths->tensor(), GradientRule::kNone});
+  return cell.add(std::make_unique<Attention>(cell.memory(), spec), std::move(inputs),
                   {.spec = {{shape.n, shape.h, 1, width}, cell.type()}});
 }
 
-}  // namespace
-
-Value self_attention(const std::string& name, const Value& x, const Value& lengths, const AttentionSettings& settings) {
+// lengths may be null.
+Value between_projections(const std::string& name, const Value& x, const Value* lengths,
+                          const AttentionSettings& settings) {
   const std::int64_t c = x.shape().c;
   // Glorot, Bengio 2010: uniform within sqrt(6 / (fan-in + fan-out)).
   const double within = std::sqrt(6.0 / static_cast<double>(c + 3 * c));
@@ -84,6 +88,16 @@ Value self_attention(const std::string& name, const Value& x, const Value& lengt
                                                     .bias = name + ".out_proj.bias",
                                                     .num_outputs = c,
                                                     .initial_bias = InitialValues{}});
+}
+
+}  // namespace
+
+Value self_attention(const std::string& name, const Value& x, const Value& lengths, const AttentionSettings& settings) {
+  return between_projections(name, x, &lengths, settings);
+}
+
+Value self_attention(const std::string& name, const Value& x, const AttentionSettings& settings) {
+  return between_projections(name, x, nullptr, settings);
 }
 
 }  // namespace convoy

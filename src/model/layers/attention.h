@@ -17,5 +17,7 @@ struct AttentionSettings {
 /// Parameters as torch.nn.MultiheadAttention names and starts them: NAME.in_proj_weight (3C,C), NAME.in_proj_bias (3C),
 /// NAME.out_proj.weight (C,C), NAME.out_proj.bias (C).
 Value self_attention(const std::string& name, const Value& x, const Value& lengths, const AttentionSettings& settings);
+/// Of sequences that all have T words.
+Value self_attention(const std::string& name, const Value& x, const AttentionSettings& settings);
 
 }  // namespace convoy

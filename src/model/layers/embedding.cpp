@@ -7,14 +7,8 @@ namespace {
 
 class Embedding final : public Layer {
  public:
-  Embedding(CellMemory& memory, const std::string& name, double deviation, const ops::EmbeddingSpec& spec,
-            bool reads_tokens)
-      : spec_(spec),
-        reads_tokens_(reads_tokens),
-        weight_(memory.parameter({.name = name + ".weight",
-                                  .dims = {spec.num_rows, spec.width},
-                                  .initial = {InitialValues::Kind::kNormal, deviation},
-                                  .role = ParameterRole::kEmbedding})) {}
+  Embedding(ParameterRef weight, const ops::EmbeddingSpec& spec, bool reads_tokens)
+      : spec_(spec), reads_tokens_(reads_tokens), weight_(weight) {}
 
   bool has_weights() const override { return true; }
   bool backward_weight_reads_dy() const override { return true; }
@@ -42,7 +36,19 @@ class Embedding final : public Layer {
   std::unique_ptr<ops::EmbeddingOp> op_;
 };
 
-Value add_embedding(const std::string& name, const Value& x, const EmbeddingSettings& settings, bool reads_tokens) {
+ParameterRef table(CellBuilder& cell, const std::string& name, const std::vector<std::int64_t>& dims,
+                   double deviation) {
+  return cell.memory().parameter({.name = cell.parameter_name(name),
+                                  .dims = dims,
+                                  .initial = {InitialValues::Kind::kNormal, deviation},
+                                  .role = ParameterRole::kEmbedding});
+}
+
+ParameterRef table(const std::string& name, const Value& x, const EmbeddingSettings& settings) {
+  return table(x.cell(), name + ".weight", {settings.num_rows, settings.width}, settings.deviation);
+}
+
+Value add_embedding(ParameterRef weight, const Value& x, const EmbeddingSettings& settings, bool reads_tokens) {
   CellBuilder& cell = x.cell();
   const ops::EmbeddingSpec spec{.n = x.shape().n,
                                 .length = x.shape().h,
@@ -51,19 +57,24 @@ Value add_embedding(const std::string& name, const Value& x, const EmbeddingSett
                                 .scale = settings.scale,
                                 .sinusoids = settings.sinusoids,
                                 .type = cell.type()};
-  return cell.add(
-      std::make_unique<Embedding>(cell.memory(), cell.parameter_name(name), settings.deviation, spec, reads_tokens),
-      {{&x.tensor(), GradientRule::kNone}}, {.spec = {{spec.n, spec.length, 1, spec.width}, cell.type()}});
+  return cell.add(std::make_unique<Embedding>(weight, spec, reads_tokens), {{&x.tensor(), GradientRule::kNone}},
+                  {.spec = {{spec.n, spec.length, 1, spec.width}, cell.type()}});
 }
 
 }  // namespace
 
 Value embedding(const std::string& name, const Value& tokens, const EmbeddingSettings& settings) {
-  return add_embedding(name, tokens, settings, /*reads_tokens=*/true);
+  return add_embedding(table(name, tokens, settings), tokens, settings, /*reads_tokens=*/true);
 }
 
 Value position_embedding(const std::string& name, const Value& x, const EmbeddingSettings& settings) {
-  return add_embedding(name, x, settings, /*reads_tokens=*/false);
+  return add_embedding(table(name, x, settings), x, settings, /*reads_tokens=*/false);
+}
+
+Value position_table(const std::string& name, const Value& x, double deviation) {
+  const EmbeddingSettings settings{.num_rows = x.shape().h, .width = x.shape().c};
+  return add_embedding(table(x.cell(), name, {1, settings.num_rows, settings.width}, deviation), x, settings,
+                       /*reads_tokens=*/false);
 }
 
 }  // namespace convoy

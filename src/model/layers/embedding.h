@@ -21,4 +21,7 @@ Value embedding(const std::string& name, const Value& tokens, const EmbeddingSet
 /// y[n,t] = table[t]: learned positions, for sequences like x    NAME.weight (T,C)   y (N,T,1,C)
 Value position_embedding(const std::string& name, const Value& x, const EmbeddingSettings& settings);
 
+/// Likewise, for sequences of T words all, of x's width; the table is NAME (1,T,C).
+Value position_table(const std::string& name, const Value& x, double deviation);
+
 }  // namespace convoy

@@ -133,7 +133,8 @@ class CpuAttention final : public AttentionOp {
 #pragma omp for schedule(dynamic)
         for (std::int64_t i = 0; i < spec_.n * spec_.num_heads; ++i) {
           const std::int64_t n = i / spec_.num_heads;
-          body(Head{i, n, i % spec_.num_heads, lengths[n]}, draws, scratch);
+          const std::int64_t length = lengths == nullptr ? spec_.length : lengths[n];
+          body(Head{i, n, i % spec_.num_heads, length}, draws, scratch);
         }
       }
     };

@@ -25,12 +25,14 @@ struct Arguments {
   float scale, dropout_scale;
   std::uint64_t layer;
   std::uint32_t threshold;
-  const DrawKey* key;  ///< null: nothing is dropped
-  const std::int32_t* lengths;
+  const DrawKey* key;           ///< null: nothing is dropped
+  const std::int32_t* lengths;  ///< null: `length` of each
   const T* qkv;
   const T* dy;
   float* log_sum_exp;
   float* y_dy;  ///< (N,H,T) sum of y dy over the width
+
+  __device__ std::int64_t words_of(std::int64_t n) const { return lengths == nullptr ? length : lengths[n]; }
 };
 
 enum class Side { kQueries, kKeys };
@@ -55,7 +57,7 @@ __global__ void __launch_bounds__(TileShape<T, kWidth>::kThreads, TileShape<T, k
   alignas(16) __shared__ T queries[Shape::kRows][Shape::kStride];
   alignas(16) __shared__ T keys[Shape::kOthers][Shape::kStride];
   const HeadIndex at{blockIdx.z, blockIdx.y, args.num_heads, args.length};
-  const std::int64_t num = args.lengths[at.n], begin = std::int64_t{blockIdx.x} * Shape::kRows;
+  const std::int64_t num = args.words_of(at.n), begin = std::int64_t{blockIdx.x} * Shape::kRows;
   const int warp_row = static_cast<int>(threadIdx.x) / kWarp * kWarpRows;
   RunningSum sums[2];  // of rows group and group + 8
   if (begin < num) load_tile<T, kWidth>(head_rows<kWidth>(args.qkv, at, 3, 0), begin, num, queries);
@@ -94,7 +96,7 @@ __global__ void __launch_bounds__(256) multiply_y_and_dy(const Arguments<T> args
   const std::int64_t row = std::int64_t{blockIdx.x} * (256 / kWarp) + threadIdx.x / kWarp;
   if (row >= args.length) return;
   float sum = 0;
-  if (row < args.lengths[at.n]) {
+  if (row < args.words_of(at.n)) {
     const T *a = head_rows<kWidth>(y, at, 1, 0).row(row), *b = head_rows<kWidth>(args.dy, at, 1, 0).row(row);
     for (int d = static_cast<int>(threadIdx.x) % kWarp; d < kWidth; d += kWarp)
       sum = __fmaf_rn(to_float(a[d]), to_float(b[d]), sum);
@@ -124,7 +126,7 @@ __global__ void __launch_bounds__(TileShape<T, kWidth>::kThreads, TileShape<T, k
   __shared__ Kept kept;
 
   const HeadIndex at{blockIdx.z, blockIdx.y, args.num_heads, args.length};
-  const std::int64_t num = args.lengths[at.n], begin = std::int64_t{blockIdx.x / Shape::kChunks} * Shape::kRows;
+  const std::int64_t num = args.words_of(at.n), begin = std::int64_t{blockIdx.x / Shape::kChunks} * Shape::kRows;
   const int warp_row = static_cast<int>(threadIdx.x) / kWarp * kWarpRows;
   const int chunk = static_cast<int>(blockIdx.x % Shape::kChunks) * Shape::kColumns;
   const auto part_of_qkv = [&](int part) { return head_rows<kWidth>(args.qkv, at, 3, part); };

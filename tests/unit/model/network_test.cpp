@@ -60,6 +60,22 @@ TEST(Network, ConvnextsHaveTheParametersOfTorchvisionAndOfThePaper) {
   EXPECT_NEAR(forward_gigaflop_a_sample(imagenet("convnext_tiny")), 2 * 4.46, 0.01);  // torchvision's figure
 }
 
+TEST(Network, VisionTransformersHaveTheParametersOfTorchvisionAndOfThePapers) {
+  EXPECT_EQ(count_parameters(imagenet("vit_b_16")), 86'567'656);
+  EXPECT_EQ(count_parameters(imagenet("vit_b_32")), 88'224'232);
+  EXPECT_EQ(count_parameters(imagenet("vit_l_16")), 304'326'632);
+  EXPECT_NEAR(static_cast<double>(count_parameters(imagenet("vit_s_16"))), 22e6, 0.1e6);
+  EXPECT_NEAR(static_cast<double>(count_parameters(imagenet("vit_ti_16"))), 5.7e6, 0.05e6);
+  EXPECT_NEAR(forward_gigaflop_a_sample(imagenet("vit_b_16")), 2 * 17.56, 0.05);  // torchvision's figure
+}
+
+TEST(Network, AVisionTransformerThatCannotBeIsRefusedWithWhatCan) {
+  for (const char* name : {"vit_", "vit_b", "vit_b_", "vit_b_5", "vit_x_16", "vit_b_16x", "vit_b_016"})
+    EXPECT_THAT(refusal_of(imagenet(name)), testing::HasSubstr("SIZE ti, s, b or l and PATCH 2, 4, 7")) << name;
+  EXPECT_THAT(refusal_of({.name = "vit_ti_8", .input = ImageShape{32, 28, 3}, .micro_batch = 1, .num_classes = 10}),
+              testing::HasSubstr("patches of 8 x 8 pixels do not divide the data's 32x28x3 images"));
+}
+
 TEST(Network, AConvnextForSmallImagesIsRefusedWithTheSizeThatItNeeds) {
   EXPECT_THAT(
       refusal_of({.name = "convnext_tiny", .input = ImageShape{28, 32, 1}, .micro_batch = 1, .num_classes = 10}),

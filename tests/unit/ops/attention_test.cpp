@@ -108,9 +108,11 @@ Bounds bounds(const AttentionSpec& spec, const AttentionWeights& w, const Array&
   return b;
 }
 
+// Without lengths: as many words as there are.
 Results run_attention(ops::Backend& backend, const AttentionSpec& spec, const Lengths& lengths, const DrawKey* key,
                       const Array& qkv, const Array& dy) {
-  const Shared<std::int32_t> device_lengths(backend.device(), lengths);
+  const Shared<std::int32_t> shared_lengths(backend.device(), lengths.empty() ? Lengths{0} : lengths);
+  const std::int32_t* device_lengths = lengths.empty() ? nullptr : shared_lengths.at();
   const Shared<DrawKey> device_key(backend.device(), {key == nullptr ? DrawKey{} : *key});
   const DrawKey* key_there = key == nullptr ? nullptr : device_key.at();
   const DeviceArray device_qkv(backend, qkv, spec.type), device_dy(backend, dy, spec.type);
@@ -118,16 +120,13 @@ Results run_attention(ops::Backend& backend, const AttentionSpec& spec, const Le
               {backend, spec.n * spec.num_heads * spec.length},
               {backend, std::ssize(qkv), spec.type}};
   const auto op = backend.create<ops::AttentionOp>(spec);
-  op->forward({.qkv = device_qkv,
-               .lengths = device_lengths.at(),
-               .key = key_there,
-               .y = got.y,
-               .log_sum_exp = got.log_sum_exp});
+  op->forward(
+      {.qkv = device_qkv, .lengths = device_lengths, .key = key_there, .y = got.y, .log_sum_exp = got.log_sum_exp});
   op->backward({.dy = device_dy,
                 .qkv = device_qkv,
                 .y = got.y,
                 .log_sum_exp = got.log_sum_exp,
-                .lengths = device_lengths.at(),
+                .lengths = device_lengths,
                 .key = key_there,
                 .dqkv = got.dqkv});
   backend.device().synchronize();
@@ -199,6 +198,16 @@ TEST_P(AttentionTest, ReadsNothingPastTheLength) {
     const Results spoilt = run(spec, lengths, &kKey, qkv, dy);
     EXPECT_EQ(bits(clean.y), bits(spoilt.y)) << to_string(type);
     EXPECT_EQ(bits(clean.dqkv), bits(spoilt.dqkv)) << to_string(type);
+  }
+}
+
+TEST_P(AttentionTest, WithoutLengthsAllWordsAreThere) {
+  for (const DataType type : types()) {
+    const AttentionSpec spec{.n = 2, .length = 37, .num_heads = 2, .head_width = 32, .dropout = 0.5f, .type = type};
+    const Array qkv = random_array(qkv_count(spec), 1), dy = random_array(qkv_count(spec) / 3, 2);
+    const Results with = run(spec, {37, 37}, &kKey, qkv, dy), without = run(spec, {}, &kKey, qkv, dy);
+    EXPECT_EQ(bits(with.y), bits(without.y)) << to_string(type);
+    EXPECT_EQ(bits(with.dqkv), bits(without.dqkv)) << to_string(type);
   }
 }
 

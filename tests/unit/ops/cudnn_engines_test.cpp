@@ -141,6 +141,12 @@ TEST_P(CudnnEngines, AreThereForEveryConvolutionOfConvnext) {
       {.name = "convnext_tiny", .input = ImageShape{224, 224, 3}, .micro_batch = 64, .num_classes = 1000});
 }
 
+// Their only convolution cuts the image into patches.
+TEST_P(CudnnEngines, AreThereForTheConvolutionsOfVisionTransformers) {
+  for (const char* name : {"vit_b_16", "vit_ti_4"})
+    expect_for_all_of({.name = name, .input = ImageShape{224, 224, 3}, .micro_batch = 64, .num_classes = 1000});
+}
+
 // Its channels grow by odd numbers: 16-bit rows begin at no multiple of 16 bytes.
 TEST_P(CudnnEngines, AreThereForTheOddChannelsOfPyramidnet) {
   expect_for_all_of({.name = "pyramidnet20-a27", .input = ImageShape{32, 32, 3}, .micro_batch = 32, .num_classes = 10});
