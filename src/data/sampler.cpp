@@ -1,7 +1,9 @@
-/// The keyed permutation: a Feistel network whose round keys are Philox's.
+/// Keyed permutations: a Feistel network whose round keys are Philox's.
 #include "convoy/data/sampler.h"
 
 #include <array>
+#include <map>
+#include <utility>
 
 #include "convoy/base/error.h"
 #include "convoy/base/random.h"
@@ -13,8 +15,7 @@ namespace {
 constexpr int kRounds = 8;
 using RoundKeys = std::array<std::uint64_t, kRounds>;
 
-RoundKeys round_keys(std::uint64_t seed, std::int64_t epoch) {
-  const RandomKey key{seed, Purpose::kShuffle, static_cast<std::uint64_t>(epoch), 0};
+RoundKeys round_keys(const RandomKey& key) {
   const auto first = random_block(key, 0);
   const auto second = random_block(key, 1);
   return {first[0], first[1], first[2], first[3], second[0], second[1], second[2], second[3]};
@@ -41,25 +42,60 @@ std::uint64_t feistel(std::uint64_t x, int half_bits, const RoundKeys& keys) {
   return (left << half_bits) | right;
 }
 
+// A bijection of [0, size). Following the network's cycle from inside to the next point inside is one. The network's
+// domain is less than 4 times as large (but for 1 sample), so less than 4 steps do on average.
+std::int64_t permuted(std::int64_t position, std::int64_t size, const RandomKey& key) {
+  int half_bits = 1;
+  while ((std::int64_t{1} << (2 * half_bits)) < size) ++half_bits;
+  const RoundKeys keys = round_keys(key);
+  auto x = static_cast<std::uint64_t>(position);
+  do {
+    x = feistel(x, half_bits, keys);
+  } while (x >= static_cast<std::uint64_t>(size));
+  return static_cast<std::int64_t>(x);
+}
+
 }  // namespace
 
-Sampler::Sampler(const SamplerSpec& spec) : spec_(spec) {
+Sampler::Sampler(SamplerSpec spec) : spec_(std::move(spec)) {
   constexpr std::int64_t kLargest = std::int64_t{1} << 60;
-  if (spec.num_samples < 1 || spec.num_samples > kLargest) fail("cannot sample from {} samples", spec.num_samples);
-  while ((std::int64_t{1} << (2 * half_bits_)) < spec.num_samples) ++half_bits_;
+  if (spec_.num_samples < 1 || spec_.num_samples > kLargest) fail("cannot sample from {} samples", spec_.num_samples);
+  if (spec_.labels.empty()) return;
+  if (std::ssize(spec_.labels) != spec_.num_samples)
+    fail("{} samples with {} labels", spec_.num_samples, spec_.labels.size());
+  std::map<std::int32_t, ClassSamples> classes;
+  for (std::int64_t i = 0; i < spec_.num_samples; ++i) {
+    const std::int32_t label = spec_.labels[static_cast<std::size_t>(i)];
+    ClassSamples& of_class = classes[label];
+    of_class.label = label;
+    of_class.samples.push_back(i);
+  }
+  for (auto& [label, of_class] : classes) classes_.push_back(std::move(of_class));
+  spec_.labels.clear();
+  spec_.labels.shrink_to_fit();
 }
 
 std::int64_t Sampler::sample(std::int64_t epoch, std::int64_t position) const {
   if (!spec_.shuffle) return position;
-  const RoundKeys keys = round_keys(spec_.seed, epoch);
-  const auto num_samples = static_cast<std::uint64_t>(spec_.num_samples);
-  // Following the network's cycle from inside to the next point inside is a bijection of the inside. The network's
-  // domain is less than 4 times as large (but for 1 sample), so less than 4 steps do on average.
-  std::uint64_t x = static_cast<std::uint64_t>(position);
-  do {
-    x = feistel(x, half_bits_, keys);
-  } while (x >= num_samples);
-  return static_cast<std::int64_t>(x);
+  const auto key = [&](Purpose purpose, std::int64_t item) {
+    return RandomKey{spec_.seed, purpose, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(item)};
+  };
+  const std::int64_t place = permuted(position, spec_.num_samples, key(Purpose::kShuffle, 0));
+  if (classes_.empty()) return place;
+  const std::int64_t num_classes = std::ssize(classes_), turn = place / num_classes;
+  const ClassSamples& of_class = classes_[static_cast<std::size_t>(place % num_classes)];
+  const std::int64_t size = std::ssize(of_class.samples), round = turn / size;
+  // A pair of numbers as one: a class has at most 2^60 samples, and there are at most 2^31 classes.
+  const std::int64_t item = round * (std::int64_t{1} << 31) + of_class.label;
+  return of_class.samples[static_cast<std::size_t>(permuted(turn % size, size, key(Purpose::kBalancedSample, item)))];
+}
+
+Sampler training_sampler(const io::SampleStore& samples, const Parameters& params) {
+  SamplerSpec spec{
+      .num_samples = samples.info().num_samples, .seed = params.train.seed, .shuffle = params.data.shuffle};
+  if (params.data.balanced)
+    for (std::int64_t i = 0; i < spec.num_samples; ++i) spec.labels.push_back(samples.label(i));
+  return Sampler(std::move(spec));
 }
 
 }  // namespace convoy

@@ -69,7 +69,7 @@ const std::vector<Command>& commands() {
        .takes = Takes::kParameterFiles,
        .reads = {"model", "data.train", "batch", "grid", "schedule", "memory", "optimizer", "train.precision",
                  "train.label_smoothing", "train.freeze", "train.clip_norm", "train.ema_decay", "augment.size",
-                 "augment.mixup", "run", "plan"},
+                 "augment.mixup", "augment.cutmix", "run", "plan"},
        .sentence = "prints what each rank would hold and compute, and runs nothing"},
       {.name = "sweep",
        .takes = Takes::kParameterFiles,

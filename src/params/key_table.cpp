@@ -67,6 +67,10 @@ std::vector<Key> make_keys() {
        "train.patience_epochs follow it; data.test is then measured once, at the end"},
       {"data.shuffle", flag(&DataParams::shuffle), "", "a new order every epoch, drawn from train.seed",
        kChangesResult},
+      {"data.balanced", flag(&DataParams::balanced), "",
+       "each class has as many places in an epoch as any other: samples of rare classes stand there several times, of "
+       "frequent ones some stand in another epoch",
+       kChangesResult},
       {"data.loader_threads", integer(&DataParams::loader_threads, {.min = 1, .max = 256}), "threads",
        "background threads per rank that read samples, and augment images"},
       {"data.verify", choice(&DataParams::verify), "",
@@ -200,9 +204,18 @@ std::vector<Key> make_keys() {
        "likewise their distance to each pixel's grey", kChangesResult},
       {"augment.cutout", integer(&AugmentParams::cutout, {.min = 0, .max = 4096}), "pixels",
        "side of a square that is cut out of training images at a random position; 0: none", kChangesResult},
+      {"augment.erase", number(&AugmentParams::erase, {.min = 0, .max = 1}), "",
+       "probability that a rectangle of a training image (2 to 33 % of its area, aspect 0.3 to 3.3) becomes 0 after "
+       "normalisation",
+       kChangesResult},
       {"augment.mixup", number(&AugmentParams::mixup, {.min = 0, .max = 1000}), "",
        "mixes each training image, and its label, with another of its micro-batch, whose share is drawn from "
        "Beta(this, this); training top-1 counts the label with the larger share; 0: never",
+       kChangesResult},
+      {"augment.cutmix", number(&AugmentParams::cutmix, {.min = 0, .max = 1000}), "",
+       "pastes a box of another image of its micro-batch into each training image; the label is mixed by the box's "
+       "area, which is drawn from Beta(this, this). With augment.mixup too, each micro-batch draws one of the two; 0: "
+       "never. Usual: 1",
        kChangesResult},
       {"augment.normalize", flag(&AugmentParams::normalize), "",
        "subtracts the training set's mean and divides by its standard deviation, channel by channel", kChangesResult},

@@ -108,6 +108,14 @@ void check_optimizer(const ParameterBuilder& builder) {
               "optimizer.nesterov = true needs optimizer.momentum above 0; it is {}. Usual: 0.9.", optimizer.momentum);
 }
 
+void check_data(const ParameterBuilder& builder) {
+  if (builder.values.data.balanced && !builder.values.data.shuffle)
+    refuse_keys(
+        builder, {"data.balanced", "data.shuffle"},
+        "data.balanced = true draws samples at random, and data.shuffle = false takes them in order. Set one of "
+        "them to its default.");
+}
+
 void check_augment(const ParameterBuilder& builder) {
   const AugmentParams& augment = builder.values.augment;
   if (augment.size == 0 && (augment.crop == CropKind::kRandomResized || augment.eval_resize > 0)) {
@@ -123,10 +131,16 @@ void check_augment(const ParameterBuilder& builder) {
   if (augment.border == BorderKind::kReflect && augment.crop_padding == 0)
     refuse_keys(builder, {"augment.border", "augment.crop_padding"},
                 "augment.border = reflect needs augment.crop_padding above 0, the border's width; it is 0. Usual: 4.");
-  if (augment.mixup > 0 && builder.values.batch.micro < 2)
-    refuse_keys(builder, {"augment.mixup", "batch.micro"},
-                "augment.mixup = {} mixes images of one micro-batch, and batch.micro is 1. Allowed: 2 and more.",
-                augment.mixup);
+  if (augment.mixes() && builder.values.batch.micro < 2) {
+    const std::string name = augment.mixup > 0 ? "augment.mixup" : "augment.cutmix";
+    refuse_keys(builder, {name, "batch.micro"},
+                "{} mixes images of one micro-batch, and batch.micro is 1. Allowed: 2 and more.",
+                assignment(builder, name));
+  }
+  if (augment.erase > 0 && augment.cutout > 0)
+    refuse_keys(builder, {"augment.erase", "augment.cutout"},
+                "augment.erase = {} and augment.cutout = {}: an image has one hole. Set one of them to 0.",
+                augment.erase, augment.cutout);
   if (augment.eval_resize > 0 && augment.eval_resize < augment.size)
     refuse_keys(builder, {"augment.eval_resize", "augment.size"},
                 "augment.eval_resize = {} is smaller than augment.size = {}, which is cut out of it. Allowed: {} and "
@@ -213,6 +227,7 @@ void check_consistency(const ParameterBuilder& builder) {
   check_batch(builder);
   check_optimizer(builder);
   check_learning_rate(builder);
+  check_data(builder);
   check_augment(builder);
   check_import(builder);
   check_predict(builder);

@@ -58,7 +58,7 @@ RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& meta
           .bucket_mib = params.run.bucket_mib,
           .label_smoothing = params.train.label_smoothing,
           .loader_threads = params.data.loader_threads,
-          .mixes_labels = params.augment.mixup > 0,
+          .mixes_labels = params.augment.mixes(),
           .clip_norm = params.train.clip_norm,
           .ema_decay = params.train.ema_decay,
           .engines_file = engines_path(params.run),

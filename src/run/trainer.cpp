@@ -109,8 +109,7 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
       data_(std::move(data)),
       steps_(count_steps(params, data_.train.info())),
       calendar_(params, steps_),
-      sampler_(
-          {.num_samples = data_.train.info().num_samples, .seed = params.train.seed, .shuffle = params.data.shuffle}),
+      sampler_(training_sampler(data_.train, params)),
       runtime_(runtime_spec(params, data_.metadata, layout, !backend.device().is_host()), grid, backend),
       path_(make_sample_path({.samples = data_.train,
                               .metadata = data_.metadata,

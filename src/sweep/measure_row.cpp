@@ -74,8 +74,7 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
                                       .params = params,
                                       .view = SampleView::kTraining,
                                       .type = runtime.plan().spec().network.type});
-  const Sampler sampler(
-      {.num_samples = data.info().num_samples, .seed = params.train.seed, .shuffle = params.data.shuffle});
+  const Sampler sampler = training_sampler(data, params);
   const std::int64_t warm_steps = params.sweep.warm_steps, num_steps = warm_steps + params.sweep.steps;
   LoaderSpec loading = runtime.loader_spec(params, SampleView::kTraining);
   loading.num_steps = num_steps;

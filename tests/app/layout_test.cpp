@@ -229,6 +229,20 @@ TEST_F(Layout, AllAugmentationsGiveTheSameBitsOnEveryGrid) {
   }
 }
 
+TEST_F(Layout, CutMixErasingAndBalancedSamplingGiveTheSameBitsOnEveryGrid) {
+  const std::vector<std::string> all = {"--augment.cutmix=1", "--augment.mixup=0.4", "--augment.erase=0.5",
+                                        "--data.balanced=true"};
+  expect_same_bits_everywhere(all);
+  // And each of these does something.
+  for (const std::string other :
+       {"--augment.cutmix=0", "--augment.mixup=0", "--augment.erase=0", "--data.balanced=false"}) {
+    features_ = all;
+    features_.push_back(other);
+    train(other, {1, 1}, 6);
+    EXPECT_NE(checkpoint(other, 6).model[0].values, checkpoint("1x1", 6).model[0].values) << other;
+  }
+}
+
 TEST_F(Layout, EpochRowsAreTheSameAfterARestartInMidEpoch) {
   const auto row_of_epoch_1 = [&](const std::string& name) {
     const std::string text = read_text((directory_ / name) + "/log.csv");

@@ -47,8 +47,11 @@ inline Array image_batch(const ops::ImageBatchSpec& spec, const std::vector<std:
   for (std::int64_t n = 0; n < s.n; ++n) {
     const ops::ImageMix mix = cuts[index(n)].mix;
     const double share = mix.share;
-    for (std::int64_t i = 0; i < count && share > 0; ++i)
+    for (std::int64_t i = 0; i < count && share > 0; ++i) {
+      const std::int64_t h = i / s.c / s.w, w = i / s.c % s.w;
+      if (h < mix.top || h >= mix.bottom || w < mix.left || w >= mix.right) continue;
       x[index(n * count + i)] = (1 - share) * x[index(n * count + i)] + share * plain[index(mix.partner * count + i)];
+    }
   }
   return x;
 }

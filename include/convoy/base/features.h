@@ -7,11 +7,10 @@
 
 namespace convoy::features {
 
-inline constexpr const char* kImage = "image";  ///< (N,H,W,C), of the network's type
-inline constexpr const char* kLabel = "label";  ///< (N) std::int32_t; kNoLabel past the data's end
-inline constexpr const char* kMixedLabel =
-    "mixed_label";                                ///< (N) ops::MixedLabel: what augment.mixup mixes a label with
-inline constexpr const char* kTokens = "tokens";  ///< (N,T) std::int32_t; ops::kNoToken past a text's end
+inline constexpr const char* kImage = "image";             ///< (N,H,W,C), of the network's type
+inline constexpr const char* kLabel = "label";             ///< (N) std::int32_t; kNoLabel past the data's end
+inline constexpr const char* kMixedLabel = "mixed_label";  ///< (N) ops::MixedLabel: what a label is mixed with
+inline constexpr const char* kTokens = "tokens";           ///< (N,T) std::int32_t; ops::kNoToken past a text's end
 inline constexpr const char* kLength = "length";  ///< (N) std::int32_t: a text's tokens, in 1..T; 1 past the data's end
 
 // Texts as BERT reads them (Devlin et al. 2018), all std::int32_t. Past a text's end, and past the data's, stand

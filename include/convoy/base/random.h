@@ -23,7 +23,12 @@ enum class Purpose : std::uint64_t {
   kSentencePair = 10,
   kMaskedPosition = 11,
   kMaskedWord = 12,
+  kCutMixShare = 13,
+  kCutMixBox = 14,
+  kMixKind = 15,
   kValidationSplit = 16,
+  kErase = 17,
+  kBalancedSample = 18,
 };
 
 /// All numbers of one thing: `item` is the sample number or the hash of a tensor's name.

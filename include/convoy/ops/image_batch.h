@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "convoy/base/data_type.h"
@@ -19,10 +20,14 @@ struct ImageBatchSpec {
   BorderKind border = BorderKind::kBlack;
 };
 
-/// Another image of the micro-batch that is mixed in: (1 - share) * own + share * partner's, in the values that go out.
+inline constexpr std::int32_t kToTheEnd = std::numeric_limits<std::int32_t>::max();
+
+/// Another image of the micro-batch that is mixed in: (1 - share) * own + share * partner's, in the values that go out,
+/// in rows [top, bottom) and columns [left, right) of what comes out; elsewhere the own alone.
 struct ImageMix {
   std::int32_t partner = 0;  ///< its place
-  float share = 0;           ///< of the partner, in [0, 1]; 0: nothing is mixed
+  float share = 0;           ///< of the partner, in [0, 1]; 0: nothing is mixed; 1: the partner's, exactly
+  std::int32_t top = 0, bottom = kToTheEnd, left = 0, right = kToTheEnd;
 };
 
 /// How one image is cut: out(h, w) = image(h + dy, flip ? W - 1 - w + dx : w + dx), the border outside the image; its

@@ -207,6 +207,7 @@ struct DataParams {
   std::string val;    ///< what the best checkpoint and patience follow; empty: test
   std::string test;
   bool shuffle = true;
+  bool balanced = false;                   ///< each class as often as any other
   std::int64_t loader_threads = 1;         ///< background threads per rank
   VerifyKind verify = VerifyKind::kEpoch;  ///< how often a sample's bytes are compared with their hash
   bool operator==(const DataParams&) const = default;
@@ -290,8 +291,11 @@ struct AugmentParams {
   bool flip = false;             ///< left-right with probability 1/2
   double brightness = 0, contrast = 0, saturation = 0;  ///< factors within 1 -+ this
   std::int64_t cutout = 0;                              ///< pixels: side of a square set to the mean
+  double erase = 0;                                     ///< probability of random erasing
   double mixup = 0;                                     ///< alpha of Beta(alpha, alpha); 0: not
+  double cutmix = 0;                                    ///< likewise; both: one or the other for each micro-batch
   bool normalize = true;  ///< (x - mean) / standard deviation of the training set, a channel
+  bool mixes() const { return mixup > 0 || cutmix > 0; }
   bool operator==(const AugmentParams&) const = default;
 };
 

@@ -5,6 +5,8 @@
 
 #include "convoy/base/error.h"
 
+#include "data/images/crops.h"
+
 namespace convoy {
 
 AugmentationSpec evaluation_augmentation(const io::ImageInput& input, const io::DatasetInfo& data) {
@@ -29,7 +31,9 @@ AugmentationSpec training_augmentation(const io::ImageInput& input, const io::Da
   spec.contrast = params.augment.contrast;
   spec.saturation = params.augment.saturation;
   spec.cutout = params.augment.cutout;
+  spec.erase = params.augment.erase;
   spec.mixup = params.augment.mixup;
+  spec.cutmix = params.augment.cutmix;
   return spec;
 }
 
@@ -74,6 +78,12 @@ ops::ImageCut Augmenter::cut(std::int64_t epoch, std::int64_t sample) const {
     cut.hole_bottom = std::min(top + side, h);
     cut.hole_left = std::max(left, 0);
     cut.hole_right = std::min(left + side, w);
+  } else if (spec_.erase > 0) {
+    const PixelBox hole = random_erasing(image_, spec_.erase, key(Purpose::kErase, epoch, sample));
+    cut.hole_top = hole.top;
+    cut.hole_bottom = hole.bottom;
+    cut.hole_left = hole.left;
+    cut.hole_right = hole.right;
   }
   return cut;
 }
@@ -85,17 +95,29 @@ Augmenter make_augmenter(const io::ImageInput& input, const io::DatasetInfo& dat
 }
 
 // A shift for the micro-batch, and a share for each sample.
-ops::ImageMix draw_mix(const AugmentationSpec& spec, const BatchSamples& batch, std::int64_t i) {
+SampleMix draw_mix(const AugmentationSpec& spec, const ImageShape& image, const BatchSamples& batch, std::int64_t i) {
   const std::int64_t batch_size = std::ssize(batch.samples);
-  if (spec.mixup == 0 || batch_size < 2) return {.partner = static_cast<std::int32_t>(i), .share = 0};
+  if (!spec.mixes() || batch_size < 2) return {.image = {.partner = static_cast<std::int32_t>(i)}};
   const auto key = [&](Purpose purpose, std::int64_t item) {
     return RandomKey{spec.seed, purpose, static_cast<std::uint64_t>(batch.epoch), static_cast<std::uint64_t>(item)};
   };
   const auto num_shifts = static_cast<std::uint64_t>(batch_size - 1);
   const std::uint64_t shift = 1 + random_below(key(Purpose::kMixupPartner, batch.micro_batch), 0, num_shifts);
-  const std::int64_t partner = (i + static_cast<std::int64_t>(shift)) % batch_size;
-  const double share = random_beta(key(Purpose::kMixupShare, batch.samples[static_cast<std::size_t>(i)]), spec.mixup);
-  return {.partner = static_cast<std::int32_t>(partner), .share = static_cast<float>(share)};
+  const auto partner = static_cast<std::int32_t>((i + static_cast<std::int64_t>(shift)) % batch_size);
+  const std::int64_t sample = batch.samples[static_cast<std::size_t>(i)];
+  const bool pastes =
+      spec.cutmix > 0 && (spec.mixup == 0 || random_below(key(Purpose::kMixKind, batch.micro_batch), 0, 2) == 1);
+  if (!pastes) {
+    const auto share = static_cast<float>(random_beta(key(Purpose::kMixupShare, sample), spec.mixup));
+    return {.image = {.partner = partner, .share = share}, .label_share = share};
+  }
+  const double share = random_beta(key(Purpose::kCutMixShare, sample), spec.cutmix);
+  const PixelBox box = cutmix_box(image, share, key(Purpose::kCutMixBox, sample));
+  const double covered = static_cast<double>(box.count()) / static_cast<double>(image.h * image.w);
+  return {
+      .image =
+          {.partner = partner, .share = 1, .top = box.top, .bottom = box.bottom, .left = box.left, .right = box.right},
+      .label_share = static_cast<float>(covered)};
 }
 
 }  // namespace convoy

@@ -32,7 +32,11 @@ struct AugmentationSpec {
   double brightness = 0, contrast = 0, saturation = 0;  ///< factors are uniform in 1 -+ this
   std::int64_t cutout = 0;                              ///< pixels: side of a square of zeros
   BorderKind border = BorderKind::kBlack;               ///< of the padding; kReflect: below rows and columns
-  double mixup = 0;  ///< alpha of Beta(alpha, alpha), of which another image's share is drawn; 0: nothing is mixed
+  double erase = 0;                                     ///< probability of random erasing, where there is no cutout
+  double mixup = 0;   ///< alpha of Beta(alpha, alpha), of which another image's share is drawn; 0: no mixup
+  double cutmix = 0;  ///< alpha of the Beta(alpha, alpha) of which a box's area is drawn; 0: no CutMix
+
+  bool mixes() const { return mixup > 0 || cutmix > 0; }
 };
 
 /// Only what brings stored images to the network's input.
@@ -47,6 +51,7 @@ AugmentationSpec training_augmentation(const io::ImageInput& input, const io::Da
 ///   crop: out(y, x) = image(y + dy - padding, x + dx - padding) or the border; dy, dx uniform in 0..2*padding
 ///   flip: columns reversed
 ///   cutout (DeVries & Taylor 2017): zeros after normalisation, in a square whose centre is uniform; it may stick out
+///   erase (Zhong, Zheng, Kang, Li & Yang 2020): likewise, in the rectangle of random_erasing (crops.h)
 class Augmenter {
  public:
   /// `stored`: what the data set holds (0, 0, C where it is encoded). mean and stddev (C); {0...}, {1...} for none.
@@ -72,12 +77,19 @@ class Augmenter {
 /// Of data like `data`, normalised as the network expects.
 Augmenter make_augmenter(const io::ImageInput& input, const io::DatasetInfo& data, const AugmentationSpec& spec);
 
+struct SampleMix {
+  ops::ImageMix image;
+  float label_share = 0;  ///< of the partner's label; CutMix: the share of the image that its box covers
+};
+
 /// What sample i of a micro-batch is mixed with, and by how much. Zhang, Cisse, Dauphin & Lopez-Paz 2018, "mixup:
-/// beyond empirical risk minimization". The partner stands in the same micro-batch: whoever holds that has both images
+/// beyond empirical risk minimization"; Yun et al. 2019, "CutMix". Where both are on, each micro-batch draws one of
+/// them, as likely as the other. The partner stands in the same micro-batch: whoever holds that has both images
 /// and both labels, so the first stage and the last draw the same pairs without a message, on any grid, and no image is
 /// decoded twice. In a micro-batch each sample is a partner once: index + shift, around its end, with one shift of 1 ..
 /// N-1. Samples come in a random order, so a shift pairs them as well as another permutation would. The share is
-/// Beta(alpha, alpha), symmetric, so it matters not whose it is called. Nothing is mixed where alpha = 0.
-ops::ImageMix draw_mix(const AugmentationSpec& spec, const BatchSamples& batch, std::int64_t i);
+/// Beta(alpha, alpha), symmetric, so it matters not whose it is called. CutMix
+/// draws share and box for each sample (cutmix_box of crops.h). `image`: what comes out.
+SampleMix draw_mix(const AugmentationSpec& spec, const ImageShape& image, const BatchSamples& batch, std::int64_t i);
 
 }  // namespace convoy

@@ -49,4 +49,33 @@ Region random_resized_crop(const ImageShape& image, double min_share, const Rand
   return whole(image);
 }
 
+PixelBox cutmix_box(const ImageShape& image, double share, const RandomKey& key) {
+  const auto h = static_cast<std::int32_t>(image.h), w = static_cast<std::int32_t>(image.w);
+  const auto column = static_cast<std::int32_t>(random_below(key, 0, static_cast<std::uint64_t>(w)));
+  const auto row = static_cast<std::int32_t>(random_below(key, 1, static_cast<std::uint64_t>(h)));
+  const double half = 0.5 * std::sqrt(share);
+  const auto half_w = static_cast<std::int32_t>(half * w), half_h = static_cast<std::int32_t>(half * h);
+  return {std::max(row - half_h, 0), std::min(row + half_h, h), std::max(column - half_w, 0),
+          std::min(column + half_w, w)};
+}
+
+PixelBox random_erasing(const ImageShape& image, double probability, const RandomKey& key) {
+  constexpr double kMinArea = 0.02, kMaxArea = 0.33, kMinRatio = 0.3, kMaxRatio = 3.3;
+  if (random_uniform(key, 0) >= probability) return {};
+  const double log_min = std::log(kMinRatio), log_max = std::log(kMaxRatio);
+  for (std::uint64_t t = 0; t < kTries; ++t) {
+    const double area =
+        static_cast<double>(image.h * image.w) * (kMinArea + (kMaxArea - kMinArea) * random_uniform(key, 4 * t + 1));
+    const double ratio = std::exp(log_min + (log_max - log_min) * random_uniform(key, 4 * t + 2));
+    const std::int64_t h = std::llrint(std::sqrt(area * ratio)), w = std::llrint(std::sqrt(area / ratio));
+    if (h >= image.h || w >= image.w) continue;
+    const auto offset = [&](std::uint64_t index, std::int64_t room) {
+      return static_cast<std::int32_t>(random_below(key, index, static_cast<std::uint64_t>(room) + 1));
+    };
+    const std::int32_t top = offset(4 * t + 3, image.h - h), left = offset(4 * t + 4, image.w - w);
+    return {top, top + static_cast<std::int32_t>(h), left, left + static_cast<std::int32_t>(w)};
+  }
+  return {};
+}
+
 }  // namespace convoy

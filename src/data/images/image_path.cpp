@@ -23,12 +23,12 @@ std::unique_ptr<FeatureReader> ImagePath::open(std::string_view feature, ops::Ba
   return make_image_reader(*this, backend);
 }
 
-ops::ImageMix ImagePath::mix(const BatchSamples& batch, std::int64_t i) const {
-  const ops::ImageMix nothing{.partner = static_cast<std::int32_t>(i)};
+SampleMix ImagePath::mix(const BatchSamples& batch, std::int64_t i) const {
+  const SampleMix nothing{.image = {.partner = static_cast<std::int32_t>(i)}};
   const auto& samples = batch.samples;
   if (samples[static_cast<std::size_t>(i)] == kNoSample) return nothing;
-  const ops::ImageMix mix = draw_mix(augmenter_.spec(), batch, i);
-  return samples[static_cast<std::size_t>(mix.partner)] == kNoSample ? nothing : mix;
+  const SampleMix mix = draw_mix(augmenter_.spec(), augmenter_.image(), batch, i);
+  return samples[static_cast<std::size_t>(mix.image.partner)] == kNoSample ? nothing : mix;
 }
 
 std::int32_t ImagePath::label(const BatchSamples& batch, std::int64_t i) const {
@@ -44,8 +44,8 @@ void ImagePath::look_up(std::string_view feature, const BatchSamples& batch, voi
   } else if (feature == features::kMixedLabel) {
     auto* const mixed = static_cast<ops::MixedLabel*>(to);
     for (std::int64_t i = 0; i < num; ++i) {
-      const auto [partner, share] = mix(batch, i);
-      mixed[i] = {.label = label(batch, partner), .share = share};
+      const SampleMix other = mix(batch, i);
+      mixed[i] = {.label = label(batch, other.image.partner), .share = other.label_share};
     }
   } else {
     fail("images: {} is not looked up", feature);

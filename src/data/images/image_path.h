@@ -1,4 +1,4 @@
-/// The path of images: pixels and labels, and what mixup makes of them.
+/// The path of images: pixels and labels, and what mixup and CutMix make of them.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ class ImagePath final : public SamplePath {
   const Augmenter& augmenter() const { return augmenter_; }
   std::int64_t batch_micro() const { return batch_micro_; }
   DataType type() const { return type_; }
-  bool mixes() const { return augmenter_.spec().mixup > 0; }
+  bool mixes() const { return augmenter_.spec().mixes(); }
   /// What place i is mixed with; past the data nothing is.
-  ops::ImageMix mix(const BatchSamples& batch, std::int64_t i) const;
+  SampleMix mix(const BatchSamples& batch, std::int64_t i) const;
 
   const std::vector<FeatureSpec>& features() const override { return features_; }
   std::unique_ptr<FeatureReader> open(std::string_view feature, ops::Backend& backend) const override;

@@ -49,7 +49,7 @@ class ImageWriter final : public SlotWriter {
 
   void finish(const BatchSamples& batch, std::byte* slot) override {
     if (!path_.mixes()) return;
-    for (std::int64_t i = 0; i < std::ssize(batch.samples); ++i) cuts(slot)[i].mix = path_.mix(batch, i);
+    for (std::int64_t i = 0; i < std::ssize(batch.samples); ++i) cuts(slot)[i].mix = path_.mix(batch, i).image;
   }
 
  private:

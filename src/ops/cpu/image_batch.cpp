@@ -51,11 +51,11 @@ class CpuImageBatch final : public ImageBatchOp {
       const std::int64_t n = row / shape_.h, h = row % shape_.h;
       T* const to = values_at<T>(x) + row * shape_.w * shape_.c;
       const CutRow own = row_of(images, cuts, n, h);
-      if (const auto [partner, share] = cuts[n].mix; share > 0) {
-        mix(to, own, row_of(images, cuts, partner, h), share);
-      } else {
-        look_up(to, own);
-      }
+      const ImageMix& mixed = cuts[n].mix;
+      const bool is_mixed = mixed.share > 0 && h >= mixed.top && h < mixed.bottom;
+      const Range columns{is_mixed ? mixed.left : 0, is_mixed ? std::min<std::int64_t>(mixed.right, shape_.w) : 0};
+      if (columns.end - columns.begin < shape_.w) look_up(to, own);
+      if (is_mixed) mix(to, own, row_of(images, cuts, mixed.partner, h), mixed.share, columns);
     }
   }
 
@@ -108,10 +108,10 @@ class CpuImageBatch final : public ImageBatchOp {
       for (std::int64_t c = 0; c < shape_.c; ++c) to[w * shape_.c + c] = value_of_[index_of(row, w, c)];
   }
 
-  void mix(T* to, const CutRow& own, const CutRow& other, float share) const {
-    for (std::int64_t w = 0; w < shape_.w; ++w)
+  void mix(T* to, const CutRow& own, const CutRow& other, float share, const Range& columns) const {
+    for (std::int64_t w = columns.begin; w < columns.end; ++w)
       for (std::int64_t c = 0; c < shape_.c; ++c)
-        *to++ = rounded_to<T>((1.0f - share) * value(own, w, c) + share * value(other, w, c));
+        to[w * shape_.c + c] = rounded_to<T>((1.0f - share) * value(own, w, c) + share * value(other, w, c));
   }
 
   float value(const CutRow& row, std::int64_t w, std::int64_t c) const {

@@ -63,6 +63,10 @@ __device__ inline bool in_hole(const ImageCut& cut, const ValuePosition& positio
          position.w < cut.hole_right;
 }
 
+__device__ inline bool in_box(const ImageMix& mix, const ValuePosition& position) {
+  return position.h >= mix.top && position.h < mix.bottom && position.w >= mix.left && position.w < mix.right;
+}
+
 /// One image before its values are rounded.
 struct CutImage {
   ImageCut cut;
@@ -103,7 +107,8 @@ __global__ void __launch_bounds__(kThreads) cut_images(ImageBatchArgs args, T* x
 #pragma unroll
       for (int i = 0; i < kWidth; ++i) {
         v[i] = own.value(args, value_of, position);
-        if (share > 0) v[i] = (1.0f - share) * v[i] + share * partner.value(args, value_of, position);
+        if (share > 0 && in_box(own.cut.mix, position))
+          v[i] = (1.0f - share) * v[i] + share * partner.value(args, value_of, position);
         position.advance(args);
       }
       store<kWidth>(v, x + std::int64_t{n} * count + at);

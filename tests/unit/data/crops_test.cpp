@@ -115,5 +115,56 @@ TEST(RandomCrop, FromLongImagesTheCentreIsTakenWhereNoTryFits) {
   }
 }
 
+// --- What is pasted and what is erased -----------------------------------------------------------------------------
+
+RandomKey key_of(Purpose purpose, std::uint64_t sample) {
+  return {.seed = 3, .purpose = purpose, .item = sample};
+}
+
+TEST(CutMixBox, HasTheShareOfTheImageAndIsCutOffAtItsEdges) {
+  const ImageShape image{30, 50, 3};
+  std::int64_t whole = 0;
+  for (std::uint64_t sample = 0; sample < 2000; ++sample) {
+    const double share = static_cast<double>(sample % 101) / 100;
+    const PixelBox box = cutmix_box(image, share, key_of(Purpose::kCutMixBox, sample));
+    ASSERT_TRUE(0 <= box.top && box.top <= box.bottom && box.bottom <= image.h);
+    ASSERT_TRUE(0 <= box.left && box.left <= box.right && box.right <= image.w);
+    const auto height = 2 * static_cast<std::int64_t>(0.5 * std::sqrt(share) * 30),
+               width = 2 * static_cast<std::int64_t>(0.5 * std::sqrt(share) * 50);
+    ASSERT_LE(box.count(), height * width);
+    const bool touches_edge = box.top == 0 || box.left == 0 || box.bottom == image.h || box.right == image.w;
+    if (!touches_edge) ASSERT_EQ(box.count(), height * width) << share;
+    whole += touches_edge ? 0 : 1;
+  }
+  EXPECT_GT(whole, 200);
+}
+
+// The share of images that are erased is binomial. Each side is rounded by half a pixel: 0.5 % of the shortest, which
+// has sqrt(0.02 * 400 * 600 * 0.3) = 38, times two.
+TEST(RandomErasing, TakesARectangleOfTheAreaAndAspectOfThePaper) {
+  const ImageShape image{400, 600, 3};
+  constexpr int kNum = 10000;
+  int erased = 0;
+  for (std::uint64_t sample = 0; sample < kNum; ++sample) {
+    const PixelBox hole = random_erasing(image, 0.3, key_of(Purpose::kErase, sample));
+    if (hole.count() == 0) continue;
+    ++erased;
+    ASSERT_TRUE(0 <= hole.top && hole.bottom <= image.h && 0 <= hole.left && hole.right <= image.w);
+    ASSERT_TRUE(hole.bottom - hole.top < image.h && hole.right - hole.left < image.w);
+    const double share = static_cast<double>(hole.count()) / (400.0 * 600),
+                 ratio = static_cast<double>(hole.bottom - hole.top) / (hole.right - hole.left);
+    ASSERT_GE(share, 0.02 * 0.97);
+    ASSERT_LE(share, 0.33 * 1.03);
+    ASSERT_GE(ratio, 0.3 * 0.97);
+    ASSERT_LE(ratio, 3.3 * 1.03);
+  }
+  EXPECT_NEAR(erased, 0.3 * kNum, 6 * std::sqrt(0.3 * 0.7 * kNum));
+  for (std::uint64_t sample = 0; sample < 100; ++sample) {
+    EXPECT_EQ(random_erasing(image, 0, key_of(Purpose::kErase, sample)).count(), 0);
+    EXPECT_GT(random_erasing(image, 1, key_of(Purpose::kErase, sample)).count(), 0);
+    EXPECT_EQ(random_erasing({1, 1, 1}, 1, key_of(Purpose::kErase, sample)).count(), 0) << "nothing would be left";
+  }
+}
+
 }  // namespace
 }  // namespace convoy

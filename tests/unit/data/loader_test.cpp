@@ -1,6 +1,8 @@
 /// The loader gives each layout the same samples, in order, however many threads read ahead, on the host and on a
 /// device.
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <set>
 #include <thread>
 
@@ -14,7 +16,69 @@
 namespace convoy {
 namespace {
 
-class LoaderTest : public LoaderFixture {};
+class LoaderTest : public LoaderFixture {
+ protected:
+  /// Images and labels as draw_mix says, loaded by two ranks. least_shares: so many different ones are drawn at least.
+  void expect_mixed(const AugmentationSpec& augmentation, std::size_t least_shares) const {
+    constexpr std::int64_t kMicro = 8;
+    const Augmenter mixed(kImage, augmentation, {0.25, 0.25, 0.25}, {0.25, 0.25, 0.25});
+    ImageLoaderSpec images_only = whole_batch(kMicro), labels_only = images_only;
+    images_only.labels = labels_only.images = false;
+    images_only.threads = 2;
+    ImageLoader first_stage(*dataset_, sampler_, mixed, *backend_, images_only);
+    ImageLoader last_stage(*dataset_, sampler_, mixed, *backend_, labels_only);
+    // |x| <= 3. Each image is rounded to the type here and there, once more when they are mixed; float32 has four
+    // operations.
+    const DataType type = GetParam().type;
+    const double unit = type == DataType::kFloat32 ? 4 * 0x1p-24 : type == DataType::kFloat16 ? 0x1p-11 : 0x1p-8;
+    const double tolerance = 3 * 2 * unit;
+    std::set<float> label_shares;
+    for (std::int64_t s = 0; s < 2 * kStepsPerEpoch; ++s) {
+      first_stage.begin_step();
+      last_stage.begin_step();
+      for (std::int64_t m = 0; m < kBatch / kMicro; ++m) {
+        const MicroBatch plain = direct(s, m, kMicro);
+        const Buffer x = make_x(kMicro);
+        first_stage.load(features::kImage, m, x.data());
+        const std::vector<float> images = values_of(x);
+        std::vector<std::int32_t> labels(kMicro);
+        std::vector<ops::MixedLabel> seconds(kMicro);
+        last_stage.load(features::kLabel, m, labels.data());
+        last_stage.load(features::kMixedLabel, m, seconds.data());
+        EXPECT_EQ(labels, plain.labels);
+        std::set<std::int32_t> partners;
+        for (std::int64_t i = 0; i < kMicro; ++i) {
+          const std::int64_t position = s % kStepsPerEpoch * kBatch + m * kMicro + i;
+          if (labels[static_cast<std::size_t>(i)] == ops::kNoLabel) continue;
+          BatchSamples batch{.epoch = s / kStepsPerEpoch, .micro_batch = position / kMicro, .samples = {}};
+          batch.samples.resize(kMicro);
+          batch.samples[static_cast<std::size_t>(i)] = sampler_.sample(s / kStepsPerEpoch, position);
+          SampleMix drawn = draw_mix(augmentation, kImage, batch, i);
+          ops::ImageMix& mix = drawn.image;
+          EXPECT_NE(mix.partner, i);
+          EXPECT_TRUE(partners.insert(mix.partner).second) << "a partner twice";
+          if (plain.labels[static_cast<std::size_t>(mix.partner)] == ops::kNoLabel)
+            drawn = {.image = {.partner = static_cast<std::int32_t>(i)}};
+          label_shares.insert(drawn.label_share);
+          const ops::MixedLabel second = seconds[static_cast<std::size_t>(i)];
+          EXPECT_EQ(second.label, plain.labels[static_cast<std::size_t>(mix.partner)]);
+          EXPECT_EQ(second.share, drawn.label_share);
+          for (std::int64_t k = 0; k < kImage.count(); ++k) {
+            const double own = plain.images[static_cast<std::size_t>(i * kImage.count() + k)];
+            const double other = plain.images[static_cast<std::size_t>(mix.partner * kImage.count() + k)];
+            const std::int64_t row = k / kImage.c / kImage.w, column = k / kImage.c % kImage.w;
+            const bool in_box = row >= mix.top && row < mix.bottom && column >= mix.left && column < mix.right;
+            const double share = in_box ? mix.share : 0;
+            ASSERT_NEAR(images[static_cast<std::size_t>(i * kImage.count() + k)], (1 - share) * own + share * other,
+                        tolerance)
+                << "step " << s << ", place " << i;
+          }
+        }
+      }
+    }
+    EXPECT_GT(label_shares.size(), least_shares) << "each sample has a share of its own, in each epoch another";
+  }
+};
 
 TEST_P(LoaderTest, GivesWhatDirectComputationGivesForAnyThreadsAndReadAhead) {
   for (const std::int64_t threads : {1, 2, 5}) {
@@ -152,61 +216,24 @@ TEST_P(LoaderTest, StagesReadOnlyWhatTheyNeed) {
 }
 
 TEST_P(LoaderTest, MixesImagesAndLabelsOfAMicroBatchByTheSamePairsWhoeverLoadsThem) {
-  constexpr std::int64_t kMicro = 8;
-  const AugmentationSpec augmentation{.crop_padding = 2, .flip = Flip::kRandom, .seed = 9, .mixup = 0.6};
-  const Augmenter mixed(kImage, augmentation, {0.25, 0.25, 0.25}, {0.25, 0.25, 0.25});
-  ImageLoaderSpec images_only = whole_batch(kMicro), labels_only = images_only;
-  images_only.labels = labels_only.images = false;
-  images_only.threads = 2;
-  ImageLoader first_stage(*dataset_, sampler_, mixed, *backend_, images_only);
-  ImageLoader last_stage(*dataset_, sampler_, mixed, *backend_, labels_only);
-  // |x| <= 3. Each image is rounded to the type here and there, once more when they are mixed; float32 has four
-  // operations.
-  const DataType type = GetParam().type;
-  const double unit = type == DataType::kFloat32 ? 4 * 0x1p-24 : type == DataType::kFloat16 ? 0x1p-11 : 0x1p-8;
-  const double tolerance = 3 * 2 * unit;
-  std::set<float> shares;
-  for (std::int64_t s = 0; s < 2 * kStepsPerEpoch; ++s) {
-    first_stage.begin_step();
-    last_stage.begin_step();
-    for (std::int64_t m = 0; m < kBatch / kMicro; ++m) {
-      const MicroBatch plain = direct(s, m, kMicro);
-      const Buffer x = make_x(kMicro);
-      first_stage.load(features::kImage, m, x.data());
-      const std::vector<float> images = values_of(x);
-      std::vector<std::int32_t> labels(kMicro);
-      std::vector<ops::MixedLabel> seconds(kMicro);
-      last_stage.load(features::kLabel, m, labels.data());
-      last_stage.load(features::kMixedLabel, m, seconds.data());
-      EXPECT_EQ(labels, plain.labels);
-      std::set<std::int32_t> partners;
-      for (std::int64_t i = 0; i < kMicro; ++i) {
-        const std::int64_t position = s % kStepsPerEpoch * kBatch + m * kMicro + i;
-        if (labels[static_cast<std::size_t>(i)] == ops::kNoLabel) continue;
-        BatchSamples batch{.epoch = s / kStepsPerEpoch, .micro_batch = position / kMicro, .samples = {}};
-        batch.samples.resize(kMicro);
-        batch.samples[static_cast<std::size_t>(i)] = sampler_.sample(s / kStepsPerEpoch, position);
-        ops::ImageMix mix = draw_mix(augmentation, batch, i);
-        EXPECT_NE(mix.partner, i);
-        EXPECT_TRUE(partners.insert(mix.partner).second) << "a partner twice";
-        shares.insert(mix.share);
-        if (plain.labels[static_cast<std::size_t>(mix.partner)] == ops::kNoLabel)
-          mix = {.partner = static_cast<std::int32_t>(i), .share = 0};
-        const ops::MixedLabel second = seconds[static_cast<std::size_t>(i)];
-        EXPECT_EQ(second.label, plain.labels[static_cast<std::size_t>(mix.partner)]);
-        EXPECT_EQ(second.share, mix.share);
-        for (std::int64_t k = 0; k < kImage.count(); ++k) {
-          const double own = plain.images[static_cast<std::size_t>(i * kImage.count() + k)];
-          const double other = plain.images[static_cast<std::size_t>(mix.partner * kImage.count() + k)];
-          const double share = mix.share;
-          ASSERT_NEAR(images[static_cast<std::size_t>(i * kImage.count() + k)], (1 - share) * own + share * other,
-                      tolerance)
-              << "step " << s << ", place " << i;
-        }
-      }
+  expect_mixed({.crop_padding = 2, .flip = Flip::kRandom, .seed = 9, .mixup = 0.6}, 90);
+}
+
+TEST_P(LoaderTest, PastesBoxesAndMixesLabelsByTheirAreasWhoeverLoadsThem) {
+  expect_mixed({.crop_padding = 2, .flip = Flip::kRandom, .seed = 9, .cutmix = 1}, 10);  // areas in whole pixels
+}
+
+TEST_P(LoaderTest, MixesOrPastesAWholeMicroBatch) {
+  const AugmentationSpec augmentation{.seed = 9, .mixup = 0.6, .cutmix = 1};
+  std::set<std::pair<std::int64_t, bool>> kinds;
+  for (std::int64_t m = 0; m < 40; ++m)
+    for (std::int64_t i = 0; i < 4; ++i) {
+      const ops::ImageMix mix = draw_mix(augmentation, kImage, {.micro_batch = m, .samples = {1, 2, 3, 4}}, i).image;
+      kinds.insert({m, mix.share == 1});  // a box is pasted as it is
     }
-  }
-  EXPECT_GT(shares.size(), 90u) << "each sample has a share of its own, in each epoch another";
+  EXPECT_EQ(kinds.size(), 40u) << "one kind in each";
+  const auto pasted = std::ranges::count_if(kinds, [](const auto& kind) { return kind.second; });
+  EXPECT_NEAR(static_cast<double>(pasted), 20, 6 * std::sqrt(10.0));
 }
 
 TEST_P(LoaderTest, RefusesFeaturesThatItsSamplesDoNotHave) {

@@ -1,7 +1,9 @@
 /// The shuffle is a bijection for every size, differs from epoch to epoch and seed to seed, and looks random.
 #include "convoy/data/sampler.h"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -37,6 +39,54 @@ TEST(Sampler, IsABijectionForTheSizesOfFashionMnistAndImageNet) {
   expect_bijection(65536, 1);  // fills the network's domain
   expect_bijection(65537, 1);  // leaves most of the next one empty
   expect_bijection(1281167, 89);
+}
+
+// --- Balanced --------------------------------------------------------------------------------------------------------
+
+// 7 samples of class 0, 40 of class 2, 153 of class 5, in no order.
+SamplerSpec unbalanced() {
+  SamplerSpec spec{.num_samples = 200, .seed = 5};
+  for (std::int64_t i = 0; i < 200; ++i) spec.labels.push_back(i % 29 == 3 ? 0 : i % 5 == 1 ? 2 : 5);
+  return spec;
+}
+
+TEST(BalancedSampler, GivesEachClassAsManyPlacesAndEachOfItsSamplesAsManyTurns) {
+  const SamplerSpec spec = unbalanced();
+  const Sampler sampler(spec);
+  std::map<std::int32_t, std::int64_t> sizes;
+  for (const std::int32_t label : spec.labels) ++sizes[label];
+  ASSERT_EQ(sizes.size(), 3u);
+  for (std::int64_t epoch = 0; epoch < 20; ++epoch) {
+    std::map<std::int32_t, std::map<std::int64_t, std::int64_t>> turns;  // of each class's samples
+    for (const std::int64_t sample : order(sampler, epoch))
+      ++turns[spec.labels[static_cast<std::size_t>(sample)]][sample];
+    for (const auto& [label, of_class] : turns) {
+      std::int64_t places = 0, least = 200, most = 0;
+      for (const auto& [sample, count] : of_class) {
+        places += count;
+        least = std::min(least, count);
+        most = std::max(most, count);
+      }
+      EXPECT_TRUE(places == 66 || places == 67) << places << " of class " << label;  // 200 / 3
+      EXPECT_EQ(std::ssize(of_class), std::min(sizes[label], places)) << "samples of class " << label;
+      EXPECT_LE(most - least, 1) << "of class " << label;
+    }
+  }
+}
+
+TEST(BalancedSampler, ShowsOtherSamplesOfAFrequentClassInOtherEpochs) {
+  const SamplerSpec spec = unbalanced();
+  const Sampler sampler(spec);
+  std::set<std::int64_t> seen;
+  for (std::int64_t epoch = 0; epoch < 20; ++epoch)
+    for (const std::int64_t sample : order(sampler, epoch)) seen.insert(sample);
+  EXPECT_EQ(seen.size(), 200u);  // 66 of 153 each time: one is missed 20 times with p = 1e-5, any with 2e-3
+  EXPECT_NE(order(sampler, 0), order(sampler, 1));
+  EXPECT_EQ(order(sampler, 1), order(Sampler(spec), 1));
+}
+
+TEST(BalancedSampler, RefusesLabelsOfOtherSamples) {
+  EXPECT_THROW(Sampler({.num_samples = 3, .labels = {0, 1}}), Error);
 }
 
 TEST(Sampler, WithoutShuffleGivesThePosition) {

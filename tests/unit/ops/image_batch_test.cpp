@@ -121,6 +121,20 @@ TEST_P(ImageBatchTest, MixesImagesAsTheyAreCut) {
   }
 }
 
+// Boxes over an edge, of one pixel, of none, whole: the partner's values, or the own ones, to the bit.
+TEST_P(ImageBatchTest, PastesABoxOfThePartnerAsItIsCut) {
+  std::vector<ImageCut> cuts = {{0, 0, 0, 0},  {2, -3, 1, 0}, {0, 0, 1, 0, 1, 4, 2, 5},
+                                {-1, 1, 0, 0}, {1, 0, 0, 0},  {0, 1, 1, 0}};
+  cuts[0].mix = {.partner = 2, .share = 1, .top = 0, .bottom = 4, .left = 1, .right = 6};  // a partner with a hole
+  cuts[1].mix = {.partner = 0, .share = 1, .top = 2, .bottom = 3, .left = 4, .right = 5};
+  cuts[2].mix = {.partner = 1, .share = 1, .top = 3, .bottom = 3, .left = 0, .right = 7};
+  cuts[3].mix = {.partner = 4, .share = 1, .top = 1, .bottom = ops::kToTheEnd, .left = 3, .right = ops::kToTheEnd};
+  cuts[4].mix = {.partner = 3, .share = 1, .top = 0, .bottom = 5, .left = 0, .right = 7};
+  cuts[5].mix = {.partner = 0, .share = 1, .top = 0, .bottom = 5, .left = 2, .right = 2};
+  for (const Shape& shape : {Shape{6, 32, 32, 3}, Shape{6, 5, 7, 3}, Shape{6, 9, 8, 7}, Shape{6, 6, 10, 1}})
+    for_each_type(shape, cuts, expect_rounded);
+}
+
 CONVOY_RUN_ON_ALL_LIBRARIES(ImageBatchTest);
 
 }  // namespace

@@ -33,6 +33,7 @@ Parameters random_parameters(std::mt19937_64& engine) {
             .val = "v",
             .test = "d\xC3\xA9/e",
             .shuffle = engine() % 2 == 0,
+            .balanced = engine() % 2 == 0,
             .loader_threads = count(),
             .verify = any<VerifyKind>(engine)};
   p.batch.micro = count();
@@ -75,6 +76,8 @@ Parameters random_parameters(std::mt19937_64& engine) {
                .contrast = fraction(),
                .saturation = tiny(),
                .cutout = count(),
+               .erase = fraction(),
+               .cutmix = tiny(),
                .normalize = engine() % 2 == 0};
   p.checkpoint = {.every_epochs = tiny(),
                   .every_steps = count(),

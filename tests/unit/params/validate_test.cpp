@@ -93,6 +93,16 @@ TEST(Warnings, MilestonesThatTheScheduleDoesNotUse) {
   EXPECT_TRUE(warnings({"--lr.schedule=cosine"}).empty());
 }
 
+TEST(Augmentations, ThatCannotBeTogetherAreRefused) {
+  EXPECT_NE(complaint({"train", "--augment.cutmix=1", "--batch.micro=1", "--batch.global=4"})
+                .find("augment.cutmix = 1 mixes images of one micro-batch, and batch.micro is 1"),
+            std::string::npos);
+  EXPECT_NE(complaint({"train", "--augment.erase=0.5", "--augment.cutout=4"}).find("an image has one hole"),
+            std::string::npos);
+  EXPECT_NE(complaint({"train", "--data.balanced=true", "--data.shuffle=false"}).find("data.balanced = true draws"),
+            std::string::npos);
+}
+
 TEST(Warnings, PatienceWithoutMeasurements) {
   EXPECT_EQ(warnings({"--train.patience_epochs=3", "--train.evaluate_every_epochs=0"}).size(), 1u);
   EXPECT_TRUE(warnings({"--train.patience_epochs=3"}).empty());
