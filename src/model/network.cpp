@@ -31,7 +31,14 @@ std::int64_t count_values(const Network& network, const Accept& accept) {
 Network make_cells(const NetworkSpec& spec) {
   std::string forms;
   for (const NetworkFamily& family : network_families()) {
-    if (auto network = family.make(spec)) return std::move(*network);
+    if (auto network = family.make(spec)) {
+      if (spec.stochastic_depth > 0 && !family.drops_blocks)
+        refuse(
+            "model.stochastic_depth = {}: model.name = {} leaves out no blocks. Set it to 0, or take a convnext or "
+            "vit.",
+            spec.stochastic_depth, spec.name);
+      return std::move(*network);
+    }
     if (!family.form.empty()) forms += ", " + family.form;
   }
   const std::string suggestion = nearest(spec.name, network_names());

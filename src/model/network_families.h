@@ -19,6 +19,7 @@ struct NetworkFamily {
   std::vector<std::string> names;  ///< all there are, or none where they have numbers to choose
   std::string form = {};           ///< of names with numbers to choose: "pyramidnetDEPTH-aALPHA"
   bool reads_texts = false;        ///< else images
+  bool drops_blocks = false;       ///< it has stochastic depth
   std::string about = {};          ///< for the help: paper, variant, what images it is for
   /// The network called spec.name; nothing where the name is of another family. Throws RequestError where the name is
   /// of this one but no such network can be, or not for these images.

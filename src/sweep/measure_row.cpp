@@ -13,6 +13,7 @@
 #include "convoy/comm/process_grid.h"
 #include "convoy/data/make_sample_path.h"
 #include "convoy/io/dataset.h"
+#include "convoy/model/network.h"
 
 #include "calibrate/calibration.h"
 #include "calibrate/run_layout.h"
@@ -98,6 +99,7 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
   runtime.finish();
   RowMeasurement row{.stages = grid.num_stages(),
                      .replicas = grid.num_replicas(),
+                     .num_parameters = count_parameters(runtime.plan().network()),
                      .predicted_seconds = predict_step(runtime.plan()).step_seconds};
   gather_memory(runtime, before, row);
   if (stopped) return std::nullopt;
@@ -155,7 +157,10 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
   evaluate_dataset(runtime, spec);
   const double step_seconds = clock.has_measured() ? clock.mean_seconds() : 0;
   stop.finish();
-  RowMeasurement row{.stages = grid.num_stages(), .replicas = grid.num_replicas(), .step_seconds = step_seconds};
+  RowMeasurement row{.stages = grid.num_stages(),
+                     .replicas = grid.num_replicas(),
+                     .num_parameters = count_parameters(runtime.plan().network()),
+                     .step_seconds = step_seconds};
   gather_memory(runtime, before, row);
   if (clock.stopped()) return std::nullopt;
   if (!clock.has_measured())

@@ -13,10 +13,11 @@ namespace convoy {
 struct RowMeasurement {
   std::string failure;
   std::int64_t stages = 0, replicas = 0;
-  double step_seconds = 0;       ///< training: the median of the round's steps; prediction: their mean
-  double predicted_seconds = 0;  ///< of a step, by the planner; 0: not predicted
-  bool has_shares = false;       ///< of training
-  TimeShares shares;             ///< of all ranks' time
+  std::int64_t num_parameters = 0;  ///< of the network
+  double step_seconds = 0;          ///< training: the median of the round's steps; prediction: their mean
+  double predicted_seconds = 0;     ///< of a step, by the planner; 0: not predicted
+  bool has_shares = false;          ///< of training
+  TimeShares shares;                ///< of all ranks' time
   std::int64_t min_memory_bytes = 0, max_memory_bytes = 0;  ///< the rank that took least, and most
 };
 

@@ -31,6 +31,7 @@ std::string encode(const RowMeasurement& m) {
   }
   json["stages"] = m.stages;
   json["replicas"] = m.replicas;
+  json["num_parameters"] = m.num_parameters;
   json["step_seconds"] = m.step_seconds;
   json["predicted_seconds"] = m.predicted_seconds;
   json["min_memory_bytes"] = m.min_memory_bytes;
@@ -51,6 +52,7 @@ RowMeasurement decode(const std::string& text, const std::string& path) {
     if (!m.failure.empty()) return m;
     json.at("stages").get_to(m.stages);
     json.at("replicas").get_to(m.replicas);
+    json.at("num_parameters").get_to(m.num_parameters);
     json.at("step_seconds").get_to(m.step_seconds);
     json.at("predicted_seconds").get_to(m.predicted_seconds);
     json.at("min_memory_bytes").get_to(m.min_memory_bytes);

@@ -71,6 +71,15 @@ std::string line_of(const std::vector<std::string>& cells) {
   return fmt::format("| {} |\n", fmt::join(cells, " | "));
 }
 
+// "24,253,410 parameters, ", where a row was measured.
+std::string parameters_of(const std::vector<RowResult>& results) {
+  const auto measured = std::ranges::find_if(results, [](const RowResult& result) { return result.num_rounds > 0; });
+  if (measured == results.end()) return "";
+  std::string digits = fmt::format("{}", measured->median.num_parameters);
+  for (std::int64_t at = std::ssize(digits) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
+  return digits + " parameters, ";
+}
+
 // How far the predictions are off, in the median over the rows.
 std::string judge_predictions(const std::vector<RowResult>& results) {
   std::vector<double> errors;
@@ -105,9 +114,9 @@ std::string sweep_csv(const SweepTable& table, const std::vector<RowResult>& res
 
 std::string sweep_markdown(const SweepHead& head, const SweepTable& table, const std::vector<RowResult>& results) {
   std::string text =
-      fmt::format("# {}, {}\n\n{}. Convoy {}. {}. {} rounds of {} steps; a step is the median of the rounds.\n\n",
-                  head.network, head.work == SweepWork::kTrain ? "training" : "prediction", head.date, version(),
-                  head.machine, head.num_rounds, head.num_steps);
+      fmt::format("# {}, {}{}\n\n{}. Convoy {}. {}. {} rounds of {} steps; a step is the median of the rounds.\n\n",
+                  head.network, parameters_of(results), head.work == SweepWork::kTrain ? "training" : "prediction",
+                  head.date, version(), head.machine, head.num_rounds, head.num_steps);
   std::vector<std::string> columns = {"row"};
   columns.insert(columns.end(), table.factors.begin(), table.factors.end());
   const std::vector<std::string> measured = markdown_columns(head);

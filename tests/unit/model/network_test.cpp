@@ -76,6 +76,13 @@ TEST(Network, AVisionTransformerThatCannotBeIsRefusedWithWhatCan) {
               testing::HasSubstr("patches of 8 x 8 pixels do not divide the data's 32x28x3 images"));
 }
 
+TEST(Network, StochasticDepthIsRefusedWhereNoBlockIsLeftOut) {
+  NetworkSpec spec = imagenet("resnet18");
+  spec.stochastic_depth = 0.1;
+  EXPECT_THAT(refusal_of(spec),
+              testing::HasSubstr("model.stochastic_depth = 0.1: model.name = resnet18 leaves out no"));
+}
+
 TEST(Network, AConvnextForSmallImagesIsRefusedWithTheSizeThatItNeeds) {
   EXPECT_THAT(
       refusal_of({.name = "convnext_tiny", .input = ImageShape{28, 32, 1}, .micro_batch = 1, .num_classes = 10}),

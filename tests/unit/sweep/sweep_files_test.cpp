@@ -31,6 +31,7 @@ class SweepFilesTest : public testing::Test {
 RowMeasurement measurement(double seconds) {
   return {.stages = 2,
           .replicas = 3,
+          .num_parameters = 12,
           .step_seconds = seconds,
           .predicted_seconds = 0.1,
           .has_shares = true,
@@ -59,6 +60,7 @@ TEST_F(SweepFilesTest, AMeasuredRowIsReadBackAndNotWantedAgain) {
   EXPECT_EQ(rounds[0].replicas, 3);
   EXPECT_EQ(rounds[0].shares.straggler, 0.125);
   EXPECT_EQ(rounds[0].max_memory_bytes, 2000);
+  EXPECT_EQ(rounds[0].num_parameters, 12);
 }
 
 TEST_F(SweepFilesTest, ARowThatEndedTheProgramTwiceHasFailed) {

@@ -22,6 +22,7 @@ struct Example {
     for (const std::size_t row : {0u, 1u, 3u, 4u}) {
       RowMeasurement m{.stages = row < 3 ? 1 : 2,
                        .replicas = 1,
+                       .num_parameters = 1'272'474,
                        .step_seconds = 0.5 / static_cast<double>(row + 1),
                        .predicted_seconds = 0.4 / static_cast<double>(row + 1),
                        .has_shares = true,
@@ -49,6 +50,17 @@ std::int64_t count(const std::string& text, const std::string& part) {
   return num;
 }
 
+TEST(SweepMarkdown, SaysHowManyParametersTheNetworkHas) {
+  Example example;
+  EXPECT_TRUE(sweep_markdown(example.head, example.table, example.results)
+                  .starts_with("# resnet20, 1,272,474 parameters, training\n"));
+  example.results[0].median.num_parameters = 999;
+  EXPECT_TRUE(sweep_markdown(example.head, example.table, example.results)
+                  .starts_with("# resnet20, 999 parameters, training\n"));
+  example.results.assign(6, {});
+  EXPECT_TRUE(sweep_markdown(example.head, example.table, example.results).starts_with("# resnet20, training\n"));
+}
+
 TEST(SweepCsv, HasEqualNumbersOfColumnsAndWhatWasMeasured) {
   const Example example;
   const std::string csv = sweep_csv(example.table, example.results);
@@ -66,7 +78,7 @@ TEST(SweepCsv, HasEqualNumbersOfColumnsAndWhatWasMeasured) {
 TEST(SweepMarkdown, IsATableWithReasonsAndAJudgement) {
   const Example example;
   const std::string text = sweep_markdown(example.head, example.table, example.results);
-  EXPECT_THAT(text, HasSubstr("# resnet20, training\n"));
+  EXPECT_THAT(text, HasSubstr("# resnet20, 1,272,474 parameters, training\n"));
   EXPECT_THAT(text, HasSubstr("| row | stages | micro | images/s | step, ms |"));
   EXPECT_THAT(text, HasSubstr("| 1 | 1 | 10 | 200.0 | 500 | 500 to 500 | 400 | 0.80 | 75.0 % | 25.0 % | 0.0 % | "));
   EXPECT_THAT(text, HasSubstr("out of <memory>"));
@@ -78,7 +90,7 @@ TEST(SweepMarkdown, OfAPredictionHasNoPlan) {
   example.head.work = SweepWork::kPredict;
   for (RowResult& result : example.results) result.median.predicted_seconds = 0;
   const std::string text = sweep_markdown(example.head, example.table, example.results);
-  EXPECT_THAT(text, HasSubstr("# resnet20, prediction"));
+  EXPECT_THAT(text, HasSubstr("# resnet20, 1,272,474 parameters, prediction"));
   EXPECT_THAT(text, Not(HasSubstr("predicted")));
   EXPECT_THAT(text, Not(HasSubstr("median of 4 rows")));
 }
