@@ -1,7 +1,6 @@
 /// Vision transformers: Dosovitskiy et al. 2020, "An image is worth 16x16 words", figure 1 and table 1, with parameters
 /// named as torchvision's. The two sizes below the paper's: Touvron et al. 2020, "Training data-efficient image
 /// transformers", table 1.
-#include <algorithm>
 #include <cmath>
 
 #include "convoy/base/error.h"
@@ -23,7 +22,7 @@ namespace convoy {
 namespace {
 
 constexpr std::int64_t kHeadWidth = 64;
-constexpr std::int64_t kUsualSide = 224;  // pixels, which patches divide
+constexpr std::int64_t kPatches[] = {2, 4, 7, 8, 14, 16, 28, 32};  // pixels: they divide 224
 constexpr float kEpsilon = 1e-6f;
 constexpr const char* kForm = "vit_SIZE_PATCH";
 
@@ -97,16 +96,11 @@ std::unique_ptr<Cell> vit_head(const Shape& shape, std::int64_t num_classes, Dat
 std::optional<Vit> parse_vit(std::string_view name) {
   constexpr std::string_view kPrefix = "vit_";
   if (!name.starts_with(kPrefix)) return std::nullopt;
-  for (const VitSize& size : kSizes) {
-    const auto numbers =
-        numbers_of(fmt::format("{}0{}", kPrefix, name.substr(kPrefix.size())), kPrefix, fmt::format("{}_", size.name));
-    if (numbers && numbers->second > 1 && kUsualSide % numbers->second == 0 && numbers->second <= kUsualSide / 7)
-      return Vit{size, numbers->second};
-  }
-  refuse(
-      "model.name = {}: a vision transformer is {} with SIZE ti, s, b or l and PATCH 2, 4, 7, 8, 14, 16, 28 or 32 "
-      "pixels, as in vit_b_16; vit_ti_4 is one for small images.",
-      name, kForm);
+  for (const VitSize& size : kSizes)
+    for (const std::int64_t patch : kPatches)
+      if (name == fmt::format("{}{}_{}", kPrefix, size.name, patch)) return Vit{size, patch};
+  refuse("model.name = {}: a vision transformer is {} with SIZE ti, s, b or l and PATCH {} pixels, as in vit_b_16.",
+         name, kForm, fmt::join(kPatches, ", "));
 }
 
 Network make_vit(const Vit& vit, const NetworkSpec& spec) {

@@ -156,6 +156,7 @@ class WidenedConvolution final : public ops::ConvolutionOp {
 class PlainLinear final : public ops::LinearOp {
  public:
   PlainLinear(const ops::LinearSpec& spec, ops::cuda::Context& context) : spec_(spec), context_(context) {
+    context.reserve_scratch(ops::cuda::column_sum_scratch_bytes(bias_sums()));
     if (spec.activation) {
       activation_ = ops::cuda::make_op<ops::ActivationOp>(ops::activation_of(spec), {context});
     }
@@ -171,10 +172,13 @@ class PlainLinear final : public ops::LinearOp {
   }
   void backward_weight(const void* x, const void* dy, float* dw, float* db) override {
     plain_matmul(ops::backward_weight_product(spec_), {.a = dy, .b = x, .d = dw}, context_);
-    ops::cuda::column_sum({spec_.n, spec_.num_outputs, spec_.type}, dy, db, context_);
+    ops::cuda::column_sum(
+        bias_sums(), {.matrix = dy, .sums = db, .scratch = reinterpret_cast<float*>(context_.scratch())}, context_);
   }
 
  private:
+  ops::cuda::ColumnSumSpec bias_sums() const { return {spec_.n, spec_.num_outputs, spec_.type}; }
+
   ops::LinearSpec spec_;
   const ops::cuda::Context& context_;
   std::unique_ptr<ops::ActivationOp> activation_;  ///< null: none

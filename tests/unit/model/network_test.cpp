@@ -17,8 +17,12 @@ namespace convoy {
 
 namespace {
 
+NetworkSpec photographs(const std::string& name) {
+  return {.name = name, .input = ImageShape{224, 224, 3}, .micro_batch = 2, .num_classes = 1000};
+}
+
 Network imagenet(const std::string& name) {
-  return make_network({.name = name, .input = ImageShape{224, 224, 3}, .micro_batch = 2, .num_classes = 1000});
+  return make_network(photographs(name));
 }
 
 Network small(const std::string& name, std::int64_t channels = 3) {
@@ -71,13 +75,13 @@ TEST(Network, VisionTransformersHaveTheParametersOfTorchvisionAndOfThePapers) {
 
 TEST(Network, AVisionTransformerThatCannotBeIsRefusedWithWhatCan) {
   for (const char* name : {"vit_", "vit_b", "vit_b_", "vit_b_5", "vit_x_16", "vit_b_16x", "vit_b_016"})
-    EXPECT_THAT(refusal_of(imagenet(name)), testing::HasSubstr("SIZE ti, s, b or l and PATCH 2, 4, 7")) << name;
+    EXPECT_THAT(refusal_of(photographs(name)), testing::HasSubstr("SIZE ti, s, b or l and PATCH 2, 4, 7")) << name;
   EXPECT_THAT(refusal_of({.name = "vit_ti_8", .input = ImageShape{32, 28, 3}, .micro_batch = 1, .num_classes = 10}),
               testing::HasSubstr("patches of 8 x 8 pixels do not divide the data's 32x28x3 images"));
 }
 
 TEST(Network, StochasticDepthIsRefusedWhereNoBlockIsLeftOut) {
-  NetworkSpec spec = imagenet("resnet18");
+  NetworkSpec spec = photographs("resnet18");
   spec.stochastic_depth = 0.1;
   EXPECT_THAT(refusal_of(spec),
               testing::HasSubstr("model.stochastic_depth = 0.1: model.name = resnet18 leaves out no"));

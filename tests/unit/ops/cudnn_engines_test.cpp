@@ -109,7 +109,7 @@ class CudnnEngines : public CudnnTest, public ::testing::WithParamInterface<Case
   void expect_for_all_of(const NetworkSpec& network) const {
     const DataType type = GetParam().type;
     const std::vector<ConvolutionSpec> convolutions = convolutions_of(network);
-    ASSERT_GE(convolutions.size(), 5U);
+    ASSERT_FALSE(convolutions.empty());
     for (const ConvolutionSpec& spec : convolutions) {
       EXPECT_FALSE(engines(spec, ConvolutionPass::kForward, type).empty()) << "forward, " << text(spec);
       EXPECT_FALSE(engines(spec, ConvolutionPass::kBackwardWeight, type).empty()) << "by weight, " << text(spec);

@@ -33,7 +33,6 @@ Parameters random_parameters(std::mt19937_64& engine) {
             .val = "v",
             .test = "d\xC3\xA9/e",
             .shuffle = engine() % 2 == 0,
-            .balanced = engine() % 2 == 0,
             .loader_threads = count(),
             .verify = any<VerifyKind>(engine)};
   p.batch.micro = count();
@@ -75,10 +74,12 @@ Parameters random_parameters(std::mt19937_64& engine) {
                .brightness = fraction(),
                .contrast = fraction(),
                .saturation = tiny(),
-               .cutout = count(),
-               .erase = fraction(),
-               .cutmix = tiny(),
                .normalize = engine() % 2 == 0};
+  // What cannot be together.
+  p.data.balanced = p.data.shuffle && engine() % 2 == 0;
+  p.augment.cutout = engine() % 2 == 0 ? count() : 0;
+  p.augment.erase = p.augment.cutout > 0 ? 0 : fraction();
+  p.augment.cutmix = p.batch.micro > 1 ? tiny() : 0;
   p.checkpoint = {.every_epochs = tiny(),
                   .every_steps = count(),
                   .keep = count(),
