@@ -57,6 +57,14 @@ ops::LossSums score(std::span<const float> log_probabilities, std::int64_t label
           .num_samples = 1};
 }
 
+namespace {
+
+double share(std::int64_t part, std::int64_t whole) {
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
+
 void ClassScores::add(std::int64_t label, std::span<const float> logits) {
   const std::int64_t predicted = std::max_element(logits.begin(), logits.end()) - logits.begin();
   ++counts_[{label, predicted}];
@@ -85,15 +93,51 @@ std::string ClassScores::confusion_table(const std::vector<std::string>& class_n
   return text;
 }
 
+std::vector<ClassScores::Totals> ClassScores::totals() const {
+  std::vector<Totals> all(static_cast<std::size_t>(num_classes_));
+  for (const auto& [classes, count] : counts_) {
+    const auto [label, predicted] = classes;
+    all[static_cast<std::size_t>(label)].num_samples += count;
+    all[static_cast<std::size_t>(predicted)].num_predicted += count;
+    if (label == predicted) all[static_cast<std::size_t>(label)].num_correct += count;
+  }
+  return all;
+}
+
+double ClassScores::balanced_accuracy() const {
+  double sum = 0;
+  std::int64_t num_classes = 0;
+  for (const Totals& of : totals()) {
+    if (of.num_samples == 0) continue;
+    sum += share(of.num_correct, of.num_samples);
+    ++num_classes;
+  }
+  return sum / static_cast<double>(num_classes);
+}
+
+// 2 TP + FP + FN = samples + predicted
+double ClassScores::macro_f1() const {
+  double sum = 0;
+  std::int64_t num_classes = 0;
+  for (const Totals& of : totals()) {
+    if (of.num_samples + of.num_predicted == 0) continue;
+    sum += share(2 * of.num_correct, of.num_samples + of.num_predicted);
+    ++num_classes;
+  }
+  return sum / static_cast<double>(num_classes);
+}
+
 std::string ClassScores::class_table(const std::vector<std::string>& class_names) const {
-  std::vector<std::int64_t> samples_of(class_names.size());
-  for (const auto& [classes, count] : counts_) samples_of[classes.first] += count;
-  std::string text = "class,samples,correct,accuracy\n";
-  for (std::int64_t label = 0; label < num_classes_; ++label) {
-    const std::int64_t samples = samples_of[label], correct = count(label, label);
-    const std::string accuracy =
-        samples > 0 ? fmt::format("{:.6g}", static_cast<double>(correct) / static_cast<double>(samples)) : "";
-    text += fmt::format("{},{},{},{}\n", csv_field(class_names[label]), samples, correct, accuracy);
+  const auto field = [](std::int64_t part, std::int64_t whole) {
+    return whole > 0 ? fmt::format("{:.6g}", share(part, whole)) : "";
+  };
+  std::string text = "class,samples,correct,accuracy,precision,f1\n";
+  const std::vector<Totals> all = totals();
+  for (std::size_t label = 0; label < all.size(); ++label) {
+    const Totals& of = all[label];
+    text += fmt::format("{},{},{},{},{},{}\n", csv_field(class_names[label]), of.num_samples, of.num_correct,
+                        field(of.num_correct, of.num_samples), field(of.num_correct, of.num_predicted),
+                        field(2 * of.num_correct, of.num_samples + of.num_predicted));
   }
   return text;
 }

@@ -41,13 +41,25 @@ class ClassScores {
   /// Samples of the class `label` that were taken for `predicted`.
   std::int64_t count(std::int64_t label, std::int64_t predicted) const;
   double top5() const { return static_cast<double>(num_among_best_) / static_cast<double>(num_samples_); }
+  /// The mean over the classes that have samples of the share that was right: scikit-learn's balanced_accuracy_score.
+  double balanced_accuracy() const;
+  /// The mean of F1 = 2 TP / (2 TP + FP + FN) over the classes that have samples or were predicted: scikit-learn's
+  /// f1_score with average = macro.
+  double macro_f1() const;
 
   /// CSV: a row for each true class, a column for each predicted one, numbers of samples.
   std::string confusion_table(const std::vector<std::string>& class_names) const;
-  /// CSV: samples, those that were right and their share, for each class; the share is empty where there is no sample.
+  /// CSV: for each class its samples, those that were right, their share (recall), the share of what was taken for it
+  /// that was right (precision), and F1; a share is empty where there is nothing to share.
   std::string class_table(const std::vector<std::string>& class_names) const;
 
  private:
+  struct Totals {
+    std::int64_t num_samples = 0, num_predicted = 0, num_correct = 0;
+  };
+  /// Of each class.
+  std::vector<Totals> totals() const;
+
   std::int64_t num_classes_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> counts_;  ///< of (true, predicted); few are not 0
   std::int64_t num_samples_ = 0, num_among_best_ = 0;

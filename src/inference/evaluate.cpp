@@ -66,6 +66,8 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
     fmt::print("{}: {} samples  {}{}  ({:.0f} {}s/s)\n", path, metrics.num_samples(),
                describe_metrics(metrics, runtime.plan().objectives()), top5,
                static_cast<double>(metrics.num_samples()) / seconds, input_kinds::one_of(test.info().kind));
+    if (gives_logits)
+      fmt::print("balanced accuracy {:.2f} %, macro F1 {:.4f}\n", 100 * scores.balanced_accuracy(), scores.macro_f1());
     if (params.evaluate.confusion) fmt::print("-> {}, {}\n", confusion, by_class);
   }
   return ExitStatus::kDone;

@@ -95,6 +95,10 @@ TEST_F(Prediction, AgreesWithWhatAnEvaluationCounts) {
   const Rows confusion = read_rows(run_ + "/confusion.csv"), classes = read_rows(run_ + "/classes.csv");
   ASSERT_EQ(confusion.size(), 1u + kClasses);
   ASSERT_EQ(classes.size(), 1u + kClasses);
+  double recalls = 0;
+  for (int label = 0; label < kClasses; ++label) recalls += std::stod(classes[1 + label][3]);
+  const std::string balanced = fmt::format("balanced accuracy {:.2f} %, macro F1 0.", 100 * recalls / kClasses);
+  EXPECT_TRUE(contains(evaluated.output, balanced)) << balanced << "\n" << evaluated.output;
   for (int label = 0; label < kClasses; ++label)
     for (int guess = 0; guess < kClasses; ++guess) {
       const auto taken = std::count_if(rows.begin() + 1, rows.end(), [&](const auto& row) {

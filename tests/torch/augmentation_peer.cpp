@@ -1,5 +1,6 @@
 /// Convoy's half of the comparison with torchvision's augmentations: prints, as JSON, random numbers and what each
 /// augmentation made of them. judge_augmentations.py gives the same numbers to torchvision.
+#include <exception>
 #include <iostream>
 
 #include <nlohmann/json.hpp>
@@ -59,5 +60,10 @@ void print_all() {
 }  // namespace convoy::test
 
 int main() {
-  convoy::test::print_all();
+  try {
+    convoy::test::print_all();
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
 }

@@ -91,6 +91,8 @@ def make_network(model):
                 module.bias.uniform_(-0.2, 0.2)
             if isinstance(module, torch.nn.Conv2d) and module.bias is not None:
                 module.bias.uniform_(-0.2, 0.2)
+            if isinstance(module, torch.nn.Linear) and not module.weight.any():
+                module.weight.normal_(0, 0.05)  # all logits would be 0
         for name, parameter in net.named_parameters():
             if name.endswith("layer_scale"):
                 parameter.uniform_(0.0, 0.1)

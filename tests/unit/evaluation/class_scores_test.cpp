@@ -27,8 +27,26 @@ TEST(ClassScores, TablesNameTheTrueClassByRowAndThePredictedOneByColumn) {
   scores.add(2, std::vector<float>{0, 1, 0});
   const std::vector<std::string> names = {"a", "b,\"c\"", "d"};
   EXPECT_EQ(scores.confusion_table(names), "class,a,\"b,\"\"c\"\"\",d\na,2,0,1\n\"b,\"\"c\"\"\",0,0,0\nd,0,1,0\n");
-  EXPECT_EQ(scores.class_table(names),
-            "class,samples,correct,accuracy\na,3,2,0.666667\n\"b,\"\"c\"\"\",0,0,\nd,1,0,0\n");
+  EXPECT_EQ(
+      scores.class_table(names),
+      "class,samples,correct,accuracy,precision,f1\na,3,2,0.666667,1,0.8\n\"b,\"\"c\"\"\",0,0,,0,0\nd,1,0,0,0,0\n");
+}
+
+// By hand: recalls 3/4, 0/1, 1/1 of classes 0, 1 and 3; class 2 has no sample but was taken for one, class 4 is
+// nowhere. F1 = 2 * 3 / (4 + 3), 0 / 1, 0 / 1, 2 * 1 / (1 + 2).
+TEST(ClassScores, BalancedAccuracyAndMacroF1CountEachClassOnce) {
+  ClassScores scores(5);
+  const auto add = [&](std::int64_t label, std::size_t predicted) {
+    std::vector<float> logits(5);
+    logits[predicted] = 1;
+    scores.add(label, logits);
+  };
+  for (int i = 0; i < 3; ++i) add(0, 0);
+  add(0, 3);
+  add(1, 2);
+  add(3, 3);
+  EXPECT_DOUBLE_EQ(scores.balanced_accuracy(), (0.75 + 0 + 1) / 3);
+  EXPECT_DOUBLE_EQ(scores.macro_f1(), (6.0 / 7 + 0 + 0 + 2.0 / 3) / 4);
 }
 
 }  // namespace
