@@ -164,6 +164,8 @@ void check<LinearOp>(const LinearSpec& spec) {
 template <>
 void check<SoftmaxCrossEntropyOp>(const SoftmaxCrossEntropySpec& spec) {
   check_shape(SoftmaxCrossEntropyOp::kName, {spec.n, 1, 1, spec.num_classes});
+  if (!spec.class_weights.empty() && std::ssize(spec.class_weights) != spec.num_classes)
+    fail("{}: {} weights of {} classes", SoftmaxCrossEntropyOp::kName, spec.class_weights.size(), spec.num_classes);
 }
 
 template <>

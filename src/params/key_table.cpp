@@ -160,6 +160,11 @@ std::vector<Key> make_keys() {
        "seed of initial weights, order and augmentation: the same seed gives the same run", kChangesResult},
       {"train.label_smoothing", number(&TrainParams::label_smoothing, {.min = 0, .max = 1, .below_max = true}), "",
        "share of the target spread evenly over all classes", kChangesResult},
+      {"train.class_weights", class_weights(&TrainParams::class_weights, {.min = 0, .max = 1e6}), "",
+       "how much samples of each class count in the training loss, in the order of the class names; balanced: in "
+       "inverse proportion to how many there are. They are scaled so that a training sample counts 1 on average; "
+       "empty: all count 1",
+       kChangesResult},
       {"train.precision", choice(&TrainParams::precision), "",
        "type of activations and of the products that they enter; weights, sums and statistics stay f32. tf32 and fp16 "
        "need a GPU; on a CPU bf16 halves the memory of activations, and saves time only where oneDNN multiplies in "
@@ -196,6 +201,15 @@ std::vector<Key> make_keys() {
        kChangesResult},
       {"augment.flip", flag(&AugmentParams::flip), "", "mirrors half of the training images left to right",
        kChangesResult},
+      {"augment.policy", choice(&AugmentParams::policy), "",
+       "edits of each training image that are drawn from 14 (shear, shift, turn, colours, sharpness ...), equal to "
+       "torchvision's on PIL images; trivialaugment: one edit of any strength; randaugment: augment.policy_operations "
+       "edits of strength augment.policy_magnitude",
+       kChangesResult},
+      {"augment.policy_operations", integer(&AugmentParams::policy_operations, {.min = 1, .max = 100}), "",
+       "randaugment: edits of each image, one after the other", kChangesResult},
+      {"augment.policy_magnitude", integer(&AugmentParams::policy_magnitude, {.min = 0, .max = 30}), "",
+       "randaugment: their strength; 30 is the strongest", kChangesResult},
       {"augment.brightness", number(&AugmentParams::brightness, {.min = 0, .max = 1}), "",
        "multiplies training images by a factor within 1 -+ this; 0: never", kChangesResult},
       {"augment.contrast", number(&AugmentParams::contrast, {.min = 0, .max = 1}), "",

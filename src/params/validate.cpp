@@ -114,6 +114,10 @@ void check_data(const ParameterBuilder& builder) {
         builder, {"data.balanced", "data.shuffle"},
         "data.balanced = true draws samples at random, and data.shuffle = false takes them in order. Set one of "
         "them to its default.");
+  if (builder.values.data.balanced && builder.values.train.class_weights.balanced)
+    refuse_keys(builder, {"train.class_weights", "data.balanced"},
+                "train.class_weights = balanced and data.balanced = true would each make up for rare classes. Set one "
+                "of them to its default.");
 }
 
 void check_augment(const ParameterBuilder& builder) {

@@ -229,6 +229,22 @@ Value rate_groups(const Field<std::vector<RateGroup>>& field, Range range) {
   return value;
 }
 
+Value class_weights(const Field<ClassWeights>& field, Range range) {
+  const auto read = [=](const Given& given) {
+    ClassWeights weights{.balanced = lower_case(given.value) == "balanced"};
+    if (weights.balanced || given.value.empty()) return weights;
+    for (const std::string& part : split_at_commas(given.value))
+      weights.factors.push_back(read_number(given, part, range));
+    return weights;
+  };
+  const auto write = [](const ClassWeights& weights) {
+    return weights.balanced ? "balanced" : fmt::format("{}", fmt::join(weights.factors, ", "));
+  };
+  Value value = value_of(field, "weights", fmt::format("balanced; a, b, ..., each {}", to_string(range)), read, write);
+  value.may_be_empty = true;
+  return value;
+}
+
 Value lower_case_text(const Field<std::string>& field, const std::string& allowed) {
   return value_of(field, "text", allowed, [](const Given& given) { return lower_case(read_some_text(given)); });
 }

@@ -86,6 +86,9 @@ Value texts(const Field<std::vector<std::string>>& field, const std::string& all
 /// "layer1.*: 0.1, fc.*: 10"; may be empty.
 Value rate_groups(const Field<std::vector<RateGroup>>& field, Range range);
 
+/// "balanced", or "1, 2.5, ..."; may be empty.
+Value class_weights(const Field<ClassWeights>& field, Range range);
+
 /// `written`: see Value.
 Value path(const Field<std::string>& field, const std::string& written = "");
 Value path_or_empty(const Field<std::string>& field, const std::string& written = "");

@@ -139,6 +139,8 @@ StepPlan::StepPlan(const RuntimeSpec& spec, const GridShape& grid)
   if (!gives_logits() && spec.label_smoothing > 0)
     refuse("train.label_smoothing = {} is of labels of classes, which {} does not read. Leave it out.",
            spec.label_smoothing, spec.network.name);
+  if (!gives_logits() && !spec.class_weights.empty())
+    refuse("train.class_weights are of classes, which {} does not read. Leave them out.", spec.network.name);
   std::vector<StagePlanSpec> specs = cut();
   for (const StagePlanSpec& stage : specs) {
     stages_.push_back(plan_stage(network_, stage));

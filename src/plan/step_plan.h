@@ -29,6 +29,7 @@ struct RuntimeSpec {
   ReductionKind reduction = ReductionKind::kInvariant;
   double bucket_mib = 4;
   double label_smoothing = 0;
+  std::vector<float> class_weights = {};     ///< of each class in the training loss; empty: 1
   std::int64_t loader_threads = 1;           ///< what is read ahead, beside the plan's memory, follows from them
   bool mixes_labels = false;                 ///< the batch source gives second labels in training
   double clip_norm = 0;                      ///< 0: gradients are not clipped

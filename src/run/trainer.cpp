@@ -41,9 +41,9 @@ namespace convoy {
 
 namespace {
 
-RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& metadata, const RunLayout& layout,
-                         bool on_gpu) {
-  RuntimeSpec spec = runtime_spec(params, metadata);
+RuntimeSpec runtime_spec(const Parameters& params, const RunData& data, const RunLayout& layout, bool on_gpu) {
+  RuntimeSpec spec = runtime_spec(params, data.metadata);
+  spec.class_weights = class_weights(params, data.train.info());
   spec.machine = layout.machine;
   spec.on_gpu = on_gpu;
   return spec;
@@ -110,7 +110,7 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
       steps_(count_steps(params, data_.train.info())),
       calendar_(params, steps_),
       sampler_(training_sampler(data_.train, params)),
-      runtime_(runtime_spec(params, data_.metadata, layout, !backend.device().is_host()), grid, backend),
+      runtime_(runtime_spec(params, data_, layout, !backend.device().is_host()), grid, backend),
       path_(make_sample_path({.samples = data_.train,
                               .metadata = data_.metadata,
                               .params = params,

@@ -18,7 +18,8 @@ class LabelLoss final : public StepLoss {
          .num_classes = runtime.network.num_classes,
          .label_smoothing = spec.in_training ? static_cast<float>(runtime.label_smoothing) : 0.0f,
          .gradient_scale = 1.0f / static_cast<float>(runtime.batch.global),
-         .type = runtime.network.type});
+         .type = runtime.network.type,
+         .class_weights = spec.in_training ? runtime.class_weights : std::vector<float>{}});
     const std::int64_t count = spec.num_micro_batches * n_;
     labels_ = HostBuffer(backend.device(), count * static_cast<std::int64_t>(sizeof(std::int32_t)));
     if (spec.in_training && runtime.mixes_labels)

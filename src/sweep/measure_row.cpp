@@ -66,6 +66,7 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
   RuntimeSpec spec = runtime_spec(params, metadata);
   spec.machine = layout.machine;
   spec.on_gpu = !backend.device().is_host();
+  spec.class_weights = class_weights(params, data.info());
   // 2. All that a training has
   const Resident before = memory_before_row();
   RankRuntime runtime(spec, grid, backend);

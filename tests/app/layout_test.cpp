@@ -243,6 +243,18 @@ TEST_F(Layout, CutMixErasingAndBalancedSamplingGiveTheSameBitsOnEveryGrid) {
   }
 }
 
+TEST_F(Layout, PoliciesOfEditsAndClassWeightsGiveTheSameBitsOnEveryGrid) {
+  const std::vector<std::string> all = {"--augment.policy=randaugment", "--train.class_weights=balanced"};
+  expect_same_bits_everywhere(all);
+  for (const std::string other : {"--augment.policy=trivialaugment", "--augment.policy=none",
+                                  "--augment.policy_magnitude=20", "--train.class_weights="}) {
+    features_ = all;
+    features_.push_back(other);
+    train(other, {1, 1}, 6);
+    EXPECT_NE(checkpoint(other, 6).model[0].values, checkpoint("1x1", 6).model[0].values) << other;
+  }
+}
+
 TEST_F(Layout, EpochRowsAreTheSameAfterARestartInMidEpoch) {
   const auto row_of_epoch_1 = [&](const std::string& name) {
     const std::string text = read_text((directory_ / name) + "/log.csv");

@@ -32,13 +32,18 @@ inline LossResult softmax_cross_entropy(const ops::SoftmaxCrossEntropySpec& spec
     const long double max = *std::max_element(z, z + classes);
     long double sum = 0;
     for (std::int64_t k = 0; k < classes; ++k) sum += std::exp(z[k] - max);
-    for (std::int64_t k = 0; k < classes; ++k) {
-      const long double log_p = z[k] - max - std::log(sum);
+    const auto target_of = [&](std::int64_t k) {
+      const long double weight = spec.class_weights.empty() ? 1.0F : spec.class_weights[index(k)];
       const long double hard = (k == label ? 1 - share : 0) + (k == second.label ? share : 0);
-      const long double target = smoothing / static_cast<long double>(classes) + (1 - smoothing) * hard;
+      return weight * (smoothing / static_cast<long double>(classes) + (1 - smoothing) * hard);
+    };
+    long double targets = 0;
+    for (std::int64_t k = 0; k < classes; ++k) targets += target_of(k);
+    for (std::int64_t k = 0; k < classes; ++k) {
+      const long double log_p = z[k] - max - std::log(sum), target = target_of(k);
       result.sums.loss -= static_cast<double>(target * log_p);
-      result.dlogits[index(n * classes + k)] =
-          loss_scale * static_cast<double>(spec.gradient_scale) * static_cast<double>(std::exp(log_p) - target);
+      result.dlogits[index(n * classes + k)] = loss_scale * static_cast<double>(spec.gradient_scale) *
+                                               static_cast<double>(targets * std::exp(log_p) - target);
     }
     result.sums.num_correct += std::max_element(z, z + classes) - z == (share > 0.5L ? second.label : label) ? 1 : 0;
     result.sums.num_samples += 1;

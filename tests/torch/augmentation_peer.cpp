@@ -1,17 +1,26 @@
 /// Convoy's half of the comparison with torchvision's augmentations: prints, as JSON, random numbers and what each
 /// augmentation made of them. judge_augmentations.py gives the same numbers to torchvision.
+#include <cstdint>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <zlib.h>
 
 #include "convoy/base/random.h"
 
+#include "data/images/auto_augment.h"
+#include "data/images/colour_jitter.h"
 #include "data/images/crops.h"
 
 namespace convoy::test {
 
 namespace {
+
+using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::uint64_t kNumSamples = 400;
 constexpr ImageShape kImages[] = {{32, 32, 3}, {224, 224, 3}, {375, 500, 3}, {7, 300, 1}, {1, 1, 1}};
@@ -44,6 +53,92 @@ nlohmann::json pasting(const ImageShape& image, std::uint64_t sample) {
           {"box", box_of(cutmix_box(image, share, key))}};
 }
 
+// Of an image: what both sides can say of it in a few letters.
+std::string checksum(const Bytes& pixels) {
+  const auto size = static_cast<uInt>(pixels.size());
+  return fmt::format("{:08x}{:08x}", crc32(0, pixels.data(), size), adler32(1, pixels.data(), size));
+}
+
+// Slow waves, noise and a flat corner: every edit finds something to change, and something that it must not change.
+Bytes image_of(const ImageShape& shape) {
+  Bytes pixels;
+  for (std::int64_t y = 0; y < shape.h; ++y) {
+    for (std::int64_t x = 0; x < shape.w; ++x) {
+      for (std::int64_t c = 0; c < shape.c; ++c) {
+        const auto i = static_cast<std::uint64_t>((y * shape.w + x) * shape.c + c);
+        const std::uint64_t noise = random_below({.item = 7}, i, 90);
+        const bool flat = 4 * y < shape.h && 4 * x < shape.w;
+        pixels.push_back(flat ? 77
+                              : static_cast<std::uint8_t>(20 + (3 * x + 2 * y + 31 * c) % 120 + std::int64_t(noise)));
+      }
+    }
+  }
+  return pixels;
+}
+
+Bytes edited(const std::vector<ImageEdit>& edits, const ImageShape& shape, Bytes pixels) {
+  ImageEditor editor;
+  for (const ImageEdit& edit : edits) editor.apply(edit, shape, pixels.data());
+  return pixels;
+}
+
+// Every edit of both policies at every level and sign, by the number that torchvision gives it.
+nlohmann::json all_edits(const ImageShape& shape, const Bytes& pixels) {
+  nlohmann::json cases = nlohmann::json::array();
+  for (const AutoAugmentKind policy : {AutoAugmentKind::kRand, AutoAugmentKind::kTrivial}) {
+    for (std::int64_t kind = 0; kind < kNumEdits; ++kind) {
+      for (std::int64_t level = 0; level < kNumLevels; ++level) {
+        for (const bool negative : {false, true}) {
+          const ImageEdit edit = edit_at(policy, static_cast<EditKind>(kind), level, negative, shape);
+          cases.push_back({{"policy", name_of(policy)},
+                           {"kind", kind},
+                           {"level", level},
+                           {"negative", negative},
+                           {"result", checksum(edited({edit}, shape, pixels))}});
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+// Whole policies, with the numbers that they are drawn by.
+nlohmann::json drawn_edits(const ImageShape& shape, const Bytes& pixels) {
+  nlohmann::json cases = nlohmann::json::array();
+  for (const AutoAugmentKind policy : {AutoAugmentKind::kRand, AutoAugmentKind::kTrivial}) {
+    for (std::uint64_t sample = 0; sample < kNumSamples; ++sample) {
+      const RandomKey key{.seed = 1, .purpose = Purpose::kAutoAugment, .epoch = 2, .item = sample};
+      const AutoAugmentSpec spec{.policy = policy, .num_edits = 3, .level = static_cast<std::int64_t>(sample) % 31};
+      cases.push_back({{"policy", name_of(policy)},
+                       {"level", spec.level},
+                       {"draws", draws_of(key, 9)},
+                       {"result", checksum(edited(draw_edits(spec, shape, key), shape, pixels))}});
+    }
+  }
+  return cases;
+}
+
+nlohmann::json jitters(const ImageShape& shape, const Bytes& pixels) {
+  nlohmann::json cases = nlohmann::json::array();
+  for (std::uint64_t sample = 0; sample < kNumSamples; ++sample) {
+    const ColourJitter jitter = draw_jitter({.brightness = 1, .contrast = 1, .saturation = 1},
+                                            {.seed = 1, .purpose = Purpose::kColour, .item = sample});
+    Bytes changed = pixels;
+    jitter.apply(changed.data(), shape);
+    cases.push_back({{"factor", jitter.factor}, {"order", jitter.order}, {"result", checksum(changed)}});
+  }
+  return cases;
+}
+
+nlohmann::json editing(const ImageShape& shape) {
+  const Bytes pixels = image_of(shape);
+  return {{"size", {shape.h, shape.w, shape.c}},
+          {"pixels", pixels},
+          {"edits", all_edits(shape, pixels)},
+          {"policies", drawn_edits(shape, pixels)},
+          {"jitter", jitters(shape, pixels)}};
+}
+
 void print_all() {
   nlohmann::json all;
   for (const ImageShape& image : kImages) {
@@ -52,6 +147,8 @@ void print_all() {
       all["cutmix"].push_back(pasting(image, sample));
     }
   }
+  for (const ImageShape& image : {ImageShape{32, 32, 3}, {224, 224, 3}, {33, 50, 3}, {28, 28, 1}, {2, 2, 3}})
+    all["editing"].push_back(editing(image));
   std::cout << all << '\n';
 }
 

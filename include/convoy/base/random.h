@@ -29,6 +29,7 @@ enum class Purpose : std::uint64_t {
   kValidationSplit = 16,
   kErase = 17,
   kBalancedSample = 18,
+  kAutoAugment = 19,
 };
 
 /// All numbers of one thing: `item` is the sample number or the hash of a tensor's name.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "convoy/base/data_type.h"
 
@@ -14,9 +15,10 @@ inline constexpr std::int32_t kNoLabel = -1;
 struct SoftmaxCrossEntropySpec {
   std::int64_t n = 0;  ///< rows N of a micro-batch: its samples, or some of their words
   std::int64_t num_classes = 0;
-  float label_smoothing = 0;           ///< s: the target is 1 - s + s/classes for the label, s/classes elsewhere
-  float gradient_scale = 1;            ///< 1 / batch.global, where the step's loss is the mean over all its samples
-  DataType type = DataType::kFloat32;  ///< of dlogits; logits are float32
+  float label_smoothing = 0;              ///< s: the target is 1 - s + s/classes for the label, s/classes elsewhere
+  float gradient_scale = 1;               ///< 1 / batch.global, where the step's loss is the mean over all its samples
+  DataType type = DataType::kFloat32;     ///< of dlogits; logits are float32
+  std::vector<float> class_weights = {};  ///< w (classes), >= 0 and finite; empty: 1
 };
 
 /// The second label of a row, where two samples were mixed.
@@ -44,7 +46,9 @@ struct LossArguments {
   LossSums* sums = nullptr;  ///< in a HostBuffer; valid after Device::synchronize()
 };
 
-/// p = softmax(z)   loss_n = -sum_k target_nk log p_nk   dz = loss_scale * gradient_scale * (p - target)
+/// p = softmax(z)   loss_n = -sum_k w_k target_nk log p_nk
+/// dz = loss_scale * gradient_scale * (p sum_k w_k target_nk - w target)
+/// As torch.nn.functional.cross_entropy has it, but that the mean over samples stays a mean over samples.
 /// Computed with the row's maximum subtracted; finite for any finite z. A non-finite z gives a non-finite loss.
 class SoftmaxCrossEntropyOp {
  public:

@@ -166,6 +166,13 @@ template <>
 inline constexpr Choice<BorderKind> kChoices<BorderKind>[] = {{BorderKind::kBlack, "black"},
                                                               {BorderKind::kReflect, "reflect"}};
 
+enum class AutoAugmentKind { kNone, kRand, kTrivial };
+template <>
+inline constexpr Choice<AutoAugmentKind> kChoices<AutoAugmentKind>[] = {
+    {AutoAugmentKind::kNone, "none"},
+    {AutoAugmentKind::kRand, "randaugment", "rand ra"},
+    {AutoAugmentKind::kTrivial, "trivialaugment", "trivial ta ta_wide trivialaugmentwide"}};
+
 enum class ChannelsKind { kAuto, kGrey, kColour };
 template <>
 inline constexpr Choice<ChannelsKind> kChoices<ChannelsKind>[] = {{ChannelsKind::kAuto, "auto"},
@@ -267,11 +274,20 @@ struct LearningRateParams {
   bool operator==(const LearningRateParams&) const = default;
 };
 
+/// How much a sample of each class counts in the loss.
+struct ClassWeights {
+  bool balanced = false;        ///< each class as much as any other, however many samples it has
+  std::vector<double> factors;  ///< otherwise one of each class, in proportion; empty: all alike
+
+  bool operator==(const ClassWeights&) const = default;
+};
+
 struct TrainParams {
   double epochs = 10;
   std::int64_t max_steps = 0;  ///< 0: no limit but epochs
   std::uint64_t seed = 1;
   double label_smoothing = 0;
+  ClassWeights class_weights;
   PrecisionKind precision = PrecisionKind::kF32;
   std::vector<std::string> freeze;         ///< patterns of names of frozen parameters: "layer1.*"
   double clip_norm = 0;                    ///< of the gradient, over all parameters; 0: not clipped
@@ -290,10 +306,12 @@ struct AugmentParams {
   std::int64_t eval_resize = 0;  ///< what the short side becomes before the centre is cut out; 0: see key_table.cpp
   bool flip = false;             ///< left-right with probability 1/2
   double brightness = 0, contrast = 0, saturation = 0;  ///< factors within 1 -+ this
-  std::int64_t cutout = 0;                              ///< pixels: side of a square set to the mean
-  double erase = 0;                                     ///< probability of random erasing
-  double mixup = 0;                                     ///< alpha of Beta(alpha, alpha); 0: not
-  double cutmix = 0;                                    ///< likewise; both: one or the other for each micro-batch
+  AutoAugmentKind policy = AutoAugmentKind::kNone;
+  std::int64_t policy_operations = 2, policy_magnitude = 9;  ///< of RandAugment; magnitude 0..30
+  std::int64_t cutout = 0;                                   ///< pixels: side of a square set to the mean
+  double erase = 0;                                          ///< probability of random erasing
+  double mixup = 0;                                          ///< alpha of Beta(alpha, alpha); 0: not
+  double cutmix = 0;                                         ///< likewise; both: one or the other for each micro-batch
   bool normalize = true;  ///< (x - mean) / standard deviation of the training set, a channel
   bool mixes() const { return mixup > 0 || cutmix > 0; }
   bool operator==(const AugmentParams&) const = default;

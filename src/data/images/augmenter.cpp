@@ -30,6 +30,9 @@ AugmentationSpec training_augmentation(const io::ImageInput& input, const io::Da
   spec.brightness = params.augment.brightness;
   spec.contrast = params.augment.contrast;
   spec.saturation = params.augment.saturation;
+  spec.policy = {.policy = params.augment.policy,
+                 .num_edits = params.augment.policy_operations,
+                 .level = params.augment.policy_magnitude};
   spec.cutout = params.augment.cutout;
   spec.erase = params.augment.erase;
   spec.mixup = params.augment.mixup;

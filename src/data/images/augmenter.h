@@ -12,6 +12,8 @@
 #include "convoy/ops/image_batch.h"
 #include "convoy/params/parameters.h"
 
+#include "data/images/auto_augment.h"
+
 namespace convoy {
 
 enum class Flip {
@@ -30,6 +32,7 @@ struct AugmentationSpec {
   std::int64_t short_side = 0;  ///< kPad: resized to this, then the centre of `size` is cut out; 0: as `size`
   double min_share = 0.08;      ///< kRandomResized: of the image's area
   double brightness = 0, contrast = 0, saturation = 0;  ///< factors are uniform in 1 -+ this
+  AutoAugmentSpec policy;                               ///< edits after crop and flip, before the three above
   std::int64_t cutout = 0;                              ///< pixels: side of a square of zeros
   BorderKind border = BorderKind::kBlack;               ///< of the padding; kReflect: below rows and columns
   double erase = 0;                                     ///< probability of random erasing, where there is no cutout

@@ -11,10 +11,10 @@
 
 namespace convoy {
 
-/// What torchvision's ColorJitter does, in whole numbers. With a factor f:
+/// What torchvision's ColorJitter makes of a PIL image for the same factors and order (colour_edits.h). With a factor
+/// f:
 ///   brightness: f v;   contrast: f v + (1 - f) mean grey of the image;   saturation: f v + (1 - f) grey of the pixel
-/// each rounded to the nearest byte in 0..255, one after the other. Grey is luma(); an image without colours has no
-/// saturation to change.
+/// one after the other. An image without colours has no saturation to change.
 struct ColourJitter {
   enum Kind : std::uint8_t { kBrightness, kContrast, kSaturation };
 

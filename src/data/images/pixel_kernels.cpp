@@ -1,13 +1,9 @@
 /// Compiled for the processor's vectors (CONVOY_ARCH); no bit depends on them. A byte times two weights of 14 bits has
 /// 36 bits, 22 after the first sum: that one is exact in float32, both in double, in any order, products fused or not.
-/// Colours change in whole numbers.
 #include "data/images/pixel_kernels.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <iterator>
-
-#include "data/images/decode_image.h"
 
 namespace convoy::pixel_kernels {
 
@@ -112,25 +108,6 @@ void add_columns(const double* between, const Columns& columns, std::int32_t* su
   }
   const std::int64_t count = columns.num_pixels * columns.channels;
   for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<std::uint8_t>(sums[i]);
-}
-
-void map_bytes(const std::uint8_t* byte_of, std::int64_t count, std::uint8_t* pixels) {
-  for (std::int64_t i = 0; i < count; ++i) pixels[i] = byte_of[pixels[i]];
-}
-
-std::int64_t sum_of_luma(const std::uint8_t* pixels, std::int64_t num_pixels) {
-  std::int64_t sum = 0;
-  for (std::int64_t i = 0; i < num_pixels; ++i) sum += luma(pixels[3 * i], pixels[3 * i + 1], pixels[3 * i + 2]);
-  return sum;
-}
-
-void saturate(std::int32_t share, std::int64_t num_pixels, std::uint8_t* pixels) {
-  constexpr std::int32_t kOne = 1 << 16;
-  for (std::int64_t i = 0; i < num_pixels; ++i, pixels += 3) {
-    const std::int32_t grey = (kOne - share) * luma(pixels[0], pixels[1], pixels[2]) + kOne / 2;
-    for (std::int64_t c = 0; c < 3; ++c)
-      pixels[c] = static_cast<std::uint8_t>(std::clamp((share * pixels[c] + grey) >> 16, 0, 255));
-  }
 }
 
 }  // namespace convoy::pixel_kernels

@@ -1,4 +1,4 @@
-/// Loops over pixels that are worth the processor's vectors: the sums of a resampled row, changes of colours.
+/// Loops over pixels that are worth the processor's vectors: the sums of a resampled row.
 #pragma once
 
 #include <cstdint>
@@ -37,15 +37,5 @@ struct Columns {
 
 /// out (num_pixels, channels), to nearest. sums holds as many values for a moment.
 void add_columns(const double* between, const Columns& columns, std::int32_t* sums, std::uint8_t* out);
-
-/// pixels[i] = byte_of[pixels[i]]. byte_of (256).
-void map_bytes(const std::uint8_t* byte_of, std::int64_t count, std::uint8_t* pixels);
-
-/// Of luma() over pixels (num_pixels,3).
-std::int64_t sum_of_luma(const std::uint8_t* pixels, std::int64_t num_pixels);
-
-/// pixels (num_pixels,3): v becomes (share * v + (1 - share) * luma of its pixel), clamped to a byte; share in
-/// 65536ths, up to twice that.
-void saturate(std::int32_t share, std::int64_t num_pixels, std::uint8_t* pixels);
 
 }  // namespace convoy::pixel_kernels

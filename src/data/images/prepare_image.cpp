@@ -81,22 +81,25 @@ PreparedImage ImagePreparer::prepare(const ImageOrder& order) {
     prepared.pixels = resized_.data();
   }
 
-  // 3. In other colours: of what is left after the crop, as its mean counts
-  if (has_jitter(augmenter_->spec())) {
-    prepared.pixels = change_colours(prepared.pixels, prepared.cut, order);
+  // 3. Edits and other colours: of what is left after the crop, as its mean counts
+  const AugmentationSpec& spec = augmenter_->spec();
+  if (spec.policy.policy != AutoAugmentKind::kNone || has_jitter(spec)) {
+    prepared.pixels = edit(prepared.pixels, prepared.cut, order);
     prepared.cut.dy = prepared.cut.dx = prepared.cut.flip = 0;
   }
   return prepared;
 }
 
-const std::uint8_t* ImagePreparer::change_colours(const std::uint8_t* pixels, const ops::ImageCut& cut,
-                                                  const ImageOrder& order) {
+const std::uint8_t* ImagePreparer::edit(const std::uint8_t* pixels, const ops::ImageCut& cut, const ImageOrder& order) {
   const ImageShape& shape = augmenter_->image();
-  coloured_.resize(static_cast<std::size_t>(shape.count()));
-  cut_bytes(pixels, shape, cut, augmenter_->spec().border, coloured_.data());
-  draw_jitter(augmenter_->spec(), augmenter_->key(Purpose::kColour, order.epoch, order.sample))
-      .apply(coloured_.data(), shape);
-  return coloured_.data();
+  const AugmentationSpec& spec = augmenter_->spec();
+  const auto key = [&](Purpose purpose) { return augmenter_->key(purpose, order.epoch, order.sample); };
+  edited_.resize(static_cast<std::size_t>(shape.count()));
+  cut_bytes(pixels, shape, cut, spec.border, edited_.data());
+  for (const ImageEdit& edit : draw_edits(spec.policy, shape, key(Purpose::kAutoAugment)))
+    editor_.apply(edit, shape, edited_.data());
+  if (has_jitter(spec)) draw_jitter(spec, key(Purpose::kColour)).apply(edited_.data(), shape);
+  return edited_.data();
 }
 
 }  // namespace convoy

@@ -1,7 +1,7 @@
-/// Turns what a data set stores of an image into bytes of the network's size: decoded, cropped, resized, colours
-/// changed. Of a JPEG only what is seen is decoded, so that damage elsewhere in a file may go unnoticed; an import
-/// reads whole files. The centre of a picture gives the same bytes from the file and from an import of it as pixels;
-/// random parts, which only training sees, may be decoded at 1/2, 1/4 or 1/8 of their size.
+/// Turns what a data set stores of an image into bytes of the network's size: decoded, cropped, resized, edited. Of a
+/// JPEG only what is seen is decoded, so that damage elsewhere in a file may go unnoticed; an import reads whole files.
+/// The centre of a picture gives the same bytes from the file and from an import of it as pixels; random parts, which
+/// only training sees, may be decoded at 1/2, 1/4 or 1/8 of their size.
 #pragma once
 
 #include <cstddef>
@@ -46,12 +46,13 @@ class ImagePreparer {
   };
   Part random_part(const ImageHeader& header, const ImageOrder& order) const;
   Part part_seen(const ImageHeader& header, const ImageOrder& order) const;
-  const std::uint8_t* change_colours(const std::uint8_t* pixels, const ops::ImageCut& cut, const ImageOrder& order);
+  const std::uint8_t* edit(const std::uint8_t* pixels, const ops::ImageCut& cut, const ImageOrder& order);
 
   const Augmenter* augmenter_;
   ImageDecoder decoder_;
   Resampler resampler_;
-  std::vector<std::uint8_t> resized_, coloured_;
+  ImageEditor editor_;
+  std::vector<std::uint8_t> resized_, edited_;
 };
 
 }  // namespace convoy

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 
 #include "convoy/base/error.h"
 
@@ -29,6 +30,7 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
   CpuSoftmaxCrossEntropy(const SoftmaxCrossEntropySpec& spec, Workspace& workspace)
       : spec_(spec),
         smooth_(double{spec.label_smoothing} / static_cast<double>(spec.num_classes)),
+        sum_of_weights_(std::accumulate(spec.class_weights.begin(), spec.class_weights.end(), 0.0)),
         workspace_(workspace) {
     workspace.reserve(spec.n * static_cast<std::int64_t>(sizeof(RowResult)));
   }
@@ -64,8 +66,10 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
     }
   }
 
-  /// With d = z - max z, log p = d - log sum exp d, and as the targets sum to 1:
-  ///   loss = log sum exp d - (1 - s) ((1 - share) d_label + share d_second) - s/classes sum d
+  /// With d = z - max z, log p = d - log sum exp d:
+  ///   loss = sum_k w_k target_k log sum exp d - (1 - s) ((1 - share) w_label d_label + share w_second d_second)
+  ///          - s/classes sum_k w_k d_k
+  /// Without weights the targets sum to 1.
   RowResult run_row(const LossArguments& args, std::int64_t n) const {
     const std::int64_t classes = spec_.num_classes;
     T* dz = args.dlogits == nullptr ? nullptr : values_at<T>(args.dlogits) + n * classes;
@@ -79,17 +83,30 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
     const float* z = args.logits + n * classes;
     const RowSums row = sum_row(z, classes);
     const double log_sum_exp = std::log(row.sum_exp), hit = 1.0 - double{spec_.label_smoothing};
-    const double second_hit = hit * double{mixed.share}, first_hit = hit - second_hit;
-    const double loss = log_sum_exp - first_hit * (double{z[label]} - row.max) -
-                        second_hit * (double{z[second]} - row.max) - smooth_ * row.sum;
+    const bool weighted = !spec_.class_weights.empty();
+    const auto weight_of = [&](std::int64_t k) {
+      return weighted ? double{spec_.class_weights[static_cast<std::size_t>(k)]} : 1.0;
+    };
+    const double second_share = hit * double{mixed.share};
+    const double first_hit = (hit - second_share) * weight_of(label), second_hit = second_share * weight_of(second);
+    double total = 1, log_term = log_sum_exp, sum = row.sum;
+    if (weighted) {
+      total = first_hit + second_hit + smooth_ * sum_of_weights_;
+      log_term = total * log_sum_exp;
+      sum = 0;
+      for (std::int64_t k = 0; k < classes; ++k) sum += weight_of(k) * (double{z[k]} - row.max);
+    }
+    const double loss = log_term - first_hit * (double{z[label]} - row.max) -
+                        second_hit * (double{z[second]} - row.max) - smooth_ * sum;
     if (dz != nullptr) {
       const double scale = double{args.loss_scale} * double{spec_.gradient_scale};
       const auto write = [&](std::int64_t k) {
         const double p = std::exp(double{z[k]} - row.max - log_sum_exp);
-        const double target = smooth_ + (k == label ? first_hit : 0.0) + (k == second ? second_hit : 0.0);
-        dz[k] = rounded_to<T>(static_cast<float>(scale * (p - target)));
+        const double target =
+            smooth_ * weight_of(k) + (k == label ? first_hit : 0.0) + (k == second ? second_hit : 0.0);
+        dz[k] = rounded_to<T>(static_cast<float>(scale * (total * p - target)));
       };
-      if (classes <= kFewSoftmaxClasses) {
+      if (weighted || classes <= kFewSoftmaxClasses) {
         for (std::int64_t k = 0; k < classes; ++k) write(k);
       } else {
         write_gradient(z, classes, {row.max, log_sum_exp, scale, smooth_}, dz);
@@ -102,6 +119,7 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
 
   SoftmaxCrossEntropySpec spec_;
   double smooth_;  ///< the target of every class but the label's
+  double sum_of_weights_;
   const Workspace& workspace_;
 };
 

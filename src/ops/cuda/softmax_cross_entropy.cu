@@ -2,6 +2,7 @@
 /// them.
 #include <cstdint>
 #include <memory>
+#include <numeric>
 
 #include "convoy/ops/softmax_cross_entropy.h"
 
@@ -25,18 +26,25 @@ struct Arguments {
   RowResult* rows;        ///< (N) scratch
   unsigned* num_arrived;  ///< blocks that have written their row; 0 between calls
   std::int64_t n, classes;
-  double hit, smooth;  ///< the target is hit on the label or shared by two, and smooth on all
+  double hit, smooth;          ///< the target is hit on the label or shared by two, and smooth on all
+  const float* class_weights;  ///< (classes), or null
+  double sum_of_weights;
   double scale;
 };
 
-/// With d = z - max z, log p = d - log sum exp d, and as the targets sum to 1:
-///   loss = log sum exp d - (1 - s) ((1 - share) d_label + share d_second) - s/classes sum d
+/// With d = z - max z, log p = d - log sum exp d:
+///   loss = sum_k w_k target_k log sum exp d - (1 - s) ((1 - share) w_label d_label + share w_second d_second)
+///          - s/classes sum_k w_k d_k
+/// Without weights the targets sum to 1.
 template <typename T>
 __device__ RowResult run_row(const Arguments& args, std::int64_t n, std::int32_t label, const MixedLabel& mixed,
                              T* dz) {
   __shared__ Largest shared_largest[kMaxRowWarps];
   __shared__ double shared_exp[kMaxRowWarps], shared_d[kMaxRowWarps];
   const float* z = args.of.logits + n * args.classes;
+  const auto weight_of = [&](std::int64_t k) {
+    return args.class_weights != nullptr ? double{args.class_weights[k]} : 1.0;
+  };
 
   const Largest best = largest_of_row(z, args.classes, shared_largest);
   const double max = best.value;
@@ -45,19 +53,23 @@ __device__ RowResult run_row(const Arguments& args, std::int64_t n, std::int32_t
   for (std::int64_t k = threadIdx.x; k < args.classes; k += blockDim.x) {
     const double d = double{z[k]} - max;  // NaN where z is NaN or +-inf - inf: then so is the loss
     my_exp += exp(d);
-    my_d += d;
+    my_d += weight_of(k) * d;
   }
   const double log_sum_exp = log(sum_of_block(my_exp, shared_exp)), sum = sum_of_block(my_d, shared_d);
-  const double second_hit = args.hit * double{mixed.share}, first_hit = args.hit - second_hit;
+  const double second_share = args.hit * double{mixed.share};
+  const double first_hit = (args.hit - second_share) * weight_of(label);
+  const double second_hit = second_share * weight_of(mixed.label);
+  const double total = args.class_weights != nullptr ? first_hit + second_hit + args.smooth * args.sum_of_weights : 1.0;
   if (dz != nullptr) {
     for (std::int64_t k = threadIdx.x; k < args.classes; k += blockDim.x) {
       const double p = exp(double{z[k]} - max - log_sum_exp);
-      const double target = args.smooth + (k == label ? first_hit : 0.0) + (k == mixed.label ? second_hit : 0.0);
-      dz[k] = from_float<T>(static_cast<float>(args.scale * (p - target)));
+      const double target =
+          args.smooth * weight_of(k) + (k == label ? first_hit : 0.0) + (k == mixed.label ? second_hit : 0.0);
+      dz[k] = from_float<T>(static_cast<float>(args.scale * (total * p - target)));
     }
   }
-  const double loss = log_sum_exp - first_hit * (double{z[label]} - max) - second_hit * (double{z[mixed.label]} - max) -
-                      args.smooth * sum;
+  const double loss = total * log_sum_exp - first_hit * (double{z[label]} - max) -
+                      second_hit * (double{z[mixed.label]} - max) - args.smooth * sum;
   const std::int32_t answer = mixed.share > 0.5f ? mixed.label : label;
   return {loss, isfinite(loss) && best.index == answer ? 1 : 0, 1};
 }
@@ -120,8 +132,13 @@ class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
       : spec_(spec),
         context_(context),
         num_arrived_(context.device(), sizeof(unsigned)),
+        sum_of_weights_(std::accumulate(spec.class_weights.begin(), spec.class_weights.end(), 0.0)),
         threads_(threads_for_row(spec.num_classes)) {
     context.reserve_scratch(spec.n * static_cast<std::int64_t>(sizeof(RowResult)));
+    if (spec.class_weights.empty()) return;
+    class_weights_ =
+        Buffer(context.device(), std::ssize(spec.class_weights) * static_cast<std::int64_t>(sizeof(float)));
+    context.device().copy_to_device(class_weights_.data(), spec.class_weights.data(), class_weights_.size_bytes());
   }
 
   void run(const LossArguments& args) override {
@@ -132,6 +149,8 @@ class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
                               .classes = spec_.num_classes,
                               .hit = 1.0 - double{spec_.label_smoothing},
                               .smooth = double{spec_.label_smoothing} / static_cast<double>(spec_.num_classes),
+                              .class_weights = reinterpret_cast<const float*>(class_weights_.data()),
+                              .sum_of_weights = sum_of_weights_,
                               .scale = double{args.loss_scale} * double{spec_.gradient_scale}};
     const LaunchShape shape{{static_cast<unsigned>(spec_.n)}, {static_cast<unsigned>(threads_)}};
     launch(softmax_cross_entropy<T>, shape, context_.stream(), arguments);
@@ -141,6 +160,8 @@ class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
   SoftmaxCrossEntropySpec spec_;
   Context& context_;
   Buffer num_arrived_;
+  Buffer class_weights_;
+  double sum_of_weights_;
   int threads_;
 };
 

@@ -106,6 +106,33 @@ TEST_P(SoftmaxCrossEntropyTest, OfTwoLabelsEqualsItsDefinition) {
   }
 }
 
+TEST_P(SoftmaxCrossEntropyTest, WithWeightsOfClassesEqualsItsDefinition) {
+  for (const DataType type : types()) {
+    for (const auto& [n, classes, smoothing] :
+         {std::tuple{1, 2, 0.0f}, {6, 10, 0.0f}, {300, 10, 0.1f}, {5, 1000, 0.1f}, {5, 5003, 0.1f}}) {
+      SCOPED_TRACE(fmt::format("{} samples, {} classes, smoothing {}, {}", n, classes, smoothing, to_string(type)));
+      SoftmaxCrossEntropySpec spec{n, classes, smoothing, 1.0f / 64, type};
+      for (int k = 0; k < classes; ++k) spec.class_weights.push_back(static_cast<float>(k * 3 % 7) / 2);  // 0 to 3
+      const Array logits = random_array(std::int64_t{n} * classes, 1, 0, 10);
+      std::vector<std::int32_t> labels(index(n));
+      std::vector<ops::MixedLabel> mixed_labels(index(n));
+      for (int i = 0; i < n; ++i) {
+        labels[index(i)] = i * 7 % classes;
+        mixed_labels[index(i)] = {i * 5 % classes, static_cast<float>(i % 3) / 4};
+      }
+      const auto op = backend_->create<ops::SoftmaxCrossEntropyOp>(spec);
+      const DeviceArray dlogits(*backend_, std::int64_t{n} * classes, type);
+      const LossSums sums = run(*op, logits, labels, dlogits, 8, mixed_labels);
+      const auto want = reference::softmax_cross_entropy(spec, logits, labels, 8, mixed_labels);
+      EXPECT_NEAR(sums.loss, want.sums.loss, 3 * loss_tolerance(n, classes));  // the largest weight
+      EXPECT_EQ(sums.num_correct, want.sums.num_correct);
+      EXPECT_EQ(sums.num_samples, n);
+      const double largest = 3 * 8.0 / 64;
+      expect_close("dlogits", dlogits, want.dlogits, Array(want.dlogits.size(), 1.01 * kRounding * largest));
+    }
+  }
+}
+
 TEST_P(SoftmaxCrossEntropyTest, TheLabelWithTheLargerShareIsTheAnswerTheFirstAmongEquals) {
   const auto op = backend_->create<ops::SoftmaxCrossEntropyOp>({1, 3, 0, 1});
   const auto correct = [&](float share) { return run(*op, {1, 5, 3}, {0}, nullptr, 1, {{1, share}}).num_correct; };

@@ -59,6 +59,8 @@ Parameters random_parameters(std::mt19937_64& engine) {
   for (double epoch = tiny(); p.lr.step_epochs.size() < 5; epoch += 1 + fraction()) p.lr.step_epochs.push_back(epoch);
   p.train = {.epochs = 1000 * tiny() + 1e-300, .max_steps = count(), .seed = engine(), .label_smoothing = fraction()};
   p.train.clip_norm = tiny();
+  p.train.class_weights = {.balanced = engine() % 2 == 0};
+  if (!p.train.class_weights.balanced) p.train.class_weights.factors = {1, tiny(), 2.5};
   p.train.ema_decay = fraction();
   p.train.evaluate_every_epochs = count();
   p.train.patience_epochs = count();
@@ -74,9 +76,12 @@ Parameters random_parameters(std::mt19937_64& engine) {
                .brightness = fraction(),
                .contrast = fraction(),
                .saturation = tiny(),
+               .policy = any<AutoAugmentKind>(engine),
+               .policy_operations = 1 + count() % 16,
+               .policy_magnitude = count() % 31,
                .normalize = engine() % 2 == 0};
   // What cannot be together.
-  p.data.balanced = p.data.shuffle && engine() % 2 == 0;
+  p.data.balanced = p.data.shuffle && !p.train.class_weights.balanced && engine() % 2 == 0;
   p.augment.cutout = engine() % 2 == 0 ? count() : 0;
   p.augment.erase = p.augment.cutout > 0 ? 0 : fraction();
   p.augment.cutmix = p.batch.micro > 1 ? tiny() : 0;

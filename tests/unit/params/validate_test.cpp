@@ -99,6 +99,10 @@ TEST(Augmentations, ThatCannotBeTogetherAreRefused) {
             std::string::npos);
   EXPECT_NE(complaint({"train", "--augment.erase=0.5", "--augment.cutout=4"}).find("an image has one hole"),
             std::string::npos);
+  EXPECT_NE(complaint({"train", "--data.balanced=true", "--train.class_weights=balanced"})
+                .find("would each make up for rare classes"),
+            std::string::npos);
+  EXPECT_NE(complaint({"train", "--train.class_weights=1,-2"}).find("train.class_weights = 1,-2"), std::string::npos);
   EXPECT_NE(complaint({"train", "--data.balanced=true", "--data.shuffle=false"}).find("data.balanced = true draws"),
             std::string::npos);
 }

@@ -1,0 +1,152 @@
+/// The ranges of both policies, and shearing, moving and turning by whole pixels.
+#include "data/images/auto_augment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "data/images/colour_edits.h"
+
+namespace convoy {
+
+namespace {
+
+/// The magnitudes of an edit: from `first` (level 0) to `last`.
+struct Range {
+  double first = 0, last = 0;
+  bool has_sign = false;
+};
+
+Range range_of(AutoAugmentKind policy, EditKind kind, const ImageShape& image) {
+  const bool wide = policy == AutoAugmentKind::kTrivial;
+  switch (kind) {
+    case EditKind::kShearX:
+    case EditKind::kShearY:
+      return {.last = wide ? 0.99 : 0.3, .has_sign = true};
+    // RandAugment's were chosen for images of 331 pixels, where the largest is 150.
+    case EditKind::kTranslateX:
+      return {.last = wide ? 32 : 150.0 / 331.0 * static_cast<double>(image.w), .has_sign = true};
+    case EditKind::kTranslateY:
+      return {.last = wide ? 32 : 150.0 / 331.0 * static_cast<double>(image.h), .has_sign = true};
+    case EditKind::kRotate:
+      return {.last = wide ? 135.0 : 30.0, .has_sign = true};
+    case EditKind::kBrightness:
+    case EditKind::kSaturation:
+    case EditKind::kContrast:
+    case EditKind::kSharpness:
+      return {.last = wide ? 0.99 : 0.9, .has_sign = true};
+    case EditKind::kPosterize:
+      return {.first = 8, .last = wide ? 2.0 : 4.0};
+    case EditKind::kSolarize:
+      return {.first = 255};
+    case EditKind::kIdentity:
+    case EditKind::kAutoContrast:
+    case EditKind::kEqualize:
+      break;
+  }
+  return {};
+}
+
+// torch.linspace's values: float32, from the nearer end, product and sum rounded once.
+double magnitude_at(const Range& range, std::int64_t level) {
+  const auto first = static_cast<float>(range.first), last = static_cast<float>(range.last);
+  const float step = (last - first) / static_cast<float>(kNumLevels - 1);
+  if (level < kNumLevels / 2) return std::fma(step, static_cast<float>(level), first);
+  return std::fma(-step, static_cast<float>(kNumLevels - 1 - level), last);
+}
+
+/// Where pixel (x, y) of what comes out is read: column = columns[0] x + columns[1] y + columns[2], row likewise.
+struct Motion {
+  std::array<double, 3> columns = {1, 0, 0}, rows = {0, 1, 0};
+};
+
+Motion motion_of(const ImageEdit& edit, const ImageShape& shape) {
+  const double m = edit.magnitude;
+  if (edit.kind == EditKind::kShearX) return {.columns = {1, m, 0}};
+  if (edit.kind == EditKind::kShearY) return {.rows = {m, 1, 0}};
+  if (edit.kind == EditKind::kTranslateX) return {.columns = {1, 0, -std::trunc(m)}};
+  if (edit.kind == EditKind::kTranslateY) return {.rows = {0, 1, -std::trunc(m)}};
+  // About the centre, of rows that count downwards.
+  const double angle = -m * std::numbers::pi / 180, c = std::cos(angle), s = std::sin(angle);
+  const double x = static_cast<double>(shape.w) / 2, y = static_cast<double>(shape.h) / 2;
+  return {.columns = {c, s, -c * x - s * y + x}, .rows = {-s, c, s * x - c * y + y}};
+}
+
+std::int64_t fixed(double value) {
+  return static_cast<std::int64_t>(std::floor(value * 65536 + 0.5));
+}
+
+// The pixel that holds the place where the middle of (x, y) comes from, black where there is none. In 65536ths, added
+// from row to row and from column to column, as Pillow does for "nearest" (Geometry.c): part of the result.
+void move(const Motion& motion, const ImageShape& shape, const std::uint8_t* in, std::uint8_t* out) {
+  const auto& [a, b] = motion;
+  std::int64_t first_column = fixed(a[2] + a[0] * 0.5 + a[1] * 0.5), first_row = fixed(b[2] + b[0] * 0.5 + b[1] * 0.5);
+  const std::int64_t right_column = fixed(a[0]), right_row = fixed(b[0]);
+  for (std::int64_t y = 0; y < shape.h; ++y, first_column += fixed(a[1]), first_row += fixed(b[1])) {
+    std::int64_t column = first_column, row = first_row;
+    for (std::int64_t x = 0; x < shape.w; ++x, column += right_column, row += right_row, out += shape.c) {
+      const std::int64_t from_x = column >> 16, from_y = row >> 16;
+      const bool inside = from_x >= 0 && from_x < shape.w && from_y >= 0 && from_y < shape.h;
+      if (inside)
+        std::copy_n(in + (from_y * shape.w + from_x) * shape.c, shape.c, out);
+      else
+        std::fill_n(out, shape.c, std::uint8_t{0});
+    }
+  }
+}
+
+}  // namespace
+
+ImageEdit edit_at(AutoAugmentKind policy, EditKind kind, std::int64_t level, bool negative, const ImageShape& image) {
+  const Range range = range_of(policy, kind, image);
+  const double magnitude = magnitude_at(range, level);
+  if (kind == EditKind::kPosterize)
+    return {kind, 8 - std::rint((8 - range.last) * static_cast<double>(level) / (kNumLevels - 1))};
+  return {kind, range.has_sign && negative ? -magnitude : magnitude};
+}
+
+std::vector<ImageEdit> draw_edits(const AutoAugmentSpec& spec, const ImageShape& image, const RandomKey& key) {
+  if (spec.policy == AutoAugmentKind::kNone) return {};
+  const bool trivial = spec.policy == AutoAugmentKind::kTrivial;
+  std::vector<ImageEdit> edits(static_cast<std::size_t>(trivial ? 1 : spec.num_edits));
+  for (std::uint64_t i = 0; i < edits.size(); ++i) {
+    const auto kind = static_cast<EditKind>(random_below(key, 3 * i, kNumEdits));
+    const auto level = trivial ? static_cast<std::int64_t>(random_below(key, 3 * i + 1, kNumLevels)) : spec.level;
+    edits[i] = edit_at(spec.policy, kind, level, random_below(key, 3 * i + 2, 2) == 1, image);
+  }
+  return edits;
+}
+
+void ImageEditor::apply(const ImageEdit& edit, const ImageShape& shape, std::uint8_t* pixels) {
+  const colour_edits::Pixels image{pixels, shape};
+  const double m = edit.magnitude;
+  switch (edit.kind) {
+    case EditKind::kIdentity:
+      return;
+    case EditKind::kBrightness:
+      return colour_edits::brightness(image, 1 + m);
+    case EditKind::kSaturation:
+      return colour_edits::saturation(image, 1 + m);
+    case EditKind::kContrast:
+      return colour_edits::contrast(image, 1 + m);
+    case EditKind::kSharpness:
+      return colour_edits::sharpness(image, 1 + m, memory_);
+    case EditKind::kPosterize:
+      return colour_edits::posterize(image, static_cast<int>(m));
+    case EditKind::kSolarize:
+      return colour_edits::solarize(image, m);
+    case EditKind::kAutoContrast:
+      return colour_edits::stretch_contrast(image);
+    case EditKind::kEqualize:
+      return colour_edits::equalize(image);
+    case EditKind::kShearX:
+    case EditKind::kShearY:
+    case EditKind::kTranslateX:
+    case EditKind::kTranslateY:
+    case EditKind::kRotate:
+      memory_.assign(pixels, pixels + shape.count());
+      return move(motion_of(edit, shape), shape, memory_.data(), pixels);
+  }
+}
+
+}  // namespace convoy
