@@ -244,10 +244,10 @@ TEST_F(Layout, CutMixErasingAndBalancedSamplingGiveTheSameBitsOnEveryGrid) {
 }
 
 TEST_F(Layout, PoliciesOfEditsAndClassWeightsGiveTheSameBitsOnEveryGrid) {
-  const std::vector<std::string> all = {"--augment.policy=randaugment", "--train.class_weights=balanced"};
+  const std::vector<std::string> all = {"--augment.policy=randaugment", "--train.class_weights=1, 2, 0.5, 3"};
   expect_same_bits_everywhere(all);
   for (const std::string other : {"--augment.policy=trivialaugment", "--augment.policy=none",
-                                  "--augment.policy_magnitude=20", "--train.class_weights="}) {
+                                  "--augment.policy_magnitude=20", "--train.class_weights=balanced"}) {
     features_ = all;
     features_.push_back(other);
     train(other, {1, 1}, 6);
