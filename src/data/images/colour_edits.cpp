@@ -54,7 +54,7 @@ std::uint8_t rounded_mean_luma(const Pixels& image) {
   } else {
     sum = std::accumulate(image.data, image.data + num_pixels, std::int64_t{0});
   }
-  return static_cast<std::uint8_t>(static_cast<double>(sum) / static_cast<double>(num_pixels) + 0.5);
+  return static_cast<std::uint8_t>((2 * sum + num_pixels) / (2 * num_pixels));
 }
 
 std::uint8_t same(int v) {
