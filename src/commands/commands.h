@@ -12,6 +12,8 @@ ExitStatus evaluate(const Request& request, mpi::Session& session);
 ExitStatus predict(const Request& request, mpi::Session& session);
 ExitStatus import(const Request& request, mpi::Session& session);
 ExitStatus export_weights(const Request& request, mpi::Session& session);
+ExitStatus replay(const Request& request, mpi::Session& session);
+ExitStatus compare(const Request& request, mpi::Session& session);
 ExitStatus sweep(const Request& request, mpi::Session& session);
 ExitStatus plan(const Request& request, mpi::Session& session);
 ExitStatus info(const Request& request, mpi::Session& session);

@@ -1,5 +1,5 @@
-/// convoy info, convoy check, convoy export: what files hold, whether they are whole, weights for other programs. Rank
-/// 0 works.
+/// convoy info, convoy check, convoy compare, convoy export: what files hold, whether they are whole, where two differ,
+/// weights for other programs. Rank 0 works.
 #include <cstdio>
 #include <functional>
 
@@ -9,6 +9,7 @@
 #include "convoy/base/log.h"
 #include "convoy/inference/inference.h"
 #include "convoy/io/inspect.h"
+#include "convoy/run/compare.h"
 
 #include "commands/commands.h"
 
@@ -54,6 +55,15 @@ ExitStatus check(const Request& request, mpi::Session& session) {
     }
     return is_whole;
   });
+}
+
+ExitStatus compare(const Request& request, mpi::Session& session) {
+  if (request.arguments.size() != 2)
+    refuse("convoy compare needs two run directories or two files of weights, as in convoy compare runs/a runs/b");
+  if (session.world().rank() != 0) return ExitStatus::kDone;
+  const Comparison comparison = convoy::compare(request.arguments[0], request.arguments[1]);
+  fmt::print("{}", comparison.text);
+  return comparison.equal ? ExitStatus::kDone : ExitStatus::kFailed;
 }
 
 ExitStatus export_weights(const Request& request, mpi::Session& session) {

@@ -1,4 +1,4 @@
-/// convoy train, plan, sweep, evaluate and predict: on the grid of all ranks, sweep on those of each row.
+/// convoy train, plan, sweep, replay, evaluate and predict: on the grid of all ranks, sweep on those of each row.
 #include <algorithm>
 #include <memory>
 
@@ -7,6 +7,7 @@
 #include "convoy/comm/topology.h"
 #include "convoy/inference/inference.h"
 #include "convoy/params/parameters.h"
+#include "convoy/run/replay.h"
 #include "convoy/run/trainer.h"
 #include "convoy/sweep/sweep.h"
 
@@ -83,6 +84,10 @@ ExitStatus plan(const Request& request, mpi::Session& session) {
 ExitStatus sweep(const Request& request, mpi::Session& session) {
   catch_stop_signals(/*says_so=*/session.world().rank() == 0);
   return convoy::sweep(request.params, session.world(), make_backend);
+}
+
+ExitStatus replay(const Request& request, mpi::Session& session) {
+  return convoy::replay(request.params, session.world(), *make_backend(request.params, session.world()));
 }
 
 ExitStatus evaluate(const Request& request, mpi::Session& session) {

@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "convoy/base/error.h"
+#include "convoy/base/fingerprint.h"
+#include "convoy/base/random.h"
 #include "convoy/base/version.h"
 #include "convoy/io/atomic_file.h"
 
@@ -348,6 +350,12 @@ std::string counter_name(const std::string& tensor_name) {
   constexpr std::string_view kMean = "running_mean";
   if (!tensor_name.ends_with(kMean)) return "";
   return tensor_name.substr(0, tensor_name.size() - kMean.size()) + "num_batches_tracked";
+}
+
+std::uint64_t fingerprint(const std::vector<NamedTensor>& tensors) {
+  std::uint64_t sum = 0;
+  for (const NamedTensor& tensor : tensors) sum += fingerprint_part(hash_name(tensor.name), {.values = tensor.values});
+  return sum;
 }
 
 std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint) {

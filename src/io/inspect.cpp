@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "convoy/base/error.h"
+#include "convoy/base/fingerprint.h"
 #include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
@@ -212,7 +213,7 @@ std::string describe_checkpoint(const std::string& path) {
       line("best top-1", best_text(state)) + line("seed", fmt::format("{}", state.seed)) +
       line("trained on", content_text(state.train_hash, checkpoint.metadata.kind())) +
       line("written by", checkpoint.written_by.empty() ? "not known" : checkpoint.written_by) +
-      describe_model(checkpoint.model);
+      describe_model(checkpoint.model) + line("fingerprint", fingerprint_text(fingerprint(checkpoint.model)));
   const auto all = [](const NamedTensor&) { return true; };
   for (const auto& [slot, tensors] : checkpoint.optimizer) text += line(slot, total(tensors, all));
   if (!checkpoint.ema.empty()) text += line("ema", total(checkpoint.ema, all));

@@ -1,10 +1,12 @@
 /// Parameters between file and device, and where training starts.
 #include "convoy/model/parameter.h"
 
+#include <algorithm>
 #include <cassert>
 #include <functional>
 #include <numeric>
 
+#include "convoy/base/fingerprint.h"
 #include "convoy/base/random.h"
 
 namespace convoy {
@@ -38,6 +40,25 @@ void to_file_order(const ParameterSpec& spec, std::span<const float> device, std
 void to_device_order(const ParameterSpec& spec, std::span<const float> file, std::span<float> device) {
   assert(std::ssize(device) == spec.count() && std::ssize(file) == spec.count());
   for_each_value(spec, [&](std::int64_t f, std::int64_t d) { device[d] = file[f]; });
+}
+
+// Channels lie one after the other on the device, an image's area apart in files.
+std::uint64_t fingerprint_part(const ParameterSpec& spec, std::int64_t first, std::span<const float> device) {
+  assert(first >= 0 && first + std::ssize(device) <= spec.count());
+  const std::uint64_t name = hash_name(spec.name);
+  if (spec.file_order == FileOrder::kAsOnDevice)
+    return convoy::fingerprint_part(name, {.values = device, .first = first});
+  const std::int64_t channels = spec.dims[1], area = spec.dims[2] * spec.dims[3];
+  std::uint64_t sum = 0;
+  while (!device.empty()) {
+    const std::int64_t pixel = first / channels, channel = first % channels;
+    const std::int64_t count = std::min(channels - channel, std::ssize(device));
+    const std::int64_t place = (pixel / area * channels + channel) * area + pixel % area;
+    sum += convoy::fingerprint_part(name, {.values = device.first(count), .first = place, .stride = area});
+    device = device.subspan(count);
+    first += count;
+  }
+  return sum;
 }
 
 std::vector<float> initial_values(const ParameterSpec& spec, const InitialSpec& initial) {

@@ -309,6 +309,10 @@ std::vector<Key> make_keys() {
        "records so many training steps, from this run's fourth step on (in a short run the last ones, never the "
        "first). Writes trace.json for ui.perfetto.dev, trace.svg, and a line that says why ranks were idle; 0: none"},
 
+      {"run.fingerprint_every", integer(&RunParams::fingerprint_every, {.min = 0, .max = kMaxSteps}), "steps",
+       "steps.csv gets a fingerprint of all parameters every so many steps: the same on every grid. convoy compare finds "
+       "the first that differs, convoy replay computes them again; 0: never"},
+
       {"plan.ranks", integers(&PlanParams::ranks, {.min = 1, .max = 1'000'000}), "ranks",
        "numbers of ranks: compares all layouts on each, and plans for the first; empty: plans for the ranks that it is "
        "started with, or, started alone, for one replica"},
@@ -323,6 +327,11 @@ std::vector<Key> make_keys() {
        "bandwidth of messages between them; 0: as measured"},
       {"plan.draw", path_or_empty(&PlanParams::draw, kPartial), "",
        "an .svg file for a picture of the planned step, a row per rank"},
+
+      {"replay.steps", step_range(&ReplayParams::steps, kMaxSteps), "steps",
+       "convoy replay computes these steps of the run in run.directory again, from its newest checkpoint before them, "
+       "and "
+       "compares each loss and fingerprint with steps.csv"},
 
       {"sweep.work", choice(&SweepParams::work), "",
        "what convoy sweep measures: train, steps on data.train; predict, forward passes over data.test"},

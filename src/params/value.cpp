@@ -229,6 +229,26 @@ Value rate_groups(const Field<std::vector<RateGroup>>& field, Range range) {
   return value;
 }
 
+Value step_range(const Field<StepRange>& field, std::int64_t max) {
+  const auto read = [=](const Given& given) {
+    if (given.value.empty()) return StepRange{};
+    const std::size_t dash = given.value.find('-', 1);  // a minus sign is none
+    const auto number = [&](std::string_view text) { return read_integer<std::int64_t>(given, trimmed(text), 1, max); };
+    const std::int64_t first = number(std::string_view(given.value).substr(0, dash));
+    const StepRange range{.first = first,
+                          .last = dash == std::string::npos ? first : number(given.value.substr(dash + 1))};
+    if (range.last < range.first) refuse_value(given, "ends before it begins");
+    return range;
+  };
+  const auto write = [](const StepRange& range) {
+    if (range.last == 0) return std::string();
+    return range.first == range.last ? fmt::format("{}", range.first) : fmt::format("{}-{}", range.first, range.last);
+  };
+  Value value = value_of(field, "steps", fmt::format("FIRST-LAST, or one step, each 1 to {}", max), read, write);
+  value.may_be_empty = true;
+  return value;
+}
+
 Value class_weights(const Field<ClassWeights>& field, Range range) {
   const auto read = [=](const Given& given) {
     ClassWeights weights{.balanced = lower_case(given.value) == "balanced"};

@@ -35,11 +35,12 @@ struct Value {
 
 /// Where Parameters has the section of that type.
 template <typename Section>
-inline constexpr auto kSection = std::get<Section Parameters::*>(std::tuple(
-    &Parameters::model, &Parameters::transformer, &Parameters::data, &Parameters::batch, &Parameters::grid,
-    &Parameters::schedule, &Parameters::memory, &Parameters::optimizer, &Parameters::lr, &Parameters::train,
-    &Parameters::augment, &Parameters::checkpoint, &Parameters::evaluate, &Parameters::predict, &Parameters::init,
-    &Parameters::run, &Parameters::plan, &Parameters::sweep, &Parameters::import, &Parameters::exporting));
+inline constexpr auto kSection = std::get<Section Parameters::*>(
+    std::tuple(&Parameters::model, &Parameters::transformer, &Parameters::data, &Parameters::batch, &Parameters::grid,
+               &Parameters::schedule, &Parameters::memory, &Parameters::optimizer, &Parameters::lr, &Parameters::train,
+               &Parameters::augment, &Parameters::checkpoint, &Parameters::evaluate, &Parameters::predict,
+               &Parameters::init, &Parameters::run, &Parameters::plan, &Parameters::replay, &Parameters::sweep,
+               &Parameters::import, &Parameters::exporting));
 
 /// A field of a section, as in &BatchParams::global.
 template <typename T>
@@ -85,6 +86,9 @@ Value texts(const Field<std::vector<std::string>>& field, const std::string& all
 
 /// "layer1.*: 0.1, fc.*: 10"; may be empty.
 Value rate_groups(const Field<std::vector<RateGroup>>& field, Range range);
+
+/// "100-120", or one step; may be empty.
+Value step_range(const Field<StepRange>& field, std::int64_t max);
 
 /// "balanced", or "1, 2.5, ..."; may be empty.
 Value class_weights(const Field<ClassWeights>& field, Range range);

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 
 #include "convoy/base/error.h"
@@ -30,12 +31,13 @@ FoundFile find_on_root(const mpi::Communicator& world, const std::function<Found
   return found;
 }
 
-FoundFile find_newest(const std::string& directory) {
+FoundFile find_newest(const std::string& directory, std::int64_t below = std::numeric_limits<std::int64_t>::max()) {
   std::int64_t num_skipped = 0;
-  auto found = io::find_newest_checkpoint(directory, [&](const std::string& path, const std::string& reason) {
+  const auto warn = [&](const std::string& path, const std::string& reason) {
     log_warning(fmt::format("{} is skipped: {}", path, reason));
     ++num_skipped;
-  });
+  };
+  auto found = io::find_newest_checkpoint(directory, warn, below);
   if (found) return {.path = found->path, .bytes = std::move(found->bytes)};
   if (num_skipped > 0)
     fail(
@@ -248,11 +250,10 @@ void begin_from_weights(const Parameters& params, const io::DatasetInfo& data, R
                             match.matching.size(), match.differences()));
 }
 
-}  // namespace
-
-std::optional<Resumed> start_parameters(const Parameters& params, const RunData& data, RankRuntime& runtime) {
+// No file: where training begins.
+std::optional<Resumed> start_from(FoundFile found, const Parameters& params, const RunData& data,
+                                  RankRuntime& runtime) {
   const mpi::Communicator& world = runtime.grid().world();
-  FoundFile found = find_on_root(world, [&] { return find_start(params); });
   if (!found.path.empty()) {
     const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
     found.bytes = std::vector<std::byte>();  // as many as the tensors: not beside the arenas that these are copied to
@@ -268,6 +269,7 @@ std::optional<Resumed> start_parameters(const Parameters& params, const RunData&
     });
     forget_best_of_other_data(params, data, checkpoint, world, resumed);
     restore_checkpoint(checkpoint, found.path, runtime);
+    runtime.loss_scale().restore({.scale = resumed.state.loss_scale, .good_steps = resumed.state.loss_scale_steps});
     return resumed;
   }
   if (params.init.weights == "random") {
@@ -276,6 +278,26 @@ std::optional<Resumed> start_parameters(const Parameters& params, const RunData&
   }
   begin_from_weights(params, data.train.info(), runtime);
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Resumed> start_parameters(const Parameters& params, const RunData& data, RankRuntime& runtime) {
+  return start_from(find_on_root(runtime.grid().world(), [&] { return find_start(params); }), params, data, runtime);
+}
+
+std::optional<Resumed> start_before(const Parameters& params, const RunData& data, std::int64_t step,
+                                    RankRuntime& runtime) {
+  FoundFile found = find_on_root(runtime.grid().world(), [&] {
+    FoundFile newest = find_newest(checkpoint_directory(params), step);
+    return newest.path.empty() && names_file(params.checkpoint.resume) ? read_resumed(params.checkpoint.resume)
+                                                                       : newest;
+  });
+  auto resumed = start_from(std::move(found), params, data, runtime);
+  if (resumed && resumed->state.step >= step)
+    refuse("{} began at step {}, from {}: it has no step {}", params.run.directory, resumed->state.step + 1,
+           resumed->path, step);
+  return resumed;
 }
 
 std::int64_t threads_that_compute(const Parameters& params, const RankRuntime& runtime) {

@@ -32,6 +32,11 @@ struct Resumed {
 /// measured on other data than now, the resumed state has none.
 std::optional<Resumed> start_parameters(const Parameters& params, const RunData& data, RankRuntime& runtime);
 
+/// The same where this run was before step `step`: from its newest checkpoint of an earlier one, or from where the run
+/// began. Throws RequestError where that is not before `step`.
+std::optional<Resumed> start_before(const Parameters& params, const RunData& data, std::int64_t step,
+                                    RankRuntime& runtime);
+
 /// As TrainingState::threads has it. All ranks of the world.
 std::int64_t threads_that_compute(const Parameters& params, const RankRuntime& runtime);
 

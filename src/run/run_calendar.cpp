@@ -32,4 +32,9 @@ bool RunCalendar::checkpoint_is_due(std::int64_t step) const {
   return std::llround(k * period) == step || period < 1;
 }
 
+bool RunCalendar::fingerprint_is_due(std::int64_t step) const {
+  const std::int64_t every = params_.run.fingerprint_every;
+  return every > 0 && step % every == 0;
+}
+
 }  // namespace convoy

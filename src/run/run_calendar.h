@@ -23,6 +23,7 @@ class RunCalendar {
   /// Where a row is due: whether it has a measurement.
   bool evaluation_is_due(std::int64_t step) const;
   bool checkpoint_is_due(std::int64_t step) const;
+  bool fingerprint_is_due(std::int64_t step) const;
 
  private:
   const Parameters& params_;

@@ -57,26 +57,4 @@ StepCount count_steps(const Parameters& params, const io::DatasetInfo& data) {
   return steps;
 }
 
-std::vector<float> class_weights(const Parameters& params, const io::DatasetInfo& data) {
-  const ClassWeights& asked = params.train.class_weights;
-  if (!asked.balanced && asked.factors.empty()) return {};
-  const std::size_t num_classes = data.class_names.size();
-  if (!asked.balanced && asked.factors.size() != num_classes)
-    refuse("train.class_weights has {} numbers, and data.train {} classes. Give one for each class.",
-           asked.factors.size(), num_classes);
-  std::vector<double> factors = asked.factors;
-  double sum = 0;
-  for (std::size_t c = 0; c < num_classes; ++c) {
-    const auto count = static_cast<double>(data.class_counts[c]);
-    if (asked.balanced) factors.push_back(count > 0 ? 1 / count : 0);
-    sum += factors[c] * count;
-  }
-  if (sum == 0)
-    refuse("train.class_weights is 0 for every class that data.train has samples of. Give one of them more.");
-  std::vector<float> weights(num_classes);
-  for (std::size_t c = 0; c < num_classes; ++c)
-    weights[c] = static_cast<float>(factors[c] * static_cast<double>(data.num_samples) / sum);
-  return weights;
-}
-
 }  // namespace convoy

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"
@@ -32,11 +31,5 @@ struct StepCount {
 
 /// Throws RequestError where the data have no whole step.
 StepCount count_steps(const Parameters& params, const io::DatasetInfo& data);
-
-/// How much a sample of each class counts in the training loss, 1 on average over the data, so that neither the loss
-/// nor the learning rate needs another scale; empty where train.class_weights is. A mean over each batch's weights, as
-/// PyTorch has it, would depend on how samples are spread over micro-batches. Throws RequestError where the weights are
-/// not those of the data's classes.
-std::vector<float> class_weights(const Parameters& params, const io::DatasetInfo& data);
 
 }  // namespace convoy

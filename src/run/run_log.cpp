@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/fingerprint.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 
@@ -22,6 +23,7 @@ constexpr const char* kEpochHeader =
     "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,samples_per_second,data_wait_percent,"
     "seconds,val_loss,val_top1,evaluation_seconds,save_seconds";
 constexpr const char* kStepHeader = "step,loss,lr";
+constexpr const char* kFingerprintColumn = ",fingerprint";  // the last of them, as older tables end before it
 constexpr const char* kTestHeader = "step,samples,loss,top1";
 constexpr const char* kTestFile = "/test.csv";
 
@@ -166,7 +168,8 @@ RunLog::RunLog(const std::string& directory, const Keep& keep, const std::vector
       objectives_(objectives),
       epochs_(open(directory + "/log.csv", {.header = epoch_header(objectives), .step_column = 1}, keep.epochs,
                    keep.expected_epochs)),
-      steps_(open(directory + "/steps.csv", {.header = kStepHeader + objective_names(objectives), .step_column = 0},
+      steps_(open(directory + "/steps.csv",
+                  {.header = kStepHeader + objective_names(objectives) + kFingerprintColumn, .step_column = 0},
                   keep.steps, keep.expected_steps)) {
   std::error_code absent;
   std::filesystem::remove(directory + kTestFile, absent);  // of an earlier end of this run, which now goes on
@@ -197,9 +200,10 @@ void RunLog::write_through(const Table& table) {
   check(table, fsync(fileno(table.file.get())) == 0);
 }
 
-void RunLog::add_step(std::int64_t step, const StepMetrics& metrics, double lr, double now) {
-  check(steps_, std::fprintf(steps_.file.get(), "%lld,%.17g,%.17g%s\n", static_cast<long long>(step),
-                             metrics.mean_loss(), lr, objective_fields(objectives_, metrics).c_str()) > 0);
+void RunLog::add_step(const StepRow& row, double now) {
+  check(steps_, std::fprintf(steps_.file.get(), "%lld,%.17g,%.17g%s,%s\n", static_cast<long long>(row.step),
+                             row.metrics.mean_loss(), row.lr, objective_fields(objectives_, row.metrics).c_str(),
+                             row.fingerprint ? fingerprint_text(*row.fingerprint).c_str() : "") > 0);
   if (first_waiting_seconds_ == 0) first_waiting_seconds_ = now;
   if (now - first_waiting_seconds_ >= kMaxWaitSeconds) write_rows();
 }

@@ -37,6 +37,13 @@ struct KeptRows {
 KeptRows keep_rows(const std::string& path, std::string_view text, const TableColumns& columns, std::int64_t last_step,
                    const ExpectedRows& expected);
 
+struct StepRow {
+  std::int64_t step = 0;
+  StepMetrics metrics;
+  double lr = 0;
+  std::optional<std::uint64_t> fingerprint;  ///< not of every step (run.fingerprint_every)
+};
+
 struct EpochRow {
   std::int64_t epoch = 0, step = 0, samples = 0;
   StepMetrics train;
@@ -73,7 +80,7 @@ class RunLog {
   const std::vector<std::string>& losses() const { return losses_; }
 
   /// The row is in the file once rows have waited for kMaxWaitSeconds. `now` is now_seconds().
-  void add_step(std::int64_t step, const StepMetrics& metrics, double lr, double now);
+  void add_step(const StepRow& row, double now);
   void add_epoch(const EpochRow& row);
   /// Writes test.csv: one row, of the last such result.
   void write_test(const TestResult& result) const;

@@ -52,17 +52,19 @@ RunLog::Keep RunRecord::rows_before(const io::TrainingState& start) const {
   return keep;
 }
 
-void RunRecord::add_step(std::int64_t step, const StepMetrics& metrics, double lr) {
+void RunRecord::add_step(const StepRow& row) {
+  const std::int64_t step = row.step;
+  const StepMetrics& metrics = row.metrics;
   loss_range_.add(step, metrics.mean_loss());
   if (!std::isfinite(metrics.mean_loss()))
     fail(
         "the loss of step {} is not a finite number (learning rate {:.6g}); it has been out of its range (below "
         "{:.3g}) since step {}. {}",
-        step, lr, loss_range_.limit(), loss_range_.left_step(),
+        step, row.lr, loss_range_.limit(), loss_range_.left_step(),
         describe_way_back(checkpoint_directory(spec_.params), loss_range_.left_step()));
   if ((step - 1) % spec_.steps.an_epoch == 0) epoch_ = {};
   epoch_ += metrics;
-  log_.add_step(step, metrics, lr, now_seconds());
+  log_.add_step(row, now_seconds());
   if (step % spec_.steps.an_epoch == 0) log_.write_rows();  // a long evaluation may follow
   if (!progress_line_.is_due()) return;
   const double step_seconds = clock_.recent_seconds();

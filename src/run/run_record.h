@@ -45,7 +45,7 @@ class RunRecord {
 
   void say(const std::string& text) { progress_line_.line(text); }
   /// Throws Error where the loss is not a finite number any more; the message says how to continue.
-  void add_step(std::int64_t step, const StepMetrics& metrics, double lr);
+  void add_step(const StepRow& row);
   /// At an epoch's end, or within one at the run's; `measured` where that was due. `wait_seconds`: what the slowest
   /// loader waited in it.
   void add_epoch(std::int64_t step, const std::optional<StepMetrics>& measured, double lr, double wait_seconds);

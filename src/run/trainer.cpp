@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -21,11 +22,13 @@
 #include "calibrate/calibration.h"
 #include "calibrate/run_layout.h"
 #include "checkpoint/checkpointing.h"
+#include "checkpoint/model_fingerprint.h"
 #include "evaluation/evaluation.h"
 #include "plan/planner.h"
 #include "plan/share_engines.h"
 #include "run/divergence.h"
 #include "run/memory_report.h"
+#include "run/recorded_run.h"
 #include "run/report.h"
 #include "run/restart.h"
 #include "run/run_calendar.h"
@@ -33,6 +36,7 @@
 #include "run/run_lock.h"
 #include "run/run_record.h"
 #include "run/stop_request.h"
+#include "run/training_spec.h"
 #include "step/step_clock.h"
 #include "step/step_trace.h"
 #include "update/learning_rate.h"
@@ -40,14 +44,6 @@
 namespace convoy {
 
 namespace {
-
-RuntimeSpec runtime_spec(const Parameters& params, const RunData& data, const RunLayout& layout, bool on_gpu) {
-  RuntimeSpec spec = runtime_spec(params, data.metadata);
-  spec.class_weights = class_weights(params, data.train.info());
-  spec.machine = layout.machine;
-  spec.on_gpu = on_gpu;
-  return spec;
-}
 
 class Trainer {
  public:
@@ -92,8 +88,9 @@ class Trainer {
   io::TrainingState state_;
   bool resumed_ = false;  ///< from a checkpoint
   std::int64_t saved_step_ = -1;
-  std::int64_t collected_step_ = 0;  ///< rank 0: metrics are recorded up to here
-  double epoch_wait_seconds_ = 0;    ///< of the loader, when the epoch began
+  std::int64_t collected_step_ = 0;                     ///< rank 0: metrics are recorded up to here
+  std::map<std::int64_t, std::uint64_t> fingerprints_;  ///< rank 0: by step, until they are recorded
+  double epoch_wait_seconds_ = 0;                       ///< of the loader, when the epoch began
   StepClock clock_;
   std::optional<StepTrace> trace_;                                                       ///< until it is written
   std::optional<RunLock> lock_;                                                          ///< rank 0
@@ -110,7 +107,8 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
       steps_(count_steps(params, data_.train.info())),
       calendar_(params, steps_),
       sampler_(training_sampler(data_.train, params)),
-      runtime_(runtime_spec(params, data_, layout, !backend.device().is_host()), grid, backend),
+      runtime_(training_spec(params, data_.metadata, data_.train.info(), layout, !backend.device().is_host()), grid,
+               backend),
       path_(make_sample_path({.samples = data_.train,
                               .metadata = data_.metadata,
                               .params = params,
@@ -162,7 +160,6 @@ void Trainer::begin() {
   resumed_ = resumed.has_value();
   if (resumed) {
     state_ = resumed->state;
-    runtime_.loss_scale().restore({.scale = state_.loss_scale, .good_steps = state_.loss_scale_steps});
     keeper_.trust(resumed->path);
     if (resumed->path == current_checkpoint()) saved_step_ = state_.step;
   }
@@ -210,6 +207,10 @@ void Trainer::open_run_directory(const std::string& resumed_from) {
                                 .first_row = first_row(resumed_from)},
                   state_, clock_);
   record_->say(fmt::format("convoy {}", version()));
+  add_start(params_.run.directory, {.step = state_.step,
+                                    .version = version(),
+                                    .grid = fmt::format("{} x {}", grid_.num_replicas(), grid_.num_stages()),
+                                    .machine = fmt::format("{}; {}", hosts_, runtime_.device().description())});
   if (!layout_.reason.empty()) record_->say(layout_.reason);
   record_->say(describe_run(
       params_, runtime_.plan(), data_.train.info(),
@@ -250,6 +251,10 @@ void Trainer::step(Loader& loader) {
   metrics_.post();
   ++state_.step;
   state_.samples += params_.batch.global;
+  if (calendar_.fingerprint_is_due(state_.step)) {
+    const std::uint64_t fingerprint = model_fingerprint(runtime_);
+    if (record_) fingerprints_[state_.step] = fingerprint;
+  }
   collect_until(state_.step - 1);  // the metrics of the step before have arrived during this one
   if (!trace_) return;
   trace_->end_step();
@@ -268,8 +273,13 @@ void Trainer::end_trace() {
 
 void Trainer::collect_until(std::int64_t step) {
   if (!record_) return;
-  for (; collected_step_ < step; ++collected_step_)
-    record_->add_step(collected_step_ + 1, metrics_.collect(), learning_rate(learning_rate_, collected_step_));
+  for (; collected_step_ < step; ++collected_step_) {
+    const auto fingerprint = fingerprints_.extract(collected_step_ + 1);
+    record_->add_step({.step = collected_step_ + 1,
+                       .metrics = metrics_.collect(),
+                       .lr = learning_rate(learning_rate_, collected_step_),
+                       .fingerprint = fingerprint ? std::optional(fingerprint.mapped()) : std::nullopt});
+  }
 }
 
 // False where a stop was requested before the measurement was done: the row is due again after the restart.

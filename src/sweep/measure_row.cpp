@@ -63,13 +63,9 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
   const io::ModelMetadata metadata = model_metadata(params, data.info());
   const RunLayout layout = choose_measured_layout(params, metadata, ranks, backend);
   const ProcessGrid grid(ranks, layout.stages);
-  RuntimeSpec spec = runtime_spec(params, metadata);
-  spec.machine = layout.machine;
-  spec.on_gpu = !backend.device().is_host();
-  spec.class_weights = class_weights(params, data.info());
   // 2. All that a training has
   const Resident before = memory_before_row();
-  RankRuntime runtime(spec, grid, backend);
+  RankRuntime runtime(training_spec(params, metadata, data.info(), layout, !backend.device().is_host()), grid, backend);
   initialise_parameters({.seed = params.train.seed}, runtime);
   const auto path = make_sample_path({.samples = data,
                                       .metadata = metadata,

@@ -178,8 +178,9 @@ void Sweep::say(const SweepRow& row, std::int64_t round, const RowMeasurement& m
   std::string text = measured.failure;
   if (text.empty()) {
     const double samples = static_cast<double>(row.params.batch.global) / measured.step_seconds;
-    text = fmt::format("{:.1f} {}s/s, step {:.4g} ms", samples, head_.sample, 1e3 * measured.step_seconds);
-    if (measured.predicted_seconds > 0) text += fmt::format(", predicted {:.4g} ms", 1e3 * measured.predicted_seconds);
+    text = fmt::format("{:.1f} {}s/s, step {} ms", samples, head_.sample, milliseconds(measured.step_seconds));
+    if (measured.predicted_seconds > 0)
+      text += fmt::format(", predicted {} ms", milliseconds(measured.predicted_seconds));
     text += fmt::format(", memory of a rank at most {}", human_bytes(measured.max_memory_bytes));
   }
   fmt::print("round {} of {}, row {} of {} ({}): {}\n", round, params_.sweep.rounds, row.number, table_.rows.size(),

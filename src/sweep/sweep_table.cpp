@@ -46,10 +46,10 @@ std::string memory_range(const RowMeasurement& m) {
 std::vector<std::string> markdown_cells(const SweepRow& row, const RowResult& result, SweepWork work) {
   const RowMeasurement& m = result.median;
   std::vector<std::string> cells = {
-      fmt::format("{:.1f}", samples_per_second(row, result)), fmt::format("{:.4g}", 1e3 * m.step_seconds),
-      fmt::format("{:.4g} to {:.4g}", 1e3 * result.min_step_seconds, 1e3 * result.max_step_seconds)};
+      fmt::format("{:.1f}", samples_per_second(row, result)), milliseconds(m.step_seconds),
+      fmt::format("{} to {}", milliseconds(result.min_step_seconds), milliseconds(result.max_step_seconds))};
   if (work == SweepWork::kTrain) {
-    cells.push_back(fmt::format("{:.4g}", 1e3 * m.predicted_seconds));
+    cells.push_back(milliseconds(m.predicted_seconds));
     cells.push_back(fmt::format("{:.2f}", m.predicted_seconds / m.step_seconds));
     for (const double share : {m.shares.busy, m.shares.bubble, m.shares.communication + m.shares.straggler})
       cells.push_back(percent(share));
@@ -92,6 +92,10 @@ std::string judge_predictions(const std::vector<RowResult>& results) {
 }
 
 }  // namespace
+
+std::string milliseconds(double seconds) {
+  return seconds < 1 ? fmt::format("{:.4g}", 1e3 * seconds) : fmt::format("{:.0f}", 1e3 * seconds);
+}
 
 double samples_per_second(const SweepRow& row, const RowResult& result) {
   return static_cast<double>(row.params.batch.global) / result.median.step_seconds;

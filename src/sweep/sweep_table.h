@@ -19,6 +19,9 @@ struct SweepHead {
   std::int64_t num_rounds = 0, num_steps = 0;
 };
 
+/// "81.25", "6523": milliseconds in four digits, or all that are before the point.
+std::string milliseconds(double seconds);
+
 /// Samples in a step over its time.
 double samples_per_second(const SweepRow& row, const RowResult& result);
 

@@ -94,7 +94,8 @@ std::vector<std::string> import_small_data(const std::string& folder, const Smal
           "--augment.crop_padding=2",
           "--augment.flip=on",
           "--run.device=cpu",
-          "--run.threads=1"};
+          "--run.threads=1",
+          "--run.fingerprint_every=3"};
 }
 
 void write_small_tables(const std::string& folder) {
@@ -122,7 +123,8 @@ std::vector<std::string> import_small_texts(const std::string& folder) {
           "--optimizer.lr=0.003",
           "--train.epochs=3",
           "--run.device=cpu",
-          "--run.threads=1"};
+          "--run.threads=1",
+          "--run.fingerprint_every=3"};
 }
 
 std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {

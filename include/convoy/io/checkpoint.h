@@ -122,6 +122,9 @@ struct Checkpoint {
   std::string written_by;  ///< "convoy 0.9.0 (git 7c1d976f12)". Decoding fills it; encoding writes this program's.
 };
 
+/// Of all values of these tensors, as convoy/base/fingerprint.h has it.
+std::uint64_t fingerprint(const std::vector<NamedTensor>& tensors);
+
 /// The file's bytes. The same content gives the same bytes (no times of day inside; tensors in the order of their
 /// names).
 std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint);

@@ -58,6 +58,10 @@ struct ParameterSpec {
 void to_file_order(const ParameterSpec& spec, std::span<const float> device, std::span<float> file);
 void to_device_order(const ParameterSpec& spec, std::span<const float> file, std::span<float> device);
 
+/// What values [first, first + device.size()) of a parameter, in device order, add to a fingerprint
+/// (convoy/base/fingerprint.h).
+std::uint64_t fingerprint_part(const ParameterSpec& spec, std::int64_t first, std::span<const float> device);
+
 /// Where training starts.
 struct InitialSpec {
   std::uint64_t seed = 0;

@@ -358,9 +358,22 @@ struct RunParams {
   DeviceKind device = DeviceKind::kAuto;
   std::string plans;  ///< the engines that a GPU's backend uses; empty: plans.txt in `directory`
   ReductionKind reduction = ReductionKind::kInvariant;
-  double bucket_mib = 4;   ///< gradients travel in buckets of about this size; never changes a bit
-  std::int64_t trace = 0;  ///< training steps to record; 0: none
+  double bucket_mib = 4;                 ///< gradients travel in buckets of about this size; never changes a bit
+  std::int64_t trace = 0;                ///< training steps to record; 0: none
+  std::int64_t fingerprint_every = 100;  ///< steps; 0: never
   bool operator==(const RunParams&) const = default;
+};
+
+/// Steps [first, last] of a run, counted from 1; 0 to 0: not said.
+struct StepRange {
+  std::int64_t first = 0, last = 0;
+
+  bool operator==(const StepRange&) const = default;
+};
+
+struct ReplayParams {
+  StepRange steps;
+  bool operator==(const ReplayParams&) const = default;
 };
 
 struct PlanParams {
@@ -437,6 +450,7 @@ struct Parameters {
   InitParams init;
   RunParams run;
   PlanParams plan;
+  ReplayParams replay;
   SweepParams sweep;
   ImportParams import;
   ExportParams exporting;  // "export" is a word of C++

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/base/fingerprint.h"
+#include "convoy/base/random.h"
 #include "convoy/model/network.h"
 
 namespace convoy {
@@ -41,6 +43,26 @@ TEST(Parameter, FileOrderIsOihwDeviceOrderIsOhwi) {
   std::vector<float> back(kConv.count());
   to_file_order(kConv, device, back);
   EXPECT_EQ(back, file);
+}
+
+// Of the file's order, whatever part of the device's it is made of.
+TEST(Parameter, FingerprintsOfSlicesOnTheDeviceAddUpToThatOfTheFile) {
+  ParameterSpec flat = kConv;
+  flat.file_order = FileOrder::kAsOnDevice;
+  for (const ParameterSpec& spec : {kConv, flat}) {
+    const std::vector<float> file = initial_values(spec, {.seed = 1});
+    std::vector<float> device(file.size());
+    to_device_order(spec, file, device);
+    const std::uint64_t want = fingerprint_part(hash_name(spec.name), {.values = file});
+    for (const std::int64_t size : {1, 2, 3, 7, 16, 60}) {
+      std::uint64_t sum = 0;
+      for (std::int64_t first = 0; first < spec.count(); first += size) {
+        const std::int64_t count = std::min(size, spec.count() - first);
+        sum += fingerprint_part(spec, first, {device.data() + first, static_cast<std::size_t>(count)});
+      }
+      EXPECT_EQ(sum, want) << size;
+    }
+  }
 }
 
 TEST(Parameter, InitialValuesDependOnSeedAndNameAlone) {

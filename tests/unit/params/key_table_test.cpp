@@ -55,6 +55,7 @@ TEST(KeyTable, SetsTheFieldItIsNamedAfter) {
                                                  : "";
     if (type == "integer" || type == "integers") value = "17";
     if (type == "number" || type == "numbers") value = "0.625";
+    if (type == "steps") value = "3-17";
     if (type == "weights") value = "balanced";
     if (type == "choice") value = key.value.allowed.substr(key.value.allowed.rfind(' ') + 1);
     key.value.read({.key = key.name, .value = value, .where = "test", .unit = ""}, read);

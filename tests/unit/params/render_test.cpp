@@ -91,6 +91,8 @@ Parameters random_parameters(std::mt19937_64& engine) {
                   .best = engine() % 2 == 0,
                   .resume = "runs/a.h5",
                   .allow_other_data = engine() % 2 == 0};
+  p.replay.steps = {.first = count(), .last = 0};
+  p.replay.steps.last = p.replay.steps.first + count();
   p.init = {.weights = "./w", .strict = engine() % 2 == 0, .zero_residual = engine() % 2 == 0};
   p.run = {.directory = "runs/long/" + std::string(100, 'x'),
            .threads = count(),

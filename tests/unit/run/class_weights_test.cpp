@@ -6,7 +6,7 @@
 
 #include "convoy/base/error.h"
 
-#include "run/run_data.h"
+#include "run/training_spec.h"
 
 namespace convoy {
 namespace {

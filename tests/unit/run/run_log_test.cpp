@@ -57,13 +57,13 @@ TEST_F(RunLogTest, EachObjectiveHasItsColumns) {
   row.val = both;
   {
     RunLog log(directory_.string(), {}, {"masked words", "next sentence"});
-    log.add_step(10, both, 0.25, 0);
+    log.add_step({.step = 10, .metrics = both, .lr = 0.25, .fingerprint = 0xabc}, 0);
     log.add_epoch(row);
     log.write_test({.step = 10, .checkpoint = "best.h5", .metrics = both});
   }
   EXPECT_EQ(text("steps.csv"),
-            "step,loss,lr,masked_words_loss,masked_words_top1,next_sentence_loss,next_sentence_top1\n"
-            "10,2.5,0.25,2,0.25,0.5,0.25\n");
+            "step,loss,lr,masked_words_loss,masked_words_top1,next_sentence_loss,next_sentence_top1,fingerprint\n"
+            "10,2.5,0.25,2,0.25,0.5,0.25,0000000000000abc\n");
   EXPECT_EQ(text("test.csv"),
             "step,samples,loss,top1,masked_words_loss,masked_words_top1,next_sentence_loss,next_sentence_top1\n"
             "10,4,2.5,0.25,2,0.25,0.5,0.25\n");
@@ -84,13 +84,13 @@ TEST_F(RunLogTest, DropsRowsBeyondTheCheckpoint) {
   {
     RunLog log(directory_.string(), {});
     for (std::int64_t step = 1; step <= 25; ++step)
-      log.add_step(step, metrics(1.0 / static_cast<double>(step), 0, 1), 0.1, 0);
+      log.add_step({.step = step, .metrics = metrics(1.0 / static_cast<double>(step), 0, 1), .lr = 0.1}, 0);
     log.add_epoch(epoch_row(1));
     log.add_epoch(epoch_row(2));
   }
   std::ofstream(directory_ / "steps.csv", std::ios::app) << "26,0.0";  // cut short by a crash
   RunLog log(directory_.string(), {.epochs = 13, .steps = 13});
-  log.add_step(14, metrics(0.5, 0, 1), 0.1, 0);
+  log.add_step({.step = 14, .metrics = metrics(0.5, 0, 1), .lr = 0.1}, 0);
   log.flush();
   const std::string steps = text("steps.csv");
   EXPECT_NE(steps.find("\n13,"), std::string::npos);
@@ -105,7 +105,7 @@ TEST_F(RunLogTest, DropsRowsBeyondTheCheckpoint) {
 TEST_F(RunLogTest, LossesKeepAllTheirDigits) {
   RunLog log(directory_.string(), {});
   const double loss = 0.1 + 0.2;  // 0.30000000000000004
-  log.add_step(1, metrics(loss, 0, 1), 0.1, 0);
+  log.add_step({.step = 1, .metrics = metrics(loss, 0, 1), .lr = 0.1}, 0);
   log.flush();
   EXPECT_NE(text("steps.csv").find("1,0.30000000000000004,"), std::string::npos);
 }
@@ -113,12 +113,13 @@ TEST_F(RunLogTest, LossesKeepAllTheirDigits) {
 TEST_F(RunLogTest, RowsAreInTheFileWithinSeconds) {
   RunLog log(directory_.string(), {});
   const double begin = 1000, late = begin + RunLog::kMaxWaitSeconds;
-  log.add_step(1, metrics(0.5, 0, 1), 0.25, begin);
-  log.add_step(2, metrics(0.5, 0, 1), 0.25, late - 0.01);
+  log.add_step({.step = 1, .metrics = metrics(0.5, 0, 1), .lr = 0.25}, begin);
+  log.add_step({.step = 2, .metrics = metrics(0.5, 0, 1), .lr = 0.25}, late - 0.01);
   EXPECT_EQ(text("steps.csv").find("\n1,"), std::string::npos) << "a call of the system for each row is too much";
-  log.add_step(3, metrics(0.5, 0, 1), 0.25, late);
-  EXPECT_NE(text("steps.csv").find("\n1,0.5,0.25\n2,0.5,0.25\n3,0.5,0.25\n"), std::string::npos) << text("steps.csv");
-  log.add_step(4, metrics(0.5, 0, 1), 0.25, late + 1);
+  log.add_step({.step = 3, .metrics = metrics(0.5, 0, 1), .lr = 0.25}, late);
+  EXPECT_NE(text("steps.csv").find("\n1,0.5,0.25,\n2,0.5,0.25,\n3,0.5,0.25,\n"), std::string::npos)
+      << text("steps.csv");
+  log.add_step({.step = 4, .metrics = metrics(0.5, 0, 1), .lr = 0.25}, late + 1);
   EXPECT_EQ(text("steps.csv").find("\n4,"), std::string::npos) << "its time starts again";
   log.write_rows();
   EXPECT_NE(text("steps.csv").find("\n4,"), std::string::npos);
@@ -129,8 +130,8 @@ TEST_F(RunLogTest, TellsWhichTablesHaveLostRows) {
       .epochs = 20, .steps = 2, .expected_epochs = {.last = 20, .every = 10}, .expected_steps = {.last = 2}};
   {
     RunLog log(directory_.string(), {});
-    log.add_step(1, metrics(0.5, 0, 1), 0.1, 0);
-    log.add_step(2, metrics(0.5, 0, 1), 0.1, 0);
+    log.add_step({.step = 1, .metrics = metrics(0.5, 0, 1), .lr = 0.1}, 0);
+    log.add_step({.step = 2, .metrics = metrics(0.5, 0, 1), .lr = 0.1}, 0);
     log.add_epoch(epoch_row(1));
     log.add_epoch(epoch_row(2));
   }

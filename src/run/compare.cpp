@@ -1,0 +1,187 @@
+/// First what was recorded step by step, then the checkpoints.
+#include "convoy/run/compare.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "convoy/base/error.h"
+#include "convoy/base/fingerprint.h"
+#include "convoy/io/atomic_file.h"
+#include "convoy/io/checkpoint.h"
+#include "convoy/io/safetensors.h"
+#include "convoy/params/parse.h"
+
+#include "checkpoint/weights_file.h"
+#include "run/compare_tensors.h"
+#include "run/recorded_run.h"
+
+namespace convoy {
+
+namespace {
+
+/// What a file holds, as far as two can be compared.
+struct Weights {
+  std::string path, written_by;
+  std::map<std::string, std::vector<io::NamedTensor>> groups;  ///< "model", "optimizer momentum", "moving average"
+};
+
+Weights read_weights(const std::string& path) {
+  const std::vector<std::byte> bytes = read_weights_file(path);
+  Weights weights{.path = path};
+  if (!io::is_checkpoint_file(path)) {
+    weights.groups["model"] = io::decode_safetensors(bytes, path).tensors;
+    return weights;
+  }
+  io::Checkpoint checkpoint = io::decode_checkpoint(bytes, path);
+  weights.written_by = checkpoint.written_by;
+  weights.groups["model"] = std::move(checkpoint.model);
+  for (auto& [slot, tensors] : checkpoint.optimizer) weights.groups["optimizer " + slot] = std::move(tensors);
+  if (!checkpoint.ema.empty()) weights.groups["moving average"] = std::move(checkpoint.ema);
+  return weights;
+}
+
+void add_line(Comparison& comparison, bool equal, const std::string& line) {
+  comparison.equal = comparison.equal && equal;
+  comparison.text += line + '\n';
+}
+
+void compare_weights(const Weights& a, const Weights& b, Comparison& comparison) {
+  const auto describe_file = [](const Weights& weights) {
+    return fmt::format("{}: fingerprint {}{}", weights.path,
+                       fingerprint_text(io::fingerprint(weights.groups.at("model"))),
+                       weights.written_by.empty() ? "" : ", written by " + weights.written_by);
+  };
+  add_line(comparison, true, describe_file(a));
+  add_line(comparison, true, describe_file(b));
+  for (const auto& [group, tensors] : a.groups) {
+    const auto other = b.groups.find(group);
+    if (other == b.groups.end()) {
+      add_line(comparison, false, fmt::format("  {}: only in the first", group));
+      continue;
+    }
+    const TensorsComparison difference = compare_tensors(tensors, other->second);
+    add_line(comparison, difference.equal(), fmt::format("  {}: {}", group, describe(difference)));
+    comparison.text.pop_back();  // the description has its newlines
+  }
+  for (const auto& [group, tensors] : b.groups)
+    if (!a.groups.contains(group)) add_line(comparison, false, fmt::format("  {}: only in the second", group));
+}
+
+/// What is recorded of a step under one name, by step.
+using Column = std::map<std::int64_t, std::string>;
+
+Column column_of(const std::vector<RecordedStep>& steps, std::string RecordedStep::*field) {
+  Column column;
+  for (const RecordedStep& step : steps)
+    if (!(step.*field).empty()) column[step.step] = step.*field;
+  return column;
+}
+
+void compare_columns(const char* what, const Column& a, const Column& b, Comparison& comparison) {
+  std::int64_t num_common = 0, last_equal = 0;
+  for (const auto& [step, value] : a) {
+    const auto other = b.find(step);
+    if (other == b.end()) continue;
+    ++num_common;
+    if (other->second != value) {
+      const std::string before = last_equal > 0 ? fmt::format("; they are equal up to step {}", last_equal) : "";
+      add_line(
+          comparison, false,
+          fmt::format("{}: the first to differ is of step {}: {} and {}{}", what, step, value, other->second, before));
+      return;
+    }
+    last_equal = step;
+  }
+  if (num_common == 0)
+    add_line(comparison, true, fmt::format("{}: no step has one in both", what));
+  else
+    add_line(comparison, true, fmt::format("{}: equal in all {} steps that both have", what, num_common));
+}
+
+std::string checkpoints_of(const std::string& run) {
+  return run + "/checkpoints";
+}
+
+bool is_run(const std::string& path) {
+  return std::filesystem::exists(path + "/steps.csv") || std::filesystem::is_directory(checkpoints_of(path));
+}
+
+// Steps of the checkpoints that both have.
+std::vector<std::int64_t> common_checkpoints(const std::string& a, const std::string& b,
+                                             const std::vector<RecordedStep>& steps) {
+  std::vector<std::int64_t> common;
+  for (const RecordedStep& step : steps)
+    if (std::filesystem::exists(io::checkpoint_path(checkpoints_of(a), step.step)) &&
+        std::filesystem::exists(io::checkpoint_path(checkpoints_of(b), step.step)))
+      common.push_back(step.step);
+  return common;
+}
+
+void describe_run(const std::string& run, Comparison& comparison) {
+  const std::vector<RunStart> starts = read_starts(run);
+  const std::string started = starts.empty()
+                                  ? "not known where and by which version"
+                                  : fmt::format("convoy {}, {} (replicas x stages) on {}", starts.back().version,
+                                                starts.back().grid, starts.back().machine);
+  const std::string several = starts.size() > 1 ? fmt::format("; started {} times, last", starts.size()) : "";
+  add_line(comparison, true, fmt::format("{}{}: {}", run, several, started));
+}
+
+// They explain a difference; they are none.
+void compare_parameters(const std::string& a, const std::string& b, Comparison& comparison) {
+  const auto read = [](const std::string& run) {
+    const std::string path = run + "/params.cfg";
+    const auto text = io::read_text(path);
+    return text ? std::optional(parse_parameters(*text, path)) : std::nullopt;
+  };
+  const auto of_a = read(a), of_b = read(b);
+  if (!of_a || !of_b) return;
+  std::string text;
+  for (const KeyChange& change : changed_keys(*of_a, *of_b))
+    if (change.key != "run.directory")
+      text += fmt::format("{}{} = {} and {}", text.empty() ? "" : "; ", change.key, change.before, change.after);
+  add_line(comparison, true, text.empty() ? "parameters: equal" : "parameters that differ: " + text);
+}
+
+Comparison compare_runs(const std::string& a, const std::string& b) {
+  Comparison comparison{.equal = true};
+  describe_run(a, comparison);
+  describe_run(b, comparison);
+  compare_parameters(a, b, comparison);
+  const auto steps_a = read_steps(a), steps_b = read_steps(b);
+  const Column losses_a = column_of(steps_a, &RecordedStep::loss), losses_b = column_of(steps_b, &RecordedStep::loss);
+  const bool has_common =
+      std::any_of(losses_a.begin(), losses_a.end(), [&](const auto& row) { return losses_b.contains(row.first); });
+  if (!has_common) refuse("{} and {} have no step in common: there is nothing to compare", a, b);
+  compare_columns("losses", losses_a, losses_b, comparison);
+  compare_columns("fingerprints", column_of(steps_a, &RecordedStep::fingerprint),
+                  column_of(steps_b, &RecordedStep::fingerprint), comparison);
+  const auto common = common_checkpoints(a, b, steps_a);
+  if (common.empty()) add_line(comparison, true, "checkpoints: none of a step that both have");
+  for (const std::int64_t step : common)
+    compare_weights(read_weights(io::checkpoint_path(checkpoints_of(a), step)),
+                    read_weights(io::checkpoint_path(checkpoints_of(b), step)), comparison);
+  return comparison;
+}
+
+// Of a run its newest checkpoint.
+std::string file_of(const std::string& path) {
+  if (!is_run(path)) return path;
+  const auto found = io::find_newest_checkpoint(checkpoints_of(path), [](const auto&, const auto&) {});
+  if (!found) fail("{} has no checkpoint that can be read", path);
+  return found->path;
+}
+
+}  // namespace
+
+Comparison compare(const std::string& a, const std::string& b) {
+  if (is_run(a) && is_run(b)) return compare_runs(a, b);
+  Comparison comparison{.equal = true};
+  compare_weights(read_weights(file_of(a)), read_weights(file_of(b)), comparison);
+  return comparison;
+}
+
+}  // namespace convoy

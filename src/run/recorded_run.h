@@ -1,0 +1,34 @@
+/// What a run has written down of itself: steps.csv, read back, and starts.csv, a row for each time that it was
+/// started.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace convoy {
+
+/// A row of steps.csv.
+struct RecordedStep {
+  std::int64_t step = 0;
+  std::string loss;         ///< as it is written: 17 digits, which say all bits
+  std::string fingerprint;  ///< empty: none of this step
+};
+
+/// In their order; empty where there is no steps.csv. Rows that were cut short are left out. Throws Error where the
+/// file cannot be read, or has no column of losses.
+std::vector<RecordedStep> read_steps(const std::string& run_directory);
+
+struct RunStart {
+  std::int64_t step = 0;  ///< that the run was at
+  std::string version;    ///< of Convoy
+  std::string grid;       ///< "2 x 4": replicas x stages
+  std::string machine;
+};
+
+/// Appends a row to starts.csv. Throws Error where the disk is full.
+void add_start(const std::string& run_directory, const RunStart& start);
+/// In their order; empty where there is no starts.csv.
+std::vector<RunStart> read_starts(const std::string& run_directory);
+
+}  // namespace convoy

@@ -1,0 +1,137 @@
+/// A training without evaluations, checkpoints or a run directory of its own; on rank 0 its steps are compared.
+#include "convoy/run/replay.h"
+
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "convoy/base/fingerprint.h"
+#include "convoy/comm/on_root.h"
+#include "convoy/comm/tags.h"
+#include "convoy/data/make_sample_path.h"
+
+#include "calibrate/run_layout.h"
+#include "checkpoint/model_fingerprint.h"
+#include "run/recorded_run.h"
+#include "run/restart.h"
+#include "run/run_calendar.h"
+#include "run/run_data.h"
+#include "run/training_spec.h"
+#include "step/metrics.h"
+#include "update/learning_rate.h"
+
+namespace convoy {
+
+namespace {
+
+/// What was computed again beside what is recorded, of one kind.
+class Verdict {
+ public:
+  explicit Verdict(const char* what) : what_(what) {}
+
+  void add(std::int64_t step, const std::string& recorded, const std::string& computed, bool equal) {
+    ++num_compared_;
+    if (equal) return;
+    if (++num_differing_ == 1)
+      first_ = fmt::format("the first is of step {}: recorded {}, computed {}", step, recorded, computed);
+  }
+
+  bool holds() const { return num_differing_ == 0; }
+  std::string text() const {
+    if (num_compared_ == 0) return fmt::format("{}: none is recorded of these steps", what_);
+    if (holds()) return fmt::format("{}: all {} are the recorded ones, to the bit", what_, num_compared_);
+    return fmt::format("{}: {} of {} differ; {}", what_, num_differing_, num_compared_, first_);
+  }
+
+ private:
+  const char* what_;
+  std::int64_t num_compared_ = 0, num_differing_ = 0;
+  std::string first_;
+};
+
+using RecordedSteps = std::map<std::int64_t, RecordedStep>;
+
+// Rank 0's; refused on all ranks where a step is missing.
+RecordedSteps recorded_steps(const Parameters& params, const mpi::Communicator& world) {
+  RecordedSteps recorded;
+  mpi::on_root(world, [&] {
+    for (const RecordedStep& step : read_steps(params.run.directory)) recorded[step.step] = step;
+    for (const std::int64_t step : {params.replay.steps.first, params.replay.steps.last}) {
+      if (recorded.contains(step)) continue;
+      const std::string has = recorded.empty()
+                                  ? "no steps"
+                                  : fmt::format("steps {} to {}", recorded.begin()->first, recorded.rbegin()->first);
+      refuse("replay.steps: {}/steps.csv has {}, but no step {}.", params.run.directory, has, step);
+    }
+  });
+  return recorded;
+}
+
+bool is_same_number(double computed, const std::string& recorded) {
+  return std::bit_cast<std::uint64_t>(computed) == std::bit_cast<std::uint64_t>(std::strtod(recorded.c_str(), nullptr));
+}
+
+}  // namespace
+
+ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops::Backend& backend) {
+  // 1. What is recorded, and where the steps begin
+  const StepRange& asked = params.replay.steps;
+  requested_grid(params, world.size());
+  const RecordedSteps recorded = recorded_steps(params, world);
+  const RunData data(params);
+  const StepCount steps = count_steps(params, data.train.info());
+  const RunLayout layout = choose_layout(params, data.metadata, world, backend);
+  const ProcessGrid grid(world, layout.stages);
+  RankRuntime runtime(training_spec(params, data.metadata, data.train.info(), layout, !backend.device().is_host()),
+                      grid, backend);
+  const std::optional<Resumed> start = start_before(params, data, asked.first, runtime);
+  const std::int64_t done = start ? start->state.step : 0;
+  // 2. What a training reads
+  const auto path = make_sample_path({.samples = data.train,
+                                      .metadata = data.metadata,
+                                      .params = params,
+                                      .view = SampleView::kTraining,
+                                      .type = runtime.plan().spec().network.type});
+  const Sampler sampler = training_sampler(data.train, params);
+  LoaderSpec loading = runtime.loader_spec(params, SampleView::kTraining);
+  loading.first_step = done;
+  loading.num_steps = asked.last - done;
+  loading.steps_per_epoch = steps.an_epoch;
+  Loader loader(*path, sampler, backend, loading);
+  const LearningRateSpec rates = learning_rate_spec(params, steps.an_epoch);
+  const RunCalendar calendar(params, steps);
+  MetricsChannel metrics(runtime, tags::kTrainingLosses);
+  // 3. The steps
+  Verdict losses("losses"), fingerprints("fingerprints");
+  for (std::int64_t step = done + 1; step <= asked.last; ++step) {
+    runtime.train_step(loader, learning_rate(rates, step - 1));
+    metrics.post();
+    const bool is_due = calendar.fingerprint_is_due(step) || step == asked.last;
+    const std::string fingerprint = is_due ? fingerprint_text(model_fingerprint(runtime)) : "";
+    if (!grid.is_root()) continue;
+    const double loss = metrics.collect().mean_loss();
+    if (step < asked.first || !recorded.contains(step)) continue;
+    const RecordedStep& row = recorded.at(step);
+    losses.add(step, row.loss, fmt::format("{:.17g}", loss), is_same_number(loss, row.loss));
+    if (is_due && !row.fingerprint.empty())
+      fingerprints.add(step, row.fingerprint, fingerprint, fingerprint == row.fingerprint);
+  }
+  metrics.finish();
+  runtime.finish();
+  // 4. What they say
+  bool holds = losses.holds() && fingerprints.holds();
+  world.broadcast(&holds, sizeof holds, 0);
+  if (grid.is_root())
+    fmt::print("replayed steps {} to {} of {} on {} replicas x {} stages, from {}\n{}\n{}\n", asked.first, asked.last,
+               params.run.directory, grid.num_replicas(), grid.num_stages(), start ? start->path : "where it began",
+               losses.text(), fingerprints.text());
+  return holds ? ExitStatus::kDone : ExitStatus::kFailed;
+}
+
+}  // namespace convoy
