@@ -17,14 +17,14 @@ std::uint64_t mix(std::uint64_t x) {
 
 }  // namespace
 
-// Places and bits are spread by odd factors before they meet, so that neither can undo the other's change.
+// Indices and bits are spread by odd factors before they meet, so that neither can undo the other's change.
 std::uint64_t fingerprint_part(std::uint64_t name, const FingerprintRun& run) {
-  constexpr std::uint64_t kPlace = 0x9e3779b97f4a7c15U, kBits = 0xd1342543de82ef95U;
-  const std::uint64_t step = static_cast<std::uint64_t>(run.stride) * kPlace;
-  std::uint64_t place = name + static_cast<std::uint64_t>(run.first) * kPlace, sum = 0;
+  constexpr std::uint64_t kIndex = 0x9e3779b97f4a7c15U, kBits = 0xd1342543de82ef95U;
+  const std::uint64_t step = static_cast<std::uint64_t>(run.stride) * kIndex;
+  std::uint64_t index = name + static_cast<std::uint64_t>(run.first) * kIndex, sum = 0;
   for (const float value : run.values) {
-    sum += mix(place ^ (std::bit_cast<std::uint32_t>(value) * kBits));
-    place += step;
+    sum += mix(index ^ (std::bit_cast<std::uint32_t>(value) * kBits));
+    index += step;
   }
   return sum;
 }

@@ -53,8 +53,8 @@ std::uint64_t fingerprint_part(const ParameterSpec& spec, std::int64_t first, st
   while (!device.empty()) {
     const std::int64_t pixel = first / channels, channel = first % channels;
     const std::int64_t count = std::min(channels - channel, std::ssize(device));
-    const std::int64_t place = (pixel / area * channels + channel) * area + pixel % area;
-    sum += convoy::fingerprint_part(name, {.values = device.first(count), .first = place, .stride = area});
+    const std::int64_t index = (pixel / area * channels + channel) * area + pixel % area;
+    sum += convoy::fingerprint_part(name, {.values = device.first(count), .first = index, .stride = area});
     device = device.subspan(count);
     first += count;
   }

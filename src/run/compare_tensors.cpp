@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::size_t kMaxShown = 5;
 
-std::vector<std::int64_t> indices_of(std::int64_t place, const std::vector<std::int64_t>& dims) {
+std::vector<std::int64_t> indices_of(std::int64_t index, const std::vector<std::int64_t>& dims) {
   std::vector<std::int64_t> indices(dims.size());
-  for (std::size_t d = dims.size(); d-- > 0; place /= dims[d]) indices[d] = place % dims[d];
+  for (std::size_t d = dims.size(); d-- > 0; index /= dims[d]) indices[d] = index % dims[d];
   return indices;
 }
 

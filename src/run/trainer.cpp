@@ -208,7 +208,7 @@ void Trainer::open_run_directory(const std::string& resumed_from) {
                   state_, clock_);
   record_->say(fmt::format("convoy {}", version()));
   add_start(params_.run.directory, {.step = state_.step,
-                                    .version = version(),
+                                    .version = std::string(version()),
                                     .grid = fmt::format("{} x {}", grid_.num_replicas(), grid_.num_stages()),
                                     .machine = fmt::format("{}; {}", hosts_, runtime_.device().description())});
   if (!layout_.reason.empty()) record_->say(layout_.reason);

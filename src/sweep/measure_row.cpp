@@ -24,6 +24,7 @@
 #include "run/memory_report.h"
 #include "run/run_data.h"
 #include "run/stop_request.h"
+#include "run/training_spec.h"
 #include "step/step_trace.h"
 
 namespace convoy {

@@ -13,6 +13,7 @@
 
 #include "app/program.h"
 #include "app/runs.h"
+#include "app/small_data.h"
 #include "unit/messages.h"
 
 namespace convoy::test {

@@ -10,13 +10,13 @@
 
 namespace convoy {
 
-/// Neighbours in memory whose places in the tensor, as files have it, are first, first + stride, first + 2 stride ...
+/// Neighbours in memory whose indices in the tensor, as files have it, are first, first + stride, first + 2 stride ...
 struct FingerprintRun {
   std::span<const float> values;
   std::int64_t first = 0, stride = 1;
 };
 
-/// What these values of a tensor add, modulo 2^64: the sum of mix(name, place, bits). -0 and 0 differ, as do all NaNs.
+/// What these values of a tensor add, modulo 2^64: the sum of mix(name, index, bits). -0 and 0 differ, as do all NaNs.
 /// mix is the finaliser of SplitMix64 (Steele, Lea & Flood 2014), a bijection: a value that changes changes the sum.
 /// `name`: hash_name() of the tensor's (random.h).
 std::uint64_t fingerprint_part(std::uint64_t name, const FingerprintRun& run);

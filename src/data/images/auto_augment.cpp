@@ -76,7 +76,7 @@ std::int64_t fixed(double value) {
   return static_cast<std::int64_t>(std::floor(value * 65536 + 0.5));
 }
 
-// The pixel that holds the place where the middle of (x, y) comes from, black where there is none. In 65536ths, added
+// The pixel that holds the point where the middle of (x, y) comes from, black where there is none. In 65536ths, added
 // from row to row and from column to column, as Pillow does for "nearest" (Geometry.c): part of the result.
 void move(const Motion& motion, const ImageShape& shape, const std::uint8_t* in, std::uint8_t* out) {
   const auto& [a, b] = motion;
