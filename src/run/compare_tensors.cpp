@@ -1,9 +1,12 @@
 /// Bits are compared, not values: -0 is not 0, and a NaN is what its bits say.
 #include "run/compare_tensors.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
