@@ -1,0 +1,45 @@
+/// Which rank holds up all others: from what each says of itself, and from how those that say nothing are silent.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "watch/status_board.h"
+
+namespace convoy {
+
+/// How a rank was reached.
+enum class Reach : std::uint8_t {
+  kAnswers,
+  kEnded,        ///< its process has ended: the connection was closed
+  kStopped,      ///< its process is there but does not run: SIGSTOP
+  kTraced,       ///< likewise: a debugger holds it
+  kSilent,       ///< its host answers, its process does not; why is not known
+  kUnreachable,  ///< its host does not answer: it is down, or the network between
+};
+
+struct RankReport {
+  int rank = 0;
+  std::string host;
+  std::int64_t replica = 0, stage = 0;
+  Reach reach = Reach::kAnswers;
+  RankStatus status;  ///< the last that it said
+};
+
+/// The ranks that this one waits for, as its instruction has it: a neighbouring stage of its replica, the other
+/// replicas of its stage, or all. Empty where it waits for none.
+std::vector<int> awaited_ranks(const RankReport& report, const std::vector<RankReport>& all);
+
+/// Indices into `reports`, the culprits first: ranks that do not answer; then those that answer and wait for no rank,
+/// the longest standing first; then the others, from the end of each chain of waits to its beginning.
+std::vector<std::size_t> culprits_first(const std::vector<RankReport>& reports);
+
+/// "does not run: its process was stopped (SIGSTOP)"; "computes Forward 3 of step 120", "waits in RecvActivation 3 of
+/// step 120 for rank 2".
+std::string describe(const RankReport& report, const std::vector<RankReport>& all);
+
+/// A line per rank, with a heading; ranks that say the same, one after the other, share a line.
+std::string roll_call_table(const std::vector<RankReport>& reports);
+
+}  // namespace convoy
