@@ -78,6 +78,7 @@ std::unique_ptr<StepExecutor> RankRuntime::make_executor(BoundProgram program, S
                                                       .grid = grid_,
                                                       .device = backend_.device(),
                                                       .transport = *transport_,
+                                                      .board = board_,
                                                       .loss = loss,
                                                       .training = training},
                                         std::move(program));
@@ -108,6 +109,7 @@ void RankRuntime::train_step(BatchSource& source, double learning_rate) {
   update_->begin_step(
       {.learning_rate = learning_rate, .gradient_factor = 1.0 / loss_scale_->scale(), .number = num_updates_ + 1});
   activate(*training_);
+  board_.begin_step(num_steps_ + 1);
   training_->run(source, num_steps_++);
   if (!training_->skipped_update()) ++num_updates_;
   ++steps_counted_;

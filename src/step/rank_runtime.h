@@ -71,6 +71,8 @@ class RankRuntime {
   /// As Checkpoint::counters: what they were set to, and the training steps since; 0 where nothing was set.
   std::map<std::string, std::int64_t> batch_counters() const;
   void set_batch_counters(std::map<std::string, std::int64_t> counters);
+  /// What this rank is doing.
+  StatusBoard& board() const { return board_; }
   /// How messages travel: "MPI".
   std::string transport() const { return transport_->description(); }
 
@@ -84,6 +86,7 @@ class RankRuntime {
   StepPlan plan_;
   const ProcessGrid& grid_;
   ops::Backend& backend_;
+  mutable StatusBoard board_;  ///< says what the rank does, and changes nothing
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Stage> stage_;
   std::unique_ptr<LossScale> loss_scale_;

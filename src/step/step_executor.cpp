@@ -101,6 +101,7 @@ void StepExecutor::run(BatchSource& source, std::int64_t step) {
   source.begin_step();
   for (std::size_t i = 0; i < program_.actions.size(); ++i) {
     const Action& action = program_.actions[i];
+    parts_.board.begin(action.instruction);
     for (const EarlyReceive& receive : program_.receives_before(action)) receive_of(receive).start();
     execute(action, recording_of_[i], source);
     parts_.transport.progress();
@@ -163,7 +164,7 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       break;
     }
     case Op::kFoldBucket:
-      update->await_reduce(bucket);
+      stand_by(Wait::kRanks, [&] { update->await_reduce(bucket); });
       note_ready();
       update->fold(bucket);
       if (parts_.training.loss_scale->is_dynamic()) update->find_non_finite(bucket, found_.as<std::int32_t>().data());
@@ -177,7 +178,7 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       break;
     case Op::kGatherBucket:
       if (skips_update_) break;
-      update->await_gather(bucket);
+      stand_by(Wait::kRanks, [&] { update->await_gather(bucket); });
       note_ready();
       update->finish_gather(bucket);
       stage.load_weights(chunk, stage.plan().layout.buckets[bucket].cells);
@@ -195,9 +196,11 @@ void StepExecutor::load(const Action& action, BatchSource& source) {
   const ScopedTimer timer(times_.load);
   const double waited = source.wait_seconds();
   const std::int64_t m = action.instruction.micro_batch;
-  parts_.stage.for_each_feature(slot_of(action),
-                                [&](const Feature& feature, void* to) { source.load(feature.name, m, to); });
-  if (chunk_of(action).is_last) parts_.loss->load(source, m);
+  stand_by(Wait::kSamples, [&] {
+    parts_.stage.for_each_feature(slot_of(action),
+                                  [&](const Feature& feature, void* to) { source.load(feature.name, m, to); });
+    if (chunk_of(action).is_last) parts_.loss->load(source, m);
+  });
   if (recorder_ != nullptr) recorder_->waited(source.wait_seconds() - waited);
 }
 
@@ -294,7 +297,7 @@ bool StepExecutor::any_rank_found_overflow() {
   *found = 0;
   mpi::Request exchange = parts_.grid.world().start_max(&mine, &any);
   const ScopedTimer timer(times_.wait_data);
-  wait_until(parts_.transport, [&] { return exchange.test(); });
+  stand_by(Wait::kRanks, [&] { wait_until(parts_.transport, [&] { return exchange.test(); }); });
   return any != 0;
 }
 
@@ -304,16 +307,26 @@ Message& StepExecutor::receive_of(const EarlyReceive& receive) const {
                                            : *messages.gradient_receives[receive.buffer];
 }
 
+// The board says meanwhile what this rank waits for.
+template <typename Work>
+void StepExecutor::stand_by(Wait wait, Work&& work) {
+  parts_.board.wait_for(wait);
+  work();
+  parts_.board.go_on();
+}
+
 void StepExecutor::wait_for(Message& message) {
   if (message.test()) return;
   const ScopedTimer timer(times_.wait_model);
-  wait_until(parts_.transport, [&] { return message.test(); });
+  stand_by(Wait::kRanks, [&] { wait_until(parts_.transport, [&] { return message.test(); }); });
 }
 
 // Neighbours may wait for messages that this rank has yet to move on.
 void StepExecutor::wait_for_device() {
-  if (!parts_.device.idle()) wait_until(parts_.transport, [&] { return parts_.device.idle(); });
-  parts_.device.synchronize();
+  stand_by(Wait::kDevice, [&] {
+    if (!parts_.device.idle()) wait_until(parts_.transport, [&] { return parts_.device.idle(); });
+    parts_.device.synchronize();
+  });
 }
 
 // Whoever called may wait for other ranks next, and they for these.

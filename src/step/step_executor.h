@@ -15,6 +15,7 @@
 #include "update/gradient_tree.h"
 #include "update/loss_scale.h"
 #include "update/sharded_update.h"
+#include "watch/status_board.h"
 
 namespace convoy {
 
@@ -40,6 +41,7 @@ struct ExecutorParts {
   const ProcessGrid& grid;
   Device& device;
   Transport& transport;
+  StatusBoard& board;  ///< is told each instruction, and what it waits for
   StepLoss* loss = nullptr;
   TrainingParts training;
 };
@@ -104,6 +106,8 @@ class StepExecutor {
   void agree_on_update();
   bool any_rank_found_overflow();
   void wait_for(Message& message);
+  template <typename Work>
+  void stand_by(Wait wait, Work&& work);
   void wait_for_device();
   void let_messages_leave();
 
