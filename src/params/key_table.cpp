@@ -309,8 +309,14 @@ std::vector<Key> make_keys() {
        "records so many training steps, from this run's fourth step on (in a short run the last ones, never the "
        "first). Writes trace.json for ui.perfetto.dev, trace.svg, and a line that says why ranks were idle; 0: none"},
 
+      {"run.watchdog_seconds", number(&RunParams::watchdog_seconds, {.min = 0, .max = 1e6}), "s",
+       "a rank that makes no progress for so long makes rank 0 print where each rank stands, the one that holds up the "
+       "others first; ten times as long in evaluations and checkpoints. 0: 60 s or 20 steps, whichever is longer"},
+      {"run.watchdog_abort_seconds", number(&RunParams::watchdog_abort_seconds, {.min = 0, .max = 1e6}), "s",
+       "a run that still stands so long after that ends with status 1; 0: never"},
       {"run.fingerprint_every", integer(&RunParams::fingerprint_every, {.min = 0, .max = kMaxSteps}), "steps",
-       "steps.csv gets a fingerprint of all parameters every so many steps: the same on every grid. convoy compare finds "
+       "steps.csv gets a fingerprint of all parameters every so many steps: the same on every grid. convoy compare "
+       "finds "
        "the first that differs, convoy replay computes them again; 0: never"},
 
       {"plan.ranks", integers(&PlanParams::ranks, {.min = 1, .max = 1'000'000}), "ranks",

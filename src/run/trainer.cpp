@@ -37,6 +37,7 @@
 #include "run/run_record.h"
 #include "run/stop_request.h"
 #include "run/training_spec.h"
+#include "run/watch_run.h"
 #include "step/step_clock.h"
 #include "step/step_trace.h"
 #include "update/learning_rate.h"
@@ -120,6 +121,7 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
 
 ExitStatus Trainer::run() {
   // 1. Where training starts, and what the person sees
+  const auto watchdog = watch_run(params_, runtime_);
   begin();
 
   // 2. Steps, until the end or a request to stop
@@ -182,6 +184,7 @@ bool Trainer::train_until_stopped(StopRequest& stop) {
   if (is_over() && !row_is_due()) return false;
   Loader loader = open_loader();
   if (row_is_due() && !end_epoch(loader, stop)) return true;  // a run that was stopped while it evaluated
+  runtime_.board().enter(Activity::kTraining);
   while (!is_over()) {
     step(loader);
     bool stopped = stop.agreed();
@@ -309,6 +312,7 @@ bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
 
 // With the weights' moving average, where that is what counts; nothing where a stop was requested.
 std::optional<StepMetrics> Trainer::evaluate(const io::Dataset& data, StopRequest& stop) {
+  runtime_.board().enter(Activity::kEvaluating);
   const bool of_ema = runtime_.has_ema() && params_.evaluate.weights == WeightsKind::kEma;
   if (of_ema) runtime_.swap_ema();
   auto metrics = evaluate_dataset(
@@ -316,6 +320,7 @@ std::optional<StepMetrics> Trainer::evaluate(const io::Dataset& data, StopReques
                    return stop.agreed();
                  }});
   if (of_ema) runtime_.swap_ema();
+  runtime_.board().enter(Activity::kTraining);
   return metrics;
 }
 
@@ -349,6 +354,7 @@ void Trainer::save_checkpoint() {
 }
 
 void Trainer::save_to(const std::string& path) {
+  runtime_.board().enter(Activity::kSaving);
   collect_until(state_.step);
   const double start = now_seconds();
   runtime_.finish();
@@ -369,6 +375,7 @@ void Trainer::save_to(const std::string& path) {
     keeper_.remove_old(state_.step, range.left_step() > 0 ? first_step_not_to_resume(range.left_step()) : 0);
   });
   if (record_) record_->add_other({.save = now_seconds() - start});
+  runtime_.board().enter(Activity::kTraining);
 }
 
 }  // namespace
