@@ -18,11 +18,11 @@ namespace {
 
 using HostName = char[sizeof(Packet::host)];
 
-// Of all ranks; on rank 0.
+// Of all ranks, on all of them.
 std::vector<std::string> host_names(const mpi::Communicator& world) {
   HostName mine = {};
   gethostname(mine, sizeof mine - 1);
-  const std::vector<std::byte> all = world.gather(std::as_bytes(std::span(mine)), 0);
+  const std::vector<std::byte> all = world.broadcast(world.gather(std::as_bytes(std::span(mine)), 0), 0);
   std::vector<std::string> names;
   for (std::size_t i = 0; i < all.size(); i += sizeof mine) names.emplace_back(reinterpret_cast<const char*>(&all[i]));
   return names;
@@ -50,12 +50,14 @@ std::unique_ptr<Watchdog> watch_run(const Parameters& params, const RankRuntime&
     for (std::int64_t s = 0; s < grid.num_stages(); ++s) {
       const int rank = grid.world_rank(r, s);
       spec.ranks[static_cast<std::size_t>(rank)] = {
-          .rank = rank, .host = grid.is_root() ? hosts[static_cast<std::size_t>(rank)] : "", .replica = r, .stage = s};
+          .rank = rank, .host = hosts[static_cast<std::size_t>(rank)], .replica = r, .stage = s};
     }
   }
   // 2. Where rank 0 listens
   std::uint64_t job = grid.is_root() ? random_number() : 0;
   world.broadcast(&job, sizeof job, 0);
+  spec.root_process = getpid();
+  world.broadcast(&spec.root_process, sizeof spec.root_process, 0);
   auto link = grid.is_root() ? std::make_unique<RootLink>(world.size(), job) : nullptr;
   std::string addresses;
   if (link)

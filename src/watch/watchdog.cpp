@@ -70,25 +70,45 @@ bool Watchdog::stands_still() const {
   return status.activity != Activity::kEnding && status.standing_seconds >= limit;
 }
 
+// Rank 0 answers an alarm by asking. Where it does not, it is the one that stands still: rank 1 says so, and each rank
+// ends by itself when the time is over.
 void Watchdog::watch_as_rank() {
   std::int64_t alarmed_event = -1;
-  double lost_seconds = 0;  // when the connection was lost
+  double alarm_start = 0;
+  bool asked = false, said = false;
   while (!ends_) {
     pollfd state{.fd = socket_.descriptor(), .events = POLLIN, .revents = 0};
     ::poll(&state, 1, static_cast<int>(kLook.count()));  // of a closed one it only waits
     for (const Packet& received : socket_.receive()) {
-      if (received.kind == Packet::Kind::kAsk) socket_.send(packet(Packet::Kind::kStatus));
       if (received.kind == Packet::Kind::kEnd) spec_.leave(1);
+      asked = true;
+      socket_.send(packet(Packet::Kind::kStatus));
     }
     if (!stands_still()) continue;
     if (const std::int64_t event = board_.read().num_events; event != alarmed_event) {
       alarmed_event = event;
+      alarm_start = now_seconds();
+      asked = said = false;
       socket_.send(packet(Packet::Kind::kAlarm));
     }
-    if (socket_.is_open() || spec_.abort_seconds == 0) continue;
-    if (lost_seconds == 0) lost_seconds = now_seconds();
-    if (now_seconds() - lost_seconds >= spec_.abort_seconds) spec_.leave(1);
+    const double seconds = now_seconds() - alarm_start;
+    if (!asked && !said && spec_.rank == 1 && seconds > kAnswerSeconds) {
+      said = true;
+      say_of_root();
+    }
+    if (!asked && spec_.abort_seconds > 0 && seconds > spec_.abort_seconds + kAnswerSeconds) spec_.leave(1);
   }
+}
+
+void Watchdog::say_of_root() {
+  std::vector<RankReport> both = {spec_.ranks[0], spec_.ranks[static_cast<std::size_t>(spec_.rank)]};
+  both[1].status = board_.read();
+  both[0].reach = both[0].host == both[1].host  ? state_of_process(spec_.root_process)
+                  : !socket_.is_open()          ? Reach::kEnded
+                  : socket_.is_unacknowledged() ? Reach::kUnreachable
+                                                : Reach::kSilent;
+  spec_.say(fmt::format("the run stands still, and rank 0, which would say why, does not answer:\n{}",
+                        roll_call_table(both)));
 }
 
 void Watchdog::note(const Packet& received) {

@@ -21,7 +21,8 @@ struct WatchSpec {
   double abort_seconds = 0;       ///< after the first alarm, while it still stands; 0: never
   std::vector<RankReport> ranks;  ///< hosts, replicas and stages, by rank
   std::int64_t rank = 0;
-  /// Rank 0: prints lines.
+  std::int64_t root_process = 0;  ///< rank 0's, on its host
+  /// Rank 0 prints lines, and where it does not answer rank 1.
   std::function<void(const std::string&)> say;
   /// Leaves the process with that status, at once.
   std::function<void(int status)> leave;
@@ -48,6 +49,7 @@ class Watchdog {
  private:
   void watch_as_root();
   void watch_as_rank();
+  void say_of_root();
   void call_the_roll();
   void note(const Packet& packet);
   void find_out_why_silent();
