@@ -310,7 +310,8 @@ std::vector<Key> make_keys() {
        "first). Writes trace.json for ui.perfetto.dev, trace.svg, and a line that says why ranks were idle; 0: none"},
 
       {"run.fingerprint_every", integer(&RunParams::fingerprint_every, {.min = 0, .max = kMaxSteps}), "steps",
-       "steps.csv gets a fingerprint of all parameters every so many steps: the same on every grid. convoy compare finds "
+       "steps.csv gets a fingerprint of all parameters every so many steps: the same on every grid. convoy compare "
+       "finds "
        "the first that differs, convoy replay computes them again; 0: never"},
 
       {"plan.ranks", integers(&PlanParams::ranks, {.min = 1, .max = 1'000'000}), "ranks",
