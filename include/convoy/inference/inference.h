@@ -8,8 +8,8 @@
 
 namespace convoy {
 
-/// Loss, top-1, top-5, balanced accuracy and macro F1 of data.test, or else data.val: of the newest checkpoint in run.directory, or of the file that
-/// the command line names. All ranks of the grid.
+/// Loss, top-1, top-5, balanced accuracy and macro F1 of data.test, or else data.val: of the newest checkpoint in
+/// run.directory, or of the file that the command line names. All ranks of the grid.
 ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backend& backend);
 
 /// Writes a row for each sample of predict.data to predict.output, and its logits to a .h5 file beside it. The weights

@@ -79,7 +79,8 @@ TEST(CommandLine, GivesPathsToInfoAndCheck) {
 
 TEST(CommandLine, RefusesUnknownCommands) {
   const std::string known =
-      " Commands: train, evaluate, predict, import, export, plan, sweep, replay, compare, info, check, help, version. More: convoy "
+      " Commands: train, evaluate, predict, import, export, plan, sweep, replay, compare, info, check, help, version. "
+      "More: convoy "
       "--help.";
   EXPECT_EQ(complaint({}), "command line: no command." + known);
   EXPECT_EQ(complaint({"trian"}), "command line: trian is not a command. Nearest: train." + known);
