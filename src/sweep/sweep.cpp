@@ -1,6 +1,7 @@
 /// The sweep: rows, rounds over them, and the tables of what is there so far.
 #include "convoy/sweep/sweep.h"
 
+#include <algorithm>
 #include <ctime>
 #include <fstream>
 #include <optional>

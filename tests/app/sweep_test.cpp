@@ -1,4 +1,6 @@
 /// convoy sweep: a table on the ranks of one job, stopped and continued, row by row or all at once.
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <map>

@@ -2,6 +2,7 @@
 #include "convoy/comm/root_clock.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <thread>
 

@@ -1,6 +1,7 @@
 /// Times the CPU's operations in f32 and in bf16, in turn: what half the bytes bring to loops bound by memory, and what
 /// products cost where the processor has none in bf16.
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <memory>

@@ -2,6 +2,7 @@
 /// Started by tools/bench/step, under mpirun where a grid is asked for.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <string>

@@ -1,6 +1,7 @@
 /// A vector that meets every row, on the CPU: bound by memory.
 #include "convoy/ops/broadcast.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "ops/cpu/column_sum.h"

@@ -2,6 +2,7 @@
 /// torchvision's bytes is tests/torch's to show.
 #include "data/images/auto_augment.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>

@@ -2,6 +2,7 @@
 #include "data/images/colour_jitter.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <vector>

@@ -1,4 +1,6 @@
 /// What a network reads of texts, by the loader's threads and by look-up, on the host and on a device.
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"

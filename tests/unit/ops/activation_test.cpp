@@ -1,6 +1,7 @@
 /// ActivationOp against the definitions, in units of the last place.
 #include "reference/activation.h"
 
+#include <cmath>
 #include <limits>
 
 #include "unit/ops/op_test.h"

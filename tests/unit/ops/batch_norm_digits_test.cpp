@@ -1,5 +1,6 @@
 /// What costs a batch norm its digits, or its gradient's mask: large means, no variance, outliers, NaN, values that
 /// round to 0.
+#include <cmath>
 #include <limits>
 
 #include "unit/ops/batch_norm_pass.h"

@@ -1,5 +1,6 @@
 /// BatchNormOp against double loops: in training, from sums that others made, in inference.
 #include <algorithm>
+#include <cmath>
 
 #include "unit/ops/batch_norm_pass.h"
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "reference/convolution.h"
 #include "unit/ops/op_test.h"

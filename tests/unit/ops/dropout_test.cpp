@@ -2,6 +2,7 @@
 #include "reference/dropout.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "unit/ops/op_test.h"
 

@@ -1,6 +1,7 @@
 /// ElementwiseOps: exact against float32 arithmetic rounded at every step, and free of position.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <span>
 

@@ -1,6 +1,7 @@
 /// EmbeddingOp against plain loops.
 #include "reference/embedding.h"
 
+#include <cmath>
 #include <random>
 
 #include "convoy/base/error.h"

@@ -1,6 +1,8 @@
 /// GatherOp against plain loops.
 #include "reference/gather.h"
 
+#include <cmath>
+
 #include "convoy/base/error.h"
 
 #include "unit/ops/device_ints.h"

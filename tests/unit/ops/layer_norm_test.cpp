@@ -2,6 +2,8 @@
 #include "reference/layer_norm.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "unit/ops/op_test.h"
 

@@ -1,6 +1,9 @@
 /// Pooling against plain loops.
 #include "reference/pooling.h"
 
+#include <cmath>
+#include <limits>
+
 #include "unit/ops/op_test.h"
 
 namespace convoy {

@@ -1,5 +1,7 @@
 /// The oracle's gradients against central differences of the oracle itself, all in double.
 ///   (f(x + h) - f(x - h)) / 2h = f'(x) + h^2 f'''/6 + rounding of about 2^-53 |f| / h
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "reference/activation.h"

@@ -1,6 +1,7 @@
 /// SampleCrossEntropyOp and ScoreSumsOp against their definitions.
 #include "reference/sample_cross_entropy.h"
 
+#include <cmath>
 #include <limits>
 
 #include "convoy/base/error.h"

@@ -1,6 +1,8 @@
 /// SequenceMeanOp against plain loops.
 #include "reference/sequence_mean.h"
 
+#include <limits>
+
 #include "unit/ops/device_ints.h"
 #include "unit/ops/op_test.h"
 

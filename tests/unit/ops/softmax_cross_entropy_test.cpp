@@ -2,6 +2,9 @@
 #include "reference/softmax_cross_entropy.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
 
 #include "convoy/base/error.h"
 
