@@ -12,6 +12,7 @@
 #include "convoy/sweep/sweep.h"
 
 #include "commands/commands.h"
+#include "watch/watch.h"
 
 namespace convoy::commands {
 
@@ -58,11 +59,12 @@ ExitStatus on_grid(const Request& asked, mpi::Session& session, Work&& work) {
   // 1. Who takes part
   Request request = asked;
   request.params.grid = {.stages = stages_without_training(asked, session.world())};  // grid.cuts are a training's
-  const ProcessGrid grid(session.world(), request.params.grid.stages);
+  Watch watch(request.params.run, session.world());
+  const ProcessGrid grid(watch.world(), request.params.grid.stages);
   // 2. On which device
-  const auto backend = make_backend(request.params, session.world());
+  const auto backend = make_backend(request.params, watch.world());
   // 3. Do it
-  return work(request, grid, *backend);
+  return work(request, grid, *backend, watch.board());
 }
 
 }  // namespace
@@ -70,7 +72,8 @@ ExitStatus on_grid(const Request& asked, mpi::Session& session, Work&& work) {
 ExitStatus train(const Request& request, mpi::Session& session) {
   // Before anything is opened, as that may take long: the first step then ends the run.
   catch_stop_signals(/*says_so=*/session.world().rank() == 0);
-  return convoy::train(request.params, session.world(), *make_backend(request.params, session.world()));
+  Watch watch(request.params.run, session.world());
+  return convoy::train(request.params, watch.world(), *make_backend(request.params, watch.world()), watch.board());
 }
 
 ExitStatus plan(const Request& request, mpi::Session& session) {
@@ -83,11 +86,13 @@ ExitStatus plan(const Request& request, mpi::Session& session) {
 
 ExitStatus sweep(const Request& request, mpi::Session& session) {
   catch_stop_signals(/*says_so=*/session.world().rank() == 0);
-  return convoy::sweep(request.params, session.world(), make_backend);
+  Watch watch(request.params.run, session.world());
+  return convoy::sweep(request.params, watch.world(), make_backend, watch.board());
 }
 
 ExitStatus replay(const Request& request, mpi::Session& session) {
-  return convoy::replay(request.params, session.world(), *make_backend(request.params, session.world()));
+  Watch watch(request.params.run, session.world());
+  return convoy::replay(request.params, watch.world(), *make_backend(request.params, watch.world()), watch.board());
 }
 
 ExitStatus evaluate(const Request& request, mpi::Session& session) {

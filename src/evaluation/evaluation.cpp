@@ -12,6 +12,7 @@
 #include "convoy/data/make_sample_path.h"
 
 #include "evaluation/logits.h"
+#include "watch/status_board.h"
 
 namespace convoy {
 
@@ -148,6 +149,7 @@ std::int64_t EvaluationSpec::num_steps() const {
 }
 
 std::optional<StepMetrics> evaluate_dataset(RankRuntime& runtime, const EvaluationSpec& spec) {
+  const ScopedActivity activity(runtime.board(), Activity::kEvaluating);
   // 1. All samples in order, once or twice
   const bool mirrors = spec.params.evaluate.mirror;
   std::deque<View> views;

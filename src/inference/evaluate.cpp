@@ -13,19 +13,22 @@
 #include "evaluation/logits.h"
 #include "run/report.h"
 #include "run/restart.h"
+#include "watch/status_board.h"
 
 namespace convoy {
 
-ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backend& backend) {
+ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board) {
   const Parameters& params = request.params;
   // 1. Which weights, on what
   const bool has_test = !params.data.test.empty();
   const std::string path = has_test ? params.data.test : params.data.val, key = has_test ? "data.test" : "data.val";
+  board.enter(Activity::kOpeningData);
   const io::Dataset test(path, key, params.data.verify);
+  board.enter(Activity::kStarting);
   const TrainedModel model = load_trained(request, grid.world());
   check_samples(model.metadata, test.info(), key, model.owner());
   check_classes(model.metadata, test.info(), key, model.owner());
-  RankRuntime runtime(runtime_spec(params, model.metadata), grid, backend);
+  RankRuntime runtime(runtime_spec(params, model.metadata), grid, backend, board);
   restore_weights(model.tensors, model.path, runtime);
   if (params.evaluate.confusion && !runtime.plan().gives_logits())
     refuse("evaluate.confusion = true needs classes, which {} does not give. Leave it out.", model.metadata.name);

@@ -20,6 +20,7 @@
 #include "evaluation/evaluation.h"
 #include "evaluation/logits.h"
 #include "run/restart.h"
+#include "watch/status_board.h"
 
 namespace convoy {
 
@@ -248,18 +249,20 @@ void judge_skipped(const OpenedSamples& samples, const Source& source, bool stri
 
 }  // namespace
 
-ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend& backend) {
+ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board) {
   const Parameters& params = request.params;
   // 1. What is asked for
   const Files files = output_files(params);
   const Source source = input_data(params);
   const mpi::Communicator& world = grid.world();
   const TrainedModel model = load_trained(request, world);
+  board.enter(Activity::kOpeningData);
   const OpenedSamples samples = open_source(source, params, model, world);
+  board.enter(Activity::kStarting);
   const io::SampleStore* const data = samples.store.get();
   judge_skipped(samples, source, params.predict.strict, grid.is_root());
   check_samples(model.metadata, data->info(), source.key, model.owner());
-  RankRuntime runtime(runtime_spec(params, model.metadata), grid, backend);
+  RankRuntime runtime(runtime_spec(params, model.metadata), grid, backend, board);
   if (!runtime.plan().gives_logits())
     refuse(
         "{} was trained for {}, not for classes: train model.name = bert_classifier from its weights (init.weights), "

@@ -25,6 +25,7 @@
 #include "run/training_spec.h"
 #include "step/metrics.h"
 #include "update/learning_rate.h"
+#include "watch/status_board.h"
 
 namespace convoy {
 
@@ -79,17 +80,20 @@ bool is_same_number(double computed, const std::string& recorded) {
 
 }  // namespace
 
-ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops::Backend& backend) {
+ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops::Backend& backend, StatusBoard& board) {
   // 1. What is recorded, and where the steps begin
   const StepRange& asked = params.replay.steps;
   requested_grid(params, world.size());
   const RecordedSteps recorded = recorded_steps(params, world);
+  board.enter(Activity::kOpeningData);
   const RunData data(params);
+  board.enter(Activity::kPlanning);
   const StepCount steps = count_steps(params, data.train.info());
   const RunLayout layout = choose_layout(params, data.metadata, world, backend);
   const ProcessGrid grid(world, layout.stages);
+  board.enter(Activity::kStarting);
   RankRuntime runtime(training_spec(params, data.metadata, data.train.info(), layout, !backend.device().is_host()),
-                      grid, backend);
+                      grid, backend, board);
   const std::optional<Resumed> start = start_before(params, data, asked.first, runtime);
   const std::int64_t done = start ? start->state.step : 0;
   // 2. What a training reads
@@ -108,6 +112,7 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   const RunCalendar calendar(params, steps);
   MetricsChannel metrics(runtime, tags::kTrainingLosses);
   // 3. The steps
+  board.enter(Activity::kTraining);
   Verdict losses("losses"), fingerprints("fingerprints");
   for (std::int64_t step = done + 1; step <= asked.last; ++step) {
     runtime.train_step(loader, learning_rate(rates, step - 1));

@@ -37,10 +37,10 @@
 #include "run/run_record.h"
 #include "run/stop_request.h"
 #include "run/training_spec.h"
-#include "run/watch_run.h"
 #include "step/step_clock.h"
 #include "step/step_trace.h"
 #include "update/learning_rate.h"
+#include "watch/status_board.h"
 
 namespace convoy {
 
@@ -49,7 +49,7 @@ namespace {
 class Trainer {
  public:
   Trainer(const Parameters& params, RunData data, const RunLayout& layout, const ProcessGrid& grid,
-          ops::Backend& backend);
+          ops::Backend& backend, StatusBoard& board);
 
   ExitStatus run();
 
@@ -100,7 +100,7 @@ class Trainer {
 };
 
 Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout, const ProcessGrid& grid,
-                 ops::Backend& backend)
+                 ops::Backend& backend, StatusBoard& board)
     : params_(params),
       layout_(layout),
       grid_(grid),
@@ -109,7 +109,7 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
       calendar_(params, steps_),
       sampler_(training_sampler(data_.train, params)),
       runtime_(training_spec(params, data_.metadata, data_.train.info(), layout, !backend.device().is_host()), grid,
-               backend),
+               backend, board),
       path_(make_sample_path({.samples = data_.train,
                               .metadata = data_.metadata,
                               .params = params,
@@ -121,7 +121,6 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
 
 ExitStatus Trainer::run() {
   // 1. Where training starts, and what the person sees
-  const auto watchdog = watch_run(params_, runtime_);
   begin();
 
   // 2. Steps, until the end or a request to stop
@@ -184,7 +183,7 @@ bool Trainer::train_until_stopped(StopRequest& stop) {
   if (is_over() && !row_is_due()) return false;
   Loader loader = open_loader();
   if (row_is_due() && !end_epoch(loader, stop)) return true;  // a run that was stopped while it evaluated
-  runtime_.board().enter(Activity::kTraining);
+  const ScopedActivity activity(runtime_.board(), Activity::kTraining);
   while (!is_over()) {
     step(loader);
     bool stopped = stop.agreed();
@@ -312,7 +311,6 @@ bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
 
 // With the weights' moving average, where that is what counts; nothing where a stop was requested.
 std::optional<StepMetrics> Trainer::evaluate(const io::Dataset& data, StopRequest& stop) {
-  runtime_.board().enter(Activity::kEvaluating);
   const bool of_ema = runtime_.has_ema() && params_.evaluate.weights == WeightsKind::kEma;
   if (of_ema) runtime_.swap_ema();
   auto metrics = evaluate_dataset(
@@ -320,7 +318,6 @@ std::optional<StepMetrics> Trainer::evaluate(const io::Dataset& data, StopReques
                    return stop.agreed();
                  }});
   if (of_ema) runtime_.swap_ema();
-  runtime_.board().enter(Activity::kTraining);
   return metrics;
 }
 
@@ -354,7 +351,7 @@ void Trainer::save_checkpoint() {
 }
 
 void Trainer::save_to(const std::string& path) {
-  runtime_.board().enter(Activity::kSaving);
+  const ScopedActivity activity(runtime_.board(), Activity::kSaving);
   collect_until(state_.step);
   const double start = now_seconds();
   runtime_.finish();
@@ -375,20 +372,22 @@ void Trainer::save_to(const std::string& path) {
     keeper_.remove_old(state_.step, range.left_step() > 0 ? first_step_not_to_resume(range.left_step()) : 0);
   });
   if (record_) record_->add_other({.save = now_seconds() - start});
-  runtime_.board().enter(Activity::kTraining);
 }
 
 }  // namespace
 
-ExitStatus train(const Parameters& params, const mpi::Communicator& world, ops::Backend& backend) {
+ExitStatus train(const Parameters& params, const mpi::Communicator& world, ops::Backend& backend, StatusBoard& board) {
   // 1. What on
   requested_grid(params, world.size());  // refused before anything is opened
+  board.enter(Activity::kOpeningData);
   RunData data(params);
   // 2. Who does what
+  board.enter(Activity::kPlanning);
   const RunLayout layout = choose_layout(params, data.metadata, world, backend);
+  board.enter(Activity::kStarting);
   const ProcessGrid grid(world, layout.stages);
   // 3. Do it
-  return Trainer(params, std::move(data), layout, grid, backend).run();
+  return Trainer(params, std::move(data), layout, grid, backend, board).run();
 }
 
 }  // namespace convoy

@@ -10,8 +10,12 @@
 
 namespace convoy {
 
-RankRuntime::RankRuntime(const RuntimeSpec& spec, const ProcessGrid& grid, ops::Backend& backend)
-    : plan_(spec, {.stages = grid.num_stages(), .replicas = grid.num_replicas()}), grid_(grid), backend_(backend) {
+RankRuntime::RankRuntime(const RuntimeSpec& spec, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board)
+    : plan_(spec, {.stages = grid.num_stages(), .replicas = grid.num_replicas()}),
+      grid_(grid),
+      backend_(backend),
+      board_(board) {
+  board_.take_place(grid.replica(), grid.stage());
   Device& device = backend.device();
   ops::ElementwiseOps& elementwise = backend.elementwise();
   const DataType type = spec.network.type;

@@ -16,13 +16,14 @@
 
 #include "plan/step_plan.h"
 #include "step/step_executor.h"
+#include "watch/status_board.h"
 
 namespace convoy {
 
 class RankRuntime {
  public:
-  /// All ranks of the world. Throws RequestError as StepPlan does.
-  RankRuntime(const RuntimeSpec& spec, const ProcessGrid& grid, ops::Backend& backend);
+  /// All ranks of the grid. Throws RequestError as StepPlan does. `board` is told what this rank does.
+  RankRuntime(const RuntimeSpec& spec, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board);
 
   ops::Backend& operations() const { return backend_; }
   const StepPlan& plan() const { return plan_; }
@@ -71,7 +72,6 @@ class RankRuntime {
   /// As Checkpoint::counters: what they were set to, and the training steps since; 0 where nothing was set.
   std::map<std::string, std::int64_t> batch_counters() const;
   void set_batch_counters(std::map<std::string, std::int64_t> counters);
-  /// What this rank is doing.
   StatusBoard& board() const { return board_; }
   /// How messages travel: "MPI".
   std::string transport() const { return transport_->description(); }
@@ -86,7 +86,7 @@ class RankRuntime {
   StepPlan plan_;
   const ProcessGrid& grid_;
   ops::Backend& backend_;
-  mutable StatusBoard board_;  ///< says what the rank does, and changes nothing
+  StatusBoard& board_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Stage> stage_;
   std::unique_ptr<LossScale> loss_scale_;

@@ -109,6 +109,7 @@ void StepExecutor::run(BatchSource& source, std::int64_t step) {
   }
   wait_for_device();
   let_messages_leave();
+  parts_.board.end_step();
   if (is_training()) parts_.training.loss_scale->end_step(skips_update_);
 }
 

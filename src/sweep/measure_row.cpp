@@ -26,6 +26,7 @@
 #include "run/stop_request.h"
 #include "run/training_spec.h"
 #include "step/step_trace.h"
+#include "watch/status_board.h"
 
 namespace convoy {
 
@@ -57,16 +58,18 @@ void gather_memory(const RankRuntime& runtime, const Resident& before, RowMeasur
 }
 
 std::optional<RowMeasurement> measure_training(const Parameters& params, const mpi::Communicator& ranks,
-                                               ops::Backend& backend) {
+                                               ops::Backend& backend, StatusBoard& board) {
   // 1. What on, and who does what
   const io::Dataset data(params.data.train, "data.train", params.data.verify);
   const StepCount steps = count_steps(params, data.info());
   const io::ModelMetadata metadata = model_metadata(params, data.info());
+  board.enter(Activity::kPlanning);
   const RunLayout layout = choose_measured_layout(params, metadata, ranks, backend);
   const ProcessGrid grid(ranks, layout.stages);
   // 2. All that a training has
+  board.enter(Activity::kStarting);
   const Resident before = memory_before_row();
-  RankRuntime runtime(training_spec(params, metadata, data.info(), layout, !backend.device().is_host()), grid, backend);
+  RankRuntime runtime(training_spec(params, metadata, data.info(), layout, !backend.device().is_host()), grid, backend, board);
   initialise_parameters({.seed = params.train.seed}, runtime);
   const auto path = make_sample_path({.samples = data,
                                       .metadata = metadata,
@@ -84,6 +87,7 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
   StopRequest stop(ranks);
   std::vector<double> seconds;
   bool stopped = false;
+  board.enter(Activity::kTraining);
   for (std::int64_t step = 0; step < num_steps && !stopped; ++step) {
     trace.begin_step(step + 1);
     const double start = now_seconds();
@@ -134,7 +138,7 @@ class PredictionClock {
 };
 
 std::optional<RowMeasurement> measure_prediction(const Parameters& params, const mpi::Communicator& ranks,
-                                                 ops::Backend& backend) {
+                                                 ops::Backend& backend, StatusBoard& board) {
   // 1. What on
   const io::Dataset train(params.data.train, "data.train");
   const io::ModelMetadata metadata = model_metadata(params, train.info());
@@ -143,8 +147,9 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
                             params.data.verify);
   const ProcessGrid grid(ranks, std::max<std::int64_t>(1, params.grid.stages));
   // 2. All that a prediction has
+  board.enter(Activity::kStarting);
   const Resident before = memory_before_row();
-  RankRuntime runtime(runtime_spec(params, metadata), grid, backend);
+  RankRuntime runtime(runtime_spec(params, metadata), grid, backend, board);
   initialise_parameters({.seed = params.train.seed}, runtime);
   // 3. Its first steps
   StopRequest stop(ranks);
@@ -171,9 +176,9 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
 }  // namespace
 
 std::optional<RowMeasurement> measure_row(const Parameters& params, const mpi::Communicator& ranks,
-                                          ops::Backend& backend) {
-  return params.sweep.work == SweepWork::kTrain ? measure_training(params, ranks, backend)
-                                                : measure_prediction(params, ranks, backend);
+                                          ops::Backend& backend, StatusBoard& board) {
+  return params.sweep.work == SweepWork::kTrain ? measure_training(params, ranks, backend, board)
+                                                : measure_prediction(params, ranks, backend, board);
 }
 
 }  // namespace convoy

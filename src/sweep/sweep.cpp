@@ -21,6 +21,7 @@
 #include "sweep/sweep_picture.h"
 #include "sweep/sweep_rows.h"
 #include "sweep/sweep_table.h"
+#include "watch/status_board.h"
 
 namespace convoy {
 
@@ -59,7 +60,7 @@ Parameters with_equal_ranks(Parameters params, const mpi::Communicator& world) {
 
 class Sweep {
  public:
-  Sweep(const Parameters& params, const mpi::Communicator& world, const MakeBackend& make_backend);
+  Sweep(const Parameters& params, const mpi::Communicator& world, const MakeBackend& make_backend, StatusBoard& board);
 
   ExitStatus run();
 
@@ -78,6 +79,7 @@ class Sweep {
   const Parameters params_;
   const mpi::Communicator& world_;
   const MakeBackend& make_backend_;
+  StatusBoard& board_;
   io::ModelMetadata metadata_;
   SweepTable table_;
   SweepHead head_;
@@ -85,10 +87,11 @@ class Sweep {
   std::optional<RunLock> lock_;      ///< rank 0, of the row that is measured
 };
 
-Sweep::Sweep(const Parameters& params, const mpi::Communicator& world, const MakeBackend& make_backend)
+Sweep::Sweep(const Parameters& params, const mpi::Communicator& world, const MakeBackend& make_backend, StatusBoard& board)
     : params_(with_equal_ranks(params, world)),
       world_(world),
       make_backend_(make_backend),
+      board_(board),
       metadata_(model_metadata(params, io::Dataset(params.data.train, "data.train").info())),
       table_(make_table(params_, world.size())) {
   check_rows(metadata_, table_);
@@ -147,6 +150,7 @@ bool Sweep::begin(const SweepRow& row, std::int64_t round) {
 
 void Sweep::measure(const SweepRow& row, std::int64_t round) {
   const bool takes_part = world_.rank() < row.ranks;
+  board_.leave_place();
   std::optional<RowMeasurement> measured;
   {
     const mpi::Communicator part = world_.split(takes_part ? 0 : 1, world_.rank());
@@ -158,7 +162,7 @@ void Sweep::measure(const SweepRow& row, std::int64_t round) {
 // What all ranks of the row refuse alike is the row's result.
 std::optional<RowMeasurement> Sweep::measure_on(const mpi::Communicator& ranks, const SweepRow& row) const {
   try {
-    return measure_row(row.params, ranks, *make_backend_(row.params, ranks));
+    return measure_row(row.params, ranks, *make_backend_(row.params, ranks), board_);
   } catch (const RequestError& error) {
     return RowMeasurement{.failure = error.what()};
   }
@@ -207,8 +211,8 @@ void Sweep::write_tables() {
 
 }  // namespace
 
-ExitStatus sweep(const Parameters& params, const mpi::Communicator& world, const MakeBackend& make_backend) {
-  return Sweep(params, world, make_backend).run();
+ExitStatus sweep(const Parameters& params, const mpi::Communicator& world, const MakeBackend& make_backend, StatusBoard& board) {
+  return Sweep(params, world, make_backend, board).run();
 }
 
 }  // namespace convoy

@@ -12,6 +12,7 @@
 
 #include "convoy/io/atomic_file.h"
 
+#include "watch/roll_call.h"
 #include "watch/status_board.h"
 
 namespace convoy {
@@ -22,16 +23,17 @@ struct Packet {
     kHello,    ///< a rank's first
     kAsk,      ///< rank 0: where do you stand?
     kStatus,   ///< the answer
+    kLook,     ///< rank 0, to a rank of the same host: what does the system say of that process?
+    kLooked,   ///< the answer, of that rank
     kAlarm,    ///< as a status that nobody asked for: this rank has stood still for too long
     kGoodbye,  ///< the rank ends in peace
     kEnd,      ///< rank 0: leave at once
   };
   Kind kind = Kind::kHello;
-  std::int32_t rank = 0;
-  std::int64_t process = 0;  ///< its number on its host
-  std::uint64_t job = 0;     ///< a random number: others that find the port are not listened to
+  std::int32_t rank = 0;  ///< whom it is about: the sender, but for kLook and kLooked
+  std::uint64_t job = 0;  ///< a random number: others that find the port are not listened to
   RankStatus status;
-  char host[64] = {};
+  Reach reach = Reach::kAnswers;
 };
 static_assert(std::is_trivially_copyable_v<Packet>);
 
@@ -66,6 +68,7 @@ class RootLink {
   std::vector<std::string> addresses() const;
   /// What has come from whom; waits at most so long for the first of it.
   std::vector<Packet> poll(std::chrono::milliseconds timeout);
+  void send(std::int64_t rank, const Packet& packet) { ranks_[static_cast<std::size_t>(rank)].send(packet); }
   void send_to_all(const Packet& packet);
 
   bool is_connected(std::int64_t rank) const { return ranks_[static_cast<std::size_t>(rank)].is_open(); }

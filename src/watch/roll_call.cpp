@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,9 +26,14 @@ bool waits_for_replicas(Op op) {
   return op == Op::kReduceBucket || op == Op::kFoldBucket || op == Op::kUpdateBucket || op == Op::kGatherBucket;
 }
 
-// The least advanced first.
-bool is_behind(const RankStatus& a, const RankStatus& b) {
-  return a.step != b.step ? a.step < b.step : a.num_events < b.num_events;
+// Of ranks that are awaited, the one that is more likely the reason: it says nothing, it waits for nobody, it is behind.
+bool is_likelier(const RankReport& a, const RankReport& b) {
+  const auto key = [](const RankReport& report) {
+    const RankStatus& status = report.status;
+    return std::tuple(report.reach == Reach::kAnswers, status.wait == Wait::kRanks, status.step,
+                      -status.standing_seconds);
+  };
+  return key(a) < key(b);
 }
 
 const RankReport& report_of(int rank, const std::vector<RankReport>& all) {
@@ -41,15 +47,9 @@ std::size_t distance_to_culprit(const RankReport& report, const std::vector<Rank
   for (std::size_t distance = 0; distance < all.size(); ++distance) {
     const std::vector<int> awaited = awaited_ranks(*at, all);
     if (awaited.empty()) return distance;
-    const RankReport* furthest_behind = &report_of(awaited.front(), all);
-    for (const int rank : awaited) {
-      const RankReport& candidate = report_of(rank, all);
-      const bool is_silent = candidate.reach != Reach::kAnswers,
-                 other_is_silent = furthest_behind->reach != Reach::kAnswers;
-      if (is_silent != other_is_silent ? is_silent : is_behind(candidate.status, furthest_behind->status))
-        furthest_behind = &candidate;
-    }
-    at = furthest_behind;
+    at = &report_of(awaited.front(), all);
+    for (const int rank : awaited)
+      if (const RankReport& candidate = report_of(rank, all); is_likelier(candidate, *at)) at = &candidate;
   }
   return all.size();
 }
@@ -65,7 +65,7 @@ const char* describe(Reach reach) {
     case Reach::kTraced:
       return "does not run: a debugger holds its process";
     case Reach::kSilent:
-      return "does not answer, though its host does: stopped, swapped out, or without a processor";
+      return "does not answer, though its connection is open: stopped, swapped out, or without a processor";
     case Reach::kUnreachable:
       return "cannot be reached: its host is down, or the network to it";
   }
@@ -76,14 +76,16 @@ const char* describe(Activity activity) {
   switch (activity) {
     case Activity::kStarting:
       return "starts";
+    case Activity::kOpeningData:
+      return "opens its data";
+    case Activity::kPlanning:
+      return "chooses its layout";
     case Activity::kTraining:
       return "trains";
     case Activity::kEvaluating:
       return "evaluates";
     case Activity::kSaving:
       return "saves a checkpoint";
-    case Activity::kEnding:
-      return "ends";
   }
   return "";
 }
@@ -99,17 +101,19 @@ std::vector<int> awaited_ranks(const RankReport& report, const std::vector<RankR
   std::vector<int> ranks;
   if (report.reach != Reach::kAnswers || report.status.wait != Wait::kRanks) return ranks;
   const Op op = report.status.instruction.op;
-  std::int64_t num_stages = 0;
-  for (const RankReport& other : all) num_stages = std::max(num_stages, other.stage + 1);
-  const std::int64_t before = (report.stage + num_stages - 1) % num_stages, after = (report.stage + 1) % num_stages;
+  const std::int64_t replica = report.status.replica, stage = report.status.stage;
+  std::int64_t num_stages = 1;
+  for (const RankReport& other : all) num_stages = std::max(num_stages, other.status.stage + 1);
+  const std::int64_t before = (stage + num_stages - 1) % num_stages, after = (stage + 1) % num_stages;
   for (const RankReport& other : all) {
     if (other.rank == report.rank) continue;
-    const bool same_replica = other.replica == report.replica, same_stage = other.stage == report.stage;
-    const bool awaited = waits_for_previous_stage(op) ? same_replica && other.stage == before
-                         : waits_for_next_stage(op)   ? same_replica && other.stage == after
-                         : is_backward(op)            ? same_replica && other.stage == before
-                         : waits_for_replicas(op)     ? same_stage
-                                                      : true;
+    const bool same_replica = other.status.replica == replica;
+    const bool awaited = !report.status.in_step         ? true
+                         : waits_for_previous_stage(op) ? same_replica && other.status.stage == before
+                         : waits_for_next_stage(op)     ? same_replica && other.status.stage == after
+                         : is_backward(op)              ? same_replica && other.status.stage == before
+                         : waits_for_replicas(op)       ? other.status.stage == stage
+                                                        : true;
     if (awaited) ranks.push_back(other.rank);
   }
   return ranks;
@@ -130,9 +134,11 @@ std::vector<std::size_t> culprits_first(const std::vector<RankReport>& reports) 
 
 std::string describe(const RankReport& report, const std::vector<RankReport>& all) {
   const RankStatus& status = report.status;
-  const std::string where = status.activity == Activity::kTraining && status.step > 0
-                                ? fmt::format("{} of step {}", to_string(status.instruction), status.step)
-                                : describe(status.activity);
+  std::string where = describe(status.activity);
+  if (status.in_step) {
+    const bool trains = status.activity == Activity::kTraining;
+    where = to_string(status.instruction) + (trains ? fmt::format(" of step {}", status.step) : ", " + where);
+  }
   if (report.reach != Reach::kAnswers) return fmt::format("{}; last known: {}", describe(report.reach), where);
   switch (status.wait) {
     case Wait::kRanks:
@@ -148,12 +154,17 @@ std::string describe(const RankReport& report, const std::vector<RankReport>& al
 }
 
 std::string roll_call_table(const std::vector<RankReport>& reports) {
-  std::string text = fmt::format("{:>6}  {:<16}  {:>7}  {:>5}  {:>9}  {}\n", "rank", "host", "replica", "stage",
+  const auto place = [](std::int64_t number) { return number < 0 ? "-" : std::to_string(number); };
+  std::string text = fmt::format("{:>6}  {:<16}  {:>7}  {:>5}  {:>8}  {}\n", "rank", "host", "replica", "stage",
                                  "since, s", "what it does");
+  std::size_t num_lines = 0;
   for (const std::size_t i : culprits_first(reports)) {
+    if (num_lines++ == kMaxLines)
+      return text + fmt::format("{:>6}  more ranks, which wait for these or go on\n", reports.size() - kMaxLines);
     const RankReport& report = reports[i];
-    text += fmt::format("{:>6}  {:<16}  {:>7}  {:>5}  {:>9.1f}  {}\n", report.rank, report.host, report.replica,
-                        report.stage, report.status.standing_seconds, describe(report, reports));
+    text += fmt::format("{:>6}  {:<16}  {:>7}  {:>5}  {:>8.0f}  {}\n", report.rank, report.host,
+                        place(report.status.replica), place(report.status.stage), report.status.standing_seconds,
+                        describe(report, reports));
   }
   return text;
 }

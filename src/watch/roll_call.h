@@ -15,14 +15,14 @@ enum class Reach : std::uint8_t {
   kEnded,        ///< its process has ended: the connection was closed
   kStopped,      ///< its process is there but does not run: SIGSTOP
   kTraced,       ///< likewise: a debugger holds it
-  kSilent,       ///< its host answers, its process does not; why is not known
+  kSilent,       ///< its process does not answer; why is not known
   kUnreachable,  ///< its host does not answer: it is down, or the network between
 };
 
 struct RankReport {
   int rank = 0;
   std::string host;
-  std::int64_t replica = 0, stage = 0;
+  std::int64_t process = 0;  ///< its number on its host
   Reach reach = Reach::kAnswers;
   RankStatus status;  ///< the last that it said
 };
@@ -39,7 +39,8 @@ std::vector<std::size_t> culprits_first(const std::vector<RankReport>& reports);
 /// step 120 for rank 2".
 std::string describe(const RankReport& report, const std::vector<RankReport>& all);
 
-/// A line per rank, with a heading; ranks that say the same, one after the other, share a line.
+/// A line per rank, with a heading; of more than kMaxLines the first alone.
+inline constexpr std::size_t kMaxLines = 32;
 std::string roll_call_table(const std::vector<RankReport>& reports);
 
 }  // namespace convoy

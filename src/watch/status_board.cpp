@@ -1,4 +1,4 @@
-/// One writer, so that a load and a store make an addition.
+/// Single values, each stored by one thread alone.
 #include "watch/status_board.h"
 
 #include "convoy/base/clock.h"
@@ -20,8 +20,12 @@ T get(const std::atomic<T>& from) {
 }  // namespace
 
 void StatusBoard::note() {
-  set(since_, now_seconds());
-  num_events_.store(get(num_events_) + 1, std::memory_order_release);
+  since_.store(now_seconds(), std::memory_order_release);
+}
+
+void StatusBoard::take_place(std::int64_t replica, std::int64_t stage) {
+  set(replica_, replica);
+  set(stage_, stage);
 }
 
 void StatusBoard::enter(Activity activity) {
@@ -36,7 +40,6 @@ void StatusBoard::begin_step(std::int64_t step) {
   if (before > 0) set(step_seconds_, now - before);
   set(step_since_, now);
   set(step_, step);
-  note();
 }
 
 void StatusBoard::begin(const Instruction& instruction) {
@@ -44,6 +47,13 @@ void StatusBoard::begin(const Instruction& instruction) {
   set(micro_batch_, instruction.micro_batch);
   set(bucket_, instruction.bucket);
   set(chunk_, instruction.chunk);
+  set(in_step_, true);
+  set(wait_, Wait::kNothing);
+  note();
+}
+
+void StatusBoard::end_step() {
+  set(in_step_, false);
   set(wait_, Wait::kNothing);
   note();
 }
@@ -54,14 +64,16 @@ void StatusBoard::wait_for(Wait wait) {
 }
 
 RankStatus StatusBoard::read() const {
-  const std::int64_t num_events = num_events_.load(std::memory_order_acquire);
+  const double since = since_.load(std::memory_order_acquire);
   return {
+      .replica = get(replica_),
+      .stage = get(stage_),
       .activity = get(activity_),
       .wait = get(wait_),
+      .in_step = get(in_step_),
       .step = get(step_),
       .instruction = {.op = get(op_), .micro_batch = get(micro_batch_), .bucket = get(bucket_), .chunk = get(chunk_)},
-      .num_events = num_events,
-      .standing_seconds = now_seconds() - get(since_)};
+      .standing_seconds = now_seconds() - since};
 }
 
 }  // namespace convoy

@@ -1,51 +1,61 @@
-/// What this rank is doing, written by the thread that trains and read by the one that answers for it when it stands
+/// What this rank is doing, written by the thread that works and read by the one that answers for it when it stands
 /// still.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
+#include "convoy/comm/communicator.h"
 #include "convoy/schedule/instruction.h"
 
 namespace convoy {
 
 enum class Activity : std::uint8_t {
-  kStarting,  ///< opens data, measures costs, plans
-  kTraining,  ///< in a step, or between two
+  kStarting,     ///< reads weights, makes its plan
+  kOpeningData,  ///< the files that samples are read from
+  kPlanning,     ///< measures costs and chooses a layout
+  kTraining,
   kEvaluating,
   kSaving,  ///< a checkpoint, or waits until rank 0 has written it
-  kEnding,
 };
 
-/// What an instruction needs that is not there yet. Which ranks that is follows from the instruction.
+/// What a rank needs that is not there yet.
 enum class Wait : std::uint8_t {
   kNothing,  ///< it computes
-  kRanks,
+  kRanks,    ///< in a step its instruction tells which; elsewhere all others
   kSamples,  ///< its own loader's
   kDevice,
 };
 
 struct RankStatus {
+  std::int64_t replica = -1, stage = -1;  ///< its place in the grid; -1: it has none yet
   Activity activity = Activity::kStarting;
   Wait wait = Wait::kNothing;
-  std::int64_t step = 0;  ///< that it works on; 0: none yet
-  Instruction instruction;
-  std::int64_t num_events = 0;  ///< grows with each instruction, wait and activity
-  double standing_seconds = 0;  ///< since the last of them
+  bool in_step = false;
+  std::int64_t step = 0;    ///< the last that was begun; 0: none yet
+  Instruction instruction;  ///< in a step
+  double standing_seconds = 0;  ///< since the last instruction, wait or activity began
 };
 
-/// Calls cost a few stores. A reader may see the parts of two neighbouring statuses: it only reads ranks that stand
+/// Calls cost a few stores. A reader may see the parts of two neighbouring statuses, but not of a rank that stands
 /// still.
-class StatusBoard {
+class StatusBoard : public mpi::WaitListener {
  public:
   StatusBoard() { note(); }
 
+  void take_place(std::int64_t replica, std::int64_t stage);
+  /// It has none again.
+  void leave_place() { take_place(-1, -1); }
   void enter(Activity activity);
   void begin_step(std::int64_t step);
   void begin(const Instruction& instruction);
+  void end_step();
   void wait_for(Wait wait);
   /// What it waited for is there.
   void go_on() { wait_for(Wait::kNothing); }
+
+  void begin_wait() override { wait_for(Wait::kRanks); }
+  void end_wait() override { go_on(); }
 
   RankStatus read() const;
   /// From the beginning of the step before this one to the beginning of this one; 0: there were not two yet.
@@ -56,9 +66,26 @@ class StatusBoard {
 
   std::atomic<Activity> activity_ = Activity::kStarting;
   std::atomic<Wait> wait_ = Wait::kNothing;
+  std::atomic<bool> in_step_ = false;
   std::atomic<Op> op_ = Op::kLoad;
-  std::atomic<std::int64_t> step_ = 0, micro_batch_ = -1, bucket_ = kAllBuckets, chunk_ = 0, num_events_ = 0;
+  std::atomic<std::int64_t> replica_ = -1, stage_ = -1, step_ = 0;
+  std::atomic<std::int64_t> micro_batch_ = -1, bucket_ = kAllBuckets, chunk_ = 0;
   std::atomic<double> since_ = 0, step_since_ = 0, step_seconds_ = 0;
+};
+
+/// Enters an activity, and the one before it again at the end of the scope.
+class ScopedActivity {
+ public:
+  ScopedActivity(StatusBoard& board, Activity activity) : board_(board), before_(board.read().activity) {
+    board_.enter(activity);
+  }
+  ~ScopedActivity() { board_.enter(before_); }
+  ScopedActivity(const ScopedActivity&) = delete;
+  ScopedActivity& operator=(const ScopedActivity&) = delete;
+
+ private:
+  StatusBoard& board_;
+  Activity before_;
 };
 
 }  // namespace convoy

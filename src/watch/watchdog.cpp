@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <fstream>
 #include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <unistd.h>
 
 #include "convoy/base/clock.h"
 
@@ -19,6 +19,17 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook{200};
 
+std::size_t index(std::int64_t rank) {
+  return static_cast<std::size_t>(rank);
+}
+
+// The program's signals are for the thread that works.
+void block_signals() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
 }  // namespace
 
 Reach state_of_process(std::int64_t process) {
@@ -27,168 +38,237 @@ Reach state_of_process(std::int64_t process) {
   std::ostringstream text;
   text << file.rdbuf();
   const std::string stat = text.str();
-  const std::size_t end_of_name = stat.rfind(')');  // which may hold anything
+  const std::size_t end_of_name = stat.rfind(')');  // a name may hold anything
   const char state = end_of_name + 2 < stat.size() ? stat[end_of_name + 2] : '?';
   if (state == 'T') return Reach::kStopped;
   if (state == 't') return Reach::kTraced;
   return state == 'Z' || state == 'X' ? Reach::kEnded : Reach::kSilent;
 }
 
+// --- All ranks -----------------------------------------------------------------------------------------------
+
 Watchdog::Watchdog(WatchSpec spec, const StatusBoard& board, std::unique_ptr<RootLink> link)
     : spec_(std::move(spec)),
       board_(board),
       link_(std::move(link)),
-      processes_(spec_.ranks.size()),
+      was_connected_(spec_.ranks.size()),
       has_left_(spec_.ranks.size()),
       has_answered_(spec_.ranks.size()),
       thread_([this] { watch_as_root(); }) {}
 
-Watchdog::Watchdog(WatchSpec spec, const StatusBoard& board, PacketSocket socket, std::uint64_t job)
-    : spec_(std::move(spec)), board_(board), socket_(std::move(socket)), job_(job), thread_([this] {
-        watch_as_rank();
-      }) {}
+Watchdog::Watchdog(WatchSpec spec, const StatusBoard& board, PacketSocket socket)
+    : spec_(std::move(spec)), board_(board), socket_(std::move(socket)), thread_([this] { watch_as_rank(); }) {}
 
 Watchdog::~Watchdog() {
   ends_ = true;
   thread_.join();
-  socket_.send(packet(Packet::Kind::kGoodbye));
+  const Packet goodbye = packet(Packet::Kind::kGoodbye);
+  socket_.send(goodbye);
+  if (link_) link_->send_to_all(goodbye);
+}
+
+double Watchdog::limit(const RankStatus& status) const {
+  const bool is_slow = status.activity == Activity::kStarting || status.activity == Activity::kPlanning ||
+                       status.activity == Activity::kSaving;
+  const double patience = is_slow ? kPatienceElsewhere : 1;
+  if (spec_.alarm_seconds > 0) return patience * spec_.alarm_seconds;
+  return std::max(patience * kMinAlarmSeconds, kStepsToAlarm * board_.step_seconds());
 }
 
 Packet Watchdog::packet(Packet::Kind kind) const {
-  return {.kind = kind,
-          .rank = static_cast<std::int32_t>(spec_.rank),
-          .process = getpid(),
-          .job = job_,
-          .status = board_.read()};
+  return {.kind = kind, .rank = static_cast<std::int32_t>(spec_.rank), .job = spec_.job, .status = board_.read()};
 }
 
-bool Watchdog::stands_still() const {
-  const RankStatus status = board_.read();
-  double limit = spec_.alarm_seconds;
-  if (limit == 0) limit = std::max(kMinAlarmSeconds, kStepsToAlarm * board_.step_seconds());
-  if (status.activity != Activity::kTraining) limit *= kPatienceElsewhere;
-  return status.activity != Activity::kEnding && status.standing_seconds >= limit;
-}
+// --- Rank 0 --------------------------------------------------------------------------------------------------
 
-// Rank 0 answers an alarm by asking. Where it does not, it is the one that stands still: rank 1 says so, and each rank
-// ends by itself when the time is over.
-void Watchdog::watch_as_rank() {
-  std::int64_t alarmed_event = -1;
-  double alarm_start = 0;
-  bool asked = false, said = false;
+void Watchdog::watch_as_root() {
+  block_signals();
+  double next_roll = 0, pause = 0, first_table = 0;  // 0: no alarm, or no table yet
   while (!ends_) {
-    pollfd state{.fd = socket_.descriptor(), .events = POLLIN, .revents = 0};
-    ::poll(&state, 1, static_cast<int>(kLook.count()));  // of a closed one it only waits
-    for (const Packet& received : socket_.receive()) {
-      if (received.kind == Packet::Kind::kEnd) spec_.leave(1);
-      asked = true;
-      socket_.send(packet(Packet::Kind::kStatus));
+    const bool alarm = takes_alarms();
+    const double now = now_seconds();
+    if (next_roll == 0) {
+      if (!alarm) continue;
+      next_roll = now;
+      pause = limit(board_.read());
     }
-    if (!stands_still()) continue;
-    if (const std::int64_t event = board_.read().num_events; event != alarmed_event) {
-      alarmed_event = event;
-      alarm_start = now_seconds();
-      asked = said = false;
-      socket_.send(packet(Packet::Kind::kAlarm));
+    if (now < next_roll) continue;
+    ask_all();
+    if (!has_culprit()) {
+      if (first_table > 0) spec_.say(fmt::format("the run goes on after {:.0f} s", now - first_table));
+      next_roll = first_table = 0;
+      continue;
     }
-    const double seconds = now_seconds() - alarm_start;
-    if (!asked && !said && spec_.rank == 1 && seconds > kAnswerSeconds) {
-      said = true;
-      say_of_root();
-    }
-    if (!asked && spec_.abort_seconds > 0 && seconds > spec_.abort_seconds + kAnswerSeconds) spec_.leave(1);
+    spec_.say(fmt::format("the run stands still; the rank that holds up the others comes first:\n{}",
+                          roll_call_table(spec_.ranks)));
+    if (first_table == 0) first_table = now;
+    const RankReport& culprit = spec_.ranks[culprits_first(spec_.ranks).front()];
+    if (culprit.reach == Reach::kEnded) return end_job(fmt::format("rank {} has ended", culprit.rank));
+    const double deadline = spec_.abort_seconds > 0 ? first_table + spec_.abort_seconds : now + 1e9;
+    if (now >= deadline)
+      return end_job(fmt::format("it has stood still for {:.0f} s (run.watchdog_abort_seconds)", now - first_table));
+    next_roll = std::min(now + pause, deadline);
+    pause *= 2;
   }
 }
 
-void Watchdog::say_of_root() {
-  std::vector<RankReport> both = {spec_.ranks[0], spec_.ranks[static_cast<std::size_t>(spec_.rank)]};
-  both[1].status = board_.read();
-  both[0].reach = both[0].host == both[1].host  ? state_of_process(spec_.root_process)
-                  : !socket_.is_open()          ? Reach::kEnded
-                  : socket_.is_unacknowledged() ? Reach::kUnreachable
-                                                : Reach::kSilent;
-  spec_.say(fmt::format("the run stands still, and rank 0, which would say why, does not answer:\n{}",
-                        roll_call_table(both)));
+// Whether somebody stands still, or has left without a word.
+bool Watchdog::takes_alarms() {
+  bool alarm = stands_still(board_.read());
+  for (const Packet& received : link_->poll(kLook)) {
+    note(received);
+    alarm = alarm || received.kind == Packet::Kind::kAlarm;
+  }
+  for (std::size_t rank = 0; rank < spec_.ranks.size(); ++rank)
+    alarm = alarm || (was_connected_[rank] && !has_left_[rank] && !link_->is_connected(static_cast<int>(rank)));
+  return alarm;
 }
 
 void Watchdog::note(const Packet& received) {
-  const auto rank = static_cast<std::size_t>(received.rank);
+  const auto rank = index(received.rank);
   if (rank >= spec_.ranks.size()) return;
-  processes_[rank] = received.process;
+  if (received.kind == Packet::Kind::kLooked) {
+    spec_.ranks[rank].reach = received.reach;
+    return;
+  }
+  was_connected_[rank] = has_answered_[rank] = true;
+  spec_.ranks[rank].reach = Reach::kAnswers;
   spec_.ranks[rank].status = received.status;
-  has_answered_[rank] = true;
   if (received.kind == Packet::Kind::kGoodbye) has_left_[rank] = true;
 }
 
-// What is silent on this host is asked of the system.
+void Watchdog::ask_all() {
+  has_answered_ = has_left_;
+  has_answered_[index(spec_.rank)] = true;
+  link_->send_to_all(packet(Packet::Kind::kAsk));
+  const double asked = now_seconds();
+  while (std::find(has_answered_.begin(), has_answered_.end(), false) != has_answered_.end() &&
+         now_seconds() - asked < kAnswerSeconds)
+    for (const Packet& received : link_->poll(kLook)) note(received);
+  spec_.ranks[index(spec_.rank)].status = board_.read();
+  find_out_why_silent();
+  ask_neighbours();
+}
+
+// By its connection, and on this host by what Linux says of its process.
 void Watchdog::find_out_why_silent() {
+  const std::string& here = spec_.ranks[index(spec_.rank)].host;
   for (RankReport& report : spec_.ranks) {
-    const auto rank = static_cast<std::size_t>(report.rank);
-    const bool same_host = report.host == spec_.ranks[static_cast<std::size_t>(spec_.rank)].host;
-    report.reach = Reach::kAnswers;
-    if (report.rank == spec_.rank || has_left_[rank] || has_answered_[rank]) continue;
-    if (same_host && processes_[rank] > 0)
-      report.reach = state_of_process(processes_[rank]);
-    else if (!link_->is_connected(report.rank))
-      report.reach = processes_[rank] > 0 ? Reach::kEnded : Reach::kSilent;
+    if (has_answered_[index(report.rank)]) continue;
+    report.status.standing_seconds = 0;  // since when is not known
+    const Reach local = report.host == here ? state_of_process(report.process) : Reach::kSilent;
+    if (was_connected_[index(report.rank)] && !link_->is_connected(report.rank))
+      report.reach = Reach::kEnded;
+    else if (local == Reach::kStopped || local == Reach::kTraced)
+      report.reach = local;
     else
       report.reach = link_->is_unacknowledged(report.rank) ? Reach::kUnreachable : Reach::kSilent;
   }
 }
 
-void Watchdog::call_the_roll() {
-  has_answered_.assign(has_answered_.size(), false);
-  link_->send_to_all(packet(Packet::Kind::kAsk));
-  const double asked = now_seconds();
-  const auto all_answered = [&] {
-    for (std::size_t rank = 0; rank < has_answered_.size(); ++rank)
-      if (!has_answered_[rank] && !has_left_[rank] && static_cast<std::int64_t>(rank) != spec_.rank) return false;
-    return true;
-  };
-  while (!all_answered() && now_seconds() - asked < kAnswerSeconds)
+// What is silent elsewhere is asked of a rank on the same host that answers.
+void Watchdog::ask_neighbours() {
+  bool asked = false;
+  for (const RankReport& silent : spec_.ranks) {
+    if (silent.reach != Reach::kSilent) continue;
+    const auto neighbour = std::find_if(spec_.ranks.begin(), spec_.ranks.end(), [&](const RankReport& other) {
+      return other.host == silent.host && other.rank != spec_.rank && other.reach == Reach::kAnswers &&
+             !has_left_[index(other.rank)];
+    });
+    if (neighbour == spec_.ranks.end()) continue;
+    Packet question = packet(Packet::Kind::kLook);
+    question.rank = silent.rank;
+    link_->send(neighbour->rank, question);
+    asked = true;
+  }
+  for (const double start = now_seconds(); asked && now_seconds() - start < 1.0;)
     for (const Packet& received : link_->poll(kLook)) note(received);
-  spec_.ranks[static_cast<std::size_t>(spec_.rank)].status = board_.read();
-  find_out_why_silent();
 }
 
-void Watchdog::watch_as_root() {
-  double alarm_start = 0, next_roll = 0, pause = 0;
+// Whoever the others wait for: does it go on?
+bool Watchdog::has_culprit() const {
+  const RankReport& first = spec_.ranks[culprits_first(spec_.ranks).front()];
+  return first.reach != Reach::kAnswers || stands_still(first.status);
+}
+
+void Watchdog::end_job(const std::string& reason) {
+  spec_.say("the run ends here: " + reason);
+  link_->send_to_all(packet(Packet::Kind::kEnd));
+  spec_.leave(1);
+}
+
+// --- The others ----------------------------------------------------------------------------------------------
+
+// Rank 0 answers each alarm by asking. Where it does not, it is the one that stands still: rank 1 says so, and each
+// rank ends by itself when the time is over.
+void Watchdog::watch_as_rank() {
+  block_signals();
+  const bool is_connected = socket_.is_open();
+  double alarm_start = 0, next_alarm = 0;
+  bool said = false;
   while (!ends_) {
-    bool alarm = stands_still();
-    for (const Packet& received : link_->poll(kLook)) {
-      note(received);
-      alarm = alarm || received.kind == Packet::Kind::kAlarm;
-    }
-    for (std::size_t rank = 0; rank < processes_.size(); ++rank)
-      alarm =
-          alarm || (processes_[rank] > 0 && !has_left_[rank] && !link_->is_connected(static_cast<std::int64_t>(rank)));
+    pollfd state{.fd = socket_.descriptor(), .events = POLLIN, .revents = 0};
+    ::poll(&state, 1, static_cast<int>(kLook.count()));  // of a closed one it only waits
+    answer();
+    const RankStatus status = board_.read();
     const double now = now_seconds();
-    if (alarm_start == 0) {
-      if (!alarm) continue;
-      alarm_start = next_roll = now;
-      pause = spec_.alarm_seconds > 0 ? spec_.alarm_seconds : kMinAlarmSeconds;
-    }
-    const bool over = spec_.abort_seconds > 0 && now - alarm_start >= spec_.abort_seconds;
-    if (now < next_roll && !over) continue;
-    call_the_roll();
-    next_roll = now + pause;
-    pause *= 2;
-    const bool moves = std::all_of(spec_.ranks.begin(), spec_.ranks.end(), [&](const RankReport& report) {
-      return report.reach == Reach::kAnswers && report.status.standing_seconds < now - alarm_start;
-    });
-    if (moves && now > alarm_start) {
-      spec_.say(fmt::format("the run goes on after {:.0f} s", now - alarm_start));
+    if (is_connected && !socket_.is_open() && !root_has_left_) return follow_root();
+    if (!stands_still(status)) {
       alarm_start = 0;
       continue;
     }
-    spec_.say(fmt::format("the run stands still; the rank that holds up the others comes first:\n{}",
-                          roll_call_table(spec_.ranks)));
-    if (!over) continue;
-    spec_.say(fmt::format("the run has stood still for {:.0f} s (run.watchdog_abort_seconds): it ends here",
-                          now - alarm_start));
-    link_->send_to_all(packet(Packet::Kind::kEnd));
-    spec_.leave(1);
+    if (alarm_start == 0) {
+      alarm_start = heard_seconds_ = next_alarm = now;
+      said = false;
+    }
+    if (now >= next_alarm) {
+      socket_.send(packet(Packet::Kind::kAlarm));
+      next_alarm = now + limit(status);
+    }
+    const bool heard = heard_seconds_ > alarm_start;
+    if (!heard && !said && spec_.rank == 1 && now - alarm_start > kAnswerSeconds) {
+      said = true;
+      say_of_root();
+    }
+    if (spec_.abort_seconds > 0 && now - heard_seconds_ > spec_.abort_seconds + limit(status) + 2 * kAnswerSeconds)
+      spec_.leave(1);
   }
+}
+
+void Watchdog::answer() {
+  for (const Packet& received : socket_.receive()) {
+    heard_seconds_ = now_seconds();
+    if (received.kind == Packet::Kind::kEnd) spec_.leave(1);
+    if (received.kind == Packet::Kind::kGoodbye) root_has_left_ = true;
+    if (received.kind == Packet::Kind::kAsk) socket_.send(packet(Packet::Kind::kStatus));
+    if (received.kind == Packet::Kind::kLook) {
+      Packet looked = packet(Packet::Kind::kLooked);
+      looked.rank = received.rank;
+      looked.reach = state_of_process(spec_.ranks[index(received.rank)].process);
+      socket_.send(looked);
+    }
+  }
+}
+
+// Rank 0 has ended without a word. Whoever started the job may end it, in its own way; else this does.
+void Watchdog::follow_root() {
+  const double start = now_seconds();
+  while (!ends_ && now_seconds() - start < kAnswerSeconds) std::this_thread::sleep_for(kLook);
+  if (ends_) return;
+  if (spec_.rank == 1) spec_.say("rank 0 has ended: its process is gone. The run ends here");
+  spec_.leave(1);
+}
+
+void Watchdog::say_of_root() {
+  std::vector<RankReport> both = {spec_.ranks[0], spec_.ranks[index(spec_.rank)]};
+  both[1].status = board_.read();
+  const Reach local = both[0].host == both[1].host ? state_of_process(both[0].process) : Reach::kSilent;
+  both[0].reach = local == Reach::kStopped || local == Reach::kTraced ? local
+                  : !socket_.is_open()                                ? Reach::kEnded
+                  : socket_.is_unacknowledged()                       ? Reach::kUnreachable
+                                                                      : Reach::kSilent;
+  spec_.say(fmt::format("the run stands still, and rank 0, which would say why, does not answer:\n{}",
+                        roll_call_table(both)));
 }
 
 }  // namespace convoy

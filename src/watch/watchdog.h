@@ -18,10 +18,10 @@ struct WatchSpec {
   /// Seconds without an event after which a rank raises the alarm; 0: kMinAlarmSeconds or kStepsToAlarm times the last
   /// step, whichever is longer.
   double alarm_seconds = 0;
-  double abort_seconds = 0;       ///< after the first alarm, while it still stands; 0: never
-  std::vector<RankReport> ranks;  ///< hosts, replicas and stages, by rank
+  double abort_seconds = 0;       ///< after the first table, while the run still stands; 0: never
+  std::vector<RankReport> ranks;  ///< hosts and processes, by rank
   std::int64_t rank = 0;
-  std::int64_t root_process = 0;  ///< rank 0's, on its host
+  std::uint64_t job = 0;  ///< see Packet
   /// Rank 0 prints lines, and where it does not answer rank 1.
   std::function<void(const std::string&)> say;
   /// Leaves the process with that status, at once.
@@ -29,45 +29,59 @@ struct WatchSpec {
 };
 
 inline constexpr double kMinAlarmSeconds = 60, kStepsToAlarm = 20;
-/// Evaluations, checkpoints and starts have parts that make no event for longer than a step.
+/// Starts and checkpoints have parts that make no event for longer than any instruction of a step.
 inline constexpr double kPatienceElsewhere = 10;
-/// How long rank 0 waits for answers.
-inline constexpr double kAnswerSeconds = 2;
+/// How long rank 0 waits for answers, and the others for its question.
+inline constexpr double kAnswerSeconds = 3;
 
-/// A thread of every rank. On rank 0 it listens to the others, on the others to rank 0.
+/// A thread of every rank, which needs no MPI. A rank that stands still raises the alarm; rank 0 then asks all ranks
+/// where they stand. Only where the one that the others wait for stands still itself, or does not answer, it prints the
+/// table, again at growing intervals, and at last ends the job; where its process has ended, at once.
 class Watchdog {
  public:
   /// Rank 0's end, made before the others are told where it is.
   Watchdog(WatchSpec spec, const StatusBoard& board, std::unique_ptr<RootLink> link);
-  /// The others'; a socket that is not open (no network but MPI's): only says so, on rank 0's table.
-  Watchdog(WatchSpec spec, const StatusBoard& board, PacketSocket socket, std::uint64_t job);
+  /// The others'. With a socket that is not open (no network but MPI's) it can do no more than end its own process.
+  Watchdog(WatchSpec spec, const StatusBoard& board, PacketSocket socket);
   /// Says goodbye.
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
  private:
-  void watch_as_root();
-  void watch_as_rank();
-  void say_of_root();
-  void call_the_roll();
-  void note(const Packet& packet);
-  void find_out_why_silent();
-  bool stands_still() const;
+  // All ranks
+  double limit(const RankStatus& status) const;
+  bool stands_still(const RankStatus& status) const { return status.standing_seconds >= limit(status); }
   Packet packet(Packet::Kind kind) const;
+  // Rank 0
+  void watch_as_root();
+  bool takes_alarms();
+  void note(const Packet& packet);
+  void ask_all();
+  void find_out_why_silent();
+  void ask_neighbours();
+  bool has_culprit() const;
+  void end_job(const std::string& reason);
+  // The others
+  void watch_as_rank();
+  void answer();
+  void follow_root();
+  void say_of_root();
 
   WatchSpec spec_;
   const StatusBoard& board_;
-  std::unique_ptr<RootLink> link_;  ///< rank 0
-  PacketSocket socket_;             ///< elsewhere
-  std::uint64_t job_ = 0;
-  std::vector<std::int64_t> processes_;  ///< rank 0: by rank; 0: not known
-  std::vector<bool> has_left_, has_answered_;
+  // Rank 0
+  std::unique_ptr<RootLink> link_;
+  std::vector<bool> was_connected_, has_left_, has_answered_;  ///< by rank
+  // The others
+  PacketSocket socket_;
+  double heard_seconds_ = 0;  ///< when rank 0 last said something
+  bool root_has_left_ = false;  ///< in peace
   std::atomic<bool> ends_ = false;
   std::thread thread_;
 };
 
-/// Of a process on this host: stopped, traced, ended; kSilent where it runs or nothing is known.
+/// Of a process on this host, as Linux tells: kStopped, kTraced, kEnded; kSilent where it runs.
 Reach state_of_process(std::int64_t process);
 
 }  // namespace convoy

@@ -149,7 +149,8 @@ Deviations run_golden(const GoldenSteps& steps) {
   const ProcessGrid grid(world(), world().size() > 1 ? 2 : 1);
   const auto device = make_backend(steps.precision);
   RecordingBackend backend(*device);
-  RankRuntime runtime(runtime_spec(golden, steps), grid, backend);
+  StatusBoard board;
+  RankRuntime runtime(runtime_spec(golden, steps), grid, backend, board);
   keep_engines(backend, runtime.plan().spec().engines_file);
   runtime.loss_scale().restore({.scale = kLossScale});
   const io::Checkpoint start = golden_start(runtime.plan().network());

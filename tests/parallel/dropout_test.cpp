@@ -83,7 +83,7 @@ class Training {
       : ranks_(ranks),
         grid_(ranks, stages),
         backend_(way.make_backend()),
-        runtime_(spec, grid_, *backend_),
+        runtime_(spec, grid_, *backend_, board_),
         batch_(runtime_, kSeed),
         metrics_(runtime_, kTag) {
     initialise_parameters({.seed = kSeed}, runtime_);
@@ -119,6 +119,7 @@ class Training {
   const mpi::Communicator& ranks_;
   ProcessGrid grid_;
   std::unique_ptr<ops::Backend> backend_;
+  StatusBoard board_;
   RankRuntime runtime_;
   FixedBatch batch_;
   MetricsChannel metrics_;

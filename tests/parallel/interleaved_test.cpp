@@ -38,7 +38,8 @@ struct Outcome {
 Outcome train(const mpi::Communicator& ranks, std::int64_t stages, const RuntimeSpec& spec) {
   const ProcessGrid grid(ranks, stages);
   const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
-  RankRuntime runtime(spec, grid, *backend);
+  StatusBoard board;
+  RankRuntime runtime(spec, grid, *backend, board);
   EXPECT_EQ(runtime.stage().plan().chunks.size(), static_cast<std::size_t>(spec.chunks));
   initialise_parameters({.seed = kSeed}, runtime);
   runtime.keep_logits();

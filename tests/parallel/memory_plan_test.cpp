@@ -18,13 +18,14 @@ TEST(MemoryPlan, IsWhatTheDeviceGives) {
                                             {world().size(), RecomputeKind::kCell}}) {
       const ProcessGrid grid(world(), stages);
       const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
+      StatusBoard board;
       RankRuntime runtime(
           {.network = {.name = "resnet18", .input = ImageShape{64, 64, 3}, .micro_batch = 8, .num_classes = 10},
            .batch = {.global = 64, .micro = 8},
            .schedule = schedule,
            .chunks = schedule == ScheduleKind::kInterleaved ? 2 : 1,
            .memory = {.recompute = recompute}},
-          grid, *backend);
+          grid, *backend, board);
       const auto planned = static_cast<double>(runtime.plan().memory_of(grid.stage()).total());
       const auto scratch = static_cast<double>(backend->scratch_bytes());
       const auto allocated = static_cast<double>(backend->device().allocated_bytes());
@@ -46,6 +47,7 @@ TEST(MemoryPlan, AnEncodersGrowsWithTheLengthOfTextsAndNotWithItsSquare) {
   const ProcessGrid grid(world(), 1);
   const auto bytes_at = [&](std::int64_t length) {
     const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
+    StatusBoard board;
     RankRuntime runtime(
         {.network = {.name = "transformer",
                      .input = TextShape{.length = length, .vocabulary = 50},
@@ -53,7 +55,7 @@ TEST(MemoryPlan, AnEncodersGrowsWithTheLengthOfTextsAndNotWithItsSquare) {
                      .micro_batch = kTexts,
                      .num_classes = 2},
          .batch = {.global = 8 * kTexts, .micro = kTexts}},
-        grid, *backend);
+        grid, *backend, board);
     FixedBatch batch(runtime, /*seed=*/1);
     runtime.train_step(batch, 0.01);
     runtime.finish();

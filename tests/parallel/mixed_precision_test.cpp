@@ -42,7 +42,7 @@ RuntimeSpec spec_of(DataType type, ScheduleKind schedule = ScheduleKind::k1F1B) 
 class Training {
  public:
   Training(const mpi::Communicator& ranks, std::int64_t stages, const RuntimeSpec& spec, ops::Backend& backend)
-      : grid_(ranks, stages), runtime_(spec, grid_, backend), batch_(runtime_, kSeed), metrics_(runtime_, kTag) {
+      : grid_(ranks, stages), runtime_(spec, grid_, backend, board_), batch_(runtime_, kSeed), metrics_(runtime_, kTag) {
     initialise_parameters({.seed = kSeed}, runtime_);
   }
 
@@ -66,6 +66,7 @@ class Training {
 
  private:
   ProcessGrid grid_;
+  StatusBoard board_;
   RankRuntime runtime_;
   FixedBatch batch_;
   MetricsChannel metrics_;

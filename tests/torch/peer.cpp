@@ -93,7 +93,8 @@ void run(const std::string& folder, const mpi::Communicator& world) {
   const ProcessGrid grid(world, 1);
   const auto cpu = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
   RecordingBackend backend(*cpu);
-  RankRuntime runtime(runtime_spec_of(job), grid, backend);
+  StatusBoard board;
+  RankRuntime runtime(runtime_spec_of(job), grid, backend, board);
   const std::string weights = folder + "/weights.safetensors";
   restore_weights(decode_weights(io::read_file(weights), weights, WeightsKind::kTrained).dict.tensors, weights,
                   runtime);

@@ -26,7 +26,8 @@ struct PlannedStep {
 /// All ranks of the grid.
 inline PlannedStep time_planned_step(const RuntimeSpec& spec, const ProcessGrid& grid, ops::Backend& backend,
                                      const Steps& steps) {
-  RankRuntime runtime(spec, grid, backend);
+  StatusBoard board;
+  RankRuntime runtime(spec, grid, backend, board);
   initialise_parameters({.seed = 1}, runtime);
   SyntheticSource source(runtime);
   for (int step = 0; step < steps.warm; ++step) seconds_of_step(runtime, source, grid.world());

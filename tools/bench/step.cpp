@@ -270,6 +270,7 @@ ops::BackendSpec backend_spec_of(const Options& options, const ProcessGrid& grid
 // First the step as a run has it, then again with every operation timed, which costs the device its queue and graphs.
 void print_json(const Options& options, const ProcessGrid& grid) {
   ops::BackendSpec spec = backend_spec_of(options, grid);
+  StatusBoard board;
   Result whole;
   double flop = 0;
   std::string device;
@@ -277,7 +278,7 @@ void print_json(const Options& options, const ProcessGrid& grid) {
   {
     const auto backend = ops::make_backend(spec);
     device = backend->device().description();
-    RankRuntime runtime(runtime_spec_of(options), grid, *backend);
+    RankRuntime runtime(runtime_spec_of(options), grid, *backend, board);
     initialise_parameters({.seed = 1}, runtime);
     whole = measure(options, grid, runtime, nullptr);
     for (const auto& cell : runtime.plan().network())
@@ -289,7 +290,7 @@ void print_json(const Options& options, const ProcessGrid& grid) {
   if (backend->engine_cache() != nullptr)
     *backend->engine_cache() = engine_cache;  // the operations that are timed are those of the step
   TimedBackend timed(*backend);
-  RankRuntime runtime(runtime_spec_of(options), grid, timed);
+  RankRuntime runtime(runtime_spec_of(options), grid, timed, board);
   initialise_parameters({.seed = 1}, runtime);
   const Result parts = measure(options, grid, runtime, &timed);
   if (!grid.is_root()) return;
@@ -315,7 +316,8 @@ ExitStatus run(const Options& options, mpi::Session& session) {
   }
   const auto inner = ops::make_backend(backend_spec_of(options, grid));
   TimedBackend backend(*inner);
-  RankRuntime runtime(runtime_spec_of(options), grid, backend);
+  StatusBoard board;
+  RankRuntime runtime(runtime_spec_of(options), grid, backend, board);
   initialise_parameters({.seed = 1}, runtime);
   if (options.paced) {
     run_paced(options, grid, runtime, backend);

@@ -12,12 +12,20 @@
 
 namespace convoy::mpi {
 
+/// Is told when this rank begins to wait for others in Request::wait(), and when what it waited for has come.
+class WaitListener {
+ public:
+  virtual ~WaitListener() = default;
+  virtual void begin_wait() = 0;
+  virtual void end_wait() = 0;
+};
+
 /// A message in flight. Must be complete before it is destroyed or overwritten (checked by assert, except while an
 /// exception unwinds); it is inactive then.
 class Request {
  public:
   Request() = default;
-  explicit Request(MPI_Request request) : request_(request) {}
+  explicit Request(MPI_Request request, WaitListener* listener = nullptr) : request_(request), listener_(listener) {}
   Request(Request&& other) noexcept;
   Request& operator=(Request&& other) noexcept;
   ~Request();
@@ -31,6 +39,7 @@ class Request {
 
  private:
   MPI_Request request_ = MPI_REQUEST_NULL;
+  WaitListener* listener_ = nullptr;
 };
 
 /// How a rank waits when ranks may outnumber cores: first it only tests again, then it offers its core to whoever is
@@ -80,7 +89,9 @@ void wait_until(Done&& done) {
 class Communicator {
  public:
   Communicator() = default;
-  explicit Communicator(MPI_Comm comm);
+  explicit Communicator(MPI_Comm comm, WaitListener* listener = nullptr);
+  /// The same group, whose waits the listener is told, and those of the groups that are split from it.
+  Communicator with(WaitListener& listener) const { return Communicator(comm_, &listener); }
 
   int rank() const { return rank_; }
   int size() const { return size_; }
@@ -125,6 +136,7 @@ class Communicator {
   static constexpr std::int64_t kChunkBytes = std::int64_t{1} << 30;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
+  WaitListener* listener_ = nullptr;
   int rank_ = 0;
   int size_ = 1;
 };

@@ -8,13 +8,15 @@
 
 namespace convoy {
 
+class StatusBoard;
+
 /// Loss, top-1, top-5, balanced accuracy and macro F1 of data.test, or else data.val: of the newest checkpoint in
 /// run.directory, or of the file that the command line names. All ranks of the grid.
-ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backend& backend);
+ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board);
 
 /// Writes a row for each sample of predict.data to predict.output, and its logits to a .h5 file beside it. The weights
 /// are found as by evaluate(). The same bytes on any grid. All ranks of the grid.
-ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend& backend);
+ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board);
 
 /// Writes export.output: the weights of the newest checkpoint in run.directory, or of the file that the command line
 /// names, as torchvision's load_state_dict takes them. Says what went where. One rank; throws RequestError where there

@@ -11,6 +11,8 @@
 
 namespace convoy {
 
+class StatusBoard;
+
 /// The device's operations for a row's parameters, on those of its ranks. All ranks of the group call it.
 using MakeBackend = std::function<std::unique_ptr<ops::Backend>(const Parameters& params, const mpi::Communicator&)>;
 
@@ -18,6 +20,7 @@ using MakeBackend = std::function<std::unique_ptr<ops::Backend>(const Parameters
 /// takes the first ranks of the world; the others sleep. Rows that were measured before are not measured again, so that
 /// a sweep that was stopped continues. Throws RequestError where run.directory holds another sweep, and where no row
 /// can be measured. All ranks of the world.
-ExitStatus sweep(const Parameters& params, const mpi::Communicator& world, const MakeBackend& make_backend);
+ExitStatus sweep(const Parameters& params, const mpi::Communicator& world, const MakeBackend& make_backend,
+                 StatusBoard& board);
 
 }  // namespace convoy

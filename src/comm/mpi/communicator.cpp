@@ -42,13 +42,13 @@ int message_count(std::int64_t size_bytes) {
 }
 
 // Each element by itself. All ranks of the group.
-Request start_all_reduce(std::span<const std::int64_t> values, std::span<std::int64_t> result, MPI_Op op,
-                         MPI_Comm comm) {
+MPI_Request start_all_reduce(std::span<const std::int64_t> values, std::span<std::int64_t> result, MPI_Op op,
+                             MPI_Comm comm) {
   assert(values.size() == result.size());
   MPI_Request request = MPI_REQUEST_NULL;
   CONVOY_CHECK_MPI(
       MPI_Iallreduce(values.data(), result.data(), static_cast<int>(values.size()), MPI_INT64_T, op, comm, &request));
-  return Request(request);
+  return request;
 }
 
 // Calls move(offset_bytes, size_bytes) for one chunk after the other. An empty block is no message at all.
@@ -62,11 +62,13 @@ void for_each_chunk(std::int64_t size_bytes, std::int64_t chunk_bytes, Move&& mo
 
 // --- Request -------------------------------------------------------------------------------------------------
 
-Request::Request(Request&& other) noexcept : request_(std::exchange(other.request_, MPI_REQUEST_NULL)) {}
+Request::Request(Request&& other) noexcept
+    : request_(std::exchange(other.request_, MPI_REQUEST_NULL)), listener_(other.listener_) {}
 
 Request& Request::operator=(Request&& other) noexcept {
   assert((!active() || this == &other) && "a message in flight was overwritten");
   request_ = std::exchange(other.request_, MPI_REQUEST_NULL);
+  listener_ = other.listener_;
   return *this;
 }
 
@@ -82,7 +84,10 @@ bool Request::test() {
 }
 
 void Request::wait() {
+  if (test()) return;
+  if (listener_ != nullptr) listener_->begin_wait();
   for (Backoff backoff; !test();) backoff.pause();
+  if (listener_ != nullptr) listener_->end_wait();
 }
 
 // --- Waiting -------------------------------------------------------------------------------------------------
@@ -114,7 +119,7 @@ void Patience::remember() const {
 
 // --- Communicator: groups ------------------------------------------------------------------------------------
 
-Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
+Communicator::Communicator(MPI_Comm comm, WaitListener* listener) : comm_(comm), listener_(listener) {
   CONVOY_CHECK_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
   CONVOY_CHECK_MPI(MPI_Comm_rank(comm, &rank_));
   CONVOY_CHECK_MPI(MPI_Comm_size(comm, &size_));
@@ -122,8 +127,10 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
 
 Communicator Communicator::split(int color, int key) const {
   MPI_Comm part = MPI_COMM_NULL;
+  if (listener_ != nullptr) listener_->begin_wait();
   CONVOY_CHECK_MPI(MPI_Comm_split(comm_, color, key, &part));  // all ranks of this group
-  return Communicator(part);
+  if (listener_ != nullptr) listener_->end_wait();
+  return Communicator(part, listener_);
 }
 
 // --- Communicator: started, tested later ---------------------------------------------------------------------
@@ -131,13 +138,13 @@ Communicator Communicator::split(int color, int key) const {
 Request Communicator::start_send(const void* data, std::int64_t size_bytes, int to, int tag) const {
   MPI_Request request = MPI_REQUEST_NULL;
   CONVOY_CHECK_MPI(MPI_Isend(data, message_count(size_bytes), MPI_BYTE, to, tag, comm_, &request));
-  return Request(request);
+  return Request(request, listener_);
 }
 
 Request Communicator::start_receive(void* data, std::int64_t size_bytes, int from, int tag) const {
   MPI_Request request = MPI_REQUEST_NULL;
   CONVOY_CHECK_MPI(MPI_Irecv(data, message_count(size_bytes), MPI_BYTE, from, tag, comm_, &request));
-  return Request(request);
+  return Request(request, listener_);
 }
 
 Request Communicator::start_reduce_scatter(const float* data, float* part, std::span<const int> counts) const {
@@ -145,7 +152,7 @@ Request Communicator::start_reduce_scatter(const float* data, float* part, std::
   MPI_Request request = MPI_REQUEST_NULL;
   CONVOY_CHECK_MPI(
       MPI_Ireduce_scatter(data, part, counts.data(), MPI_FLOAT, MPI_SUM, comm_, &request));  // all ranks of this group
-  return Request(request);
+  return Request(request, listener_);
 }
 
 Request Communicator::start_all_gather(const double* part, double* all, std::span<const int> counts,
@@ -154,15 +161,15 @@ Request Communicator::start_all_gather(const double* part, double* all, std::spa
   MPI_Request request = MPI_REQUEST_NULL;
   CONVOY_CHECK_MPI(MPI_Iallgatherv(part, counts[static_cast<std::size_t>(rank_)], MPI_DOUBLE, all, counts.data(),
                                    offsets.data(), MPI_DOUBLE, comm_, &request));  // all ranks of this group
-  return Request(request);
+  return Request(request, listener_);
 }
 
 Request Communicator::start_max(const std::int64_t* value, std::int64_t* result) const {
-  return start_all_reduce({value, 1}, {result, 1}, MPI_MAX, comm_);
+  return Request(start_all_reduce({value, 1}, {result, 1}, MPI_MAX, comm_), listener_);
 }
 
 Request Communicator::start_sum(std::span<const std::int64_t> values, std::span<std::int64_t> result) const {
-  return start_all_reduce(values, result, MPI_SUM, comm_);
+  return Request(start_all_reduce(values, result, MPI_SUM, comm_), listener_);
 }
 
 // --- Communicator: blocking ----------------------------------------------------------------------------------
@@ -170,7 +177,7 @@ Request Communicator::start_sum(std::span<const std::int64_t> values, std::span<
 void Communicator::barrier() const {
   MPI_Request request = MPI_REQUEST_NULL;
   CONVOY_CHECK_MPI(MPI_Ibarrier(comm_, &request));  // all ranks of this group
-  Request(request).wait();
+  Request(request, listener_).wait();
 }
 
 void Communicator::broadcast(void* data, std::int64_t size_bytes, int root, std::int64_t chunk_bytes) const {
@@ -178,7 +185,7 @@ void Communicator::broadcast(void* data, std::int64_t size_bytes, int root, std:
     MPI_Request request = MPI_REQUEST_NULL;
     CONVOY_CHECK_MPI(MPI_Ibcast(static_cast<std::byte*>(data) + offset, static_cast<int>(size), MPI_BYTE, root, comm_,
                                 &request));  // all ranks of this group
-    Request(request).wait();
+    Request(request, listener_).wait();
   });
 }
 
@@ -226,7 +233,7 @@ std::vector<std::byte> Communicator::gather(std::span<const std::byte> part, int
   MPI_Request request = MPI_REQUEST_NULL;
   CONVOY_CHECK_MPI(MPI_Igather(&part_bytes, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, root, comm_,
                                &request));  // all ranks of this group
-  Request(request).wait();
+  Request(request, listener_).wait();
   if (rank_ != root) {
     send(part.data(), part_bytes, root, tags::kChunks, chunk_bytes);
     return {};

@@ -15,9 +15,12 @@ std::vector<RankReport> six_ranks() {
   for (int rank = 0; rank < 6; ++rank)
     reports.push_back({.rank = rank,
                        .host = rank < 3 ? "a" : "b",
-                       .replica = rank / 3,
-                       .stage = rank % 3,
-                       .status = {.activity = Activity::kTraining, .step = 7, .instruction = {Op::kForward, 1}}});
+                       .status = {.replica = rank / 3,
+                                  .stage = rank % 3,
+                                  .activity = Activity::kTraining,
+                                  .in_step = true,
+                                  .step = 7,
+                                  .instruction = {Op::kForward, 1}}});
   return reports;
 }
 

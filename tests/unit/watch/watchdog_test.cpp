@@ -1,6 +1,7 @@
 /// Processes that stand still, each in its way, are told apart within seconds.
 #include "watch/watchdog.h"
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,31 +21,15 @@ namespace {
 constexpr double kAlarmSeconds = 0.5;
 constexpr std::uint64_t kJob = 42;
 
-WatchSpec spec_of(std::int64_t rank) {
-  WatchSpec spec{.alarm_seconds = kAlarmSeconds, .rank = rank};
-  for (int r = 0; r < 3; ++r) spec.ranks.push_back({.rank = r, .host = "here", .replica = 0, .stage = r});
-  spec.say = [](const std::string&) {};
-  spec.leave = [](int status) { _exit(status); };
-  return spec;
+volatile std::sig_atomic_t g_loader_hangs = 0;
+
+void sleep_a_little() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
-/// Ranks 1 and 2 are children; rank 2 waits for rank 1, which computes.
+/// Three stages of one replica on this host; what ranks say is collected.
 class WatchdogTest : public testing::Test {
  protected:
-  void SetUp() override {
-    auto link = std::make_unique<RootLink>(3, kJob);
-    for (const int rank : {1, 2}) children_.push_back(start_rank(rank, link->addresses()));
-    board_.enter(Activity::kTraining);
-    board_.begin({.op = Op::kRecvGradient, .micro_batch = 3});
-    WatchSpec spec = spec_of(0);
-    spec.abort_seconds = abort_seconds_;
-    spec.say = [this](const std::string& text) {
-      const std::lock_guard lock(mutex_);
-      said_ += text;
-    };
-    spec.leave = [this](int status) { left_with_ = status; };
-    watchdog_ = std::make_unique<Watchdog>(std::move(spec), board_, std::move(link));
-  }
   void TearDown() override {
     for (const pid_t child : children_) {
       kill(child, SIGCONT);
@@ -52,22 +38,54 @@ class WatchdogTest : public testing::Test {
     }
   }
 
-  static pid_t start_rank(int rank, const std::vector<std::string>& addresses) {
+  WatchSpec spec_of(std::int64_t rank) {
+    WatchSpec spec{.alarm_seconds = kAlarmSeconds, .abort_seconds = abort_seconds_, .rank = rank, .job = kJob};
+    for (int r = 0; r < 3; ++r) spec.ranks.push_back({.rank = r, .host = "here", .process = processes_[r]});
+    spec.say = [this](const std::string& text) {
+      const std::lock_guard lock(mutex_);
+      said_ += text + '\n';
+    };
+    spec.leave = [this](int status) { left_with_ = status; };
+    return spec;
+  }
+
+  /// A child: rank 1 computes, and goes on doing so, until SIGUSR1 lets its loader hang; rank 2 waits for rank 1.
+  pid_t start_rank(int rank, const std::vector<std::string>& addresses) {
     const pid_t child = fork();
-    if (child != 0) return child;
+    if (child != 0) return processes_[rank] = child;
+    std::signal(SIGUSR1, [](int) { g_loader_hangs = 1; });
     StatusBoard board;
+    board.take_place(0, rank);
     board.enter(Activity::kTraining);
-    const Packet hello{.rank = rank, .process = getpid(), .job = kJob};
-    const Watchdog watchdog(spec_of(rank), board, connect_to_root(addresses, hello), kJob);
     board.begin_step(9);
+    WatchSpec spec = spec_of(rank);
+    spec.leave = [](int status) { _exit(status); };
+    const Watchdog watchdog(std::move(spec), board, connect_to_root(addresses, {.rank = rank, .job = kJob}));
     if (rank == 2) {
       board.begin({.op = Op::kRecvActivation, .micro_batch = 3});
       board.wait_for(Wait::kRanks);
     }
-    while (true) {
+    while (rank == 2 || g_loader_hangs == 0) {
       if (rank == 1) board.begin({.op = Op::kForward, .micro_batch = 3});
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      sleep_a_little();
     }
+    board.begin({.op = Op::kLoad, .micro_batch = 4});
+    board.wait_for(Wait::kSamples);
+    while (true) sleep_a_little();
+  }
+
+  /// Rank 0 waits for rank 1, too.
+  void start_root() {
+    auto link = std::make_unique<RootLink>(3, kJob);
+    for (const int rank : {1, 2}) children_.push_back(start_rank(rank, link->addresses()));
+    processes_[0] = getpid();
+    board_.take_place(0, 0);
+    board_.enter(Activity::kTraining);
+    board_.begin_step(9);
+    board_.begin({.op = Op::kRecvGradient, .micro_batch = 3});
+    board_.wait_for(Wait::kRanks);
+    watchdog_ = std::make_unique<Watchdog>(spec_of(0), board_, std::move(link));
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));  // until both have said hello
   }
 
   std::string said() {
@@ -82,9 +100,14 @@ class WatchdogTest : public testing::Test {
     }
     return false;
   }
+  void expect_culprit(const std::string& text) {
+    ASSERT_TRUE(says(text)) << said();
+    EXPECT_LT(said().find(text), said().find("RecvActivation 3 of step 9: waits for rank 1")) << said();
+  }
 
   double abort_seconds_ = 0;
   StatusBoard board_;
+  std::int64_t processes_[3] = {};
   std::vector<pid_t> children_;
   std::mutex mutex_;
   std::string said_;
@@ -92,39 +115,103 @@ class WatchdogTest : public testing::Test {
   std::unique_ptr<Watchdog> watchdog_;
 };
 
+TEST_F(WatchdogTest, WaitsForARankThatGoesOnAreNoReasonToSayAnything) {
+  start_root();
+  std::this_thread::sleep_for(std::chrono::seconds(4));
+  EXPECT_EQ(said(), "");
+}
+
 TEST_F(WatchdogTest, AStoppedProcessIsNamedAndTheRunGoesOnWhenItDoes) {
+  start_root();
   kill(children_[0], SIGSTOP);
-  ASSERT_TRUE(says("its process was stopped (SIGSTOP)")) << said();
-  const std::string table = said();
-  EXPECT_LT(table.find("SIGSTOP"), table.find("RecvActivation 3 of step 9: waits for rank 1")) << table;
+  expect_culprit("its process was stopped (SIGSTOP)");
   kill(children_[0], SIGCONT);
+  EXPECT_TRUE(says("the run goes on")) << said();
   EXPECT_EQ(left_with_, -1) << "there is no time after which it ends";
 }
 
-TEST_F(WatchdogTest, AProcessThatHasEndedIsNamed) {
+TEST_F(WatchdogTest, AProcessInADebuggerIsNamed) {
+  start_root();
+  if (ptrace(PTRACE_SEIZE, children_[0], nullptr, nullptr) != 0) GTEST_SKIP() << "no process may be traced here";
+  ptrace(PTRACE_INTERRUPT, children_[0], nullptr, nullptr);
+  waitpid(children_[0], nullptr, __WALL);
+  // The main thread alone stands, as a breakpoint would have it; its watchdog still answers, for all ranks to see.
+  EXPECT_TRUE(says("rank 1")) << said();
+  EXPECT_TRUE(says("waits for rank 1")) << said();
+}
+
+TEST_F(WatchdogTest, AProcessThatHasEndedIsNamedAndTheJobEndsAtOnce) {
+  start_root();
   kill(children_[0], SIGKILL);
-  ASSERT_TRUE(says("has ended: its process is gone")) << said();
-  EXPECT_LT(said().find("has ended"), said().find("waits for rank 1")) << said();
+  expect_culprit("has ended: its process is gone");
+  EXPECT_TRUE(says("the run ends here: rank 1 has ended")) << said();
+  EXPECT_EQ(left_with_, 1);
 }
 
-TEST_F(WatchdogTest, ARankThatComputesForTooLongIsTheCulpritOfThoseThatWait) {
-  EXPECT_TRUE(says("the run stands still")) << "rank 2 waits, and this rank";
-  EXPECT_TRUE(says("RecvActivation 3 of step 9: waits for rank 1")) << said();
+TEST_F(WatchdogTest, ALoaderThatHangsIsNamed) {
+  start_root();
+  kill(children_[0], SIGUSR1);
+  expect_culprit("Load 4 of step 9: waits for its samples");
 }
 
-class AbortingWatchdogTest : public WatchdogTest {
- protected:
-  AbortingWatchdogTest() { abort_seconds_ = 2; }
-};
-
-TEST_F(AbortingWatchdogTest, AJobThatStandsStillTooLongEndsOnAllRanks) {
+TEST_F(WatchdogTest, AJobThatStandsStillForTooLongEndsOnAllRanks) {
+  abort_seconds_ = 2;
+  start_root();
   kill(children_[0], SIGSTOP);
+  expect_culprit("its process was stopped (SIGSTOP)");
   EXPECT_TRUE(says("run.watchdog_abort_seconds")) << said();
   int status = 0;
   EXPECT_EQ(waitpid(children_[1], &status, 0), children_[1]);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
   EXPECT_EQ(left_with_, 1);
   children_.pop_back();
+}
+
+/// This process is rank 1, and rank 0 a child.
+class SilentRoot : public WatchdogTest {
+ protected:
+  void start() {
+    abort_seconds_ = 1;
+    auto link = std::make_unique<RootLink>(3, kJob);
+    processes_[1] = getpid();
+    const pid_t child = fork();
+    if (child == 0) {
+      StatusBoard board;
+      const Watchdog watchdog(spec_of(0), board, std::move(link));
+      while (true) {
+        board.enter(Activity::kTraining);
+        sleep_a_little();
+      }
+    }
+    children_.push_back(child);
+    processes_[0] = child;
+    const std::vector<std::string> addresses = link->addresses();
+    link.reset();
+    board_.enter(Activity::kTraining);
+    watchdog_ = std::make_unique<Watchdog>(spec_of(1), board_, connect_to_root(addresses, {.rank = 1, .job = kJob}));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+  bool leaves() {
+    for (int i = 0; i < 120 && left_with_ < 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return left_with_ == 1;
+  }
+};
+
+TEST_F(SilentRoot, AStoppedRankZeroIsNamedByRankOneAndTheJobEnds) {
+  start();
+  kill(children_[0], SIGSTOP);
+  EXPECT_TRUE(says("does not answer")) << said();
+  EXPECT_TRUE(says("its process was stopped (SIGSTOP)")) << said();
+  EXPECT_TRUE(leaves());
+}
+
+TEST_F(SilentRoot, ARankZeroThatHasEndedIsNamedByRankOneAndTheJobEnds) {
+  start();
+  kill(children_[0], SIGKILL);
+  waitpid(children_[0], nullptr, 0);
+  EXPECT_TRUE(says("rank 0 has ended")) << said();
+  EXPECT_TRUE(leaves());
+  children_.clear();
 }
 
 }  // namespace

@@ -1,0 +1,73 @@
+/// Tells all ranks where rank 0 listens, while MPI still works.
+#include "watch/watch.h"
+
+#include <random>
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "convoy/base/log.h"
+
+namespace convoy {
+
+namespace {
+
+struct Identity {
+  char host[256] = {};
+  std::int64_t process = 0;
+};
+
+// Of all ranks, on all of them.
+std::vector<RankReport> who_is_where(const mpi::Communicator& world) {
+  Identity mine{.process = getpid()};
+  gethostname(mine.host, sizeof mine.host - 1);
+  std::vector<Identity> all(static_cast<std::size_t>(world.size()));
+  std::vector<std::byte> bytes = world.broadcast(world.gather(std::as_bytes(std::span(&mine, 1)), 0), 0);
+  std::copy(bytes.begin(), bytes.end(), std::as_writable_bytes(std::span(all)).begin());
+  std::vector<RankReport> reports;
+  for (const Identity& rank : all)
+    reports.push_back({.rank = static_cast<int>(reports.size()), .host = rank.host, .process = rank.process});
+  return reports;
+}
+
+std::uint64_t random_number() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | device();
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+Watch::Watch(const RunParams& params, const mpi::Communicator& world) : world_(world.with(board_)) {
+  const bool is_root = world.rank() == 0;
+  WatchSpec spec{.alarm_seconds = params.watchdog_seconds,
+                 .abort_seconds = params.watchdog_abort_seconds,
+                 .ranks = who_is_where(world),
+                 .rank = world.rank(),
+                 .job = is_root ? random_number() : 0,
+                 .say = [](const std::string& text) { log_warning(text); },
+                 .leave = [](int status) { _exit(status); }};
+  world.broadcast(&spec.job, sizeof spec.job, 0);
+  auto link = is_root ? std::make_unique<RootLink>(world.size(), spec.job) : nullptr;
+  std::string addresses;
+  if (link)
+    for (const std::string& address : link->addresses()) addresses += address + '\n';
+  addresses = world.broadcast(addresses, 0);
+  if (is_root) {
+    watchdog_ = std::make_unique<Watchdog>(std::move(spec), board_, std::move(link));
+  } else {
+    const Packet hello{.rank = world.rank(), .job = spec.job};
+    watchdog_ = std::make_unique<Watchdog>(std::move(spec), board_, connect_to_root(lines_of(addresses), hello));
+  }
+}
+
+}  // namespace convoy
