@@ -311,9 +311,10 @@ std::vector<Key> make_keys() {
 
       {"run.watchdog_seconds", number(&RunParams::watchdog_seconds, {.min = 0, .max = 1e6}), "s",
        "a rank that makes no progress for so long makes rank 0 print where each rank stands, the one that holds up the "
-       "others first; ten times as long in evaluations and checkpoints. 0: 60 s or 20 steps, whichever is longer"},
+       "others first; ten times as long while the run starts, plans or saves a checkpoint. 0: 60 s or 20 steps, "
+       "whichever is longer"},
       {"run.watchdog_abort_seconds", number(&RunParams::watchdog_abort_seconds, {.min = 0, .max = 1e6}), "s",
-       "a run that still stands so long after that ends with status 1; 0: never"},
+       "a run that still stands so long after the first such table ends with status 1; 0: never"},
       {"run.fingerprint_every", integer(&RunParams::fingerprint_every, {.min = 0, .max = kMaxSteps}), "steps",
        "steps.csv gets a fingerprint of all parameters every so many steps: the same on every grid. convoy compare "
        "finds "

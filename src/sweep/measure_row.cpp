@@ -69,7 +69,8 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
   // 2. All that a training has
   board.enter(Activity::kStarting);
   const Resident before = memory_before_row();
-  RankRuntime runtime(training_spec(params, metadata, data.info(), layout, !backend.device().is_host()), grid, backend, board);
+  RankRuntime runtime(training_spec(params, metadata, data.info(), layout, !backend.device().is_host()), grid, backend,
+                      board);
   initialise_parameters({.seed = params.train.seed}, runtime);
   const auto path = make_sample_path({.samples = data,
                                       .metadata = metadata,

@@ -87,7 +87,8 @@ class Sweep {
   std::optional<RunLock> lock_;      ///< rank 0, of the row that is measured
 };
 
-Sweep::Sweep(const Parameters& params, const mpi::Communicator& world, const MakeBackend& make_backend, StatusBoard& board)
+Sweep::Sweep(const Parameters& params, const mpi::Communicator& world, const MakeBackend& make_backend,
+             StatusBoard& board)
     : params_(with_equal_ranks(params, world)),
       world_(world),
       make_backend_(make_backend),
@@ -211,7 +212,8 @@ void Sweep::write_tables() {
 
 }  // namespace
 
-ExitStatus sweep(const Parameters& params, const mpi::Communicator& world, const MakeBackend& make_backend, StatusBoard& board) {
+ExitStatus sweep(const Parameters& params, const mpi::Communicator& world, const MakeBackend& make_backend,
+                 StatusBoard& board) {
   return Sweep(params, world, make_backend, board).run();
 }
 

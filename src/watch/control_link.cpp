@@ -14,6 +14,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -30,6 +31,14 @@ void make_non_blocking(int socket) {
   fcntl(socket, F_SETFD, FD_CLOEXEC);
 }
 
+// Many systems let a process have 1,024 unless it asks for more.
+void allow_open_files(rlim_t more) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  limit.rlim_cur = std::min(limit.rlim_max, limit.rlim_cur + more);
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 struct FreeInterfaces {
   void operator()(ifaddrs* list) const { freeifaddrs(list); }
 };
@@ -40,12 +49,23 @@ std::string numeric_host(const sockaddr* address) {
   return getnameinfo(address, size, host, sizeof host, nullptr, 0, NI_NUMERICHOST) == 0 ? host : "";
 }
 
+bool waits_for(int socket, short event) {
+  pollfd state{.fd = socket, .events = event, .revents = 0};
+  return ::poll(&state, 1, kConnectMilliseconds) == 1;
+}
+
 bool waits_until_connected(int socket) {
-  pollfd state{.fd = socket, .events = POLLOUT, .revents = 0};
-  if (::poll(&state, 1, kConnectMilliseconds) != 1) return false;
+  if (!waits_for(socket, POLLOUT)) return false;
   int error = 0;
   socklen_t size = sizeof error;
   return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
+}
+
+// The same address may be another machine's there: only rank 0 of this job says welcome.
+bool is_welcomed(PacketSocket& socket, std::uint64_t job) {
+  std::vector<Packet> packets;
+  while (packets.empty() && socket.is_open() && waits_for(socket.descriptor(), POLLIN)) packets = socket.receive();
+  return !packets.empty() && packets.front().kind == Packet::Kind::kWelcome && packets.front().job == job;
 }
 
 struct FreeAddresses {
@@ -110,6 +130,7 @@ bool PacketSocket::is_unacknowledged() const {
 }
 
 RootLink::RootLink(std::int64_t num_ranks, std::uint64_t job) : job_(job), ranks_(static_cast<std::size_t>(num_ranks)) {
+  allow_open_files(static_cast<rlim_t>(num_ranks));
   listener_ = io::FileDescriptor(::socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in any{};
   any.sin_family = AF_INET;
@@ -149,6 +170,7 @@ void RootLink::take_hello(PacketSocket& stranger) {
   const bool is_rank =
       hello.kind == Packet::Kind::kHello && hello.job == job_ && hello.rank > 0 && hello.rank < std::ssize(ranks_);
   if (is_rank) {
+    stranger.send({.kind = Packet::Kind::kWelcome, .job = job_});
     ranks_[static_cast<std::size_t>(hello.rank)] = std::move(stranger);
     early_.insert(early_.end(), packets.begin(), packets.end());
   }
@@ -184,7 +206,7 @@ PacketSocket connect_to_root(const std::vector<std::string>& addresses, const Pa
     io::FileDescriptor connected = connect_to(host, port);
     if (!connected.is_open()) continue;
     PacketSocket socket(std::move(connected));
-    if (socket.send(hello)) return socket;
+    if (socket.send(hello) && is_welcomed(socket, hello.job)) return socket;
   }
   return {};
 }

@@ -21,6 +21,7 @@ namespace convoy {
 struct Packet {
   enum class Kind : std::uint8_t {
     kHello,    ///< a rank's first
+    kWelcome,  ///< the answer: this is rank 0 of the same job
     kAsk,      ///< rank 0: where do you stand?
     kStatus,   ///< the answer
     kLook,     ///< rank 0, to a rank of the same host: what does the system say of that process?
@@ -33,7 +34,7 @@ struct Packet {
   std::int32_t rank = 0;  ///< whom it is about: the sender, but for kLook and kLooked
   std::uint64_t job = 0;  ///< a random number: others that find the port are not listened to
   RankStatus status;
-  Reach reach = Reach::kAnswers;
+  Reach reach = Reach::kAnswers;  ///< of kStatus, kAlarm and kLooked
 };
 static_assert(std::is_trivially_copyable_v<Packet>);
 
@@ -85,7 +86,7 @@ class RootLink {
   std::vector<Packet> early_;            ///< what came with a hello
 };
 
-/// Another rank's end: tries each address. A socket that is not open where none of them answers.
+/// Another rank's end: tries each address. A socket that is not open where rank 0 of this job answers at none of them.
 PacketSocket connect_to_root(const std::vector<std::string>& addresses, const Packet& hello);
 
 }  // namespace convoy

@@ -26,11 +26,16 @@ bool waits_for_replicas(Op op) {
   return op == Op::kReduceBucket || op == Op::kFoldBucket || op == Op::kUpdateBucket || op == Op::kGatherBucket;
 }
 
-// Of ranks that are awaited, the one that is more likely the reason: it says nothing, it waits for nobody, it is behind.
+bool is_silent(const RankReport& report) {
+  return report.reach != Reach::kAnswers && report.reach != Reach::kLeft;
+}
+
+// Of ranks that are awaited, the one that is more likely the reason: it says nothing, it waits for nobody, it is there,
+// it is behind.
 bool is_likelier(const RankReport& a, const RankReport& b) {
   const auto key = [](const RankReport& report) {
     const RankStatus& status = report.status;
-    return std::tuple(report.reach == Reach::kAnswers, status.wait == Wait::kRanks, status.step,
+    return std::tuple(!is_silent(report), status.wait == Wait::kRanks, report.reach == Reach::kLeft, status.step,
                       -status.standing_seconds);
   };
   return key(a) < key(b);
@@ -58,6 +63,8 @@ const char* describe(Reach reach) {
   switch (reach) {
     case Reach::kAnswers:
       return "answers";
+    case Reach::kLeft:
+      return "has done its work and left";
     case Reach::kEnded:
       return "has ended: its process is gone";
     case Reach::kStopped:
@@ -123,12 +130,11 @@ std::vector<std::size_t> culprits_first(const std::vector<RankReport>& reports) 
   std::vector<std::size_t> order(reports.size()), distance;
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (const RankReport& report : reports) distance.push_back(distance_to_culprit(report, reports));
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const bool a_answers = reports[a].reach == Reach::kAnswers, b_answers = reports[b].reach == Reach::kAnswers;
-    if (a_answers != b_answers) return b_answers;
-    if (distance[a] != distance[b]) return distance[a] < distance[b];
-    return reports[a].status.standing_seconds > reports[b].status.standing_seconds;
-  });
+  const auto key = [&](std::size_t i) {
+    const RankReport& report = reports[i];
+    return std::tuple(!is_silent(report), distance[i], report.reach == Reach::kLeft, -report.status.standing_seconds);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   return order;
 }
 
@@ -150,7 +156,7 @@ std::string describe(const RankReport& report, const std::vector<RankReport>& al
     case Wait::kNothing:
       break;
   }
-  return fmt::format("{}: computes", where);
+  return status.in_step ? fmt::format("{}: computes", where) : where;
 }
 
 std::string roll_call_table(const std::vector<RankReport>& reports) {

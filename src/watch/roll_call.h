@@ -12,6 +12,7 @@ namespace convoy {
 /// How a rank was reached.
 enum class Reach : std::uint8_t {
   kAnswers,
+  kLeft,         ///< it has done all its work and said goodbye
   kEnded,        ///< its process has ended: the connection was closed
   kStopped,      ///< its process is there but does not run: SIGSTOP
   kTraced,       ///< likewise: a debugger holds it
@@ -31,8 +32,9 @@ struct RankReport {
 /// replicas of its stage, or all. Empty where it waits for none.
 std::vector<int> awaited_ranks(const RankReport& report, const std::vector<RankReport>& all);
 
-/// Indices into `reports`, the culprits first: ranks that do not answer; then those that answer and wait for no rank,
-/// the longest standing first; then the others, from the end of each chain of waits to its beginning.
+/// Indices into `reports`, the culprits first: ranks that do not answer; then those that wait for no rank, the longest
+/// standing first, and after them those that have left; then the others, from the end of each chain of waits to its
+/// beginning.
 std::vector<std::size_t> culprits_first(const std::vector<RankReport>& reports);
 
 /// "does not run: its process was stopped (SIGSTOP)"; "computes Forward 3 of step 120", "waits in RecvActivation 3 of

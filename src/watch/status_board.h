@@ -32,8 +32,8 @@ struct RankStatus {
   Activity activity = Activity::kStarting;
   Wait wait = Wait::kNothing;
   bool in_step = false;
-  std::int64_t step = 0;    ///< the last that was begun; 0: none yet
-  Instruction instruction;  ///< in a step
+  std::int64_t step = 0;        ///< the last that was begun; 0: none yet
+  Instruction instruction;      ///< in a step
   double standing_seconds = 0;  ///< since the last instruction, wait or activity began
 };
 

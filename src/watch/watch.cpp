@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "convoy/base/log.h"
@@ -38,6 +40,18 @@ std::uint64_t random_number() {
   return (std::uint64_t{device()} << 32) | device();
 }
 
+// On all ranks.
+bool all(bool here, const mpi::Communicator& world) {
+  const std::int64_t missing = here ? 0 : 1;
+  std::int64_t any = 0;
+  world.start_max(&missing, &any).wait();
+  return any == 0;
+}
+
+std::string join_lines(const std::vector<std::string>& lines) {
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream stream(text);
   std::vector<std::string> lines;
@@ -57,17 +71,23 @@ Watch::Watch(const RunParams& params, const mpi::Communicator& world) : world_(w
                  .say = [](const std::string& text) { log_warning(text); },
                  .leave = [](int status) { _exit(status); }};
   world.broadcast(&spec.job, sizeof spec.job, 0);
-  auto link = is_root ? std::make_unique<RootLink>(world.size(), spec.job) : nullptr;
-  std::string addresses;
-  if (link)
-    for (const std::string& address : link->addresses()) addresses += address + '\n';
-  addresses = world.broadcast(addresses, 0);
-  if (is_root) {
-    watchdog_ = std::make_unique<Watchdog>(std::move(spec), board_, std::move(link));
-  } else {
-    const Packet hello{.rank = world.rank(), .job = spec.job};
-    watchdog_ = std::make_unique<Watchdog>(std::move(spec), board_, connect_to_root(lines_of(addresses), hello));
+  const std::uint64_t job = spec.job;
+  auto link = is_root ? std::make_unique<RootLink>(world.size(), job) : nullptr;
+  const std::string addresses = world.broadcast(link ? join_lines(link->addresses()) : "", 0);
+  PacketSocket socket;
+  if (is_root)
+    watchdog_ = std::make_unique<Watchdog>(std::move(spec), board_, std::move(link));  // welcomes the others
+  else
+    socket = connect_to_root(lines_of(addresses), {.rank = world.rank(), .job = job});
+  if (all(is_root || socket.is_open(), world)) {
+    if (!is_root) watchdog_ = std::make_unique<Watchdog>(std::move(spec), board_, std::move(socket));
+    return;
   }
+  watchdog_.reset();
+  if (is_root)
+    log_warning(
+        "not every rank could open a TCP connection to rank 0: a rank that stands still will not be named, and the job "
+        "will wait for it. Is there a firewall between the nodes?");
 }
 
 }  // namespace convoy

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include "convoy/base/clock.h"
 
@@ -17,7 +18,7 @@ namespace convoy {
 
 namespace {
 
-constexpr std::chrono::milliseconds kLook{200};
+constexpr std::chrono::milliseconds kLook{50};
 
 std::size_t index(std::int64_t rank) {
   return static_cast<std::size_t>(rank);
@@ -70,13 +71,18 @@ Watchdog::~Watchdog() {
 double Watchdog::limit(const RankStatus& status) const {
   const bool is_slow = status.activity == Activity::kStarting || status.activity == Activity::kPlanning ||
                        status.activity == Activity::kSaving;
-  const double patience = is_slow ? kPatienceElsewhere : 1;
-  if (spec_.alarm_seconds > 0) return patience * spec_.alarm_seconds;
-  return std::max(patience * kMinAlarmSeconds, kStepsToAlarm * board_.step_seconds());
+  if (spec_.alarm_seconds > 0) return (is_slow ? kMorePatience : 1) * spec_.alarm_seconds;
+  const double step_seconds = board_.step_seconds();
+  const bool is_unknown = step_seconds == 0 && status.in_step;
+  return std::max((is_slow || is_unknown ? kMorePatience : 1) * kMinAlarmSeconds, kStepsToAlarm * step_seconds);
 }
 
 Packet Watchdog::packet(Packet::Kind kind) const {
-  return {.kind = kind, .rank = static_cast<std::int32_t>(spec_.rank), .job = spec_.job, .status = board_.read()};
+  return {.kind = kind,
+          .rank = static_cast<std::int32_t>(spec_.rank),
+          .job = spec_.job,
+          .status = board_.read(),
+          .reach = state_of_process(getpid()) == Reach::kTraced ? Reach::kTraced : Reach::kAnswers};
 }
 
 // --- Rank 0 --------------------------------------------------------------------------------------------------
@@ -120,7 +126,8 @@ bool Watchdog::takes_alarms() {
     alarm = alarm || received.kind == Packet::Kind::kAlarm;
   }
   for (std::size_t rank = 0; rank < spec_.ranks.size(); ++rank)
-    alarm = alarm || (was_connected_[rank] && !has_left_[rank] && !link_->is_connected(static_cast<int>(rank)));
+    alarm =
+        alarm || (was_connected_[rank] && !has_left_[rank] && !link_->is_connected(static_cast<std::int64_t>(rank)));
   return alarm;
 }
 
@@ -132,9 +139,18 @@ void Watchdog::note(const Packet& received) {
     return;
   }
   was_connected_[rank] = has_answered_[rank] = true;
-  spec_.ranks[rank].reach = Reach::kAnswers;
+  spec_.ranks[rank].reach = received.reach;
   spec_.ranks[rank].status = received.status;
-  if (received.kind == Packet::Kind::kGoodbye) has_left_[rank] = true;
+  if (received.kind != Packet::Kind::kGoodbye) return;
+  has_left_[rank] = true;
+  spec_.ranks[rank].reach = Reach::kLeft;
+  spec_.ranks[rank].status.wait = Wait::kNothing;
+}
+
+bool Watchdog::awaits_answers() const {
+  for (std::size_t rank = 0; rank < spec_.ranks.size(); ++rank)
+    if (!has_answered_[rank] && link_->is_connected(static_cast<std::int64_t>(rank))) return true;
+  return false;
 }
 
 void Watchdog::ask_all() {
@@ -142,8 +158,7 @@ void Watchdog::ask_all() {
   has_answered_[index(spec_.rank)] = true;
   link_->send_to_all(packet(Packet::Kind::kAsk));
   const double asked = now_seconds();
-  while (std::find(has_answered_.begin(), has_answered_.end(), false) != has_answered_.end() &&
-         now_seconds() - asked < kAnswerSeconds)
+  while (awaits_answers() && now_seconds() - asked < kAnswerSeconds)
     for (const Packet& received : link_->poll(kLook)) note(received);
   spec_.ranks[index(spec_.rank)].status = board_.read();
   find_out_why_silent();
@@ -203,7 +218,6 @@ void Watchdog::end_job(const std::string& reason) {
 // rank ends by itself when the time is over.
 void Watchdog::watch_as_rank() {
   block_signals();
-  const bool is_connected = socket_.is_open();
   double alarm_start = 0, next_alarm = 0;
   bool said = false;
   while (!ends_) {
@@ -212,7 +226,7 @@ void Watchdog::watch_as_rank() {
     answer();
     const RankStatus status = board_.read();
     const double now = now_seconds();
-    if (is_connected && !socket_.is_open() && !root_has_left_) return follow_root();
+    if (!socket_.is_open() && !root_has_left_) return follow_root();
     if (!stands_still(status)) {
       alarm_start = 0;
       continue;
@@ -230,8 +244,10 @@ void Watchdog::watch_as_rank() {
       said = true;
       say_of_root();
     }
-    if (spec_.abort_seconds > 0 && now - heard_seconds_ > spec_.abort_seconds + limit(status) + 2 * kAnswerSeconds)
+    if (spec_.abort_seconds > 0 && now - heard_seconds_ > spec_.abort_seconds + limit(status) + 2 * kAnswerSeconds) {
+      if (spec_.rank == 1) spec_.say("the run ends here: rank 0 has not answered (run.watchdog_abort_seconds)");
       spec_.leave(1);
+    }
   }
 }
 

@@ -29,8 +29,9 @@ struct WatchSpec {
 };
 
 inline constexpr double kMinAlarmSeconds = 60, kStepsToAlarm = 20;
-/// Starts and checkpoints have parts that make no event for longer than any instruction of a step.
-inline constexpr double kPatienceElsewhere = 10;
+/// So many times as long where there is no telling how long a part without an event may take: in starts, plans and
+/// checkpoints, and by default until the first steps are over.
+inline constexpr double kMorePatience = 10;
 /// How long rank 0 waits for answers, and the others for its question.
 inline constexpr double kAnswerSeconds = 3;
 
@@ -41,7 +42,7 @@ class Watchdog {
  public:
   /// Rank 0's end, made before the others are told where it is.
   Watchdog(WatchSpec spec, const StatusBoard& board, std::unique_ptr<RootLink> link);
-  /// The others'. With a socket that is not open (no network but MPI's) it can do no more than end its own process.
+  /// The others'.
   Watchdog(WatchSpec spec, const StatusBoard& board, PacketSocket socket);
   /// Says goodbye.
   ~Watchdog();
@@ -58,6 +59,7 @@ class Watchdog {
   bool takes_alarms();
   void note(const Packet& packet);
   void ask_all();
+  bool awaits_answers() const;
   void find_out_why_silent();
   void ask_neighbours();
   bool has_culprit() const;
@@ -75,7 +77,7 @@ class Watchdog {
   std::vector<bool> was_connected_, has_left_, has_answered_;  ///< by rank
   // The others
   PacketSocket socket_;
-  double heard_seconds_ = 0;  ///< when rank 0 last said something
+  double heard_seconds_ = 0;    ///< when rank 0 last said something
   bool root_has_left_ = false;  ///< in peace
   std::atomic<bool> ends_ = false;
   std::thread thread_;

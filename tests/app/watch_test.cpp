@@ -39,7 +39,7 @@ TEST_F(Watch, AStoppedRankIsNamedAndTheJobEnds) {
   EXPECT_NE(result.status, 0);
   EXPECT_CONTAINS(result.output, "the run stands still; the rank that holds up the others comes first");
   EXPECT_CONTAINS(result.output, "its process was stopped (SIGSTOP)");
-  EXPECT_CONTAINS(result.output, "run.watchdog_abort_seconds): it ends here");
+  EXPECT_CONTAINS(result.output, "the run ends here: it has stood still for");
 }
 
 TEST_F(Watch, ARunThatTrainsIsNotDisturbed) {

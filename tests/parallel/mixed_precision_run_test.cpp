@@ -12,6 +12,7 @@
 #include "parallel/shared_directory.h"
 #include "parallel/storage_ways.h"
 #include "unit/io/dataset_samples.h"
+#include "watch/status_board.h"
 
 namespace convoy::test {
 
@@ -45,7 +46,8 @@ class MixedPrecisionRun : public testing::Test {
     params.run.directory = directory_ / run;
     params.run.bucket_mib = 0.125;
     const auto backend = way.make_backend();
-    EXPECT_EQ(train(params, world(), *backend), ExitStatus::kDone);
+    StatusBoard board;
+    EXPECT_EQ(train(params, world(), *backend, board), ExitStatus::kDone);
   }
 
   std::string checkpoint_directory(const std::string& run) const { return (directory_ / run) + "/checkpoints"; }

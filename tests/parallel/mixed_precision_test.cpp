@@ -42,7 +42,10 @@ RuntimeSpec spec_of(DataType type, ScheduleKind schedule = ScheduleKind::k1F1B) 
 class Training {
  public:
   Training(const mpi::Communicator& ranks, std::int64_t stages, const RuntimeSpec& spec, ops::Backend& backend)
-      : grid_(ranks, stages), runtime_(spec, grid_, backend, board_), batch_(runtime_, kSeed), metrics_(runtime_, kTag) {
+      : grid_(ranks, stages),
+        runtime_(spec, grid_, backend, board_),
+        batch_(runtime_, kSeed),
+        metrics_(runtime_, kTag) {
     initialise_parameters({.seed = kSeed}, runtime_);
   }
 

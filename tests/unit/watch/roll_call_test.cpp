@@ -75,6 +75,16 @@ TEST(RollCall, OfSeveralThatComputeTheLongestStandingComesFirst) {
   EXPECT_EQ(order_of(reports).front(), 0) << "whoever says nothing is first";
 }
 
+TEST(RollCall, ARankThatHasLeftComesFirstOnlyWhereNoOtherComputes) {
+  auto reports = six_ranks();
+  reports[0].reach = Reach::kLeft;
+  EXPECT_NE(order_of(reports).front(), 0);
+  for (RankReport& report : reports)
+    if (report.rank != 0) wait_in(report, Op::kAgreeOnUpdate);
+  EXPECT_EQ(order_of(reports).front(), 0);
+  EXPECT_NE(roll_call_table(reports).find("has done its work and left"), std::string::npos);
+}
+
 TEST(RollCall, ARingOfWaitsIsNoEndlessLoop) {
   auto reports = six_ranks();
   for (RankReport& report : reports) wait_in(report, Op::kAgreeOnUpdate);
