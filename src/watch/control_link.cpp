@@ -61,11 +61,11 @@ bool waits_until_connected(int socket) {
   return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
 }
 
-// The same address may be another machine's there: only rank 0 of this job says welcome.
-bool is_welcomed(PacketSocket& socket, std::uint64_t job) {
+// The same address may be another machine's there: only rank 0 of this job says that it has heard.
+bool is_heard(PacketSocket& socket, std::uint64_t job) {
   std::vector<Packet> packets;
   while (packets.empty() && socket.is_open() && waits_for(socket.descriptor(), POLLIN)) packets = socket.receive();
-  return !packets.empty() && packets.front().kind == Packet::Kind::kWelcome && packets.front().job == job;
+  return !packets.empty() && packets.front().kind == Packet::Kind::kHeard && packets.front().job == job;
 }
 
 struct FreeAddresses {
@@ -126,7 +126,8 @@ std::vector<Packet> PacketSocket::receive() {
 bool PacketSocket::is_unacknowledged() const {
   tcp_info info{};
   socklen_t size = sizeof info;
-  return is_open() && getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_unacked > 0;
+  return is_open() && getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_unacked > 0 &&
+         info.tcpi_retransmits > 0;
 }
 
 RootLink::RootLink(std::int64_t num_ranks, std::uint64_t job) : job_(job), ranks_(static_cast<std::size_t>(num_ranks)) {
@@ -170,7 +171,7 @@ void RootLink::take_hello(PacketSocket& stranger) {
   const bool is_rank =
       hello.kind == Packet::Kind::kHello && hello.job == job_ && hello.rank > 0 && hello.rank < std::ssize(ranks_);
   if (is_rank) {
-    stranger.send({.kind = Packet::Kind::kWelcome, .job = job_});
+    stranger.send({.kind = Packet::Kind::kHeard, .job = job_});
     ranks_[static_cast<std::size_t>(hello.rank)] = std::move(stranger);
     early_.insert(early_.end(), packets.begin(), packets.end());
   }
@@ -206,7 +207,7 @@ PacketSocket connect_to_root(const std::vector<std::string>& addresses, const Pa
     io::FileDescriptor connected = connect_to(host, port);
     if (!connected.is_open()) continue;
     PacketSocket socket(std::move(connected));
-    if (socket.send(hello) && is_welcomed(socket, hello.job)) return socket;
+    if (socket.send(hello) && is_heard(socket, hello.job)) return socket;
   }
   return {};
 }

@@ -21,7 +21,7 @@ namespace convoy {
 struct Packet {
   enum class Kind : std::uint8_t {
     kHello,    ///< a rank's first
-    kWelcome,  ///< the answer: this is rank 0 of the same job
+    kHeard,    ///< the answer to it, and to an alarm: this is rank 0 of the same job
     kAsk,      ///< rank 0: where do you stand?
     kStatus,   ///< the answer
     kLook,     ///< rank 0, to a rank of the same host: what does the system say of that process?
@@ -51,7 +51,7 @@ class PacketSocket {
   bool send(const Packet& packet);
   /// What has come; closes itself where the other end has.
   std::vector<Packet> receive();
-  /// Whether what was sent has not even come to the other's host.
+  /// Whether the other's host does not say that it has what was sent, although it was sent again.
   bool is_unacknowledged() const;
 
  private:

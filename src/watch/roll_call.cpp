@@ -98,6 +98,7 @@ const char* describe(Activity activity) {
 }
 
 std::string describe_awaited(const std::vector<int>& ranks, std::size_t num_others) {
+  if (ranks.empty()) return "others";
   if (ranks.size() == num_others && num_others > 1) return "all other ranks";
   return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
 }

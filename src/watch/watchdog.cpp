@@ -1,4 +1,4 @@
-/// Rank 0 asks only when somebody stands still: a run without trouble sends nothing but each rank's first words.
+/// Rank 0 asks only when somebody stands still: a run without trouble sends a hundred bytes per rank every ten seconds.
 #include "watch/watchdog.h"
 
 #include <algorithm>
@@ -55,6 +55,7 @@ Watchdog::Watchdog(WatchSpec spec, const StatusBoard& board, std::unique_ptr<Roo
       was_connected_(spec_.ranks.size()),
       has_left_(spec_.ranks.size()),
       has_answered_(spec_.ranks.size()),
+      heard_seconds_of_(spec_.ranks.size(), now_seconds()),
       thread_([this] { watch_as_root(); }) {}
 
 Watchdog::Watchdog(WatchSpec spec, const StatusBoard& board, PacketSocket socket)
@@ -139,6 +140,8 @@ void Watchdog::note(const Packet& received) {
     return;
   }
   was_connected_[rank] = has_answered_[rank] = true;
+  heard_seconds_of_[rank] = now_seconds();
+  if (received.kind == Packet::Kind::kAlarm) link_->send(received.rank, packet(Packet::Kind::kHeard));
   spec_.ranks[rank].reach = received.reach;
   spec_.ranks[rank].status = received.status;
   if (received.kind != Packet::Kind::kGoodbye) return;
@@ -170,7 +173,7 @@ void Watchdog::find_out_why_silent() {
   const std::string& here = spec_.ranks[index(spec_.rank)].host;
   for (RankReport& report : spec_.ranks) {
     if (has_answered_[index(report.rank)]) continue;
-    report.status.standing_seconds = 0;  // since when is not known
+    report.status.standing_seconds = now_seconds() - heard_seconds_of_[index(report.rank)];
     const Reach local = report.host == here ? state_of_process(report.process) : Reach::kSilent;
     if (was_connected_[index(report.rank)] && !link_->is_connected(report.rank))
       report.reach = Reach::kEnded;
@@ -227,6 +230,7 @@ void Watchdog::watch_as_rank() {
     const RankStatus status = board_.read();
     const double now = now_seconds();
     if (!socket_.is_open() && !root_has_left_) return follow_root();
+    report_at_times(status);
     if (!stands_still(status)) {
       alarm_start = 0;
       continue;
@@ -249,6 +253,14 @@ void Watchdog::watch_as_rank() {
       spec_.leave(1);
     }
   }
+}
+
+void Watchdog::report_at_times(const RankStatus& status) {
+  const bool has_moved = status.replica != reported_.replica || status.stage != reported_.stage;
+  if (!has_moved && now_seconds() - reported_seconds_ < kReportSeconds) return;
+  reported_ = status;
+  reported_seconds_ = now_seconds();
+  socket_.send(packet(Packet::Kind::kStatus));
 }
 
 void Watchdog::answer() {

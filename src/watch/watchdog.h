@@ -34,6 +34,8 @@ inline constexpr double kMinAlarmSeconds = 60, kStepsToAlarm = 20;
 inline constexpr double kMorePatience = 10;
 /// How long rank 0 waits for answers, and the others for its question.
 inline constexpr double kAnswerSeconds = 3;
+/// Each rank tells rank 0 so often where it is, so that something is known of one that falls silent.
+inline constexpr double kReportSeconds = 10;
 
 /// A thread of every rank, which needs no MPI. A rank that stands still raises the alarm; rank 0 then asks all ranks
 /// where they stand. Only where the one that the others wait for stands still itself, or does not answer, it prints the
@@ -67,6 +69,7 @@ class Watchdog {
   // The others
   void watch_as_rank();
   void answer();
+  void report_at_times(const RankStatus& status);
   void follow_root();
   void say_of_root();
 
@@ -75,10 +78,13 @@ class Watchdog {
   // Rank 0
   std::unique_ptr<RootLink> link_;
   std::vector<bool> was_connected_, has_left_, has_answered_;  ///< by rank
+  std::vector<double> heard_seconds_of_;                       ///< by rank: when it last said something
   // The others
   PacketSocket socket_;
   double heard_seconds_ = 0;    ///< when rank 0 last said something
   bool root_has_left_ = false;  ///< in peace
+  double reported_seconds_ = 0;
+  RankStatus reported_;
   std::atomic<bool> ends_ = false;
   std::thread thread_;
 };
