@@ -169,9 +169,10 @@ std::string roll_call_table(const std::vector<RankReport>& reports) {
     if (num_lines++ == kMaxLines)
       return text + fmt::format("{:>6}  more ranks, which wait for these or go on\n", reports.size() - kMaxLines);
     const RankReport& report = reports[i];
-    text += fmt::format("{:>6}  {:<16}  {:>7}  {:>5}  {:>8.0f}  {}\n", report.rank, report.host,
-                        place(report.status.replica), place(report.status.stage), report.status.standing_seconds,
-                        describe(report, reports));
+    const double seconds = report.status.standing_seconds;
+    text += fmt::format("{:>6}  {:<16}  {:>7}  {:>5}  {:>8}  {}\n", report.rank, report.host,
+                        place(report.status.replica), place(report.status.stage),
+                        seconds < 0 ? "-" : fmt::format("{:.0f}", seconds), describe(report, reports));
   }
   return text;
 }

@@ -34,7 +34,7 @@ struct RankStatus {
   bool in_step = false;
   std::int64_t step = 0;        ///< the last that was begun; 0: none yet
   Instruction instruction;      ///< in a step
-  double standing_seconds = 0;  ///< since the last instruction, wait or activity began
+  double standing_seconds = 0;  ///< since the last instruction, wait or activity began; below 0: not known
 };
 
 /// Calls cost a few stores. A reader may see the parts of two neighbouring statuses, but not of a rank that stands

@@ -289,6 +289,7 @@ void Watchdog::follow_root() {
 
 void Watchdog::say_of_root() {
   std::vector<RankReport> both = {spec_.ranks[0], spec_.ranks[index(spec_.rank)]};
+  both[0].status.standing_seconds = -1;
   both[1].status = board_.read();
   const Reach local = both[0].host == both[1].host ? state_of_process(both[0].process) : Reach::kSilent;
   both[0].reach = local == Reach::kStopped || local == Reach::kTraced ? local
