@@ -170,12 +170,10 @@ void RootLink::take_hello(PacketSocket& stranger) {
   const Packet& hello = packets.front();
   const bool is_rank =
       hello.kind == Packet::Kind::kHello && hello.job == job_ && hello.rank > 0 && hello.rank < std::ssize(ranks_);
-  if (is_rank) {
-    stranger.send({.kind = Packet::Kind::kHeard, .job = job_});
-    ranks_[static_cast<std::size_t>(hello.rank)] = std::move(stranger);
-    early_.insert(early_.end(), packets.begin(), packets.end());
-  }
-  stranger.close();
+  if (!is_rank) return stranger.close();
+  stranger.send({.kind = Packet::Kind::kHeard, .job = job_});
+  ranks_[static_cast<std::size_t>(hello.rank)] = std::exchange(stranger, {});
+  early_.insert(early_.end(), packets.begin(), packets.end());
 }
 
 std::vector<Packet> RootLink::poll(std::chrono::milliseconds timeout) {

@@ -1,6 +1,7 @@
 /// Tells all ranks where rank 0 listens, while MPI still works.
 #include "watch/watch.h"
 
+#include <algorithm>
 #include <random>
 #include <span>
 #include <sstream>
@@ -74,20 +75,18 @@ Watch::Watch(const RunParams& params, const mpi::Communicator& world) : world_(w
   const std::uint64_t job = spec.job;
   auto link = is_root ? std::make_unique<RootLink>(world.size(), job) : nullptr;
   const std::string addresses = world.broadcast(link ? join_lines(link->addresses()) : "", 0);
-  PacketSocket socket;
-  if (is_root)
-    watchdog_ = std::make_unique<Watchdog>(std::move(spec), board_, std::move(link));  // welcomes the others
-  else
-    socket = connect_to_root(lines_of(addresses), {.rank = world.rank(), .job = job});
-  if (all(is_root || socket.is_open(), world)) {
-    if (!is_root) watchdog_ = std::make_unique<Watchdog>(std::move(spec), board_, std::move(socket));
-    return;
-  }
-  watchdog_.reset();
-  if (is_root)
+  if (is_root) {  // its thread lets the others in
+    watchdog_ = std::make_unique<Watchdog>(std::move(spec), board_, std::move(link));
+    if (all(true, world)) return;
+    watchdog_.reset();
     log_warning(
         "not every rank could open a TCP connection to rank 0: a rank that stands still will not be named, and the job "
         "will wait for it. Is there a firewall between the nodes?");
+  } else {
+    PacketSocket socket = connect_to_root(lines_of(addresses), {.rank = world.rank(), .job = job});
+    if (all(socket.is_open(), world))
+      watchdog_ = std::make_unique<Watchdog>(std::move(spec), board_, std::move(socket));
+  }
 }
 
 }  // namespace convoy

@@ -26,7 +26,7 @@ class Watch : public Restart {
       wait_up_to(20, [&ended] { return ended.load(); });
       EXPECT_EQ(signal_ranks(run_, SIGKILL, 4), 0) << "the job did not end by itself";
     });
-    const ProcessResult result =
+    ProcessResult result =
         run_program({.arguments = arguments_ +
                                   std::vector<std::string>{"--train.epochs=100000", "--grid.stages=2",
                                                            "--train.evaluate_every_epochs=0",
