@@ -29,7 +29,9 @@ std::vector<std::string> with_inference(std::vector<std::string> reads) {
                              "run.directory",
                              "run.threads",
                              "run.device",
-                             "run.plans"});
+                             "run.plans",
+                             "run.watchdog_seconds",
+                             "run.watchdog_abort_seconds"});
   return reads;
 }
 

@@ -70,8 +70,7 @@ Watchdog::~Watchdog() {
 }
 
 double Watchdog::limit(const RankStatus& status) const {
-  const bool is_slow = status.activity == Activity::kStarting || status.activity == Activity::kPlanning ||
-                       status.activity == Activity::kSaving;
+  const bool is_slow = status.activity != Activity::kTraining && status.activity != Activity::kEvaluating;
   if (spec_.alarm_seconds > 0) return (is_slow ? kMorePatience : 1) * spec_.alarm_seconds;
   const double step_seconds = board_.step_seconds();
   const bool is_unknown = step_seconds == 0 && status.in_step;

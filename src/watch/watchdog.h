@@ -30,7 +30,7 @@ struct WatchSpec {
 
 inline constexpr double kMinAlarmSeconds = 60, kStepsToAlarm = 20;
 /// So many times as long where there is no telling how long a part without an event may take: in starts, plans and
-/// checkpoints, and by default until the first steps are over.
+/// checkpoints, while data are opened, and by default until the first steps are over.
 inline constexpr double kMorePatience = 10;
 /// How long rank 0 waits for answers, and the others for its question.
 inline constexpr double kAnswerSeconds = 3;

@@ -53,6 +53,8 @@ class Layout : public Runs {
   }
 };
 
+class LayoutInDepth : public Layout {};
+
 }  // namespace
 
 TEST_F(Layout, EveryGridGivesTheSameBits) {
@@ -75,7 +77,7 @@ TEST_F(Layout, EveryScheduleGivesTheSameBits) {
   }
 }
 
-TEST_F(Layout, ZeroBubbleGivesTheSameBitsOnEveryGridWhateverABackwardHasToDo) {
+TEST_F(LayoutInDepth, ZeroBubbleGivesTheSameBitsOnEveryGridWhateverABackwardHasToDo) {
   expect_same_bits_as_1f1b("zero_bubble", {{1, 1}, {2, 1}, {2, 2}, {4, 1}});
 }
 
@@ -84,7 +86,7 @@ TEST_F(Layout, InterleavedChunksGiveTheSameBitsOnEveryGrid) {
   EXPECT_NE(output_.find("schedule interleaved, 2 chunks per stage"), std::string::npos) << output_;
 }
 
-TEST_F(Layout, ThreeInterleavedChunksGiveTheSameBits) {
+TEST_F(LayoutInDepth, ThreeInterleavedChunksGiveTheSameBits) {
   expect_same_bits_as_1f1b("interleaved", {{2, 1}, {2, 2}, {3, 1}}, "3");
 }
 
@@ -106,7 +108,7 @@ TEST_F(Layout, ARestartOntoAnotherGridInMidEpochGivesTheSameBits) {
   expect_same_run("whole", "pieces");
 }
 
-TEST_F(Layout, AdamGivesTheSameBitsOnEveryGrid) {
+TEST_F(LayoutInDepth, AdamGivesTheSameBitsOnEveryGrid) {
   expect_same_bits_everywhere({"--optimizer.kind=adam", "--optimizer.lr=0.002", "--augment.border=reflect"});
   EXPECT_TRUE(checkpoint("1x1", 6).optimizer.contains("mean"));
   EXPECT_TRUE(checkpoint("1x1", 6).optimizer.contains("square"));
@@ -128,12 +130,12 @@ TEST_F(Layout, AdamWClippedAndAveragedGivesTheSameBitsOnEveryGrid) {
   EXPECT_NE(checkpoint("unclipped", 6).model[0].values, last.model[0].values);
 }
 
-TEST_F(Layout, LarsClippedGivesTheSameBitsOnEveryGrid) {
+TEST_F(LayoutInDepth, LarsClippedGivesTheSameBitsOnEveryGrid) {
   expect_same_bits_everywhere({"--optimizer.kind=lars", "--optimizer.lr=2", "--train.clip_norm=1"});
 }
 
 // Slices begin and end within tensors of other groups than their neighbours'; some are frozen.
-TEST_F(Layout, GroupsWithRatesOfTheirOwnGiveTheSameBitsOnEveryGrid) {
+TEST_F(LayoutInDepth, GroupsWithRatesOfTheirOwnGiveTheSameBitsOnEveryGrid) {
   expect_same_bits_everywhere({"--optimizer.groups=*bn*: 3, layer2.*: 0.3, fc.bias: 10",
                                "--train.freeze=layer1.0.*, layer2.1.conv1.*", "--optimizer.nesterov=true"});
   features_ = {"--train.freeze=layer1.0.*, layer2.1.conv1.*", "--optimizer.nesterov=true"};
@@ -141,7 +143,7 @@ TEST_F(Layout, GroupsWithRatesOfTheirOwnGiveTheSameBitsOnEveryGrid) {
   EXPECT_NE(checkpoint("one rate", 6).model[0].values, checkpoint("1x1", 6).model[0].values);
 }
 
-TEST_F(Layout, Bf16GivesTheSameBitsOnEveryGrid) {
+TEST_F(LayoutInDepth, Bf16GivesTheSameBitsOnEveryGrid) {
   expect_same_bits_everywhere({"--train.precision=bf16"});
   // And it is not float32 that was trained, though close to it: the loss of the first step is a mean over values near
   // ln 10 that 40 roundings to 2^-9 lie behind.
@@ -162,7 +164,7 @@ TEST_F(Layout, RecomputedCellsGiveTheSameBitsOnEveryGrid) {
 }
 
 // Channels that no vector divides, shortcuts padded with zeros.
-TEST_F(Layout, APyramidNetGivesTheSameBitsOnEveryGrid) {
+TEST_F(LayoutInDepth, APyramidNetGivesTheSameBitsOnEveryGrid) {
   use_network("pyramidnet20-a26");
   expect_same_bits_everywhere({});
   std::map<std::string, std::vector<std::int64_t>> dims;
@@ -171,13 +173,13 @@ TEST_F(Layout, APyramidNetGivesTheSameBitsOnEveryGrid) {
 }
 
 // A shortcut that reads the first ReLU's result, as the convolution beside it does.
-TEST_F(Layout, AWideResnetGivesTheSameBitsOnEveryGrid) {
+TEST_F(LayoutInDepth, AWideResnetGivesTheSameBitsOnEveryGrid) {
   use_network("wrn10-1");
   expect_same_bits_everywhere({});
 }
 
 // Convolutions in 32 groups; 23 million parameters, so two steps.
-TEST_F(Layout, AResnextGivesTheSameBits) {
+TEST_F(LayoutInDepth, AResnextGivesTheSameBits) {
   use_network("resnext50_32x4d");
   const std::string bucket_mib = "4";
   train("1x1", {1, 1}, 2, "1f1b", bucket_mib);
@@ -189,7 +191,7 @@ TEST_F(Layout, AResnextGivesTheSameBits) {
 }
 
 // Biases, layer norms and layer scales; whole samples are dropped.
-TEST_F(Layout, AConvnextGivesTheSameBitsOnEveryGrid) {
+TEST_F(LayoutInDepth, AConvnextGivesTheSameBitsOnEveryGrid) {
   use_network("convnext_atto");
   const std::vector<std::string> features = {"--augment.size=32", "--augment.crop=random_resized",
                                              "--augment.crop_padding=0", "--model.stochastic_depth=0.5"};
@@ -209,7 +211,7 @@ TEST_F(Layout, AConvnextGivesTheSameBitsOnEveryGrid) {
 }
 
 // Attention over patches, a class token, learned positions.
-TEST_F(Layout, AVisionTransformerGivesTheSameBitsOnEveryGrid) {
+TEST_F(LayoutInDepth, AVisionTransformerGivesTheSameBitsOnEveryGrid) {
   use_network("vit_ti_8");
   expect_same_bits_everywhere({"--augment.size=16", "--augment.crop=random_resized", "--augment.crop_padding=0",
                                "--optimizer.kind=adamw", "--optimizer.lr=1e-3", "--model.stochastic_depth=0.3"});
@@ -229,7 +231,7 @@ TEST_F(Layout, AllAugmentationsGiveTheSameBitsOnEveryGrid) {
   }
 }
 
-TEST_F(Layout, CutMixErasingAndBalancedSamplingGiveTheSameBitsOnEveryGrid) {
+TEST_F(LayoutInDepth, CutMixErasingAndBalancedSamplingGiveTheSameBitsOnEveryGrid) {
   const std::vector<std::string> all = {"--augment.cutmix=1", "--augment.mixup=0.4", "--augment.erase=0.5",
                                         "--data.balanced=true"};
   expect_same_bits_everywhere(all);
@@ -243,7 +245,7 @@ TEST_F(Layout, CutMixErasingAndBalancedSamplingGiveTheSameBitsOnEveryGrid) {
   }
 }
 
-TEST_F(Layout, PoliciesOfEditsAndClassWeightsGiveTheSameBitsOnEveryGrid) {
+TEST_F(LayoutInDepth, PoliciesOfEditsAndClassWeightsGiveTheSameBitsOnEveryGrid) {
   const std::vector<std::string> all = {"--augment.policy=randaugment", "--train.class_weights=1, 2, 0.5, 3"};
   expect_same_bits_everywhere(all);
   for (const std::string other : {"--augment.policy=trivialaugment", "--augment.policy=none",

@@ -61,6 +61,8 @@ class Weights : public testing::Test {
   std::vector<std::string> arguments_;
 };
 
+class WeightsInDepth : public Weights {};
+
 const io::NamedTensor& find(const Tensors& tensors, const std::string& name) {
   for (const io::NamedTensor& tensor : tensors)
     if (tensor.name == name) return tensor;
@@ -186,7 +188,7 @@ TEST_F(Weights, ADamagedSafetensorsFileIsRefusedByName) {
   EXPECT_EQ(resumed.status, 2) << "it holds only weights, " << resumed.output;
 }
 
-TEST_F(Weights, ValuesThatCannotBeTrainedOnAreRefusedByFileAndTensor) {
+TEST_F(WeightsInDepth, ValuesThatCannotBeTrainedOnAreRefusedByFileAndTensor) {
   ASSERT_EQ(train({.name = "run", .steps = 1}).status, 0);
   const io::Checkpoint whole = read_checkpoint(checkpoint_path("run", 1));
   struct Case {
