@@ -7,6 +7,8 @@
 #include "convoy/base/error.h"
 #include "convoy/comm/tags.h"
 
+#include "checkpoint/arena_tensors.h"
+
 namespace convoy {
 
 namespace {
@@ -75,28 +77,6 @@ std::vector<float> bring_to_root(const ProcessGrid& grid, int from, int tag, std
   std::vector<float> theirs(count);
   world.receive(theirs.data(), count * kFloatBytes, from, tag);
   return theirs;
-}
-
-// An arena's entries as tensors in file order; statistics only where wanted.
-void append_tensors(const ArenaLayout& layout, const std::vector<float>& arena, bool with_statistics,
-                    std::vector<io::NamedTensor>& tensors) {
-  for (const ArenaEntry& entry : layout.entries) {
-    if (entry.spec.is_statistic() && !with_statistics) continue;
-    io::NamedTensor& tensor = tensors.emplace_back();
-    tensor.name = entry.spec.name;
-    tensor.dims = entry.spec.dims;
-    tensor.values.resize(entry.spec.count());
-    to_file_order(entry.spec, {arena.data() + entry.offset, tensor.values.size()}, tensor.values);
-  }
-}
-
-// A file does not tell how the network was cut.
-void sort_as_network(const Network& network, std::vector<io::NamedTensor>& tensors) {
-  std::unordered_map<std::string, std::int64_t> order;
-  for (const auto& cell : network)
-    for (const auto& entry : cell->memory().parameters()) order.emplace(entry.spec.name, std::ssize(order));
-  std::sort(tensors.begin(), tensors.end(),
-            [&](const io::NamedTensor& a, const io::NamedTensor& b) { return order.at(a.name) < order.at(b.name); });
 }
 
 // A stage's arena (host), entry by entry: values_of(spec) are in file order; zeros where there are none.
@@ -213,9 +193,7 @@ io::Checkpoint gather_checkpoint(const RankRuntime& runtime) {
     const auto average = gather_slot(runtime, s, runtime.update().ema());
     if (grid.is_root()) append_tensors(layout, average, true, checkpoint.ema);
   }
-  const Network& network = runtime.plan().network();
-  for (auto* tensors : {&checkpoint.model, &checkpoint.ema}) sort_as_network(network, *tensors);
-  for (auto& [slot, tensors] : checkpoint.optimizer) sort_as_network(network, tensors);
+  sort_as_network(runtime.plan().network(), checkpoint);
   return checkpoint;
 }
 

@@ -1,4 +1,4 @@
-/// The grid's two splits of the world, and the refusal of a grid that does not fit.
+/// The grid's splits of the world, and the refusal of a grid that does not fit.
 #include "convoy/comm/process_grid.h"
 
 #include <string>
@@ -30,8 +30,9 @@ ProcessGrid::ProcessGrid(const mpi::Communicator& world, std::int64_t stages) : 
   const auto num_stages = static_cast<int>(grid_shape(stages, world.size()).stages);
   const int my_replica = world.rank() / num_stages;
   const int my_stage = world.rank() % num_stages;
-  model_ = world.split(my_replica, my_stage);  // all ranks of world
-  data_ = world.split(my_stage, my_replica);   // all ranks of world
+  model_ = world.split(my_replica, my_stage);    // all ranks of world
+  data_ = world.split(my_stage, my_replica);     // all ranks of world
+  beside_steps_ = world.split(0, world.rank());  // all ranks of world
 }
 
 }  // namespace convoy

@@ -74,6 +74,11 @@ void warn_about_close(hid_t id) noexcept {
   }
 }
 
+Lock lock_library() {
+  static std::recursive_mutex mutex;
+  return Lock(mutex);
+}
+
 PropertyList file_creation() {
   return without_times(H5P_FILE_CREATE);
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -47,13 +48,29 @@ class Handle {
   hid_t id_;
 };
 
-using File = Handle<&H5Fclose>;
 using Group = Handle<&H5Gclose>;
 using Dataset = Handle<&H5Dclose>;
 using Dataspace = Handle<&H5Sclose>;
 using Datatype = Handle<&H5Tclose>;
 using Attribute = Handle<&H5Aclose>;
 using PropertyList = Handle<&H5Pclose>;
+
+/// HDF5 is not safe to use by two threads at once. Whoever holds this has it alone, and may take it again.
+using Lock = std::unique_lock<std::recursive_mutex>;
+/// Waits until no other thread has a file open.
+Lock lock_library();
+
+/// An open file, and the lock of the library until it is closed: what is read or written in a file is safe, and nothing
+/// else is called. So a thread keeps a file open no longer than it must, and none is opened within a step.
+class File {
+ public:
+  File(Lock lock, hid_t id) : lock_(std::move(lock)), handle_(id) {}
+  operator hid_t() const { return handle_; }
+
+ private:
+  Lock lock_;  ///< released after the file is closed
+  Handle<&H5Fclose> handle_;
+};
 
 /// Creation properties of a file without times of day, so that the same content gives the same bytes.
 PropertyList file_creation();

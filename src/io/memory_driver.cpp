@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #if __has_include(<H5FDdevelop.h>)
 #include <H5FDdevelop.h>  // where HDF5 1.14 declares what drivers are made of
@@ -132,12 +133,16 @@ const char* const kName = "memory";  // HDF5 wants one
 File create_in_memory(std::vector<std::byte>& bytes) {
   Contents contents;
   contents.output = &bytes;
-  return File(CONVOY_CHECK_HDF5(H5Fcreate(kName, H5F_ACC_TRUNC, file_creation(), access_to(contents))));
+  Lock lock = lock_library();
+  const hid_t id = CONVOY_CHECK_HDF5(H5Fcreate(kName, H5F_ACC_TRUNC, file_creation(), access_to(contents)));
+  return File(std::move(lock), id);
 }
 
 File open_in_memory(std::span<const std::byte> bytes, std::uint64_t size_bytes) {
   const Contents contents{nullptr, bytes.data(), bytes.size(), size_bytes};
-  return File(CONVOY_CHECK_HDF5(H5Fopen(kName, H5F_ACC_RDONLY, access_to(contents))));
+  Lock lock = lock_library();
+  const hid_t id = CONVOY_CHECK_HDF5(H5Fopen(kName, H5F_ACC_RDONLY, access_to(contents)));
+  return File(std::move(lock), id);
 }
 
 std::uint64_t flushed_size(const File& file) {

@@ -245,6 +245,9 @@ std::vector<Key> make_keys() {
        "keeps best.h5 too, the checkpoint with the best accuracy so far on data.val, or else data.test; of bert that "
        "of "
        "masked words"},
+      {"checkpoint.background", flag(&CheckpointParams::background), "",
+       "true: ranks wait only until a copy in memory is made, and the file is written while steps go on; false: all "
+       "ranks wait until it is written"},
       {"checkpoint.resume", word_or_path(&CheckpointParams::resume, {"auto", "best", "none"}, "a checkpoint's path"),
        "",
        "auto resumes from the newest valid checkpoint of run.directory; none: starts from the beginning; best, for "

@@ -64,7 +64,8 @@ RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& meta
           .engines_file = engines_path(params.run),
           .cuts = params.grid.cuts,
           .on_gpu = params.run.device == DeviceKind::kCuda,
-          .seed = params.train.seed};
+          .seed = params.train.seed,
+          .saves_in_background = params.checkpoint.background};
 }
 
 namespace {

@@ -38,6 +38,7 @@ struct RuntimeSpec {
   std::vector<std::int64_t> cuts = {};       ///< as GridParams has them
   bool on_gpu = false;                       ///< memory holds what CUDA and NCCL take, too
   std::uint64_t seed = 0;                    ///< of what cells draw in training
+  bool saves_in_background = false;          ///< each rank has a copy of what it saves, beside the plan's memory
   std::optional<MachineCosts> machine = {};  ///< what cut and schedules follow; none: a model of it
 };
 

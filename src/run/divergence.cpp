@@ -59,8 +59,8 @@ void check_weights(const std::vector<io::NamedTensor>& weights, std::int64_t ste
     if (std::none_of(tensor.values.begin(), tensor.values.end(), is_wrong)) continue;
     // Where the losses were all in range, that of the next step is not.
     const std::int64_t left_step = range.left_step() > 0 ? range.left_step() : step + 1;
-    fail("step {} is not saved: '{}' holds values that are not finite numbers. {}", step, tensor.name,
-         describe_way_back(checkpoints, left_step));
+    throw DivergenceError(fmt::format("step {} is not saved: '{}' holds values that are not finite numbers. {}", step,
+                                      tensor.name, describe_way_back(checkpoints, left_step)));
   }
 }
 

@@ -5,9 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "convoy/base/error.h"
 #include "convoy/io/checkpoint.h"
 
 namespace convoy {
+
+/// The weights are not finite numbers any more: more steps are of no use.
+class DivergenceError : public Error {
+ public:
+  using Error::Error;
+};
 
 /// The range of a training loss is all below
 ///   2 * lowest + 0.1      lowest: of the loss's moving average so far (of 32 steps; at first, of all steps)
@@ -43,8 +50,8 @@ inline std::int64_t first_step_not_to_resume(std::int64_t left_step) {
 /// checkpoint from before that (best.h5 among them), or from the beginning.
 std::string describe_way_back(const std::string& checkpoints, std::int64_t left_step);
 
-/// Throws Error where one of these weights, which are to be saved at `step`, is not a finite number: the checkpoint
-/// would be resumed for ever.
+/// Throws DivergenceError where one of these weights, which are to be saved at `step`, is not a finite number: the
+/// checkpoint would be resumed for ever.
 void check_weights(const std::vector<io::NamedTensor>& weights, std::int64_t step, const LossRange& range,
                    const std::string& checkpoints);
 

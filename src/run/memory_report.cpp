@@ -9,6 +9,8 @@
 #include "convoy/base/text.h"
 #include "convoy/data/loader.h"
 
+#include "checkpoint/snapshot.h"
+
 namespace convoy {
 
 namespace {
@@ -46,7 +48,7 @@ Comparison comparison_of(const RankRuntime& runtime, const Resident& before, boo
     mine.plan -= runtime.plan().memory_of(runtime.grid().stage()).libraries;  // which have buffers of their own
     return mine;
   }
-  mine.beside = host_memory(runtime.plan(), runtime.grid().stage(), runtime.grid().is_root() || resumed).total();
+  mine.beside = host_memory(runtime.plan(), runtime.grid().stage(), runtime.grid().is_root(), resumed).total();
   mine.program += before.now;
   return mine;
 }
@@ -59,15 +61,17 @@ std::string describe_sum(const Comparison& largest, bool is_host) {
 
 }  // namespace
 
-HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool holds_checkpoint) {
+HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root, bool resumed) {
   HostMemory host;
   const TensorSpec& input = plan.network().front()->x();
   const bool are_pixels = std::holds_alternative<ImageShape>(plan.spec().network.input);
   const std::int64_t input_bytes = are_pixels ? input.shape.count() : input.bytes();  // as the loader holds them
   const LoaderSpec loading{.threads = plan.spec().loader_threads};
   if (stage == 0) host.samples = 2 * loading.num_slots() * input_bytes;
-  const std::int64_t tensors = 1 + plan.num_slots();
-  if (holds_checkpoint) host.checkpoint = 2 * tensors * count_values(plan.network()) * kFloatBytes;
+  const std::int64_t file = (1 + plan.num_slots()) * count_values(plan.network()) * kFloatBytes;
+  if (resumed) host.resume = 2 * file;
+  if (is_root) host.save = 2 * file;
+  if (plan.spec().saves_in_background) host.save += snapshot_bytes(plan, stage, is_root);
   return host;
 }
 
@@ -87,15 +91,20 @@ std::string describe_memory(const StepPlan& plan) {
   if (libraries > 0)
     text += fmt::format("  the total includes an estimate of what CUDA and NCCL take of the GPU: {}\n",
                         human_bytes(libraries));
-  const HostMemory host = host_memory(plan, 0, true);
+  const HostMemory host = host_memory(plan, 0, /*is_root=*/true, /*resumed=*/true);
+  std::int64_t save_of_others = 0;
+  for (std::int64_t s = 0; s < plan.grid().stages; ++s)
+    save_of_others = std::max(save_of_others, host_memory(plan, s, /*is_root=*/false, /*resumed=*/false).save);
+  const bool has_others = plan.grid().ranks() > 1 && save_of_others > 0;
   return text + fmt::format(
-                    "  beside it, on the host: {}s read ahead on stage 0, {}; while rank 0 writes a checkpoint, and "
-                    "while each rank "
-                    "resumes from one, {}\n"
+                    "  beside it, on the host: {}s read ahead on stage 0, {}; for checkpoints {} on rank 0{}; while "
+                    "each rank resumes from one, {}\n"
                     "  not counted: the program, its libraries and their scratch memory, and what is resident of the "
                     "data\n",
                     input_kinds::one_of(kind_of(plan.spec().network.input)), human_bytes(host.samples),
-                    human_bytes(host.checkpoint));
+                    human_bytes(host.save),
+                    has_others ? fmt::format(", at most {} on each of the others", human_bytes(save_of_others)) : "",
+                    human_bytes(host.resume));
 }
 
 Resident resident() {

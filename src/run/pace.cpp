@@ -7,6 +7,7 @@ OtherSeconds& OtherSeconds::operator+=(const OtherSeconds& more) {
   evaluation += more.evaluation;
   save += more.save;
   trace += more.trace;
+  write += more.write;
   return *this;
 }
 

@@ -8,8 +8,9 @@ namespace convoy {
 /// What a run does beside its steps, seconds.
 struct OtherSeconds {
   double evaluation = 0;  ///< measuring on the test set
-  double save = 0;        ///< writing checkpoints
+  double save = 0;        ///< waiting for checkpoints
   double trace = 0;       ///< writing a trace, once a run
+  double write = 0;       ///< writing checkpoints while steps go on, so it is not in the total
 
   double total() const { return evaluation + save + trace; }
   OtherSeconds& operator+=(const OtherSeconds& more);

@@ -150,11 +150,13 @@ std::string describe_epoch(const EpochRow& row, const std::string& kind, const s
     return fmt::format("  {} {} ({})", name, loss, shown_objectives(*metrics, objectives));
   };
   constexpr double kMinShown = 0.05;
-  const std::string save = row.save_seconds < kMinShown ? "" : fmt::format("  save {:.1f} s", row.save_seconds);
-  return fmt::format("epoch {}/{}  {}{}{}{}  data wait {:.1f} %{}{}", row.epoch, num_epochs,
+  const auto seconds = [&](const char* what, double value) {
+    return value < kMinShown ? "" : fmt::format("  {} {:.1f} s", what, value);
+  };
+  return fmt::format("epoch {}/{}  {}{}{}{}  data wait {:.1f} %{}{}{}", row.epoch, num_epochs,
                      describe_metrics(row.train, objectives), shown("val", row.val), shown("test", row.test),
-                     shown_rate(row.samples_per_second, kind), row.data_wait_percent, save,
-                     shown_seconds_left(seconds_left));
+                     shown_rate(row.samples_per_second, kind), row.data_wait_percent, seconds("save", row.save_seconds),
+                     seconds("background write", row.write_seconds), shown_seconds_left(seconds_left));
 }
 
 }  // namespace convoy

@@ -22,6 +22,7 @@ namespace {
 constexpr const char* kEpochHeader =
     "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,samples_per_second,data_wait_percent,"
     "seconds,val_loss,val_top1,evaluation_seconds,save_seconds";
+constexpr const char* kWriteColumn = ",write_seconds";  // after those of the objectives, as older tables end before it
 constexpr const char* kStepHeader = "step,loss,lr";
 constexpr const char* kFingerprintColumn = ",fingerprint";  // the last of them, as older tables end before it
 constexpr const char* kTestHeader = "step,samples,loss,top1";
@@ -54,7 +55,7 @@ std::string objective_fields(const std::vector<std::string>& objectives, const s
 std::string epoch_header(const std::vector<std::string>& objectives) {
   std::string header = kEpochHeader;
   for (const char* prefix : {"train_", "test_", "val_"}) header += objective_names(objectives, prefix);
-  return header;
+  return header + kWriteColumn;
 }
 
 struct Row {
@@ -195,9 +196,13 @@ void RunLog::check(const Table& table, bool ok) {
   if (!ok) fail("cannot write {}: {}. Make room or choose another run.directory", table.path, std::strerror(errno));
 }
 
+void RunLog::sync(const Table& table) {
+  check(table, fsync(fileno(table.file.get())) == 0);
+}
+
 void RunLog::write_through(const Table& table) {
   check(table, std::fflush(table.file.get()) == 0);
-  check(table, fsync(fileno(table.file.get())) == 0);
+  sync(table);
 }
 
 void RunLog::add_step(const StepRow& row, double now) {
@@ -210,10 +215,10 @@ void RunLog::add_step(const StepRow& row, double now) {
 
 void RunLog::add_epoch(const EpochRow& row) {
   const std::string line = fmt::format(
-      "{},{},{},{},{},{:.9g},{:.1f},{:.2f},{:.2f},{},{:.2f},{:.2f}{}{}{}\n", row.epoch, row.step, row.samples,
+      "{},{},{},{},{},{:.9g},{:.1f},{:.2f},{:.2f},{},{:.2f},{:.2f}{}{}{},{:.2f}\n", row.epoch, row.step, row.samples,
       fields(row.train), fields(row.test), row.lr, row.samples_per_second, row.data_wait_percent, row.seconds,
       fields(row.val), row.evaluation_seconds, row.save_seconds, objective_fields(objectives_, row.train),
-      objective_fields(objectives_, row.test), objective_fields(objectives_, row.val));
+      objective_fields(objectives_, row.test), objective_fields(objectives_, row.val), row.write_seconds);
   check(epochs_, std::fputs(line.c_str(), epochs_.file.get()) >= 0);
   flush();
 }
@@ -228,6 +233,11 @@ void RunLog::write_test(const TestResult& result) const {
 void RunLog::write_rows() {
   check(steps_, std::fflush(steps_.file.get()) == 0);
   first_waiting_seconds_ = 0;
+}
+
+void RunLog::sync_rows() const {
+  sync(epochs_);
+  sync(steps_);
 }
 
 void RunLog::flush() {

@@ -53,7 +53,8 @@ struct EpochRow {
   double data_wait_percent = 0;
   double seconds = 0;
   double evaluation_seconds = 0;
-  double save_seconds = 0;  ///< of the checkpoints since the row before: its own is written after it
+  double save_seconds = 0;   ///< ranks waited for checkpoints since the row before: its own is written after it
+  double write_seconds = 0;  ///< checkpoints were written while steps went on, likewise
 };
 
 /// What the run comes to on data.test, where data.val has chosen its weights.
@@ -86,7 +87,10 @@ class RunLog {
   void write_test(const TestResult& result) const;
   /// All rows are in the file, and survive a kill; the disk is not waited for.
   void write_rows();
-  /// Before a checkpoint: what it covers must be on disk. Throws Error where the disk is full.
+  /// All rows that write_rows() has given to the system are on the disk: before a checkpoint that covers them appears.
+  /// In any thread. Throws Error where the disk is full.
+  void sync_rows() const;
+  /// Both. Throws Error where the disk is full.
   void flush();
 
   static constexpr double kMaxWaitSeconds = 3;  ///< with steps of a second, which arrive one later, at most 5 s in all
@@ -102,6 +106,7 @@ class RunLog {
   Table open(const std::string& path, const TableColumns& columns, std::int64_t last_step,
              const ExpectedRows& expected);
   static void check(const Table& table, bool ok);
+  static void sync(const Table& table);
   static void write_through(const Table& table);
 
   std::string directory_;

@@ -95,7 +95,8 @@ void RunRecord::add_epoch(std::int64_t step, const std::optional<StepMetrics>& m
                      .data_wait_percent = 100.0 * wait_seconds / std::max(seconds, 1e-9),
                      .seconds = seconds,
                      .evaluation_seconds = pace_.of_epoch().evaluation,
-                     .save_seconds = pace_.of_epoch().save};
+                     .save_seconds = pace_.of_epoch().save,
+                     .write_seconds = pace_.of_epoch().write};
   log_.add_epoch(row);
   time_from(step);
   say(describe_epoch(row, spec_.kind, spec_.objectives, num_epochs(),

@@ -51,8 +51,9 @@ class RunRecord {
   void add_epoch(std::int64_t step, const std::optional<StepMetrics>& measured, double lr, double wait_seconds);
   /// At the end of a run whose epochs are measured on val.
   void add_test(const TestResult& result);
-  void flush() { log_.flush(); }
-  const LossRange& loss_range() const { return loss_range_; }
+  /// As those of RunLog.
+  void write_rows() { log_.write_rows(); }
+  void sync_rows() const { log_.sync_rows(); }
   /// Writes the epoch's sums and the loss's range into a checkpoint's state.
   void save_to(io::TrainingState& state) const;
   /// After an evaluation or a checkpoint: their time is not training time.

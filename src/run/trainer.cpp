@@ -7,6 +7,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/log.h"
@@ -26,7 +29,7 @@
 #include "evaluation/evaluation.h"
 #include "plan/planner.h"
 #include "plan/share_engines.h"
-#include "run/divergence.h"
+#include "run/checkpoint_saver.h"
 #include "run/memory_report.h"
 #include "run/recorded_run.h"
 #include "run/report.h"
@@ -69,7 +72,8 @@ class Trainer {
   bool measure_test_set(StopRequest& stop);
   bool note_metric(const StepMetrics& measured);
   void save_checkpoint();
-  void save_to(const std::string& path);
+  void save_best();
+  void save_to(std::vector<std::string> paths);
   std::string current_checkpoint() const { return io::checkpoint_path(checkpoint_directory(params_), state_.step); }
 
   const Parameters& params_;
@@ -93,10 +97,10 @@ class Trainer {
   std::map<std::int64_t, std::uint64_t> fingerprints_;  ///< rank 0: by step, until they are recorded
   double epoch_wait_seconds_ = 0;                       ///< of the loader, when the epoch began
   StepClock clock_;
-  std::optional<StepTrace> trace_;                                                       ///< until it is written
-  std::optional<RunLock> lock_;                                                          ///< rank 0
-  std::optional<RunRecord> record_;                                                      ///< rank 0
-  io::CheckpointKeeper keeper_{checkpoint_directory(params_), params_.checkpoint.keep};  ///< used by rank 0
+  std::optional<StepTrace> trace_;   ///< until it is written
+  std::optional<RunLock> lock_;      ///< rank 0
+  std::optional<RunRecord> record_;  ///< rank 0
+  CheckpointSaver saver_{params_, data_.metadata, runtime_, record_};
 };
 
 Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout, const ProcessGrid& grid,
@@ -131,6 +135,7 @@ ExitStatus Trainer::run() {
   collect_until(state_.step);
   end_trace();
   if (saved_step_ != state_.step) save_checkpoint();
+  saver_.finish();
 
   const std::string memory = compare_memory(runtime_, resident_before_, resumed_);
 
@@ -161,7 +166,7 @@ void Trainer::begin() {
   resumed_ = resumed.has_value();
   if (resumed) {
     state_ = resumed->state;
-    keeper_.trust(resumed->path);
+    saver_.trust(resumed->path);
     if (resumed->path == current_checkpoint()) saved_step_ = state_.step;
   }
   state_.seed = static_cast<std::int64_t>(params_.train.seed);
@@ -189,7 +194,7 @@ bool Trainer::train_until_stopped(StopRequest& stop) {
     bool stopped = stop.agreed();
     if (!stopped && row_is_due()) stopped = !end_epoch(loader, stop);
     if (stopped) return !is_over() || row_is_due();
-    if (calendar_.checkpoint_is_due(state_.step)) save_checkpoint();
+    if (calendar_.checkpoint_is_due(state_.step) && saved_step_ != state_.step) save_checkpoint();
   }
   return false;
 }
@@ -258,6 +263,7 @@ void Trainer::step(Loader& loader) {
     if (record_) fingerprints_[state_.step] = fingerprint;
   }
   collect_until(state_.step - 1);  // the metrics of the step before have arrived during this one
+  saver_.go_on();
   if (!trace_) return;
   trace_->end_step();
   if (trace_->is_complete()) end_trace();
@@ -277,8 +283,10 @@ void Trainer::collect_until(std::int64_t step) {
   if (!record_) return;
   for (; collected_step_ < step; ++collected_step_) {
     const auto fingerprint = fingerprints_.extract(collected_step_ + 1);
+    const StepMetrics metrics = metrics_.collect();
+    if (!std::isfinite(metrics.mean_loss())) saver_.await_writer();  // the error names a file to resume from
     record_->add_step({.step = collected_step_ + 1,
-                       .metrics = metrics_.collect(),
+                       .metrics = metrics,
                        .lr = learning_rate(learning_rate_, collected_step_),
                        .fingerprint = fingerprint ? std::optional(fingerprint.mapped()) : std::nullopt});
   }
@@ -305,7 +313,7 @@ bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
     record_->add_epoch(state_.step, measured, learning_rate(learning_rate_, state_.step - 1),
                        static_cast<double>(waited_microseconds) * 1e-6);
   }
-  if (is_best && params_.checkpoint.best) save_to(io::best_checkpoint_path(checkpoint_directory(params_)));
+  if (is_best && params_.checkpoint.best) save_best();
   return true;
 }
 
@@ -314,9 +322,11 @@ std::optional<StepMetrics> Trainer::evaluate(const io::Dataset& data, StopReques
   const bool of_ema = runtime_.has_ema() && params_.evaluate.weights == WeightsKind::kEma;
   if (of_ema) runtime_.swap_ema();
   auto metrics = evaluate_dataset(
-      runtime_, {.samples = data, .metadata = data_.metadata, .params = params_, .work = "measure", .stop = [&stop] {
-                   return stop.agreed();
-                 }});
+      runtime_,
+      {.samples = data, .metadata = data_.metadata, .params = params_, .work = "measure", .stop = [this, &stop] {
+         saver_.go_on();
+         return stop.agreed();
+       }});
   if (of_ema) runtime_.swap_ema();
   return metrics;
 }
@@ -347,31 +357,26 @@ bool Trainer::note_metric(const StepMetrics& measured) {
 
 void Trainer::save_checkpoint() {
   saved_step_ = state_.step;
-  save_to(current_checkpoint());
+  save_to({current_checkpoint()});
 }
 
-void Trainer::save_to(const std::string& path) {
-  const ScopedActivity activity(runtime_.board(), Activity::kSaving);
+// The checkpoint of this step, where one is due too, is the same: written from one copy.
+void Trainer::save_best() {
+  std::vector<std::string> paths = {io::best_checkpoint_path(checkpoint_directory(params_))};
+  if (calendar_.checkpoint_is_due(state_.step) || is_over()) {
+    paths.push_back(current_checkpoint());
+    saved_step_ = state_.step;
+  }
+  save_to(std::move(paths));
+}
+
+void Trainer::save_to(std::vector<std::string> paths) {
   collect_until(state_.step);
-  const double start = now_seconds();
-  runtime_.finish();
-  io::Checkpoint checkpoint = gather_checkpoint(runtime_);
   state_.loss_scale = runtime_.loss_scale().state().scale;
   state_.loss_scale_steps = runtime_.loss_scale().state().good_steps;
   state_.updates = runtime_.num_updates();
-  mpi::on_root(grid_.world(), [&] {  // however long that takes: no rank is in a step meanwhile, where patience ends
-    const LossRange& range = record_->loss_range();
-    check_weights(checkpoint.model, state_.step, range, checkpoint_directory(params_));
-    record_->flush();  // the rows that this checkpoint covers
-    record_->save_to(state_);
-    checkpoint.metadata = data_.metadata;
-    checkpoint.state = state_;
-    checkpoint.parameters = render(params_);
-    io::write_file_atomically(path, io::encode_checkpoint(checkpoint));
-    keeper_.trust(path);
-    keeper_.remove_old(state_.step, range.left_step() > 0 ? first_step_not_to_resume(range.left_step()) : 0);
-  });
-  if (record_) record_->add_other({.save = now_seconds() - start});
+  if (record_) record_->save_to(state_);
+  saver_.save({.paths = std::move(paths), .state = state_});
 }
 
 }  // namespace

@@ -119,6 +119,10 @@ void RankRuntime::train_step(BatchSource& source, double learning_rate) {
   ++steps_counted_;
 }
 
+void RankRuntime::set_beside(const ProgressHook& beside) {
+  for (StepExecutor* executor : {training_.get(), evaluation_.get()}) executor->set_beside(beside);
+}
+
 void RankRuntime::set_batch_counters(std::map<std::string, std::int64_t> counters) {
   first_counters_ = std::move(counters);
   steps_counted_ = 0;

@@ -40,6 +40,8 @@ class RankRuntime {
   std::int64_t num_instructions() const { return training_->num_instructions(); }
   /// From the next training step on, notes when each instruction ran; null: no more.
   void record_in(StepRecorder* recorder) { training_->record_in(recorder); }
+  /// Called after each instruction of every step, of evaluations too; it neither waits nor allocates.
+  void set_beside(const ProgressHook& beside);
   /// Forward with running statistics, and the loss without label smoothing.
   void evaluate_step(BatchSource& source);
   /// Whether a moving average of the weights is kept.

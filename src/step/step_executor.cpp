@@ -105,6 +105,7 @@ void StepExecutor::run(BatchSource& source, std::int64_t step) {
     for (const EarlyReceive& receive : program_.receives_before(action)) receive_of(receive).start();
     execute(action, recording_of_[i], source);
     parts_.transport.progress();
+    if (beside_) beside_();
     if (recorder_ != nullptr) recorder_->end_instruction();
   }
   wait_for_device();

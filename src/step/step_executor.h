@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "convoy/comm/process_grid.h"
@@ -59,6 +60,8 @@ class StepExecutor {
   /// From the next pass on, notes when each instruction ran; null: no more. The recorder has room for as many passes as
   /// come.
   void record_in(StepRecorder* recorder) { recorder_ = recorder; }
+  /// Called after each instruction, for messages of others: it neither waits nor allocates.
+  void set_beside(ProgressHook beside) { beside_ = std::move(beside); }
   /// One pass through the list; in training the step of this number, for which cells draw random numbers.
   void run(BatchSource& source, std::int64_t step = 0);
   /// Waits until the last messages have left: before another executor uses the stage, and before the end.
@@ -114,6 +117,7 @@ class StepExecutor {
   ExecutorParts parts_;
   BoundProgram program_;
   ProgressHook on_progress_;
+  ProgressHook beside_;  ///< empty: nobody's
 
   std::vector<ChunkMessages> messages_;
   std::vector<std::unique_ptr<Recording>> recordings_;

@@ -30,6 +30,8 @@ class ProcessGrid {
   const mpi::Communicator& world() const { return world_; }
   const mpi::Communicator& model() const { return model_; }  ///< the stages of my replica, by stage
   const mpi::Communicator& data() const { return data_; }    ///< the replicas of my stage, by replica
+  /// All ranks again, for messages that travel while steps run and wait for none of theirs.
+  const mpi::Communicator& beside_steps() const { return beside_steps_; }
 
   std::int64_t num_stages() const { return model_.size(); }
   std::int64_t num_replicas() const { return data_.size(); }
@@ -43,7 +45,7 @@ class ProcessGrid {
   }
 
  private:
-  mpi::Communicator world_, model_, data_;
+  mpi::Communicator world_, model_, data_, beside_steps_;
 };
 
 }  // namespace convoy

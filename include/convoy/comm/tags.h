@@ -33,6 +33,9 @@ inline constexpr int kEvaluationLosses = 9004;
 inline constexpr int kLogits = 9005;
 inline constexpr int kBadSamples = 9006;
 
+// --- All ranks, beside steps.
+inline constexpr int kSnapshot = 9101;  ///< a rank's part of a checkpoint, piece by piece
+
 // --- Any group.
 inline constexpr int kClock = kMax - 1;   ///< comparing clocks
 inline constexpr int kNcclLink = kMax;    ///< NCCL's name of a link

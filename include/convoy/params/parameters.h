@@ -322,6 +322,7 @@ struct CheckpointParams {
   std::int64_t every_steps = 0;   ///< 0: never
   std::int64_t keep = 2;          ///< newest kept; 0: all
   bool best = true;               ///< best.h5, of the best top-1, beside them
+  bool background = true;         ///< written while steps go on
   std::string resume = "auto";    ///< auto, best, none, or a checkpoint's path
   bool allow_other_data = false;  ///< resumes although data.train holds other images or labels
   bool operator==(const CheckpointParams&) const = default;

@@ -2,6 +2,7 @@
 #include "convoy/io/checkpoint.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -320,6 +322,21 @@ TEST(Checkpoint, H5diffComparesTwoDespiteTheirTrailers) {
   EXPECT_EQ(h5diff("a.h5", "b.h5", "/optimizer"), 0);
   EXPECT_EQ(h5diff("a.h5", "b.h5", "/state"), 1);
   EXPECT_EQ(h5diff("b.h5", "c.h5", "/model"), 1);
+}
+
+// HDF5 itself allows one thread: without the lock of io/hdf5.h it crashes or gives errors.
+TEST(Checkpoint, IsWrittenByOneThreadWhileAnotherReads) {
+  const Checkpoint checkpoint = make_checkpoint();
+  const std::vector<std::byte> bytes = encode_checkpoint(checkpoint);
+  constexpr int kTimes = 200;
+  std::atomic<int> num_same = 0;
+  {
+    const std::jthread writer([&] {
+      for (int i = 0; i < kTimes; ++i) num_same += encode_checkpoint(checkpoint) == bytes;
+    });
+    for (int i = 0; i < kTimes; ++i) num_same += decode_state(bytes, "b.h5").step == checkpoint.state.step;
+  }
+  EXPECT_EQ(num_same, 2 * kTimes);
 }
 
 }  // namespace

@@ -30,6 +30,14 @@ TEST(Pace, TakesCheckpointsWithinTheFirstEpochToStayAsFrequent) {
   EXPECT_EQ(pace.seconds_left(0.1, 1000, 1, 50), 100 + 4 * 20);
 }
 
+TEST(Pace, CountsNoTimeInWhichStepsGoOnWhileACheckpointIsWritten) {
+  Pace pace;
+  pace.add_other({.save = 1, .write = 50});
+  EXPECT_EQ(pace.of_epoch().total(), 1);
+  pace.end_epoch();
+  EXPECT_EQ(pace.seconds_left(0.1, 1000, 10, 10), 100 + 10 * 1);
+}
+
 TEST(Pace, KnowsThatATraceIsWrittenOnce) {
   Pace pace;
   pace.add_other({.trace = 30});

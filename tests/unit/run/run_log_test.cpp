@@ -171,10 +171,10 @@ TEST_F(RunLogTest, AnEpochMeasuredOnValHasItInColumnsOfItsOwn) {
   std::swap(row.val, row.test);
   RunLog(directory_.string(), {}).add_epoch(row);
   const std::string log = text("log.csv");
-  EXPECT_NE(log.find(",seconds,val_loss,val_top1,evaluation_seconds,save_seconds\n1,10,640,1,0.5,,,0.1,"),
+  EXPECT_NE(log.find(",seconds,val_loss,val_top1,evaluation_seconds,save_seconds,write_seconds\n1,10,640,1,0.5,,,0.1,"),
             std::string::npos)
       << log;
-  EXPECT_TRUE(log.ends_with(",0.5,0.9,0.00,0.00\n")) << log;
+  EXPECT_TRUE(log.ends_with(",0.5,0.9,0.00,0.00,0.00\n")) << log;
 }
 
 TEST_F(RunLogTest, TheTestResultOfARunIsARowOfItsOwnFile) {
@@ -203,9 +203,9 @@ TEST_F(RunLogTest, RowsOfAnOlderTableGetTheColumnsThatItDidNotHave) {
   EXPECT_TRUE(log.losses().empty());
   EXPECT_EQ(text("log.csv"),
             "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,samples_per_second,data_wait_percent,"
-            "seconds,val_loss,val_top1,evaluation_seconds,save_seconds\n"
-            "1,10,640,1.5,0.5,1.25,0.75,0.1,123.4,0.01,5.19,,,,\n"
-            "2,20,1280,1,0.5,0.5,0.9,0.1,0.0,0.00,0.00,,,0.00,0.00\n");
+            "seconds,val_loss,val_top1,evaluation_seconds,save_seconds,write_seconds\n"
+            "1,10,640,1.5,0.5,1.25,0.75,0.1,123.4,0.01,5.19,,,,,\n"
+            "2,20,1280,1,0.5,0.5,0.9,0.1,0.0,0.00,0.00,,,0.00,0.00,0.00\n");
 }
 
 }  // namespace convoy

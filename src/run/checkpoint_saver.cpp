@@ -1,0 +1,154 @@
+/// What happens between two steps, and what rank 0's thread does.
+#include "run/checkpoint_saver.h"
+
+#include <cstddef>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/error.h"
+#include "convoy/base/log.h"
+#include "convoy/comm/on_root.h"
+#include "convoy/io/atomic_file.h"
+#include "convoy/params/parse.h"
+
+#include "checkpoint/checkpointing.h"
+#include "run/divergence.h"
+#include "run/restart.h"
+#include "watch/status_board.h"
+
+namespace convoy {
+
+namespace {
+
+/// A shorter wait is nobody's concern.
+constexpr double kMinDelaySeconds = 0.1;
+
+// The tensors go before the bytes are written.
+std::vector<std::byte> encode(io::Checkpoint checkpoint) {
+  return io::encode_checkpoint(checkpoint);
+}
+
+}  // namespace
+
+CheckpointSaver::CheckpointSaver(const Parameters& params, const io::ModelMetadata& metadata, RankRuntime& runtime,
+                                 std::optional<RunRecord>& record)
+    : params_(params),
+      metadata_(metadata),
+      runtime_(runtime),
+      record_(record),
+      keeper_(checkpoint_directory(params), params.checkpoint.keep) {
+  if (params.checkpoint.background && runtime.grid().world().size() > 1)
+    runtime.set_beside([this] {
+      if (snapshot_) snapshot_->progress();
+    });
+}
+
+void CheckpointSaver::save(SaveRequest request) {
+  const ScopedActivity activity(runtime_.board(), Activity::kSaving);
+  const double start = now_seconds();
+  const std::int64_t step = request.state.step;
+  if (await_previous()) {
+    warn_of_failure();
+    warn_of_delay(now_seconds() - start, step);
+  }
+  if (record_) record_->write_rows();
+  runtime_.finish();
+  if (params_.checkpoint.background) {
+    if (!snapshot_) snapshot_.emplace(runtime_);
+    snapshot_->take();
+    if (is_root()) gathered_ = std::move(request);
+    saved_step_ = step;
+    is_under_way_ = true;
+    go_on();
+  } else {
+    io::Checkpoint checkpoint = gather_checkpoint(runtime_);
+    // However long that takes: no rank is in a step meanwhile, where patience ends.
+    mpi::on_root(runtime_.grid().world(), [&] { write(request, std::move(checkpoint)); });
+  }
+  if (record_) record_->add_other({.save = now_seconds() - start});
+}
+
+void CheckpointSaver::go_on() {
+  if (!is_under_way_) return;
+  snapshot_->progress();
+  if (!is_root()) return;
+  if (gathered_ && snapshot_->is_complete()) hand_over();
+  if (!writer_.is_done()) return;
+  take_result();
+  warn_of_failure();
+}
+
+void CheckpointSaver::finish() {
+  const ScopedActivity activity(runtime_.board(), Activity::kSaving);
+  const double start = now_seconds();
+  await_previous();
+  if (record_) record_->add_other({.save = now_seconds() - start});
+  mpi::on_root(runtime_.grid().world(), [&] {
+    if (result_.failure) fail("the last checkpoint, of step {}, is not saved: {}", saved_step_, *result_.failure);
+  });
+}
+
+void CheckpointSaver::await_writer() {
+  if (writer_.is_busy()) take_result();
+}
+
+// All ranks wait here, and none in a step, where patience ends.
+bool CheckpointSaver::await_previous() {
+  if (!is_under_way_) return false;
+  bool was_busy = false;
+  snapshot_->finish();
+  mpi::on_root(runtime_.grid().world(), [&] {
+    if (gathered_) hand_over();
+    was_busy = writer_.is_busy();
+    if (was_busy) take_result();
+  });
+  is_under_way_ = false;
+  return was_busy;
+}
+
+void CheckpointSaver::hand_over() {
+  writer_.start([this, request = std::move(*gathered_)] { write(request, snapshot_->content()); });
+  gathered_.reset();
+}
+
+void CheckpointSaver::take_result() {
+  result_ = writer_.wait();
+  if (record_) record_->add_other({.write = result_.seconds});
+  if (result_.diverged) throw DivergenceError(*result_.failure);
+}
+
+void CheckpointSaver::warn_of_failure() {
+  if (result_.failure)
+    log_warning(
+        fmt::format("the checkpoint of step {} is not saved: {}. The training goes on, and older checkpoints are whole",
+                    saved_step_, *result_.failure));
+}
+
+void CheckpointSaver::warn_of_delay(double seconds, std::int64_t step) {
+  if (warned_of_delay_ || seconds < kMinDelaySeconds) return;
+  warned_of_delay_ = true;
+  log_warning(fmt::format(
+      "the checkpoint of step {} was due before that of step {} was written, and all ranks waited {:.1f} s for it. "
+      "Writing one takes {:.1f} s. Save less often (checkpoint.every_epochs, checkpoint.every_steps), or choose a "
+      "run.directory on a faster disk. This is said once",
+      step, saved_step_, seconds, result_.seconds));
+}
+
+void CheckpointSaver::write(const SaveRequest& request, io::Checkpoint checkpoint) {
+  const LossRange range(request.state);
+  check_weights(checkpoint.model, request.state.step, range, checkpoint_directory(params_));
+  if (record_) record_->sync_rows();  // those that this checkpoint covers
+  checkpoint.metadata = metadata_;
+  checkpoint.state = request.state;
+  checkpoint.parameters = render(params_);
+  const std::vector<std::byte> bytes = encode(std::move(checkpoint));
+  for (const std::string& path : request.paths) {
+    io::write_file_atomically(path, bytes);
+    keeper_.trust(path);
+  }
+  keeper_.remove_old(request.state.step, range.left_step() > 0 ? first_step_not_to_resume(range.left_step()) : 0);
+}
+
+}  // namespace convoy
