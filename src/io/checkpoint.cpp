@@ -28,7 +28,8 @@ constexpr std::size_t kUsualMetadataBytes = std::size_t{1} << 20;
 
 /// Of the state: files of older versions do not have these.
 constexpr std::string_view kLaterFields[] = {"threads",     "train_hash",     "metric_hash",     "loss_average",
-                                             "loss_lowest", "loss_left_step", "epoch_num_labels"};
+                                             "loss_lowest", "loss_left_step", "bad_steps",       "bad_steps_in_row",
+                                             "rollbacks",   "rate_factor",    "epoch_num_labels"};
 
 /// One list for writing and reading, so that they cannot differ.
 template <typename State, typename Visit>
@@ -55,6 +56,10 @@ void for_each_field(State& state, const Visit& visit) {
   visit("loss_average", state.loss_average);
   visit("loss_lowest", state.loss_lowest);
   visit("loss_left_step", state.loss_left_step);
+  visit("bad_steps", state.bad_steps);
+  visit("bad_steps_in_row", state.bad_steps_in_row);
+  visit("rollbacks", state.rollbacks);
+  visit("rate_factor", state.rate_factor);
 }
 
 constexpr const char* kNumObjectives = "num_objectives";

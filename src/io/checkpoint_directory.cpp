@@ -110,6 +110,13 @@ std::optional<FoundCheckpoint> find_newest_checkpoint(const std::string& directo
   return best ? std::move(best) : std::move(newest);
 }
 
+void remove_checkpoints_after(const std::string& directory, std::int64_t step, std::int64_t last) {
+  for (const auto& [of_file, path] : list_checkpoints(directory))
+    if (of_file > step && of_file <= last) remove_or_warn(path);
+  const auto best = read_best(directory, step, last + 1, [](const auto&, const auto&) {});
+  if (best) remove_or_warn(best->path);
+}
+
 bool CheckpointKeeper::is_usable(const std::string& path, std::int64_t step) {
   if (const auto known = usable_.find(path); known != usable_.end()) return known->second;
   const auto found = read_if_usable(path, step, [&](const std::string&, const std::string& reason) {

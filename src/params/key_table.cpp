@@ -181,6 +181,21 @@ std::vector<Key> make_keys() {
        "epochs", "epochs between measurements on data.val, or else data.test; 0: only at the end"},
       {"train.patience_epochs", integer(&TrainParams::patience_epochs, {.min = 0, .max = 1'000'000}), "epochs",
        "ends the run when this accuracy has not risen for so many epochs; 0: never"},
+      {"train.on_bad_step", choice(&TrainParams::on_bad_step), "",
+       "what happens to a step whose loss or gradients are not finite numbers, or whose loss is above "
+       "train.loss_limit. "
+       "It is never applied. stop: the run ends with status 1; skip: training continues with the next step; rollback: "
+       "training goes back to the last good checkpoint, with a smaller learning rate",
+       kChangesResult},
+      {"train.loss_limit", number(&TrainParams::loss_limit, {.min = 0, .max = 1e9}), "",
+       "a step is bad where the mean loss of one of its micro-batches is above this; 0: no limit", kChangesResult},
+      {"train.max_bad_steps", integer(&TrainParams::max_bad_steps, {.min = 1, .max = kMaxSteps}), "steps",
+       "on_bad_step = skip: how many steps in a row may be skipped; one more ends the run"},
+      {"train.rollback_factor", number(&TrainParams::rollback_factor, {.min = 0, .max = 1, .above_min = true}), "",
+       "on_bad_step = rollback: what each rollback multiplies the learning rate by, for the rest of the run",
+       kChangesResult},
+      {"train.max_rollbacks", integer(&TrainParams::max_rollbacks, {.min = 1, .max = 1000}), "",
+       "on_bad_step = rollback: how often a run may go back; the next bad step ends it"},
 
       {"augment.size", integer(&AugmentParams::size, {.min = 0, .max = 4096}), "pixels",
        "rows and columns that images are resized to; 0: as they are stored, and in an evaluation as in training. "

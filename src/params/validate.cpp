@@ -120,6 +120,14 @@ void check_data(const ParameterBuilder& builder) {
                 "of them to its default.");
 }
 
+void check_rollback(const ParameterBuilder& builder) {
+  const bool rolls_back = builder.values.train.on_bad_step == BadStepKind::kRollback;
+  if (rolls_back && builder.values.checkpoint.keep == 1)
+    refuse_keys(builder, {"train.on_bad_step", "checkpoint.keep"},
+                "train.on_bad_step = rollback needs two checkpoints: the newest one is only known to be good after the "
+                "next step. Allowed for checkpoint.keep: 2 and more, or 0 (all); it is 1.");
+}
+
 void check_augment(const ParameterBuilder& builder) {
   const AugmentParams& augment = builder.values.augment;
   if (augment.size == 0 && (augment.crop == CropKind::kRandomResized || augment.eval_resize > 0)) {
@@ -232,6 +240,7 @@ void check_consistency(const ParameterBuilder& builder) {
   check_optimizer(builder);
   check_learning_rate(builder);
   check_data(builder);
+  check_rollback(builder);
   check_augment(builder);
   check_import(builder);
   check_predict(builder);

@@ -59,6 +59,8 @@ RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& meta
           .label_smoothing = params.train.label_smoothing,
           .loader_threads = params.data.loader_threads,
           .mixes_labels = params.augment.mixes(),
+          .checks_numbers = true,
+          .loss_limit = params.train.loss_limit,
           .clip_norm = params.train.clip_norm,
           .ema_decay = params.train.ema_decay,
           .engines_file = engines_path(params.run),
@@ -242,7 +244,8 @@ PipelineSpec StepPlan::pipeline_of(std::int64_t replica) const {
                         .micro_batches = micro_batches_of(replica).size(),
                         .chunks = num_chunks(),
                         .num_buckets = {},
-                        .agree_on_update = LossScale(spec_.network.type).is_dynamic() || spec_.clip_norm > 0 ||
+                        .agree_on_update = spec_.checks_numbers || LossScale(spec_.network.type).is_dynamic() ||
+                                           spec_.clip_norm > 0 ||
                                            tensor_norms(spec_.optimizer.kind) != TensorNorms::kNone};
   for (std::int64_t c = 0; c < num_chunks(); ++c) {
     for (const StagePlan& stage : stages_) {
@@ -270,9 +273,9 @@ std::int64_t StepPlan::num_slots() const {
 }
 
 std::int64_t StepPlan::trips_of_update() const {
-  constexpr std::int64_t kOfAverage = 2, kOfClipping = 1;
+  constexpr std::int64_t kOfAverage = 2, kOfClipping = 1, kOfCheck = 1;
   return convoy::trips_of_update(spec_.optimizer.kind) + (spec_.ema_decay > 0 ? kOfAverage : 0) +
-         (spec_.clip_norm > 0 ? kOfClipping : 0);
+         (spec_.clip_norm > 0 ? kOfClipping : 0) + (spec_.checks_numbers ? kOfCheck : 0);
 }
 
 StageUse StepPlan::stage_use() const {

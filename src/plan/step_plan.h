@@ -32,6 +32,8 @@ struct RuntimeSpec {
   std::vector<float> class_weights = {};     ///< of each class in the training loss; empty: 1
   std::int64_t loader_threads = 1;           ///< what is read ahead, beside the plan's memory, follows from them
   bool mixes_labels = false;                 ///< the batch source gives second labels in training
+  bool checks_numbers = false;               ///< a training step with bad numbers is not applied (StepOutcome)
+  double loss_limit = 0;                     ///< of a micro-batch, then; 0: none
   double clip_norm = 0;                      ///< 0: gradients are not clipped
   double ema_decay = 0;                      ///< 0: no moving average of the weights
   std::string engines_file;                  ///< what was measured before on this device, if anything

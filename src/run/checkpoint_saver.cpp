@@ -80,6 +80,10 @@ void CheckpointSaver::go_on() {
   warn_of_failure();
 }
 
+void CheckpointSaver::settle() {
+  if (await_previous()) warn_of_failure();
+}
+
 void CheckpointSaver::finish() {
   const ScopedActivity activity(runtime_.board(), Activity::kSaving);
   const double start = now_seconds();
@@ -88,10 +92,6 @@ void CheckpointSaver::finish() {
   mpi::on_root(runtime_.grid().world(), [&] {
     if (result_.failure) fail("the last checkpoint, of step {}, is not saved: {}", saved_step_, *result_.failure);
   });
-}
-
-void CheckpointSaver::await_writer() {
-  if (writer_.is_busy()) take_result();
 }
 
 // All ranks wait here, and none in a step, where patience ends.

@@ -39,14 +39,14 @@ class CheckpointSaver {
   void save(SaveRequest request);
   /// Between steps, on any rank: does what can be done without waiting. Throws DivergenceError on rank 0.
   void go_on();
-  /// All ranks: waits until the last checkpoint is written. Throws on all ranks where it could not be.
+  /// All ranks: waits until the last checkpoint is written, and warns where it could not be.
+  void settle();
+  /// The same; throws on all ranks where it could not be.
   void finish();
   /// Rank 0: whether a file is on its way, as far as go_on() has seen.
   bool is_writing() const { return gathered_.has_value() || writer_.is_busy(); }
   /// Rank 0: how long the latest file took.
   double write_seconds() const { return result_.seconds; }
-  /// Rank 0: where a file is being written, waits for it; the run is about to end with an error.
-  void await_writer();
 
  private:
   bool is_root() const { return runtime_.grid().is_root(); }

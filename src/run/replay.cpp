@@ -2,6 +2,7 @@
 #include "convoy/run/replay.h"
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -74,8 +75,11 @@ RecordedSteps recorded_steps(const Parameters& params, const mpi::Communicator& 
   return recorded;
 }
 
+// Of a bad step the loss may be no number: which of those, a table does not say.
 bool is_same_number(double computed, const std::string& recorded) {
-  return std::bit_cast<std::uint64_t>(computed) == std::bit_cast<std::uint64_t>(std::strtod(recorded.c_str(), nullptr));
+  const double before = std::strtod(recorded.c_str(), nullptr);
+  if (std::isnan(computed) && std::isnan(before)) return true;
+  return std::bit_cast<std::uint64_t>(computed) == std::bit_cast<std::uint64_t>(before);
 }
 
 }  // namespace
@@ -96,6 +100,7 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
                       grid, backend, board);
   const std::optional<Resumed> start = start_before(params, data, asked.first, runtime);
   const std::int64_t done = start ? start->state.step : 0;
+  const double rate_factor = start ? start->state.rate_factor : 1;
   // 2. What a training reads
   const auto path = make_sample_path({.samples = data.train,
                                       .metadata = data.metadata,
@@ -115,7 +120,7 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   board.enter(Activity::kTraining);
   Verdict losses("losses"), fingerprints("fingerprints");
   for (std::int64_t step = done + 1; step <= asked.last; ++step) {
-    runtime.train_step(loader, learning_rate(rates, step - 1));
+    runtime.train_step(loader, learning_rate(rates, step - 1) * rate_factor);
     metrics.post();
     const bool is_due = calendar.fingerprint_is_due(step) || step == asked.last;
     const std::string fingerprint = is_due ? fingerprint_text(model_fingerprint(runtime)) : "";

@@ -187,11 +187,11 @@ void forget_best_of_other_data(const Parameters& params, const RunData& data, co
 
 // The learning rate of the step after `step`, where it jumps.
 std::string describe_jump(const Parameters& before, const Parameters& now, const io::DatasetInfo& data,
-                          std::int64_t step) {
+                          const io::TrainingState& state) {
   const std::int64_t steps_per_epoch = count_steps(now, data).an_epoch;
-  const double from = learning_rate(learning_rate_spec(before, steps_per_epoch), step);
-  const double to = learning_rate(learning_rate_spec(now, steps_per_epoch), step);
-  return from == to ? "" : fmt::format("; learning rate of step {}: {:.6g} -> {:.6g}", step + 1, from, to);
+  const double from = state.rate_factor * learning_rate(learning_rate_spec(before, steps_per_epoch), state.step);
+  const double to = state.rate_factor * learning_rate(learning_rate_spec(now, steps_per_epoch), state.step);
+  return from == to ? "" : fmt::format("; learning rate of step {}: {:.6g} -> {:.6g}", state.step + 1, from, to);
 }
 
 // What the person may change on the way, but should know of: lines of the effective parameter file that differ.
@@ -206,8 +206,7 @@ void warn_of_changes(const Parameters& now, const io::DatasetInfo& data, const i
       text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", change.key, change.before, change.after);
   }
   if (text.empty()) return;
-  log_warning(
-      fmt::format("changed since {}: {}{}", where, text, describe_jump(before, now, data, checkpoint.state.step)));
+  log_warning(fmt::format("changed since {}: {}{}", where, text, describe_jump(before, now, data, checkpoint.state)));
 }
 
 // Either may be 0: not known.

@@ -24,7 +24,7 @@ constexpr const char* kEpochHeader =
     "seconds,val_loss,val_top1,evaluation_seconds,save_seconds";
 constexpr const char* kWriteColumn = ",write_seconds";  // after those of the objectives, as older tables end before it
 constexpr const char* kStepHeader = "step,loss,lr";
-constexpr const char* kFingerprintColumn = ",fingerprint";  // the last of them, as older tables end before it
+constexpr const char* kLastColumns = ",fingerprint,skipped";  // the last of them, as older tables end before them
 constexpr const char* kTestHeader = "step,samples,loss,top1";
 constexpr const char* kTestFile = "/test.csv";
 
@@ -56,6 +56,18 @@ std::string epoch_header(const std::vector<std::string>& objectives) {
   std::string header = kEpochHeader;
   for (const char* prefix : {"train_", "test_", "val_"}) header += objective_names(objectives, prefix);
   return header + kWriteColumn;
+}
+
+// Why the step was not applied; empty where it was.
+const char* skipped_field(StepOutcome outcome) {
+  switch (outcome) {
+    case StepOutcome::kOverflow:
+      return "overflow";
+    case StepOutcome::kBad:
+      return "bad";
+    default:
+      return "";
+  }
 }
 
 struct Row {
@@ -170,8 +182,8 @@ RunLog::RunLog(const std::string& directory, const Keep& keep, const std::vector
       epochs_(open(directory + "/log.csv", {.header = epoch_header(objectives), .step_column = 1}, keep.epochs,
                    keep.expected_epochs)),
       steps_(open(directory + "/steps.csv",
-                  {.header = kStepHeader + objective_names(objectives) + kFingerprintColumn, .step_column = 0},
-                  keep.steps, keep.expected_steps)) {
+                  {.header = kStepHeader + objective_names(objectives) + kLastColumns, .step_column = 0}, keep.steps,
+                  keep.expected_steps)) {
   std::error_code absent;
   std::filesystem::remove(directory + kTestFile, absent);  // of an earlier end of this run, which now goes on
   flush();
@@ -206,9 +218,10 @@ void RunLog::write_through(const Table& table) {
 }
 
 void RunLog::add_step(const StepRow& row, double now) {
-  check(steps_, std::fprintf(steps_.file.get(), "%lld,%.17g,%.17g%s,%s\n", static_cast<long long>(row.step),
+  check(steps_, std::fprintf(steps_.file.get(), "%lld,%.17g,%.17g%s,%s,%s\n", static_cast<long long>(row.step),
                              row.metrics.mean_loss(), row.lr, objective_fields(objectives_, row.metrics).c_str(),
-                             row.fingerprint ? fingerprint_text(*row.fingerprint).c_str() : "") > 0);
+                             row.fingerprint ? fingerprint_text(*row.fingerprint).c_str() : "",
+                             skipped_field(row.outcome)) > 0);
   if (first_waiting_seconds_ == 0) first_waiting_seconds_ = now;
   if (now - first_waiting_seconds_ >= kMaxWaitSeconds) write_rows();
 }

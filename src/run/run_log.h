@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "step/metrics.h"
+#include "step/step_executor.h"
 
 namespace convoy {
 
@@ -42,6 +43,7 @@ struct StepRow {
   StepMetrics metrics;
   double lr = 0;
   std::optional<std::uint64_t> fingerprint;  ///< not of every step (run.fingerprint_every)
+  StepOutcome outcome = StepOutcome::kApplied;
 };
 
 struct EpochRow {

@@ -2,13 +2,11 @@
 #include "run/run_record.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"
 
-#include "run/restart.h"
+#include "run/describe_bad_step.h"
 
 namespace convoy {
 
@@ -55,17 +53,15 @@ RunLog::Keep RunRecord::rows_before(const io::TrainingState& start) const {
 void RunRecord::add_step(const StepRow& row) {
   const std::int64_t step = row.step;
   const StepMetrics& metrics = row.metrics;
-  loss_range_.add(step, metrics.mean_loss());
-  if (!std::isfinite(metrics.mean_loss()))
-    fail(
-        "the loss of step {} is not a finite number (learning rate {:.6g}); it has been out of its range (below "
-        "{:.3g}) since step {}. {}",
-        step, row.lr, loss_range_.limit(), loss_range_.left_step(),
-        describe_way_back(checkpoint_directory(spec_.params), loss_range_.left_step()));
+  const bool is_bad = row.outcome == StepOutcome::kBad;
   if ((step - 1) % spec_.steps.an_epoch == 0) epoch_ = {};
-  epoch_ += metrics;
+  if (!is_bad) {
+    loss_range_.add(step, metrics.mean_loss());
+    epoch_ += metrics;
+  }
   log_.add_step(row, now_seconds());
-  if (step % spec_.steps.an_epoch == 0) log_.write_rows();  // a long evaluation may follow
+  // A long evaluation may follow, or the end.
+  if (is_bad || step % spec_.steps.an_epoch == 0) log_.write_rows();
   if (!progress_line_.is_due()) return;
   const double step_seconds = clock_.recent_seconds();
   const std::int64_t first_step = (epoch_of(step) - 1) * spec_.steps.an_epoch;  // of the epoch, from 0
@@ -77,6 +73,15 @@ void RunRecord::add_step(const StepRow& row) {
         .samples_per_second = step_seconds > 0 ? static_cast<double>(spec_.params.batch.global) / step_seconds : 0,
         .seconds_left = seconds_left(step, num_epochs() - epoch_of(step) + 1)},
        spec_.kind, progress_line_);
+}
+
+void RunRecord::go_back_to(const io::TrainingState& state) {
+  log_.flush();  // the rows that stay are read again
+  log_ = RunLog(spec_.params.run.directory, rows_before(state), spec_.objectives);
+  epoch_ = sums_of(state);
+  loss_range_ = LossRange(state);
+  first_step_ = std::min(first_step_, state.step);
+  time_from(state.step);
 }
 
 void RunRecord::add_epoch(std::int64_t step, const std::optional<StepMetrics>& measured, double lr,
@@ -160,6 +165,7 @@ void RunRecord::summarise(const RunEnd& end) {
   if (const std::int64_t epochs = epoch_of(state.step) - epoch_of(state.best_step); end.lost_patience && !end.stopped)
     say(fmt::format("train.patience_epochs: no better {} for {} epoch{}", measured_top1(), epochs,
                     epochs == 1 ? "" : "s"));
+  if (const std::string bad = describe_bad_steps(state); !bad.empty()) say(bad);
   say(end.memory);
   if (!end.step.empty()) say(end.step);
   say(fmt::format("checkpoint: {}", end.checkpoint));

@@ -44,8 +44,10 @@ class RunRecord {
   RunRecord(const RunRecordSpec& spec, const io::TrainingState& start, const StepClock& clock);
 
   void say(const std::string& text) { progress_line_.line(text); }
-  /// Throws Error where the loss is not a finite number any more; the message says how to continue.
+  /// One that is bad counts neither in the epoch's sums nor in the loss's range.
   void add_step(const StepRow& row);
+  /// Training continues from this state, of an earlier step: later rows go.
+  void go_back_to(const io::TrainingState& state);
   /// At an epoch's end, or within one at the run's; `measured` where that was due. `wait_seconds`: what the slowest
   /// loader waited in it.
   void add_epoch(std::int64_t step, const std::optional<StepMetrics>& measured, double lr, double wait_seconds);

@@ -29,6 +29,7 @@
 #include "evaluation/evaluation.h"
 #include "plan/planner.h"
 #include "plan/share_engines.h"
+#include "run/bad_steps.h"
 #include "run/checkpoint_saver.h"
 #include "run/memory_report.h"
 #include "run/recorded_run.h"
@@ -61,10 +62,12 @@ class Trainer {
   bool train_until_stopped(StopRequest& stop);
   void open_run_directory(const std::string& resumed_from);
   std::int64_t first_row(const std::string& resumed_from) const;
-  Loader open_loader() const;
-  void step(Loader& loader);
+  std::unique_ptr<Loader> open_loader() const;
+  StepOutcome step(Loader& loader);
+  void go_back();
   void end_trace();
-  void collect_until(std::int64_t step);
+  void collect_until(std::int64_t step, StepOutcome outcome = StepOutcome::kApplied);
+  double learning_rate_of(std::int64_t step) const { return learning_rate(learning_rate_, step) * state_.rate_factor; }
   bool row_is_due() const { return calendar_.row_is_due(state_); }
   bool is_over() const { return calendar_.is_over(state_); }
   bool end_epoch(const Loader& loader, StopRequest& stop);
@@ -91,6 +94,7 @@ class Trainer {
   std::string hosts_;
 
   io::TrainingState state_;
+  BadSteps bad_steps_;
   bool resumed_ = false;  ///< from a checkpoint
   std::int64_t saved_step_ = -1;
   std::int64_t collected_step_ = 0;                     ///< rank 0: metrics are recorded up to here
@@ -121,7 +125,13 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
                               .type = runtime_.plan().spec().network.type})),
       metrics_(runtime_, tags::kTrainingLosses),
       learning_rate_(learning_rate_spec(params, steps_.an_epoch)),
-      hosts_(host_summary(find_topology(grid.world()))) {}
+      hosts_(host_summary(find_topology(grid.world()))),
+      bad_steps_({.params = params,
+                  .data = data_.train,
+                  .an_epoch = steps_.an_epoch,
+                  .sampler = sampler_,
+                  .path = *path_,
+                  .runtime = runtime_}) {}
 
 ExitStatus Trainer::run() {
   // 1. Where training starts, and what the person sees
@@ -182,17 +192,24 @@ void Trainer::begin() {
     if (!lock_) lock_.emplace(params_.run.directory);
     open_run_directory(resumed ? resumed->path : "");
   });
+  if (bad_steps_.may_go_back() && !is_over() && saved_step_ != state_.step) save_checkpoint();  // there is one to go to
 }
 
 bool Trainer::train_until_stopped(StopRequest& stop) {
   if (is_over() && !row_is_due()) return false;
-  Loader loader = open_loader();
-  if (row_is_due() && !end_epoch(loader, stop)) return true;  // a run that was stopped while it evaluated
+  std::unique_ptr<Loader> loader = open_loader();
+  if (row_is_due() && !end_epoch(*loader, stop)) return true;  // a run that was stopped while it evaluated
   const ScopedActivity activity(runtime_.board(), Activity::kTraining);
   while (!is_over()) {
-    step(loader);
+    const StepOutcome outcome = step(*loader);
+    if (outcome == StepOutcome::kBad) saver_.settle();  // what is resumed from, or gone back to, is on the disk
+    if (bad_steps_.must_go_back(outcome, state_, record_ ? &*record_ : nullptr)) {
+      loader.reset();
+      go_back();
+      loader = open_loader();
+    }
     bool stopped = stop.agreed();
-    if (!stopped && row_is_due()) stopped = !end_epoch(loader, stop);
+    if (!stopped && row_is_due()) stopped = !end_epoch(*loader, stop);
     if (stopped) return !is_over() || row_is_due();
     if (calendar_.checkpoint_is_due(state_.step) && saved_step_ != state_.step) save_checkpoint();
   }
@@ -242,18 +259,18 @@ std::int64_t Trainer::first_row(const std::string& resumed_from) const {
   return params_.checkpoint.resume == "auto" ? 1 : 0;
 }
 
-Loader Trainer::open_loader() const {
+std::unique_ptr<Loader> Trainer::open_loader() const {
   LoaderSpec spec = runtime_.loader_spec(params_, SampleView::kTraining);
   spec.first_step = state_.step;
   spec.num_steps = std::max<std::int64_t>(0, steps_.total - state_.step);
   spec.steps_per_epoch = steps_.an_epoch;
-  return Loader(*path_, sampler_, runtime_.operations(), spec);
+  return std::make_unique<Loader>(*path_, sampler_, runtime_.operations(), spec);
 }
 
-void Trainer::step(Loader& loader) {
+StepOutcome Trainer::step(Loader& loader) {
   if (trace_) trace_->begin_step(state_.step + 1);
   const double start = now_seconds();
-  runtime_.train_step(loader, learning_rate(learning_rate_, state_.step));
+  const StepOutcome outcome = runtime_.train_step(loader, learning_rate_of(state_.step));
   clock_.add(now_seconds() - start);
   metrics_.post();
   ++state_.step;
@@ -264,9 +281,23 @@ void Trainer::step(Loader& loader) {
   }
   collect_until(state_.step - 1);  // the metrics of the step before have arrived during this one
   saver_.go_on();
-  if (!trace_) return;
-  trace_->end_step();
-  if (trace_->is_complete()) end_trace();
+  if (outcome != StepOutcome::kApplied) collect_until(state_.step, outcome);
+  if (trace_) trace_->end_step();
+  if (trace_ && trace_->is_complete()) end_trace();
+  return outcome;
+}
+
+// After a bad step, to a checkpoint that was saved again with the lower learning rate: what came after it is gone.
+void Trainer::go_back() {
+  end_trace();
+  const std::int64_t bad_step = state_.step;
+  state_ = bad_steps_.go_back(state_, record_ ? &*record_ : nullptr);
+  collected_step_ = state_.step;
+  fingerprints_.clear();
+  epoch_wait_seconds_ = 0;
+  save_checkpoint();
+  saver_.finish();
+  bad_steps_.remove_later_checkpoints(state_, bad_step);
 }
 
 void Trainer::end_trace() {
@@ -279,16 +310,16 @@ void Trainer::end_trace() {
   record_->add_other({.trace = now_seconds() - start});
 }
 
-void Trainer::collect_until(std::int64_t step) {
+// `outcome`: of the last one; those before it were applied, or collected at once.
+void Trainer::collect_until(std::int64_t step, StepOutcome outcome) {
   if (!record_) return;
   for (; collected_step_ < step; ++collected_step_) {
     const auto fingerprint = fingerprints_.extract(collected_step_ + 1);
-    const StepMetrics metrics = metrics_.collect();
-    if (!std::isfinite(metrics.mean_loss())) saver_.await_writer();  // the error names a file to resume from
     record_->add_step({.step = collected_step_ + 1,
-                       .metrics = metrics,
-                       .lr = learning_rate(learning_rate_, collected_step_),
-                       .fingerprint = fingerprint ? std::optional(fingerprint.mapped()) : std::nullopt});
+                       .metrics = metrics_.collect(),
+                       .lr = learning_rate_of(collected_step_),
+                       .fingerprint = fingerprint ? std::optional(fingerprint.mapped()) : std::nullopt,
+                       .outcome = outcome});
   }
 }
 
@@ -310,7 +341,7 @@ bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
   saved_step_ = -1;  // a checkpoint from before the test set was done does not know of this row
   if (record_) {
     record_->add_other({.evaluation = now_seconds() - start});
-    record_->add_epoch(state_.step, measured, learning_rate(learning_rate_, state_.step - 1),
+    record_->add_epoch(state_.step, measured, learning_rate_of(state_.step - 1),
                        static_cast<double>(waited_microseconds) * 1e-6);
   }
   if (is_best && params_.checkpoint.best) save_best();

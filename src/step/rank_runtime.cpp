@@ -48,6 +48,8 @@ RankRuntime::RankRuntime(const RuntimeSpec& spec, const ProcessGrid& grid, ops::
                             {.tree = tree_.get(),
                              .update = update_.get(),
                              .loss_scale = loss_scale_.get(),
+                             .checks_numbers = spec.checks_numbers,
+                             .loss_limit = spec.loss_limit,
                              .seed = spec.seed,
                              .first_micro_batch = micro_batches().begin});
   evaluation_ = make_executor(bind_program(plan_.evaluation_schedule(grid.replica())[grid.stage()], kEvaluationFrames),
@@ -109,14 +111,15 @@ LoaderSpec RankRuntime::loader_spec(const Parameters& params, SampleView view) c
           .threads = params.data.loader_threads};
 }
 
-void RankRuntime::train_step(BatchSource& source, double learning_rate) {
+StepOutcome RankRuntime::train_step(BatchSource& source, double learning_rate) {
   update_->begin_step(
       {.learning_rate = learning_rate, .gradient_factor = 1.0 / loss_scale_->scale(), .number = num_updates_ + 1});
   activate(*training_);
   board_.begin_step(num_steps_ + 1);
   training_->run(source, num_steps_++);
-  if (!training_->skipped_update()) ++num_updates_;
+  if (training_->outcome() == StepOutcome::kApplied) ++num_updates_;
   ++steps_counted_;
+  return training_->outcome();
 }
 
 void RankRuntime::set_beside(const ProgressHook& beside) {

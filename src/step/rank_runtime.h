@@ -35,7 +35,7 @@ class RankRuntime {
   /// cells and, on the last stage, the loss read. Steps are left to the caller.
   LoaderSpec loader_spec(const Parameters& params, SampleView view) const;
 
-  void train_step(BatchSource& source, double learning_rate);
+  StepOutcome train_step(BatchSource& source, double learning_rate);
   /// Of this rank, in a training step.
   std::int64_t num_instructions() const { return training_->num_instructions(); }
   /// From the next training step on, notes when each instruction ran; null: no more.
@@ -63,6 +63,8 @@ class RankRuntime {
   Device& device() const { return backend_.device(); }
   Optimizer& optimizer() const { return *optimizer_; }
   Stage& stage() const { return *stage_; }
+  /// Of the latest training step; null but on the last stage.
+  const StepLoss* training_loss() const { return training_loss_.get(); }
   ShardedUpdate& update() const { return *update_; }
   ExecutorTimes times() const { return training_->times(); }
   LossScale& loss_scale() const { return *loss_scale_; }
@@ -70,6 +72,7 @@ class RankRuntime {
   std::int64_t num_updates() const { return num_updates_; }
   void set_num_updates(std::int64_t num) { num_updates_ = num; }
   /// Training steps that were run, which is what cells draw random numbers for.
+  std::int64_t num_steps() const { return num_steps_; }
   void set_num_steps(std::int64_t num) { num_steps_ = num; }
   /// As Checkpoint::counters: what they were set to, and the training steps since; 0 where nothing was set.
   std::map<std::string, std::int64_t> batch_counters() const;

@@ -33,6 +33,10 @@ class Stage {
 
   void* input(const FrameSlot& slot) const { return at(slot, plan_.chunks[slot.chunk].x_offsets.front()); }
   void* output(const FrameSlot& slot) const { return at(slot, plan_.chunks[slot.chunk].x_offsets.back()); }
+  /// Of the chunk's cell i, from 0.
+  void* output_of(const FrameSlot& slot, std::int64_t i) const {
+    return at(slot, plan_.chunks[slot.chunk].x_offsets[i + 1]);
+  }
   /// Of the network's last chunk.
   void* output_gradient(const FrameSlot& slot) const {
     return at(slot, plan_.chunks[slot.chunk].output_gradient_offset);
@@ -55,10 +59,13 @@ class Stage {
   /// Calls visit(feature, where it is to be) for what the chunk's cells read of the samples.
   template <typename Visit>
   void for_each_feature(const FrameSlot& slot, Visit&& visit) const {
-    for (std::int64_t i = 0; i < plan_.chunks[slot.chunk].cells.size(); ++i) {
-      const Frame cell_frame = frame_of(slot, i);
-      for (const Feature& feature : cell(slot.chunk, i).features()) visit(feature, cell_frame[feature.location]);
-    }
+    for (std::int64_t i = 0; i < plan_.chunks[slot.chunk].cells.size(); ++i) for_each_feature_of(slot, i, visit);
+  }
+  /// The same of the chunk's cell i.
+  template <typename Visit>
+  void for_each_feature_of(const FrameSlot& slot, std::int64_t i, Visit&& visit) const {
+    const Frame cell_frame = frame_of(slot, i);
+    for (const Feature& feature : cell(slot.chunk, i).features()) visit(feature, cell_frame[feature.location]);
   }
 
   /// What is drawn from the frame's next forward in training to its last backward, where the chunk draws random

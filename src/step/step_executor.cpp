@@ -95,7 +95,7 @@ void StepExecutor::finish() {
 }
 
 void StepExecutor::run(BatchSource& source, std::int64_t step) {
-  skips_update_ = false;
+  outcome_ = StepOutcome::kApplied;
   if (draw_keys_.size_bytes() > 0) set_draw_keys(step);
   if (recorder_ != nullptr) recorder_->begin_step();
   source.begin_step();
@@ -111,7 +111,8 @@ void StepExecutor::run(BatchSource& source, std::int64_t step) {
   wait_for_device();
   let_messages_leave();
   parts_.board.end_step();
-  if (is_training()) parts_.training.loss_scale->end_step(skips_update_);
+  if (is_training() && outcome_ != StepOutcome::kBad)
+    parts_.training.loss_scale->end_step(outcome_ == StepOutcome::kOverflow);
 }
 
 // Every pass ends with the device idle: nobody still reads those of the one before.
@@ -169,17 +170,17 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       stand_by(Wait::kRanks, [&] { update->await_reduce(bucket); });
       note_ready();
       update->fold(bucket);
-      if (parts_.training.loss_scale->is_dynamic()) update->find_non_finite(bucket, found_.as<std::int32_t>().data());
+      if (checks_gradients()) update->find_non_finite(bucket, found_.as<std::int32_t>().data());
       break;
     case Op::kAgreeOnUpdate:
       agree_on_update();
       note_ready();
       break;
     case Op::kUpdateBucket:
-      if (!skips_update_) update->update(bucket);
+      if (is_applied()) update->update(bucket);
       break;
     case Op::kGatherBucket:
-      if (skips_update_) break;
+      if (!is_applied()) break;
       stand_by(Wait::kRanks, [&] { update->await_gather(bucket); });
       note_ready();
       update->finish_gather(bucket);
@@ -287,20 +288,36 @@ Bucket StepExecutor::piece_of(const Instruction& instruction) const {
 
 void StepExecutor::agree_on_update() {
   wait_for_device();
-  skips_update_ = parts_.training.loss_scale->is_dynamic() && any_rank_found_overflow();
-  if (!skips_update_ && parts_.training.update->needs_norms()) parts_.training.update->agree_on_norms();
+  if (checks_gradients()) outcome_ = judge_step();
+  if (is_applied() && parts_.training.update->needs_norms()) parts_.training.update->agree_on_norms();
 }
 
-// Of all ranks of the world: the maximum of their flags.
-bool StepExecutor::any_rank_found_overflow() {
-  auto* found = found_.as<std::int32_t>().data();
-  const std::int64_t mine = *found;
-  std::int64_t any = 0;
-  *found = 0;
-  mpi::Request exchange = parts_.grid.world().start_max(&mine, &any);
+// Each micro-batch by itself: no sum over replicas has to be waited for.
+bool StepExecutor::has_bad_loss() const {
+  if (parts_.loss == nullptr || !parts_.training.checks_numbers) return false;
+  for (std::int64_t m = 0; m < parts_.loss->num_micro_batches(); ++m)
+    if (parts_.loss->is_bad(m, parts_.training.loss_limit)) return true;
+  return false;
+}
+
+// Of what the ranks found, the larger number counts: a bad loss is no matter of fp16's scale.
+StepOutcome StepExecutor::judge_step() {
+  constexpr std::int64_t kNothing = 0, kBadLoss = 2;  // between them 1, a gradient that is not a finite number
+  std::int32_t& found = found_.as<std::int32_t>().front();
+  const std::int64_t worst = max_of_all_ranks(has_bad_loss() ? kBadLoss : found);
+  found = 0;
+  if (worst == kNothing) return StepOutcome::kApplied;
+  const LossScale& scale = *parts_.training.loss_scale;
+  const bool may_be_scale = scale.is_dynamic() && !(parts_.training.checks_numbers && scale.is_smallest());
+  return worst != kBadLoss && may_be_scale ? StepOutcome::kOverflow : StepOutcome::kBad;
+}
+
+std::int64_t StepExecutor::max_of_all_ranks(std::int64_t mine) {
+  std::int64_t max = 0;
+  mpi::Request exchange = parts_.grid.world().start_max(&mine, &max);
   const ScopedTimer timer(times_.wait_data);
   stand_by(Wait::kRanks, [&] { wait_until(parts_.transport, [&] { return exchange.test(); }); });
-  return any != 0;
+  return max;
 }
 
 Message& StepExecutor::receive_of(const EarlyReceive& receive) const {

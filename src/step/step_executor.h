@@ -27,11 +27,20 @@ struct ExecutorTimes {
   double wait_data = 0;   ///< for gradient slices and parameters of other replicas
 };
 
+/// What became of a training step, alike on all ranks.
+enum class StepOutcome {
+  kApplied,
+  kOverflow,  ///< not applied: a gradient is too large for fp16 at this loss scale, which is halved
+  kBad,       ///< not applied: the loss or a gradient is not a finite number, or the loss is above its limit
+};
+
 /// What a training step needs beside the stage; absent in evaluation.
 struct TrainingParts {
   GradientTree* tree = nullptr;
   ShardedUpdate* update = nullptr;
   LossScale* loss_scale = nullptr;
+  bool checks_numbers = false;         ///< whether a step can be bad
+  double loss_limit = 0;               ///< of a micro-batch; 0: none
   std::uint64_t seed = 0;              ///< of what cells draw
   std::int64_t first_micro_batch = 0;  ///< this replica's, among all of a step
 };
@@ -76,8 +85,8 @@ class StepExecutor {
   /// Last stage: (num micro-batches * N, classes) of the last pass, where they are kept. Elsewhere empty.
   std::span<const float> logits() const { return logits_.as<const float>(); }
   ExecutorTimes times() const;
-  /// Whether the last pass made no update, because a gradient overflowed.
-  bool skipped_update() const { return skips_update_; }
+  /// Of the last pass in training.
+  StepOutcome outcome() const { return outcome_; }
 
  private:
   /// Of a chunk, with the virtual stages before and after it; empty where there is none.
@@ -106,8 +115,12 @@ class StepExecutor {
   void backward_weight(const Action& action, Recording& recording);
   std::int64_t bucket_of(const Instruction& instruction) const;
   Bucket piece_of(const Instruction& instruction) const;
+  bool checks_gradients() const { return parts_.training.checks_numbers || parts_.training.loss_scale->is_dynamic(); }
+  bool is_applied() const { return outcome_ == StepOutcome::kApplied; }
   void agree_on_update();
-  bool any_rank_found_overflow();
+  bool has_bad_loss() const;
+  StepOutcome judge_step();
+  std::int64_t max_of_all_ranks(std::int64_t mine);
   void wait_for(Message& message);
   template <typename Work>
   void stand_by(Wait wait, Work&& work);
@@ -126,7 +139,7 @@ class StepExecutor {
   std::unique_ptr<CopyLane> logits_lane_;  ///< likewise
   HostBuffer draw_keys_;                   ///< DrawKey by micro-batch; empty where no cell draws
   HostBuffer found_;                       ///< std::int32_t: whether a gradient is not a finite number
-  bool skips_update_ = false;              ///< all ranks alike
+  StepOutcome outcome_ = StepOutcome::kApplied;
   ExecutorTimes times_;
   StepRecorder* recorder_ = nullptr;
 };

@@ -1,6 +1,8 @@
 /// The two kinds of losses: of logits, and of scores.
 #include "step/step_loss.h"
 
+#include <cmath>
+
 #include "convoy/base/features.h"
 
 namespace convoy {
@@ -88,6 +90,20 @@ class ScoreLoss final : public StepLoss {
 StepLoss::StepLoss(Device& device, std::int64_t num_micro_batches, std::int64_t num_objectives)
     : num_objectives_(num_objectives),
       sums_(device, num_micro_batches * num_objectives * static_cast<std::int64_t>(sizeof(ops::LossSums))) {}
+
+double StepLoss::mean_loss(std::int64_t m) const {
+  double sum = 0;
+  for (std::int64_t o = 0; o < num_objectives_; ++o) {
+    const ops::LossSums& sums = sums_of(m)[o];
+    sum += sums.num_samples > 0 ? sums.loss / static_cast<double>(sums.num_samples) : sums.loss;  // 0 of no samples
+  }
+  return sum;
+}
+
+bool StepLoss::is_bad(std::int64_t m, double limit) const {
+  const double loss = mean_loss(m);
+  return !std::isfinite(loss) || (limit > 0 && loss > limit);
+}
 
 std::unique_ptr<StepLoss> make_step_loss(const StepPlan& plan, const StepLossSpec& spec, ops::Backend& backend) {
   if (plan.gives_logits()) return std::make_unique<LabelLoss>(plan, spec, backend);

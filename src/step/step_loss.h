@@ -2,6 +2,8 @@
 /// with.
 #pragma once
 
+#include <cstdint>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <vector>
@@ -32,6 +34,12 @@ class StepLoss {
     float loss_scale = 1;
   };
   virtual void run(const Arguments& args) = 0;
+
+  /// Of micro-batch m: the sum of its objectives' mean losses. Valid as sums() are.
+  double mean_loss(std::int64_t m) const;
+  /// Of micro-batch m: whether that is not a finite number, or above `limit` (0: there is none).
+  bool is_bad(std::int64_t m, double limit) const;
+  std::int64_t num_micro_batches() const { return std::ssize(sums()) / num_objectives_; }
 
   /// One for each objective of each micro-batch, in order; valid after Device::synchronize().
   std::span<const ops::LossSums> sums() const { return sums_.as<const ops::LossSums>(); }

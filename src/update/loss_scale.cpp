@@ -25,6 +25,10 @@ void LossScale::restore(const LossScaleState& state) {
   if (is_dynamic_ && state.scale > 0 && state != LossScaleState()) state_ = state;
 }
 
+bool LossScale::is_smallest() const {
+  return state_.scale / 2 < kSmallestScale;
+}
+
 void LossScale::end_step(bool overflowed) {
   if (!is_dynamic_) return;
   if (overflowed) {

@@ -23,6 +23,8 @@ class LossScale {
 
   bool is_dynamic() const { return is_dynamic_; }
   double scale() const { return state_.scale; }
+  /// Whether one more overflow would be too many.
+  bool is_smallest() const;
   const LossScaleState& state() const { return state_; }
   void restore(const LossScaleState& state);
 

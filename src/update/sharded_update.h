@@ -77,6 +77,14 @@ class ShardedUpdate {
   void fold(std::int64_t bucket);
   /// *found = 1 where the slice holds a value that is not a finite number; after fold().
   void find_non_finite(std::int64_t bucket, std::int32_t* found);
+  /// This replica's slice of the summed gradient; from fold() to the next step, where the step is not applied.
+  struct GradientSlice {
+    Slice range;  ///< of the arena
+    const float* values = nullptr;
+  };
+  GradientSlice gradient(std::int64_t bucket) const {
+    return {.range = buckets_[bucket].own, .values = buckets_[bucket].reduced};
+  }
   /// Whether update() is only possible after agree_on_norms(): of whole tensors, or of all of them.
   bool needs_norms() const { return norms_.has_value(); }
   /// All ranks, after the last fold() and the device's work: exchanges norms, and clips. Where the norms are of

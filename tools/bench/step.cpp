@@ -34,6 +34,7 @@ struct Options {
   TransformerParams transformer = {.layers = 8, .heads = 8, .width = 256, .feedforward = 1024};
   std::string schedule = "1f1b", device = "cpu", precision = "f32", recompute = "none";
   std::string activation = name_of(ActivationKind::kRelu);
+  bool unchecked = false;
   bool yardstick = false;
   bool paced = false;
   bool terse = false;
@@ -70,6 +71,8 @@ Options parse(int argc, char** argv) {
   add("device", options.device, "cpu or cuda");
   add("precision", options.precision, "f32, tf32, bf16 or fp16");
   add("recompute", options.recompute, "none or cell");
+  description.add_options()("unchecked", po::bool_switch(&options.unchecked),
+                            "steps are applied without a look at whether their numbers are finite");
   description.add_options()("yardstick", po::bool_switch(&options.yardstick),
                             "time oneDNN's convolutions and matrix products in turn");
   description.add_options()("paced", po::bool_switch(&options.paced),
@@ -139,7 +142,8 @@ RuntimeSpec runtime_spec_of(const Options& options) {
           .schedule = schedule_of(options),
           .chunks = schedule_of(options) == ScheduleKind::kInterleaved ? options.chunks : 1,
           .memory = {.recompute = recompute_of(options)},
-          .optimizer = {.kind = reads_texts(options) ? OptimizerKind::kAdamW : OptimizerKind::kSgd}};
+          .optimizer = {.kind = reads_texts(options) ? OptimizerKind::kAdamW : OptimizerKind::kSgd},
+          .checks_numbers = !options.unchecked};
 }
 
 constexpr int kWarmSteps = 3;  // a device with graphs issues the first, captures the second and replays from there on

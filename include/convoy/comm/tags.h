@@ -36,6 +36,9 @@ inline constexpr int kBadSamples = 9006;
 // --- All ranks, beside steps.
 inline constexpr int kSnapshot = 9101;  ///< a rank's part of a checkpoint, piece by piece
 
+// --- World: from stage to stage of a replica, between steps.
+inline constexpr int kRepeatedActivation = 9007;  ///< when the forward of a bad step is run once more
+
 // --- Any group.
 inline constexpr int kClock = kMax - 1;   ///< comparing clocks
 inline constexpr int kNcclLink = kMax;    ///< NCCL's name of a link

@@ -81,7 +81,7 @@ struct EpochSums {
 };
 
 struct TrainingState {
-  std::int64_t step = 0;     ///< updates made
+  std::int64_t step = 0;     ///< steps done
   std::int64_t samples = 0;  ///< samples seen in training; the position in the epoch follows from step
   std::int64_t seed = 0;
   std::int64_t batch_global = 0;
@@ -93,7 +93,7 @@ struct TrainingState {
   double best_metric = 0;      ///< best top-1 (of the first objective) so far on data.val or else data.test, in [0, 1]
   std::int64_t best_step = 0;  ///< where that was measured; 0: nothing was
   std::int64_t threads = 0;    ///< compute threads per rank, which the bits depend on; 0: not known, or on a GPU
-  std::int64_t updates = 0;    ///< steps without those that a loss that overflowed made skip
+  std::int64_t updates = 0;    ///< steps without those that were not applied
   double loss_scale = 1;       ///< fp16: what the loss's gradient is multiplied by
   std::int64_t loss_scale_steps = 0;  ///< since it last changed
   /// Of the unfinished epoch, by objective (at least one), so that its line in the log is the same after a restart.
@@ -103,6 +103,10 @@ struct TrainingState {
   double loss_average = 0;
   double loss_lowest = std::numeric_limits<double>::infinity();
   std::int64_t loss_left_step = 0;
+  /// Of bad steps (run/bad_steps.h): that were skipped, in all and in a row; how often training went back, and what
+  /// that multiplied the learning rate by.
+  std::int64_t bad_steps = 0, bad_steps_in_row = 0, rollbacks = 0;
+  double rate_factor = 1;
 };
 
 /// "bn1.num_batches_tracked" for "bn1.running_mean"; empty for other names.
@@ -168,6 +172,9 @@ std::optional<FoundCheckpoint> find_newest_checkpoint(
     const std::string& directory,
     const std::function<void(const std::string& path, const std::string& reason)>& skipped,
     std::int64_t below = std::numeric_limits<std::int64_t>::max());
+
+/// Removes the checkpoints of steps above `step`, up to `last`: a best.h5 of such a step, too.
+void remove_checkpoints_after(const std::string& directory, std::int64_t step, std::int64_t last);
 
 /// Keeps the newest step-*.h5 of a run's directory and removes older ones. Only files that can be used are counted:
 /// those that this process has written or resumed, others once they have been read and found whole.

@@ -99,6 +99,11 @@ inline constexpr Choice<PrecisionKind> kChoices<PrecisionKind>[] = {
     {PrecisionKind::kBf16, "bf16", "bfloat16"},
     {PrecisionKind::kFp16, "fp16", "float16 f16 half"}};
 
+enum class BadStepKind { kStop, kSkip, kRollback };
+template <>
+inline constexpr Choice<BadStepKind> kChoices<BadStepKind>[] = {
+    {BadStepKind::kStop, "stop"}, {BadStepKind::kSkip, "skip"}, {BadStepKind::kRollback, "rollback"}};
+
 enum class ReductionKind { kInvariant, kFast };
 template <>
 inline constexpr Choice<ReductionKind> kChoices<ReductionKind>[] = {{ReductionKind::kInvariant, "invariant"},
@@ -294,6 +299,11 @@ struct TrainParams {
   double ema_decay = 0;                    ///< of the weights' moving average; 0: none
   std::int64_t evaluate_every_epochs = 1;  ///< 0: only at the end
   std::int64_t patience_epochs = 0;        ///< 0: trains to the end
+  BadStepKind on_bad_step = BadStepKind::kStop;
+  double loss_limit = 0;            ///< a micro-batch's mean loss above it is bad; 0: no limit
+  std::int64_t max_bad_steps = 10;  ///< that are skipped in a row
+  double rollback_factor = 0.5;     ///< of the learning rate
+  std::int64_t max_rollbacks = 3;   ///< of a run
   bool operator==(const TrainParams&) const = default;
 };
 

@@ -20,8 +20,8 @@ enum class Op {
   kSendGradient,    ///< m: to the virtual stage before
   kReduceBucket,    ///< bucket: its gradients are complete here; start their exchange in the data group
   kFoldBucket,      ///< bucket: wait for the other replicas' slices and fold them: the own slice's gradient is complete
-  kAgreeOnUpdate,   ///< all ranks: whether any gradient overflowed (then this step's updates and gathers are skipped),
-                    ///< and the norms that updates need of whole tensors, or of all of them
+  kAgreeOnUpdate,   ///< all ranks: whether a loss or a gradient is bad (then this step's updates and gathers are
+                    ///< skipped), and the norms that updates need of whole tensors, or of all of them
   kUpdateBucket,    ///< bucket: update the slice this replica owns, start the gather
   kGatherBucket,    ///< bucket: wait for everyone's updated slices
 };

@@ -3,6 +3,7 @@
 #include "convoy/ops/elementwise.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -52,10 +53,12 @@ class CpuElementwise final : public ElementwiseOps {
 
   // x - x is 0 for every finite x, and NaN for all others.
   void find_non_finite(const float* values, std::int64_t count, std::int32_t* found) override {
-    bool any = false;
+    in_parts(count, workspace_.threads(), [=](Range range) {
+      bool any = false;
 #pragma omp simd reduction(| : any)
-    for (std::int64_t i = 0; i < count; ++i) any = any | (values[i] - values[i] != 0.0f);
-    if (any) *found = 1;
+      for (std::int64_t i = range.begin; i < range.end; ++i) any = any | (values[i] - values[i] != 0.0f);
+      if (any) std::atomic_ref(*found).store(1, std::memory_order_relaxed);
+    });
   }
 
   void sgd(const SgdSpec& spec, const SgdArguments& args) override {

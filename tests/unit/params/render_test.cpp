@@ -64,6 +64,11 @@ Parameters random_parameters(std::mt19937_64& engine) {
   p.train.ema_decay = fraction();
   p.train.evaluate_every_epochs = count();
   p.train.patience_epochs = count();
+  p.train.on_bad_step = engine() % 2 == 0 ? BadStepKind::kSkip : BadStepKind::kStop;
+  p.train.loss_limit = tiny();
+  p.train.max_bad_steps = 1 + count();
+  p.train.rollback_factor = tiny();
+  p.train.max_rollbacks = 1 + count() % 1000;
   p.evaluate.weights = any<WeightsKind>(engine);
   p.evaluate.mirror = engine() % 2 == 0;
   p.evaluate.confusion = engine() % 2 == 0;

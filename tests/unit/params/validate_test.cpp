@@ -56,6 +56,14 @@ TEST(Consistency, MultistepNeedsAscendingMilestones) {
   EXPECT_EQ(complaint({"plan", "--lr.schedule=multistep", "--lr.step_epochs=30,60,80"}), kNothingThrown);
 }
 
+TEST(Consistency, GoingBackNeedsTwoCheckpoints) {
+  EXPECT_EQ(
+      complaint({"train", "--train.on_bad_step=rollback", "--checkpoint.keep=1"}),
+      "train.on_bad_step = rollback needs two checkpoints: the newest one is only known to be good after the next "
+      "step. Allowed for checkpoint.keep: 2 and more, or 0 (all); it is 1. (train.on_bad_step: command line; "
+      "checkpoint.keep: command line)");
+}
+
 TEST(Consistency, NesterovNeedsMomentum) {
   EXPECT_EQ(
       complaint({"plan", "--optimizer.nesterov=true", "--optimizer.momentum=0"}),

@@ -62,8 +62,9 @@ TEST_F(RunLogTest, EachObjectiveHasItsColumns) {
     log.write_test({.step = 10, .checkpoint = "best.h5", .metrics = both});
   }
   EXPECT_EQ(text("steps.csv"),
-            "step,loss,lr,masked_words_loss,masked_words_top1,next_sentence_loss,next_sentence_top1,fingerprint\n"
-            "10,2.5,0.25,2,0.25,0.5,0.25,0000000000000abc\n");
+            "step,loss,lr,masked_words_loss,masked_words_top1,next_sentence_loss,next_sentence_top1,fingerprint,"
+            "skipped\n"
+            "10,2.5,0.25,2,0.25,0.5,0.25,0000000000000abc,\n");
   EXPECT_EQ(text("test.csv"),
             "step,samples,loss,top1,masked_words_loss,masked_words_top1,next_sentence_loss,next_sentence_top1\n"
             "10,4,2.5,0.25,2,0.25,0.5,0.25\n");
@@ -110,6 +111,16 @@ TEST_F(RunLogTest, LossesKeepAllTheirDigits) {
   EXPECT_NE(text("steps.csv").find("1,0.30000000000000004,"), std::string::npos);
 }
 
+TEST_F(RunLogTest, StepsThatWereNotAppliedSayWhy) {
+  RunLog log(directory_.string(), {});
+  log.add_step({.step = 1, .metrics = metrics(0.5, 0, 1), .lr = 0.25, .outcome = StepOutcome::kBad}, 0);
+  log.add_step({.step = 2, .metrics = metrics(0.5, 0, 1), .lr = 0.25, .outcome = StepOutcome::kOverflow}, 0);
+  log.add_step({.step = 3, .metrics = metrics(0.5, 0, 1), .lr = 0.25}, 0);
+  log.flush();
+  EXPECT_EQ(text("steps.csv"),
+            "step,loss,lr,fingerprint,skipped\n1,0.5,0.25,,bad\n2,0.5,0.25,,overflow\n3,0.5,0.25,,\n");
+}
+
 TEST_F(RunLogTest, RowsAreInTheFileWithinSeconds) {
   RunLog log(directory_.string(), {});
   const double begin = 1000, late = begin + RunLog::kMaxWaitSeconds;
@@ -117,7 +128,7 @@ TEST_F(RunLogTest, RowsAreInTheFileWithinSeconds) {
   log.add_step({.step = 2, .metrics = metrics(0.5, 0, 1), .lr = 0.25}, late - 0.01);
   EXPECT_EQ(text("steps.csv").find("\n1,"), std::string::npos) << "a call of the system for each row is too much";
   log.add_step({.step = 3, .metrics = metrics(0.5, 0, 1), .lr = 0.25}, late);
-  EXPECT_NE(text("steps.csv").find("\n1,0.5,0.25,\n2,0.5,0.25,\n3,0.5,0.25,\n"), std::string::npos)
+  EXPECT_NE(text("steps.csv").find("\n1,0.5,0.25,,\n2,0.5,0.25,,\n3,0.5,0.25,,\n"), std::string::npos)
       << text("steps.csv");
   log.add_step({.step = 4, .metrics = metrics(0.5, 0, 1), .lr = 0.25}, late + 1);
   EXPECT_EQ(text("steps.csv").find("\n4,"), std::string::npos) << "its time starts again";

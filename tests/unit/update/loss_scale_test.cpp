@@ -72,6 +72,11 @@ TEST(LossScale, BelowTheSmallestTheTrainingHasDivergedAndTheErrorSaysWhatToDo) {
   EXPECT_NE(message.find("train.precision = bf16 or f32"), std::string::npos) << message;
 }
 
+TEST(LossScale, IsTheSmallestWhereOneMoreOverflowWouldBeAnError) {
+  EXPECT_TRUE(fp16_at({.scale = kSmallest, .good_steps = 0}).is_smallest());
+  EXPECT_FALSE(fp16_at({.scale = 2 * kSmallest, .good_steps = 0}).is_smallest());
+}
+
 TEST(LossScale, OfACheckpointIsTakenButOneThatIsNoScaleIsNot) {
   EXPECT_EQ(fp16_at({.scale = 4096, .good_steps = 17}).state(), (LossScaleState{.scale = 4096, .good_steps = 17}));
   EXPECT_EQ(fp16_at({.scale = 0, .good_steps = 17}).state(), LossScale(DataType::kFloat16).state());
