@@ -2,11 +2,23 @@
 #include "convoy/base/log.h"
 
 #include <cstdio>
+#include <mutex>
 #include <string>
+#include <utility>
 
 namespace convoy {
 
 namespace {
+
+struct Listening {
+  std::mutex mutex;
+  WarningListener listener;
+};
+
+Listening& listening() {
+  static Listening instance;
+  return instance;
+}
 
 void write_line(std::string_view prefix, std::string_view message) noexcept {
   try {
@@ -22,7 +34,18 @@ void write_line(std::string_view prefix, std::string_view message) noexcept {
 
 void log_warning(std::string_view message) noexcept {
   write_line("convoy: warning: ", message);
+  try {
+    const std::lock_guard lock(listening().mutex);
+    if (listening().listener) listening().listener(message);
+  } catch (...) {  // it has been said on standard error
+  }
 }
+
+void set_warning_listener(WarningListener listener) {
+  const std::lock_guard lock(listening().mutex);
+  listening().listener = std::move(listener);
+}
+
 void log_error(std::string_view message) noexcept {
   write_line("convoy: ", message);
 }

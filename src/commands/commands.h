@@ -13,6 +13,7 @@ ExitStatus predict(const Request& request, mpi::Session& session);
 ExitStatus import(const Request& request, mpi::Session& session);
 ExitStatus export_weights(const Request& request, mpi::Session& session);
 ExitStatus replay(const Request& request, mpi::Session& session);
+ExitStatus watch(const Request& request, mpi::Session& session);
 ExitStatus compare(const Request& request, mpi::Session& session);
 ExitStatus sweep(const Request& request, mpi::Session& session);
 ExitStatus plan(const Request& request, mpi::Session& session);

@@ -86,6 +86,10 @@ const std::vector<Command>& commands() {
                  "run", "replay"},
        .sentence = "computes some steps of a run again, on any grid, and compares each loss and fingerprint with what "
                    "the run has recorded"},
+      {.name = "watch",
+       .takes = Takes::kPaths,
+       .reads = {"watch"},
+       .sentence = "draws a run in the terminal, while it trains or later, from the files in its directory alone"},
       {.name = "compare",
        .takes = Takes::kPaths,
        .sentence = "compares two runs or two checkpoints to the first step, and the first tensor, that differ"},

@@ -337,6 +337,12 @@ std::vector<Key> make_keys() {
        "steps.csv gets a fingerprint of all parameters every so many steps: the same on every grid. convoy compare "
        "finds "
        "the first that differs, convoy replay computes them again; 0: never"},
+      {"run.rank_seconds", number(&RunParams::rank_seconds, {.min = 0, .max = 1e6, .above_min = true}), "s",
+       "each rank's step time, waits and memory, and what its GPU says, become a row of ranks.csv and of log.jsonl "
+       "every "
+       "so many seconds; a rank that is slower than its peers is named"},
+      {"run.tensorboard", flag(&RunParams::tensorboard), "",
+       "writes event files to run.directory: tensorboard --logdir shows them while the run trains"},
 
       {"plan.ranks", integers(&PlanParams::ranks, {.min = 1, .max = 1'000'000}), "ranks",
        "numbers of ranks: compares all layouts on each, and plans for the first; empty: plans for the ranks that it is "
@@ -357,6 +363,9 @@ std::vector<Key> make_keys() {
        "convoy replay computes these steps of the run in run.directory again, from its newest checkpoint before them, "
        "and "
        "compares each loss and fingerprint with steps.csv"},
+
+      {"watch.once", flag(&WatchParams::once), "",
+       "convoy watch draws once and ends, as it does where its output is no terminal"},
 
       {"sweep.work", choice(&SweepParams::work), "",
        "what convoy sweep measures: train, steps on data.train; predict, forward passes over data.test"},

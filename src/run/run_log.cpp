@@ -58,18 +58,6 @@ std::string epoch_header(const std::vector<std::string>& objectives) {
   return header + kWriteColumn;
 }
 
-// Why the step was not applied; empty where it was.
-const char* skipped_field(StepOutcome outcome) {
-  switch (outcome) {
-    case StepOutcome::kOverflow:
-      return "overflow";
-    case StepOutcome::kBad:
-      return "bad";
-    default:
-      return "";
-  }
-}
-
 struct Row {
   std::int64_t step = 0;
   std::string line;
@@ -168,6 +156,17 @@ std::string describe_lost(const std::string& path, const std::vector<Row>& rows,
 
 }  // namespace
 
+const char* why_skipped(StepOutcome outcome) {
+  switch (outcome) {
+    case StepOutcome::kOverflow:
+      return "overflow";
+    case StepOutcome::kBad:
+      return "bad";
+    default:
+      return "";
+  }
+}
+
 KeptRows keep_rows(const std::string& path, std::string_view text, const TableColumns& columns, std::int64_t last_step,
                    const ExpectedRows& expected) {
   const std::vector<Row> rows = rows_up_to(text, columns, last_step);
@@ -221,7 +220,7 @@ void RunLog::add_step(const StepRow& row, double now) {
   check(steps_, std::fprintf(steps_.file.get(), "%lld,%.17g,%.17g%s,%s,%s\n", static_cast<long long>(row.step),
                              row.metrics.mean_loss(), row.lr, objective_fields(objectives_, row.metrics).c_str(),
                              row.fingerprint ? fingerprint_text(*row.fingerprint).c_str() : "",
-                             skipped_field(row.outcome)) > 0);
+                             why_skipped(row.outcome)) > 0);
   if (first_waiting_seconds_ == 0) first_waiting_seconds_ = now;
   if (now - first_waiting_seconds_ >= kMaxWaitSeconds) write_rows();
 }

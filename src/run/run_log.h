@@ -44,7 +44,11 @@ struct StepRow {
   double lr = 0;
   std::optional<std::uint64_t> fingerprint;  ///< not of every step (run.fingerprint_every)
   StepOutcome outcome = StepOutcome::kApplied;
+  double seconds = 0;  ///< that it took
 };
+
+/// "bad", "overflow": what tables say of a step that was not applied; "" of one that was.
+const char* why_skipped(StepOutcome outcome);
 
 struct EpochRow {
   std::int64_t epoch = 0, step = 0, samples = 0;

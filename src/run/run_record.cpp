@@ -27,6 +27,7 @@ StepMetrics sums_of(const io::TrainingState& state) {
 RunRecord::RunRecord(const RunRecordSpec& spec, const io::TrainingState& start, const StepClock& clock)
     : spec_(spec),
       log_(spec.params.run.directory, rows_before(start), spec.objectives),
+      live_(spec.params, spec.live, rows_before(start), spec.objectives),
       clock_(clock),
       epoch_(sums_of(start)),
       loss_range_(start),
@@ -50,6 +51,15 @@ RunLog::Keep RunRecord::rows_before(const io::TrainingState& start) const {
   return keep;
 }
 
+void RunRecord::add_start(const std::string& version, const std::string& machine) {
+  live_.add_start({.version = version, .machine = machine, .step = first_step_, .steps = spec_.steps});
+}
+
+void RunRecord::write_rows() {
+  log_.write_rows();
+  live_.write_rows();
+}
+
 void RunRecord::add_step(const StepRow& row) {
   const std::int64_t step = row.step;
   const StepMetrics& metrics = row.metrics;
@@ -60,8 +70,8 @@ void RunRecord::add_step(const StepRow& row) {
     epoch_ += metrics;
   }
   log_.add_step(row, now_seconds());
-  // A long evaluation may follow, or the end.
-  if (is_bad || step % spec_.steps.an_epoch == 0) log_.write_rows();
+  live_.add_step(row, now_seconds());
+  if (is_bad || step % spec_.steps.an_epoch == 0) write_rows();  // a long evaluation may follow, or the end
   if (!progress_line_.is_due()) return;
   const double step_seconds = clock_.recent_seconds();
   const std::int64_t first_step = (epoch_of(step) - 1) * spec_.steps.an_epoch;  // of the epoch, from 0
@@ -78,6 +88,7 @@ void RunRecord::add_step(const StepRow& row) {
 void RunRecord::go_back_to(const io::TrainingState& state) {
   log_.flush();  // the rows that stay are read again
   log_ = RunLog(spec_.params.run.directory, rows_before(state), spec_.objectives);
+  live_.add_rollback(state);
   epoch_ = sums_of(state);
   loss_range_ = LossRange(state);
   first_step_ = std::min(first_step_, state.step);
@@ -103,6 +114,7 @@ void RunRecord::add_epoch(std::int64_t step, const std::optional<StepMetrics>& m
                      .save_seconds = pace_.of_epoch().save,
                      .write_seconds = pace_.of_epoch().write};
   log_.add_epoch(row);
+  live_.add_epoch(row);
   time_from(step);
   say(describe_epoch(row, spec_.kind, spec_.objectives, num_epochs(),
                      seconds_left(step, num_epochs() - epoch_of(step))));
@@ -168,6 +180,8 @@ void RunRecord::summarise(const RunEnd& end) {
   if (const std::string bad = describe_bad_steps(state); !bad.empty()) say(bad);
   say(end.memory);
   if (!end.step.empty()) say(end.step);
+  for (const std::string& line : live_.describe_slow_ranks()) say(line);
+  live_.add_end(state.step, how);
   say(fmt::format("checkpoint: {}", end.checkpoint));
   if (!end.stopped) return;
   say(spec_.params.checkpoint.resume == "none" ? "run it again with checkpoint.resume = auto to resume from there"

@@ -10,6 +10,7 @@
 #include "convoy/params/parameters.h"
 
 #include "run/divergence.h"
+#include "run/live_record.h"
 #include "run/pace.h"
 #include "run/report.h"
 #include "run/run_data.h"
@@ -25,6 +26,7 @@ struct RunRecordSpec {
   std::string kind;                          ///< of input
   std::vector<std::string> objectives = {};  ///< StepPlan::objectives()
   std::int64_t first_row = 1;  ///< of steps.csv, which a run that began from elsewhere has from there on; 0: unknown
+  LiveSpec live;
 };
 
 /// How and where a run ended.
@@ -43,6 +45,7 @@ class RunRecord {
   /// tells how long steps take, and outlives the record.
   RunRecord(const RunRecordSpec& spec, const io::TrainingState& start, const StepClock& clock);
 
+  void add_start(const std::string& version, const std::string& machine);
   void say(const std::string& text) { progress_line_.line(text); }
   /// One that is bad counts neither in the epoch's sums nor in the loss's range.
   void add_step(const StepRow& row);
@@ -53,9 +56,12 @@ class RunRecord {
   void add_epoch(std::int64_t step, const std::optional<StepMetrics>& measured, double lr, double wait_seconds);
   /// At the end of a run whose epochs are measured on val.
   void add_test(const TestResult& result);
+  /// What every rank did in an interval.
+  void add_round(const RankRound& round) { live_.add_round(round); }
   /// As those of RunLog.
-  void write_rows() { log_.write_rows(); }
+  void write_rows();
   void sync_rows() const { log_.sync_rows(); }
+  const LossRange& loss_range() const { return loss_range_; }
   /// Writes the epoch's sums and the loss's range into a checkpoint's state.
   void save_to(io::TrainingState& state) const;
   /// After an evaluation or a checkpoint: their time is not training time.
@@ -77,6 +83,7 @@ class RunRecord {
 
   RunRecordSpec spec_;
   RunLog log_;
+  LiveRecord live_;
   ProgressLine progress_line_;
   const StepClock& clock_;
   Pace pace_;

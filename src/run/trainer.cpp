@@ -2,6 +2,7 @@
 #include "convoy/run/trainer.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -31,6 +32,7 @@
 #include "plan/share_engines.h"
 #include "run/bad_steps.h"
 #include "run/checkpoint_saver.h"
+#include "run/live_record.h"
 #include "run/memory_report.h"
 #include "run/recorded_run.h"
 #include "run/report.h"
@@ -43,6 +45,7 @@
 #include "run/training_spec.h"
 #include "step/step_clock.h"
 #include "step/step_trace.h"
+#include "telemetry/rank_monitor.h"
 #include "update/learning_rate.h"
 #include "watch/status_board.h"
 
@@ -60,13 +63,14 @@ class Trainer {
  private:
   void begin();
   bool train_until_stopped(StopRequest& stop);
-  void open_run_directory(const std::string& resumed_from);
+  void open_run_directory(const std::string& resumed_from, const LiveSpec& live);
   std::int64_t first_row(const std::string& resumed_from) const;
   std::unique_ptr<Loader> open_loader() const;
   StepOutcome step(Loader& loader);
   void go_back();
   void end_trace();
   void collect_until(std::int64_t step, StepOutcome outcome = StepOutcome::kApplied);
+  void collect_rounds();
   double learning_rate_of(std::int64_t step) const { return learning_rate(learning_rate_, step) * state_.rate_factor; }
   bool row_is_due() const { return calendar_.row_is_due(state_); }
   bool is_over() const { return calendar_.is_over(state_); }
@@ -90,6 +94,7 @@ class Trainer {
   RankRuntime runtime_;
   std::unique_ptr<SamplePath> path_;
   MetricsChannel metrics_;
+  RankMonitor monitor_;
   LearningRateSpec learning_rate_;
   std::string hosts_;
 
@@ -99,6 +104,7 @@ class Trainer {
   std::int64_t saved_step_ = -1;
   std::int64_t collected_step_ = 0;                     ///< rank 0: metrics are recorded up to here
   std::map<std::int64_t, std::uint64_t> fingerprints_;  ///< rank 0: by step, until they are recorded
+  std::array<double, 2> step_seconds_{};                ///< of the latest two steps, by number
   double epoch_wait_seconds_ = 0;                       ///< of the loader, when the epoch began
   StepClock clock_;
   std::optional<StepTrace> trace_;   ///< until it is written
@@ -124,6 +130,7 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
                               .view = SampleView::kTraining,
                               .type = runtime_.plan().spec().network.type})),
       metrics_(runtime_, tags::kTrainingLosses),
+      monitor_(runtime_, params.run.rank_seconds),
       learning_rate_(learning_rate_spec(params, steps_.an_epoch)),
       hosts_(host_summary(find_topology(grid.world()))),
       bad_steps_({.params = params,
@@ -152,6 +159,8 @@ ExitStatus Trainer::run() {
   // 4. What data.val has chosen, on data.test
   if (!stopped && data_.val && data_.test) stopped = !measure_test_set(stop);
   metrics_.finish();
+  monitor_.finish(state_.step);
+  collect_rounds();
   runtime_.finish();
   stop.finish();
   if (record_)
@@ -188,9 +197,10 @@ void Trainer::begin() {
   state_.metric_hash = data_.measured().content_hash();
   collected_step_ = state_.step;
   if (params_.run.trace > 0) trace_.emplace(runtime_, trace_window(params_.run.trace, steps_.total - state_.step));
+  const LiveSpec live = live_spec(params_, runtime_, layout_, monitor_);
   mpi::on_root(grid_.world(), [&] {
     if (!lock_) lock_.emplace(params_.run.directory);
-    open_run_directory(resumed ? resumed->path : "");
+    open_run_directory(resumed ? resumed->path : "", live);
   });
   if (bad_steps_.may_go_back() && !is_over() && saved_step_ != state_.step) save_checkpoint();  // there is one to go to
 }
@@ -216,7 +226,7 @@ bool Trainer::train_until_stopped(StopRequest& stop) {
   return false;
 }
 
-void Trainer::open_run_directory(const std::string& resumed_from) {
+void Trainer::open_run_directory(const std::string& resumed_from, const LiveSpec& live) {
   std::filesystem::create_directories(checkpoint_directory(params_));
   const bool nothing_to_do = is_over() && !row_is_due();
   if (!nothing_to_do) io::write_text_atomically(params_.run.directory + "/params.cfg", render(params_));
@@ -228,17 +238,19 @@ void Trainer::open_run_directory(const std::string& resumed_from) {
                                 .measured = data_.measured_name(),
                                 .kind = data_.metadata.kind(),
                                 .objectives = runtime_.plan().objectives(),
-                                .first_row = first_row(resumed_from)},
+                                .first_row = first_row(resumed_from),
+                                .live = live},
                   state_, clock_);
   record_->say(fmt::format("convoy {}", version()));
+  const std::string machine = fmt::format("{}; {}", hosts_, runtime_.device().description());
+  record_->add_start(std::string(version()), machine);
   add_start(params_.run.directory, {.step = state_.step,
                                     .version = std::string(version()),
                                     .grid = fmt::format("{} x {}", grid_.num_replicas(), grid_.num_stages()),
-                                    .machine = fmt::format("{}; {}", hosts_, runtime_.device().description())});
+                                    .machine = machine});
   if (!layout_.reason.empty()) record_->say(layout_.reason);
-  record_->say(describe_run(
-      params_, runtime_.plan(), data_.train.info(),
-      fmt::format("{}; {}; messages by {}", hosts_, runtime_.device().description(), runtime_.transport())));
+  record_->say(describe_run(params_, runtime_.plan(), data_.train.info(),
+                            fmt::format("{}; messages by {}", machine, runtime_.transport())));
   if (!resumed_from.empty()) record_->say(fmt::format("resumed: {}", resumed_from));
   if (nothing_to_do) record_->say(fmt::format("nothing to do: step {} of {} is done", state_.step, steps_.total));
   for (const std::string& doubt : warnings_for(params_)) log_warning(doubt);
@@ -269,17 +281,21 @@ std::unique_ptr<Loader> Trainer::open_loader() const {
 
 StepOutcome Trainer::step(Loader& loader) {
   if (trace_) trace_->begin_step(state_.step + 1);
+  monitor_.begin_step(trace_.has_value());
   const double start = now_seconds();
   const StepOutcome outcome = runtime_.train_step(loader, learning_rate_of(state_.step));
-  clock_.add(now_seconds() - start);
+  const double seconds = now_seconds() - start;
+  clock_.add(seconds);
   metrics_.post();
-  ++state_.step;
+  monitor_.end_step(++state_.step, seconds);
+  step_seconds_[state_.step % 2] = seconds;
   state_.samples += params_.batch.global;
   if (calendar_.fingerprint_is_due(state_.step)) {
     const std::uint64_t fingerprint = model_fingerprint(runtime_);
     if (record_) fingerprints_[state_.step] = fingerprint;
   }
   collect_until(state_.step - 1);  // the metrics of the step before have arrived during this one
+  collect_rounds();
   saver_.go_on();
   if (outcome != StepOutcome::kApplied) collect_until(state_.step, outcome);
   if (trace_) trace_->end_step();
@@ -319,8 +335,14 @@ void Trainer::collect_until(std::int64_t step, StepOutcome outcome) {
                        .metrics = metrics_.collect(),
                        .lr = learning_rate_of(collected_step_),
                        .fingerprint = fingerprint ? std::optional(fingerprint.mapped()) : std::nullopt,
-                       .outcome = outcome});
+                       .outcome = outcome,
+                       .seconds = step_seconds_[(collected_step_ + 1) % 2]});
   }
+}
+
+void Trainer::collect_rounds() {
+  if (!record_) return;
+  while (const auto round = monitor_.collect()) record_->add_round(*round);
 }
 
 // False where a stop was requested before the measurement was done: the row is due again after the restart.

@@ -1,6 +1,7 @@
 /// The times of steps, for the progress line and for the comparison with the prediction.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -204,7 +204,9 @@ void StepExecutor::load(const Action& action, BatchSource& source) {
                                   [&](const Feature& feature, void* to) { source.load(feature.name, m, to); });
     if (chunk_of(action).is_last) parts_.loss->load(source, m);
   });
-  if (recorder_ != nullptr) recorder_->waited(source.wait_seconds() - waited);
+  const double waits = source.wait_seconds() - waited;
+  times_.wait_samples += waits;
+  if (recorder_ != nullptr) recorder_->waited(waits);
 }
 
 void StepExecutor::compute_loss(const Action& action) {
@@ -228,7 +230,7 @@ void StepExecutor::copy_logits(const Action& action) {
 void StepExecutor::forward(const Action& action, Recording& recording) {
   // What the frame's last output was sent for has long arrived.
   if (!chunk_of(action).is_last) {
-    wait_for(*messages_of(action).activation_sends[action.frame]);
+    wait_until_sent(*messages_of(action).activation_sends[action.frame]);
     note_ready();
   }
   // Outside of the recording, which several micro-batches may share.
@@ -240,7 +242,7 @@ void StepExecutor::forward(const Action& action, Recording& recording) {
 // Joint, or the data gradient alone.
 void StepExecutor::backward(const Action& action, Recording& recording) {
   if (action.first_piece && !chunk_of(action).is_first) {
-    wait_for(*messages_of(action).gradient_sends[action.gradient_out]);
+    wait_until_sent(*messages_of(action).gradient_sends[action.gradient_out]);
     note_ready();
   }
   recording.run([this, &action] {
@@ -338,6 +340,12 @@ void StepExecutor::wait_for(Message& message) {
   if (message.test()) return;
   const ScopedTimer timer(times_.wait_model);
   stand_by(Wait::kRanks, [&] { wait_until(parts_.transport, [&] { return message.test(); }); });
+}
+
+void StepExecutor::wait_until_sent(Message& message) {
+  if (message.test()) return;
+  const ScopedTimer timer(times_.wait_sends);
+  wait_for(message);
 }
 
 // Neighbours may wait for messages that this rank has yet to move on.

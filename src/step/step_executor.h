@@ -22,9 +22,11 @@ namespace convoy {
 
 /// Where a rank's time went, seconds since the executor was made.
 struct ExecutorTimes {
-  double load = 0;        ///< images and labels, waiting for them included
-  double wait_model = 0;  ///< for activations and gradients of neighbouring stages: bubble and communication
-  double wait_data = 0;   ///< for gradient slices and parameters of other replicas
+  double load = 0;          ///< images and labels, waiting for them included
+  double wait_model = 0;    ///< for activations and gradients of neighbouring stages: bubble and communication
+  double wait_data = 0;     ///< for gradient slices and parameters of other replicas
+  double wait_samples = 0;  ///< of load: none was ready
+  double wait_sends = 0;    ///< of wait_model: what was sent to neighbours had yet to leave its buffer
 };
 
 /// What became of a training step, alike on all ranks.
@@ -122,6 +124,7 @@ class StepExecutor {
   StepOutcome judge_step();
   std::int64_t max_of_all_ranks(std::int64_t mine);
   void wait_for(Message& message);
+  void wait_until_sent(Message& message);
   template <typename Work>
   void stand_by(Wait wait, Work&& work);
   void wait_for_device();

@@ -157,7 +157,11 @@ struct Result {
 };
 
 ExecutorTimes difference(const ExecutorTimes& a, const ExecutorTimes& b) {
-  return {.load = a.load - b.load, .wait_model = a.wait_model - b.wait_model, .wait_data = a.wait_data - b.wait_data};
+  return {.load = a.load - b.load,
+          .wait_model = a.wait_model - b.wait_model,
+          .wait_data = a.wait_data - b.wait_data,
+          .wait_samples = a.wait_samples - b.wait_samples,
+          .wait_sends = a.wait_sends - b.wait_sends};
 }
 
 // What is timed, step by step.

@@ -28,4 +28,7 @@ class Session {
 /// MPI_Abort, or, where that hangs (a network that is down), by leaving the process some seconds later.
 int run_guarded(int argc, char** argv, const std::function<ExitStatus(Session&)>& body);
 
+/// The same without MPI, which is not touched: this process alone.
+int run_guarded_alone(const std::function<ExitStatus()>& body);
+
 }  // namespace convoy::mpi

@@ -32,6 +32,7 @@ inline constexpr int kTrainingLosses = 9003;
 inline constexpr int kEvaluationLosses = 9004;
 inline constexpr int kLogits = 9005;
 inline constexpr int kBadSamples = 9006;
+inline constexpr int kRankSamples = 9007;
 
 // --- All ranks, beside steps.
 inline constexpr int kSnapshot = 9101;  ///< a rank's part of a checkpoint, piece by piece

@@ -374,6 +374,8 @@ struct RunParams {
   double watchdog_seconds = 0;           ///< without an event; 0: from the step's own time
   double watchdog_abort_seconds = 1800;  ///< after the first alarm; 0: never
   std::int64_t fingerprint_every = 100;  ///< steps; 0: never
+  double rank_seconds = 60;              ///< between two rows of each rank
+  bool tensorboard = false;              ///< whether event files are written
   bool operator==(const RunParams&) const = default;
 };
 
@@ -444,6 +446,11 @@ struct ExportParams {
   bool operator==(const ExportParams&) const = default;
 };
 
+struct WatchParams {
+  bool once = false;  ///< draws once, and ends
+  bool operator==(const WatchParams&) const = default;
+};
+
 /// Everything. Sections in the order in which --help prints them.
 struct Parameters {
   ModelParams model;
@@ -464,6 +471,7 @@ struct Parameters {
   RunParams run;
   PlanParams plan;
   ReplayParams replay;
+  WatchParams watch;
   SweepParams sweep;
   ImportParams import;
   ExportParams exporting;  // "export" is a word of C++

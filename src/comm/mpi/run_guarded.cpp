@@ -163,4 +163,15 @@ int run_guarded(int argc, char** argv, const std::function<ExitStatus(Session&)>
   }
 }
 
+int run_guarded_alone(const std::function<ExitStatus()>& body) {
+  try {
+    return static_cast<int>(body());
+  } catch (const RequestError& error) {
+    print_error({}, false, error.what());
+    return static_cast<int>(ExitStatus::kWrongRequest);
+  } catch (const std::exception& error) {
+    return end_failed(error.what());
+  }
+}
+
 }  // namespace convoy::mpi

@@ -79,9 +79,8 @@ TEST(CommandLine, GivesPathsToInfoAndCheck) {
 
 TEST(CommandLine, RefusesUnknownCommands) {
   const std::string known =
-      " Commands: train, evaluate, predict, import, export, plan, sweep, replay, compare, info, check, help, version. "
-      "More: convoy "
-      "--help.";
+      " Commands: train, evaluate, predict, import, export, plan, sweep, replay, watch, compare, info, check, help, "
+      "version. More: convoy --help.";
   EXPECT_EQ(complaint({}), "command line: no command." + known);
   EXPECT_EQ(complaint({"trian"}), "command line: trian is not a command. Nearest: train." + known);
   EXPECT_EQ(complaint({"xyzzy"}), "command line: xyzzy is not a command." + known);

@@ -1,0 +1,128 @@
+/// The terminal: its size, its keys, and how it is left as it was found.
+#include "dashboard/dashboard.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "dashboard/drawing.h"
+#include "dashboard/run_reader.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr int kRedrawMilliseconds = 2000;
+constexpr char kCtrlC = 3;
+
+volatile std::sig_atomic_t must_leave = 0;
+
+extern "C" void leave(int) {
+  must_leave = 1;
+}
+
+// Keys come one by one, unseen, Ctrl-C among them; the picture has a screen of its own.
+class Screen {
+ public:
+  Screen() {
+    tcgetattr(STDIN_FILENO, &before_);
+    termios raw = before_;
+    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
+    tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+    for (const int signal : {SIGTERM, SIGHUP}) std::signal(signal, leave);
+    fmt::print("\033[?1049h\033[?25l");
+  }
+  ~Screen() {
+    fmt::print("\033[?25h\033[?1049l");
+    std::fflush(stdout);
+    tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+  }
+  Screen(const Screen&) = delete;
+  Screen& operator=(const Screen&) = delete;
+
+  static void show(const std::string& picture) {
+    fmt::print("\033[H\033[2J{}", picture);
+    std::fflush(stdout);
+  }
+
+  // Whether to go on, after a while or at once.
+  static bool wait() {
+    pollfd keys{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    if (poll(&keys, 1, kRedrawMilliseconds) > 0) {
+      char key = 'q';  // also where the terminal is gone
+      if (::read(STDIN_FILENO, &key, 1) != 1 || key == 'q' || key == 'Q' || key == kCtrlC) return false;
+    }
+    return must_leave == 0;
+  }
+
+ private:
+  termios before_{};
+};
+
+// The first of these that says anything decides.
+bool speaks_unicode() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* const locale = std::getenv(name);
+    if (locale == nullptr || *locale == '\0') continue;
+    const std::string_view text(locale);
+    return text.find("UTF-8") != std::string_view::npos || text.find("utf8") != std::string_view::npos;
+  }
+  return false;
+}
+
+Style style_of_terminal() {
+  constexpr int kUsualColumns = 80, kMinColumns = 40;
+  const bool is_terminal = isatty(STDOUT_FILENO) != 0;
+  const char* const no_colour = std::getenv("NO_COLOR");
+  const char* const columns = std::getenv("COLUMNS");
+  Style style{.columns = columns != nullptr ? std::atoi(columns) : kUsualColumns,
+              .colour = is_terminal && (no_colour == nullptr || *no_colour == '\0'),
+              .unicode = speaks_unicode()};
+  winsize size{};
+  if (is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    style.columns = size.ws_col;
+    style.lines = size.ws_row;
+  }
+  if (style.columns < kMinColumns) style.columns = style.columns > 0 ? kMinColumns : kUsualColumns;
+  return style;
+}
+
+std::string picture_of(const RunReader& reader, const std::string& directory) {
+  const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return draw(reader.run(), {.directory = directory, .now = now, .is_locked = reader.is_locked()}, style_of_terminal());
+}
+
+}  // namespace
+
+ExitStatus watch_run(const std::string& directory, bool once) {
+  if (!std::filesystem::is_directory(directory))
+    refuse("{} is no directory. convoy watch needs what run.directory names, as in convoy watch runs/convoy",
+           directory);
+  RunReader reader(directory);
+  if (!reader.update() || !reader.run().has_started)
+    refuse(
+        "{} holds no run that has begun: it has no log.jsonl with a row of its start. A run writes it once its data "
+        "are open and its layout is chosen",
+        directory);
+  if (once || isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0) {
+    fmt::print("{}", picture_of(reader, directory));
+    return ExitStatus::kDone;
+  }
+  const Screen screen;
+  do {
+    reader.update();
+    Screen::show(picture_of(reader, directory) + "\nq leaves");
+  } while (Screen::wait());
+  return ExitStatus::kDone;
+}
+
+}  // namespace convoy

@@ -1,0 +1,223 @@
+/// From top to bottom: what runs, how far it is, its curves, its ranks, its warnings.
+#include "dashboard/drawing.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <ctime>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "convoy/base/text.h"
+
+#include "dashboard/sparkline.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr double kMinSilentSeconds =
+    30;  // a run that writes nothing for so long, or for so many steps, may stand still
+constexpr double kSilentSteps = 10;
+constexpr std::size_t kRecentSteps = 64;
+constexpr int kMaxRankLines = 32, kOtherLines = 20;
+constexpr int kReservedLines = 2;  // below the picture
+constexpr const char *kBold = "1", *kRed = "31";
+
+class Drawing {
+ public:
+  Drawing(const WatchedRun& run, const Scene& scene, const Style& style) : run_(run), scene_(scene), style_(style) {}
+
+  std::string text() {
+    draw_head();
+    draw_progress();
+    draw_curves();
+    draw_ranks();
+    draw_warnings();
+    cut();
+    return text_;
+  }
+
+ private:
+  // A longer picture than the terminal would roll away at the top.
+  void cut() {
+    if (style_.lines == 0) return;
+    std::size_t end = 0;
+    for (int i = kReservedLines; i < style_.lines && end < text_.size(); ++i) end = text_.find('\n', end) + 1;
+    text_.resize(end);
+  }
+
+  // Cut to the terminal's width; all texts but curves are of one column per byte, or cut a little early.
+  void line(std::string text, const char* colour = nullptr) {
+    const auto columns = static_cast<std::size_t>(style_.columns);
+    if (text.size() > columns) text.resize(columns);
+    text_ += style_.colour && colour != nullptr ? fmt::format("\033[{}m{}\033[0m\n", colour, text) : text + '\n';
+  }
+
+  double recent_step_seconds() const {
+    const std::size_t num = std::min(run_.step_seconds.size(), kRecentSteps);
+    double sum = 0;
+    for (std::size_t i = 0; i < num; ++i) sum += run_.step_seconds[run_.step_seconds.size() - 1 - i];
+    return num == 0 ? 0 : sum / static_cast<double>(num);
+  }
+
+  void draw_head() {
+    const double silence = scene_.now - run_.last_time;
+    const std::string ago = human_seconds(std::max(silence, 0.0)) + " ago";
+    if (!run_.ended.empty()) {
+      line(fmt::format("{}: has ended: {}, {}", scene_.directory, run_.ended, ago), kBold);
+    } else if (scene_.is_locked == std::optional(false)) {
+      line(fmt::format("{}: does not run any more, and did not say why", scene_.directory), kRed);
+      line("it was killed, or its host is down; last row " + ago, kRed);
+    } else if (silence > std::max(kMinSilentSeconds, kSilentSteps * recent_step_seconds())) {
+      line(fmt::format("{}: has written nothing for {}", scene_.directory, human_seconds(silence)), kRed);
+      line("it evaluates, saves, or a rank stands still (which one, the warnings below will say)", kRed);
+    } else {
+      line(fmt::format("{}: runs; last row {}", scene_.directory, ago), kBold);
+    }
+    line(run_.command);
+    line(fmt::format("convoy {}; {} replica{} x {} stage{}; {}", run_.version, run_.replicas,
+                     run_.replicas == 1 ? "" : "s", run_.stages, run_.stages == 1 ? "" : "s", run_.machine));
+  }
+
+  // With all that lies between steps: evaluations and checkpoints, too.
+  std::string time_left() const {
+    if (!run_.ended.empty() || run_.step_times.size() < 2) return "";
+    const std::size_t first = run_.step_times.size() - std::min(run_.step_times.size(), 16 * kRecentSteps);
+    const double begin = std::max(run_.step_times[first], run_.start_time);
+    const auto steps = static_cast<double>(
+        std::ranges::count_if(run_.step_times.begin() + static_cast<std::ptrdiff_t>(first), run_.step_times.end(),
+                              [begin](double time) { return time > begin; }));
+    const double seconds = run_.step_times.back() - begin;
+    if (steps == 0 || seconds <= 0) return "";
+    return "  " + human_seconds(static_cast<double>(run_.total_steps - run_.step) * seconds / steps) + " left";
+  }
+
+  void draw_progress() {
+    line("");
+    const double share =
+        run_.total_steps > 0 ? static_cast<double>(run_.step) / static_cast<double>(run_.total_steps) : 0;
+    const std::int64_t epoch = std::max<std::int64_t>(run_.step - 1, 0) / run_.steps_per_epoch + 1;
+    const std::int64_t epochs = (run_.total_steps + run_.steps_per_epoch - 1) / run_.steps_per_epoch;
+    const std::string head = fmt::format("epoch {} of {}  step {} of {} ", epoch, epochs, run_.step, run_.total_steps);
+    const std::string tail = fmt::format(" {:.1f} %{}", 100 * share, time_left());
+    const int width = std::clamp(style_.columns - static_cast<int>(head.size() + tail.size()) - 2, 0, 40);
+    const int filled = static_cast<int>(width * std::clamp(share, 0.0, 1.0));
+    line(head + (width < 4 ? "" : fmt::format("[{:=<{}}{:<{}}]", "", filled, "", width - filled)) + tail);
+    if (const double seconds = recent_step_seconds(); seconds > 0)
+      line(fmt::format("{:.1f} samples/s  step {:.4g} ms  learning rate {:.4g}",
+                       static_cast<double>(run_.batch) / seconds, 1e3 * seconds, run_.learning_rate));
+  }
+
+  void draw_curve(const char* name, const std::string& last, const std::vector<double>& values) {
+    if (values.empty()) return;
+    const std::string head = fmt::format("{:<12}{:>9}  ", name, last);
+    text_ += head + sparkline(values, style_.columns - static_cast<int>(head.size()), style_.unicode) + '\n';
+  }
+
+  static std::string percent(const std::vector<double>& values) {
+    return values.empty() ? "" : fmt::format("{:.2f} %", 100 * values.back());
+  }
+
+  void draw_curves() {
+    line("");
+    draw_curve("loss", run_.losses.empty() ? "" : fmt::format("{:.4f}", run_.losses.back()), run_.losses);
+    draw_curve("top-1", percent(run_.accuracies), run_.accuracies);
+    draw_curve((run_.measured + " top-1").c_str(), percent(run_.measured_accuracies), run_.measured_accuracies);
+  }
+
+  // Those that compute longest, where not all can be shown.
+  std::vector<std::int64_t> shown_ranks() const {
+    std::vector<std::int64_t> shown;
+    for (const auto& [number, rank] : run_.ranks) shown.push_back(number);
+    const int free_lines = style_.lines == 0 ? kMaxRankLines : style_.lines - kOtherLines;
+    const auto max = static_cast<std::size_t>(std::clamp(free_lines, 4, kMaxRankLines));
+    if (shown.size() <= max) return shown;
+    std::ranges::stable_sort(shown, [&](std::int64_t a, std::int64_t b) {
+      const WatchedRank &first = run_.ranks.at(a), &second = run_.ranks.at(b);
+      return first.busy * first.step_seconds > second.busy * second.step_seconds;
+    });
+    shown.resize(max);
+    return shown;
+  }
+
+  static std::string share(double value) { return value < 0 ? "" : fmt::format("{:.0f} %", 100 * value); }
+
+  // The end of a long name tells hosts apart.
+  static std::string shortened(const std::string& host, std::size_t width) {
+    const std::string name = host.substr(0, host.find('.'));
+    return name.size() <= width ? name : "~" + name.substr(name.size() - width + 1);
+  }
+
+  static std::string gpu_text(const WatchedRank& rank) {
+    if (rank.gpu_utilisation < 0) return "";
+    return fmt::format("{:>4.0f}%{}", rank.gpu_utilisation,
+                       rank.gpu_celsius < 0 ? "" : fmt::format("{:>3.0f}C", rank.gpu_celsius));
+  }
+
+  void draw_ranks() {
+    if (run_.ranks.empty()) return;
+    const bool has_gpu = std::ranges::any_of(run_.ranks, [](const auto& r) { return r.second.gpu_utilisation >= 0; });
+    const int host = std::clamp(style_.columns - (has_gpu ? 75 : 65), 5, 24);
+    constexpr const char* kRow = "{:>4} {:<{}} {:>3} {:>3} {:>8} {:>5} {:>6} {:>6} {:>5} {:>5} {:>9}{}";
+    line("");
+    line(fmt::format(kRow, "rank", "host", host, "rep", "stg", "step, ms", "busy", "bubble", "stragg", "comm", "data",
+                     "memory", has_gpu ? "       GPU" : ""),
+         kBold);
+    const std::vector<std::int64_t> shown = shown_ranks();
+    for (const std::int64_t number : shown) {
+      const WatchedRank& rank = run_.ranks.at(number);
+      line(fmt::format(kRow, number, shortened(rank.host, static_cast<std::size_t>(host)), host, rank.replica,
+                       rank.stage, fmt::format("{:.4g}", 1e3 * rank.step_seconds), share(rank.busy), share(rank.bubble),
+                       share(rank.straggler), share(rank.communication), share(rank.data),
+                       human_bytes(rank.device_bytes > 0 ? rank.device_bytes : rank.resident_bytes),
+                       gpu_text(rank).empty() ? "" : fmt::format(" {:>9}", gpu_text(rank))));
+    }
+    if (shown.size() < run_.ranks.size())
+      line(fmt::format("... and {} more ranks, which compute less", run_.ranks.size() - shown.size()));
+  }
+
+  void draw_warnings() {
+    if (run_.warnings.empty()) return;
+    line("");
+    line("last warnings", kBold);
+    for (const Warning& warning : run_.warnings) draw_warning(warning);
+  }
+
+  // Of a table of many lines the first ones, all at full width.
+  void draw_warning(const Warning& warning) {
+    const int max_lines = style_.lines > 0 && style_.lines < 40 ? 2 : 6;
+    std::array<char, 16> time{};
+    const auto seconds = static_cast<std::time_t>(warning.time);
+    std::tm local{};
+    localtime_r(&seconds, &local);
+    std::strftime(time.data(), time.size(), "%H:%M:%S", &local);
+    std::string rest = fmt::format("{} {}", time.data(), warning.text);
+    const auto columns = static_cast<std::size_t>(style_.columns);
+    for (int i = 0; i < max_lines && !rest.empty(); ++i) {
+      const std::size_t newline = rest.find('\n');
+      std::size_t end = std::min({newline, rest.size(), columns});
+      if (end < rest.size() && end != newline) {  // between two words, where there is a space
+        const std::size_t space = rest.rfind(' ', end);
+        if (space != std::string::npos && space > columns / 2) end = space;
+      }
+      line(rest.substr(0, end), kRed);
+      rest.erase(0, end < rest.size() && (rest[end] == '\n' || rest[end] == ' ') ? end + 1 : end);
+    }
+  }
+
+  const WatchedRun& run_;
+  const Scene& scene_;
+  const Style& style_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string draw(const WatchedRun& run, const Scene& scene, const Style& style) {
+  return Drawing(run, scene, style).text();
+}
+
+}  // namespace convoy

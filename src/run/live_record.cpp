@@ -1,0 +1,226 @@
+/// Makes rows and scalars of what the trainer gives.
+#include "run/live_record.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/log.h"
+#include "convoy/comm/topology.h"
+
+#include "plan/planner.h"
+#include "run/restart.h"
+#include "telemetry/rank_causes.h"
+
+namespace convoy {
+
+namespace {
+
+// "convoy train my.cfg --grid.stages=2"
+std::string own_command_line() {
+  std::ifstream file("/proc/self/cmdline");
+  std::string line{std::istreambuf_iterator<char>(file), {}};
+  while (!line.empty() && line.back() == '\0') line.pop_back();
+  std::ranges::replace(line, '\0', ' ');
+  return line;
+}
+
+std::optional<SlowRanks::Spec> slow_spec(const RankRuntime& runtime, const RunLayout& layout, const GridShape& grid,
+                                         const std::vector<StageTimes>& planned) {
+  SlowRanks::Spec spec{.grid = grid, .micro_batches = {}, .planned_seconds = {}};
+  for (std::int64_t replica = 0; replica < grid.replicas; ++replica)
+    spec.micro_batches.push_back(runtime.plan().micro_batches_of(replica).size());
+  if (layout.machine && layout.machine->is_measured())
+    for (const StageTimes& stage : planned) spec.planned_seconds.push_back(stage.busy_seconds);
+  return spec;
+}
+
+}  // namespace
+
+LiveSpec live_spec(const Parameters& params, const RankRuntime& runtime, const RunLayout& layout,
+                   const RankMonitor& monitor) {
+  const ProcessGrid& grid = runtime.grid();
+  const std::int64_t threads = threads_that_compute(params, runtime);
+  const bool shares_cores = runtime.device().is_host() && find_node_load(grid.world(), threads).is_shared();
+  LiveSpec spec{.grid = {.stages = grid.num_stages(), .replicas = grid.num_replicas()},
+                .hosts = monitor.hosts(),
+                .has_sensors = monitor.has_sensors(),
+                .why_no_sensors = monitor.why_no_sensors(),
+                .planned = predict_step(runtime.plan()).stages,
+                .slow = std::nullopt};
+  if (!shares_cores) spec.slow = slow_spec(runtime, layout, spec.grid, spec.planned);
+  return spec;
+}
+
+LiveRecord::LiveRecord(const Parameters& params, LiveSpec spec, const RunLog::Keep& keep,
+                       const std::vector<std::string>& objectives)
+    : params_(params),
+      spec_(std::move(spec)),
+      objectives_(objectives),
+      log_(params.run.directory + "/log.jsonl", {.steps = keep.steps, .epochs = keep.epochs}),
+      ranks_(params.run.directory + "/ranks.csv", spec_.has_sensors, keep.steps),
+      step_(keep.steps) {
+  if (params.run.tensorboard) events_.emplace(params.run.directory, keep.steps, wall_clock_seconds());
+  if (spec_.slow) slow_.emplace(*spec_.slow);
+  set_warning_listener([this](std::string_view text) {
+    log_.add_at_once(JsonRow("warning", wall_clock_seconds(), step_).add("text", text));
+  });
+  if (!spec_.why_no_sensors.empty())
+    log_warning(fmt::format("what GPUs say of themselves is not recorded in ranks.csv: {}", spec_.why_no_sensors));
+}
+
+LiveRecord::~LiveRecord() {
+  set_warning_listener({});
+  if (has_ended_) return;
+  try {
+    add_end(step_, "failed");
+  } catch (...) {  // a full disk, perhaps: the run's own error says more
+  }
+}
+
+void LiveRecord::add_start(const LiveStart& start) {
+  log_.add_at_once(JsonRow("start", wall_clock_seconds(), start.step)
+                       .add("version", start.version)
+                       .add("command", own_command_line())
+                       .add("replicas", spec_.grid.replicas)
+                       .add("stages", spec_.grid.stages)
+                       .add("machine", start.machine)
+                       .add("total_steps", start.steps.total)
+                       .add("steps_per_epoch", start.steps.an_epoch)
+                       .add("batch", params_.batch.global));
+}
+
+void LiveRecord::add_objectives(const std::string& prefix, const StepMetrics& metrics, JsonRow& row,
+                                std::vector<Scalar>& scalars) const {
+  for (std::size_t o = 0; o < objectives_.size(); ++o) {
+    std::string name = objectives_[o];
+    std::ranges::replace(name, ' ', '_');
+    const double loss = mean_loss(metrics.objectives[o]), accuracy = top1(metrics.objectives[o]);
+    row.add(fmt::format("{}{}_loss", prefix, name), loss).add(fmt::format("{}{}_top1", prefix, name), accuracy);
+    const std::string split = prefix.empty() ? "train" : prefix.substr(0, prefix.size() - 1);
+    scalars.push_back({fmt::format("loss/{}_{}", split, name), loss});
+    scalars.push_back({fmt::format("top1/{}_{}", split, name), accuracy});
+  }
+}
+
+void LiveRecord::add_step(const StepRow& row, double now) {
+  const double time = wall_clock_seconds(), loss = row.metrics.mean_loss(), accuracy = row.metrics.top1();
+  step_ = row.step;
+  JsonRow json("step", time, row.step);
+  json.add("loss", loss).add("top1", accuracy).add("lr", row.lr).add("seconds", row.seconds);
+  if (row.outcome != StepOutcome::kApplied) json.add("skipped", why_skipped(row.outcome));
+  std::vector<Scalar> scalars = {{"loss/train", loss},
+                                 {"top1/train", accuracy},
+                                 {"learning_rate", row.lr},
+                                 {"speed/step_seconds", row.seconds},
+                                 {"speed/samples_per_second", static_cast<double>(params_.batch.global) / row.seconds}};
+  add_objectives("", row.metrics, json, scalars);
+  log_.add(json, now);
+  add_scalars(row.step, time, scalars, now);
+}
+
+void LiveRecord::add_measured(const std::string& split, const StepMetrics& metrics, JsonRow& row,
+                              std::vector<Scalar>& scalars) const {
+  row.add(split + "_loss", metrics.mean_loss()).add(split + "_top1", metrics.top1());
+  add_objectives(split + "_", metrics, row, scalars);
+  if (split == "train") return;  // TensorBoard has it step by step
+  scalars.push_back({"loss/" + split, metrics.mean_loss()});
+  scalars.push_back({"top1/" + split, metrics.top1()});
+}
+
+void LiveRecord::add_epoch(const EpochRow& row) {
+  const double time = wall_clock_seconds(), now = now_seconds();
+  JsonRow json("epoch", time, row.step);
+  std::vector<Scalar> scalars;
+  json.add("epoch", row.epoch).add("samples", row.samples).add("lr", row.lr);
+  std::vector<Scalar> of_training;
+  add_measured("train", row.train, json, of_training);
+  if (row.test) add_measured("test", *row.test, json, scalars);
+  if (row.val) add_measured("val", *row.val, json, scalars);
+  json.add("samples_per_second", row.samples_per_second)
+      .add("seconds", row.seconds)
+      .add("evaluation_seconds", row.evaluation_seconds)
+      .add("save_seconds", row.save_seconds);
+  log_.add(json, now);
+  if (!scalars.empty()) add_scalars(row.step, time, scalars, now);
+  write_rows();
+}
+
+void LiveRecord::add_rollback(const io::TrainingState& state) {
+  step_ = state.step;
+  log_.add(JsonRow("rollback", wall_clock_seconds(), state.step).add("rate_factor", state.rate_factor), now_seconds());
+  write_rows();
+  if (events_) events_.emplace(params_.run.directory, state.step, wall_clock_seconds());
+}
+
+void LiveRecord::add_round(const RankRound& round) {
+  const double time = wall_clock_seconds(), now = now_seconds();
+  const std::vector<TimeShares> shares = divide_waits(round, spec_.grid, spec_.planned);
+  std::vector<RankRow> rows;
+  TimeShares sum{.busy = 0};
+  for (std::size_t r = 0; r < round.size(); ++r) {
+    const auto rank = static_cast<std::int64_t>(r);
+    rows.push_back({.time = time,
+                    .rank = rank,
+                    .replica = rank / spec_.grid.stages,
+                    .stage = rank % spec_.grid.stages,
+                    .host = spec_.hosts[r],
+                    .sample = round[r],
+                    .shares = round[r].has_waits ? std::optional(shares[r]) : std::nullopt});
+    log_.add(json_row(rows.back(), spec_.has_sensors), now);
+    for (double TimeShares::*share : {&TimeShares::busy, &TimeShares::bubble, &TimeShares::straggler,
+                                      &TimeShares::communication, &TimeShares::data})
+      sum.*share += shares[r].*share / static_cast<double>(round.size());
+  }
+  ranks_.add(rows);
+  log_.write_rows();
+  if (std::ranges::all_of(round, &RankSample::has_waits))
+    add_scalars(round.front().step, time,
+                {{"time/busy", sum.busy},
+                 {"time/bubble", sum.bubble},
+                 {"time/straggler", sum.straggler},
+                 {"time/communication", sum.communication},
+                 {"time/data", sum.data}},
+                now);
+  if (!slow_) return;
+  for (const SlowRank& slow : slow_->add(round)) log_warning(describe(slow));
+}
+
+std::string LiveRecord::describe(const SlowRank& slow) const {
+  const auto rank = static_cast<std::size_t>(slow.rank);
+  return fmt::format(
+      "rank {} on {} (replica {}, stage {}) is slow: its part of a step takes {:.3g} ms, {:.0f} % more "
+      "than {}",
+      slow.rank, spec_.hosts[rank], slow.rank / spec_.grid.stages, slow.rank % spec_.grid.stages,
+      1e3 * slow.busy_seconds, 100 * slow.excess(),
+      slow.by_plan ? "the plan expects, measured by the other stages" : "that of other replicas");
+}
+
+std::vector<std::string> LiveRecord::describe_slow_ranks() const {
+  std::vector<std::string> lines;
+  if (slow_)
+    for (const SlowRank& slow : slow_->named()) lines.push_back(describe(slow));
+  return lines;
+}
+
+void LiveRecord::add_end(std::int64_t step, const std::string& how) {
+  has_ended_ = true;
+  log_.add(JsonRow("end", wall_clock_seconds(), step).add("how", how), now_seconds());
+  write_rows();
+}
+
+void LiveRecord::add_scalars(std::int64_t step, double time, const std::vector<Scalar>& scalars, double now) {
+  if (events_) events_->add(step, time, scalars, now);
+}
+
+void LiveRecord::write_rows() {
+  log_.write_rows();
+  if (events_) events_->flush();
+}
+
+}  // namespace convoy

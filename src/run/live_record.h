@@ -1,0 +1,92 @@
+/// What a run tells while it trains: log.jsonl, ranks.csv and TensorBoard's files, and which ranks are slow. Rank 0
+/// only.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convoy/comm/process_grid.h"
+#include "convoy/io/checkpoint.h"
+#include "convoy/params/parameters.h"
+#include "convoy/schedule/simulator.h"
+
+#include "calibrate/run_layout.h"
+#include "run/run_data.h"
+#include "run/run_log.h"
+#include "step/rank_runtime.h"
+#include "telemetry/event_file.h"
+#include "telemetry/json_log.h"
+#include "telemetry/rank_monitor.h"
+#include "telemetry/rank_table.h"
+#include "telemetry/slow_ranks.h"
+
+namespace convoy {
+
+struct LiveSpec {
+  GridShape grid;
+  std::vector<std::string> hosts;       ///< by rank
+  bool has_sensors = false;             ///< of GPUs
+  std::string why_no_sensors;           ///< of rank 0's GPU; empty where there is none
+  std::vector<StageTimes> planned;      ///< of the predicted step, by stage
+  std::optional<SlowRanks::Spec> slow;  ///< none where ranks share cores: there the slower one may just have waited
+};
+
+/// All ranks of the grid; what it gives counts at rank 0.
+LiveSpec live_spec(const Parameters& params, const RankRuntime& runtime, const RunLayout& layout,
+                   const RankMonitor& monitor);
+
+/// How a run was started.
+struct LiveStart {
+  std::string version, machine;
+  std::int64_t step = 0;  ///< that it was at
+  StepCount steps;
+};
+
+class LiveRecord {
+ public:
+  /// Of rows that are there, those that RunLog keeps stay. From here on the process's warnings are rows, too.
+  LiveRecord(const Parameters& params, LiveSpec spec, const RunLog::Keep& keep,
+             const std::vector<std::string>& objectives);
+  /// A run that has not said how it ended has failed.
+  ~LiveRecord();
+  LiveRecord(const LiveRecord&) = delete;
+  LiveRecord& operator=(const LiveRecord&) = delete;
+
+  void add_start(const LiveStart& start);
+  void add_step(const StepRow& row, double now);
+  void add_epoch(const EpochRow& row);
+  /// Training goes back to this state: rows of later steps stand there still, but no longer count.
+  void add_rollback(const io::TrainingState& state);
+  /// Warns of ranks that have become slow.
+  void add_round(const RankRound& round);
+  /// `how`: "done", "stopped on request", "ended early".
+  void add_end(std::int64_t step, const std::string& how);
+  /// All rows are in the files.
+  void write_rows();
+
+  /// A line for each rank that was slow.
+  std::vector<std::string> describe_slow_ranks() const;
+
+ private:
+  std::string describe(const SlowRank& slow) const;
+  void add_objectives(const std::string& prefix, const StepMetrics& metrics, JsonRow& row,
+                      std::vector<Scalar>& scalars) const;
+  void add_measured(const std::string& split, const StepMetrics& metrics, JsonRow& row,
+                    std::vector<Scalar>& scalars) const;
+  void add_scalars(std::int64_t step, double time, const std::vector<Scalar>& scalars, double now);
+
+  const Parameters& params_;
+  LiveSpec spec_;
+  std::vector<std::string> objectives_;
+  JsonLog log_;
+  RankTable ranks_;
+  std::optional<EventFile> events_;
+  std::optional<SlowRanks> slow_;
+  std::atomic<std::int64_t> step_;  ///< the latest; other threads warn, too
+  bool has_ended_ = false;
+};
+
+}  // namespace convoy

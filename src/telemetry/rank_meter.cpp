@@ -1,0 +1,127 @@
+/// On a CPU the executor's own clocks; on a GPU, whose work the host only issues, marks among that work.
+#include "telemetry/rank_meter.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <fstream>
+
+#include <unistd.h>
+
+namespace convoy {
+
+namespace {
+
+constexpr std::int64_t kWarmUpSteps = 3;
+constexpr std::int64_t kRecordedSteps = 8;  // of each interval
+
+// statm: pages in all, and those that are resident.
+std::int64_t resident_bytes() {
+  std::int64_t all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+double* cause_of(Op op, RankWaits& waits) {
+  switch (op) {
+    case Op::kRecvActivation:
+    case Op::kRecvGradient:
+      return &waits.neighbours;
+    case Op::kForward:
+    case Op::kBackward:
+    case Op::kBackwardInput:
+      return &waits.sends;
+    case Op::kFoldBucket:
+    case Op::kGatherBucket:
+    case Op::kAgreeOnUpdate:
+      return &waits.replicas;
+    case Op::kLoad:
+      return &waits.samples;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+RankWaits waits_of(const StageProgram& list, std::span<const RecordedTimes> times) {
+  RankWaits waits;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (double* const sum = cause_of(list[i % list.size()].op, waits)) *sum += times[i].ready - times[i].begin;
+  return waits;
+}
+
+RankMeter::RankMeter(RankRuntime& runtime) : runtime_(runtime) {
+  if (!runtime.device().is_host()) sensors_.emplace(hardware_id(runtime.device()));
+}
+
+void RankMeter::begin_step(bool is_traced) {
+  if (runtime_.device().is_host() || is_traced || recorder_ || recorded_ || num_warm_ < kWarmUpSteps) return;
+  recorder_ = std::make_unique<StepRecorder>(runtime_.device(), runtime_.num_instructions(), kRecordedSteps);
+  runtime_.record_in(recorder_.get());
+}
+
+void RankMeter::end_step(double seconds) {
+  if (num_warm_ < kWarmUpSteps) {
+    ++num_warm_;
+    waits_before_ = host_waits();
+    return;
+  }
+  ++num_steps_;
+  seconds_ += seconds;
+  if (recorder_ && recorder_->num_steps() == kRecordedSteps) read_recorder();
+}
+
+void RankMeter::read_recorder() {
+  runtime_.record_in(nullptr);
+  const std::vector<RecordedTimes> times = recorder_->read();
+  recorder_.reset();
+  const StageProgram& list =
+      runtime_.plan().training_schedule(runtime_.grid().replica())[static_cast<std::size_t>(runtime_.grid().stage())];
+  recorded_ = waits_of(list, times);
+  const double factor = 1.0 / static_cast<double>(kRecordedSteps);  // of a step
+  for (double* const sum : {&recorded_->neighbours, &recorded_->sends, &recorded_->replicas, &recorded_->samples})
+    *sum *= factor;
+}
+
+RankWaits RankMeter::host_waits() const {
+  const ExecutorTimes times = runtime_.times();
+  return {.neighbours = times.wait_model - times.wait_sends,
+          .sends = times.wait_sends,
+          .replicas = times.wait_data,
+          .samples = times.wait_samples};
+}
+
+RankSample RankMeter::take(std::int64_t step) {
+  RankSample sample{.step = step, .num_steps = num_steps_, .seconds = seconds_, .resident_bytes = resident_bytes()};
+  const RankWaits now = host_waits(), before = waits_before_;
+  if (runtime_.device().is_host()) {
+    sample.waits = {.neighbours = now.neighbours - before.neighbours,
+                    .sends = now.sends - before.sends,
+                    .replicas = now.replicas - before.replicas,
+                    .samples = now.samples - before.samples};
+  } else {
+    const auto steps = static_cast<double>(num_steps_);
+    sample.has_waits = recorded_.has_value();
+    if (recorded_)
+      sample.waits = {.neighbours = steps * recorded_->neighbours,
+                      .sends = steps * recorded_->sends,
+                      .replicas = steps * recorded_->replicas,
+                      .samples = steps * recorded_->samples};
+    sample.device_bytes = runtime_.device().allocated_bytes();
+    sample.gpu = sensors_->read();
+  }
+  if (recorder_) stop();  // fewer steps than room for them: the next ones are recorded anew
+  recorded_.reset();
+  waits_before_ = now;
+  num_steps_ = 0;
+  seconds_ = 0;
+  return sample;
+}
+
+void RankMeter::stop() {
+  if (!recorder_) return;
+  runtime_.record_in(nullptr);
+  recorder_.reset();
+}
+
+}  // namespace convoy

@@ -1,0 +1,113 @@
+/// A message of each rank to rank 0 per interval; rank 0 looks for them only while its own sample waits for the
+/// others'.
+#include "telemetry/rank_monitor.h"
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstddef>
+#include <span>
+
+#include <unistd.h>
+
+#include "convoy/base/clock.h"
+#include "convoy/comm/tags.h"
+
+namespace convoy {
+
+namespace {
+
+// Whoever watches a run that has just begun wants to see its ranks.
+constexpr double kFirstSeconds = 2;
+
+// At rank 0, by rank.
+std::vector<std::string> gather_hosts(const mpi::Communicator& world) {
+  std::array<char, HOST_NAME_MAX + 1> mine{};
+  gethostname(mine.data(), mine.size() - 1);
+  const std::vector<std::byte> all = world.gather(std::as_bytes(std::span(mine)), 0);
+  std::vector<std::string> hosts;
+  for (std::size_t begin = 0; begin < all.size(); begin += mine.size())
+    hosts.emplace_back(reinterpret_cast<const char*>(&all[begin]));
+  return hosts;
+}
+
+}  // namespace
+
+RankMonitor::RankMonitor(RankRuntime& runtime, double interval_seconds)
+    : world_(runtime.grid().world()),
+      meter_(runtime),
+      interval_seconds_(interval_seconds),
+      hosts_(gather_hosts(world_)),
+      has_sensors_(world_.max(meter_.sensors() != nullptr && meter_.sensors()->are_there() ? 1 : 0) != 0) {
+  if (!is_root()) return;
+  peers_ = std::vector<Peer>(static_cast<std::size_t>(world_.size()));
+  for (std::size_t rank = 1; rank < peers_.size(); ++rank) start_receive(rank);
+}
+
+std::string RankMonitor::why_no_sensors() const {
+  return meter_.sensors() == nullptr ? "" : meter_.sensors()->why_absent();
+}
+
+void RankMonitor::end_step(std::int64_t step, double seconds) {
+  meter_.end_step(seconds);
+  if (meter_.num_steps() == 0) return;
+  const double now = now_seconds();
+  if (due_seconds_ == 0) due_seconds_ = now + std::min(interval_seconds_, kFirstSeconds);
+  if (now < due_seconds_ || !send_.test()) return;
+  due_seconds_ = now + interval_seconds_;
+  send(step, false);
+}
+
+void RankMonitor::send(std::int64_t step, bool is_last) {
+  const RankSample sample = meter_.take(step);
+  if (is_root()) {
+    if (sample.num_steps > 0) peers_.front().samples.push_back(sample);
+    return;
+  }
+  sent_ = {.sample = sample, .is_last = is_last};
+  send_ = world_.start_send(&sent_, sizeof sent_, 0, tags::kRankSamples);
+}
+
+void RankMonitor::start_receive(std::size_t rank) {
+  Peer& peer = peers_[rank];
+  peer.receive = world_.start_receive(&peer.packet, sizeof peer.packet, static_cast<int>(rank), tags::kRankSamples);
+}
+
+void RankMonitor::take_packet(std::size_t rank) {
+  Peer& peer = peers_[rank];
+  if (peer.packet.sample.num_steps > 0) peer.samples.push_back(peer.packet.sample);
+  peer.has_ended = peer.packet.is_last;
+  if (!peer.has_ended) start_receive(rank);
+}
+
+std::optional<RankRound> RankMonitor::collect() {
+  if (peers_.empty() || peers_.front().samples.empty()) return std::nullopt;
+  bool is_complete = true;
+  for (std::size_t rank = 1; rank < peers_.size(); ++rank) {
+    Peer& peer = peers_[rank];
+    if (peer.samples.empty() && !peer.has_ended && peer.receive.test()) take_packet(rank);
+    is_complete = is_complete && !peer.samples.empty();
+  }
+  if (!is_complete) return std::nullopt;
+  RankRound round;
+  for (Peer& peer : peers_) {
+    round.push_back(peer.samples.front());
+    peer.samples.pop_front();
+  }
+  return round;
+}
+
+void RankMonitor::finish(std::int64_t step) {
+  meter_.stop();
+  send_.wait();
+  send(step, true);
+  send_.wait();
+  for (std::size_t rank = 1; rank < peers_.size(); ++rank) {
+    while (!peers_[rank].has_ended) {
+      peers_[rank].receive.wait();
+      take_packet(rank);
+    }
+  }
+}
+
+}  // namespace convoy
