@@ -2,6 +2,8 @@
 # directory that the job was submitted from: the project's root.
 #
 #   "${convoy[@]}" train FILE.cfg --key=value ...    starts convoy on all ranks of the job
+#   train FILE.cfg --key=value ...                   the same; with CONVOY_CHECK=1 in the environment convoy check first
+#   check_first FILE.cfg --key=value ...             that alone; where it finds that a training would fail, the job ends
 # shellcheck shell=bash disable=SC2034  # the scripts use it
 
 # --- Your cluster: change this ----------------------------------------------------------------------------------------
@@ -32,3 +34,12 @@ if srun --mpi=list 2>&1 | grep -qw pmix; then
 else
   convoy=(mpirun -n "$SLURM_NTASKS" --map-by slot --bind-to none "$program")
 fi
+
+check_first() {
+  [[ ${CONVOY_CHECK:-0} != 1 ]] || "${convoy[@]}" check "$@" || exit
+}
+
+train() {
+  check_first "$@"
+  "${convoy[@]}" train "$@"
+}

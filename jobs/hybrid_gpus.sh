@@ -22,4 +22,4 @@
 set -euo pipefail
 source "$SLURM_SUBMIT_DIR/jobs/common.sh"
 
-"${convoy[@]}" train --grid.stages=2 --run.device=cuda "$@"
+train --grid.stages=2 --run.device=cuda "$@"

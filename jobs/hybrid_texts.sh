@@ -29,5 +29,5 @@ data=${2:?the folder for the imported texts is missing: $usage}
 if ! compgen -G "$data/train*.h5" >/dev/null; then
   "${convoy[@]}" import --import.source="$source" --import.output="$data"
 fi
-"${convoy[@]}" train --grid.stages=2 --run.threads="$SLURM_CPUS_PER_TASK" "${@:3}" \
+train --grid.stages=2 --run.threads="$SLURM_CPUS_PER_TASK" "${@:3}" \
   --data.train="$data/train" --data.test="$data/test"

@@ -32,4 +32,4 @@ for split in test val; do
     break
   fi
 done
-"${convoy[@]}" train "${@:2}" --run.threads="$SLURM_CPUS_PER_TASK" "${keys[@]}"
+train "${@:2}" --run.threads="$SLURM_CPUS_PER_TASK" "${keys[@]}"

@@ -13,4 +13,4 @@
 set -euo pipefail
 source "$SLURM_SUBMIT_DIR/jobs/common.sh"
 
-"${convoy[@]}" train --run.threads="$SLURM_CPUS_PER_TASK" "$@"
+train --run.threads="$SLURM_CPUS_PER_TASK" "$@"

@@ -18,4 +18,4 @@
 set -euo pipefail
 source "$SLURM_SUBMIT_DIR/jobs/common.sh"
 
-"${convoy[@]}" train --run.device=cuda "$@"
+train --run.device=cuda "$@"

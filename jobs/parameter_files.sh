@@ -24,5 +24,5 @@ if ((SLURM_ARRAY_TASK_ID < 1 || SLURM_ARRAY_TASK_ID > ${#files[@]})); then
   exit 2
 fi
 file=${files[SLURM_ARRAY_TASK_ID - 1]}
-"${convoy[@]}" train "$file" --run.threads="$SLURM_CPUS_PER_TASK" "${keys[@]}" \
+train "$file" --run.threads="$SLURM_CPUS_PER_TASK" "${keys[@]}" \
   --run.directory="$runs/$(basename "$file" .cfg)"

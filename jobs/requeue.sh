@@ -32,6 +32,7 @@ trap '[[ ! $job ]] || kill -USR1 "$job"' USR1
 
 source "$SLURM_SUBMIT_DIR/jobs/common.sh"
 echo "Start $((restarts + 1)) on $SLURM_JOB_NODELIST, $(date --iso-8601=seconds)"
+check_first --run.threads="$SLURM_CPUS_PER_TASK" "$@"
 "${convoy[@]}" train --run.threads="$SLURM_CPUS_PER_TASK" "$@" &
 job=$!
 while kill -0 "$job" 2>/dev/null; do

@@ -16,4 +16,4 @@ source "$SLURM_SUBMIT_DIR/jobs/common.sh"
 
 runs=${1:?the directory of the runs is missing: sbatch jobs/seeds.sh runs/seeds FILE.cfg}
 seed=$SLURM_ARRAY_TASK_ID
-"${convoy[@]}" train --run.threads="$SLURM_CPUS_PER_TASK" "${@:2}" --train.seed="$seed" --run.directory="$runs/seed-$seed"
+train --run.threads="$SLURM_CPUS_PER_TASK" "${@:2}" --train.seed="$seed" --run.directory="$runs/seed-$seed"

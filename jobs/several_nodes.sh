@@ -17,4 +17,4 @@
 set -euo pipefail
 source "$SLURM_SUBMIT_DIR/jobs/common.sh"
 
-"${convoy[@]}" train --grid.stages="$SLURM_NTASKS_PER_NODE" --run.threads="$SLURM_CPUS_PER_TASK" "$@"
+train --grid.stages="$SLURM_NTASKS_PER_NODE" --run.threads="$SLURM_CPUS_PER_TASK" "$@"

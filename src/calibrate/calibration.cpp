@@ -103,6 +103,20 @@ MachineCosts find_machine_costs(const CalibrationSpec& spec, const mpi::Communic
   return costs;
 }
 
+std::optional<MachineCosts> find_kept_costs(const CalibrationSpec& spec, std::int64_t ranks, ops::Backend& backend) {
+  const std::string text = io::read_text(spec.file).value_or("");
+  const Network network = make_network(spec.network);
+  const RatesSpec rates{.message_bytes = largest_boundary(network), .arena_bytes = arena_bytes(network)};
+  const auto cells_found = find(text, spec.file, true, [&](const std::string& block) {
+    return CellCosts::parse(block, costs_key(spec.network, backend, ranks, spec.node), network.size());
+  });
+  const auto rates_found = find(text, spec.file, true, [&](const std::string& block) {
+    return MachineRates::parse(block, rates_key(rates, backend, ranks, spec.node));
+  });
+  if (!cells_found || !rates_found) return std::nullopt;
+  return MachineCosts{.cells = *cells_found, .rates = *rates_found, .node = spec.node};
+}
+
 std::string with_costs(const std::string& text, const MachineCosts& costs) {
   std::vector<std::string> kept = blocks_of(text);
   const auto put = [&](const std::string& key, const std::string& block) {

@@ -46,6 +46,12 @@ void take_best(const Comparison& comparison, RunLayout& layout) {
     layout.reason += fmt::format("{}{}", i == 0 ? "" : i == 1 ? "; others: " : ", ", shown(comparison.predictions[i]));
 }
 
+// 0 where they are to be chosen.
+std::int64_t known_stages(const Parameters& params, std::int64_t ranks) {
+  if (params.grid.stages > 0) return params.grid.stages;
+  return params.grid.cuts.empty() && ranks > 1 ? 0 : std::ssize(params.grid.cuts) + 1;
+}
+
 }  // namespace
 
 GridShape requested_grid(const Parameters& params, std::int64_t ranks) {
@@ -57,9 +63,7 @@ GridShape requested_grid(const Parameters& params, std::int64_t ranks) {
 
 RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metadata, const mpi::Communicator& world,
                         ops::Backend& backend) {
-  RunLayout layout{.stages = params.grid.stages};
-  const bool chooses = params.grid.stages == 0;
-  if (chooses) layout.stages = params.grid.cuts.empty() && world.size() > 1 ? 0 : std::ssize(params.grid.cuts) + 1;
+  RunLayout layout{.stages = known_stages(params, world.size())};
   if (layout.stages > 0) grid_shape(layout.stages, world.size());
   if (world.size() == 1) return layout;
   RuntimeSpec runtime = runtime_spec(params, metadata);
@@ -68,6 +72,16 @@ RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metad
   layout.machine = find_machine_costs(calibration_spec(runtime.network, params.run, world, backend), world, backend);
   if (layout.stages == 0) take_best(compare_stages(runtime, *layout.machine, world.size()), layout);
   world.broadcast(&layout.stages, sizeof layout.stages, 0);  // whose rounding decides where two are equal
+  return layout;
+}
+
+RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metadata, std::int64_t ranks, bool on_gpu,
+                        const MachineCosts& machine) {
+  RunLayout layout{.stages = known_stages(params, ranks), .machine = machine};
+  RuntimeSpec runtime = runtime_spec(params, metadata);
+  runtime.on_gpu = on_gpu;
+  if (layout.stages == 0) take_best(compare_stages(runtime, machine, ranks), layout);
+  grid_shape(layout.stages, ranks);
   return layout;
 }
 

@@ -30,4 +30,8 @@ GridShape requested_grid(const Parameters& params, std::int64_t ranks);
 RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metadata, const mpi::Communicator& world,
                         ops::Backend& backend);
 
+/// The same by costs that are known, on one rank: what `ranks` ranks would train with.
+RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metadata, std::int64_t ranks, bool on_gpu,
+                        const MachineCosts& machine);
+
 }  // namespace convoy

@@ -36,6 +36,8 @@ TensorsByName by_name(const std::vector<io::NamedTensor>& tensors) {
   return map;
 }
 
+}  // namespace
+
 WeightMatch match_weights(const Network& network, const std::vector<io::NamedTensor>& tensors) {
   const TensorsByName found = by_name(tensors);
   WeightMatch match;
@@ -59,6 +61,8 @@ WeightMatch match_weights(const Network& network, const std::vector<io::NamedTen
     if (!expected.contains(tensor.name)) match.unexpected.push_back(tensor.name);
   return match;
 }
+
+namespace {
 
 std::vector<float> to_host(Device& device, const float* data, std::int64_t count) {
   std::vector<float> host(count);
@@ -101,8 +105,16 @@ void write_parameters(RankRuntime& runtime, const ValuesOf& values_of) {
   runtime.update().start_ema();
 }
 
-void check_slot(const Network& network, const TensorsByName& tensors, const std::string& where,
-                const std::string& slot) {
+// The tensors of a slot, which must be there for each parameter of the network.
+TensorsByName find_slot(const Network& network, const io::Checkpoint& checkpoint, const std::string& where,
+                        const std::string& slot) {
+  const auto in_file = checkpoint.optimizer.find(slot);
+  if (in_file == checkpoint.optimizer.end())
+    refuse(
+        "{} holds no optimizer state '{}': it was written with another optimizer.kind. Start from its weights with "
+        "init.weights instead",
+        where, slot);
+  TensorsByName tensors = by_name(in_file->second);
   for (const auto& cell : network) {
     for (const auto& entry : cell->memory().parameters()) {
       if (entry.spec.is_statistic()) continue;
@@ -112,6 +124,19 @@ void check_slot(const Network& network, const TensorsByName& tensors, const std:
                entry.spec.name);
     }
   }
+  return tensors;
+}
+
+void check_model(const Network& network, const std::vector<io::NamedTensor>& tensors, const std::string& where) {
+  const WeightMatch match = match_weights(network, tensors);
+  if (!match.is_exact())
+    refuse("{} does not match this model: {}. Is this another model.name, or data with other classes or channels?",
+           where, match.differences());
+}
+
+void check_ema(const Network& network, const io::Checkpoint& checkpoint, const std::string& where) {
+  const WeightMatch match = match_weights(network, checkpoint.ema);
+  if (!match.is_exact()) refuse("{}: its moving average does not match this model: {}", where, match.differences());
 }
 
 // A slot of a stage, from the shards of its replicas: an arena at rank 0, nothing elsewhere.
@@ -149,17 +174,9 @@ void restore_slot(const TensorsByName& tensors, float* mine, RankRuntime& runtim
 
 void restore_optimizer(const io::Checkpoint& checkpoint, const std::string& where, RankRuntime& runtime) {
   const std::vector<std::string> slots = runtime.optimizer().slot_names();
-  for (std::size_t k = 0; k < slots.size(); ++k) {
-    const auto found = checkpoint.optimizer.find(slots[k]);
-    if (found == checkpoint.optimizer.end())
-      refuse(
-          "{} holds no optimizer state '{}': it was written with another optimizer.kind. Start from its weights with "
-          "init.weights instead",
-          where, slots[k]);
-    const TensorsByName tensors = by_name(found->second);
-    check_slot(runtime.plan().network(), tensors, where, slots[k]);
-    restore_slot(tensors, runtime.update().slots()[k], runtime);
-  }
+  for (std::size_t k = 0; k < slots.size(); ++k)
+    restore_slot(find_slot(runtime.plan().network(), checkpoint, where, slots[k]), runtime.update().slots()[k],
+                 runtime);
 }
 
 }  // namespace
@@ -197,6 +214,12 @@ io::Checkpoint gather_checkpoint(const RankRuntime& runtime) {
   return checkpoint;
 }
 
+void check_restorable(const io::Checkpoint& checkpoint, const std::string& where, const ResumeNeeds& needs) {
+  check_model(needs.network, checkpoint.model, where);
+  for (const std::string& slot : needs.slots) find_slot(needs.network, checkpoint, where, slot);
+  if (needs.has_ema && !checkpoint.ema.empty()) check_ema(needs.network, checkpoint, where);
+}
+
 void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, RankRuntime& runtime) {
   restore_weights(checkpoint.model, where, runtime);
   runtime.set_batch_counters(checkpoint.counters);
@@ -204,16 +227,12 @@ void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& whe
   runtime.set_num_updates(checkpoint.state.updates);
   runtime.set_num_steps(checkpoint.state.step);
   if (!runtime.has_ema() || checkpoint.ema.empty()) return;
-  const WeightMatch match = match_weights(runtime.plan().network(), checkpoint.ema);
-  if (!match.is_exact()) refuse("{}: its moving average does not match this model: {}", where, match.differences());
+  check_ema(runtime.plan().network(), checkpoint, where);
   restore_slot(by_name(checkpoint.ema), runtime.update().ema(), runtime);
 }
 
 void restore_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where, RankRuntime& runtime) {
-  const WeightMatch match = match_weights(runtime.plan().network(), tensors);
-  if (!match.is_exact())
-    refuse("{} does not match this model: {}. Is this another model.name, or data with other classes or channels?",
-           where, match.differences());
+  check_model(runtime.plan().network(), tensors, where);
   const TensorsByName found = by_name(tensors);
   write_parameters(runtime, [&](const ParameterSpec& spec) { return found.at(spec.name)->values; });
 }

@@ -23,6 +23,18 @@ struct WeightMatch {
   std::string differences() const;
 };
 
+/// Which tensors of a file are a network's.
+WeightMatch match_weights(const Network& network, const std::vector<io::NamedTensor>& tensors);
+
+/// What a checkpoint must hold for a training to resume from it.
+struct ResumeNeeds {
+  const Network& network;
+  std::vector<std::string> slots;  ///< of the optimizer
+  bool has_ema = false;
+};
+/// Throws RequestError, as restore_checkpoint() does, where `checkpoint` does not. One rank.
+void check_restorable(const io::Checkpoint& checkpoint, const std::string& where, const ResumeNeeds& needs);
+
 /// All ranks send their parameters and shards; rank 0 returns the model and optimizer parts, the others nothing in
 /// them.
 io::Checkpoint gather_checkpoint(const RankRuntime& runtime);

@@ -18,6 +18,8 @@ ExitStatus compare(const Request& request, mpi::Session& session);
 ExitStatus sweep(const Request& request, mpi::Session& session);
 ExitStatus plan(const Request& request, mpi::Session& session);
 ExitStatus info(const Request& request, mpi::Session& session);
+/// Of a request that is a preflight.
+ExitStatus check_parameters(const Request& request, mpi::Session& session);
 ExitStatus check(const Request& request, mpi::Session& session);
 ExitStatus help(const Request& request, mpi::Session& session);
 ExitStatus version(const Request& request, mpi::Session& session);

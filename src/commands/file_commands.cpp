@@ -47,6 +47,7 @@ ExitStatus info(const Request& request, mpi::Session& session) {
 }
 
 ExitStatus check(const Request& request, mpi::Session& session) {
+  if (request.is_preflight) return check_parameters(request, session);
   return for_each_path(request, session, [](const std::string& path) {
     bool is_whole = true;
     for (const io::Verdict& verdict : io::verify(path)) {

@@ -7,11 +7,13 @@
 #include "convoy/comm/topology.h"
 #include "convoy/inference/inference.h"
 #include "convoy/params/parameters.h"
+#include "convoy/preflight/preflight.h"
 #include "convoy/run/replay.h"
 #include "convoy/run/trainer.h"
 #include "convoy/sweep/sweep.h"
 
 #include "commands/commands.h"
+#include "run/run_backend.h"
 #include "watch/watch.h"
 
 namespace convoy::commands {
@@ -27,17 +29,10 @@ void check_same_device(const mpi::Communicator& world, const Device& device) {
 }
 
 std::unique_ptr<ops::Backend> make_backend(const Parameters& params, const mpi::Communicator& ranks) {
-  const PrecisionKind precision = params.train.precision;
-  auto backend = ops::make_backend({.device = params.run.device,
-                                    .threads = threads_per_rank(params.run.threads, ranks),
-                                    .local_rank = find_topology(ranks).local_rank,
-                                    .tf32 = precision == PrecisionKind::kTf32});
+  auto backend = ops::make_backend(
+      backend_spec(params, threads_per_rank(params.run.threads, ranks), find_topology(ranks).local_rank));
   check_same_device(ranks, backend->device());
-  if (backend->device().is_host() && precision != PrecisionKind::kF32 && precision != PrecisionKind::kBf16)
-    refuse(
-        "train.precision = {} needs a GPU; the CPU has f32 and bf16. Use train.precision = f32 or bf16, or run.device "
-        "= cuda.",
-        name_of(precision));
+  check_precision(params.train.precision, backend->device());
   return backend;
 }
 
@@ -70,10 +65,16 @@ ExitStatus on_grid(const Request& asked, mpi::Session& session, Work&& work) {
 }  // namespace
 
 ExitStatus train(const Request& request, mpi::Session& session) {
+  if (request.is_preflight) return check_parameters(request, session);
   // Before anything is opened, as that may take long: the first step then ends the run.
   catch_stop_signals(/*says_so=*/session.world().rank() == 0);
   Watch watch(request.params.run, session.world());
   return convoy::train(request.params, watch.world(), *make_backend(request.params, watch.world()), watch.board());
+}
+
+ExitStatus check_parameters(const Request& request, mpi::Session& session) {
+  Watch watch(request.params.run, session.world());
+  return preflight::run(request, watch.world(), watch.board());
 }
 
 ExitStatus plan(const Request& request, mpi::Session& session) {

@@ -18,6 +18,7 @@
 #include "convoy/io/safetensors.h"
 #include "convoy/io/shard_files.h"
 
+#include "io/hdf5.h"
 #include "io/shard.h"
 
 namespace convoy::io {
@@ -326,6 +327,12 @@ std::optional<std::string> verify_file(const std::string& path) {
   } catch (const Error& error) {
     return error.what();
   }
+}
+
+std::string hdf5_version() {
+  unsigned major = 0, minor = 0, patch = 0;
+  CONVOY_CHECK_HDF5(H5get_libversion(&major, &minor, &patch));
+  return fmt::format("HDF5 {}.{}.{}", major, minor, patch);
 }
 
 }  // namespace convoy::io

@@ -25,7 +25,7 @@ constexpr const char* kWhere = "command line";
 struct Tokens {
   std::vector<std::string> positional;  ///< the command first
   std::vector<Given> given;             ///< in order
-  bool help = false, version = false, markdown = false;
+  bool help = false, version = false, markdown = false, dry_run = false;
 };
 
 [[noreturn]] void refuse_unknown_key(const std::string& name, const std::string& value) {
@@ -43,8 +43,10 @@ struct Tokens {
 // a mistake, not batch.global. No short options but -h: -1 is a number.
 Tokens sort_tokens(const std::vector<std::string>& arguments) {
   Tokens tokens;
-  const std::map<std::string, bool*> flags = {
-      {"help", &tokens.help}, {"version", &tokens.version}, {"markdown", &tokens.markdown}};
+  const std::map<std::string, bool*> flags = {{"help", &tokens.help},
+                                              {"version", &tokens.version},
+                                              {"markdown", &tokens.markdown},
+                                              {"dry-run", &tokens.dry_run}};
   bool keys_end = false;
   for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
     if (*argument == "-h") {
@@ -107,10 +109,11 @@ std::vector<std::string> help_topics(const Tokens& tokens) {
   if (find_key(name.substr(0, name.find('=')))) {
     refuse("{}: {}: a key must begin with two dashes. Nearest: --{}.", kWhere, shown(argument), shown(name));
   }
-  const char* takes = command.takes == Takes::kParameterFiles ? "parameter files (*.cfg, *.ini)"
-                      : command.takes == Takes::kPaths        ? "paths"
-                      : command.takes == Takes::kTopics       ? "names of keys, sections and commands"
-                                                              : "nothing";
+  const char* takes = command.takes == Takes::kParameterFiles          ? "parameter files (*.cfg, *.ini)"
+                      : command.takes == Takes::kPaths                 ? "paths"
+                      : command.takes == Takes::kPathsOrParameterFiles ? "paths or parameter files (*.cfg, *.ini)"
+                      : command.takes == Takes::kTopics                ? "names of keys, sections and commands"
+                                                                       : "nothing";
   refuse("{}: {}: convoy {} takes {}, and keys as --section.key=value. All of it: convoy {} --help.", kWhere,
          shown(argument), command.name, takes, command.name);
 }
@@ -118,7 +121,8 @@ std::vector<std::string> help_topics(const Tokens& tokens) {
 void check_arguments(const Command& command, const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     const bool is_option = argument.size() > 1 && argument.front() == '-';
-    const bool wanted = command.takes == Takes::kPaths || command.takes == Takes::kTopics ||
+    const bool wanted = command.takes == Takes::kPaths || command.takes == Takes::kPathsOrParameterFiles ||
+                        command.takes == Takes::kTopics ||
                         (command.takes == Takes::kParameterFiles && is_parameter_file(argument));
     if (is_option || !wanted) refuse_argument(command, argument);
   }
@@ -130,12 +134,33 @@ void check_markdown(const Tokens& tokens) {
   if (!is_help) refuse("{}: --markdown stands alone after help: convoy help --markdown.", kWhere);
 }
 
-void check_keys(const Tokens& tokens) {
-  for (const Given& given : tokens.given) {
-    const Key* const key = find_key(given.key);
-    if (!key) refuse_unknown_key(given.key, given.value);
-    if (given.value.empty() && !key->value.may_be_empty) refuse_missing_value(*key);
-  }
+void check_key(const Given& given) {
+  const Key* const key = find_key(given.key);
+  if (!key) refuse_unknown_key(given.key, given.value);
+  if (given.value.empty() && !key->value.may_be_empty) refuse_missing_value(*key);
+}
+
+/// Whether it is asked if a training would run: `convoy check` of parameters rather than of files, and
+/// `convoy train --dry-run`.
+bool is_preflight(const Command& command, const Tokens& tokens) {
+  if (tokens.dry_run && command.name != "train")
+    refuse("{}: --dry-run is for convoy train. Nearest: convoy train FILE.cfg --dry-run.", kWhere);
+  if (command.takes != Takes::kPathsOrParameterFiles) return tokens.dry_run;
+  const auto num_files = std::count_if(tokens.positional.begin() + 1, tokens.positional.end(), is_parameter_file);
+  const auto num_paths = std::ssize(tokens.positional) - 1;
+  if (num_files > 0 && num_files < num_paths)
+    refuse("{}: convoy {} takes either parameter files, or data sets and checkpoints. Check them one after the other.",
+           kWhere, command.name);
+  return num_files > 0 || (num_paths == 0 && !tokens.given.empty());
+}
+
+/// What no key can tell by itself.
+void check_together(ParameterBuilder& builder, const Request& request, const Command& command) {
+  check_paths(builder);
+  check_reachable(builder, command);
+  if (!builder.problems.empty()) return;  // of keys, which would be complained of once more
+  check_consistency(builder);
+  if (command.takes != Takes::kPathsOrParameterFiles || request.is_preflight) check_needs(builder, command);
 }
 
 }  // namespace
@@ -147,32 +172,35 @@ Request parse_command_line(int argc, const char* const* argv) {
   if (tokens.help || tokens.markdown)
     return {.command = "help", .arguments = help_topics(tokens), .as_markdown = tokens.markdown};
   if (tokens.version) return {.command = "version"};
-  check_keys(tokens);
 
   // 2. What to do, with what
+  const bool may_collect = tokens.dry_run || (!tokens.positional.empty() && tokens.positional.front() == "check");
+  if (!may_collect) std::for_each(tokens.given.begin(), tokens.given.end(), check_key);
   const Command& command = command_of(tokens);
   const std::vector<std::string> arguments(tokens.positional.begin() + 1, tokens.positional.end());
   check_arguments(command, arguments);
-  Request request{.command = command.name};
+  Request request{.command = command.name, .is_preflight = is_preflight(command, tokens)};
 
   // 3. Files in order, then the keys of the command line
   ParameterBuilder builder;
-  if (command.takes == Takes::kParameterFiles) {
-    for (const std::string& path : arguments) assign_file(builder, path);
+  builder.collects = request.is_preflight;
+  if (command.takes == Takes::kParameterFiles || request.is_preflight) {
+    for (const std::string& path : arguments) builder.attempt([&] { assign_file(builder, path); });
   } else {
     request.arguments = arguments;
   }
   for (const Given& given : tokens.given) {
-    assign(builder, given);
-    request.command_line_keys.insert(given.key);
+    builder.attempt([&] {
+      check_key(given);
+      assign(builder, given);
+      request.command_line_keys.insert(given.key);
+    });
   }
 
   // 4. What no key can tell by itself
-  check_paths(builder);
-  check_reachable(builder, command);
-  check_consistency(builder);
-  check_needs(builder, command);
+  check_together(builder, request, command);
   request.params = std::move(builder.values);
+  request.problems = std::move(builder.problems);
   return request;
 }
 

@@ -7,6 +7,13 @@ namespace convoy::params {
 
 namespace {
 
+/// These keys, and those of a training.
+std::vector<std::string> with_training(std::vector<std::string> reads) {
+  reads.insert(reads.end(), {"model", "data", "batch", "grid", "schedule", "memory", "optimizer", "lr", "train",
+                             "augment", "checkpoint", "evaluate.weights", "evaluate.mirror", "init", "run"});
+  return reads;
+}
+
 /// These keys, and those of every command that applies a trained network.
 std::vector<std::string> with_inference(std::vector<std::string> reads) {
   reads.insert(reads.end(), {"model",
@@ -38,13 +45,14 @@ std::vector<std::string> with_inference(std::vector<std::string> reads) {
 }  // namespace
 
 const std::vector<Command>& commands() {
+  const std::vector<std::vector<std::string>> needed_by_training = {{"data.train"}, {"data.test", "data.val"}};
   static const std::vector<Command> kCommands = {
       {.name = "train",
        .takes = Takes::kParameterFiles,
-       .needs = {{"data.train"}, {"data.test", "data.val"}},
-       .reads = {"model", "data", "batch", "grid", "schedule", "memory", "optimizer", "lr", "train", "augment",
-                 "checkpoint", "evaluate.weights", "evaluate.mirror", "init", "run"},
-       .sentence = "trains a network, or resumes where a run stopped"},
+       .needs = needed_by_training,
+       .reads = with_training({}),
+       .sentence = "trains a network, or resumes where a run stopped; with --dry-run it only checks what it is asked "
+                   "for, and says what it would do"},
       {.name = "evaluate",
        .takes = Takes::kParameterFiles,
        .needs = {{"data.test", "data.val"}},
@@ -94,7 +102,12 @@ const std::vector<Command>& commands() {
        .takes = Takes::kPaths,
        .sentence = "compares two runs or two checkpoints to the first step, and the first tensor, that differ"},
       {.name = "info", .takes = Takes::kPaths, .sentence = "prints what checkpoints and data sets hold"},
-      {.name = "check", .takes = Takes::kPaths, .sentence = "verifies checkpoints and data sets, byte by byte"},
+      {.name = "check",
+       .takes = Takes::kPathsOrParameterFiles,
+       .needs = needed_by_training,
+       .reads = with_training({"check", "plan.latency_us", "plan.bandwidth_gb_s"}),
+       .sentence = "verifies checkpoints and data sets, byte by byte; of a parameter file, whether convoy train would "
+                   "run with it on these ranks: data, weights, memory, messages, machines, disk and time"},
       {.name = "help",
        .takes = Takes::kTopics,
        .sentence = "prints this page, like --help, or the help of what is named: convoy help train (a command and the "

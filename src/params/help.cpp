@@ -74,8 +74,10 @@ std::string format_commands(int columns) {
 std::string format_command(const Command& command, int columns) {
   const char* takes = command.takes == Takes::kParameterFiles ? " [FILE.cfg ...] [--section.key=value ...]"
                       : command.takes == Takes::kPaths        ? " PATH ..."
-                      : command.takes == Takes::kTopics       ? " [COMMAND | SECTION | KEY ...]"
-                                                              : "";
+                      : command.takes == Takes::kPathsOrParameterFiles
+                          ? " PATH ..., or FILE.cfg ... [--section.key=value ...]"
+                      : command.takes == Takes::kTopics ? " [COMMAND | SECTION | KEY ...]"
+                                                        : "";
   return paragraph(fmt::format("convoy {}{}", command.name, takes), {.first = 0, .others = 4}, columns) +
          paragraph(command.sentence, {.first = 4, .others = 4}, columns) + "\n";
 }

@@ -344,6 +344,11 @@ std::vector<Key> make_keys() {
       {"run.tensorboard", flag(&RunParams::tensorboard), "",
        "writes event files to run.directory: tensorboard --logdir shows them while the run trains"},
 
+      // --- The other commands, before and after a training --------------------------------------------------------
+      {"check.hash", flag(&CheckParams::hash), "",
+       "convoy check FILE.cfg: true: also compares every byte of the data sets with their hashes, each shard on one "
+       "rank; false: only the heads of the shards"},
+
       {"plan.ranks", integers(&PlanParams::ranks, {.min = 1, .max = 1'000'000}), "ranks",
        "numbers of ranks: compares all layouts on each, and plans for the first; empty: plans for the ranks that it is "
        "started with, or, started alone, for one replica"},

@@ -143,6 +143,20 @@ std::string ParameterBuilder::source_of(const std::string& key) const {
   return found == where.end() ? "default" : found->second;
 }
 
+bool ParameterBuilder::attempt(const std::function<void()>& work) {
+  if (!collects) {
+    work();
+    return true;
+  }
+  try {
+    work();
+    return true;
+  } catch (const RequestError& error) {
+    problems.emplace_back(error.what());
+    return false;
+  }
+}
+
 void assign(ParameterBuilder& builder, const Given& given) {
   const Key* const key = find_key(given.key);
   if (!key) {
@@ -162,20 +176,24 @@ void assign_text(ParameterBuilder& builder, const std::string& text, const std::
   std::istringstream lines(text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text);
   std::map<std::string, std::string> seen;  // key, where
   std::string section, line;
+  bool is_known_section = true;
   for (int number = 1; std::getline(lines, line); ++number) {
     const std::string here = fmt::format("{}:{}", where, number);
     const std::string content = trimmed(line);
     if (content.empty() || comment_begin(content) == 0) continue;
     if (content.front() == '[') {
-      section = read_section(without_comment(content), here);
+      is_known_section = builder.attempt([&] { section = read_section(without_comment(content), here); });
       continue;
     }
-    const Given given = read_assignment(content, section, here);
-    if (const auto [before, is_new] = seen.emplace(given.key, here); !is_new) {
-      refuse("{}: {} = {}: the key is given twice, first at {}. Keep one.", here, given.key, shown(given.value),
-             before->second);
-    }
-    assign(builder, given);
+    if (!is_known_section) continue;  // its keys are not at fault
+    builder.attempt([&] {
+      const Given given = read_assignment(content, section, here);
+      if (const auto [before, is_new] = seen.emplace(given.key, here); !is_new) {
+        refuse("{}: {} = {}: the key is given twice, first at {}. Keep one.", here, given.key, shown(given.value),
+               before->second);
+      }
+      assign(builder, given);
+    });
   }
 }
 

@@ -215,46 +215,46 @@ std::optional<std::string> find_defect(const std::string& path) {
   return std::nullopt;
 }
 
-void check_paths(const ParameterBuilder& builder) {
+void check_paths(ParameterBuilder& builder) {
   for (const Key& key : keys()) {
     const std::string value = key.value.write(builder.values);
     if (!key.value.is_path || !value.starts_with('~')) continue;
-    refuse(
-        "{}: {} = {} begins with '~', which the shell did not replace. Allowed: {}. "
-        "On the command line write $HOME/... for it, in a parameter file the whole path.",
-        builder.source_of(key.name), key.name, shown(value), key.value.allowed);
+    builder.attempt([&] {
+      refuse(
+          "{}: {} = {} begins with '~', which the shell did not replace. Allowed: {}. "
+          "On the command line write $HOME/... for it, in a parameter file the whole path.",
+          builder.source_of(key.name), key.name, shown(value), key.value.allowed);
+    });
   }
 }
 
-void check_reachable(const ParameterBuilder& builder, const Command& command) {
+void check_reachable(ParameterBuilder& builder, const Command& command) {
   for (const Key& key : keys()) {
     const std::string value = key.value.write(builder.values);
     if (!key.value.is_path || value.empty() || !command.is_reading(key)) continue;
-    if (const auto defect = find_defect(value + key.value.written))
-      refuse("{}: {} = {}: {}. Choose another path.", builder.source_of(key.name), key.name, shown(value), *defect);
+    builder.attempt([&] {
+      if (const auto defect = find_defect(value + key.value.written))
+        refuse("{}: {} = {}: {}. Choose another path.", builder.source_of(key.name), key.name, shown(value), *defect);
+    });
   }
 }
 
-void check_consistency(const ParameterBuilder& builder) {
-  check_batch(builder);
-  check_optimizer(builder);
-  check_learning_rate(builder);
-  check_data(builder);
-  check_rollback(builder);
-  check_augment(builder);
-  check_import(builder);
-  check_predict(builder);
-  check_sweep(builder);
+void check_consistency(ParameterBuilder& builder) {
+  for (const auto check : {check_batch, check_optimizer, check_learning_rate, check_data, check_rollback, check_augment,
+                           check_import, check_predict, check_sweep})
+    builder.attempt([&] { check(builder); });
 }
 
-void check_needs(const ParameterBuilder& builder, const Command& command) {
+void check_needs(ParameterBuilder& builder, const Command& command) {
   if (command.name == "plan") check_picture(builder);
   const auto is_given = [&](const std::string& name) { return !find_key(name)->value.write(builder.values).empty(); };
   for (const std::vector<std::string>& names : command.needs) {
     if (std::any_of(names.begin(), names.end(), is_given)) continue;
     const Key& key = *find_key(names.front());
-    refuse("convoy {} needs {}: {}. Give it in a parameter file, under [{}], or as --{}=PATH.{}", command.name,
-           fmt::join(names, " or "), key.sentence, key.section(), key.name, remedy(key.name));
+    builder.attempt([&] {
+      refuse("convoy {} needs {}: {}. Give it in a parameter file, under [{}], or as --{}=PATH.{}", command.name,
+             fmt::join(names, " or "), key.sentence, key.section(), key.name, remedy(key.name));
+    });
   }
 }
 
@@ -263,7 +263,8 @@ void check_needs(const ParameterBuilder& builder, const Command& command) {
 namespace convoy {
 
 void check_consistency(const Parameters& params) {
-  params::check_consistency({.values = params, .where = {}});
+  params::ParameterBuilder builder{.values = params, .where = {}};
+  params::check_consistency(builder);
 }
 
 std::string describe_unread_keys(const Request& request) {
@@ -271,7 +272,9 @@ std::string describe_unread_keys(const Request& request) {
   const Command& command = *find_command(request.command);
   const auto is_read = [&](const std::string& name) {
     const Key& key = *find_key(name);
-    return command.is_reading(key) || (command.name == "plan" && find_command("train")->is_reading(key));
+    if (command.takes == Takes::kPathsOrParameterFiles && !request.is_preflight) return false;
+    return command.is_reading(key) || (command.name == "plan" && find_command("train")->is_reading(key)) ||
+           (request.is_preflight && find_command("check")->is_reading(key));
   };
   std::vector<std::string> unread;
   for (const std::string& name : request.command_line_keys)

@@ -13,19 +13,21 @@ namespace convoy::params {
 /// or there is only no such file.
 std::optional<std::string> find_defect(const std::string& path);
 
+// Each of these goes through attempt() of the builder, check by check.
+
 /// Throws RequestError for a path that begins with '~': "--data.train=~/x" comes here as it stands, since a shell
 /// expands '~' only where a word begins, and would be a folder of that name. Not asked of what a checkpoint holds.
-void check_paths(const ParameterBuilder& builder);
+void check_paths(ParameterBuilder& builder);
 
 /// Throws RequestError for a path that the command reads or writes at and no file system can follow: a name too long,
 /// links that lead in a circle.
-void check_reachable(const ParameterBuilder& builder, const Command& command);
+void check_reachable(ParameterBuilder& builder, const Command& command);
 
 /// Throws RequestError naming the keys, their values, where they were given, and what would be right.
-void check_consistency(const ParameterBuilder& builder);
+void check_consistency(ParameterBuilder& builder);
 
 /// Throws RequestError where a key that the command needs is empty, or is not what the command can take: other
 /// commands, and checkpoints that keep the value, do not mind.
-void check_needs(const ParameterBuilder& builder, const Command& command);
+void check_needs(ParameterBuilder& builder, const Command& command);
 
 }  // namespace convoy::params

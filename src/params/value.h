@@ -39,8 +39,8 @@ inline constexpr auto kSection = std::get<Section Parameters::*>(
     std::tuple(&Parameters::model, &Parameters::transformer, &Parameters::data, &Parameters::batch, &Parameters::grid,
                &Parameters::schedule, &Parameters::memory, &Parameters::optimizer, &Parameters::lr, &Parameters::train,
                &Parameters::augment, &Parameters::checkpoint, &Parameters::evaluate, &Parameters::predict,
-               &Parameters::init, &Parameters::run, &Parameters::plan, &Parameters::replay, &Parameters::watch,
-               &Parameters::sweep, &Parameters::import, &Parameters::exporting));
+               &Parameters::init, &Parameters::run, &Parameters::check, &Parameters::plan, &Parameters::replay,
+               &Parameters::watch, &Parameters::sweep, &Parameters::import, &Parameters::exporting));
 
 /// A field of a section, as in &BatchParams::global.
 template <typename T>

@@ -84,7 +84,8 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return std::filesystem::equivalent(a, b, absent);
 }
 
-// Rank 0: where checkpoint.resume says that this run goes on; empty for nowhere.
+}  // namespace
+
 FoundFile find_start(const Parameters& params) {
   const std::string& resume = params.checkpoint.resume;
   FoundFile newest = find_newest(checkpoint_directory(params));
@@ -107,9 +108,11 @@ FoundFile find_start(const Parameters& params) {
       resume, newest.path);
 }
 
+namespace {
+
 // What a run cannot change on its way: it would be another run from there on.
-void check_continues(const Parameters& params, const io::DatasetInfo& data, const io::Checkpoint& checkpoint,
-                     const Resumed& resumed) {
+void check_same_run(const Parameters& params, const io::DatasetInfo& data, const io::Checkpoint& checkpoint,
+                    const Resumed& resumed) {
   const io::TrainingState& state = resumed.state;
   const auto check = [&](const char* key, std::int64_t now, std::int64_t then, const char* why) {
     if (now != then)
@@ -194,9 +197,18 @@ std::string describe_jump(const Parameters& before, const Parameters& now, const
   return from == to ? "" : fmt::format("; learning rate of step {}: {:.6g} -> {:.6g}", state.step + 1, from, to);
 }
 
+}  // namespace
+
+void check_continues(const Parameters& params, const RunData& data, const io::Checkpoint& checkpoint,
+                     const Resumed& resumed) {
+  check_values(checkpoint.model, resumed.path);
+  check_same_run(params, data.train.info(), checkpoint, resumed);
+  check_training_data(params, data, resumed);
+}
+
 // What the person may change on the way, but should know of: lines of the effective parameter file that differ.
-void warn_of_changes(const Parameters& now, const io::DatasetInfo& data, const io::Checkpoint& checkpoint,
-                     const std::string& where) {
+std::string describe_changes(const Parameters& now, const io::DatasetInfo& data, const io::Checkpoint& checkpoint,
+                             const std::string& where) {
   const Parameters before = parse_parameters(checkpoint.parameters, where);
   std::string text;
   for (const KeyChange& change : changed_keys(before, now)) {
@@ -205,9 +217,11 @@ void warn_of_changes(const Parameters& now, const io::DatasetInfo& data, const i
     if (change.changes_result || stretches)
       text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", change.key, change.before, change.after);
   }
-  if (text.empty()) return;
-  log_warning(fmt::format("changed since {}: {}{}", where, text, describe_jump(before, now, data, checkpoint.state)));
+  if (text.empty()) return "";
+  return fmt::format("changed since {}: {}{}", where, text, describe_jump(before, now, data, checkpoint.state));
 }
+
+namespace {
 
 // Either may be 0: not known.
 void warn_of_threads(std::int64_t then, std::int64_t now, const std::string& where) {
@@ -257,12 +271,11 @@ std::optional<Resumed> start_from(FoundFile found, const Parameters& params, con
     const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
     found.bytes = std::vector<std::byte>();  // as many as the tensors: not beside the arenas that these are copied to
     Resumed resumed{.path = found.path, .state = checkpoint.state};
-    check_values(checkpoint.model, found.path);
-    check_continues(params, data.train.info(), checkpoint, resumed);
-    check_training_data(params, data, resumed);
+    check_continues(params, data, checkpoint, resumed);
     const std::int64_t threads = threads_that_compute(params, runtime);
     mpi::on_root(world, [&] {
-      warn_of_changes(params, data.train.info(), checkpoint, found.path);
+      const std::string changes = describe_changes(params, data.train.info(), checkpoint, found.path);
+      if (!changes.empty()) log_warning(changes);
       warn_of_threads(resumed.state.threads, threads, found.path);
       warn_of_other_data(params, data, resumed);
     });

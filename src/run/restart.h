@@ -52,6 +52,19 @@ struct FoundFile {
 /// rank.
 FoundFile find_weights(const Request& request);
 
+/// The file, read and verified, that a training of these parameters would resume from; none where it would begin.
+/// Throws RequestError where checkpoint.resume cannot be followed, Error where all checkpoints are damaged. One rank.
+FoundFile find_start(const Parameters& params);
+
+/// Throws RequestError where a training with these parameters and data cannot continue from the checkpoint.
+void check_continues(const Parameters& params, const RunData& data, const io::Checkpoint& checkpoint,
+                     const Resumed& resumed);
+
+/// "changed since FILE: optimizer.lr 0.1 -> 0.2; learning rate of step 11: 0.1 -> 0.2", of what changes the result;
+/// empty where nothing does.
+std::string describe_changes(const Parameters& now, const io::DatasetInfo& data, const io::Checkpoint& checkpoint,
+                             const std::string& where);
+
 struct TrainedModel {
   std::string path;
   bool of_ema = false;  ///< the moving average of its weights

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "convoy/base/error.h"
 
@@ -39,9 +40,15 @@ void check_split(const RunData& data, const std::optional<io::Dataset>& split, c
 }  // namespace
 
 RunData::RunData(const Parameters& params)
-    : train(params.data.train, "data.train", params.data.verify),
-      val(open_if_given(params.data.val, "data.val", params.data.verify)),
-      test(open_if_given(params.data.test, "data.test", params.data.verify)),
+    : RunData(params, io::Dataset(params.data.train, "data.train", params.data.verify),
+              open_if_given(params.data.val, "data.val", params.data.verify),
+              open_if_given(params.data.test, "data.test", params.data.verify)) {}
+
+RunData::RunData(const Parameters& params, io::Dataset opened_train, std::optional<io::Dataset> opened_val,
+                 std::optional<io::Dataset> opened_test)
+    : train(std::move(opened_train)),
+      val(std::move(opened_val)),
+      test(std::move(opened_test)),
       metadata(model_metadata(params, train.info())) {
   check_split(*this, val, "data.val");
   check_split(*this, test, "data.test");

@@ -14,6 +14,9 @@ namespace convoy {
 /// network can be trained on and measured with.
 struct RunData {
   explicit RunData(const Parameters& params);
+  /// Of splits that are open.
+  RunData(const Parameters& params, io::Dataset opened_train, std::optional<io::Dataset> opened_val,
+          std::optional<io::Dataset> opened_test);
 
   /// What is measured epoch by epoch, and so what "best" means: val where it is given, else test.
   const io::Dataset& measured() const { return val ? *val : *test; }

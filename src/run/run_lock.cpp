@@ -70,4 +70,16 @@ RunLock::~RunLock() {
   if (file_ >= 0) close(file_);
 }
 
+std::optional<std::string> find_lock_holder(const std::string& directory) {
+  const int file = open((directory + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  std::optional<std::string> holder;
+  if (fcntl(file, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK) holder = holder_of(file);
+  close(file);
+  return holder;
+}
+
 }  // namespace convoy

@@ -1,6 +1,7 @@
 /// One run per directory: two jobs in one would mix their logs and checkpoints.
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace convoy {
@@ -19,5 +20,8 @@ class RunLock {
  private:
   int file_ = -1;
 };
+
+/// Who holds the lock of a directory, as RunLock names it; nothing where it is free, or there is none. Changes nothing.
+std::optional<std::string> find_lock_holder(const std::string& directory);
 
 }  // namespace convoy

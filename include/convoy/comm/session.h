@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "convoy/base/error.h"
 #include "convoy/comm/communicator.h"
@@ -21,6 +22,9 @@ class Session {
  private:
   Communicator world_;
 };
+
+/// "Open MPI v4.1.4": the library that runs, which need not be the one that Convoy was built with.
+std::string library_version();
 
 /// Runs `body` inside a session and returns the process's exit status. The only catch of the program:
 /// a RequestError is printed once, by rank 0 (all ranks throw the same), and ends every rank with status 2;

@@ -34,6 +34,9 @@ struct NodeLoad {
   bool operator==(const NodeLoad&) const = default;
 };
 
+/// Of this rank's own node, which may be another than the fullest. All ranks of world.
+NodeLoad find_own_node_load(const mpi::Communicator& world, std::int64_t threads_per_rank);
+
 /// Of the fullest node, by the processors that fair_threads() counts. All ranks of world, and the same on all of them.
 NodeLoad find_node_load(const mpi::Communicator& world, std::int64_t threads_per_rank);
 

@@ -95,4 +95,7 @@ std::unique_ptr<Transport> make_staged_transport(Device& device);
 /// All ranks of the grid's world.
 std::unique_ptr<Transport> make_transport(const ProcessGrid& grid, Device& device);
 
+/// "NCCL 2.18.3": the library that runs; empty where Convoy was built without it.
+std::string nccl_version();
+
 }  // namespace convoy

@@ -57,6 +57,10 @@ class Device {
   virtual std::string description() const = 0;
   /// Whether its memory is the host's: MPI and the host may read and write it, once work on it is done.
   virtual bool is_host() const = 0;
+  /// Bytes of its own memory; 0 where that is the host's.
+  virtual std::int64_t memory_bytes() const { return 0; }
+  /// The same for two ranks where they share it, on whatever host: "GPU-5e1fd8a0-..."; empty where it is the host's.
+  virtual std::string hardware_id() const { return {}; }
 
   // For Buffer and HostBuffer.
   virtual void* allocate(std::int64_t size_bytes) = 0;

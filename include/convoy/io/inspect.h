@@ -28,4 +28,7 @@ std::string describe_file(const std::string& path);
 /// safetensors files carry no hash: their structure is verified, not their values.
 std::optional<std::string> verify_file(const std::string& path);
 
+/// "HDF5 1.10.8": the library that runs.
+std::string hdf5_version();
+
 }  // namespace convoy::io

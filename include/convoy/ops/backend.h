@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "convoy/device/device.h"
 #include "convoy/ops/elementwise.h"
@@ -46,5 +47,8 @@ struct BackendSpec {
 /// only code that knows which devices were built in. Throws RequestError where the device is not available, or where
 /// this processor lacks instructions that the build was made for.
 std::unique_ptr<Backend> make_backend(const BackendSpec& spec);
+
+/// "oneDNN 2.6.3": the library that runs. Those of a GPU are in its device's description.
+std::string onednn_version();
 
 }  // namespace convoy::ops

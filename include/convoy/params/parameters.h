@@ -379,6 +379,11 @@ struct RunParams {
   bool operator==(const RunParams&) const = default;
 };
 
+struct CheckParams {
+  bool hash = false;  ///< every byte of the data too, not only the heads of the shards
+  bool operator==(const CheckParams&) const = default;
+};
+
 /// Steps [first, last] of a run, counted from 1; 0 to 0: not said.
 struct StepRange {
   std::int64_t first = 0, last = 0;
@@ -469,6 +474,7 @@ struct Parameters {
   PredictParams predict;
   InitParams init;
   RunParams run;
+  CheckParams check;
   PlanParams plan;
   ReplayParams replay;
   WatchParams watch;

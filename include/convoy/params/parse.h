@@ -14,7 +14,9 @@ struct Request {
   std::string command;                      ///< train, evaluate, ...; "help" for --help, "version" for --version
   std::vector<std::string> arguments = {};  ///< paths given to info and check, topics given to help
   bool as_markdown = false;                 ///< of help
+  bool is_preflight = false;                ///< check of a parameter file, and train --dry-run: nothing is trained
   Parameters params = {};
+  std::vector<std::string> problems = {};  ///< of a preflight: what is wrong with the parameters; else it is thrown
   std::set<std::string> command_line_keys = {};  ///< keys that the command line gives: they are meant for this run only
 
   bool given_on_command_line(const std::string& key) const { return command_line_keys.contains(key); }
@@ -25,6 +27,7 @@ struct Request {
 /// win. The key `optimizer.lr` lives in section [optimizer], `lr.schedule` in [lr], and so on.
 ///
 /// Throws RequestError naming the key (and the file and line), the value given, what is allowed, the nearest right key.
+/// `convoy check FILE.cfg` and `convoy train --dry-run` collect what is wrong with the parameters instead.
 /// Checked too: what one key asks of another (batch.micro divides batch.global, ...), and what the command needs.
 /// Not checked, as it takes the world or the data: stages against ranks and cells, model.name, whether the data exist.
 Request parse_command_line(int argc, const char* const* argv);

@@ -1,11 +1,16 @@
 /// MPI_Init to MPI_Finalize.
 #include "convoy/comm/session.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdlib>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "convoy/base/log.h"
+
+#include "comm/mpi/check.h"
 
 namespace convoy::mpi {
 
@@ -45,6 +50,15 @@ Session::Session(int* argc, char*** argv) : world_(start(argc, argv)) {}
 Session::~Session() {
   const int code = MPI_Finalize();
   if (code != MPI_SUCCESS) log_warning(fmt::format("MPI_Finalize returned {}", code));
+}
+
+// Of "Open MPI v4.1.4, package: Debian OpenMPI, ident: ..." the first part; MPICH has a line for each.
+std::string library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  CONVOY_CHECK_MPI(MPI_Get_library_version(text.data(), &length));
+  const std::string_view whole(text.data(), static_cast<std::size_t>(length));
+  return std::string(whole.substr(0, whole.find_first_of(",\n")));
 }
 
 }  // namespace convoy::mpi

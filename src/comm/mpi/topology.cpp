@@ -42,6 +42,17 @@ std::int64_t count_sharers(const mpi::Communicator& node, const AffinityMask& mi
   return std::count(masks.begin(), masks.end(), mine);
 }
 
+// Of the threads of my node's ranks, those that have a processor at the same time: 1 where each has one. All ranks of
+// the node.
+double share_of_processors(const mpi::Communicator& node, std::int64_t threads_per_rank) {
+  const AffinityMask mask = affinity_mask();
+  const auto share_of = [threads_per_rank](std::int64_t processors, std::int64_t ranks) {
+    return static_cast<double>(processors) / static_cast<double>(threads_per_rank * ranks);
+  };
+  return std::min(
+      {1.0, share_of(count_processors(mask), count_sharers(node, mask)), share_of(quota_processors(), node.size())});
+}
+
 }  // namespace
 
 Topology find_topology(const mpi::Communicator& world) {
@@ -63,15 +74,17 @@ std::string host_summary(const Topology& topology) {
   return fmt::format("{} nodes, {} on each", topology.num_nodes, ranks);
 }
 
+NodeLoad find_own_node_load(const mpi::Communicator& world, std::int64_t threads_per_rank) {
+  const NodeGroup node(world);
+  const double share = share_of_processors(node.ranks(), threads_per_rank);
+  const std::int64_t ranks = node.ranks().size();
+  return {.ranks = ranks, .ranks_at_once = std::max(1.0, share * static_cast<double>(ranks))};
+}
+
 NodeLoad find_node_load(const mpi::Communicator& world, std::int64_t threads_per_rank) {
   constexpr double kUnit = 1e6;  // parts of a node's ranks, as a whole number that ranks can compare
   const NodeGroup node(world);
-  const AffinityMask mask = affinity_mask();
-  const auto share_of = [threads_per_rank](std::int64_t processors, std::int64_t ranks) {
-    return static_cast<double>(processors) / static_cast<double>(threads_per_rank * ranks);
-  };
-  const double mine = std::min({1.0, share_of(count_processors(mask), count_sharers(node.ranks(), mask)),
-                                share_of(quota_processors(), node.ranks().size())});
+  const double mine = share_of_processors(node.ranks(), threads_per_rank);
   const double share = static_cast<double>(-world.max(-std::llround(mine * kUnit))) / kUnit;  // the least of all ranks
   const std::int64_t ranks = world.max(node.ranks().size());
   return {.ranks = ranks, .ranks_at_once = std::max(1.0, share * static_cast<double>(ranks))};

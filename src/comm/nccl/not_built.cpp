@@ -8,3 +8,7 @@ std::unique_ptr<Transport> make_transport(const ProcessGrid& /*grid*/, Device& /
 }
 
 }  // namespace convoy::nccl
+
+std::string convoy::nccl_version() {
+  return {};
+}

@@ -30,6 +30,8 @@ class CudaDevice final : public Device {
 
   std::string description() const override;
   bool is_host() const override { return false; }
+  std::int64_t memory_bytes() const override { return static_cast<std::int64_t>(properties_.totalGlobalMem); }
+  std::string hardware_id() const override;
 
   void* allocate(std::int64_t size_bytes) override;
   void release(void* data, std::int64_t size_bytes) noexcept override;
@@ -47,8 +49,6 @@ class CudaDevice final : public Device {
   /// Where all work goes. Of the lowest priority: kernels that move messages, on streams of others, go first.
   cudaStream_t stream() const { return stream_; }
   const cudaDeviceProp& properties() const { return properties_; }
-  /// The same for two ranks where they share a GPU, on whatever host: "GPU-5e1fd8a0-...".
-  std::string hardware_id() const;
 
  private:
   int index_ = 0;

@@ -3,7 +3,10 @@
 
 #include <cassert>
 
+#include <fmt/format.h>
 #include <omp.h>
+
+#include "convoy/ops/backend.h"
 
 namespace convoy::ops::cpu {
 
@@ -50,3 +53,12 @@ void DnnlCall::run(std::initializer_list<const void*> pointers) {
 }
 
 }  // namespace convoy::ops::cpu
+
+namespace convoy::ops {
+
+std::string onednn_version() {
+  const dnnl_version_t* const version = dnnl_version();
+  return fmt::format("oneDNN {}.{}.{}", version->major, version->minor, version->patch);
+}
+
+}  // namespace convoy::ops

@@ -77,6 +77,10 @@ void set_links_broken(bool broken) {
 
 }  // namespace convoy::test::streams
 
+ncclResult_t ncclGetVersion(int* version) {
+  *version = 21803;
+  return ncclSuccess;
+}
 const char* ncclGetErrorString(ncclResult_t result) {
   return result == ncclSuccess ? "no error" : "remote process exited or there was a network error";
 }

@@ -21,6 +21,7 @@ struct ncclConfig_t {
 #define NCCL_CONFIG_INITIALIZER \
   {}
 
+ncclResult_t ncclGetVersion(int* version);
 const char* ncclGetErrorString(ncclResult_t result);
 const char* ncclGetLastError(ncclComm_t communicator);
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id);

@@ -1,4 +1,9 @@
 /// The command line as people type it, right and wrong.
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "convoy/params/parse.h"
@@ -75,6 +80,54 @@ TEST(CommandLine, GivesPathsToInfoAndCheck) {
   EXPECT_EQ(info.command, "info");
   EXPECT_EQ(info.arguments, (std::vector<std::string>{"a.h5", "runs/b.cfg"}));
   EXPECT_EQ(request({"check", "a.h5"}).arguments, std::vector<std::string>{"a.h5"});
+}
+
+TEST(CommandLine, ChecksParametersWhereAFileOrOnlyKeysAreGiven) {
+  EXPECT_FALSE(request({"check", "a.h5"}).is_preflight);
+  EXPECT_FALSE(request({"check"}).is_preflight);
+  const Request check = request({"check", "--data.train=a", "--data.test=b", "--check.hash=true"});
+  EXPECT_TRUE(check.is_preflight);
+  EXPECT_TRUE(check.problems.empty());
+  EXPECT_TRUE(check.params.check.hash);
+  EXPECT_EQ(request({"check", "missing.cfg", "--data.train=a", "--data.test=b"}).problems,
+            std::vector<std::string>{"missing.cfg: there is no such parameter file."});
+  EXPECT_EQ(
+      complaint({"check", "a.cfg", "a.h5"}),
+      "command line: convoy check takes either parameter files, or data sets and checkpoints. Check them one after "
+      "the other.");
+}
+
+TEST(CommandLine, HasADryRunOfTrainAlone) {
+  const Request dry = request({"train", "--data.train=a", "--data.test=b", "--dry-run"});
+  EXPECT_EQ(dry.command, "train");
+  EXPECT_TRUE(dry.is_preflight);
+  EXPECT_FALSE(request({"train", "--data.train=a", "--data.test=b"}).is_preflight);
+  EXPECT_EQ(complaint({"plan", "--dry-run"}),
+            "command line: --dry-run is for convoy train. Nearest: convoy train FILE.cfg --dry-run.");
+  EXPECT_EQ(complaint({"train", "--dry-run=true"}), "command line: --dry-run takes no value.");
+}
+
+TEST(CommandLine, CollectsAllProblemsOfParametersThatAreChecked) {
+  const std::string path = ::testing::TempDir() + "convoy-collected.cfg";
+  std::ofstream(path) << "[btch]\nglobal = 64\n[train]\nepoch = 3\nseed = x\n[optimizer]\nlr = -1\n";
+  const std::vector<std::string> problems = request({"check", path, "--lr.gama=1"}).problems;
+  ASSERT_EQ(problems.size(), 5u) << fmt::format("{}", fmt::join(problems, "\n"));
+  EXPECT_TRUE(problems[0].starts_with(path + ":1: [btch]: there is no such section.")) << problems[0];
+  EXPECT_TRUE(problems[1].starts_with(path + ":4: train.epoch = 3: there is no such key.")) << problems[1];
+  EXPECT_TRUE(problems[2].starts_with(path + ":5: train.seed = x")) << problems[2];
+  EXPECT_TRUE(problems[3].starts_with(path + ":7: optimizer.lr = -1")) << problems[3];
+  EXPECT_TRUE(problems[4].starts_with("command line: lr.gama = 1: there is no such key.")) << problems[4];
+  EXPECT_EQ(complaint({"train", path}), problems[0]) << "a training is refused for the first of them";
+}
+
+TEST(CommandLine, CollectsWhatKeysContradictTogether) {
+  const std::vector<std::string> problems =
+      request({"check", "--batch.micro=7", "--optimizer.nesterov=true", "--optimizer.momentum=0"}).problems;
+  ASSERT_EQ(problems.size(), 4u) << fmt::format("{}", fmt::join(problems, "\n"));
+  EXPECT_TRUE(problems[0].starts_with("batch.micro = 7 does not divide batch.global = 128.")) << problems[0];
+  EXPECT_TRUE(problems[1].starts_with("optimizer.nesterov = true needs")) << problems[1];
+  EXPECT_TRUE(problems[2].starts_with("convoy check needs data.train:")) << problems[2];
+  EXPECT_TRUE(problems[3].starts_with("convoy check needs data.test or data.val:")) << problems[3];
 }
 
 TEST(CommandLine, RefusesUnknownCommands) {

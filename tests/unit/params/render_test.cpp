@@ -106,6 +106,7 @@ Parameters random_parameters(std::mt19937_64& engine) {
            .bucket_mib = tiny()};
   for (std::uint64_t i = engine() % 3; i > 0; --i) p.plan.ranks.push_back(count()), p.plan.micro.push_back(count());
   p.plan.measure = engine() % 2 == 0;
+  p.check.hash = engine() % 2 == 0;
   p.plan.latency_us = fraction();
   p.plan.bandwidth_gb_s = tiny();
   p.import = {.format = any<ImportFormat>(engine),
@@ -232,7 +233,7 @@ TEST(Help, OnATopicHasItsEntriesAloneAsTheFullPageHasThem) {
   EXPECT_EQ(entries(help_text({"optimizer.lr"})), Names{"optimizer.lr"});
   EXPECT_EQ(entries(help_text({"batch"})), (Names{"batch.global", "batch.micro"}));
   EXPECT_EQ(entries(help_text({"kind"})), (Names{"schedule.kind", "optimizer.kind"}));
-  EXPECT_EQ(entries(help_text({"Grid.Cuts", "check", "batch.micro"})), (Names{"batch.micro", "grid.cuts"}));
+  EXPECT_EQ(entries(help_text({"Grid.Cuts", "info", "batch.micro"})), (Names{"batch.micro", "grid.cuts"}));
   const Names lr = entries(help_text({"lr"}));  // the section, and the key in another
   ASSERT_EQ(lr.size(), 6u);
   EXPECT_EQ(lr[0], "optimizer.lr");

@@ -1,0 +1,149 @@
+/// See data_checks.h.
+#include "preflight/data_checks.h"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/features.h"
+#include "convoy/io/dataset.h"
+#include "convoy/io/inspect.h"
+#include "convoy/io/shard_files.h"
+
+namespace convoy::preflight {
+
+namespace {
+
+/// A split that the parameters name.
+struct Split {
+  std::string key, path;
+
+  std::string name() const { return key.substr(key.find('.') + 1); }
+  std::vector<std::string> shards() const { return io::find_shards(path, fmt::format("{} = {}", key, path), name()); }
+};
+
+std::vector<Split> splits_of(const DataParams& data) {
+  std::vector<Split> splits;
+  for (Split split : {Split{"data.train", data.train}, Split{"data.val", data.val}, Split{"data.test", data.test}})
+    if (!split.path.empty()) splits.push_back(std::move(split));
+  return splits;
+}
+
+std::string counted(std::size_t count, const std::string& one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+// The reason where it cannot be.
+std::optional<std::string> try_to_open(const Split& split, const std::string& path) {
+  try {
+    const io::Dataset opened(path, split.key);
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+// An error names the first shard that cannot be opened: are there others?
+std::string count_bad_shards(const Split& split) {
+  std::size_t num_bad = 0;
+  try {
+    const std::vector<std::string> shards = split.shards();
+    for (const std::string& shard : shards)
+      if (try_to_open(split, shard)) ++num_bad;
+    return num_bad < 2 ? "" : fmt::format(" ({} of {} cannot be opened)", num_bad, counted(shards.size(), "shard"));
+  } catch (const Error&) {  // there is none, or one is missing: the data set's error says it
+    return "";
+  }
+}
+
+Finding open_split(const Split& split, VerifyKind verify, std::optional<io::Dataset>& opened) {
+  try {
+    opened.emplace(split.path, split.key, verify);
+    const io::DatasetInfo& info = opened->info();
+    return ok(fmt::format("{} {}s in {}, {} classes; content {:016x}", info.num_samples, input_kinds::one_of(info.kind),
+                          counted(split.shards().size(), "shard"), info.class_names.size(),
+                          static_cast<std::uint64_t>(opened->content_hash())));
+  } catch (const Error& error) {
+    return fails(error.what() + count_bad_shards(split));
+  }
+}
+
+// Whether all ranks have opened the same.
+bool check_split(const Split& split, VerifyKind verify, std::optional<io::Dataset>& opened, Report& report) {
+  const Finding mine = open_split(split, verify, opened);
+  if (report.world().max(mine.outcome == Outcome::kFails ? 1 : 0) > 0) {
+    report.add_of_all(split.key, mine);
+    return false;
+  }
+  report.add_agreement(split.key, mine.text, Outcome::kFails, "Give all hosts the same files.");
+  const std::string of_root = report.world().broadcast(mine.text, 0);
+  return report.world().max(of_root == mine.text ? 0 : 1) == 0;
+}
+
+// Of the shards that are this rank's to hash.
+Finding hash_shards(const std::vector<Split>& splits, const mpi::Communicator& world, StatusBoard& board) {
+  std::size_t index = 0, num_mine = 0, num_damaged = 0;
+  std::string first;
+  try {
+    for (const Split& split : splits) {
+      for (const std::string& shard : split.shards()) {
+        if (index++ % static_cast<std::size_t>(world.size()) != static_cast<std::size_t>(world.rank())) continue;
+        board.enter(Activity::kOpeningData);  // a sign of life for each file, which may be large
+        ++num_mine;
+        const auto damage = io::verify_file(shard);
+        if (damage && num_damaged++ == 0) first = fmt::format("{}: {}", shard, *damage);
+      }
+    }
+  } catch (const Error& error) {
+    return fails(error.what());
+  }
+  if (num_damaged == 0) return ok("every byte is as it was written");
+  return fails(fmt::format(
+      "{}{}. Import the data again, or copy the file once more", first,
+      num_damaged == 1 ? "" : fmt::format(" ({} of {} are damaged)", num_damaged, counted(num_mine, "shard"))));
+}
+
+std::optional<io::Dataset> take(std::vector<Split>& splits, std::vector<std::optional<io::Dataset>>& opened,
+                                const std::string& key) {
+  for (std::size_t i = 0; i < splits.size(); ++i)
+    if (splits[i].key == key) return std::move(opened[i]);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<RunData> check_data(const Parameters& params, Report& report, StatusBoard& board) {
+  board.enter(Activity::kOpeningData);
+  std::vector<Split> splits = splits_of(params.data);
+  std::vector<std::optional<io::Dataset>> opened(splits.size());
+  bool all_open = true;
+  for (std::size_t i = 0; i < splits.size(); ++i)
+    all_open = check_split(splits[i], params.data.verify, opened[i], report) && all_open;
+  if (params.check.hash) {
+    report.add_of_all("hashes", hash_shards(splits, report.world(), board));
+  } else {
+    report.add("hashes", not_checked("only the heads of the shards were; check.hash = true reads every byte"));
+  }
+  auto train = take(splits, opened, "data.train"), val = take(splits, opened, "data.val"),
+       test = take(splits, opened, "data.test");
+  const bool has_all = train && (val || test);
+  if (!all_open || !has_all) {
+    report.add("data fit", not_checked(has_all ? "not all ranks have opened the same data" : "data are missing"));
+    return std::nullopt;
+  }
+  try {
+    RunData data(params, std::move(*train), std::move(val), std::move(test));
+    report.add("data fit", ok(fmt::format("the splits have the same classes, and {}s that one network can read",
+                                          input_kinds::one_of(data.metadata.kind()))));
+    return data;
+  } catch (const Error& error) {  // on all ranks alike
+    report.add("data fit", fails(error.what()));
+    return std::nullopt;
+  }
+}
+
+}  // namespace convoy::preflight

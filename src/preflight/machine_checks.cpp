@@ -1,0 +1,160 @@
+/// See machine_checks.h.
+#include "preflight/machine_checks.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <sstream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/version.h"
+#include "convoy/comm/root_clock.h"
+#include "convoy/comm/session.h"
+#include "convoy/comm/transport.h"
+#include "convoy/io/inspect.h"
+
+#include "run/run_backend.h"
+
+namespace convoy::preflight {
+
+namespace {
+
+constexpr double kMaxSkewSeconds = 1;  // what logs and times of files can bear
+
+// "model name\t: AMD EPYC" gives "AMD EPYC" for "model name"; of the first processor.
+std::string value_of(const std::string& cpuinfo, std::string_view key) {
+  std::istringstream lines(cpuinfo);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t colon = line.find(':');
+    if (!line.starts_with(key) || colon == std::string::npos) continue;
+    const std::size_t begin = line.find_first_not_of(" \t", colon + 1);
+    return begin == std::string::npos ? "" : line.substr(begin);
+  }
+  return "";
+}
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+Finding device_finding(const Parameters& params, const ops::BackendSpec& spec, std::unique_ptr<ops::Backend>& backend) {
+  try {
+    backend = ops::make_backend(spec);
+    check_precision(params.train.precision, backend->device());
+    return ok(backend->device().description());
+  } catch (const Error& error) {
+    backend.reset();
+    return fails(error.what());
+  }
+}
+
+}  // namespace
+
+std::string processor_kind(const std::string& cpuinfo) {
+  std::string name = value_of(cpuinfo, "model name");
+  if (name.empty())  // ARM
+    name = fmt::format("processor of implementer {}, part {}", value_of(cpuinfo, "CPU implementer"),
+                       value_of(cpuinfo, "CPU part"));
+  constexpr std::array kShown = {"avx2", "avx512f", "avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16", "sve"};
+  std::istringstream words(value_of(cpuinfo, "flags") + " " + value_of(cpuinfo, "Features"));
+  const std::vector<std::string> flags{std::istream_iterator<std::string>(words), {}};
+  std::string kind = name + ":";
+  for (const std::string shown : kShown)
+    if (std::find(flags.begin(), flags.end(), shown) != flags.end()) kind += " " + shown;
+  return kind;
+}
+
+Finding judge_threads(const NodeLoad& node, std::int64_t threads_per_rank) {
+  const bool is_one = node.ranks == 1;
+  const std::string load = fmt::format("{} rank{} with {} thread{}{} on a node", node.ranks, is_one ? "" : "s",
+                                       threads_per_rank, threads_per_rank == 1 ? "" : "s", is_one ? "" : " each");
+  if (!node.is_shared()) return ok(load + ", and a core for every thread");
+  return warning(
+      fmt::format("{}, but cores for {:g} of the ranks: they wait for each other. Use fewer ranks or a smaller "
+                  "run.threads, or let the launcher bind ranks to more cores (srun --cpus-per-task, mpirun "
+                  "--bind-to none)",
+                  load, node.ranks_at_once));
+}
+
+Finding judge_clocks(const std::vector<ClockOffset>& offsets, const std::vector<std::string>& hosts) {
+  std::size_t worst = 0;
+  std::int64_t num_hosts = 0;
+  const auto skew = [&](std::size_t rank) {  // at least
+    return std::max(0.0, std::abs(offsets[rank].offset_seconds) - offsets[rank].error_seconds);
+  };
+  for (std::size_t rank = 0; rank < offsets.size(); ++rank) {
+    if (std::isinf(offsets[rank].error_seconds)) continue;
+    ++num_hosts;
+    if (skew(rank) > skew(worst)) worst = rank;
+  }
+  if (num_hosts == 1) return ok("one host, one clock");
+  const std::string text =
+      fmt::format("{} hosts; {} is furthest from {}: {:.3f} s", num_hosts, hosts[worst], hosts[0], skew(worst));
+  if (skew(worst) <= kMaxSkewSeconds) return ok(text);
+  return warning(text + ". Times in logs and of files cannot be compared. Have the hosts' clocks set (NTP)");
+}
+
+void check_programs(Report& report) {
+  report.add_agreement("program", fmt::format("convoy {}", version()), Outcome::kFails,
+                       "Start the same program on all hosts.");
+  std::string libraries = fmt::format("{}; {}; {}", mpi::library_version(), io::hdf5_version(), ops::onednn_version());
+  if (const std::string nccl = nccl_version(); !nccl.empty()) libraries += "; " + nccl;
+  report.add_agreement("libraries", libraries, Outcome::kWarning,
+                       "Results have the same bits only where all ranks have the same libraries.");
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  report.add_agreement("processor", processor_kind({std::istreambuf_iterator<char>(cpuinfo), {}}), Outcome::kWarning,
+                       "Results have the same bits only on processors of one kind.");
+}
+
+std::unique_ptr<ops::Backend> check_device(const Parameters& params, Report& report) {
+  const mpi::Communicator& world = report.world();
+  std::unique_ptr<ops::Backend> backend;
+  const ops::BackendSpec spec =
+      backend_spec(params, threads_per_rank(params.run.threads, world), find_topology(world).local_rank);
+  const Finding mine = device_finding(params, spec, backend);
+  const std::int64_t num_failed = world.sum(backend == nullptr ? 1 : 0);
+  const std::int64_t num_on_host = world.sum(backend != nullptr && backend->device().is_host() ? 1 : 0);
+  const bool is_mixed = num_on_host > 0 && num_on_host < world.size() - num_failed;
+  if (num_failed > 0) {
+    report.add_of_all("device", mine);
+  } else {
+    report.add_agreement("device", mine.text, is_mixed ? Outcome::kFails : Outcome::kWarning,
+                         is_mixed ? "Use hosts that are alike, or run.device = cpu."
+                                  : "Results have the same bits only on devices of one kind.");
+  }
+  if (num_failed > 0 || is_mixed) backend.reset();
+  return backend;
+}
+
+void check_threads(std::int64_t threads_per_rank, bool computes_on_host, Report& report) {
+  const NodeLoad node = find_own_node_load(report.world(), threads_per_rank);
+  report.add_of_all("threads", computes_on_host ? judge_threads(node, threads_per_rank) : ok("the GPUs compute"));
+}
+
+void check_clocks(Report& report) {
+  const mpi::Communicator& world = report.world();
+  const bool asks = find_topology(world).local_rank == 0;
+  const mpi::Communicator askers = world.split(asks ? 0 : 1, world.rank());
+  ClockOffset mine{.error_seconds = std::numeric_limits<double>::infinity()};
+  if (asks) {
+    const ClockReading reading = read_root_clock(askers, wall_seconds);
+    mine = {.offset_seconds = reading.offset_seconds, .error_seconds = reading.error_seconds};
+  }
+  const std::vector<std::byte> bytes = world.gather(std::as_bytes(std::span(&mine, 1)), 0);
+  if (!report.is_root()) return;
+  std::vector<ClockOffset> offsets(bytes.size() / sizeof(ClockOffset));
+  std::memcpy(offsets.data(), bytes.data(), bytes.size());
+  report.add("clocks", judge_clocks(offsets, report.hosts()));
+}
+
+}  // namespace convoy::preflight

@@ -1,0 +1,150 @@
+/// See memory_checks.h.
+#include "preflight/memory_checks.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "convoy/base/text.h"
+
+#include "run/memory_report.h"
+
+namespace convoy::preflight {
+
+namespace {
+
+constexpr double kNearlyFull = 0.9;  // what is not predicted: pages of the data, buffers of MPI
+
+struct Pool {
+  MemoryLimit limit;
+  std::string host;
+  std::int64_t needed = 0, resident = 0, num_ranks = 0;
+
+  double share() const { return static_cast<double>(needed) / static_cast<double>(limit.bytes); }
+};
+
+void add(const std::vector<MemoryLimit>& limits, std::int64_t needed, std::int64_t resident, const std::string& host,
+         std::map<std::string, Pool>& pools) {
+  for (const MemoryLimit& limit : limits) {
+    Pool& pool = pools.try_emplace(limit.pool, Pool{.limit = limit, .host = host}).first->second;
+    pool.limit.bytes = std::min(pool.limit.bytes, limit.bytes);
+    pool.needed += needed;
+    pool.resident += resident;
+    ++pool.num_ranks;
+  }
+}
+
+std::string describe(const Pool& pool) {
+  return fmt::format("{}: {} rank{} need{} {} of {} ({})", pool.host, pool.num_ranks, pool.num_ranks == 1 ? "" : "s",
+                     pool.num_ranks == 1 ? "s" : "", human_bytes(pool.needed), human_bytes(pool.limit.bytes),
+                     pool.limit.what);
+}
+
+// A host on which other processes hold what the ranks need beyond what they have already; empty where there is none.
+std::string find_crowded_host(const std::vector<RankMemory>& ranks, const std::vector<std::string>& hosts) {
+  std::map<std::string, std::int64_t> more;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    more[hosts[rank]] += std::max<std::int64_t>(0, ranks[rank].host_bytes - ranks[rank].resident);
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    if (ranks[rank].available > 0 && more[hosts[rank]] > ranks[rank].available)
+      return fmt::format("{}: its ranks will take {} more, but only {} are available: other processes use the rest",
+                         hosts[rank], human_bytes(more[hosts[rank]]), human_bytes(ranks[rank].available));
+  return "";
+}
+
+constexpr char kFieldEnd = '\t', kLineEnd = '\n';
+
+void append(const char* kind, const std::vector<MemoryLimit>& limits, std::string& text) {
+  for (const MemoryLimit& limit : limits)
+    text += fmt::format("{}{}{}{}{}{}{}{}", kind, kFieldEnd, limit.bytes, kFieldEnd, limit.pool, kFieldEnd, limit.what,
+                        kLineEnd);
+}
+
+// As text, to rank 0 and back.
+std::string encode(const RankMemory& rank) {
+  std::string text = fmt::format("{} {}{}", rank.resident, rank.available, kLineEnd);
+  append("host", rank.limits, text);
+  append("device", rank.of_device, text);
+  return text;
+}
+
+RankMemory decode(const std::string& text) {
+  RankMemory rank;
+  std::istringstream lines(text);
+  std::string line;
+  std::getline(lines, line);
+  std::istringstream(line) >> rank.resident >> rank.available;
+  while (std::getline(lines, line)) {
+    std::istringstream fields(line);
+    std::string kind, bytes;
+    MemoryLimit limit;
+    std::getline(fields, kind, kFieldEnd), std::getline(fields, bytes, kFieldEnd);
+    std::getline(fields, limit.pool, kFieldEnd), std::getline(fields, limit.what);
+    limit.bytes = std::atoll(bytes.c_str());
+    (kind == "host" ? rank.limits : rank.of_device).push_back(limit);
+  }
+  return rank;
+}
+
+RankMemory own_memory(ops::Backend* backend) {
+  const std::string host = host_name();
+  RankMemory mine{.limits = find_memory_limits(host), .resident = resident().now, .available = available_memory()};
+  for (MemoryLimit& limit : slurm_memory_limits(host, std::getenv("SLURM_MEM_PER_NODE"),
+                                                std::getenv("SLURM_MEM_PER_CPU"), std::getenv("SLURM_CPUS_ON_NODE")))
+    mine.limits.push_back(std::move(limit));
+  if (backend != nullptr && backend->device().memory_bytes() > 0)
+    mine.of_device.push_back({backend->device().hardware_id(), "memory of its GPU", backend->device().memory_bytes()});
+  return mine;
+}
+
+// What the rank will need, beside what the program takes now.
+void predict(const StepPlan& plan, std::int64_t rank, bool resumes, RankMemory& memory) {
+  const std::int64_t stage = rank % plan.grid().stages;
+  const std::int64_t of_stage = plan.memory_of(stage).total();
+  const std::int64_t beside = host_memory(plan, stage, rank == 0 || resumes).total();
+  const bool on_gpu = !memory.of_device.empty();
+  memory.host_bytes = memory.resident + beside + (on_gpu ? 0 : of_stage);
+  memory.device_bytes = on_gpu ? of_stage : 0;
+}
+
+}  // namespace
+
+Finding judge_memory(const std::vector<RankMemory>& ranks, const std::vector<std::string>& hosts) {
+  std::map<std::string, Pool> pools;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    add(ranks[rank].limits, ranks[rank].host_bytes, ranks[rank].resident, hosts[rank], pools);
+    add(ranks[rank].of_device, ranks[rank].device_bytes, 0, hosts[rank], pools);
+  }
+  if (pools.empty()) return not_checked("the system does not say how much memory there is");
+  const Pool* tightest = nullptr;
+  std::int64_t num_over = 0;
+  for (const auto& [name, pool] : pools) {
+    if (tightest == nullptr || pool.share() > tightest->share()) tightest = &pool;
+    if (pool.share() > 1) ++num_over;
+  }
+  const std::string others = num_over < 2 ? "" : fmt::format("; so it is for {} limits in all", num_over);
+  constexpr const char* kRemedy = "Use more nodes or grid.stages, a smaller batch.micro, or memory.recompute = cell";
+  if (tightest->share() > 1) return fails(fmt::format("{}{}. {}", describe(*tightest), others, kRemedy));
+  if (tightest->share() > kNearlyFull) return warning(fmt::format("{}: nearly all. {}", describe(*tightest), kRemedy));
+  if (const std::string crowded = find_crowded_host(ranks, hosts); !crowded.empty()) return warning(crowded);
+  return ok(fmt::format("the tightest is {}", describe(*tightest)));
+}
+
+void check_memory(const RunPlan* plan, bool resumes, ops::Backend* backend, Report& report) {
+  const std::vector<std::string> texts = report.gather(encode(own_memory(backend)));
+  if (!report.is_root()) return;
+  if (plan == nullptr) return report.add("memory", not_checked("there is no plan"));
+  std::vector<RankMemory> ranks;
+  for (const std::string& text : texts) {
+    ranks.push_back(decode(text));
+    predict(plan->step, std::ssize(ranks) - 1, resumes, ranks.back());
+  }
+  report.add("memory", judge_memory(ranks, report.hosts()));
+}
+
+}  // namespace convoy::preflight

@@ -1,0 +1,207 @@
+/// See message_checks.h.
+#include "preflight/message_checks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/median.h"
+#include "convoy/comm/transport.h"
+
+namespace convoy::preflight {
+
+namespace {
+
+constexpr int kShortTag = 0, kLongTag = 1;
+constexpr int kWarmUps = 2, kRepetitions = 9;
+// Links inside a node and between nodes differ by less, those that are broken by more.
+constexpr double kFarFromMedian = 20, kFarFromPlan = 4;
+constexpr std::int64_t kMinLongBytes = std::int64_t{1} << 16, kMaxLongBytes = std::int64_t{1} << 24;
+
+struct PairRate {
+  PairTime time;
+  double bytes_per_second = 0;
+};
+
+// Latency is that of the short message. A long one that seems no slower measures nothing but latency.
+PairRate rate_of(const PairTime& time, const MessageSizes& sizes) {
+  const double more = std::max(time.long_seconds - time.short_seconds, 1e-3 * time.long_seconds);
+  return {time, static_cast<double>(sizes.long_bytes - sizes.short_bytes) / more};
+}
+
+std::string describe(double latency_seconds, double bytes_per_second) {
+  return fmt::format("{:.3g} us + {:.3g} GB/s", 1e6 * latency_seconds, 1e-9 * bytes_per_second);
+}
+
+/// A rank's message to its partner and the one that comes back.
+class PairMessages {
+ public:
+  PairMessages(const mpi::Communicator& group, int peer, std::int64_t bytes, int tag, bool at_once,
+               Transport& transport, Device& device)
+      : transport_(transport),
+        there_(device, bytes),
+        back_(device, bytes),
+        begins_(group.rank() < peer),
+        at_once_(at_once) {
+    const auto spec = [&](const Buffer& buffer) {
+      return MessageSpec{.group = group, .data = buffer.data(), .size_bytes = bytes, .peer = peer, .tag = tag};
+    };
+    messages_.push_back(transport.receive(spec(back_)));
+    messages_.push_back(transport.send(spec(there_)));
+  }
+
+  // Each way, seconds. Both ranks of the pair.
+  double measure() {
+    std::vector<double> seconds;
+    for (int i = 0; i < kWarmUps + kRepetitions; ++i) {
+      const double begin = now_seconds();
+      exchange();
+      if (i >= kWarmUps) seconds.push_back(now_seconds() - begin);
+    }
+    return median(std::move(seconds)) / (at_once_ ? 1 : 2);
+  }
+
+ private:
+  Message& receive() { return *messages_[0]; }
+  Message& send() { return *messages_[1]; }
+
+  void wait_for(Message& message) {
+    wait_until(transport_, [&] { return message.test(); });
+  }
+
+  // Replicas exchange slices in both directions at once; between stages messages go to and fro.
+  void exchange() {
+    if (at_once_) {
+      transport_.start_together(messages_);
+    } else {
+      receive().start();
+      if (begins_) send().start();
+      wait_for(receive());
+      if (!begins_) send().start();
+    }
+    wait_for(receive());
+    wait_for(send());
+  }
+
+  Transport& transport_;
+  Buffer there_, back_;
+  bool begins_, at_once_;
+  Messages messages_;
+};
+
+/// What this rank takes part in, round by round; nothing in rounds that it sits out.
+struct RoundMessages {
+  std::unique_ptr<PairMessages> brief, large;
+};
+
+RoundMessages make_messages(const Round& round, const ProcessGrid& grid, std::int64_t partner,
+                            const MessageSizes& sizes, Transport& transport, Device& device) {
+  const bool among_replicas = round.kind == Round::Kind::kReplicas;
+  const mpi::Communicator& group = among_replicas ? grid.data() : grid.model();
+  const auto peer = static_cast<int>(among_replicas ? partner / grid.num_stages() : partner % grid.num_stages());
+  const auto make = [&](std::int64_t bytes, int tag) {
+    return std::make_unique<PairMessages>(group, peer, bytes, tag, among_replicas, transport, device);
+  };
+  return {make(sizes.short_bytes, kShortTag), make(sizes.long_bytes, kLongTag)};
+}
+
+std::vector<PairTime> gather_times(const mpi::Communicator& world, const std::vector<PairTime>& mine) {
+  const std::vector<std::byte> bytes = world.gather(std::as_bytes(std::span(mine)), 0);
+  std::vector<PairTime> all(bytes.size() / sizeof(PairTime));
+  if (!bytes.empty()) std::memcpy(all.data(), bytes.data(), bytes.size());
+  return all;
+}
+
+}  // namespace
+
+std::vector<Round> exchange_rounds(const GridShape& grid, bool wraps) {
+  std::vector<Round> rounds;
+  for (std::int64_t n = 0; n < std::min<std::int64_t>(2, grid.stages - 1); ++n)
+    rounds.push_back({Round::Kind::kPipeline, n});
+  if (wraps && grid.stages > 2) rounds.push_back({Round::Kind::kWrap, 0});
+  for (std::int64_t k = 0; (std::int64_t{1} << k) < grid.replicas; ++k) rounds.push_back({Round::Kind::kReplicas, k});
+  return rounds;
+}
+
+std::optional<std::int64_t> partner_in(const Round& round, const GridShape& grid, std::int64_t rank) {
+  const std::int64_t stage = rank % grid.stages, replica = rank / grid.stages;
+  if (round.kind == Round::Kind::kReplicas) {
+    const std::int64_t other = replica ^ (std::int64_t{1} << round.number);
+    return other < grid.replicas ? std::optional(other * grid.stages + stage) : std::nullopt;
+  }
+  std::int64_t other = (stage + round.number) % 2 == 0 ? stage + 1 : stage - 1;
+  if (round.kind == Round::Kind::kWrap) other = stage == 0 ? grid.stages - 1 : stage == grid.stages - 1 ? 0 : -1;
+  return other >= 0 && other < grid.stages ? std::optional(replica * grid.stages + other) : std::nullopt;
+}
+
+Finding judge_messages(const std::vector<PairTime>& pairs, const MessageSizes& sizes, const MessageReference& reference,
+                       const std::vector<std::string>& hosts) {
+  std::vector<PairRate> rates;
+  std::vector<double> seconds, short_seconds, bytes_per_second;
+  for (const PairTime& pair : pairs) {
+    rates.push_back(rate_of(pair, sizes));
+    seconds.push_back(pair.long_seconds);
+    short_seconds.push_back(pair.short_seconds);
+    bytes_per_second.push_back(rates.back().bytes_per_second);
+  }
+  const PairRate& slowest = *std::max_element(rates.begin(), rates.end(), [](const PairRate& a, const PairRate& b) {
+    return a.time.long_seconds < b.time.long_seconds;
+  });
+  const auto host_of = [&](std::int64_t rank) { return hosts[static_cast<std::size_t>(rank)]; };
+  std::string text =
+      fmt::format("{} pair{}: {}; the slowest, rank {} on {} with rank {} on {}: {}", pairs.size(),
+                  pairs.size() == 1 ? "" : "s", describe(median(short_seconds), median(bytes_per_second)),
+                  slowest.time.rank, host_of(slowest.time.rank), slowest.time.partner, host_of(slowest.time.partner),
+                  describe(slowest.time.short_seconds, slowest.bytes_per_second));
+  bool is_slow = slowest.time.long_seconds > kFarFromMedian * median(seconds);
+  if (reference.assumed) {
+    const MachineRates& assumed = *reference.assumed;
+    const double expected = assumed.latency_seconds + static_cast<double>(sizes.long_bytes) / assumed.bytes_per_second;
+    text += fmt::format("; the plan assumes {}", describe(assumed.latency_seconds, assumed.bytes_per_second));
+    is_slow = is_slow || slowest.time.long_seconds > kFarFromPlan * expected;
+  }
+  if (reference.cores_are_shared) return ok(text + "; ranks share cores and wait for these, too");
+  if (!is_slow) return ok(text);
+  return warning(text +
+                 ". Every step waits for the slowest pair: see to its hosts and their network, or leave them out");
+}
+
+void check_messages(const ExchangeSpec& spec, Device& device, Report& report) {
+  const mpi::Communicator& world = report.world();
+  const ProcessGrid grid(world, spec.stages);
+  const GridShape shape{.stages = grid.num_stages(), .replicas = grid.num_replicas()};
+  const MessageSizes sizes{.long_bytes = std::clamp(spec.long_bytes, kMinLongBytes, kMaxLongBytes)};
+  const auto transport = make_transport(grid, device);
+  const std::vector<Round> rounds = exchange_rounds(shape, spec.wraps);
+  std::vector<RoundMessages> messages(rounds.size());
+  for (std::size_t i = 0; i < rounds.size(); ++i)
+    if (const auto partner = partner_in(rounds[i], shape, world.rank()))
+      messages[i] = make_messages(rounds[i], grid, *partner, sizes, *transport, device);
+  transport->connect();
+  std::vector<PairTime> along_pipelines, among_replicas;
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    world.barrier();
+    if (messages[i].brief == nullptr) continue;
+    const std::int64_t partner = *partner_in(rounds[i], shape, world.rank());
+    const PairTime time{.rank = world.rank(),
+                        .partner = partner,
+                        .short_seconds = messages[i].brief->measure(),
+                        .long_seconds = messages[i].large->measure()};
+    if (world.rank() > partner) continue;  // who has measured the same
+    (rounds[i].kind == Round::Kind::kReplicas ? among_replicas : along_pipelines).push_back(time);
+  }
+  report.add_agreement("messages", "by " + transport->description(), Outcome::kFails, "Use hosts that are alike.");
+  for (const auto& [check, mine] : {std::pair("stages", &along_pipelines), std::pair("replicas", &among_replicas)}) {
+    const std::vector<PairTime> all = gather_times(world, *mine);
+    if (!all.empty()) report.add(check, judge_messages(all, sizes, spec.reference, report.hosts()));
+  }
+}
+
+}  // namespace convoy::preflight

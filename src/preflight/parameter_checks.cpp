@@ -1,0 +1,63 @@
+/// See parameter_checks.h.
+#include "preflight/parameter_checks.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "convoy/base/error.h"
+
+#include "calibrate/run_layout.h"
+
+namespace convoy::preflight {
+
+namespace {
+
+constexpr const char* kCheck = "parameters";
+
+// Where all ranks complain of the same, as they do but for files that a host lacks, a line for each problem.
+void add_problems(const std::vector<std::string>& mine, Report& report) {
+  const std::vector<std::string> texts = report.gather(fmt::format("{}", fmt::join(mine, "\n")));
+  if (!report.is_root()) return;
+  if (std::all_of(texts.begin(), texts.end(), [&](const std::string& text) { return text == texts.front(); })) {
+    for (const std::string& problem : mine) report.add(kCheck, fails(problem));
+    return;
+  }
+  std::vector<Finding> findings;
+  for (const std::string& text : texts) findings.push_back(text.empty() ? ok("") : fails(text));
+  report.add(kCheck, summarise(findings, report.hosts()));
+}
+
+// What takes the number of ranks, or the network.
+bool check_grid(const Parameters& params, Report& report) {
+  try {
+    requested_grid(params, report.world().size());
+    return true;
+  } catch (const Error& error) {  // on all ranks alike
+    report.add(kCheck, fails(error.what()));
+    return false;
+  }
+}
+
+}  // namespace
+
+ParameterState check_parameters(const Request& request, Report& report) {
+  const mpi::Communicator& world = report.world();
+  const std::string mine = fmt::format("{:016x}", std::hash<std::string>{}(render(request.params)));
+  const std::string of_root = world.broadcast(mine, 0);
+  ParameterState state{.is_common = world.max(mine == of_root ? 0 : 1) == 0};
+  if (world.max(request.problems.empty() ? 0 : 1) > 0) {
+    add_problems(request.problems, report);
+    return state;
+  }
+  report.add_agreement(kCheck, "no key is refused; fingerprint " + mine, Outcome::kFails,
+                       "Give all hosts the same parameter files.");
+  for (const std::string& doubt : warnings_for(request.params)) report.add(kCheck, warning(doubt));
+  state.is_sound = state.is_common && check_grid(request.params, report);
+  return state;
+}
+
+}  // namespace convoy::preflight

@@ -1,0 +1,87 @@
+/// See run_plan.h.
+#include "preflight/run_plan.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+#include "calibrate/calibration.h"
+#include "calibrate/run_layout.h"
+#include "plan/planner.h"
+#include "plan/share_engines.h"
+#include "run/training_spec.h"
+
+namespace convoy::preflight {
+
+namespace {
+
+// None on one rank, where a training measures nothing either.
+std::optional<MachineCosts> kept_costs(const Parameters& params, const NetworkSpec& network, const NodeLoad& node,
+                                       std::int64_t ranks, ops::Backend& backend) {
+  if (ranks == 1) return std::nullopt;
+  return find_kept_costs(
+      {.network = network, .file = costs_path(params.run), .engines_file = engines_path(params.run), .node = node},
+      ranks, backend);
+}
+
+// What plan.latency_us and plan.bandwidth_gb_s say of the network holds here, too.
+void override_network(const PlanParams& plan, MachineRates& rates) {
+  if (plan.latency_us > 0) rates.latency_seconds = 1e-6 * plan.latency_us;
+  if (plan.bandwidth_gb_s > 0) rates.bytes_per_second = 1e9 * plan.bandwidth_gb_s;
+}
+
+RunPlan plan(const Parameters& params, const RunData& data, ops::Backend& backend, const NodeLoad& node,
+             std::int64_t ranks) {
+  const bool on_gpu = !backend.device().is_host();
+  const NetworkSpec network = runtime_spec(params, data.metadata).network;
+  const StepCount steps = count_steps(params, data.train.info());
+  const auto kept = kept_costs(params, network, node, ranks, backend);
+  MachineCosts machine = kept ? *kept : model_machine_costs(make_network(network));
+  machine.node = node;
+  override_network(params.plan, machine.rates);
+  const RunLayout layout = choose_layout(params, data.metadata, ranks, on_gpu, machine);
+  RunPlan planned{
+      .step = StepPlan(training_spec(params, data.metadata, data.train.info(), layout, on_gpu),
+                       grid_shape(layout.stages, ranks)),
+      .steps = steps,
+      .costs_are_measured = kept.has_value(),
+  };
+  planned.step_seconds = predict_step(planned.step).step_seconds;
+  return planned;
+}
+
+std::string describe(const RunPlan& run, std::int64_t batch) {
+  const GridShape& grid = run.step.grid();
+  return fmt::format("{} stage{} x {} replica{}; {} steps of {} samples, {} in an epoch; predicted step {:.3g} ms ({})",
+                     grid.stages, grid.stages == 1 ? "" : "s", grid.replicas, grid.replicas == 1 ? "" : "s",
+                     run.steps.total, batch, run.steps.an_epoch, 1e3 * run.step_seconds,
+                     run.costs_are_measured ? "costs measured before" : "from a model: train measures");
+}
+
+}  // namespace
+
+std::optional<RunPlan> plan_run(const Parameters& params, const RunData& data, ops::Backend& backend,
+                                const NodeLoad& node, Report& report) {
+  try {
+    RunPlan planned = plan(params, data, backend, node, report.world().size());
+    const bool is_invariant = planned.step.is_invariant();
+    report.add("plan", ok(describe(planned, params.batch.global)));
+    if (!is_invariant)
+      report.add("plan",
+                 warning(fmt::format("only runs with {0} replicas will give the same bits: {1} micro-batches on {0} "
+                                     "replicas{2}",
+                                     planned.step.grid().replicas, planned.step.micro_batches_a_step(),
+                                     params.run.reduction == ReductionKind::kFast
+                                         ? " with run.reduction = fast"
+                                         : " are not equal blocks of a power of two")));
+    return planned;
+  } catch (const Error& error) {
+    report.add("plan", fails(error.what()));
+    return std::nullopt;
+  }
+}
+
+}  // namespace convoy::preflight

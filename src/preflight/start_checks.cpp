@@ -1,0 +1,105 @@
+/// See start_checks.h.
+#include "preflight/start_checks.h"
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+#include "convoy/io/checkpoint.h"
+
+#include "checkpoint/checkpointing.h"
+#include "checkpoint/model_metadata.h"
+#include "checkpoint/weights_file.h"
+#include "run/restart.h"
+#include "update/optimizer.h"
+
+namespace convoy::preflight {
+
+namespace {
+
+std::vector<std::string> slots_of(const Parameters& params, const RunPlan& plan, ops::Backend& backend) {
+  return make_optimizer(params.optimizer, plan.step.spec().network.type, backend.elementwise())->slot_names();
+}
+
+Finding judge_threads_of_checkpoint(std::int64_t then, std::int64_t now) {
+  if (then == 0 || now == 0 || then == now) return ok("");
+  return warning(
+      fmt::format("it was computed with {} threads per rank, now there are {}: the results will differ in "
+                  "their last bits. --run.threads={} gives the same bits as before",
+                  then, now, then));
+}
+
+Start check_checkpoint(const Parameters& params, const RunData& data, const RunPlan& plan, ops::Backend& backend,
+                       std::int64_t threads, FoundFile found, Report& report) {
+  const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
+  const auto num_bytes = static_cast<std::int64_t>(found.bytes.size());
+  found.bytes = std::vector<std::byte>();
+  const Resumed resumed{.path = found.path, .state = checkpoint.state};
+  check_continues(params, data, checkpoint, resumed);
+  check_restorable(checkpoint, found.path,
+                   {.network = plan.step.network(),
+                    .slots = slots_of(params, plan, backend),
+                    .has_ema = params.train.ema_decay > 0});
+  report.add("checkpoint", ok(fmt::format("resumes from step {} of {}: {}, {}, whole, and it fits", resumed.state.step,
+                                          plan.steps.total, found.path, human_bytes(num_bytes))));
+  if (const std::string changes = describe_changes(params, data.train.info(), checkpoint, found.path); !changes.empty())
+    report.add("checkpoint", warning(changes));
+  const std::int64_t threads_now = backend.device().is_host() ? threads : 0;
+  if (Finding finding = judge_threads_of_checkpoint(resumed.state.threads, threads_now);
+      finding.outcome != Outcome::kOk)
+    report.add("checkpoint", std::move(finding));
+  return {.is_known = true, .checkpoint = found.path, .step = resumed.state.step};
+}
+
+void check_weights(const Parameters& params, const RunData& data, const RunPlan& plan, Report& report) {
+  const std::string where = "init.weights = " + params.init.weights;
+  const FileWeights weights =
+      decode_weights(read_weights_file(params.init.weights), params.init.weights, WeightsKind::kTrained);
+  if (weights.metadata) check_vocabulary(*weights.metadata, data.train.info(), "data.train", where);
+  const WeightMatch match = match_weights(plan.step.network(), weights.dict.tensors);
+  if (match.is_exact()) return report.add("weights", ok(where + ": whole, and they fit the network"));
+  if (params.init.strict || match.matching.empty())
+    return report.add("weights", fails(fmt::format("{} does not match this model: {}. Is this another model.name, or "
+                                                   "data with other classes or channels?{}",
+                                                   where, match.differences(),
+                                                   params.init.strict && !match.matching.empty()
+                                                       ? " init.strict = false takes the tensors that fit."
+                                                       : "")));
+  report.add("weights", warning(fmt::format("{}: {} tensors fit; {}. What the file does not give is drawn from "
+                                            "train.seed",
+                                            where, match.matching.size(), match.differences())));
+}
+
+}  // namespace
+
+Start check_start(const Parameters& params, const RunData& data, const RunPlan& plan, ops::Backend& backend,
+                  std::int64_t threads_per_rank, Report& report) {
+  try {
+    FoundFile found = find_start(params);
+    if (!found.path.empty()) {
+      const Start start = check_checkpoint(params, data, plan, backend, threads_per_rank, std::move(found), report);
+      if (params.init.weights != "random") report.add("weights", not_checked("the checkpoint has its own"));
+      return start;
+    }
+    report.add("checkpoint", ok("none is there: the training begins"));
+  } catch (const Error& error) {
+    report.add("checkpoint", fails(error.what()));
+    return {};
+  }
+  if (params.init.weights == "random") {
+    report.add("weights", ok(fmt::format("random, from train.seed = {}", params.train.seed)));
+    return {.is_known = true};
+  }
+  try {
+    check_weights(params, data, plan, report);
+  } catch (const Error& error) {
+    report.add("weights", fails(fmt::format("init.weights = {}: {}", params.init.weights, error.what())));
+  }
+  return {.is_known = true};
+}
+
+}  // namespace convoy::preflight

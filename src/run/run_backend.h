@@ -1,0 +1,17 @@
+/// The device that a run computes on, from its parameters.
+#pragma once
+
+#include <cstdint>
+
+#include "convoy/ops/backend.h"
+#include "convoy/params/parameters.h"
+
+namespace convoy {
+
+/// `threads` of each rank, and which of its node's ranks this one is.
+ops::BackendSpec backend_spec(const Parameters& params, std::int64_t threads, std::int64_t local_rank);
+
+/// Throws RequestError where train.precision is not one of the device's.
+void check_precision(PrecisionKind precision, const Device& device);
+
+}  // namespace convoy
