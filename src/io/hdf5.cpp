@@ -227,16 +227,19 @@ Array open_array(hid_t parent, const std::string& name, hid_t type, std::uint64_
   if (CONVOY_CHECK_HDF5(H5Tequal(stored, type)) == 0) fail("its '{}' is of another type", name);
   const PropertyList creation(CONVOY_CHECK_HDF5(H5Dget_create_plist(dataset)));
   if (CONVOY_CHECK_HDF5(H5Pget_layout(creation)) != H5D_CONTIGUOUS) fail("its '{}' is not contiguous", name);
+  if (CONVOY_CHECK_HDF5(H5Pget_external_count(creation)) != 0) fail("the values of its '{}' are in another file", name);
 
   const Dataspace space(CONVOY_CHECK_HDF5(H5Dget_space(dataset)));
+  if (CONVOY_CHECK_HDF5(H5Sget_simple_extent_type(space)) == H5S_NULL) fail("its '{}' has no values", name);
   const int rank = CONVOY_CHECK_HDF5(H5Sget_simple_extent_ndims(space));
   std::vector<hsize_t> extent(static_cast<std::size_t>(rank));
   CONVOY_CHECK_HDF5(H5Sget_simple_extent_dims(space, extent.data(), nullptr));
   // The product is kept below the limit at each step, so that it cannot overflow; a 0 anywhere makes it harmless.
+  const auto refuse_size = [&] { fail("its '{}' claims more than the {} bytes there are", name, limit_bytes); };
   std::uint64_t bytes = H5Tget_size(stored);
+  if (bytes > limit_bytes) refuse_size();  // a single value, without dimensions, too
   for (const hsize_t dim : extent) {
-    if (dim != 0 && bytes > limit_bytes / dim)
-      fail("its '{}' claims more than the {} bytes there are", name, limit_bytes);
+    if (dim != 0 && bytes > limit_bytes / dim) refuse_size();
     bytes *= dim;
   }
   return {std::move(dataset), {extent.begin(), extent.end()}};

@@ -114,7 +114,8 @@ Array create_array(hid_t parent, const std::string& name, hid_t type, std::span<
 /// A contiguous data set gets its offset with its first write, after all that was placed before: its first element
 /// does. For arrays whose values are then written past HDF5.
 void allocate(const Array& array, hid_t type);
-/// Throws Error where it is absent, of another type, not contiguous, or of more bytes than `limit_bytes`.
+/// Throws Error where it is absent, of another type, not contiguous, of more bytes than `limit_bytes`, has no values,
+/// or has them in another file.
 Array open_array(hid_t parent, const std::string& name, hid_t type, std::uint64_t limit_bytes);
 /// The same for texts of any fixed length.
 Array open_texts(hid_t parent, const std::string& name, std::uint64_t limit_bytes);

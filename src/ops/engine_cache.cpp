@@ -37,7 +37,8 @@ EngineCache EngineCache::parse(std::string_view text) {
     const std::size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
     const std::size_t tab = line.find('\t');
-    const bool is_good = end != std::string_view::npos && (number == 1 ? line == kHeading : tab != line.npos);
+    const bool is_entry = tab != line.npos && line.find('\t', tab + 1) == line.npos;
+    const bool is_good = end != std::string_view::npos && (number == 1 ? line == kHeading : is_entry);
     if (!is_good)
       fail("line {} of the file of engines, '{}', names no engine. Remove the file to measure again", number, line);
     if (number > 1) cache.insert(std::string(line.substr(0, tab)), std::string(line.substr(tab + 1)));

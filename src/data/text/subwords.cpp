@@ -8,6 +8,8 @@
 #include "convoy/base/special_tokens.h"
 #include "convoy/params/parameters.h"
 
+#include "data/text/subword_model.h"
+
 namespace convoy {
 
 namespace {
@@ -95,6 +97,7 @@ struct SubwordTokenizer::Impl {
 };
 
 SubwordTokenizer::SubwordTokenizer(const io::Tokenization& tokenization) : impl_(std::make_unique<Impl>()) {
+  check_subword_model(tokenization.model);
   const auto status = impl_->processor.LoadFromSerializedProto(tokenization.model);
   if (!status.ok()) fail("SentencePiece cannot read its model: {}", status.ToString());
   if (impl_->processor.GetPieceSize() != tokenization.vocabulary)

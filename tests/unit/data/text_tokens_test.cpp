@@ -7,6 +7,7 @@
 #include "convoy/base/special_tokens.h"
 
 #include "data/text/check_text.h"
+#include "data/text/subword_model.h"
 #include "data/text/subwords.h"
 #include "data/text/words.h"
 #include "unit/messages.h"
@@ -156,6 +157,47 @@ TEST(Subwords, TakesLongLinesInPartsAndFewPartsWhereThereAreNoMore) {
   texts.push_back(chinese);
   EXPECT_NO_THROW(learn_subwords(texts, 150));
   EXPECT_LT(learn_subwords({"a b c a b c ab"}, 5000).vocabulary, 5000);
+}
+
+/// As protobuf encodes a text or a message.
+std::string field(int number, const std::string& content) {
+  std::string bytes(1, static_cast<char>(number << 3 | 2));
+  std::size_t size = content.size();
+  for (; size >= 128; size >>= 7) bytes += static_cast<char>((size & 127) | 128);
+  return bytes + static_cast<char>(size) + content;
+}
+
+/// A model with a table of letters alone: 256 units, of which the first is `unit`, and one text, "a".
+std::string model_with_table(std::uint32_t unit, std::int32_t normalizer = 3) {
+  const auto little_endian = [](std::uint32_t value) {
+    std::string bytes;
+    for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(value >> shift);
+    return bytes;
+  };
+  const std::string trie = little_endian(unit) + std::string(255 * 4, '\0');
+  return field(normalizer, field(2, little_endian(256 * 4) + trie + std::string("a\0", 2)));
+}
+
+TEST(SubwordModel, WhoseTableOfLettersPointsOutsideItselfIsRefused) {
+  constexpr std::uint32_t kEndsText = 1 << 8, kOffset = 1 << 10;
+  EXPECT_NO_THROW(check_subword_model(model_with_table(0)));
+  EXPECT_NO_THROW(check_subword_model(model_with_table(255 * kOffset | kEndsText)));  // text 0, as unit 255 says
+  for (const int normalizer : {3, 5}) {
+    EXPECT_CONTAINS(message_of<Error>([&] { check_subword_model(model_with_table(256 * kOffset, normalizer)); }),
+                    "points outside itself");
+    const std::uint32_t text = kEndsText;  // unit 0, which also is the position: there is no text 256
+    EXPECT_CONTAINS(message_of<Error>([&] { check_subword_model(model_with_table(text, normalizer)); }),
+                    "points outside itself");
+  }
+}
+
+TEST(SubwordModel, OfAnotherKindOrCutIsRefused) {
+  const std::string of_pairs = field(2, std::string("\x18\x02", 2));  // byte pair encoding
+  EXPECT_CONTAINS(message_of<Error>([&] { check_subword_model(of_pairs); }), "is of kind 2, not unigram");
+  const io::Tokenization learnt = learn_subwords(small_corpus(), 120);
+  EXPECT_NO_THROW(check_subword_model(learnt.model));
+  const std::string cut = learnt.model.substr(0, learnt.model.size() - 10);
+  EXPECT_CONTAINS(message_of<Error>([&] { check_subword_model(cut); }), "is cut");
 }
 
 TEST(Subwords, RefusesMoreLettersThanParts) {

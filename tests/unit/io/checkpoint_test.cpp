@@ -240,6 +240,35 @@ TEST(Checkpoint, RightHashOverWrongContentIsRefusedByName) {
   }());
 }
 
+TEST(Checkpoint, AClaimOfOneHugeTextTakesNoMemoryAndIsRefused) {
+  const auto bytes = sealed_image([](hid_t file) {
+    hdf5::write_attribute(file, "format", std::int64_t{2});
+    hdf5::create_array(file, "parameters", hdf5::text_type(std::size_t{1} << 31), {});  // a scalar, and never written
+  });
+  EXPECT_CONTAINS(message_of<Error>([&] { decode_checkpoint(bytes, "a.h5"); }), "'parameters' claims more than the");
+}
+
+TEST(Checkpoint, ValuesInAnotherFileAreRefusedAndNotRead) {
+  const auto bytes = with_model([](hid_t model) {
+    const hdf5::PropertyList creation(CONVOY_CHECK_HDF5(H5Pcreate(H5P_DATASET_CREATE)));
+    CONVOY_CHECK_HDF5(H5Pset_external(creation, "/dev/zero", 0, H5F_UNLIMITED));
+    const hsize_t extent = 4;
+    const hdf5::Dataspace space(CONVOY_CHECK_HDF5(H5Screate_simple(1, &extent, nullptr)));
+    hdf5::Dataset(CONVOY_CHECK_HDF5(H5Dcreate2(model, "w", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT)));
+  });
+  EXPECT_CONTAINS(message_of<Error>([&] { decode_checkpoint(bytes, "a.h5"); }),
+                  "the values of its 'w' are in another file");
+}
+
+TEST(Checkpoint, ATensorWithoutAnyValueOrShapeIsRefused) {
+  const auto bytes = with_model([](hid_t model) {
+    const hdf5::Dataspace space(CONVOY_CHECK_HDF5(H5Screate(H5S_NULL)));
+    hdf5::Dataset(
+        CONVOY_CHECK_HDF5(H5Dcreate2(model, "w", H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)));
+  });
+  EXPECT_CONTAINS(message_of<Error>([&] { decode_checkpoint(bytes, "a.h5"); }), "its 'w' has no values");
+}
+
 TEST(Checkpoint, SaysWhichConvoyWroteIt) {
   Checkpoint copied = make_checkpoint();
   copied.written_by = "convoy 0.0.1";

@@ -40,7 +40,8 @@ TEST(EngineCache, HasOneTextWhateverTheOrderOfInsertion) {
 TEST(EngineCache, RefusesTextOfOthersNamingTheLine) {
   for (const auto& tested :
        {std::pair{"", "line 1"}, std::pair{"plans\n", "line 1"}, std::pair{"convoy plans 1", "line 1"},
-        std::pair{"convoy plans 1\nkey\n", "line 2"}, std::pair{"convoy plans 1\nkey\tvalue\nkey\tcut", "line 3"}}) {
+        std::pair{"convoy plans 1\nkey\n", "line 2"}, std::pair{"convoy plans 1\nkey\tvalue\nkey\tcut", "line 3"},
+        std::pair{"convoy plans 1\nkey\tvalue\tand more\n", "line 2"}}) {
     EXPECT_CONTAINS(test::message_of<Error>([&] { EngineCache::parse(tested.first); }), tested.second);
   }
 }

@@ -1,0 +1,17 @@
+/// Checkpoints whose hash is right whatever is in them, so that HDF5 and the reader behind it see the input.
+#include "convoy/io/checkpoint.h"
+
+#include "fuzz/fuzz.h"
+#include "fuzz/sealed.h"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace convoy;
+  const std::vector<std::byte> file = fuzz::Input(data, size).rest_bytes();
+  fuzz::read_or_refuse([&] { io::decode_state(file, "a.h5"); });  // the trailer as it is
+  const std::vector<std::byte> sealed = fuzz::seal_checkpoint(file);
+  fuzz::require(!io::find_damage(sealed), "its trailer is right");
+  return fuzz::read_or_refuse([&] {
+    const io::Checkpoint checkpoint = io::decode_checkpoint(sealed, "a.h5");
+    io::fingerprint(checkpoint.model);
+  });
+}

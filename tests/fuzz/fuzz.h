@@ -1,0 +1,86 @@
+/// What the targets of tests/fuzz share: an input is read or refused by an Error, and whatever else happens ends the
+/// program.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoy/base/error.h"
+
+/// A target. libFuzzer calls it with one input after the other; replay.cpp does in a build without libFuzzer. Returns
+/// 0.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace convoy::fuzz {
+
+/// `read` may throw an Error: that is one of a parser's answers. Any other exception is none and ends the program.
+template <typename Read>
+int read_or_refuse(const Read& read) {
+  try {
+    read();
+  } catch (const Error&) {  // refused
+  }
+  return 0;
+}
+
+/// What must hold of everything that a parser takes. Ends the program where it does not.
+inline void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "this does not hold: %s\n", what);
+  std::abort();
+}
+
+/// The parts of an input, taken from its beginning. An input that has ended gives zeros and empty texts.
+class Input {
+ public:
+  Input(const std::uint8_t* data, std::size_t size) : rest_(data, size) {}
+
+  bool is_empty() const { return rest_.empty(); }
+  std::uint8_t byte() {
+    if (rest_.empty()) return 0;
+    const std::uint8_t first = rest_.front();
+    rest_ = rest_.subspan(1);
+    return first;
+  }
+  bool flag() { return (byte() & 1) != 0; }
+  std::size_t below(std::size_t bound) { return byte() % bound; }
+  /// Of eight bytes, the least significant first.
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 8) value |= std::uint64_t{byte()} << shift;
+    return value;
+  }
+  /// A part whose length the next two bytes say.
+  std::string text() {
+    const std::size_t low = byte(), length = low | std::size_t{byte()} << 8;
+    return take(std::min(length, rest_.size()));
+  }
+  std::string rest() { return take(rest_.size()); }
+  std::vector<std::byte> rest_bytes() {
+    const auto bytes = std::as_bytes(rest_);
+    rest_ = {};
+    return {bytes.begin(), bytes.end()};
+  }
+
+ private:
+  std::string take(std::size_t count) {
+    const auto taken = rest_.first(count);
+    rest_ = rest_.subspan(count);
+    return {taken.begin(), taken.end()};
+  }
+
+  std::span<const std::uint8_t> rest_;
+};
+
+inline std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+}  // namespace convoy::fuzz

@@ -1,0 +1,23 @@
+/// Pairs of IDX files, plain or inside gzip's streams, whose checksums are right then.
+#include "data/images/idx_files.h"
+#include "fuzz/fuzz.h"
+#include "unit/data/idx_files.h"
+#include "unit/io/temporary_directory.h"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace convoy;
+  static const test::TemporaryDirectory directory;
+  fuzz::Input input(data, size);
+  const bool zips = input.flag();
+  const std::string labels = input.text(), images = input.rest();
+  const auto write = [&](const char* name, const std::string& content) {
+    test::write_bytes(directory / name, fuzz::bytes_of(zips ? test::gzipped(content) : content));
+  };
+  write("images", images);
+  write("labels", labels);
+  return fuzz::read_or_refuse([&] {
+    const IdxSplit split = read_idx(directory / "images", directory / "labels");
+    fuzz::require(std::ssize(split.images) == split.info.num_samples * split.info.image.count(), "no pixel is missing");
+    fuzz::require(std::ssize(split.labels) == split.info.num_samples, "each image has a label");
+  });
+}

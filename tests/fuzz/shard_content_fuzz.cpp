@@ -1,0 +1,81 @@
+/// Shards that are whole files of HDF5 and whose numbers contradict each other: the reader alone is asked, not HDF5.
+#include "convoy/base/features.h"
+
+#include "fuzz/fuzz.h"
+#include "fuzz/shard_reading.h"
+#include "io/shard.h"
+
+namespace {
+
+using convoy::fuzz::Input;
+
+/// Small ones mostly, and at times any at all.
+std::int64_t some_number(Input& input) {
+  const std::uint8_t first = input.byte();
+  return first < 250 ? first % 8 : static_cast<std::int64_t>(input.number());
+}
+
+template <typename Value>
+std::vector<Value> some_list(Input& input) {
+  std::vector<Value> list(input.below(8));
+  for (Value& value : list) value = static_cast<Value>(some_number(input));
+  return list;
+}
+
+/// As some_list, but from 0 to `end` in most cases: offsets that divide a body.
+std::vector<std::int64_t> some_offsets(Input& input) {
+  std::vector<std::int64_t> offsets = {0};
+  for (std::size_t count = 1 + input.below(6); count > 0; --count)
+    offsets.push_back(offsets.back() + 1 + static_cast<std::int64_t>(input.below(4)));
+  if (input.below(8) == 0) offsets[input.below(offsets.size())] = some_number(input);
+  // The body is as long as the last says, and is written out.
+  offsets.back() = std::clamp<std::int64_t>(offsets.back(), 0, 1000);
+  return offsets;
+}
+
+convoy::io::ShardHead some_head(Input& input) {
+  namespace kinds = convoy::input_kinds;
+  convoy::io::ShardHead head;
+  const bool is_text = input.flag();
+  head.info.kind = is_text ? kinds::kText : kinds::kImages;
+  head.info.encoded = !is_text && input.flag();
+  head.info.oriented = input.flag();
+  const auto side = [&] { return static_cast<std::int64_t>(input.below(4)); };
+  head.info.image = {side(), side(), side()};
+  head.info.num_samples = side();
+  head.index = some_number(input), head.num_shards = some_number(input);
+  for (std::size_t count = input.below(6); count > 0; --count) head.info.class_names.push_back(input.text());
+  head.info.class_counts = some_list<std::int64_t>(input);
+  head.info.channel_mean.resize(input.below(5)), head.info.channel_stddev.resize(input.below(5));
+  head.labels = some_list<std::int32_t>(input);
+  head.hashes = some_list<std::uint64_t>(input);
+  head.offsets = some_offsets(input);
+  head.name_bytes = side();
+  head.info.text.num_tokens = some_number(input);
+  head.info.text.tokenization = {.kind = input.text(), .model = input.text(), .vocabulary = some_number(input)};
+  head.info.source = input.text();
+  return head;
+}
+
+std::vector<std::byte> encode(const convoy::io::ShardHead& head, Input& input) {
+  using namespace convoy::io;
+  std::vector<std::byte> file = encode_shard_head(head);
+  ShardTrailer trailer;
+  trailer.body_offset = file.size();
+  trailer.body_bytes = static_cast<std::uint64_t>(head.payload_bytes() + head.info.num_samples * head.name_bytes);
+  if (input.below(8) == 0) trailer.body_bytes = input.byte();
+  const std::vector<std::byte> end = encode_shard_trailer(trailer, file);
+  file.resize(trailer.body_offset + trailer.body_bytes, std::byte{65});
+  file.insert(file.end(), end.begin(), end.end());
+  return file;
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Input input(data, size);
+  return convoy::fuzz::read_or_refuse([&] {
+    const convoy::io::ShardHead head = some_head(input);
+    convoy::fuzz::read_shard(encode(head, input));
+  });
+}
