@@ -217,10 +217,10 @@ void RunLog::write_through(const Table& table) {
 }
 
 void RunLog::add_step(const StepRow& row, double now) {
-  check(steps_, std::fprintf(steps_.file.get(), "%lld,%.17g,%.17g%s,%s,%s\n", static_cast<long long>(row.step),
-                             row.metrics.mean_loss(), row.lr, objective_fields(objectives_, row.metrics).c_str(),
-                             row.fingerprint ? fingerprint_text(*row.fingerprint).c_str() : "",
-                             why_skipped(row.outcome)) > 0);
+  check(steps_,
+        std::fprintf(steps_.file.get(), "%lld,%.17g,%.17g%s,%s,%s\n", static_cast<long long>(row.step),
+                     row.metrics.mean_loss(), row.lr, objective_fields(objectives_, row.metrics).c_str(),
+                     row.fingerprint ? fingerprint_text(*row.fingerprint).c_str() : "", why_skipped(row.outcome)) > 0);
   if (first_waiting_seconds_ == 0) first_waiting_seconds_ = now;
   if (now - first_waiting_seconds_ >= kMaxWaitSeconds) write_rows();
 }

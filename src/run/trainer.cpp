@@ -13,29 +13,22 @@
 #include <vector>
 
 #include "convoy/base/clock.h"
-#include "convoy/base/log.h"
-#include "convoy/base/version.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/tags.h"
 #include "convoy/comm/topology.h"
 #include "convoy/data/make_sample_path.h"
-#include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
-#include "convoy/params/parse.h"
 
-#include "calibrate/calibration.h"
 #include "calibrate/run_layout.h"
 #include "checkpoint/checkpointing.h"
 #include "checkpoint/model_fingerprint.h"
 #include "evaluation/evaluation.h"
 #include "plan/planner.h"
-#include "plan/share_engines.h"
 #include "run/bad_steps.h"
 #include "run/checkpoint_saver.h"
 #include "run/live_record.h"
 #include "run/memory_report.h"
-#include "run/recorded_run.h"
-#include "run/report.h"
+#include "run/open_run_directory.h"
 #include "run/restart.h"
 #include "run/run_calendar.h"
 #include "run/run_data.h"
@@ -63,8 +56,6 @@ class Trainer {
  private:
   void begin();
   bool train_until_stopped(StopRequest& stop);
-  void open_run_directory(const std::string& resumed_from, const LiveSpec& live);
-  std::int64_t first_row(const std::string& resumed_from) const;
   std::unique_ptr<Loader> open_loader() const;
   StepOutcome step(Loader& loader);
   void go_back();
@@ -200,7 +191,17 @@ void Trainer::begin() {
   const LiveSpec live = live_spec(params_, runtime_, layout_, monitor_);
   mpi::on_root(grid_.world(), [&] {
     if (!lock_) lock_.emplace(params_.run.directory);
-    open_run_directory(resumed ? resumed->path : "", live);
+    open_run_directory({.params = params_,
+                        .layout = layout_,
+                        .data = data_,
+                        .runtime = runtime_,
+                        .state = state_,
+                        .steps = steps_,
+                        .live = live,
+                        .hosts = hosts_,
+                        .resumed_from = resumed ? resumed->path : "",
+                        .nothing_to_do = is_over() && !row_is_due()},
+                       clock_, record_);
   });
   if (bad_steps_.may_go_back() && !is_over() && saved_step_ != state_.step) save_checkpoint();  // there is one to go to
 }
@@ -224,51 +225,6 @@ bool Trainer::train_until_stopped(StopRequest& stop) {
     if (calendar_.checkpoint_is_due(state_.step) && saved_step_ != state_.step) save_checkpoint();
   }
   return false;
-}
-
-void Trainer::open_run_directory(const std::string& resumed_from, const LiveSpec& live) {
-  std::filesystem::create_directories(checkpoint_directory(params_));
-  const bool nothing_to_do = is_over() && !row_is_due();
-  if (!nothing_to_do) io::write_text_atomically(params_.run.directory + "/params.cfg", render(params_));
-  if (const ops::EngineCache* engine_cache = runtime_.operations().engine_cache())
-    io::write_text_atomically(engines_path(params_.run), engine_cache->serialise());
-  if (layout_.machine) keep_costs(costs_path(params_.run), *layout_.machine);
-  record_.emplace(RunRecordSpec{.params = params_,
-                                .steps = steps_,
-                                .measured = data_.measured_name(),
-                                .kind = data_.metadata.kind(),
-                                .objectives = runtime_.plan().objectives(),
-                                .first_row = first_row(resumed_from),
-                                .live = live},
-                  state_, clock_);
-  record_->say(fmt::format("convoy {}", version()));
-  const std::string machine = fmt::format("{}; {}", hosts_, runtime_.device().description());
-  record_->add_start(std::string(version()), machine);
-  add_start(params_.run.directory, {.step = state_.step,
-                                    .version = std::string(version()),
-                                    .grid = fmt::format("{} x {}", grid_.num_replicas(), grid_.num_stages()),
-                                    .machine = machine});
-  if (!layout_.reason.empty()) record_->say(layout_.reason);
-  record_->say(describe_run(params_, runtime_.plan(), data_.train.info(),
-                            fmt::format("{}; messages by {}", machine, runtime_.transport())));
-  if (!resumed_from.empty()) record_->say(fmt::format("resumed: {}", resumed_from));
-  if (nothing_to_do) record_->say(fmt::format("nothing to do: step {} of {} is done", state_.step, steps_.total));
-  for (const std::string& doubt : warnings_for(params_)) log_warning(doubt);
-  if (!runtime_.plan().is_invariant())
-    log_warning(
-        fmt::format("{} micro-batches a step on {} replicas{}: only runs with {} replicas will give the same bits",
-                    runtime_.plan().micro_batches_a_step(), grid_.num_replicas(),
-                    params_.run.reduction == ReductionKind::kFast ? " with run.reduction = fast"
-                                                                  : " are not equal blocks of a power of two",
-                    grid_.num_replicas()));
-}
-
-// Where the run began in another directory, only the checkpoint that it began from knows at which step.
-std::int64_t Trainer::first_row(const std::string& resumed_from) const {
-  if (resumed_from.empty()) return 1;
-  const bool is_own = std::filesystem::path(resumed_from).parent_path() == checkpoint_directory(params_);
-  if (!is_own) return state_.step + 1;
-  return params_.checkpoint.resume == "auto" ? 1 : 0;
 }
 
 std::unique_ptr<Loader> Trainer::open_loader() const {

@@ -1,0 +1,84 @@
+/// Files first, words after them.
+#include "run/open_run_directory.h"
+
+#include <cstdint>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "convoy/base/log.h"
+#include "convoy/base/version.h"
+#include "convoy/io/atomic_file.h"
+#include "convoy/params/parse.h"
+
+#include "calibrate/calibration.h"
+#include "plan/share_engines.h"
+#include "run/recorded_run.h"
+#include "run/report.h"
+#include "run/restart.h"
+
+namespace convoy {
+
+namespace {
+
+// Where the run began in another directory, only the checkpoint that it began from knows at which step.
+std::int64_t first_row(const RunStart& start) {
+  if (start.resumed_from.empty()) return 1;
+  const bool is_own = std::filesystem::path(start.resumed_from).parent_path() == checkpoint_directory(start.params);
+  if (!is_own) return start.state.step + 1;
+  return start.params.checkpoint.resume == "auto" ? 1 : 0;
+}
+
+void write_files(const RunStart& start) {
+  const RunParams& run = start.params.run;
+  std::filesystem::create_directories(checkpoint_directory(start.params));
+  if (!start.nothing_to_do) io::write_text_atomically(run.directory + "/params.cfg", render(start.params));
+  if (const ops::EngineCache* engine_cache = start.runtime.operations().engine_cache())
+    io::write_text_atomically(engines_path(run), engine_cache->serialise());
+  if (start.layout.machine) keep_costs(costs_path(run), *start.layout.machine);
+}
+
+void warn_of_bits(const RunStart& start) {
+  const StepPlan& plan = start.runtime.plan();
+  if (plan.is_invariant()) return;
+  const std::int64_t replicas = plan.grid().replicas;
+  log_warning(
+      fmt::format("{} micro-batches a step on {} replicas{}: only runs with {} replicas will give the same bits",
+                  plan.micro_batches_a_step(), replicas,
+                  start.params.run.reduction == ReductionKind::kFast ? " with run.reduction = fast"
+                                                                     : " are not equal blocks of a power of two",
+                  replicas));
+}
+
+}  // namespace
+
+void open_run_directory(const RunStart& start, const StepClock& clock, std::optional<RunRecord>& record) {
+  const GridShape grid = start.runtime.plan().grid();
+  write_files(start);
+  record.emplace(RunRecordSpec{.params = start.params,
+                               .steps = start.steps,
+                               .measured = start.data.measured_name(),
+                               .kind = start.data.metadata.kind(),
+                               .objectives = start.runtime.plan().objectives(),
+                               .first_row = first_row(start),
+                               .live = start.live},
+                 start.state, clock);
+  const std::string machine = fmt::format("{}; {}", start.hosts, start.runtime.device().description());
+  record->add_start(std::string(version()), machine);
+  add_start(start.params.run.directory, {.step = start.state.step,
+                                         .version = std::string(version()),
+                                         .grid = fmt::format("{} x {}", grid.replicas, grid.stages),
+                                         .machine = machine});
+
+  record->say(fmt::format("convoy {}", version()));
+  if (!start.layout.reason.empty()) record->say(start.layout.reason);
+  record->say(describe_run(start.params, start.runtime.plan(), start.data.train.info(),
+                           fmt::format("{}; messages by {}", machine, start.runtime.transport())));
+  if (!start.resumed_from.empty()) record->say(fmt::format("resumed: {}", start.resumed_from));
+  if (start.nothing_to_do)
+    record->say(fmt::format("nothing to do: step {} of {} is done", start.state.step, start.steps.total));
+  for (const std::string& warning : warnings_for(start.params)) log_warning(warning);
+  warn_of_bits(start);
+}
+
+}  // namespace convoy

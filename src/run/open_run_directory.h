@@ -1,0 +1,36 @@
+/// What a run's directory gets when the run starts or is resumed, and what the person is told then.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "convoy/io/checkpoint.h"
+#include "convoy/params/parameters.h"
+
+#include "calibrate/run_layout.h"
+#include "run/live_record.h"
+#include "run/run_data.h"
+#include "run/run_record.h"
+#include "step/rank_runtime.h"
+#include "step/step_clock.h"
+
+namespace convoy {
+
+struct RunStart {
+  const Parameters& params;
+  const RunLayout& layout;
+  const RunData& data;
+  const RankRuntime& runtime;
+  const io::TrainingState& state;  ///< that training begins with
+  StepCount steps;
+  const LiveSpec& live;
+  std::string hosts;         ///< "2 nodes, 4 ranks on each"
+  std::string resumed_from;  ///< a checkpoint; empty: none
+  bool nothing_to_do = false;
+};
+
+/// Rank 0, which holds the directory's lock: writes params.cfg and the files of engines and costs, opens the record,
+/// and says what is trained and how. `clock` outlives the record. Throws Error where the disk does not take a file.
+void open_run_directory(const RunStart& start, const StepClock& clock, std::optional<RunRecord>& record);
+
+}  // namespace convoy
