@@ -113,9 +113,13 @@ void add_row(std::string_view line, WatchedRun& run) {
   const Json row = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!row.is_object()) return;
   static const std::map<std::string, void (*)(const Json&, WatchedRun&)> kKinds = {
-      {"start", add_start},     {"step", add_step},
-      {"epoch", add_epoch},     {"rank", add_rank},
-      {"warning", add_warning}, {"rollback", add_rollback}, {"end", [](const Json& end, WatchedRun& ended) { ended.ended = text(end, "how"); }}};
+      {"start", add_start},
+      {"step", add_step},
+      {"epoch", add_epoch},
+      {"rank", add_rank},
+      {"warning", add_warning},
+      {"rollback", add_rollback},
+      {"end", [](const Json& end, WatchedRun& ended) { ended.ended = text(end, "how"); }}};
   const auto kind = kKinds.find(text(row, "kind"));
   if (kind == kKinds.end()) return;
   kind->second(row, run);

@@ -109,7 +109,7 @@ Finding judge_space(const DiskSpace& space, const CheckpointParams& params, std:
 }
 
 std::int64_t checkpoint_bytes(const StepPlan& plan) {
-  return host_memory(plan, 0, /*holds_checkpoint=*/true).checkpoint / 2;  // which has tensors, and the file
+  return host_memory(plan, 0, /*is_root=*/true, /*resumed=*/true).resume / 2;  // which has tensors, and the file
 }
 
 Finding look_at_directory(const std::string& directory) {

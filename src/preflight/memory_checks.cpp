@@ -106,7 +106,7 @@ RankMemory own_memory(ops::Backend* backend) {
 void predict(const StepPlan& plan, std::int64_t rank, bool resumes, RankMemory& memory) {
   const std::int64_t stage = rank % plan.grid().stages;
   const std::int64_t of_stage = plan.memory_of(stage).total();
-  const std::int64_t beside = host_memory(plan, stage, rank == 0 || resumes).total();
+  const std::int64_t beside = host_memory(plan, stage, rank == 0, resumes).total();
   const bool on_gpu = !memory.of_device.empty();
   memory.host_bytes = memory.resident + beside + (on_gpu ? 0 : of_stage);
   memory.device_bytes = on_gpu ? of_stage : 0;

@@ -147,7 +147,7 @@ io::TrainingState BadSteps::go_back(const io::TrainingState& now, RunRecord* rec
   bytes = world.broadcast(std::move(bytes), 0);
   const io::Checkpoint checkpoint = io::decode_checkpoint(bytes, path);
   restore_checkpoint(checkpoint, path, runtime);
-  const io::TrainingState state = lowered(checkpoint.state, now, spec_.params);
+  io::TrainingState state = lowered(checkpoint.state, now, spec_.params);
   runtime.loss_scale().restore({.scale = state.loss_scale, .good_steps = state.loss_scale_steps});
   if (record == nullptr) return state;
   record->go_back_to(state);

@@ -22,14 +22,14 @@ namespace convoy {
 namespace {
 
 // Where the run began in another directory, only the checkpoint that it began from knows at which step.
-std::int64_t first_row(const RunStart& start) {
+std::int64_t first_row(const RunOpening& start) {
   if (start.resumed_from.empty()) return 1;
   const bool is_own = std::filesystem::path(start.resumed_from).parent_path() == checkpoint_directory(start.params);
   if (!is_own) return start.state.step + 1;
   return start.params.checkpoint.resume == "auto" ? 1 : 0;
 }
 
-void write_files(const RunStart& start) {
+void write_files(const RunOpening& start) {
   const RunParams& run = start.params.run;
   std::filesystem::create_directories(checkpoint_directory(start.params));
   if (!start.nothing_to_do) io::write_text_atomically(run.directory + "/params.cfg", render(start.params));
@@ -38,7 +38,7 @@ void write_files(const RunStart& start) {
   if (start.layout.machine) keep_costs(costs_path(run), *start.layout.machine);
 }
 
-void warn_of_bits(const RunStart& start) {
+void warn_of_bits(const RunOpening& start) {
   const StepPlan& plan = start.runtime.plan();
   if (plan.is_invariant()) return;
   const std::int64_t replicas = plan.grid().replicas;
@@ -52,7 +52,7 @@ void warn_of_bits(const RunStart& start) {
 
 }  // namespace
 
-void open_run_directory(const RunStart& start, const StepClock& clock, std::optional<RunRecord>& record) {
+void open_run_directory(const RunOpening& start, const StepClock& clock, std::optional<RunRecord>& record) {
   const GridShape grid = start.runtime.plan().grid();
   write_files(start);
   record.emplace(RunRecordSpec{.params = start.params,

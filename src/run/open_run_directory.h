@@ -16,7 +16,7 @@
 
 namespace convoy {
 
-struct RunStart {
+struct RunOpening {
   const Parameters& params;
   const RunLayout& layout;
   const RunData& data;
@@ -31,6 +31,6 @@ struct RunStart {
 
 /// Rank 0, which holds the directory's lock: writes params.cfg and the files of engines and costs, opens the record,
 /// and says what is trained and how. `clock` outlives the record. Throws Error where the disk does not take a file.
-void open_run_directory(const RunStart& start, const StepClock& clock, std::optional<RunRecord>& record);
+void open_run_directory(const RunOpening& start, const StepClock& clock, std::optional<RunRecord>& record);
 
 }  // namespace convoy

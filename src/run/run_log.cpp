@@ -91,7 +91,7 @@ bool is_header(std::string line, std::string_view header) {
   return !line.empty() && header.starts_with(line) && (line.size() == header.size() || header[line.size()] == ',');
 }
 
-std::vector<Row> rows_up_to(std::string_view text, const TableColumns& columns, std::int64_t last_step) {
+std::vector<Row> rows_up_to(std::string_view text, const LogColumns& columns, std::int64_t last_step) {
   std::vector<Row> rows;
   const std::ptrdiff_t commas_now = commas_in(columns.header);
   std::ptrdiff_t commas = commas_now;
@@ -167,7 +167,7 @@ const char* why_skipped(StepOutcome outcome) {
   }
 }
 
-KeptRows keep_rows(const std::string& path, std::string_view text, const TableColumns& columns, std::int64_t last_step,
+KeptRows keep_rows(const std::string& path, std::string_view text, const LogColumns& columns, std::int64_t last_step,
                    const ExpectedRows& expected) {
   const std::vector<Row> rows = rows_up_to(text, columns, last_step);
   KeptRows kept{.text = "", .lost = describe_lost(path, rows, steps_of(expected, rows))};
@@ -188,7 +188,7 @@ RunLog::RunLog(const std::string& directory, const Keep& keep, const std::vector
   flush();
 }
 
-RunLog::Table RunLog::open(const std::string& path, const TableColumns& columns, std::int64_t last_step,
+RunLog::Table RunLog::open(const std::string& path, const LogColumns& columns, std::int64_t last_step,
                            const ExpectedRows& expected) {
   const KeptRows rows = keep_rows(path, io::read_text(path).value_or(""), columns, last_step, expected);
   if (!rows.lost.empty()) losses_.push_back(rows.lost);

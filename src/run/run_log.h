@@ -16,7 +16,7 @@
 
 namespace convoy {
 
-struct TableColumns {
+struct LogColumns {
   std::string_view header;         ///< names, separated by commas
   std::ptrdiff_t step_column = 0;  ///< counted from 0
 };
@@ -35,7 +35,7 @@ struct KeptRows {
 /// Of the table's `text`, the rows of steps up to `last_step`. A row that was cut short, is out of order or is none of
 /// this table counts as lost. Rows of an older Convoy, whose table has fewer columns, are filled up with empty ones.
 /// `path` names the table in the sentence.
-KeptRows keep_rows(const std::string& path, std::string_view text, const TableColumns& columns, std::int64_t last_step,
+KeptRows keep_rows(const std::string& path, std::string_view text, const LogColumns& columns, std::int64_t last_step,
                    const ExpectedRows& expected);
 
 struct StepRow {
@@ -109,8 +109,7 @@ class RunLog {
     std::string path;
     std::unique_ptr<std::FILE, Close> file;
   };
-  Table open(const std::string& path, const TableColumns& columns, std::int64_t last_step,
-             const ExpectedRows& expected);
+  Table open(const std::string& path, const LogColumns& columns, std::int64_t last_step, const ExpectedRows& expected);
   static void check(const Table& table, bool ok);
   static void sync(const Table& table);
   static void write_through(const Table& table);

@@ -51,7 +51,7 @@ RankWaits waits_of(const StageProgram& list, std::span<const RecordedTimes> time
 }
 
 RankMeter::RankMeter(RankRuntime& runtime) : runtime_(runtime) {
-  if (!runtime.device().is_host()) sensors_.emplace(hardware_id(runtime.device()));
+  if (!runtime.device().is_host()) sensors_.emplace(runtime.device().hardware_id());
 }
 
 void RankMeter::begin_step(bool is_traced) {

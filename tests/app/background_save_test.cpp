@@ -29,8 +29,9 @@ std::vector<std::byte> bytes_without_parameters(const std::string& path) {
 
 class BackgroundSave : public Restart {
  protected:
-  // A folder has the name under which the file of this step would be written: whoever runs the test, that fails.
-  void block(int step) const { std::filesystem::create_directories(checkpoint(step) + ".partial"); }
+  // A folder has the name under which the file of this step would be written: whoever runs the test, that fails. It is
+  // not empty, or it would go with what a killed run leaves.
+  void block(int step) const { std::filesystem::create_directories(checkpoint(step) + ".partial/folder"); }
 };
 
 TEST_F(BackgroundSave, GivesTheBytesOfASaveThatAllRanksWaitFor) {

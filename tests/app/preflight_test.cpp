@@ -115,6 +115,22 @@ TEST_F(Preflight, NamesAShardThatIsMissingOrCut) {
   EXPECT_FALSE(line_of(result.output, "not checked", "plan").empty()) << result.output;
 }
 
+// Rank 1 does something else than the others: nobody waits for it, or for what it does not send.
+TEST_F(Preflight, EndsAndNamesTheRankWhoseParametersDiffer) {
+  const auto rank_1_has = [](const std::string& key) {
+    return Words{"sh", "-c", "if [ \"$PMIX_RANK\" = 1 ]; then exec \"$0\" \"$@\" " + key + "; fi; exec \"$0\" \"$@\""};
+  };
+  expect_fails(check({}, 4, rank_1_has("--train.seed=7")), "parameters", "but on rank 1 on ");
+  expect_fails(check({}, 4, rank_1_has("--train.seed=x")), "parameters", "rank 1 on ");
+}
+
+TEST_F(Preflight, EndsAndNamesTheRankThatLacksTheData) {
+  const std::string elsewhere = "[ \"$PMIX_RANK\" = 1 ] || cd " + (directory_ / "small") + "; exec \"$0\" \"$@\"";
+  const ProcessResult result = check({"--data.test=data/test", "--check.hash=true"}, 4, {"sh", "-c", elsewhere});
+  expect_fails(result, "data.test", "rank 1 on ");
+  EXPECT_TRUE(contains(result.output, "there is no such file or folder")) << result.output;
+}
+
 TEST_F(Preflight, FindsAByteOfAnImageThatHasChangedWhereItIsAskedTo) {
   const std::string shard = directory_ / "small/data/test.h5";
   std::string bytes = read_text(shard);

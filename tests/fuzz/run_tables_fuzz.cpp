@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::int64_t every = 1 + static_cast<std::int64_t>(input.below(16));
   const std::int64_t first = static_cast<std::int64_t>(input.below(4));
   const std::string text = input.rest();
-  const TableColumns columns{.header = "epoch,step,loss,fingerprint", .step_column = 1};
+  const LogColumns columns{.header = "epoch,step,loss,fingerprint", .step_column = 1};
   fuzz::read_or_refuse([&] {
     const ExpectedRows expected{.first = first, .last = kLastStep, .every = every};
     const KeptRows kept = keep_rows("log.csv", text, columns, kLastStep, expected);

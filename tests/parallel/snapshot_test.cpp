@@ -26,8 +26,8 @@ constexpr std::uint64_t kSeed = 5;
 
 // Several pieces of a slice, and slices of several buckets.
 RuntimeSpec spec_of(OptimizerKind optimizer, std::int64_t chunks) {
-  return {.network = {.name = "resnet18", .input = ImageShape{32, 32, 3}, .micro_batch = 2, .num_classes = 10},
-          .batch = {.global = 16, .micro = 2},
+  return {.network = {.name = "wrn16-4", .input = ImageShape{8, 8, 3}, .micro_batch = 2, .num_classes = 10},
+          .batch = {.global = 8, .micro = 2},
           .schedule = chunks > 1 ? ScheduleKind::kInterleaved : ScheduleKind::k1F1B,
           .chunks = chunks,
           .optimizer = {.kind = optimizer},
@@ -67,7 +67,7 @@ struct Training {
 std::vector<std::pair<std::int64_t, std::int64_t>> stages_and_chunks() {
   std::vector<std::pair<std::int64_t, std::int64_t>> all;
   for (const std::int64_t stages : divisors(world().size())) all.emplace_back(stages, 1);
-  if (world().size() > 1) all.emplace_back(world().size(), 2);
+  if (world().size() > 1) all.emplace_back(2, 2);
   return all;
 }
 

@@ -21,6 +21,7 @@
 #include "checkpoint/checkpointing.h"
 #include "checkpoint/snapshot.h"
 #include "run/checkpoint_saver.h"
+#include "run/restart.h"
 #include "timing.h"
 
 namespace convoy::bench {

@@ -38,7 +38,7 @@ inline constexpr int kRankSamples = 9007;
 inline constexpr int kSnapshot = 9101;  ///< a rank's part of a checkpoint, piece by piece
 
 // --- World: from stage to stage of a replica, between steps.
-inline constexpr int kRepeatedActivation = 9007;  ///< when the forward of a bad step is run once more
+inline constexpr int kRepeatedActivation = 9008;  ///< when the forward of a bad step is run once more
 
 // --- Any group.
 inline constexpr int kClock = kMax - 1;   ///< comparing clocks

@@ -5,12 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "convoy/device/device.h"
-
 namespace convoy {
-
-/// The same for two ranks where they share a GPU, on whatever host: "GPU-5e1fd8a0-..."; empty where it is none.
-std::string hardware_id(const Device& device);
 
 /// Not a number: the GPU does not say.
 struct GpuReading {
@@ -26,7 +21,7 @@ struct GpuReading {
 /// The library is looked for when the program runs: neither to build nor to run needs it.
 class GpuSensors {
  public:
-  /// Of the GPU that hardware_id() names. Does not throw: without the library or the GPU nothing is read.
+  /// Of the GPU with this Device::hardware_id(). Does not throw: without the library or the GPU nothing is read.
   explicit GpuSensors(const std::string& hardware_id, const std::string& library = "libnvidia-ml.so.1");
   ~GpuSensors();
   GpuSensors(const GpuSensors&) = delete;

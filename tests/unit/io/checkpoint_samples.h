@@ -36,7 +36,11 @@ inline io::Checkpoint make_checkpoint(std::int64_t step = 1234) {
                                 {.loss = 2.0 / 3, .num_correct = 3, .num_samples = 42, .num_labels = 43}},
                       .loss_average = 0.7,
                       .loss_lowest = 2.0 / 3,
-                      .loss_left_step = 1200};
+                      .loss_left_step = 1200,
+                      .bad_steps = 5,
+                      .bad_steps_in_row = 2,
+                      .rollbacks = 1,
+                      .rate_factor = 0.25};
   checkpoint.metadata = {.name = "resnet20",
                          .input = io::ImageInput{.shape = {28, 32, 3},
                                                  .resizes = true,

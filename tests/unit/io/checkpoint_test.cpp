@@ -58,6 +58,10 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.state.loss_average, b.state.loss_average);
   EXPECT_EQ(a.state.loss_lowest, b.state.loss_lowest);
   EXPECT_EQ(a.state.loss_left_step, b.state.loss_left_step);
+  EXPECT_EQ(a.state.bad_steps, b.state.bad_steps);
+  EXPECT_EQ(a.state.bad_steps_in_row, b.state.bad_steps_in_row);
+  EXPECT_EQ(a.state.rollbacks, b.state.rollbacks);
+  EXPECT_EQ(a.state.rate_factor, b.state.rate_factor);
   EXPECT_EQ(a.metadata.name, b.metadata.name);
   EXPECT_TRUE(a.metadata.input == b.metadata.input);
   EXPECT_EQ(a.metadata.class_names, b.metadata.class_names);

@@ -7,8 +7,8 @@ namespace convoy {
 
 namespace {
 
-constexpr TableColumns kSteps{.header = "step,loss,lr", .step_column = 0};
-constexpr TableColumns kEpochs{.header = "epoch,step,loss,save", .step_column = 1};
+constexpr LogColumns kSteps{.header = "step,loss,lr", .step_column = 0};
+constexpr LogColumns kEpochs{.header = "epoch,step,loss,save", .step_column = 1};
 
 KeptRows keep_steps(const std::string& rows, std::int64_t last) {
   return keep_rows("steps.csv", "step,loss,lr\n" + rows, kSteps, last, {.last = last});
