@@ -190,6 +190,9 @@ TEST_F(BadStep, TrainingGoesBackToTheLastGoodCheckpointWithALowerRateAlikeOnEver
   EXPECT_EQ(checkpoint("1x1", 18).state.rollbacks, 1);
   EXPECT_EQ(checkpoint("1x1", 18).state.rate_factor, 0.00001);
   EXPECT_TRUE(contains(read_text(directory_ / "1x1/steps.csv"), ",0.01")) << "the rate of later rows";
+  const std::string log = read_text(directory_ / "1x1/log.jsonl");
+  EXPECT_TRUE(contains(log, R"("skipped":"bad")")) << log;
+  EXPECT_TRUE(contains(line_with(log, R"("kind":"rollback")"), R"("step":10,"rate_factor":1e-05)")) << log;
   copy_of_begin("2x2");
   train("2x2", {2, 2}, 18);
   expect_same_run("1x1", "2x2", 18);

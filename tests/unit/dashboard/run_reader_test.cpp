@@ -48,6 +48,19 @@ TEST_F(RunReaderTest, TakesWholeLinesAsTheyCome) {
   EXPECT_EQ(reader.run().last_time, 2);
 }
 
+TEST_F(RunReaderTest, ForgetsStepsThatWereUndoneByARollback) {
+  append("{\"kind\":\"start\",\"time\":1,\"step\":4}\n" + step_row(5) + step_row(6) + step_row(7) +
+         "{\"kind\":\"rollback\",\"time\":8,\"step\":5,\"rate_factor\":0.5}\n");
+  RunReader reader(directory_.string());
+  ASSERT_TRUE(reader.update());
+  EXPECT_EQ(reader.run().step, 5);
+  EXPECT_EQ(reader.run().losses.size(), 1U);
+  append(step_row(6));
+  ASSERT_TRUE(reader.update());
+  EXPECT_EQ(reader.run().step, 6);
+  EXPECT_EQ(reader.run().step_times.size(), 2U);
+}
+
 TEST_F(RunReaderTest, BeginsAgainWhereTheFileIsAnotherOne) {
   append("{\"kind\":\"start\",\"time\":1,\"step\":0}\n" + step_row(1) + step_row(2));
   RunReader reader(directory_.string());
