@@ -70,7 +70,7 @@ TEST_F(RunLogTest, EachObjectiveHasItsColumns) {
             "10,4,2.5,0.25,2,0.25,0.5,0.25\n");
   const std::string epochs = text("log.csv");
   EXPECT_CONTAINS(epochs, ",train_masked_words_loss,train_masked_words_top1,train_next_sentence_loss,");
-  EXPECT_CONTAINS(epochs, ",2,0.25,0.5,0.25,,,,,2,0.25,0.5,0.25\n") << "those of the test set are empty";
+  EXPECT_CONTAINS(epochs, ",2,0.25,0.5,0.25,,,,,2,0.25,0.5,0.25,0.00\n") << "those of the test set are empty";
   const RunLog log(directory_.string(),
                    {.epochs = 10,
                     .steps = 10,
