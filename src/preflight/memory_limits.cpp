@@ -59,7 +59,7 @@ void append_limits(const std::string& host, const Hierarchy& hierarchy, std::vec
   while (true) {
     if (const auto bytes = read_limit(hierarchy.root + group + hierarchy.limit_file)) {
       const std::string name = group.empty() ? "/" : group;
-      limits.push_back({host + " " + name, "limit of the control group " + name, *bytes});
+      limits.push_back({fmt::format("{} {}", host, name), "limit of the control group " + name, *bytes});
     }
     if (group.empty()) return;
     group = group.substr(0, group.rfind('/'));

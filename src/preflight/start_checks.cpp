@@ -81,7 +81,7 @@ Start check_start(const Parameters& params, const RunData& data, const RunPlan& 
   try {
     FoundFile found = find_start(params);
     if (!found.path.empty()) {
-      const Start start = check_checkpoint(params, data, plan, backend, threads_per_rank, std::move(found), report);
+      Start start = check_checkpoint(params, data, plan, backend, threads_per_rank, std::move(found), report);
       if (params.init.weights != "random") report.add("weights", not_checked("the checkpoint has its own"));
       return start;
     }

@@ -60,7 +60,7 @@ std::string name_ranks(const std::vector<std::int64_t>& ranks, const std::vector
   std::vector<std::string> shown;
   for (std::size_t i = 0; i < std::min(ranks.size(), kShownRanks); ++i)
     shown.push_back(fmt::format("rank {} on {}", ranks[i], hosts[static_cast<std::size_t>(ranks[i])]));
-  const std::string list = fmt::format("{}", fmt::join(shown, ", "));
+  std::string list = fmt::format("{}", fmt::join(shown, ", "));
   if (ranks.size() == 1) return list;
   return fmt::format("{} of {} ranks ({}{})", ranks.size(), hosts.size(), list,
                      shown.size() < ranks.size() ? ", ..." : "");

@@ -26,8 +26,9 @@ namespace {
 constexpr double kMinDelaySeconds = 0.1;
 
 // The tensors go before the bytes are written.
-std::vector<std::byte> encode(io::Checkpoint checkpoint) {
-  return io::encode_checkpoint(checkpoint);
+std::vector<std::byte> encode(io::Checkpoint&& checkpoint) {
+  const io::Checkpoint taken = std::move(checkpoint);
+  return io::encode_checkpoint(taken);
 }
 
 }  // namespace
