@@ -9,8 +9,8 @@
 namespace convoy {
 
 std::vector<SlowRank> SlowRanks::measure(const RankRound& round) const {
-  const auto& [stages, replicas] = spec_.grid;
-  const bool by_plan = replicas == 1;
+  const std::int64_t stages = spec_.grid.stages;
+  const bool by_plan = spec_.grid.replicas == 1;
   if (by_plan && (stages == 1 || spec_.planned_seconds.empty())) return {};
   const auto unit = [&](std::int64_t rank) {
     return by_plan ? spec_.planned_seconds[static_cast<std::size_t>(rank)]

@@ -62,7 +62,7 @@ class BadStep : public Runs {
     const std::vector<std::string> features = features_;
     for (double limit = 3; limit > 1; limit *= 0.9) {
       features_ = features + std::vector<std::string>{fmt::format("--train.loss_limit={:.3f}", limit)};
-      const std::string name = fmt::format("limit {:.3f}", limit);
+      std::string name = fmt::format("limit {:.3f}", limit);
       train(name, {1, 1}, kSteps);
       if (checkpoint(name, kSteps).state.bad_steps == 0) continue;
       EXPECT_LT(checkpoint(name, kSteps).state.bad_steps, kSteps);
