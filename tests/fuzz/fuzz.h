@@ -14,9 +14,9 @@
 
 #include "convoy/base/error.h"
 
-/// A target. libFuzzer calls it with one input after the other; replay.cpp does in a build without libFuzzer. Returns
-/// 0.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+/// A target, by libFuzzer's name for it, which calls it with one input after the other; replay.cpp does in a build
+/// without libFuzzer. Returns 0.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);  // NOLINT
 
 namespace convoy::fuzz {
 

@@ -1,6 +1,7 @@
 /// Writes what fuzzing begins with: for each target a folder of small files that its parser takes, by our own writers
 /// where there are some; and for texts with key words a dictionary of these. Called with the folder to write to.
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -209,6 +210,17 @@ void add_texts(const Seeds& seeds) {
   seeds.add("subwords", "small", static_cast<char>(model.vocabulary) + with_length("the good film") + model.model);
 }
 
+void write_all(const std::string& folder) {
+  const Seeds seeds(folder);
+  add_parameters(seeds);
+  add_checkpoints(seeds);
+  add_shards(seeds);
+  add_weights(seeds);
+  add_run_files(seeds);
+  add_images(seeds);
+  add_texts(seeds);
+}
+
 }  // namespace
 }  // namespace convoy
 
@@ -217,13 +229,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: fuzz_seeds FOLDER\n");
     return 2;
   }
-  const convoy::Seeds seeds(argv[1]);
-  convoy::add_parameters(seeds);
-  convoy::add_checkpoints(seeds);
-  convoy::add_shards(seeds);
-  convoy::add_weights(seeds);
-  convoy::add_run_files(seeds);
-  convoy::add_images(seeds);
-  convoy::add_texts(seeds);
+  try {
+    convoy::write_all(argv[1]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "fuzz_seeds: %s\n", error.what());
+    return 1;
+  }
   return 0;
 }
