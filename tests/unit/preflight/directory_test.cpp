@@ -15,7 +15,7 @@ namespace {
 class Directory : public testing::Test {
  protected:
   Directory() { std::filesystem::create_directories(root_); }
-  ~Directory() override { std::filesystem::remove_all(root_); }
+  void TearDown() override { std::filesystem::remove_all(root_); }
 
   std::filesystem::path root_ =
       std::filesystem::temp_directory_path() / ("convoy-preflight-directory-" + std::to_string(getpid()));

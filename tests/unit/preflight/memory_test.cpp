@@ -23,7 +23,7 @@ class MemoryLimits : public testing::Test {
   MemoryLimits() {
     write("proc/meminfo", "MemTotal:       4096 kB\nMemFree:        1024 kB\nMemAvailable:   2048 kB\n");
   }
-  ~MemoryLimits() override { std::filesystem::remove_all(root_); }
+  void TearDown() override { std::filesystem::remove_all(root_); }
 
   void write(const std::string& name, const std::string& text) {
     std::filesystem::create_directories((root_ / name).parent_path());
