@@ -44,7 +44,7 @@ class Preflight : public testing::Test {
   static std::string line_of(const std::string& output, const std::string& outcome, const std::string& check) {
     for (std::size_t at = 0; at < output.size();) {
       const std::size_t end = std::min(output.find('\n', at), output.size());
-      const std::string line = output.substr(at, end - at);
+      std::string line = output.substr(at, end - at);
       const std::size_t name = line.find_first_not_of(' ', outcome.size());
       if (line.starts_with(outcome + " ") && name != std::string::npos && line.substr(name).starts_with(check + " "))
         return line;

@@ -183,10 +183,10 @@ std::vector<std::byte> without_trailer(std::vector<std::byte> file) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace convoy;
-  static const std::vector<std::byte> of_images = without_trailer(io::encode_checkpoint(test::make_checkpoint()));
-  static const std::vector<std::byte> of_texts = without_trailer(io::encode_checkpoint(text_checkpoint()));
+  static const std::vector<std::byte> kOfImages = without_trailer(io::encode_checkpoint(test::make_checkpoint()));
+  static const std::vector<std::byte> kOfTexts = without_trailer(io::encode_checkpoint(text_checkpoint()));
   Input input(data, size);
-  const std::vector<std::byte>& whole = input.flag() ? of_texts : of_images;
+  const std::vector<std::byte>& whole = input.flag() ? kOfTexts : kOfImages;
   const std::vector<std::byte> sealed = fuzz::seal_checkpoint(edited(whole, input));
   fuzz::read_or_refuse([&] { io::decode_state(sealed, "a.h5"); });
   return fuzz::read_or_refuse([&] {

@@ -6,17 +6,17 @@
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace convoy;
-  static const test::TemporaryDirectory directory;
+  static const test::TemporaryDirectory kDirectory;
   fuzz::Input input(data, size);
   const bool zips = input.flag();
   const std::string labels = input.text(), images = input.rest();
   const auto write = [&](const char* name, const std::string& content) {
-    test::write_bytes(directory / name, fuzz::bytes_of(zips ? test::gzipped(content) : content));
+    test::write_bytes(kDirectory / name, fuzz::bytes_of(zips ? test::gzipped(content) : content));
   };
   write("images", images);
   write("labels", labels);
   return fuzz::read_or_refuse([&] {
-    const IdxSplit split = read_idx(directory / "images", directory / "labels");
+    const IdxSplit split = read_idx(kDirectory / "images", kDirectory / "labels");
     fuzz::require(std::ssize(split.images) == split.info.num_samples * split.info.image.count(), "no pixel is missing");
     fuzz::require(std::ssize(split.labels) == split.info.num_samples, "each image has a label");
   });

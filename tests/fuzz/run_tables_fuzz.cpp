@@ -6,7 +6,7 @@
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace convoy;
-  static const test::TemporaryDirectory directory;
+  static const test::TemporaryDirectory kDirectory;
   constexpr std::int64_t kLastStep = 1000;
   fuzz::Input input(data, size);
   const std::int64_t every = 1 + static_cast<std::int64_t>(input.below(16));
@@ -19,8 +19,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const KeptRows again = keep_rows("log.csv", kept.text, columns, kLastStep, expected);
     fuzz::require(again.text == kept.text && again.lost == kept.lost, "rows that stay stay again");
   });
-  test::write_bytes(directory / "steps.csv", fuzz::bytes_of(text));
-  test::write_bytes(directory / "starts.csv", fuzz::bytes_of(text));
-  fuzz::read_or_refuse([&] { read_steps(directory.path()); });
-  return fuzz::read_or_refuse([&] { read_starts(directory.path()); });
+  test::write_bytes(kDirectory / "steps.csv", fuzz::bytes_of(text));
+  test::write_bytes(kDirectory / "starts.csv", fuzz::bytes_of(text));
+  fuzz::read_or_refuse([&] { read_steps(kDirectory.path()); });
+  return fuzz::read_or_refuse([&] { read_starts(kDirectory.path()); });
 }

@@ -34,9 +34,9 @@ inline void read_sample(const io::Dataset& dataset, std::int64_t sample) {
 }
 
 inline void read_shard(std::span<const std::byte> file) {
-  static const test::TemporaryDirectory directory;
+  static const test::TemporaryDirectory kDirectory;
   constexpr std::int64_t kMaxSamples = 100;
-  const std::string path = directory / "train.h5";
+  const std::string path = kDirectory / "train.h5";
   test::write_bytes(path, file);
   read_or_refuse([&] { io::describe_file(path); });
   read_or_refuse([&] { io::verify_file(path); });

@@ -18,9 +18,9 @@ std::string text_of(convoy::TextTable& table, std::int64_t row) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace convoy;
-  static const test::TemporaryDirectory directory;
+  static const test::TemporaryDirectory kDirectory;
   fuzz::Input input(data, size);
-  const std::string path = directory / (input.flag() ? "train.csv" : "train.tsv");
+  const std::string path = kDirectory / (input.flag() ? "train.csv" : "train.tsv");
   const convoy::TableColumns columns{.text = "text", .label = "label", .needs_label = input.flag()};
   test::write_bytes(path, input.rest_bytes());
   return fuzz::read_or_refuse([&] {
