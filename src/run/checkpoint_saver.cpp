@@ -61,7 +61,7 @@ void CheckpointSaver::save(SaveRequest request) {
     snapshot_->take();
     if (is_root()) gathered_ = std::move(request);
     saved_step_ = step;
-    is_under_way_ = true;
+    is_saving_ = true;
     go_on();
   } else {
     io::Checkpoint checkpoint = gather_checkpoint(runtime_);
@@ -72,7 +72,7 @@ void CheckpointSaver::save(SaveRequest request) {
 }
 
 void CheckpointSaver::go_on() {
-  if (!is_under_way_) return;
+  if (!is_saving_) return;
   snapshot_->progress();
   if (!is_root()) return;
   if (gathered_ && snapshot_->is_complete()) hand_over();
@@ -97,7 +97,7 @@ void CheckpointSaver::finish() {
 
 // All ranks wait here, and none in a step, where patience ends.
 bool CheckpointSaver::await_previous() {
-  if (!is_under_way_) return false;
+  if (!is_saving_) return false;
   bool was_busy = false;
   snapshot_->finish();
   mpi::on_root(runtime_.grid().world(), [&] {
@@ -105,7 +105,7 @@ bool CheckpointSaver::await_previous() {
     was_busy = writer_.is_busy();
     if (was_busy) take_result();
   });
-  is_under_way_ = false;
+  is_saving_ = false;
   return was_busy;
 }
 

@@ -64,7 +64,7 @@ class CheckpointSaver {
   std::optional<RunRecord>& record_;
   io::CheckpointKeeper keeper_;  ///< used by rank 0, by one thread at a time
 
-  bool is_under_way_ = false;            ///< all ranks alike: a save has begun and nobody has waited for its end
+  bool is_saving_ = false;               ///< all ranks alike: a save has begun and nobody has waited for its end
   std::optional<SaveRequest> gathered_;  ///< rank 0: what is to be written once all ranks' parts are here
   std::int64_t saved_step_ = 0;          ///< rank 0: of the latest save
   WriteResult result_;                   ///< rank 0: of the latest file that was written
