@@ -69,9 +69,4 @@ void JsonLog::write_rows() {
   first_waiting_seconds_ = 0;
 }
 
-void JsonLog::flush() {
-  write_rows();
-  if (fsync(file_.get()) != 0) fail_to_write(path_, errno);
-}
-
 }  // namespace convoy

@@ -28,8 +28,6 @@ class JsonLog {
   void add_at_once(const JsonRow& row) const;
   /// All rows are in the file, and survive a kill; the disk is not waited for. Throws Error where it is full.
   void write_rows();
-  /// Likewise, and they are on the disk.
-  void flush();
 
   static constexpr double kMaxWaitSeconds = 2;
 
