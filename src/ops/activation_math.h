@@ -10,13 +10,9 @@
 ///   normal
 #pragma once
 
-namespace convoy::ops {
+#include "ops/formula.h"
 
-#if defined(__CUDACC__)
-#define CONVOY_FORMULA __device__ inline
-#else
-#define CONVOY_FORMULA [[gnu::always_inline]] inline
-#endif
+namespace convoy::ops {
 
 template <typename Math>
 struct ActivationMath {

@@ -44,6 +44,10 @@ Simulation predict_step(const StepPlan& plan) {
                   {.zero_buffering = true, .keep_spans = false});
 }
 
+double predict_audit_seconds(const StepPlan& plan) {
+  return simulate(plan.audit_schedule(), plan.costs(), {.zero_buffering = true, .keep_spans = false}).step_seconds;
+}
+
 Comparison compare_layouts(const ComparisonSpec& spec) {
   Comparison comparison{.ranks = spec.ranks, .kind = kind_of(spec.runtime.network.input)};
   const auto try_one = [&](const RuntimeSpec& runtime, std::int64_t stages) {

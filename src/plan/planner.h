@@ -15,6 +15,10 @@ namespace convoy {
 /// What a step of the plan is expected to take: its busiest replica, simulated without buffering in the network.
 Simulation predict_step(const StepPlan& plan);
 
+/// What an audit adds to the step that it checks, of the plan: a micro-batch's way through all stages and back, without
+/// the checksums.
+double predict_audit_seconds(const StepPlan& plan);
+
 struct Layout {
   GridShape grid;
   std::int64_t micro = 0;

@@ -78,7 +78,8 @@ StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
   const bool has_copies = plan.type != DataType::kFloat32;
   return {.parameters = arena_bytes + (has_copies ? plan.layout.count * size_of(plan.type) : 0),
           .packed_weights = 2 * packed_bytes,
-          .gradients = GradientTree::num_levels(use.num_leaves) * arena_bytes + (use.num_replicas - 1) * shard_bytes,
+          .gradients = (GradientTree::num_levels(use.num_leaves) + (use.audits ? 1 : 0)) * arena_bytes +
+                       (use.num_replicas - 1) * shard_bytes,
           .optimizer_state = use.num_slots * shard_bytes,
           .frames = frame_bytes,
           .recomputed = plan.recomputed_bytes,

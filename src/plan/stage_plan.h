@@ -13,7 +13,7 @@ namespace convoy {
 struct StageMemory {
   std::int64_t parameters = 0;       ///< float32 masters, and copies in the network's type
   std::int64_t packed_weights = 0;   ///< of convolutions, as forward and as data gradient want them, at most
-  std::int64_t gradients = 0;        ///< the levels of the gradient tree, and what is received from other replicas
+  std::int64_t gradients = 0;        ///< the levels of the gradient tree, what is received from other replicas, audits'
   std::int64_t optimizer_state = 0;  ///< this replica's shard
   std::int64_t frames = 0;           ///< activations of all micro-batches in flight
   std::int64_t recomputed = 0;       ///< activations that are not kept: the memory of one cell's
@@ -73,6 +73,7 @@ struct StageUse {
   std::int64_t num_leaves = 1;  ///< micro-batches per replica and step
   std::int64_t num_replicas = 1;
   std::int64_t num_slots = 1;        ///< of the optimizer, and the moving average
+  bool audits = false;               ///< one more micro-batch's gradients are computed
   std::int64_t trips_of_update = 5;  ///< reads and writes of memory for each value, norms and moving average included
   std::int64_t gpu_library_bytes = 0;
 };

@@ -67,6 +67,7 @@ RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& meta
           .cuts = params.grid.cuts,
           .on_gpu = params.run.device == DeviceKind::kCuda,
           .seed = params.train.seed,
+          .audit_every = params.run.audit_every,
           .saves_in_background = params.checkpoint.background};
 }
 
@@ -282,6 +283,7 @@ StageUse StepPlan::stage_use() const {
   return {.num_leaves = micro_batches_of(busiest_replica()).size(),
           .num_replicas = grid_.replicas,
           .num_slots = num_slots(),
+          .audits = spec_.audit_every > 0,
           .trips_of_update = trips_of_update(),
           .gpu_library_bytes = spec_.on_gpu ? gpu_library_bytes(grid_, num_chunks()) : 0};
 }

@@ -40,6 +40,7 @@ struct RuntimeSpec {
   std::vector<std::int64_t> cuts = {};       ///< as GridParams has them
   bool on_gpu = false;                       ///< memory holds what CUDA and NCCL take, too
   std::uint64_t seed = 0;                    ///< of what cells draw in training
+  std::int64_t audit_every = 0;              ///< steps: one of so many is checked by other replicas; 0: none
   bool saves_in_background = false;          ///< each rank has a copy of what it saves, beside the plan's memory
   std::optional<MachineCosts> machine = {};  ///< what cut and schedules follow; none: a model of it
 };
@@ -86,6 +87,8 @@ class StepPlan {
 
   const Schedule& training_schedule(std::int64_t replica) const;
   Schedule evaluation_schedule(std::int64_t replica) const;
+  /// Of one micro-batch, on any replica.
+  Schedule audit_schedule() const { return make_audit(schedule_kind(), pipeline_of(0)); }
   /// What the instructions of the busiest replica take.
   PipelineCosts costs() const;
   /// Of one rank of the stage.

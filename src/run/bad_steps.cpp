@@ -98,17 +98,14 @@ std::string BadSteps::describe_stop(const io::TrainingState& state, const RunRec
 // All ranks; empty but on rank 0. Reads the step's samples once more.
 std::string BadSteps::describe(std::int64_t step) const {
   RankRuntime& runtime = spec_.runtime;
-  LoaderSpec loading = runtime.loader_spec(spec_.params, SampleView::kTraining);
-  loading.first_step = step - 1;
-  loading.num_steps = 1;
-  loading.steps_per_epoch = spec_.an_epoch;
-  Loader loader(spec_.path, spec_.sampler, runtime.operations(), loading);
-  const std::vector<BadNumbers> found = find_bad_numbers(runtime, loader);
+  const std::unique_ptr<Loader> loader = spec_.samples.open_steps(step - 1, 1);
+  const std::vector<BadNumbers> found = find_bad_numbers(runtime, *loader);
   if (!runtime.grid().is_root()) return "";
   const BatchParams& batch = spec_.params.batch;
   const auto names = [&](std::int64_t m) {
     std::vector<std::string> of_samples;
-    for (std::int64_t i = 0; i < batch.micro; ++i) of_samples.push_back(name_of_sample(step, m * batch.micro + i));
+    for (std::int64_t i = 0; i < batch.micro; ++i)
+      of_samples.push_back(spec_.samples.name_of(step, m * batch.micro + i));
     return of_samples;
   };
   return describe_bad_step({.step = step,
@@ -117,12 +114,6 @@ std::string BadSteps::describe(std::int64_t step) const {
                             .loss_limit = spec_.params.train.loss_limit,
                             .names = names},
                            found);
-}
-
-// As the loader has them. A training's steps lie within the data.
-std::string BadSteps::name_of_sample(std::int64_t step, std::int64_t position) const {
-  const std::int64_t in_epoch = (step - 1) % spec_.an_epoch * spec_.params.batch.global + position;
-  return spec_.data.name(spec_.sampler.sample((step - 1) / spec_.an_epoch, in_epoch));
 }
 
 io::TrainingState BadSteps::go_back(const io::TrainingState& now, RunRecord* record) const {

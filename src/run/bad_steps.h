@@ -5,13 +5,11 @@
 #include <cstdint>
 #include <string>
 
-#include "convoy/data/sample_path.h"
-#include "convoy/data/sampler.h"
 #include "convoy/io/checkpoint.h"
-#include "convoy/io/dataset.h"
 #include "convoy/params/parameters.h"
 
 #include "run/run_record.h"
+#include "run/training_samples.h"
 #include "step/rank_runtime.h"
 
 namespace convoy {
@@ -30,10 +28,7 @@ class BadSteps {
   /// All outlive it.
   struct Spec {
     const Parameters& params;
-    const io::Dataset& data;    ///< what is trained on
-    std::int64_t an_epoch = 0;  ///< steps
-    const Sampler& sampler;
-    const SamplePath& path;
+    const TrainingSamples& samples;
     RankRuntime& runtime;
   };
 
@@ -59,7 +54,6 @@ class BadSteps {
 
  private:
   std::string describe(std::int64_t step) const;
-  std::string name_of_sample(std::int64_t step, std::int64_t position) const;
   std::string describe_stop(const io::TrainingState& state, const RunRecord& record) const;
 
   Spec spec_;

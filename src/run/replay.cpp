@@ -15,7 +15,6 @@
 #include "convoy/base/fingerprint.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/tags.h"
-#include "convoy/data/make_sample_path.h"
 
 #include "calibrate/run_layout.h"
 #include "checkpoint/model_fingerprint.h"
@@ -23,6 +22,7 @@
 #include "run/restart.h"
 #include "run/run_calendar.h"
 #include "run/run_data.h"
+#include "run/training_samples.h"
 #include "run/training_spec.h"
 #include "step/metrics.h"
 #include "update/learning_rate.h"
@@ -102,17 +102,12 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   const std::int64_t done = start ? start->state.step : 0;
   const double rate_factor = start ? start->state.rate_factor : 1;
   // 2. What a training reads
-  const auto path = make_sample_path({.samples = data.train,
-                                      .metadata = data.metadata,
-                                      .params = params,
-                                      .view = SampleView::kTraining,
-                                      .type = runtime.plan().spec().network.type});
-  const Sampler sampler = training_sampler(data.train, params);
-  LoaderSpec loading = runtime.loader_spec(params, SampleView::kTraining);
-  loading.first_step = done;
-  loading.num_steps = asked.last - done;
-  loading.steps_per_epoch = steps.an_epoch;
-  Loader loader(*path, sampler, backend, loading);
+  const TrainingSamples samples({.params = params,
+                                 .data = data.train,
+                                 .metadata = data.metadata,
+                                 .an_epoch = steps.an_epoch,
+                                 .runtime = runtime});
+  const std::unique_ptr<Loader> loader = samples.open_steps(done, asked.last - done);
   const LearningRateSpec rates = learning_rate_spec(params, steps.an_epoch);
   const RunCalendar calendar(params, steps);
   MetricsChannel metrics(runtime, tags::kTrainingLosses);
@@ -120,7 +115,7 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   board.enter(Activity::kTraining);
   Verdict losses("losses"), fingerprints("fingerprints");
   for (std::int64_t step = done + 1; step <= asked.last; ++step) {
-    runtime.train_step(loader, learning_rate(rates, step - 1) * rate_factor);
+    runtime.train_step(*loader, learning_rate(rates, step - 1) * rate_factor);
     metrics.post();
     const bool is_due = calendar.fingerprint_is_due(step) || step == asked.last;
     const std::string fingerprint = is_due ? fingerprint_text(model_fingerprint(runtime)) : "";

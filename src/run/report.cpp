@@ -7,6 +7,8 @@
 #include "convoy/base/text.h"
 #include "convoy/params/parameters.h"
 
+#include "plan/planner.h"
+
 namespace convoy {
 
 namespace {
@@ -101,6 +103,16 @@ std::string describe_rates(const OptimizerParams& optimizer, const Network& netw
   return fmt::format("learning rate: {}\n", fmt::join(parts, ", "));
 }
 
+// Empty where there are none.
+std::string describe_audits(const StepPlan& plan) {
+  const std::int64_t every = plan.spec().audit_every;
+  if (every == 0) return "";
+  const double seconds = predict_audit_seconds(plan);
+  const double share = seconds / (static_cast<double>(every) * predict_step(plan).step_seconds + seconds);
+  return fmt::format("audit: every {}, {:.3g} s before one of them, {:.2g} % of the time\n",
+                     counted(every, "step", "steps"), seconds, 100 * share);
+}
+
 }  // namespace
 
 std::string describe_run(const Parameters& params, const StepPlan& plan, const io::DatasetInfo& data,
@@ -123,7 +135,7 @@ std::string describe_run(const Parameters& params, const StepPlan& plan, const i
                   data.num_samples % params.batch.global == 0
                       ? std::string()
                       : fmt::format(", {} samples wait for the next shuffle", data.num_samples % params.batch.global));
-  return text + describe_stages(plan);
+  return text + describe_audits(plan) + describe_stages(plan);
 }
 
 void show(const ProgressPoint& point, const std::string& kind, ProgressLine& line) {

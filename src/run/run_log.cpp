@@ -162,6 +162,8 @@ const char* why_skipped(StepOutcome outcome) {
       return "overflow";
     case StepOutcome::kBad:
       return "bad";
+    case StepOutcome::kWrong:
+      return "audit";
     default:
       return "";
   }

@@ -63,7 +63,7 @@ void RunRecord::write_rows() {
 void RunRecord::add_step(const StepRow& row) {
   const std::int64_t step = row.step;
   const StepMetrics& metrics = row.metrics;
-  const bool is_bad = row.outcome == StepOutcome::kBad;
+  const bool is_bad = row.outcome == StepOutcome::kBad || row.outcome == StepOutcome::kWrong;
   if ((step - 1) % spec_.steps.an_epoch == 0) epoch_ = {};
   if (!is_bad) {
     loss_range_.add(step, metrics.mean_loss());
@@ -171,7 +171,10 @@ void RunRecord::summarise(const RunEnd& end) {
   const std::string best = state.best_step > 0 ? fmt::format("; best {} {:.2f} % in epoch {}", measured_top1(),
                                                              100 * state.best_metric, epoch_of(state.best_step))
                                                : "";
-  const char* how = end.stopped ? "stopped on request" : end.lost_patience ? "ended early" : "done";
+  const char* how = end.by_audit        ? "stopped by an audit"
+                    : end.stopped       ? "stopped on request"
+                    : end.lost_patience ? "ended early"
+                                        : "done";
   say(fmt::format("{}: step {} of {} after {}{}{}", how, state.step, spec_.steps.total,
                   human_seconds(now_seconds() - start_seconds_), shown_other_seconds(), best));
   if (const std::int64_t epochs = epoch_of(state.step) - epoch_of(state.best_step); end.lost_patience && !end.stopped)
@@ -179,6 +182,7 @@ void RunRecord::summarise(const RunEnd& end) {
                     epochs == 1 ? "" : "s"));
   if (const std::string bad = describe_bad_steps(state); !bad.empty()) say(bad);
   say(end.memory);
+  if (!end.audits.empty()) say(end.audits);
   if (!end.step.empty()) say(end.step);
   for (const std::string& line : live_.describe_slow_ranks()) say(line);
   live_.add_end(state.step, how);

@@ -16,7 +16,6 @@
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/tags.h"
 #include "convoy/comm/topology.h"
-#include "convoy/data/make_sample_path.h"
 #include "convoy/io/checkpoint.h"
 
 #include "calibrate/run_layout.h"
@@ -30,11 +29,13 @@
 #include "run/memory_report.h"
 #include "run/open_run_directory.h"
 #include "run/restart.h"
+#include "run/run_audits.h"
 #include "run/run_calendar.h"
 #include "run/run_data.h"
 #include "run/run_lock.h"
 #include "run/run_record.h"
 #include "run/stop_request.h"
+#include "run/training_samples.h"
 #include "run/training_spec.h"
 #include "step/step_clock.h"
 #include "step/step_trace.h"
@@ -59,6 +60,7 @@ class Trainer {
   std::unique_ptr<Loader> open_loader() const;
   StepOutcome step(Loader& loader);
   void go_back();
+  void end_by_audit();
   void end_trace();
   void collect_until(std::int64_t step, StepOutcome outcome = StepOutcome::kApplied);
   void collect_rounds();
@@ -72,6 +74,7 @@ class Trainer {
   void save_checkpoint();
   void save_best();
   void save_to(std::vector<std::string> paths);
+  std::string last_checkpoint() const;
   std::string current_checkpoint() const { return io::checkpoint_path(checkpoint_directory(params_), state_.step); }
 
   const Parameters& params_;
@@ -80,10 +83,9 @@ class Trainer {
   RunData data_;
   StepCount steps_;
   RunCalendar calendar_;
-  Sampler sampler_;
   Resident resident_before_ = resident_from_here();
   RankRuntime runtime_;
-  std::unique_ptr<SamplePath> path_;
+  TrainingSamples samples_;
   MetricsChannel metrics_;
   RankMonitor monitor_;
   LearningRateSpec learning_rate_;
@@ -91,6 +93,8 @@ class Trainer {
 
   io::TrainingState state_;
   BadSteps bad_steps_;
+  RunAudits audits_;
+  bool is_ended_by_audit_ = false;
   bool resumed_ = false;  ///< from a checkpoint
   std::int64_t saved_step_ = -1;
   std::int64_t collected_step_ = 0;                     ///< rank 0: metrics are recorded up to here
@@ -112,24 +116,19 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
       data_(std::move(data)),
       steps_(count_steps(params, data_.train.info())),
       calendar_(params, steps_),
-      sampler_(training_sampler(data_.train, params)),
       runtime_(training_spec(params, data_.metadata, data_.train.info(), layout, !backend.device().is_host()), grid,
                backend, board),
-      path_(make_sample_path({.samples = data_.train,
-                              .metadata = data_.metadata,
-                              .params = params,
-                              .view = SampleView::kTraining,
-                              .type = runtime_.plan().spec().network.type})),
+      samples_({.params = params,
+                .data = data_.train,
+                .metadata = data_.metadata,
+                .an_epoch = steps_.an_epoch,
+                .runtime = runtime_}),
       metrics_(runtime_, tags::kTrainingLosses),
       monitor_(runtime_, params.run.rank_seconds),
       learning_rate_(learning_rate_spec(params, steps_.an_epoch)),
       hosts_(host_summary(find_topology(grid.world()))),
-      bad_steps_({.params = params,
-                  .data = data_.train,
-                  .an_epoch = steps_.an_epoch,
-                  .sampler = sampler_,
-                  .path = *path_,
-                  .runtime = runtime_}) {}
+      bad_steps_({.params = params, .samples = samples_, .runtime = runtime_}),
+      audits_(params, samples_, runtime_) {}
 
 ExitStatus Trainer::run() {
   // 1. Where training starts, and what the person sees
@@ -157,10 +156,12 @@ ExitStatus Trainer::run() {
   if (record_)
     record_->summarise(
         {.stopped = stopped,
+         .by_audit = is_ended_by_audit_,
          .lost_patience = state_.step < steps_.total && calendar_.lost_patience(state_),
          .state = state_,
-         .checkpoint = current_checkpoint(),
+         .checkpoint = last_checkpoint(),
          .memory = memory,
+         .audits = audits_.summary(),
          .step = layout_.machine ? compare_step(predict_step(runtime_.plan()).step_seconds, clock_) : ""});
   return stopped ? ExitStatus::kStoppedEarly : ExitStatus::kDone;
 }
@@ -212,7 +213,12 @@ bool Trainer::train_until_stopped(StopRequest& stop) {
   if (row_is_due() && !end_epoch(*loader, stop)) return true;  // a run that was stopped while it evaluated
   const ScopedActivity activity(runtime_.board(), Activity::kTraining);
   while (!is_over()) {
+    audits_.begin_step(state_.step + 1);
     const StepOutcome outcome = step(*loader);
+    if (outcome == StepOutcome::kWrong) {
+      end_by_audit();
+      return true;
+    }
     if (outcome == StepOutcome::kBad) saver_.settle();  // what is resumed from, or gone back to, is on the disk
     if (bad_steps_.must_go_back(outcome, state_, record_ ? &*record_ : nullptr)) {
       loader.reset();
@@ -228,11 +234,7 @@ bool Trainer::train_until_stopped(StopRequest& stop) {
 }
 
 std::unique_ptr<Loader> Trainer::open_loader() const {
-  LoaderSpec spec = runtime_.loader_spec(params_, SampleView::kTraining);
-  spec.first_step = state_.step;
-  spec.num_steps = std::max<std::int64_t>(0, steps_.total - state_.step);
-  spec.steps_per_epoch = steps_.an_epoch;
-  return std::make_unique<Loader>(*path_, sampler_, runtime_.operations(), spec);
+  return samples_.open_steps(state_.step, std::max<std::int64_t>(0, steps_.total - state_.step));
 }
 
 StepOutcome Trainer::step(Loader& loader) {
@@ -270,6 +272,21 @@ void Trainer::go_back() {
   save_checkpoint();
   saver_.finish();
   bad_steps_.remove_later_checkpoints(state_, bad_step);
+}
+
+// What the ranks hold is not saved: the newest checkpoint is from before.
+void Trainer::end_by_audit() {
+  saver_.settle();
+  audits_.report(state_.step);
+  is_ended_by_audit_ = true;
+  saved_step_ = state_.step;
+}
+
+// Of the run's end: what it is resumed from.
+std::string Trainer::last_checkpoint() const {
+  if (!is_ended_by_audit_) return current_checkpoint();
+  const auto newest = io::find_newest_checkpoint(checkpoint_directory(params_), [](const auto&, const auto&) {});
+  return newest ? newest->path : "none";
 }
 
 void Trainer::end_trace() {

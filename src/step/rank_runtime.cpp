@@ -44,10 +44,13 @@ RankRuntime::RankRuntime(const RuntimeSpec& spec, const ProcessGrid& grid, ops::
     loss.in_training = false;
     evaluation_loss_ = make_step_loss(plan_, loss, backend);
   }
+  if (spec.audit_every > 0) make_audit_parts();
   training_ = make_executor(bind_program(plan_.training_schedule(grid.replica())[grid.stage()]), training_loss_.get(),
                             {.tree = tree_.get(),
                              .update = update_.get(),
                              .loss_scale = loss_scale_.get(),
+                             .record = audit_ ? &audit_->record() : nullptr,
+                             .audit = audit_.get(),
                              .checks_numbers = spec.checks_numbers,
                              .loss_limit = spec.loss_limit,
                              .seed = spec.seed,
@@ -56,6 +59,29 @@ RankRuntime::RankRuntime(const RuntimeSpec& spec, const ProcessGrid& grid, ops::
                               evaluation_loss_.get(), {});
   active_ = training_.get();
   transport_->connect();
+}
+
+void RankRuntime::make_audit_parts() {
+  Device& device = backend_.device();
+  ops::ElementwiseOps& elementwise = backend_.elementwise();
+  audit_ = std::make_unique<StepAudit>(*stage_, *update_, device, elementwise);
+  repeat_ = std::make_unique<Repeat>(
+      Repeat{.tree = GradientTree(device, elementwise, stage_->plan().layout.count, 1),
+             .record = MicroBatchRecord(stage_->plan(), device, elementwise),
+             .loss = grid_.is_last_stage() ? make_step_loss(plan_, {.num_micro_batches = 1}, backend_) : nullptr,
+             .executor = nullptr});
+  repeat_->executor = make_executor(
+      bind_program(plan_.audit_schedule()[grid_.stage()]), repeat_->loss.get(),
+      {.tree = &repeat_->tree, .loss_scale = loss_scale_.get(), .record = &repeat_->record, .seed = plan_.spec().seed});
+}
+
+std::span<const std::uint64_t> RankRuntime::repeat_micro_batch(BatchSource& source, std::int64_t number,
+                                                               std::int64_t step) {
+  activate(*repeat_->executor);
+  repeat_->record.begin(0);
+  repeat_->executor->set_first_micro_batch(number);
+  repeat_->executor->run(source, step);
+  return repeat_->record.checksums();
 }
 
 std::optional<ClipSpec> RankRuntime::clip() const {
@@ -117,6 +143,7 @@ StepOutcome RankRuntime::train_step(BatchSource& source, double learning_rate) {
   activate(*training_);
   board_.begin_step(num_steps_ + 1);
   training_->run(source, num_steps_++);
+  if (audit_) audit_->end();
   if (training_->outcome() == StepOutcome::kApplied) ++num_updates_;
   ++steps_counted_;
   return training_->outcome();
@@ -124,6 +151,7 @@ StepOutcome RankRuntime::train_step(BatchSource& source, double learning_rate) {
 
 void RankRuntime::set_beside(const ProgressHook& beside) {
   for (StepExecutor* executor : {training_.get(), evaluation_.get()}) executor->set_beside(beside);
+  if (repeat_) repeat_->executor->set_beside(beside);
 }
 
 void RankRuntime::set_batch_counters(std::map<std::string, std::int64_t> counters) {

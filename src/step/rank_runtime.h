@@ -44,6 +44,12 @@ class RankRuntime {
   void set_beside(const ProgressHook& beside);
   /// Forward with running statistics, and the loss without label smoothing.
   void evaluate_step(BatchSource& source);
+  /// Where RuntimeSpec::audit_every: checks of training steps. Else null.
+  StepAudit* audit() const { return audit_.get(); }
+  /// Likewise: computes micro-batch `number` of a step, forward and backward, whichever replica has it there. `source`
+  /// has it as its only one; cells draw for training step `step`, counted from 0. Nothing is exchanged between replicas
+  /// or updated. All ranks of this replica, between steps; the checksums are valid until the next call.
+  std::span<const std::uint64_t> repeat_micro_batch(BatchSource& source, std::int64_t number, std::int64_t step);
   /// Whether a moving average of the weights is kept.
   bool has_ema() const { return plan_.spec().ema_decay > 0; }
   /// Exchanges the weights with their moving average, or back. All ranks, between steps.
@@ -85,6 +91,7 @@ class RankRuntime {
   void activate(StepExecutor& executor);
   std::vector<WantedFeature> wanted_features(SampleView view) const;
   std::optional<ClipSpec> clip() const;
+  void make_audit_parts();
   std::unique_ptr<StepExecutor> make_executor(BoundProgram program, StepLoss* loss,
                                               const TrainingParts& training) const;
 
@@ -99,6 +106,15 @@ class RankRuntime {
   std::unique_ptr<GradientTree> tree_;
   std::unique_ptr<ShardedUpdate> update_;
   std::unique_ptr<StepLoss> training_loss_, evaluation_loss_;
+  std::unique_ptr<StepAudit> audit_;
+  /// Of repeat_micro_batch().
+  struct Repeat {
+    GradientTree tree;
+    MicroBatchRecord record;
+    std::unique_ptr<StepLoss> loss;
+    std::unique_ptr<StepExecutor> executor;
+  };
+  std::unique_ptr<Repeat> repeat_;
   std::unique_ptr<StepExecutor> training_, evaluation_;
   std::int64_t num_updates_ = 0, num_steps_ = 0;
   std::map<std::string, std::int64_t> first_counters_;

@@ -111,7 +111,7 @@ void StepExecutor::run(BatchSource& source, std::int64_t step) {
   wait_for_device();
   let_messages_leave();
   parts_.board.end_step();
-  if (is_training() && outcome_ != StepOutcome::kBad)
+  if (parts_.training.update != nullptr && (is_applied() || outcome_ == StepOutcome::kOverflow))
     parts_.training.loss_scale->end_step(outcome_ == StepOutcome::kOverflow);
 }
 
@@ -140,6 +140,7 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       forward(action, *recording);
       break;
     case Op::kSendActivation:
+      record(action, RecordItem::Kind::kOutput, stage.output(slot_of(action)), chunk_of(action).boundary_out_bytes);
       messages_of(action).activation_sends[action.frame]->start();
       break;
     case Op::kLoss:
@@ -158,6 +159,8 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       backward_weight(action, *recording);
       break;
     case Op::kSendGradient:
+      record(action, RecordItem::Kind::kInputGradient, stage.gradient_out(chunk, action.gradient_out),
+             chunk_of(action).boundary_in_bytes);
       messages_of(action).gradient_sends[action.gradient_out]->start();
       break;
     case Op::kReduceBucket: {
@@ -200,8 +203,10 @@ void StepExecutor::load(const Action& action, BatchSource& source) {
   const double waited = source.wait_seconds();
   const std::int64_t m = action.instruction.micro_batch;
   stand_by(Wait::kSamples, [&] {
-    parts_.stage.for_each_feature(slot_of(action),
-                                  [&](const Feature& feature, void* to) { source.load(feature.name, m, to); });
+    parts_.stage.for_each_feature(slot_of(action), [&](const Feature& feature, void* to) {
+      source.load(feature.name, m, to);
+      record(action, RecordItem::Kind::kFeatures, to, feature.spec.bytes());
+    });
     if (chunk_of(action).is_last) parts_.loss->load(source, m);
   });
   const double waits = source.wait_seconds() - waited;
@@ -215,6 +220,13 @@ void StepExecutor::compute_loss(const Action& action) {
                     .y = parts_.stage.output(slot_of(action)),
                     .dy = is_training() ? parts_.stage.output_gradient(slot_of(action)) : nullptr,
                     .loss_scale = is_training() ? static_cast<float>(parts_.training.loss_scale->scale()) : 1.0f});
+  if (is_recorded(action)) record_loss(action);
+}
+
+void StepExecutor::record_loss(const Action& action) const {
+  const std::span<const ops::LossSums> sums = parts_.loss->sums_of_micro_batch(action.instruction.micro_batch);
+  record(action, RecordItem::Kind::kOutput, parts_.stage.output(slot_of(action)), parts_.stage.last_cell().y().bytes());
+  record(action, RecordItem::Kind::kLoss, sums.data(), static_cast<std::int64_t>(sums.size_bytes()));
 }
 
 // Beside the device's work, but before the frame's next forward pass, which overwrites them.
@@ -236,6 +248,7 @@ void StepExecutor::forward(const Action& action, Recording& recording) {
   // Outside of the recording, which several micro-batches may share.
   if (is_training() && chunk_of(action).draws)
     parts_.stage.set_draw_key(slot_of(action), &draw_keys_.as<ops::DrawKey>()[action.instruction.micro_batch]);
+  record(action, RecordItem::Kind::kInput, parts_.stage.input(slot_of(action)), chunk_of(action).boundary_in_bytes);
   recording.run([this, &action] { parts_.stage.forward(slot_of(action), is_training(), on_progress_); });
 }
 
@@ -245,6 +258,7 @@ void StepExecutor::backward(const Action& action, Recording& recording) {
     wait_until_sent(*messages_of(action).gradient_sends[action.gradient_out]);
     note_ready();
   }
+  if (action.first_piece) record(action, RecordItem::Kind::kOutputGradient, dy_of(action), dy_bytes_of(action));
   recording.run([this, &action] {
     Stage& stage = parts_.stage;
     const Instruction& i = action.instruction;
@@ -252,8 +266,7 @@ void StepExecutor::backward(const Action& action, Recording& recording) {
     Stage::BackwardPiece piece{
         .slot = slot_of(action),
         .cells = range.cells,
-        .dy = chunk_of(action).is_last ? stage.output_gradient(slot_of(action))
-                                       : stage.gradient_in(i.chunk, action.gradient_in),
+        .dy = dy_of(action),
         .dx = chunk_of(action).is_first ? nullptr : stage.gradient_out(i.chunk, action.gradient_out)};
     if (i.op == Op::kBackwardInput) {
       stage.backward_input(piece, on_progress_);
@@ -263,6 +276,23 @@ void StepExecutor::backward(const Action& action, Recording& recording) {
     stage.backward(piece, on_progress_);
     parts_.training.tree->merge(i.micro_batch, range.begin, range.end);
   });
+  if (action.instruction.op == Op::kBackward) record_weight_gradients(action);
+}
+
+void* StepExecutor::dy_of(const Action& action) const {
+  return chunk_of(action).is_last ? parts_.stage.output_gradient(slot_of(action))
+                                  : parts_.stage.gradient_in(action.instruction.chunk, action.gradient_in);
+}
+
+std::int64_t StepExecutor::dy_bytes_of(const Action& action) const {
+  return chunk_of(action).is_last ? parts_.stage.last_cell().dy().bytes() : chunk_of(action).boundary_out_bytes;
+}
+
+// A leaf of an even number: the tree has added nothing to it yet.
+void StepExecutor::record_weight_gradients(const Action& action) const {
+  if (!is_recorded(action)) return;
+  const Instruction& i = action.instruction;
+  parts_.training.record->add_weight_gradients(i.chunk, piece_of(i).cells, parts_.training.tree->leaf(i.micro_batch));
 }
 
 void StepExecutor::backward_weight(const Action& action, Recording& recording) {
@@ -274,6 +304,7 @@ void StepExecutor::backward_weight(const Action& action, Recording& recording) {
                                  on_progress_);
     tree.merge(m, range.begin, range.end);
   });
+  record_weight_gradients(action);
 }
 
 /// Of the layout; the instruction's is its chunk's.
@@ -302,13 +333,18 @@ bool StepExecutor::has_bad_loss() const {
   return false;
 }
 
-// Of what the ranks found, the larger number counts: a bad loss is no matter of fp16's scale.
+// Of what the ranks found, the larger number counts: a bad loss is no matter of fp16's scale, and where arithmetic is
+// wrong, no number says anything.
 StepOutcome StepExecutor::judge_step() {
-  constexpr std::int64_t kNothing = 0, kBadLoss = 2;  // between them 1, a gradient that is not a finite number
+  constexpr std::int64_t kNothing = 0, kBadLoss = 2, kWrong = 3;  // 1: a gradient that is not a finite number
   std::int32_t& found = found_.as<std::int32_t>().front();
-  const std::int64_t worst = max_of_all_ranks(has_bad_loss() ? kBadLoss : found);
+  StepAudit* const audit = parts_.training.audit;
+  const bool is_wrong = audit != nullptr && audit->is_under_way() && !audit->holds();
+  const std::int64_t mine = has_bad_loss() ? kBadLoss : found;
+  const std::int64_t worst = max_of_all_ranks(is_wrong ? kWrong : mine);
   found = 0;
   if (worst == kNothing) return StepOutcome::kApplied;
+  if (worst == kWrong) return StepOutcome::kWrong;
   const LossScale& scale = *parts_.training.loss_scale;
   const bool may_be_scale = scale.is_dynamic() && !(parts_.training.checks_numbers && scale.is_smallest());
   return worst != kBadLoss && may_be_scale ? StepOutcome::kOverflow : StepOutcome::kBad;
@@ -369,7 +405,7 @@ void StepExecutor::keep_logits() {
 
 ExecutorTimes StepExecutor::times() const {
   ExecutorTimes times = times_;
-  if (is_training()) times.wait_data += parts_.training.update->wait_seconds();
+  if (parts_.training.update != nullptr) times.wait_data += parts_.training.update->wait_seconds();
   return times;
 }
 

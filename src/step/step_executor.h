@@ -11,7 +11,9 @@
 #include "convoy/data/batch_source.h"
 #include "convoy/schedule/bound_program.h"
 
+#include "step/micro_batch_record.h"
 #include "step/stage.h"
+#include "step/step_audit.h"
 #include "step/step_loss.h"
 #include "update/gradient_tree.h"
 #include "update/loss_scale.h"
@@ -34,13 +36,16 @@ enum class StepOutcome {
   kApplied,
   kOverflow,  ///< not applied: a gradient is too large for fp16 at this loss scale, which is halved
   kBad,       ///< not applied: the loss or a gradient is not a finite number, or the loss is above its limit
+  kWrong,     ///< not applied: a rank's memory or arithmetic is not to be trusted (StepAudit)
 };
 
 /// What a training step needs beside the stage; absent in evaluation.
 struct TrainingParts {
   GradientTree* tree = nullptr;
-  ShardedUpdate* update = nullptr;
+  ShardedUpdate* update = nullptr;  ///< null where the list updates nothing (make_audit)
   LossScale* loss_scale = nullptr;
+  MicroBatchRecord* record = nullptr;  ///< of what is computed of one micro-batch, where that is wanted
+  StepAudit* audit = nullptr;          ///< of the steps that are checked
   bool checks_numbers = false;         ///< whether a step can be bad
   double loss_limit = 0;               ///< of a micro-batch; 0: none
   std::uint64_t seed = 0;              ///< of what cells draw
@@ -71,6 +76,8 @@ class StepExecutor {
   /// From the next pass on, notes when each instruction ran; null: no more. The recorder has room for as many passes as
   /// come.
   void record_in(StepRecorder* recorder) { recorder_ = recorder; }
+  /// From the next pass on, the list's first micro-batch is this one of the step's: cells draw for it.
+  void set_first_micro_batch(std::int64_t number) { parts_.training.first_micro_batch = number; }
   /// Called after each instruction, for messages of others: it neither waits nor allocates.
   void set_beside(ProgressHook beside) { beside_ = std::move(beside); }
   /// One pass through the list; in training the step of this number, for which cells draw random numbers.
@@ -99,7 +106,17 @@ class StepExecutor {
 
   static FrameSlot slot_of(const Action& action) { return {.chunk = action.instruction.chunk, .frame = action.frame}; }
   const ChunkPlan& chunk_of(const Action& action) const { return parts_.stage.plan().chunks[action.instruction.chunk]; }
-  bool is_training() const { return parts_.training.update != nullptr; }
+  bool is_training() const { return parts_.training.tree != nullptr; }
+  bool is_recorded(const Action& action) const {
+    return parts_.training.record != nullptr && parts_.training.record->is_of(action.instruction.micro_batch);
+  }
+  void record(const Action& action, RecordItem::Kind kind, const void* data, std::int64_t size_bytes) const {
+    if (is_recorded(action)) parts_.training.record->add(kind, action.instruction.chunk, data, size_bytes);
+  }
+  void record_loss(const Action& action) const;
+  void record_weight_gradients(const Action& action) const;
+  void* dy_of(const Action& action) const;
+  std::int64_t dy_bytes_of(const Action& action) const;
   void create_messages();
   void create_previous_messages(std::int64_t chunk, ChunkMessages& messages);
   void create_next_messages(std::int64_t chunk, ChunkMessages& messages);

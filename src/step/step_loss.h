@@ -43,6 +43,9 @@ class StepLoss {
 
   /// One for each objective of each micro-batch, in order; valid after Device::synchronize().
   std::span<const ops::LossSums> sums() const { return sums_.as<const ops::LossSums>(); }
+  std::span<const ops::LossSums> sums_of_micro_batch(std::int64_t m) const {
+    return sums().subspan(m * num_objectives_, num_objectives_);
+  }
 
  protected:
   StepLoss(Device& device, std::int64_t num_micro_batches, std::int64_t num_objectives);

@@ -13,7 +13,10 @@ namespace convoy::test {
 /// Images or texts, and labels, by their index in the step, the same at every step: the loss falls fast.
 class FixedBatch final : public BatchSource {
  public:
-  FixedBatch(RankRuntime& runtime, std::uint64_t seed) : runtime_(runtime), spec_(runtime.plan().spec()), seed_(seed) {}
+  FixedBatch(RankRuntime& runtime, std::uint64_t seed) : FixedBatch(runtime, seed, runtime.micro_batches().begin) {}
+  /// The source's first micro-batch is this one of the step.
+  FixedBatch(RankRuntime& runtime, std::uint64_t seed, std::int64_t first)
+      : runtime_(runtime), spec_(runtime.plan().spec()), seed_(seed), first_(first) {}
 
   void load(std::string_view feature, std::int64_t micro_batch, void* to) override {
     if (feature == features::kImage) load_images(micro_batch, to);
@@ -74,11 +77,12 @@ class FixedBatch final : public BatchSource {
     for (std::int64_t i = 0; i < spec_.batch.micro; ++i)
       labels[i] = static_cast<std::int32_t>((first + i) * 7 % spec_.network.num_classes);
   }
-  std::int64_t index_in_step(std::int64_t micro_batch) const { return runtime_.micro_batches().begin + micro_batch; }
+  std::int64_t index_in_step(std::int64_t micro_batch) const { return first_ + micro_batch; }
 
   RankRuntime& runtime_;
   RuntimeSpec spec_;
   std::uint64_t seed_;
+  std::int64_t first_;
 };
 
 }  // namespace convoy::test

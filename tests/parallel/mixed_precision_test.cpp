@@ -162,6 +162,9 @@ class FindingOps final : public ops::ElementwiseOps {
     inner_.find_non_finite(values, count, found);
     if (finds) *found = 1;
   }
+  void add_checksum(const void* data, std::int64_t size_bytes, std::uint64_t* sum) override {
+    inner_.add_checksum(data, size_bytes, sum);
+  }
 
   void add(DataType type, const void* a, const void* b, void* sum, std::int64_t count) override {
     inner_.add(type, a, b, sum, count);

@@ -30,6 +30,7 @@ enum class Purpose : std::uint64_t {
   kErase = 17,
   kBalancedSample = 18,
   kAutoAugment = 19,
+  kAudit = 20,
 };
 
 /// All numbers of one thing: `item` is the sample number or the hash of a tensor's name.

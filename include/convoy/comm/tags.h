@@ -34,6 +34,9 @@ inline constexpr int kLogits = 9005;
 inline constexpr int kBadSamples = 9006;
 inline constexpr int kRankSamples = 9007;
 
+// --- World: between ranks of one stage, between steps.
+inline constexpr int kAudit = 9009;  ///< checksums of a micro-batch
+
 // --- All ranks, beside steps.
 inline constexpr int kSnapshot = 9101;  ///< a rank's part of a checkpoint, piece by piece
 

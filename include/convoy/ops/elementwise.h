@@ -101,6 +101,11 @@ class ElementwiseOps {
   /// *found = 1 where any value is an infinity or NaN, and is left alone where none is. `found` is in a HostBuffer.
   virtual void find_non_finite(const float* values, std::int64_t count, std::int32_t* found) = 0;
 
+  /// *sum += a number that stands for these bytes, modulo 2^64: the sum of mix(i, word i) over the 32-bit words i from
+  /// 0, the last one filled up with zeros (src/ops/checksum_math.h). It differs where a single word differs, and the
+  /// same bytes have the same on every device. `data` is at a multiple of 4 bytes, `sum` in a HostBuffer.
+  virtual void add_checksum(const void* data, std::int64_t size_bytes, std::uint64_t* sum) = 0;
+
   /// torch.optim.SGD:  g *= gradient_factor;  g += weight_decay * w;  v = momentum * v + g;
   ///                   w -= lr * (nesterov ? g + momentum * v : v)
   /// v starts as zeros. Each line in float32, rounded after every operation.

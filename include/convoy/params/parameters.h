@@ -374,6 +374,7 @@ struct RunParams {
   double watchdog_seconds = 0;           ///< without an event; 0: from the step's own time
   double watchdog_abort_seconds = 1800;  ///< after the first alarm; 0: never
   std::int64_t fingerprint_every = 100;  ///< steps; 0: never
+  std::int64_t audit_every = 0;          ///< steps: one of so many is checked by other replicas; 0: none
   double rank_seconds = 60;              ///< between two rows of each rank
   bool tensorboard = false;              ///< whether event files are written
   bool operator==(const RunParams&) const = default;

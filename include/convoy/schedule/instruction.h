@@ -54,4 +54,10 @@ inline bool is_backward(Op op) {
   return op == Op::kBackward || op == Op::kBackwardInput || op == Op::kBackwardWeight;
 }
 
+/// Whether it exchanges gradients between replicas, or updates parameters from them.
+inline bool is_of_update(Op op) {
+  return op == Op::kReduceBucket || op == Op::kFoldBucket || op == Op::kAgreeOnUpdate || op == Op::kUpdateBucket ||
+         op == Op::kGatherBucket;
+}
+
 }  // namespace convoy

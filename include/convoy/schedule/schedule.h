@@ -106,6 +106,10 @@ Schedule make_schedule(ScheduleKind kind, const PipelineSpec& spec);
 /// through them in groups of p.
 Schedule make_evaluation(const PipelineSpec& spec);
 
+/// The step of that kind with one micro-batch, of which no gradients are exchanged and nothing is updated: a replica
+/// computes a micro-batch of another one again, by the same instructions.
+Schedule make_audit(ScheduleKind kind, const PipelineSpec& spec);
+
 /// A micro-batch's stay in a chunk: its saved activations live from taken_at to the end of released_at, both positions
 /// in the list.
 struct SlotUse {

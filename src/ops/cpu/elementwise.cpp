@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "ops/checksum_math.h"
 #include "ops/cpu/parallel.h"
 #include "ops/cpu/resources.h"
 #include "ops/cpu/simd.h"
@@ -59,6 +60,24 @@ class CpuElementwise final : public ElementwiseOps {
       for (std::int64_t i = range.begin; i < range.end; ++i) any = any | (values[i] - values[i] != 0.0f);
       if (any) std::atomic_ref(*found).store(1, std::memory_order_relaxed);
     });
+  }
+
+  // Sums modulo 2^64 are the same in any order.
+  void add_checksum(const void* data, std::int64_t size_bytes, std::uint64_t* sum) override {
+    constexpr std::int64_t kWordBytes = sizeof(std::uint32_t);
+    const auto* bytes = static_cast<const unsigned char*>(data);
+    const std::int64_t whole_words = size_bytes / kWordBytes;
+    in_parts(whole_words, workspace_.threads(), [=](Range range) {
+      std::uint64_t part = 0;
+#pragma omp simd reduction(+ : part)
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
+        std::uint32_t word = 0;
+        std::memcpy(&word, bytes + i * kWordBytes, kWordBytes);
+        part += checksum_of(i, word);
+      }
+      std::atomic_ref(*sum).fetch_add(part, std::memory_order_relaxed);
+    });
+    if (size_bytes % kWordBytes != 0) *sum += checksum_of(whole_words, word_at(bytes, size_bytes, whole_words));
   }
 
   void sgd(const SgdSpec& spec, const SgdArguments& args) override {

@@ -8,6 +8,7 @@
 #include "convoy/base/error.h"
 #include "convoy/ops/elementwise.h"
 
+#include "ops/cuda/checksum.h"
 #include "ops/cuda/element.h"
 #include "ops/cuda/launch.h"
 #include "ops/cuda/resources.h"
@@ -350,6 +351,10 @@ class CudaElementwise final : public ElementwiseOps {
 
   void find_non_finite(const float* values, std::int64_t count, std::int32_t* found) override {
     run_each<4>(stream_, FindNonFinite{values, found}, count, values);
+  }
+
+  void add_checksum(const void* data, std::int64_t size_bytes, std::uint64_t* sum) override {
+    cuda::add_checksum(stream_, data, size_bytes, sum);
   }
 
   void sgd(const SgdSpec& spec, const SgdArguments& args) override {

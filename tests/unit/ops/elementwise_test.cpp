@@ -79,6 +79,23 @@ class ElementwiseTest : public OpTest {
     return after;
   }
 
+  /// What a sum in a HostBuffer becomes that was `before`.
+  std::uint64_t checksum(const void* data, std::int64_t size_bytes, std::uint64_t before = 0) {
+    const HostBuffer sum(backend_->device(), sizeof before);
+    sum.as<std::uint64_t>().front() = before;
+    elementwise().add_checksum(data, size_bytes, sum.as<std::uint64_t>().data());
+    backend_->device().synchronize();
+    return sum.as<std::uint64_t>().front();
+  }
+
+  /// The contract's mix of an index and a word.
+  static std::uint64_t mixed(std::uint64_t index, std::uint32_t word) {
+    std::uint64_t x = (index * 0x9e3779b97f4a7c15U) ^ (word * 0xd1342543de82ef95U);
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31);
+  }
+
   Array a_ = random_array(kCount, 1), b_ = random_array(kCount, 2), c_ = random_array(kCount, 3);
 };
 
@@ -430,6 +447,37 @@ TEST_P(ElementwiseTest, FindsInfinitiesAndNaNWhereverTheyAre) {
   Array largest = {3.4e38, -3.4e38, 1e-45, 0};
   const DeviceArray array(*backend_, largest);
   EXPECT_EQ(non_finite(array, 4), 0);
+}
+
+TEST_P(ElementwiseTest, ChecksumsAreSumsOverWordsAndTheirPlaces) {
+  const DeviceArray array(*backend_, a_);
+  const std::vector<float> values = array.values();
+  for (const std::int64_t size_bytes :
+       {std::int64_t{0}, std::int64_t{4}, std::int64_t{6}, 4 * kCount - 1, 4 * kCount}) {
+    std::vector<std::uint32_t> words(index(size_bytes + 3) / 4, 0);
+    std::memcpy(words.data(), values.data(), index(size_bytes));
+    std::uint64_t want = 7;
+    for (std::size_t i = 0; i < words.size(); ++i) want += mixed(i, words[i]);
+    EXPECT_EQ(checksum(array, size_bytes, 7), want) << size_bytes;
+  }
+}
+
+TEST_P(ElementwiseTest, ChecksumsDifferWhereOneBitDoes) {
+  const DeviceArray before(*backend_, a_);
+  const std::uint64_t sum = checksum(before, 4 * kCount);
+  std::vector<float> values = before.values();
+  for (const std::int64_t position : {std::int64_t{0}, std::int64_t{31}, kCount / 2, kCount - 1}) {
+    for (const unsigned bit : {0u, 11u, 31u}) {
+      std::vector<float> flipped = values;
+      float& value = flipped[index(position)];
+      value = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) ^ 1u << bit);
+      backend_->device().copy_to_device(before.data(), flipped.data(), 4 * kCount);
+      EXPECT_NE(checksum(before, 4 * kCount), sum) << "bit " << bit << " of value " << position;
+    }
+  }
+  std::swap(values[3], values[4]);
+  backend_->device().copy_to_device(before.data(), values.data(), 4 * kCount);
+  EXPECT_NE(checksum(before, 4 * kCount), sum) << "two values in each other's place";
 }
 
 CONVOY_RUN_ON_ALL_LIBRARIES(ElementwiseTest);

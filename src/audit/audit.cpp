@@ -1,0 +1,157 @@
+/// One computation before the step, up to three after it where something differs.
+#include "audit/audit.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include <unistd.h>
+
+#include "convoy/base/random.h"
+#include "convoy/comm/tags.h"
+
+namespace convoy {
+
+namespace {
+
+std::string own_place(Device& device) {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  const std::string hardware = device.hardware_id();
+  return std::string(host.data()) + ", " + (hardware.empty() ? device.description() : hardware);
+}
+
+std::vector<std::string> gather_places(const RankRuntime& runtime) {
+  const std::string mine = own_place(runtime.device()) + '\n';
+  const std::vector<std::byte> all = runtime.grid().world().gather(std::as_bytes(std::span(mine)), 0);
+  std::vector<std::string> places;
+  std::string place;
+  for (const std::byte letter : all) {
+    if (static_cast<char>(letter) != '\n') {
+      place += static_cast<char>(letter);
+      continue;
+    }
+    places.push_back(std::exchange(place, ""));
+  }
+  return places;
+}
+
+/// Takes numbers off packed evidence, one after the other.
+class Unpacker {
+ public:
+  explicit Unpacker(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    std::memcpy(&value, bytes_.data(), sizeof value);
+    bytes_ = bytes_.subspan(sizeof value);
+    return value;
+  }
+  std::vector<std::uint64_t> numbers(std::size_t count) {
+    std::vector<std::uint64_t> values;
+    for (std::size_t i = 0; i < count; ++i) values.push_back(number());
+    return values;
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+std::int64_t num_computations(const GridShape& grid) {
+  return grid.replicas >= 3 ? kNumComputations : kNumComputations - 1;
+}
+
+}  // namespace
+
+bool Audit::is_due(std::int64_t step) const {
+  const std::int64_t every = runtime_.plan().spec().audit_every;
+  return every > 0 && step % every == 0;
+}
+
+std::int64_t Audit::replica_after(std::int64_t shift) const {
+  const ProcessGrid& grid = runtime_.grid();
+  return (grid.replica() + shift + grid.num_replicas()) % grid.num_replicas();
+}
+
+// An even number, whose gradients the gradient tree adds nothing to before they are read; that all replicas have.
+std::int64_t Audit::choose_micro_batch(std::int64_t step) const {
+  const StepPlan& plan = runtime_.plan();
+  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+  for (std::int64_t r = 0; r < plan.grid().replicas; ++r) fewest = std::min(fewest, plan.micro_batches_of(r).size());
+  const RandomKey key{.seed = plan.spec().seed, .purpose = Purpose::kAudit};
+  const auto num_even = static_cast<std::uint64_t>((fewest + 1) / 2);
+  return 2 * static_cast<std::int64_t>(random_below(key, static_cast<std::uint64_t>(step), num_even));
+}
+
+void Audit::begin(std::int64_t step) {
+  step_ = step;
+  draws_for_ = runtime_.num_steps();
+  micro_batch_ = choose_micro_batch(step);
+  runtime_.finish();
+  runtime_.audit()->memory().take();
+  neighbour_ = compute(1);
+  runtime_.audit()->begin(micro_batch_, exchange(neighbour_));
+}
+
+// That of the replica so many after this one.
+std::vector<std::uint64_t> Audit::compute(std::int64_t shift) {
+  const std::int64_t number = runtime_.plan().micro_batches_of(replica_after(shift)).begin + micro_batch_;
+  const std::unique_ptr<BatchSource> source = open_(step_, number);
+  const std::span<const std::uint64_t> record = runtime_.repeat_micro_batch(*source, number, draws_for_);
+  return {record.begin(), record.end()};
+}
+
+// With the ranks of this stage in the replicas before and after this one.
+StepAudit::Expected Audit::exchange(const std::vector<std::uint64_t>& neighbour) const {
+  const ProcessGrid& grid = runtime_.grid();
+  std::vector<std::uint64_t> sent = {runtime_.audit()->memory().parameters()};
+  sent.insert(sent.end(), neighbour.begin(), neighbour.end());
+  std::vector<std::uint64_t> received = sent;
+  if (grid.num_replicas() > 1) {
+    const auto size_bytes = static_cast<std::int64_t>(std::span(sent).size_bytes());
+    const int after = grid.world_rank(replica_after(1), grid.stage());
+    const int before = grid.world_rank(replica_after(-1), grid.stage());
+    mpi::Request receive = grid.world().start_receive(received.data(), size_bytes, before, tags::kAudit);
+    mpi::Request send = grid.world().start_send(sent.data(), size_bytes, after, tags::kAudit);
+    receive.wait();
+    send.wait();
+  }
+  return {.parameters = received.front(), .micro_batch = {received.begin() + 1, received.end()}};
+}
+
+Audit::Result Audit::settle() {
+  const StepPlan& plan = runtime_.plan();
+  const std::span<const std::uint64_t> own = runtime_.audit()->record().checksums();
+  std::vector<std::vector<std::uint64_t>> records = {{own.begin(), own.end()}, neighbour_, compute(0), compute(1)};
+  if (plan.grid().replicas >= 3) records.push_back(compute(2));
+  const std::vector<std::byte> all = runtime_.grid().world().gather(pack(records), 0);
+  Result result{.findings = {}, .places = gather_places(runtime_)};
+  if (!runtime_.grid().is_root()) return result;
+  std::vector<std::vector<RecordItem>> items;
+  for (const StagePlan& stage : plan.stages()) items.push_back(record_items(stage));
+  std::vector<AuditEvidence> evidence;
+  Unpacker unpacker(all);
+  for (std::int64_t rank = 0; rank < plan.grid().ranks(); ++rank) {
+    AuditEvidence& of_rank = evidence.emplace_back();
+    of_rank.memory_changes = unpacker.number();
+    of_rank.parameters = unpacker.number();
+    for (std::int64_t i = 0; i < num_computations(plan.grid()); ++i)
+      of_rank.records.push_back(unpacker.numbers(items[rank % plan.grid().stages].size()));
+  }
+  result.findings = judge(plan.grid(), items, evidence);
+  return result;
+}
+
+std::vector<std::byte> Audit::pack(const std::vector<std::vector<std::uint64_t>>& records) const {
+  StepAudit& audit = *runtime_.audit();
+  std::vector<std::uint64_t> numbers = {audit.memory_changes(), audit.memory().parameters()};
+  for (const std::vector<std::uint64_t>& record : records) numbers.insert(numbers.end(), record.begin(), record.end());
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(numbers));
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace convoy

@@ -1,0 +1,180 @@
+/// A vote between computations, then a walk along the micro-batch's way to the first tensor that differs.
+#include "audit/judge.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace convoy {
+
+namespace {
+
+using Kind = RecordItem::Kind;
+
+/// A micro-batch through all stages of a replica.
+struct Passage {
+  std::int64_t replica = 0;                        ///< that computed it
+  std::vector<std::vector<std::uint64_t>> stages;  ///< a record each
+};
+
+/// A checksum of a record.
+struct Location {
+  std::int64_t stage = 0;
+  std::size_t index = 0;  ///< in the stage's record
+};
+
+class Judge {
+ public:
+  Judge(const GridShape& grid, const std::vector<std::vector<RecordItem>>& items,
+        const std::vector<AuditEvidence>& ranks)
+      : grid_(grid), items_(items), ranks_(ranks) {}
+
+  std::vector<AuditFinding> run() {
+    find_changed_memory();
+    if (findings_.empty()) find_differing_parameters();
+    if (!findings_.empty()) return findings_;
+    order_items();
+    for (std::int64_t replica = 0; replica < grid_.replicas; ++replica) compare_passages(replica);
+    return findings_;
+  }
+
+ private:
+  const AuditEvidence& evidence(std::int64_t replica, std::int64_t stage) const {
+    return ranks_[replica * grid_.stages + stage];
+  }
+  std::int64_t round(std::int64_t replica) const { return (replica + grid_.replicas) % grid_.replicas; }
+
+  void find_changed_memory();
+  void find_differing_parameters();
+  void order_items();
+  std::vector<Passage> passages_of(std::int64_t replica) const;
+  void compare_passages(std::int64_t replica);
+  std::optional<Location> first_difference(const Passage& a, const Passage& b) const;
+  void add_wrong(const Passage& wrong, const Passage& other, std::int64_t micro_batch_of, bool is_certain);
+
+  GridShape grid_;
+  const std::vector<std::vector<RecordItem>>& items_;
+  const std::vector<AuditEvidence>& ranks_;
+  std::vector<Location> way_;  ///< all checksums, as a micro-batch comes to them
+  std::vector<AuditFinding> findings_;
+};
+
+void Judge::find_changed_memory() {
+  for (std::int64_t r = 0; r < grid_.replicas; ++r)
+    for (std::int64_t s = 0; s < grid_.stages; ++s)
+      if (const std::uint64_t changes = evidence(r, s).memory_changes; changes != 0)
+        findings_.push_back(
+            {.kind = AuditFinding::Kind::kMemory, .replica = r, .stage = s, .memory_changes = changes, .item = {}});
+}
+
+// What most replicas of a stage have is right; without a majority all of them are named.
+void Judge::find_differing_parameters() {
+  for (std::int64_t s = 0; s < grid_.stages; ++s) {
+    std::map<std::uint64_t, std::int64_t> count;
+    for (std::int64_t r = 0; r < grid_.replicas; ++r) ++count[evidence(r, s).parameters];
+    if (count.size() == 1) continue;
+    const auto most = std::ranges::max_element(count, {}, [](const auto& of_checksum) { return of_checksum.second; });
+    const bool is_certain = 2 * most->second > grid_.replicas;
+    for (std::int64_t r = 0; r < grid_.replicas; ++r) {
+      if (is_certain && evidence(r, s).parameters == most->first) continue;
+      findings_.push_back(
+          {.kind = AuditFinding::Kind::kParameters, .replica = r, .stage = s, .is_certain = is_certain, .item = {}});
+    }
+  }
+}
+
+// Forward through the virtual stages, the loss, and back. What a virtual stage computes follows from its input alone,
+// so the first checksum that differs names the rank that was wrong. Backward completes buckets from the last one on.
+void Judge::order_items() {
+  const auto add = [&](std::int64_t virtual_stage, std::initializer_list<Kind> kinds) {
+    const std::int64_t stage = virtual_stage % grid_.stages, chunk = virtual_stage / grid_.stages;
+    const std::vector<RecordItem>& items = items_[stage];
+    for (const Kind kind : kinds) {
+      const std::size_t before = way_.size();
+      for (std::size_t i = 0; i < items.size(); ++i)
+        if (items[i].kind == kind && (items[i].chunk == chunk || kind == Kind::kLoss))
+          way_.push_back({.stage = stage, .index = i});
+      std::reverse(way_.begin() + static_cast<std::ptrdiff_t>(before), way_.end());
+    }
+  };
+  std::int64_t chunks = 0;
+  for (const RecordItem& item : items_.front()) chunks = std::max(chunks, item.chunk + 1);
+  const std::int64_t last = chunks * grid_.stages - 1;
+  for (std::int64_t v = 0; v <= last; ++v) add(v, {Kind::kFeatures, Kind::kInput, Kind::kOutput});
+  add(last, {Kind::kLoss});
+  for (std::int64_t v = last; v >= 0; --v) add(v, {Kind::kOutputGradient, Kind::kWeightGradient, Kind::kInputGradient});
+}
+
+// Of that replica's micro-batch, by whoever computed it.
+std::vector<Passage> Judge::passages_of(std::int64_t replica) const {
+  const std::pair<Computation, std::int64_t> computed[] = {{Computation::kOwn, replica},
+                                                           {Computation::kNeighbour, round(replica - 1)},
+                                                           {Computation::kOwnAgain, replica},
+                                                           {Computation::kNeighbourAgain, round(replica - 1)},
+                                                           {Computation::kSecond, round(replica - 2)}};
+  std::vector<Passage> passages;
+  for (const auto& [computation, by] : computed) {
+    if (computation == Computation::kSecond && grid_.replicas < 3) continue;
+    Passage& passage = passages.emplace_back(Passage{.replica = by, .stages = {}});
+    for (std::int64_t s = 0; s < grid_.stages; ++s)
+      passage.stages.push_back(evidence(by, s).records[static_cast<std::size_t>(computation)]);
+  }
+  return passages;
+}
+
+void Judge::compare_passages(std::int64_t replica) {
+  const std::vector<Passage> passages = passages_of(replica);
+  // How many replicas have computed the same, and how often.
+  const auto support = [&](const Passage& passage) {
+    std::set<std::int64_t> replicas;
+    std::int64_t times = 0;
+    for (const Passage& other : passages) {
+      if (other.stages != passage.stages) continue;
+      replicas.insert(other.replica);
+      ++times;
+    }
+    return std::pair(std::ssize(replicas), times);
+  };
+  const auto right = std::ranges::max_element(passages, {}, [&](const Passage& passage) { return support(passage); });
+  if (support(*right).second == std::ssize(passages)) return;
+  const std::int64_t min_replicas = std::min<std::int64_t>(2, grid_.replicas);
+  const bool is_certain = support(*right).first >= min_replicas && 2 * support(*right).second > std::ssize(passages);
+  for (const Passage& passage : passages) {
+    if (passage.stages == right->stages) continue;
+    add_wrong(passage, *right, replica, is_certain);
+    if (!is_certain) add_wrong(*right, passage, replica, is_certain);
+  }
+}
+
+std::optional<Location> Judge::first_difference(const Passage& a, const Passage& b) const {
+  for (const Location& at : way_)
+    if (a.stages[at.stage][at.index] != b.stages[at.stage][at.index]) return at;
+  return std::nullopt;
+}
+
+// Each rank once.
+void Judge::add_wrong(const Passage& wrong, const Passage& other, std::int64_t micro_batch_of, bool is_certain) {
+  const std::optional<Location> at = first_difference(wrong, other);
+  if (!at) return;
+  const auto is_known = [&](const AuditFinding& known) {
+    return known.replica == wrong.replica && known.stage == at->stage;
+  };
+  if (std::ranges::any_of(findings_, is_known)) return;
+  findings_.push_back({.kind = AuditFinding::Kind::kComputation,
+                       .replica = wrong.replica,
+                       .stage = at->stage,
+                       .is_certain = is_certain,
+                       .item = items_[at->stage][at->index],
+                       .micro_batch_of = micro_batch_of});
+}
+
+}  // namespace
+
+std::vector<AuditFinding> judge(const GridShape& grid, const std::vector<std::vector<RecordItem>>& items,
+                                const std::vector<AuditEvidence>& ranks) {
+  return Judge(grid, items, ranks).run();
+}
+
+}  // namespace convoy

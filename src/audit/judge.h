@@ -1,0 +1,53 @@
+/// Which rank is not to be trusted, from what all ranks computed of the same micro-batches.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "convoy/comm/process_grid.h"
+
+#include "step/micro_batch_record.h"
+
+namespace convoy {
+
+/// A replica's computations of a micro-batch, in the order of AuditEvidence::records.
+enum class Computation {
+  kOwn,             ///< of its own micro-batch, in the step
+  kNeighbour,       ///< before the step: of the one of the next replica, counted round
+  kOwnAgain,        ///< after it
+  kNeighbourAgain,  ///< after it
+  kSecond,          ///< after it: of the one of the next replica but one; only of three replicas or more
+};
+inline constexpr std::int64_t kNumComputations = 5;
+
+/// What one rank knows.
+struct AuditEvidence {
+  std::uint64_t memory_changes = 0;                 ///< as MemoryChecksums::changes()
+  std::uint64_t parameters = 0;                     ///< their checksum before the step
+  std::vector<std::vector<std::uint64_t>> records;  ///< by Computation
+};
+
+struct AuditFinding {
+  enum class Kind {
+    kMemory,      ///< it changed between two updates, without any
+    kParameters,  ///< they differ from those of other replicas
+    kComputation  ///< it gave something else than the same computation elsewhere, or at another time
+  };
+
+  Kind kind = Kind::kComputation;
+  std::int64_t replica = 0, stage = 0;
+  bool is_certain = true;            ///< else another finding may be the cause instead of this one
+  std::uint64_t memory_changes = 0;  ///< of kMemory
+  RecordItem item;                   ///< of kComputation: the first that differs, as the step comes to them
+  std::int64_t micro_batch_of = 0;   ///< of kComputation: the replica whose micro-batch it is
+};
+
+/// Rank 0's judgement. `ranks` are all of the grid, in order; `items` of each stage are record_items(). A changed
+/// memory explains whatever was computed with it, and differing parameters likewise: where there are such ranks, only
+/// they are named. Where computations differ, what two replicas have computed independently is right. Two replicas
+/// compute once more: who gives another result than before was wrong once. If both repeat what they gave, either may be
+/// wrong. One replica is compared with itself. No findings: all agree.
+std::vector<AuditFinding> judge(const GridShape& grid, const std::vector<std::vector<RecordItem>>& items,
+                                const std::vector<AuditEvidence>& ranks);
+
+}  // namespace convoy

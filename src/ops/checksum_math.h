@@ -1,0 +1,28 @@
+/// What a 32-bit word adds to a checksum, for code of every device.
+#pragma once
+
+#include <cstdint>
+
+#include "ops/formula.h"
+
+namespace convoy::ops {
+
+/// A bijection of the word for each index, so that one word that changes always changes a sum of these. The last lines
+/// are the finaliser of SplitMix64 (Steele, Lea & Flood 2014); index and word are spread by odd factors before they
+/// meet, so that neither can undo the other's change.
+CONVOY_FORMULA std::uint64_t checksum_of(std::int64_t index, std::uint32_t word) {
+  std::uint64_t x = (static_cast<std::uint64_t>(index) * 0x9e3779b97f4a7c15U) ^ (word * 0xd1342543de82ef95U);
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31);
+}
+
+/// The word at `index` of data that has so many bytes: what is missing of the last one is zeros.
+CONVOY_FORMULA std::uint32_t word_at(const unsigned char* data, std::int64_t size_bytes, std::int64_t index) {
+  std::uint32_t word = 0;
+  for (std::int64_t k = 0; k < 4 && 4 * index + k < size_bytes; ++k)
+    word |= static_cast<std::uint32_t>(data[4 * index + k]) << (8 * k);
+  return word;
+}
+
+}  // namespace convoy::ops

@@ -1,0 +1,66 @@
+/// Checksums before a step beside those after it, and this rank's beside another's.
+#include "step/step_audit.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace convoy {
+
+MemoryChecksums::MemoryChecksums(const Stage& stage, const ShardedUpdate& update, Device& device,
+                                 ops::ElementwiseOps& elementwise)
+    : device_(device), elementwise_(elementwise) {
+  const std::int64_t count = stage.plan().layout.count, shard_bytes = update.shard_count() * kFloatBytes;
+  const ParameterArenas parameters = stage.parameters();
+  parts_.push_back({.data = parameters.masters, .size_bytes = count * kFloatBytes});
+  if (parameters.copies != nullptr)
+    parts_.push_back({.data = parameters.copies, .size_bytes = count * size_of(parameters.type)});
+  for (const float* slot : update.slots()) parts_.push_back({.data = slot, .size_bytes = shard_bytes});
+  if (update.ema() != nullptr) parts_.push_back({.data = update.ema(), .size_bytes = shard_bytes});
+  sums_ = HostBuffer(device, std::ssize(parts_) * static_cast<std::int64_t>(sizeof(std::uint64_t)));
+}
+
+std::vector<std::string> MemoryChecksums::names(bool has_copies, std::int64_t num_slots, bool has_ema) {
+  std::vector<std::string> names = {"the parameters"};
+  if (has_copies) names.emplace_back("the parameters' rounded copies");
+  for (std::int64_t slot = 0; slot < num_slots; ++slot)
+    names.push_back(num_slots == 1 ? "the optimizer's state" : fmt::format("the optimizer's state {}", slot + 1));
+  if (has_ema) names.emplace_back("the parameters' moving average");
+  return names;
+}
+
+std::vector<std::uint64_t> MemoryChecksums::compute() {
+  const std::span<std::uint64_t> sums = sums_.as<std::uint64_t>();
+  std::ranges::fill(sums, 0);
+  for (std::size_t i = 0; i < parts_.size(); ++i)
+    elementwise_.add_checksum(parts_[i].data, parts_[i].size_bytes, &sums[i]);
+  device_.synchronize();
+  return {sums.begin(), sums.end()};
+}
+
+void MemoryChecksums::take() {
+  taken_ = compute();
+}
+
+std::uint64_t MemoryChecksums::changes() {
+  const std::vector<std::uint64_t> now = compute();
+  std::uint64_t changed = 0;
+  for (std::size_t i = 0; i < now.size(); ++i)
+    if (now[i] != taken_[i]) changed |= std::uint64_t{1} << i;
+  return changed;
+}
+
+void StepAudit::begin(std::int64_t m, Expected expected) {
+  expected_ = std::move(expected);
+  record_.begin(m);
+  is_under_way_ = true;
+}
+
+bool StepAudit::holds() {
+  memory_changes_ = memory_.changes();
+  return memory_changes_ == 0 && memory_.parameters() == expected_.parameters &&
+         std::ranges::equal(record_.checksums(), expected_.micro_batch);
+}
+
+}  // namespace convoy

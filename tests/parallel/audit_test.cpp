@@ -1,0 +1,321 @@
+/// One bit that changes in a rank's memory keeps the step from being applied, and names that rank; steps without one
+/// are what they are without an audit.
+#include "audit/audit.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "convoy/comm/process_grid.h"
+#include "convoy/ops/backend.h"
+
+#include "checkpoint/checkpointing.h"
+#include "checkpoint/model_fingerprint.h"
+#include "parallel/fixed_batch.h"
+#include "parallel/mpi_main.h"
+#include "step/rank_runtime.h"
+
+namespace convoy::test {
+
+namespace {
+
+constexpr std::uint64_t kSeed = 5;
+
+struct Case {
+  std::int64_t stages = 1;
+  ScheduleKind schedule = ScheduleKind::k1F1B;
+  DataType type = DataType::kFloat32;
+  OptimizerKind optimizer = OptimizerKind::kSgd;
+  RecomputeKind recompute = RecomputeKind::kNone;
+
+  std::string name() const {
+    return fmt::format("{} stages, {}, {}, {}", stages, name_of(schedule), to_string(type), name_of(optimizer));
+  }
+};
+
+RuntimeSpec spec_of(const Case& options, std::int64_t audit_every) {
+  return {.network = {.name = "resnet20",
+                      .input = ImageShape{8, 8, 3},
+                      .micro_batch = 2,
+                      .num_classes = 10,
+                      .type = options.type},
+          .batch = {.global = 16, .micro = 2},
+          .schedule = options.schedule,
+          .chunks = options.schedule == ScheduleKind::kInterleaved ? 2 : 1,
+          .memory = {.recompute = options.recompute},
+          .optimizer = {.kind = options.optimizer},
+          .bucket_mib = 0.1,
+          .checks_numbers = true,
+          .clip_norm = 1,
+          .ema_decay = 0.9,
+          .audit_every = audit_every};
+}
+
+/// Of each number of stages that divides the ranks.
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const std::int64_t stages : divisors(world().size())) {
+    all.push_back({.stages = stages});
+    all.push_back({.stages = stages, .type = DataType::kBfloat16, .optimizer = OptimizerKind::kAdam});
+    all.push_back({.stages = stages, .schedule = ScheduleKind::kZeroBubble, .recompute = RecomputeKind::kCell});
+    if (stages > 1) all.push_back({.stages = stages, .schedule = ScheduleKind::kInterleaved});
+  }
+  return all;
+}
+
+/// A training whose steps are checked every so many.
+struct Training {
+  explicit Training(const Case& options, std::int64_t audit_every = 1)
+      : grid(world(), options.stages),
+        backend(ops::make_backend({.device = DeviceKind::kCpu, .threads = 1})),
+        runtime(spec_of(options, audit_every), grid, *backend, board),
+        batch(runtime, kSeed),
+        audit(runtime, [this](std::int64_t, std::int64_t number) {
+          return std::make_unique<FixedBatch>(runtime, kSeed, number);
+        }) {
+    initialise_parameters({.seed = kSeed}, runtime);
+  }
+  StepOutcome step() {
+    if (const std::int64_t number = runtime.num_steps() + 1; audit.is_due(number)) audit.begin(number);
+    return runtime.train_step(batch, 0.05);
+  }
+
+  ProcessGrid grid;
+  std::unique_ptr<ops::Backend> backend;
+  StatusBoard board;
+  RankRuntime runtime;
+  FixedBatch batch;
+  Audit audit;
+};
+
+enum class Victim { kParameters, kCopies, kOptimizer, kAverage, kFrame, kOutputGradient, kInputGradient };
+constexpr std::uint64_t kNumVictims = 7;
+
+/// What is hit, where and when: all ranks draw the same.
+struct Hit {
+  Victim victim = Victim::kParameters;
+  std::int64_t rank = 0;
+  std::uint64_t moment = 0;  ///< of those instructions of the step after which the victim can be hit
+  std::uint64_t bit = 0;     ///< of the victim's
+
+  std::string name() const {
+    return fmt::format("rank {}, victim {}, moment {}, bit {}", rank, static_cast<int>(victim), moment, bit);
+  }
+};
+
+/// Hits this rank once in the next step, where it is the one that is hit.
+class Striker {
+ public:
+  /// `micro_batch` of the replica is the one that is checked.
+  Striker(RankRuntime& runtime, const Hit& hit, std::int64_t micro_batch)
+      : runtime_(runtime),
+        hit_(hit),
+        program_(bind_program(runtime.plan().training_schedule(runtime.grid().replica())[runtime.grid().stage()])) {
+    std::vector<std::size_t> moments;
+    for (std::size_t i = 0; i < program_.actions.size(); ++i)
+      if (can_be_hit_after(program_.actions[i].instruction, micro_batch)) moments.push_back(i);
+    if (world().rank() != hit.rank || moments.empty()) return;
+    moment_ = moments[hit.moment % moments.size()];
+    runtime.set_beside([this] {
+      if (num_done_++ == moment_) strike();
+    });
+  }
+  ~Striker() { runtime_.set_beside({}); }
+  Striker(const Striker&) = delete;
+  Striker& operator=(const Striker&) = delete;
+
+ private:
+  // What is kept from step to step, at any time before the update; a frame from the first to the last instruction that
+  // knows of its micro-batch; gradients between the message and the backward.
+  bool can_be_hit_after(const Instruction& i, std::int64_t micro_batch) const {
+    switch (hit_.victim) {
+      case Victim::kFrame:
+        return i.micro_batch == micro_batch && !is_of_update(i.op);
+      case Victim::kOutputGradient:
+        return i.micro_batch == micro_batch && i.op == Op::kRecvGradient;
+      case Victim::kInputGradient:
+        return i.micro_batch == micro_batch && (i.op == Op::kBackward || i.op == Op::kBackwardInput) &&
+               !runtime_.stage().plan().chunks[i.chunk].is_first && i.bucket <= 0;
+      default:
+        return !is_of_update(i.op);
+    }
+  }
+
+  void strike() const {
+    const Stage& stage = runtime_.stage();
+    const StagePlan& plan = stage.plan();
+    const ParameterArenas parameters = stage.parameters();
+    const std::int64_t count = plan.layout.count, shard_bytes = runtime_.update().shard_count() * kFloatBytes;
+    const Action& action = program_.actions[moment_];
+    const std::int64_t chunk = action.instruction.chunk;
+    switch (hit_.victim) {
+      case Victim::kParameters:
+        return flip_in(parameters.masters, count * kFloatBytes);
+      case Victim::kCopies:
+        return flip_in(parameters.copies, parameters.copies == nullptr ? 0 : count * size_of(parameters.type));
+      case Victim::kOptimizer:
+        return flip_in(runtime_.update().slots().front(), shard_bytes);
+      case Victim::kAverage:
+        return flip_in(runtime_.update().ema(), shard_bytes);
+      case Victim::kFrame:
+        return flip_in(
+            static_cast<std::byte*>(stage.input({chunk, action.frame})) - plan.chunks[chunk].x_offsets.front(),
+            plan.chunks[chunk].frame_bytes);
+      case Victim::kOutputGradient:
+        return flip_in(stage.gradient_in(chunk, action.gradient_in), plan.chunks[chunk].boundary_out_bytes);
+      case Victim::kInputGradient:
+        return flip_in(stage.gradient_out(chunk, action.gradient_out), plan.chunks[chunk].boundary_in_bytes);
+    }
+  }
+
+  void flip_in(void* data, std::int64_t size_bytes) const {
+    if (size_bytes == 0) return;
+    const std::uint64_t bit = hit_.bit % static_cast<std::uint64_t>(8 * size_bytes);
+    static_cast<std::uint8_t*>(data)[bit / 8] ^= static_cast<std::uint8_t>(1u << (bit % 8));
+  }
+
+  RankRuntime& runtime_;
+  Hit hit_;
+  BoundProgram program_;
+  std::size_t moment_ = 0, num_done_ = 0;
+};
+
+/// All that a rank keeps from step to step, to go back to.
+class Memory {
+ public:
+  explicit Memory(RankRuntime& runtime) : runtime_(runtime) {
+    for (const auto& [data, size_bytes] : parts()) copies_.emplace_back(data, data + size_bytes);
+    steps_ = runtime.num_steps();
+    updates_ = runtime.num_updates();
+  }
+  void restore() const {
+    const auto all = parts();
+    for (std::size_t i = 0; i < all.size(); ++i) std::ranges::copy(copies_[i], all[i].first);
+    runtime_.set_num_steps(steps_);
+    runtime_.set_num_updates(updates_);
+    runtime_.stage().reload_weights();
+  }
+  /// Whether any rank's is another than that of `other`. All ranks.
+  bool differs(const Memory& other) const { return world().max(copies_ == other.copies_ ? 0 : 1) != 0; }
+
+ private:
+  std::vector<std::pair<std::byte*, std::int64_t>> parts() const {
+    const std::int64_t shard_bytes = runtime_.update().shard_count() * kFloatBytes;
+    const ParameterArenas parameters = runtime_.stage().parameters();
+    const std::int64_t count = runtime_.stage().plan().layout.count;
+    std::vector<std::pair<std::byte*, std::int64_t>> all = {
+        {reinterpret_cast<std::byte*>(parameters.masters), count * kFloatBytes},
+        {reinterpret_cast<std::byte*>(runtime_.update().ema()), shard_bytes}};
+    for (float* slot : runtime_.update().slots()) all.emplace_back(reinterpret_cast<std::byte*>(slot), shard_bytes);
+    return all;
+  }
+
+  RankRuntime& runtime_;
+  std::vector<std::vector<std::byte>> copies_;
+  std::int64_t steps_ = 0, updates_ = 0;
+};
+
+/// Trains a step from the same state again and again, hit and not hit, with an audit and without.
+class Trials {
+ public:
+  explicit Trials(const Case& options) : audited_(options), plain_(options, 0) {
+    for (Training* training : {&audited_, &plain_}) training->step();
+    start_.emplace(plain_.runtime);
+    audited_start_.emplace(audited_.runtime);
+    plain_.step();
+    clean_.emplace(plain_.runtime);
+  }
+  ~Trials() {
+    for (Training* training : {&audited_, &plain_}) training->runtime.finish();
+  }
+  Trials(const Trials&) = delete;
+  Trials& operator=(const Trials&) = delete;
+
+  struct Seen {
+    bool changes_anything = false;
+    StepOutcome outcome = StepOutcome::kApplied;
+    std::vector<AuditFinding> findings;  ///< on rank 0
+  };
+  Seen run(const Hit& hit) {
+    Seen seen;
+    audited_.runtime.finish();
+    audited_start_->restore();
+    audited_.audit.begin(audited_.runtime.num_steps() + 1);
+    const std::int64_t micro_batch = audited_.audit.micro_batch();
+    {
+      const Striker striker(audited_.runtime, hit, micro_batch);
+      seen.outcome = audited_.runtime.train_step(audited_.batch, 0.05);
+    }
+    if (seen.outcome == StepOutcome::kWrong) seen.findings = audited_.audit.settle().findings;
+    plain_.runtime.finish();
+    start_->restore();
+    {
+      const Striker striker(plain_.runtime, hit, micro_batch);
+      plain_.runtime.train_step(plain_.batch, 0.05);
+    }
+    plain_.runtime.finish();
+    seen.changes_anything = Memory(plain_.runtime).differs(*clean_);
+    return seen;
+  }
+
+ private:
+  Training audited_, plain_;
+  std::optional<Memory> start_, audited_start_, clean_;
+};
+
+}  // namespace
+
+TEST(Audit, OfStepsWithoutAFaultFindsNothingAndChangesNothing) {
+  for (const Case& options : cases()) {
+    SCOPED_TRACE(options.name());
+    Training audited(options), plain(options, 0);
+    for (int step = 0; step < 3; ++step) {
+      EXPECT_EQ(audited.step(), StepOutcome::kApplied);
+      EXPECT_EQ(plain.step(), StepOutcome::kApplied);
+    }
+    EXPECT_EQ(model_fingerprint(audited.runtime), model_fingerprint(plain.runtime));
+    audited.runtime.finish();
+    plain.runtime.finish();
+  }
+}
+
+TEST(Audit, NamesTheRankInWhoseMemoryABitHasFlipped) {
+  constexpr std::uint64_t kTrials = 14;  // of each case: two of each victim
+  std::mt19937_64 draw(7);
+  std::int64_t num_named = 0, num_changing = 0;
+  for (const Case& options : cases()) {
+    Trials trials(options);
+    for (std::uint64_t trial = 0; trial < kTrials; ++trial) {
+      const Hit hit{.victim = static_cast<Victim>(trial % kNumVictims),
+                    .rank = static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(world().size())),
+                    .moment = draw(),
+                    .bit = draw()};
+      SCOPED_TRACE(options.name() + "; " + hit.name());
+      const Trials::Seen seen = trials.run(hit);
+      num_changing += seen.changes_anything ? 1 : 0;
+      EXPECT_TRUE(!seen.changes_anything || seen.outcome == StepOutcome::kWrong);
+      if (seen.outcome != StepOutcome::kWrong || world().rank() != 0) continue;
+      ++num_named;
+      ASSERT_EQ(std::ssize(seen.findings), 1);
+      const AuditFinding& finding = seen.findings.front();
+      EXPECT_EQ(finding.replica * options.stages + finding.stage, hit.rank);
+      EXPECT_TRUE(finding.is_certain);
+    }
+  }
+  if (world().rank() != 0) return;
+  EXPECT_GT(num_changing, 0);
+  fmt::print("{} flipped bits, {} changed a gradient or what is kept, {} were found\n", std::ssize(cases()) * kTrials,
+             num_changing, num_named);
+}
+
+}  // namespace convoy::test
