@@ -98,52 +98,52 @@ struct Training {
   Audit audit;
 };
 
-enum class Victim { kParameters, kCopies, kOptimizer, kAverage, kFrame, kOutputGradient, kInputGradient };
-constexpr std::uint64_t kNumVictims = 7;
+enum class Target { kParameters, kCopies, kOptimizer, kAverage, kFrame, kOutputGradient, kInputGradient };
+constexpr std::uint64_t kNumTargets = 7;
 
-/// What is hit, where and when: all ranks draw the same.
-struct Hit {
-  Victim victim = Victim::kParameters;
+/// Which bit changes, where and when: all ranks draw the same.
+struct Flip {
+  Target target = Target::kParameters;
   std::int64_t rank = 0;
-  std::uint64_t moment = 0;  ///< of those instructions of the step after which the victim can be hit
-  std::uint64_t bit = 0;     ///< of the victim's
+  std::uint64_t moment = 0;  ///< of those instructions of the step after which the target can change
+  std::uint64_t bit = 0;     ///< of the target's
 
   std::string name() const {
-    return fmt::format("rank {}, victim {}, moment {}, bit {}", rank, static_cast<int>(victim), moment, bit);
+    return fmt::format("rank {}, target {}, moment {}, bit {}", rank, static_cast<int>(target), moment, bit);
   }
 };
 
-/// Hits this rank once in the next step, where it is the one that is hit.
-class Striker {
+/// Flips the bit once in the next step, on its rank.
+class Flipper {
  public:
   /// `micro_batch` of the replica is the one that is checked.
-  Striker(RankRuntime& runtime, const Hit& hit, std::int64_t micro_batch)
+  Flipper(RankRuntime& runtime, const Flip& flip, std::int64_t micro_batch)
       : runtime_(runtime),
-        hit_(hit),
+        flip_(flip),
         program_(bind_program(runtime.plan().training_schedule(runtime.grid().replica())[runtime.grid().stage()])) {
     std::vector<std::size_t> moments;
     for (std::size_t i = 0; i < program_.actions.size(); ++i)
-      if (can_be_hit_after(program_.actions[i].instruction, micro_batch)) moments.push_back(i);
-    if (world().rank() != hit.rank || moments.empty()) return;
-    moment_ = moments[hit.moment % moments.size()];
+      if (can_change_after(program_.actions[i].instruction, micro_batch)) moments.push_back(i);
+    if (world().rank() != flip.rank || moments.empty()) return;
+    moment_ = moments[flip.moment % moments.size()];
     runtime.set_beside([this] {
-      if (num_done_++ == moment_) strike();
+      if (num_done_++ == moment_) flip_now();
     });
   }
-  ~Striker() { runtime_.set_beside({}); }
-  Striker(const Striker&) = delete;
-  Striker& operator=(const Striker&) = delete;
+  ~Flipper() { runtime_.set_beside({}); }
+  Flipper(const Flipper&) = delete;
+  Flipper& operator=(const Flipper&) = delete;
 
  private:
   // What is kept from step to step, at any time before the update; a frame from the first to the last instruction that
   // knows of its micro-batch; gradients between the message and the backward.
-  bool can_be_hit_after(const Instruction& i, std::int64_t micro_batch) const {
-    switch (hit_.victim) {
-      case Victim::kFrame:
+  bool can_change_after(const Instruction& i, std::int64_t micro_batch) const {
+    switch (flip_.target) {
+      case Target::kFrame:
         return i.micro_batch == micro_batch && !is_of_update(i.op);
-      case Victim::kOutputGradient:
+      case Target::kOutputGradient:
         return i.micro_batch == micro_batch && i.op == Op::kRecvGradient;
-      case Victim::kInputGradient:
+      case Target::kInputGradient:
         return i.micro_batch == micro_batch && (i.op == Op::kBackward || i.op == Op::kBackwardInput) &&
                !runtime_.stage().plan().chunks[i.chunk].is_first && i.bucket <= 0;
       default:
@@ -151,41 +151,41 @@ class Striker {
     }
   }
 
-  void strike() const {
+  void flip_now() const {
     const Stage& stage = runtime_.stage();
     const StagePlan& plan = stage.plan();
     const ParameterArenas parameters = stage.parameters();
     const std::int64_t count = plan.layout.count, shard_bytes = runtime_.update().shard_count() * kFloatBytes;
     const Action& action = program_.actions[moment_];
     const std::int64_t chunk = action.instruction.chunk;
-    switch (hit_.victim) {
-      case Victim::kParameters:
+    switch (flip_.target) {
+      case Target::kParameters:
         return flip_in(parameters.masters, count * kFloatBytes);
-      case Victim::kCopies:
+      case Target::kCopies:
         return flip_in(parameters.copies, parameters.copies == nullptr ? 0 : count * size_of(parameters.type));
-      case Victim::kOptimizer:
+      case Target::kOptimizer:
         return flip_in(runtime_.update().slots().front(), shard_bytes);
-      case Victim::kAverage:
+      case Target::kAverage:
         return flip_in(runtime_.update().ema(), shard_bytes);
-      case Victim::kFrame:
+      case Target::kFrame:
         return flip_in(
             static_cast<std::byte*>(stage.input({chunk, action.frame})) - plan.chunks[chunk].x_offsets.front(),
             plan.chunks[chunk].frame_bytes);
-      case Victim::kOutputGradient:
+      case Target::kOutputGradient:
         return flip_in(stage.gradient_in(chunk, action.gradient_in), plan.chunks[chunk].boundary_out_bytes);
-      case Victim::kInputGradient:
+      case Target::kInputGradient:
         return flip_in(stage.gradient_out(chunk, action.gradient_out), plan.chunks[chunk].boundary_in_bytes);
     }
   }
 
   void flip_in(void* data, std::int64_t size_bytes) const {
     if (size_bytes == 0) return;
-    const std::uint64_t bit = hit_.bit % static_cast<std::uint64_t>(8 * size_bytes);
+    const std::uint64_t bit = flip_.bit % static_cast<std::uint64_t>(8 * size_bytes);
     static_cast<std::uint8_t*>(data)[bit / 8] ^= static_cast<std::uint8_t>(1u << (bit % 8));
   }
 
   RankRuntime& runtime_;
-  Hit hit_;
+  Flip flip_;
   BoundProgram program_;
   std::size_t moment_ = 0, num_done_ = 0;
 };
@@ -225,7 +225,7 @@ class Memory {
   std::int64_t steps_ = 0, updates_ = 0;
 };
 
-/// Trains a step from the same state again and again, hit and not hit, with an audit and without.
+/// Trains a step from the same state again and again, with a flipped bit and without, with an audit and without.
 class Trials {
  public:
   explicit Trials(const Case& options) : audited_(options), plain_(options, 0) {
@@ -246,21 +246,21 @@ class Trials {
     StepOutcome outcome = StepOutcome::kApplied;
     std::vector<AuditFinding> findings;  ///< on rank 0
   };
-  Seen run(const Hit& hit) {
+  Seen run(const Flip& flip) {
     Seen seen;
     audited_.runtime.finish();
     audited_start_->restore();
     audited_.audit.begin(audited_.runtime.num_steps() + 1);
     const std::int64_t micro_batch = audited_.audit.micro_batch();
     {
-      const Striker striker(audited_.runtime, hit, micro_batch);
+      const Flipper flipper(audited_.runtime, flip, micro_batch);
       seen.outcome = audited_.runtime.train_step(audited_.batch, 0.05);
     }
     if (seen.outcome == StepOutcome::kWrong) seen.findings = audited_.audit.settle().findings;
     plain_.runtime.finish();
     start_->restore();
     {
-      const Striker striker(plain_.runtime, hit, micro_batch);
+      const Flipper flipper(plain_.runtime, flip, micro_batch);
       plain_.runtime.train_step(plain_.batch, 0.05);
     }
     plain_.runtime.finish();
@@ -290,25 +290,25 @@ TEST(Audit, OfStepsWithoutAFaultFindsNothingAndChangesNothing) {
 }
 
 TEST(Audit, NamesTheRankInWhoseMemoryABitHasFlipped) {
-  constexpr std::uint64_t kTrials = 14;  // of each case: two of each victim
+  constexpr std::uint64_t kTrials = 14;  // of each case: two of each target
   std::mt19937_64 draw(7);
   std::int64_t num_named = 0, num_changing = 0;
   for (const Case& options : cases()) {
     Trials trials(options);
     for (std::uint64_t trial = 0; trial < kTrials; ++trial) {
-      const Hit hit{.victim = static_cast<Victim>(trial % kNumVictims),
-                    .rank = static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(world().size())),
-                    .moment = draw(),
-                    .bit = draw()};
-      SCOPED_TRACE(options.name() + "; " + hit.name());
-      const Trials::Seen seen = trials.run(hit);
+      const Flip flip{.target = static_cast<Target>(trial % kNumTargets),
+                      .rank = static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(world().size())),
+                      .moment = draw(),
+                      .bit = draw()};
+      SCOPED_TRACE(options.name() + "; " + flip.name());
+      const Trials::Seen seen = trials.run(flip);
       num_changing += seen.changes_anything ? 1 : 0;
       EXPECT_TRUE(!seen.changes_anything || seen.outcome == StepOutcome::kWrong);
       if (seen.outcome != StepOutcome::kWrong || world().rank() != 0) continue;
       ++num_named;
       ASSERT_EQ(std::ssize(seen.findings), 1);
       const AuditFinding& finding = seen.findings.front();
-      EXPECT_EQ(finding.replica * options.stages + finding.stage, hit.rank);
+      EXPECT_EQ(finding.replica * options.stages + finding.stage, flip.rank);
       EXPECT_TRUE(finding.is_certain);
     }
   }

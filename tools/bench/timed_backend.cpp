@@ -246,6 +246,9 @@ class TimedElementwise final : public ops::ElementwiseOps {
   void find_non_finite(const float* values, std::int64_t count, std::int32_t* found) override {
     timer_.time(Family::kUpdate, [&] { inner_.find_non_finite(values, count, found); });
   }
+  void add_checksum(const void* data, std::int64_t size_bytes, std::uint64_t* sum) override {
+    timer_.time(Family::kOther, [&] { inner_.add_checksum(data, size_bytes, sum); });
+  }
   void sgd(const ops::SgdSpec& spec, const ops::SgdArguments& args) override {
     timer_.time(Family::kUpdate, [&] { inner_.sgd(spec, args); });
   }
