@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <span>
 #include <utility>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "convoy/base/random.h"
@@ -21,8 +23,10 @@ namespace {
 std::string own_place(Device& device) {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
+  const char* const slurm = std::getenv("SLURMD_NODENAME");  // the name that sbatch --exclude knows
   const std::string hardware = device.hardware_id();
-  return std::string(host.data()) + ", " + (hardware.empty() ? device.description() : hardware);
+  return fmt::format("{}, {}", slurm != nullptr ? slurm : host.data(),
+                     hardware.empty() ? device.description() : hardware);
 }
 
 std::vector<std::string> gather_places(const RankRuntime& runtime) {
@@ -87,22 +91,38 @@ std::int64_t Audit::choose_micro_batch(std::int64_t step) const {
   return 2 * static_cast<std::int64_t>(random_below(key, static_cast<std::uint64_t>(step), num_even));
 }
 
+// In the step, as it counts them.
+std::int64_t Audit::number_of(std::int64_t micro_batch, std::int64_t shift) const {
+  return runtime_.plan().micro_batches_of(replica_after(shift)).begin + micro_batch;
+}
+
+void Audit::prepare(std::int64_t step) {
+  prepared_ = open_(step, number_of(choose_micro_batch(step), 1));
+  prepared_step_ = step;
+}
+
 void Audit::begin(std::int64_t step) {
+  if (prepared_ == nullptr || prepared_step_ != step) prepare(step);
   step_ = step;
   draws_for_ = runtime_.num_steps();
   micro_batch_ = choose_micro_batch(step);
   runtime_.finish();
   runtime_.audit()->memory().take();
-  neighbour_ = compute(1);
+  neighbour_ = compute(1, *prepared_);
+  prepared_.reset();
   runtime_.audit()->begin(micro_batch_, exchange(neighbour_));
 }
 
-// That of the replica so many after this one.
-std::vector<std::uint64_t> Audit::compute(std::int64_t shift) {
-  const std::int64_t number = runtime_.plan().micro_batches_of(replica_after(shift)).begin + micro_batch_;
-  const std::unique_ptr<BatchSource> source = open_(step_, number);
-  const std::span<const std::uint64_t> record = runtime_.repeat_micro_batch(*source, number, draws_for_);
+// The micro-batch of the replica so many after this one.
+std::vector<std::uint64_t> Audit::compute(std::int64_t shift, BatchSource& source) {
+  const std::span<const std::uint64_t> record =
+      runtime_.repeat_micro_batch(source, number_of(micro_batch_, shift), draws_for_);
   return {record.begin(), record.end()};
+}
+
+std::vector<std::uint64_t> Audit::compute_again(std::int64_t shift) {
+  const std::unique_ptr<BatchSource> source = open_(step_, number_of(micro_batch_, shift));
+  return compute(shift, *source);
 }
 
 // With the ranks of this stage in the replicas before and after this one.
@@ -126,8 +146,9 @@ StepAudit::Expected Audit::exchange(const std::vector<std::uint64_t>& neighbour)
 Audit::Result Audit::settle() {
   const StepPlan& plan = runtime_.plan();
   const std::span<const std::uint64_t> own = runtime_.audit()->record().checksums();
-  std::vector<std::vector<std::uint64_t>> records = {{own.begin(), own.end()}, neighbour_, compute(0), compute(1)};
-  if (plan.grid().replicas >= 3) records.push_back(compute(2));
+  std::vector<std::vector<std::uint64_t>> records = {
+      {own.begin(), own.end()}, neighbour_, compute_again(0), compute_again(1)};
+  if (plan.grid().replicas >= 3) records.push_back(compute_again(2));
   const std::vector<std::byte> all = runtime_.grid().world().gather(pack(records), 0);
   Result result{.findings = {}, .places = gather_places(runtime_)};
   if (!runtime_.grid().is_root()) return result;

@@ -2,13 +2,13 @@
 /// answer, what two ranks computed of the same micro-batch is equal to the bit, or one of them was wrong.
 ///
 /// Before step k each rank takes checksums of its parameters and of its optimizer's state. Replica d then computes one
-/// micro-batch of replica d + 1, counted round, and sends the checksums of all it saw to that replica's rank of its
-/// stage, together with that of its parameters. When step k has its gradients, each rank has its own checksums of that
-/// micro-batch: what differs, on any rank, keeps the step from being applied (StepOutcome::kWrong). Only then do
+/// micro-batch of replica d + 1, counted round, and sends the checksums of all that it saw to that replica's rank of
+/// its stage, together with that of its parameters. When step k has its gradients, each rank has its own checksums of
+/// that micro-batch: what differs, on any rank, keeps the step from being applied (StepOutcome::kWrong). Only then do
 /// further computations settle who was wrong.
 ///
 /// What a check does not see: sums over micro-batches and replicas, and the update itself, but for what they leave in
-/// memory that replicas share.
+/// memory that replicas share; changes of the optimizer's state between two checks.
 #pragma once
 
 #include <cstddef>
@@ -36,6 +36,8 @@ class Audit {
 
   /// Whether the step of this number, counted from 1, is checked.
   bool is_due(std::int64_t step) const;
+  /// All ranks, some time before that step: opens what begin() will read, so that it is there by then.
+  void prepare(std::int64_t step);
   /// All ranks, before that step: computes a neighbour's micro-batch, and says what this rank expects of the step.
   void begin(std::int64_t step);
 
@@ -52,7 +54,9 @@ class Audit {
  private:
   std::int64_t replica_after(std::int64_t shift) const;
   std::int64_t choose_micro_batch(std::int64_t step) const;
-  std::vector<std::uint64_t> compute(std::int64_t shift);
+  std::int64_t number_of(std::int64_t micro_batch, std::int64_t shift) const;
+  std::vector<std::uint64_t> compute(std::int64_t shift, BatchSource& source);
+  std::vector<std::uint64_t> compute_again(std::int64_t shift);
   StepAudit::Expected exchange(const std::vector<std::uint64_t>& neighbour) const;
   std::vector<std::byte> pack(const std::vector<std::vector<std::uint64_t>>& records) const;
 
@@ -62,6 +66,8 @@ class Audit {
   std::int64_t draws_for_ = 0;  ///< RankRuntime::num_steps() before it
   std::int64_t micro_batch_ = 0;
   std::vector<std::uint64_t> neighbour_;
+  std::unique_ptr<BatchSource> prepared_;  ///< for the neighbour's micro-batch of the step below
+  std::int64_t prepared_step_ = 0;
 };
 
 }  // namespace convoy

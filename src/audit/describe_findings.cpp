@@ -32,14 +32,15 @@ std::string describe_item(const AuditFinding& finding, const StepPlan& plan) {
     case RecordItem::Kind::kFeatures:
       return "the samples that it loaded are";
     case RecordItem::Kind::kInput:
-      return fmt::format("what it received from stage {} is", before);
+      return fmt::format("what it has received from stage {} (a fault of its memory, or of the link) is", before);
     case RecordItem::Kind::kOutput:
       return fmt::format("the output of {} is", cell_names(plan.network(), {stage.chunks[item.chunk].cells}));
     case RecordItem::Kind::kLoss:
       return "the loss is";
     case RecordItem::Kind::kOutputGradient:
       if (stage.chunks[item.chunk].is_last) return "the loss's gradient is";
-      return fmt::format("the gradient that it received from stage {} is", after);
+      return fmt::format("the gradient that it has received from stage {} (a fault of its memory, or of the link) is",
+                         after);
     case RecordItem::Kind::kWeightGradient:
       return fmt::format("the gradients of the parameters of {} are",
                          cell_names(plan.network(), {stage.layout.buckets[item.bucket].cells}));
@@ -59,7 +60,7 @@ std::string describe_what(const AuditFinding& finding, const StepPlan& plan) {
                                 : "its parameters are not those of another replica";
     case AuditFinding::Kind::kComputation:
       return fmt::format("{} not what {} gave for the same micro-batch", describe_item(finding, plan),
-                         finding.is_certain ? "other computations" : "another replica's computation");
+                         finding.is_certain ? "other computations" : "another replica");
   }
   return "";
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 namespace convoy {
@@ -37,6 +36,7 @@ class Judge {
     if (!findings_.empty()) return findings_;
     order_items();
     for (std::int64_t replica = 0; replica < grid_.replicas; ++replica) compare_passages(replica);
+    drop_doubts();
     return findings_;
   }
 
@@ -51,7 +51,9 @@ class Judge {
   void order_items();
   std::vector<Passage> passages_of(std::int64_t replica) const;
   void compare_passages(std::int64_t replica);
+  void compare_consistent(const std::vector<Passage>& passages, std::int64_t micro_batch_of);
   std::optional<Location> first_difference(const Passage& a, const Passage& b) const;
+  void drop_doubts();
   void add_wrong(const Passage& wrong, const Passage& other, std::int64_t micro_batch_of, bool is_certain);
 
   GridShape grid_;
@@ -124,27 +126,34 @@ std::vector<Passage> Judge::passages_of(std::int64_t replica) const {
   return passages;
 }
 
+// Who contradicts itself was wrong at one of the times. The others are compared with each other.
 void Judge::compare_passages(std::int64_t replica) {
-  const std::vector<Passage> passages = passages_of(replica);
-  // How many replicas have computed the same, and how often.
-  const auto support = [&](const Passage& passage) {
-    std::set<std::int64_t> replicas;
-    std::int64_t times = 0;
-    for (const Passage& other : passages) {
-      if (other.stages != passage.stages) continue;
-      replicas.insert(other.replica);
-      ++times;
+  std::map<std::int64_t, std::vector<Passage>> by_replica;
+  for (Passage& passage : passages_of(replica)) by_replica[passage.replica].push_back(std::move(passage));
+  std::vector<Passage> consistent;
+  for (const auto& [by, passages] : by_replica) {
+    const auto other = std::ranges::find_if(
+        passages, [&](const Passage& passage) { return passage.stages != passages.front().stages; });
+    if (other != passages.end()) {
+      add_wrong(passages.front(), *other, replica, true);
+    } else {
+      consistent.push_back(passages.front());
     }
-    return std::pair(std::ssize(replicas), times);
+  }
+  compare_consistent(consistent, replica);
+}
+
+// What two of them have computed is right, where no other two have something else.
+void Judge::compare_consistent(const std::vector<Passage>& passages, std::int64_t micro_batch_of) {
+  const auto support = [&](const Passage& passage) {
+    return std::ranges::count(passages, passage.stages, &Passage::stages);
   };
-  const auto right = std::ranges::max_element(passages, {}, [&](const Passage& passage) { return support(passage); });
-  if (support(*right).second == std::ssize(passages)) return;
-  const std::int64_t min_replicas = std::min<std::int64_t>(2, grid_.replicas);
-  const bool is_certain = support(*right).first >= min_replicas && 2 * support(*right).second > std::ssize(passages);
   for (const Passage& passage : passages) {
-    if (passage.stages == right->stages) continue;
-    add_wrong(passage, *right, replica, is_certain);
-    if (!is_certain) add_wrong(*right, passage, replica, is_certain);
+    for (const Passage& other : passages) {
+      if (other.stages == passage.stages) continue;
+      const bool is_certain = support(other) >= 2 && support(passage) < 2;
+      if (is_certain || support(passage) < 2) add_wrong(passage, other, micro_batch_of, is_certain);
+    }
   }
 }
 
@@ -154,20 +163,27 @@ std::optional<Location> Judge::first_difference(const Passage& a, const Passage&
   return std::nullopt;
 }
 
-// Each rank once.
+// Each rank once, and with certainty where there is any.
 void Judge::add_wrong(const Passage& wrong, const Passage& other, std::int64_t micro_batch_of, bool is_certain) {
   const std::optional<Location> at = first_difference(wrong, other);
   if (!at) return;
-  const auto is_known = [&](const AuditFinding& known) {
-    return known.replica == wrong.replica && known.stage == at->stage;
-  };
-  if (std::ranges::any_of(findings_, is_known)) return;
+  const auto known = std::ranges::find_if(findings_, [&](const AuditFinding& finding) {
+    return finding.replica == wrong.replica && finding.stage == at->stage;
+  });
+  if (known != findings_.end() && (known->is_certain || !is_certain)) return;
+  if (known != findings_.end()) findings_.erase(known);
   findings_.push_back({.kind = AuditFinding::Kind::kComputation,
                        .replica = wrong.replica,
                        .stage = at->stage,
                        .is_certain = is_certain,
                        .item = items_[at->stage][at->index],
                        .micro_batch_of = micro_batch_of});
+}
+
+// A rank that is certainly wrong explains why another could not be told from it.
+void Judge::drop_doubts() {
+  if (std::ranges::any_of(findings_, &AuditFinding::is_certain))
+    std::erase_if(findings_, [](const AuditFinding& finding) { return !finding.is_certain; });
 }
 
 }  // namespace

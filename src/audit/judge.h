@@ -44,9 +44,9 @@ struct AuditFinding {
 
 /// Rank 0's judgement. `ranks` are all of the grid, in order; `items` of each stage are record_items(). A changed
 /// memory explains whatever was computed with it, and differing parameters likewise: where there are such ranks, only
-/// they are named. Where computations differ, what two replicas have computed independently is right. Two replicas
-/// compute once more: who gives another result than before was wrong once. If both repeat what they gave, either may be
-/// wrong. One replica is compared with itself. No findings: all agree.
+/// they are named. A replica that gave two results for one micro-batch was wrong once. Of replicas that each repeat
+/// theirs, what two have is right; of two alone either may be wrong, and both are named, which is not certain. No
+/// findings: all agree.
 std::vector<AuditFinding> judge(const GridShape& grid, const std::vector<std::vector<RecordItem>>& items,
                                 const std::vector<AuditEvidence>& ranks);
 

@@ -89,6 +89,16 @@ std::optional<FoundCheckpoint> read_best(const std::string& directory, std::int6
   return std::nullopt;
 }
 
+/// Of steps above `step`, up to `last`, best.h5 among them.
+std::vector<fs::path> checkpoints_after(const std::string& directory, std::int64_t step, std::int64_t last) {
+  std::vector<fs::path> paths;
+  for (const auto& [of_file, path] : list_checkpoints(directory))
+    if (of_file > step && of_file <= last) paths.push_back(path);
+  const auto best = read_best(directory, step, last + 1, [](const auto&, const auto&) {});
+  if (best) paths.emplace_back(best->path);
+  return paths;
+}
+
 }  // namespace
 
 std::string checkpoint_path(const std::string& directory, std::int64_t step) {
@@ -111,10 +121,15 @@ std::optional<FoundCheckpoint> find_newest_checkpoint(const std::string& directo
 }
 
 void remove_checkpoints_after(const std::string& directory, std::int64_t step, std::int64_t last) {
-  for (const auto& [of_file, path] : list_checkpoints(directory))
-    if (of_file > step && of_file <= last) remove_or_warn(path);
-  const auto best = read_best(directory, step, last + 1, [](const auto&, const auto&) {});
-  if (best) remove_or_warn(best->path);
+  for (const fs::path& path : checkpoints_after(directory, step, last)) remove_or_warn(path);
+}
+
+void set_aside_checkpoints_after(const std::string& directory, std::int64_t step, std::int64_t last) {
+  for (const fs::path& path : checkpoints_after(directory, step, last)) {
+    std::error_code error;
+    fs::rename(path, path.string() + ".suspect", error);
+    if (error) log_warning(fmt::format("cannot rename '{}': {}", path.string(), error.message()));
+  }
 }
 
 bool CheckpointKeeper::is_usable(const std::string& path, std::int64_t step) {

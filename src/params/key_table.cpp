@@ -340,8 +340,8 @@ std::vector<Key> make_keys() {
       {"run.audit_every", integer(&RunParams::audit_every, {.min = 0, .max = kMaxSteps}), "steps",
        "one step in so many is checked before it is applied: each replica also computes a micro-batch of its "
        "neighbour's, and both must have the same bits. A rank whose memory or arithmetic is wrong is named, and the "
-       "run ends with exit status 75, to be resumed from its last checkpoint. A check takes the time of one "
-       "micro-batch, and the memory of one more set of gradients; 0: never"},
+       "run ends with exit status 75, to be resumed from a checkpoint. A check takes the time of one micro-batch "
+       "through all stages and back, and the memory of one more set of gradients; 0: never"},
       {"run.rank_seconds", number(&RunParams::rank_seconds, {.min = 0, .max = 1e6, .above_min = true}), "s",
        "each rank's step time, waits and memory, and what its GPU says, become a row of ranks.csv and of log.jsonl "
        "every "

@@ -45,7 +45,13 @@ Simulation predict_step(const StepPlan& plan) {
 }
 
 double predict_audit_seconds(const StepPlan& plan) {
-  return simulate(plan.audit_schedule(), plan.costs(), {.zero_buffering = true, .keep_spans = false}).step_seconds;
+  std::int64_t bytes = 0;  // what is kept twice, gradients twice
+  for (std::int64_t s = 0; s < plan.grid().stages; ++s) {
+    const StageMemory memory = plan.memory_of(s);
+    bytes = std::max(bytes, 4 * memory.parameters + 2 * memory.optimizer_state);
+  }
+  return simulate(plan.audit_schedule(), plan.costs(), {.zero_buffering = true, .keep_spans = false}).step_seconds +
+         static_cast<double>(bytes) / plan.machine().rates.memory_bytes_per_second;
 }
 
 Comparison compare_layouts(const ComparisonSpec& spec) {

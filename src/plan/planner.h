@@ -15,8 +15,8 @@ namespace convoy {
 /// What a step of the plan is expected to take: its busiest replica, simulated without buffering in the network.
 Simulation predict_step(const StepPlan& plan);
 
-/// What an audit adds to the step that it checks, of the plan: a micro-batch's way through all stages and back, without
-/// the checksums.
+/// What an audit adds to the step that it checks: a micro-batch's way through all stages and back, and checksums of
+/// what the largest stage keeps and computes, at the memory's rate.
 double predict_audit_seconds(const StepPlan& plan);
 
 struct Layout {

@@ -245,8 +245,8 @@ PipelineSpec StepPlan::pipeline_of(std::int64_t replica) const {
                         .micro_batches = micro_batches_of(replica).size(),
                         .chunks = num_chunks(),
                         .num_buckets = {},
-                        .agree_on_update = spec_.checks_numbers || LossScale(spec_.network.type).is_dynamic() ||
-                                           spec_.clip_norm > 0 ||
+                        .agree_on_update = spec_.checks_numbers || spec_.audit_every > 0 ||
+                                           LossScale(spec_.network.type).is_dynamic() || spec_.clip_norm > 0 ||
                                            tensor_norms(spec_.optimizer.kind) != TensorNorms::kNone};
   for (std::int64_t c = 0; c < num_chunks(); ++c) {
     for (const StagePlan& stage : stages_) {

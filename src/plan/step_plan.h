@@ -89,6 +89,8 @@ class StepPlan {
   Schedule evaluation_schedule(std::int64_t replica) const;
   /// Of one micro-batch, on any replica.
   Schedule audit_schedule() const { return make_audit(schedule_kind(), pipeline_of(0)); }
+  /// What cut, schedules and costs follow from: measured, or a model.
+  const MachineCosts& machine() const { return machine_; }
   /// What the instructions of the busiest replica take.
   PipelineCosts costs() const;
   /// Of one rank of the stage.

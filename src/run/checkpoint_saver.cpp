@@ -16,6 +16,7 @@
 #include "checkpoint/checkpointing.h"
 #include "run/divergence.h"
 #include "run/restart.h"
+#include "run/run_audits.h"
 #include "watch/status_board.h"
 
 namespace convoy {
@@ -137,6 +138,15 @@ void CheckpointSaver::warn_of_delay(double seconds, std::int64_t step) {
       step, saved_step_, seconds, result_.seconds));
 }
 
+// The newest checkpoint below it stays, too: from before the loss left its range, and from before the latest audit. 0:
+// there is no such bound.
+std::int64_t CheckpointSaver::bound_of_kept(const LossRange& range, std::int64_t step) const {
+  std::int64_t bound = range.left_step() > 0 ? first_step_not_to_resume(range.left_step()) : 0;
+  const std::int64_t audited = last_audited_step(params_.run, step);
+  if (audited > 0) bound = bound > 0 ? std::min(bound, audited + 1) : audited + 1;
+  return bound;
+}
+
 void CheckpointSaver::write(const SaveRequest& request, io::Checkpoint checkpoint) {
   const LossRange range(request.state);
   check_weights(checkpoint.model, request.state.step, range, checkpoint_directory(params_));
@@ -149,7 +159,7 @@ void CheckpointSaver::write(const SaveRequest& request, io::Checkpoint checkpoin
     io::write_file_atomically(path, bytes);
     keeper_.trust(path);
   }
-  keeper_.remove_old(request.state.step, range.left_step() > 0 ? first_step_not_to_resume(range.left_step()) : 0);
+  keeper_.remove_old(request.state.step, bound_of_kept(range, request.state.step));
 }
 
 }  // namespace convoy

@@ -56,6 +56,7 @@ class CheckpointSaver {
   void take_result();
   void warn_of_failure();
   void warn_of_delay(double seconds, std::int64_t step);
+  std::int64_t bound_of_kept(const LossRange& range, std::int64_t step) const;
   void write(const SaveRequest& request, io::Checkpoint checkpoint);
 
   const Parameters& params_;

@@ -6,6 +6,7 @@ namespace convoy {
 OtherSeconds& OtherSeconds::operator+=(const OtherSeconds& more) {
   evaluation += more.evaluation;
   save += more.save;
+  audit += more.audit;
   trace += more.trace;
   write += more.write;
   return *this;
@@ -24,7 +25,8 @@ void Pace::end_epoch() {
 
 double Pace::seconds_left(double step_seconds, std::int64_t steps, std::int64_t epochs, std::int64_t steps_done) const {
   if (step_seconds <= 0) return -1;
-  const double in_steps = step_seconds * static_cast<double>(steps);
+  const double audit = steps_done == 0 ? 0 : run_.audit / static_cast<double>(steps_done);
+  const double in_steps = (step_seconds + audit) * static_cast<double>(steps);
   if (num_ended_ > 0) {
     const double an_epoch = (ended_epochs_.evaluation + ended_epochs_.save) / static_cast<double>(num_ended_);
     return in_steps + an_epoch * static_cast<double>(epochs);

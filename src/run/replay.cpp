@@ -96,8 +96,9 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   const RunLayout layout = choose_layout(params, data.metadata, world, backend);
   const ProcessGrid grid(world, layout.stages);
   board.enter(Activity::kStarting);
-  RankRuntime runtime(training_spec(params, data.metadata, data.train.info(), layout, !backend.device().is_host()),
-                      grid, backend, board);
+  RuntimeSpec spec = training_spec(params, data.metadata, data.train.info(), layout, !backend.device().is_host());
+  spec.audit_every = 0;
+  RankRuntime runtime(spec, grid, backend, board);
   const std::optional<Resumed> start = start_before(params, data, asked.first, runtime);
   const std::int64_t done = start ? start->state.step : 0;
   const double rate_factor = start ? start->state.rate_factor : 1;

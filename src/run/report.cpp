@@ -109,7 +109,7 @@ std::string describe_audits(const StepPlan& plan) {
   if (every == 0) return "";
   const double seconds = predict_audit_seconds(plan);
   const double share = seconds / (static_cast<double>(every) * predict_step(plan).step_seconds + seconds);
-  return fmt::format("audit: every {}, {:.3g} s before one of them, {:.2g} % of the time\n",
+  return fmt::format("audit: every {}, {:.3g} s more each time, {:.2g} % of the time\n",
                      counted(every, "step", "steps"), seconds, 100 * share);
 }
 

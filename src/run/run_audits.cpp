@@ -1,7 +1,11 @@
 /// A line for each finding, and a summary.
 #include "run/run_audits.h"
 
+#include <cstddef>
 #include <set>
+#include <span>
+#include <sstream>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,10 +13,13 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
+#include "convoy/comm/on_root.h"
 #include "convoy/io/atomic_file.h"
+#include "convoy/io/checkpoint.h"
 
 #include "audit/describe_findings.h"
 #include "plan/planner.h"
+#include "run/restart.h"
 
 namespace convoy {
 
@@ -27,10 +34,33 @@ std::vector<std::string> describe_all(const Audit::Result& result, const StepPla
   std::vector<std::string> lines;
   for (const AuditFinding& finding : result.findings)
     lines.push_back(describe_finding(finding, plan, result.places) +
-                    (finding.is_certain ? "" : ". Which of the ranks that are named is wrong cannot be told"));
+                    (finding.is_certain ? "" : ". It is not known which of these ranks is wrong"));
   if (lines.empty())
-    lines.emplace_back("ranks differed, but computed the same when they did so once more: none can be named");
+    lines.emplace_back(
+        "results differed in the step, but repeating the computations gave equal results: no rank can be named");
   return lines;
+}
+
+// Each rank's, one after the other; empty but on rank 0.
+std::vector<std::string> gather_descriptions(const RankRuntime& runtime) {
+  const std::string mine = runtime.device().description() + '\n';
+  const std::vector<std::byte> bytes = runtime.grid().world().gather(std::as_bytes(std::span(mine)), 0);
+  std::istringstream lines(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  std::vector<std::string> descriptions;
+  for (std::string line; std::getline(lines, line);) descriptions.push_back(line);
+  return descriptions;
+}
+
+void refuse_unlike_devices(const RankRuntime& runtime) {
+  const std::vector<std::string> devices = gather_descriptions(runtime);
+  mpi::on_root(runtime.grid().world(), [&] {
+    for (std::size_t rank = 1; rank < devices.size(); ++rank)
+      if (devices[rank] != devices[0])
+        refuse(
+            "run.audit_every compares bits, which only devices of one kind have in common: rank 0 runs on {}, rank {} "
+            "on {}. Use nodes of one kind, or leave it out.",
+            devices[0], rank, devices[rank]);
+  });
 }
 
 }  // namespace
@@ -38,13 +68,19 @@ std::vector<std::string> describe_all(const Audit::Result& result, const StepPla
 RunAudits::RunAudits(const Parameters& params, const TrainingSamples& samples, RankRuntime& runtime)
     : params_(params), runtime_(runtime), audit_(runtime, [&samples](std::int64_t step, std::int64_t number) {
         return samples.open_micro_batch(step, number);
-      }) {}
+      }) {
+  if (params.run.audit_every > 0) refuse_unlike_devices(runtime);
+}
 
-void RunAudits::begin_step(std::int64_t step) {
-  if (!audit_.is_due(step)) return;
-  const ScopedTimer timer(seconds_);
-  ++num_checked_;
+double RunAudits::begin_step(std::int64_t step) {
+  if (audit_.is_due(step + 1) && !audit_.is_due(step)) audit_.prepare(step + 1);
+  if (!audit_.is_due(step)) return 0;
+  const double start = now_seconds();
   audit_.begin(step);
+  ++num_checked_;
+  const double seconds = now_seconds() - start;
+  seconds_ += seconds;
+  return seconds;
 }
 
 void RunAudits::report(std::int64_t step) {
@@ -61,9 +97,9 @@ void RunAudits::say(std::int64_t step, const Audit::Result& result) const {
   }
   const std::string exclusion = describe_exclusion(result, runtime_.grid().num_stages());
   log_warning(fmt::format(
-      "step {} was not applied. What the ranks hold is not saved: the run ends, to be resumed from its last "
-      "checkpoint{}. {}/audit.log keeps what was found",
-      step, exclusion.empty() ? "" : fmt::format(", in Slurm without the hosts above by sbatch {}", exclusion),
+      "step {} was not applied, and what the ranks hold is not saved. {}{}. {}/audit.log keeps what was found", step,
+      set_aside(step),
+      exclusion.empty() ? "" : fmt::format(". In Slurm, sbatch {} avoids the hosts named above", exclusion),
       params_.run.directory));
   try {
     const std::string path = params_.run.directory + "/audit.log";
@@ -71,6 +107,31 @@ void RunAudits::say(std::int64_t step, const Audit::Result& result) const {
   } catch (const Error& error) {
     log_warning(error.what());
   }
+}
+
+// What a wrong rank has computed since the last check may be in them.
+std::string RunAudits::set_aside(std::int64_t step) const {
+  const std::string directory = checkpoint_directory(params_);
+  const std::int64_t audited = last_audited_step(params_.run, step - 1);
+  const auto skip = [](const auto&, const auto&) {};
+  const auto newest = io::find_newest_checkpoint(directory, skip);
+  if (!newest) return "There is no checkpoint: run again, training begins anew";
+  const auto trusted = io::find_newest_checkpoint(directory, skip, audited + 1);
+  if (!trusted)
+    return fmt::format(
+        "No checkpoint is from before step {}, the last that was checked: {} may hold what a wrong rank computed",
+        audited, newest->path);
+  if (trusted->path == newest->path) return fmt::format("The run resumes from {}", newest->path);
+  io::set_aside_checkpoints_after(directory, audited, step);
+  return fmt::format(
+      "Checkpoints after step {}, the last that was checked, may hold what a wrong rank computed: their names now end "
+      "in "
+      ".suspect, and the run resumes from {}",
+      audited, trusted->path);
+}
+
+std::int64_t last_audited_step(const RunParams& run, std::int64_t step) {
+  return run.audit_every == 0 ? 0 : step / run.audit_every * run.audit_every;
 }
 
 std::string RunAudits::summary() const {

@@ -147,6 +147,7 @@ std::string RunRecord::shown_other_seconds() const {
   };
   add(other.evaluation, "for the test set");
   add(other.save, "for checkpoints");
+  add(other.audit, "for audits");
   return text;
 }
 
@@ -186,8 +187,8 @@ void RunRecord::summarise(const RunEnd& end) {
   if (!end.step.empty()) say(end.step);
   for (const std::string& line : live_.describe_slow_ranks()) say(line);
   live_.add_end(state.step, how);
-  say(fmt::format("checkpoint: {}", end.checkpoint));
-  if (!end.stopped) return;
+  say(fmt::format("checkpoint: {}", end.checkpoint.empty() ? "none" : end.checkpoint));
+  if (!end.stopped || end.checkpoint.empty()) return;
   say(spec_.params.checkpoint.resume == "none" ? "run it again with checkpoint.resume = auto to resume from there"
                                                : "run the same command again to resume from there");
 }

@@ -35,10 +35,10 @@ struct RunEnd {
   bool by_audit = false;       ///< stopped by an audit, which has found a rank that is not to be trusted
   bool lost_patience = false;  ///< what is measured did not improve any more
   io::TrainingState state;
-  std::string checkpoint;
-  std::string memory;  ///< as compare_memory() says it
-  std::string audits;  ///< as RunAudits::summary() does; empty: there were none
-  std::string step;    ///< as compare_step() does; empty: nothing was predicted
+  std::string checkpoint;  ///< empty: there is none
+  std::string memory;      ///< as compare_memory() says it
+  std::string audits;      ///< as RunAudits::summary() does; empty: there were none
+  std::string step;        ///< as compare_step() does; empty: nothing was predicted
 };
 
 class RunRecord {

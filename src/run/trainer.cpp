@@ -213,7 +213,8 @@ bool Trainer::train_until_stopped(StopRequest& stop) {
   if (row_is_due() && !end_epoch(*loader, stop)) return true;  // a run that was stopped while it evaluated
   const ScopedActivity activity(runtime_.board(), Activity::kTraining);
   while (!is_over()) {
-    audits_.begin_step(state_.step + 1);
+    const double audit_seconds = audits_.begin_step(state_.step + 1);
+    if (record_) record_->add_other({.audit = audit_seconds});
     const StepOutcome outcome = step(*loader);
     if (outcome == StepOutcome::kWrong) {
       end_by_audit();
@@ -286,7 +287,7 @@ void Trainer::end_by_audit() {
 std::string Trainer::last_checkpoint() const {
   if (!is_ended_by_audit_) return current_checkpoint();
   const auto newest = io::find_newest_checkpoint(checkpoint_directory(params_), [](const auto&, const auto&) {});
-  return newest ? newest->path : "none";
+  return newest ? newest->path : "";
 }
 
 void Trainer::end_trace() {

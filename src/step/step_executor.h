@@ -134,7 +134,10 @@ class StepExecutor {
   void backward_weight(const Action& action, Recording& recording);
   std::int64_t bucket_of(const Instruction& instruction) const;
   Bucket piece_of(const Instruction& instruction) const;
-  bool checks_gradients() const { return parts_.training.checks_numbers || parts_.training.loss_scale->is_dynamic(); }
+  bool checks_gradients() const {
+    return parts_.training.checks_numbers || parts_.training.audit != nullptr ||
+           parts_.training.loss_scale->is_dynamic();
+  }
   bool is_applied() const { return outcome_ == StepOutcome::kApplied; }
   void agree_on_update();
   bool has_bad_loss() const;

@@ -264,15 +264,19 @@ void ShardedUpdate::start_ema() {
     copy(spec_.parameters.masters + state.own.begin, ema_.floats() + state.shard_offset, state.own.count());
 }
 
-// Through the local sum, which nobody needs between steps.
+// Through the local sum, which nobody needs between steps; but what is frozen stays zeros there.
 void ShardedUpdate::swap_ema() {
   for (const BucketState& state : buckets_) {
-    float* trained = spec_.parameters.masters + state.own.begin;
-    float* average = ema_.floats() + state.shard_offset;
-    float* spare = spec_.local_sum + state.own.begin;
-    copy(trained, spare, state.own.count());
-    copy(average, trained, state.own.count());
-    copy(spare, average, state.own.count());
+    for (const Run& run : state.runs) {
+      if (run.kind == UpdateKind::kNone) continue;  // its average is the value
+      const std::int64_t count = run.end - run.begin;
+      float* trained = spec_.parameters.masters + run.begin;
+      float* average = ema_.floats() + state.shard_offset + run.begin - state.own.begin;
+      float* spare = spec_.local_sum + run.begin;
+      copy(trained, spare, count);
+      copy(average, trained, count);
+      copy(spare, average, count);
+    }
     tools_.transport.start_together(state.gather);
   }
   for (const BucketState& state : buckets_) wait_for(state.gather);

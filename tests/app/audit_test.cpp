@@ -1,5 +1,7 @@
 /// A run on a processor that is wrong once ends before it learns from it, and goes on as if nothing had been.
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -16,11 +18,13 @@ class Audit : public Runs {
  protected:
   static constexpr int kSteps = 6;
 
-  ProcessResult start(const std::string& name, const Grid& grid, const std::string& fault) const {
+  ProcessResult start(const std::string& name, const Grid& grid, const std::string& fault, int audit_every = 1,
+                      int save_every = 2) const {
     return run_program(
         {.arguments = arguments_ + std::vector<std::string>{"--grid.stages=" + std::to_string(grid.stages),
-                                                            "--run.audit_every=1", "--checkpoint.every_steps=2",
-                                                            "--run.bucket_mib=0.05",
+                                                            "--run.audit_every=" + std::to_string(audit_every),
+                                                            "--checkpoint.every_steps=" + std::to_string(save_every),
+                                                            "--checkpoint.keep=1", "--run.bucket_mib=0.05",
                                                             "--train.max_steps=" + std::to_string(kSteps),
                                                             "--run.directory=" + (directory_ / name)},
          .ranks = grid.stages * grid.replicas,
@@ -62,6 +66,23 @@ TEST_F(Audit, EndsARunBeforeItLearnsFromAWrongRankAndItResumesToTheSameBits) {
     EXPECT_EQ(resumed.status, 0) << resumed.output;
     expect_same_run("plain", name, kSteps);
   }
+}
+
+TEST_F(Audit, SetsCheckpointsAsideThatAWrongRankMayHaveHadAPartIn) {
+  train("plain", {1, 1}, kSteps);
+  const ProcessResult ended =
+      start("faulty", {1, 2}, "1:17", /*audit_every=*/3, /*save_every=*/1);  // wrong from step 5 on
+  EXPECT_EQ(ended.status, 75) << ended.output;
+  EXPECT_TRUE(contains(ended.output, "audit of step 6: rank 1 (replica 1, stage 0)")) << ended.output;
+  EXPECT_TRUE(contains(ended.output, "Checkpoints after step 3, the last that was checked")) << ended.output;
+  const std::string checkpoints = (directory_ / "faulty") + "/checkpoints";
+  EXPECT_TRUE(std::filesystem::exists(checkpoints + "/step-00000003.h5")) << "though one alone is kept";
+  EXPECT_TRUE(std::filesystem::exists(checkpoints + "/step-00000005.h5.suspect"));
+  EXPECT_FALSE(std::filesystem::exists(checkpoints + "/step-00000005.h5"));
+
+  const ProcessResult resumed = start("faulty", {1, 2}, "none", 3, 1);
+  EXPECT_EQ(resumed.status, 0) << resumed.output;
+  expect_same_run("plain", "faulty", kSteps);
 }
 
 TEST_F(Audit, IsPlanned) {

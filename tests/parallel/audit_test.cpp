@@ -23,6 +23,7 @@
 #include "checkpoint/model_fingerprint.h"
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
+#include "parallel/storage_ways.h"
 #include "step/rank_runtime.h"
 
 namespace convoy::test {
@@ -37,23 +38,40 @@ struct Case {
   DataType type = DataType::kFloat32;
   OptimizerKind optimizer = OptimizerKind::kSgd;
   RecomputeKind recompute = RecomputeKind::kNone;
+  ReductionKind reduction = ReductionKind::kInvariant;
+  std::int64_t micro_batches = 8;  ///< per step
+  std::vector<std::string> freeze = {};
+  bool is_text = false;  ///< a Transformer with dropout
+  std::unique_ptr<ops::Backend> (*make_backend)() = make_cpu_backend;
 
   std::string name() const {
-    return fmt::format("{} stages, {}, {}, {}", stages, name_of(schedule), to_string(type), name_of(optimizer));
+    return fmt::format("{} stages, {}, {}, {}, {} micro-batches, {} frozen{}", stages, name_of(schedule),
+                       to_string(type), name_of(optimizer), micro_batches, freeze.size(), is_text ? ", text" : "");
   }
 };
 
-RuntimeSpec spec_of(const Case& options, std::int64_t audit_every) {
-  return {.network = {.name = "resnet20",
+NetworkSpec network_of(const Case& options) {
+  NetworkSpec network{.name = "resnet20",
                       .input = ImageShape{8, 8, 3},
                       .micro_batch = 2,
                       .num_classes = 10,
-                      .type = options.type},
-          .batch = {.global = 16, .micro = 2},
+                      .type = options.type,
+                      .freeze = options.freeze};
+  if (!options.is_text) return network;
+  network.name = "transformer";
+  network.input = TextShape{.length = 8, .vocabulary = 30};
+  network.transformer = {.layers = 6, .heads = 2, .width = 32, .feedforward = 48, .dropout = 0.2};
+  return network;
+}
+
+RuntimeSpec spec_of(const Case& options, std::int64_t audit_every) {
+  return {.network = network_of(options),
+          .batch = {.global = 2 * options.micro_batches, .micro = 2},
           .schedule = options.schedule,
           .chunks = options.schedule == ScheduleKind::kInterleaved ? 2 : 1,
           .memory = {.recompute = options.recompute},
           .optimizer = {.kind = options.optimizer},
+          .reduction = options.reduction,
           .bucket_mib = 0.1,
           .checks_numbers = true,
           .clip_norm = 1,
@@ -73,11 +91,30 @@ std::vector<Case> cases() {
   return all;
 }
 
+/// What else could make sound ranks differ.
+std::vector<Case> peculiar_cases() {
+  std::vector<Case> all;
+  for (const std::int64_t stages : divisors(world().size())) {
+    const std::int64_t replicas = world().size() / stages;
+    all.push_back({.stages = stages, .optimizer = OptimizerKind::kLamb, .is_text = true});
+    all.push_back({.stages = stages,
+                   .optimizer = OptimizerKind::kLars,
+                   .micro_batches = replicas,
+                   .freeze = {"conv1.weight", "bn1.*", "layer1.*", "layer2.0.conv2.weight"}});
+    all.push_back({.stages = stages, .reduction = ReductionKind::kFast, .micro_batches = 2 * replicas + 1});
+    all.push_back({.stages = stages,
+                   .type = DataType::kFloat16,
+                   .micro_batches = 2 * replicas,
+                   .make_backend = emulation::make_emulated_backend});
+  }
+  return all;
+}
+
 /// A training whose steps are checked every so many.
 struct Training {
   explicit Training(const Case& options, std::int64_t audit_every = 1)
       : grid(world(), options.stages),
-        backend(ops::make_backend({.device = DeviceKind::kCpu, .threads = 1})),
+        backend(options.make_backend()),
         runtime(spec_of(options, audit_every), grid, *backend, board),
         batch(runtime, kSeed),
         audit(runtime, [this](std::int64_t, std::int64_t number) {
@@ -286,6 +323,18 @@ TEST(Audit, OfStepsWithoutAFaultFindsNothingAndChangesNothing) {
     EXPECT_EQ(model_fingerprint(audited.runtime), model_fingerprint(plain.runtime));
     audited.runtime.finish();
     plain.runtime.finish();
+  }
+}
+
+TEST(Audit, OfSoundRanksFindsNothingWhateverElseTheyDo) {
+  for (const Case& options : peculiar_cases()) {
+    SCOPED_TRACE(options.name());
+    Training audited(options);
+    for (int step = 0; step < 3; ++step) {
+      EXPECT_NE(audited.step(), StepOutcome::kWrong) << step;
+      for (int swap = 0; swap < 2; ++swap) audited.runtime.swap_ema();  // as an evaluation of the average does
+    }
+    audited.runtime.finish();
   }
 }
 

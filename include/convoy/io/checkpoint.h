@@ -175,6 +175,8 @@ std::optional<FoundCheckpoint> find_newest_checkpoint(
 
 /// Removes the checkpoints of steps above `step`, up to `last`: a best.h5 of such a step, too.
 void remove_checkpoints_after(const std::string& directory, std::int64_t step, std::int64_t last);
+/// Instead gives them names that end in ".suspect", under which no run finds them.
+void set_aside_checkpoints_after(const std::string& directory, std::int64_t step, std::int64_t last);
 
 /// Keeps the newest step-*.h5 of a run's directory and removes older ones. Only files that can be used are counted:
 /// those that this process has written or resumed, others once they have been read and found whole.

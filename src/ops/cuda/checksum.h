@@ -3,10 +3,19 @@
 
 #include <cstdint>
 
-#include <cuda_runtime.h>
+#include "ops/cuda/resources.h"
 
 namespace convoy::ops::cuda {
 
-void add_checksum(cudaStream_t stream, const void* data, std::int64_t size_bytes, std::uint64_t* sum);
+class Checksum {
+ public:
+  explicit Checksum(Context& context);
+
+  void add(const void* data, std::int64_t size_bytes, std::uint64_t* sum) const;
+
+ private:
+  cudaStream_t stream_;
+  Buffer parts_;  ///< std::uint64_t: of each block
+};
 
 }  // namespace convoy::ops::cuda

@@ -318,7 +318,7 @@ struct FoldMany {
 
 class CudaElementwise final : public ElementwiseOps {
  public:
-  explicit CudaElementwise(const Context& context) : stream_(context.stream()) {}
+  explicit CudaElementwise(Context& context) : stream_(context.stream()), checksum_(context) {}
 
   void add(DataType type, const void* a, const void* b, void* sum, std::int64_t count) override {
     with_type(type, [&]<typename T>(T*) {
@@ -354,7 +354,7 @@ class CudaElementwise final : public ElementwiseOps {
   }
 
   void add_checksum(const void* data, std::int64_t size_bytes, std::uint64_t* sum) override {
-    cuda::add_checksum(stream_, data, size_bytes, sum);
+    checksum_.add(data, size_bytes, sum);
   }
 
   void sgd(const SgdSpec& spec, const SgdArguments& args) override {
@@ -415,6 +415,7 @@ class CudaElementwise final : public ElementwiseOps {
   }
 
   cudaStream_t stream_;
+  Checksum checksum_;
 };
 
 }  // namespace

@@ -119,6 +119,27 @@ TEST(Judge, OfTwoReplicasThatInsistNamesBothInDoubt) {
   EXPECT_NE(findings[0].replica, findings[1].replica);
 }
 
+TEST(Judge, NamesTheReplicaThatContradictsItselfThoughItsResultsAreAllWrong) {
+  Evidence evidence(2, 1);
+  evidence.at(0, 0, Computation::kOwn, kOutput) = 70;
+  evidence.at(0, 0, Computation::kOwnAgain, kOutput) = 71;
+  expect_one(evidence.judged(), 0, 0, Kind::kOutput);
+}
+
+TEST(Judge, OfOneReplicaThatGivesAnotherResultEachTimeIsCertain) {
+  Evidence evidence(1, 2);
+  for (std::int64_t c = 0; c < kNumComputations; ++c)
+    evidence.at(0, 1, static_cast<Computation>(c), kOutput) = 70 + static_cast<std::uint64_t>(c);
+  expect_one(evidence.judged(), 0, 1, Kind::kOutput);
+}
+
+TEST(Judge, DropsWhatWasInDoubtWhereAnotherMicroBatchDecides) {
+  Evidence evidence(2, 1);
+  for (const Computation c : {Computation::kOwn, Computation::kOwnAgain}) evidence.at(1, 0, c, kOutput) = 70;
+  evidence.at(1, 0, Computation::kNeighbour, kOutput) = 71;
+  expect_one(evidence.judged(), 1, 0, Kind::kOutput);
+}
+
 TEST(Judge, BlamesAChangedMemoryForAllThatFollows) {
   Evidence evidence(2, 2);
   evidence.of(1, 0).memory_changes = 4;
