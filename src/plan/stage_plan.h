@@ -12,7 +12,7 @@ namespace convoy {
 /// What a stage takes, in bytes; known before anything is allocated.
 struct StageMemory {
   std::int64_t parameters = 0;       ///< float32 masters, and copies in the network's type
-  std::int64_t packed_weights = 0;   ///< of convolutions, as forward and as data gradient want them, at most
+  std::int64_t packed_weights = 0;   ///< of convolutions, as forward and data gradient want them, unpadded
   std::int64_t gradients = 0;        ///< the levels of the gradient tree, what is received from other replicas, audits'
   std::int64_t optimizer_state = 0;  ///< this replica's shard
   std::int64_t frames = 0;           ///< activations of all micro-batches in flight
