@@ -131,13 +131,15 @@ void Judge::compare_passages(std::int64_t replica) {
   std::map<std::int64_t, std::vector<Passage>> by_replica;
   for (Passage& passage : passages_of(replica)) by_replica[passage.replica].push_back(std::move(passage));
   std::vector<Passage> consistent;
-  for (const auto& [by, passages] : by_replica) {
-    const auto other = std::ranges::find_if(
-        passages, [&](const Passage& passage) { return passage.stages != passages.front().stages; });
+  for (const auto& of_replica : by_replica) {
+    const std::vector<Passage>& passages = of_replica.second;
+    const Passage& first = passages.front();
+    const auto other =
+        std::ranges::find_if(passages, [&](const Passage& passage) { return passage.stages != first.stages; });
     if (other != passages.end()) {
-      add_wrong(passages.front(), *other, replica, true);
+      add_wrong(first, *other, replica, true);
     } else {
-      consistent.push_back(passages.front());
+      consistent.push_back(first);
     }
   }
   compare_consistent(consistent, replica);

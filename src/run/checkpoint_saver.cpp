@@ -1,6 +1,7 @@
 /// What happens between two steps, and what rank 0's thread does.
 #include "run/checkpoint_saver.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 

@@ -21,7 +21,8 @@ double padding_of_packed_weights(const ArenaLayout& layout) {
     for (std::size_t side = 0; side < 2; ++side) {
       const std::int64_t channels = entry.spec.dims[side];
       const std::int64_t added = (channels + kBlock - 1) / kBlock * kBlock - channels;
-      bytes += static_cast<double>(entry.spec.count() / channels * added * kFloatBytes);
+      const std::int64_t others = entry.spec.count() / channels;
+      bytes += static_cast<double>(others * added * kFloatBytes);
     }
   }
   return bytes;
