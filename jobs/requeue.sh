@@ -5,6 +5,8 @@
 #   time limit near    Slurm sends USR1 --> checkpoint, status 75 --> this script requeues the job
 #   preempted          Slurm sends TERM --> checkpoint, status 75 --> this script or Slurm requeues the job
 #   a node died        ................................................ Slurm requeues the job
+#   a node is wrong    run.audit_every finds it ---> status 75 --> this script requeues the job; audit.log names the node, and
+#                      scontrol update JobId=... ExcNodeList=... avoids it
 #   scancel            Slurm sends TERM --> checkpoint, status 75; the job is not queued again
 # Each start resumes from the newest checkpoint that verifies (checkpoint.resume = auto).
 #SBATCH --job-name=convoy
