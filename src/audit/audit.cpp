@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <span>
-#include <utility>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -27,21 +27,6 @@ std::string own_place(Device& device) {
   const std::string hardware = device.hardware_id();
   return fmt::format("{}, {}", slurm != nullptr ? slurm : host.data(),
                      hardware.empty() ? device.description() : hardware);
-}
-
-std::vector<std::string> gather_places(const RankRuntime& runtime) {
-  const std::string mine = own_place(runtime.device()) + '\n';
-  const std::vector<std::byte> all = runtime.grid().world().gather(std::as_bytes(std::span(mine)), 0);
-  std::vector<std::string> places;
-  std::string place;
-  for (const std::byte letter : all) {
-    if (static_cast<char>(letter) != '\n') {
-      place += static_cast<char>(letter);
-      continue;
-    }
-    places.push_back(std::exchange(place, ""));
-  }
-  return places;
 }
 
 /// Takes numbers off packed evidence, one after the other.
@@ -70,6 +55,15 @@ std::int64_t num_computations(const GridShape& grid) {
 }
 
 }  // namespace
+
+std::vector<std::string> gather_texts(const mpi::Communicator& world, const std::string& mine) {
+  const std::string line = mine + '\n';
+  const std::vector<std::byte> all = world.gather(std::as_bytes(std::span(line)), 0);
+  std::istringstream lines(std::string(reinterpret_cast<const char*>(all.data()), all.size()));
+  std::vector<std::string> texts;
+  for (std::string text; std::getline(lines, text);) texts.push_back(text);
+  return texts;
+}
 
 bool Audit::is_due(std::int64_t step) const {
   const std::int64_t every = runtime_.plan().spec().audit_every;
@@ -150,7 +144,7 @@ Audit::Result Audit::settle() {
       {own.begin(), own.end()}, neighbour_, compute_again(0), compute_again(1)};
   if (plan.grid().replicas >= 3) records.push_back(compute_again(2));
   const std::vector<std::byte> all = runtime_.grid().world().gather(pack(records), 0);
-  Result result{.findings = {}, .places = gather_places(runtime_)};
+  Result result{.findings = {}, .places = gather_texts(runtime_.grid().world(), own_place(runtime_.device()))};
   if (!runtime_.grid().is_root()) return result;
   std::vector<std::vector<RecordItem>> items;
   for (const StagePlan& stage : plan.stages()) items.push_back(record_items(stage));

@@ -19,12 +19,16 @@
 #include <utility>
 #include <vector>
 
+#include "convoy/comm/communicator.h"
 #include "convoy/data/batch_source.h"
 
 #include "audit/judge.h"
 #include "step/rank_runtime.h"
 
 namespace convoy {
+
+/// Each rank's text, which has no line breaks, in rank order; empty but on rank 0. All ranks.
+std::vector<std::string> gather_texts(const mpi::Communicator& world, const std::string& mine);
 
 class Audit {
  public:

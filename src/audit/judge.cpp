@@ -51,10 +51,10 @@ class Judge {
   void order_items();
   std::vector<Passage> passages_of(std::int64_t replica) const;
   void compare_passages(std::int64_t replica);
-  void compare_consistent(const std::vector<Passage>& passages, std::int64_t micro_batch_of);
+  void compare_consistent(const std::vector<Passage>& passages);
   std::optional<Location> first_difference(const Passage& a, const Passage& b) const;
   void drop_doubts();
-  void add_wrong(const Passage& wrong, const Passage& other, std::int64_t micro_batch_of, bool is_certain);
+  void add_wrong(const Passage& wrong, const Passage& other, bool is_certain);
 
   GridShape grid_;
   const std::vector<std::vector<RecordItem>>& items_;
@@ -137,16 +137,16 @@ void Judge::compare_passages(std::int64_t replica) {
     const auto other =
         std::ranges::find_if(passages, [&](const Passage& passage) { return passage.stages != first.stages; });
     if (other != passages.end()) {
-      add_wrong(first, *other, replica, true);
+      add_wrong(first, *other, true);
     } else {
       consistent.push_back(first);
     }
   }
-  compare_consistent(consistent, replica);
+  compare_consistent(consistent);
 }
 
 // What two of them have computed is right, where no other two have something else.
-void Judge::compare_consistent(const std::vector<Passage>& passages, std::int64_t micro_batch_of) {
+void Judge::compare_consistent(const std::vector<Passage>& passages) {
   const auto support = [&](const Passage& passage) {
     return std::ranges::count(passages, passage.stages, &Passage::stages);
   };
@@ -154,7 +154,7 @@ void Judge::compare_consistent(const std::vector<Passage>& passages, std::int64_
     for (const Passage& other : passages) {
       if (other.stages == passage.stages) continue;
       const bool is_certain = support(other) >= 2 && support(passage) < 2;
-      if (is_certain || support(passage) < 2) add_wrong(passage, other, micro_batch_of, is_certain);
+      if (is_certain || support(passage) < 2) add_wrong(passage, other, is_certain);
     }
   }
 }
@@ -166,7 +166,7 @@ std::optional<Location> Judge::first_difference(const Passage& a, const Passage&
 }
 
 // Each rank once, and with certainty where there is any.
-void Judge::add_wrong(const Passage& wrong, const Passage& other, std::int64_t micro_batch_of, bool is_certain) {
+void Judge::add_wrong(const Passage& wrong, const Passage& other, bool is_certain) {
   const std::optional<Location> at = first_difference(wrong, other);
   if (!at) return;
   const auto known = std::ranges::find_if(findings_, [&](const AuditFinding& finding) {
@@ -178,8 +178,7 @@ void Judge::add_wrong(const Passage& wrong, const Passage& other, std::int64_t m
                        .replica = wrong.replica,
                        .stage = at->stage,
                        .is_certain = is_certain,
-                       .item = items_[at->stage][at->index],
-                       .micro_batch_of = micro_batch_of});
+                       .item = items_[at->stage][at->index]});
 }
 
 // A rank that is certainly wrong explains why another could not be told from it.

@@ -39,7 +39,6 @@ struct AuditFinding {
   bool is_certain = true;            ///< else another finding may be the cause instead of this one
   std::uint64_t memory_changes = 0;  ///< of kMemory
   RecordItem item;                   ///< of kComputation: the first that differs, as the step comes to them
-  std::int64_t micro_batch_of = 0;   ///< of kComputation: the replica whose micro-batch it is
 };
 
 /// Rank 0's judgement. `ranks` are all of the grid, in order; `items` of each stage are record_items(). A changed

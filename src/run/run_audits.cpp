@@ -3,8 +3,6 @@
 
 #include <cstddef>
 #include <set>
-#include <span>
-#include <sstream>
 #include <vector>
 
 #include <fmt/format.h>
@@ -41,18 +39,8 @@ std::vector<std::string> describe_all(const Audit::Result& result, const StepPla
   return lines;
 }
 
-// Each rank's, one after the other; empty but on rank 0.
-std::vector<std::string> gather_descriptions(const RankRuntime& runtime) {
-  const std::string mine = runtime.device().description() + '\n';
-  const std::vector<std::byte> bytes = runtime.grid().world().gather(std::as_bytes(std::span(mine)), 0);
-  std::istringstream lines(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-  std::vector<std::string> descriptions;
-  for (std::string line; std::getline(lines, line);) descriptions.push_back(line);
-  return descriptions;
-}
-
 void refuse_unlike_devices(const RankRuntime& runtime) {
-  const std::vector<std::string> devices = gather_descriptions(runtime);
+  const std::vector<std::string> devices = gather_texts(runtime.grid().world(), runtime.device().description());
   mpi::on_root(runtime.grid().world(), [&] {
     for (std::size_t rank = 1; rank < devices.size(); ++rank)
       if (devices[rank] != devices[0])

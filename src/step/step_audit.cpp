@@ -54,7 +54,7 @@ std::uint64_t MemoryChecksums::changes() {
 void StepAudit::begin(std::int64_t m, Expected expected) {
   expected_ = std::move(expected);
   record_.begin(m);
-  is_under_way_ = true;
+  is_checking_ = true;
 }
 
 bool StepAudit::holds() {

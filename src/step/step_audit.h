@@ -57,13 +57,13 @@ class StepAudit {
   };
   /// The next step is checked: its micro-batch m, an even number. Between steps; take() was called since the last one.
   void begin(std::int64_t m, Expected expected);
-  bool is_under_way() const { return is_under_way_; }
+  bool is_checking() const { return is_checking_; }
   /// Once all gradients are there and the device's work is done, before any update: whether all is as it should be.
   bool holds();
   /// After the step.
   void end() {
     record_.end();
-    is_under_way_ = false;
+    is_checking_ = false;
   }
 
   MicroBatchRecord& record() { return record_; }
@@ -76,7 +76,7 @@ class StepAudit {
   MemoryChecksums memory_;
   Expected expected_;
   std::uint64_t memory_changes_ = 0;
-  bool is_under_way_ = false;
+  bool is_checking_ = false;
 };
 
 }  // namespace convoy

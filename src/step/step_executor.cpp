@@ -339,7 +339,7 @@ StepOutcome StepExecutor::judge_step() {
   constexpr std::int64_t kNothing = 0, kBadLoss = 2, kWrong = 3;  // 1: a gradient that is not a finite number
   std::int32_t& found = found_.as<std::int32_t>().front();
   StepAudit* const audit = parts_.training.audit;
-  const bool is_wrong = audit != nullptr && audit->is_under_way() && !audit->holds();
+  const bool is_wrong = audit != nullptr && audit->is_checking() && !audit->holds();
   const std::int64_t mine = has_bad_loss() ? kBadLoss : found;
   const std::int64_t worst = max_of_all_ranks(is_wrong ? kWrong : mine);
   found = 0;
