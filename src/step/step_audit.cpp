@@ -22,7 +22,8 @@ MemoryChecksums::MemoryChecksums(const Stage& stage, const ShardedUpdate& update
 }
 
 std::vector<std::string> MemoryChecksums::names(bool has_copies, std::int64_t num_slots, bool has_ema) {
-  std::vector<std::string> names = {"the parameters"};
+  std::vector<std::string> names;
+  names.emplace_back("the parameters");
   if (has_copies) names.emplace_back("the parameters' rounded copies");
   for (std::int64_t slot = 0; slot < num_slots; ++slot)
     names.push_back(num_slots == 1 ? "the optimizer's state" : fmt::format("the optimizer's state {}", slot + 1));

@@ -46,7 +46,8 @@ TEST(Orientation, TheFirstExifSegmentCountsAndOthersOfItsMarkerArePassedOver) {
 
 TEST(Orientation, FillBytesBeforeAMarkerArePassedOver) {
   Bytes file = with_exif(test::make_jpeg(), make_tiff({.orientation = 6}));
-  file.insert(file.begin() + 2, 3, std::byte{0xff});
+  const Bytes fill_bytes(3, std::byte{0xff});
+  file.insert(file.begin() + 2, fill_bytes.begin(), fill_bytes.end());
   EXPECT_EQ(exif_orientation(file), kTurned);
 }
 
