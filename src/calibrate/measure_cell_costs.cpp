@@ -100,8 +100,8 @@ class Lap {
   }
 
   // All in seconds by cell, those of backward from the last to the first that is trained.
-  std::vector<double> forward() {
-    return timed([&](const ProgressHook& mark) { stage_.forward(kFirstSlot, true, mark); });
+  std::vector<double> forward(bool training = true) {
+    return timed([&](const ProgressHook& mark) { stage_.forward(kFirstSlot, training, mark); });
   }
   // Stage::backward: two for each cell that is recomputed; Stage::backward_weight: without frozen cells.
   std::vector<double> backward(void (Stage::*part)(const Stage::BackwardPiece&, const ProgressHook&) const) {
@@ -161,7 +161,11 @@ class Window {
     const std::vector<double> weight_gradient = plain_.backward(&Stage::backward_weight);
     recomputing_.forward();
     const std::vector<double> again = recomputing_.backward(&Stage::backward);
-    for (std::size_t i = 0; i < forward.size(); ++i) costs[i].forward_seconds = forward[i];
+    const std::vector<double> evaluation = plain_.forward(/*training=*/false);
+    for (std::size_t i = 0; i < forward.size(); ++i) {
+      costs[i].forward_seconds = forward[i];
+      costs[i].evaluation_seconds = evaluation[i];
+    }
     std::size_t num_frozen = 0;
     for (std::size_t k = 0; k < backward.size(); ++k) {
       const std::size_t i = costs.size() - 1 - k;

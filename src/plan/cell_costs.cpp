@@ -14,13 +14,13 @@ namespace convoy {
 
 namespace {
 
-constexpr const char* kTitle = "convoy cell costs 2";
+constexpr const char* kTitle = "convoy cell costs 3";
 constexpr NumberRange kSeconds{.min = 0, .max = 1e5};  // a day of one cell
 
 }  // namespace
 
 std::string CellCosts::serialise() const {
-  std::string text = fmt::format("{}\n{}\n# seconds: forward, backward, by input, by weight, recompute\n", kTitle, key);
+  std::string text = fmt::format("{}\n{}\n# seconds: forward, backward, by input, by weight, recompute, evaluation\n", kTitle, key);
   for (const CellCost& cell : cells) {
     for (const char* gap = ""; double CellCost::*part : kCellCostParts) {
       text += fmt::format("{}{}", gap, cell.*part);
@@ -80,7 +80,8 @@ CellCosts model_cell_costs(const Network& network) {
                            .backward_seconds = 2 * third,
                            .backward_input_seconds = third,
                            .backward_weight_seconds = third,
-                           .recompute_seconds = std::min(again[i], third)});
+                           .recompute_seconds = std::min(again[i], third),
+                           .evaluation_seconds = third});
   }
   return costs;
 }

@@ -44,6 +44,13 @@ Simulation predict_step(const StepPlan& plan) {
                   {.zero_buffering = true, .keep_spans = false});
 }
 
+double predict_evaluation(const StepPlan& plan, const MachineCosts& machine, std::int64_t num_steps) {
+  return simulate(plan.evaluation_schedule(plan.busiest_replica(), num_steps), plan.evaluation_costs(machine),
+                  {.zero_buffering = true, .keep_spans = false})
+             .step_seconds /
+         static_cast<double>(num_steps);
+}
+
 double predict_audit_seconds(const StepPlan& plan) {
   std::int64_t bytes = 0;  // what is kept twice, gradients twice
   for (std::int64_t s = 0; s < plan.grid().stages; ++s) {

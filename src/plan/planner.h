@@ -15,6 +15,10 @@ namespace convoy {
 /// What a step of the plan is expected to take: its busiest replica, simulated without buffering in the network.
 Simulation predict_step(const StepPlan& plan);
 
+/// Seconds a step of the first `num_steps` when samples are only evaluated, by what was measured of that machine: a
+/// stage begins its next step while later stages are at the last one.
+double predict_evaluation(const StepPlan& plan, const MachineCosts& machine, std::int64_t num_steps);
+
 /// What an audit adds to the step that it checks: a micro-batch's way through all stages and back, and checksums of
 /// what the largest stage keeps and computes, at the memory's rate.
 double predict_audit_seconds(const StepPlan& plan);

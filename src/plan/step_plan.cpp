@@ -221,6 +221,11 @@ PipelineCosts StepPlan::costs() const {
   return step_costs(network_, stages_, stage_use(), machine_);
 }
 
+PipelineCosts StepPlan::evaluation_costs(MachineCosts machine) const {
+  for (CellCost& cell : machine.cells.cells) cell.forward_seconds = cell.evaluation_seconds;
+  return step_costs(network_, stages_, stage_use(), machine);
+}
+
 MicroBatchRange StepPlan::micro_batches_of(std::int64_t replica) const {
   const std::int64_t total = micro_batches_a_step();
   return {.begin = replica * total / grid_.replicas, .end = (replica + 1) * total / grid_.replicas};
@@ -265,8 +270,10 @@ const Schedule& StepPlan::training_schedule(std::int64_t replica) const {
   return schedules_.at(micro_batches_of(replica).size());
 }
 
-Schedule StepPlan::evaluation_schedule(std::int64_t replica) const {
-  return make_evaluation(pipeline_of(replica));
+Schedule StepPlan::evaluation_schedule(std::int64_t replica, std::int64_t num_steps) const {
+  PipelineSpec pipeline = pipeline_of(replica);
+  pipeline.micro_batches *= num_steps;
+  return make_evaluation(pipeline);
 }
 
 std::int64_t StepPlan::num_slots() const {

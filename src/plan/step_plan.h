@@ -86,13 +86,16 @@ class StepPlan {
   bool is_invariant() const;
 
   const Schedule& training_schedule(std::int64_t replica) const;
-  Schedule evaluation_schedule(std::int64_t replica) const;
+  /// Of so many steps, one after the other without a pause.
+  Schedule evaluation_schedule(std::int64_t replica, std::int64_t num_steps = 1) const;
   /// Of one micro-batch, on any replica.
   Schedule audit_schedule() const { return make_audit(schedule_kind(), pipeline_of(0)); }
   /// What cut, schedules and costs follow from: measured, or a model.
   const MachineCosts& machine() const { return machine_; }
   /// What the instructions of the busiest replica take.
   PipelineCosts costs() const;
+  /// Of its evaluation, on that machine.
+  PipelineCosts evaluation_costs(MachineCosts machine) const;
   /// Of one rank of the stage.
   StageMemory memory_of(std::int64_t stage) const;
   /// Cells of the stage whose activations backward computes again.

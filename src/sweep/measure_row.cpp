@@ -38,16 +38,14 @@ Resident memory_before_row() {
   return resident_from_here();
 }
 
-/// The layout, and the machine's costs on one rank, too: its step is predicted like any other.
-RunLayout choose_measured_layout(const Parameters& params, const io::ModelMetadata& metadata,
-                                 const mpi::Communicator& ranks, ops::Backend& backend) {
-  RunLayout layout = choose_layout(params, metadata, ranks, backend);
-  if (!layout.machine) {
-    const CalibrationSpec spec = calibration_spec(runtime_spec(params, metadata).network, params.run, ranks, backend);
-    layout.machine = find_machine_costs(spec, ranks, backend);
-  }
-  mpi::on_root(ranks, [&] { keep_costs(costs_path(params.run), *layout.machine); });
-  return layout;
+/// What steps are predicted from: `known`, or measured, or found in run.directory. It is kept there.
+MachineCosts find_and_keep_costs(const std::optional<MachineCosts>& known, const Parameters& params,
+                                 const io::ModelMetadata& metadata, const mpi::Communicator& ranks,
+                                 ops::Backend& backend) {
+  const CalibrationSpec spec = calibration_spec(runtime_spec(params, metadata).network, params.run, ranks, backend);
+  const MachineCosts costs = known ? *known : find_machine_costs(spec, ranks, backend);
+  mpi::on_root(ranks, [&] { keep_costs(spec.file, costs); });
+  return costs;
 }
 
 void gather_memory(const RankRuntime& runtime, const Resident& before, RowMeasurement& row) {
@@ -64,7 +62,8 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
   const StepCount steps = count_steps(params, data.info());
   const io::ModelMetadata metadata = model_metadata(params, data.info());
   board.enter(Activity::kPlanning);
-  const RunLayout layout = choose_measured_layout(params, metadata, ranks, backend);
+  RunLayout layout = choose_layout(params, metadata, ranks, backend);
+  layout.machine = find_and_keep_costs(layout.machine, params, metadata, ranks, backend);  // known on several ranks
   const ProcessGrid grid(ranks, layout.stages);
   // 2. All that a training has
   board.enter(Activity::kStarting);
@@ -127,9 +126,9 @@ class PredictionClock {
   bool stopped() const { return stopped_; }
   /// Of a step, until now.
   double mean_seconds() const {
-    return (now_seconds() - begin_seconds_) / static_cast<double>(std::min(num_done_, num_steps_) - warm_steps_);
+    return (now_seconds() - begin_seconds_) / static_cast<double>(num_measured());
   }
-  bool has_measured() const { return num_done_ > warm_steps_; }
+  std::int64_t num_measured() const { return std::max<std::int64_t>(0, std::min(num_done_, num_steps_) - warm_steps_); }
 
  private:
   std::int64_t warm_steps_, num_steps_, num_done_ = 0;
@@ -146,6 +145,8 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
   const bool has_test = !params.data.test.empty();
   const io::Dataset samples(has_test ? params.data.test : params.data.train, has_test ? "data.test" : "data.train",
                             params.data.verify);
+  board.enter(Activity::kPlanning);
+  const MachineCosts machine = find_and_keep_costs(std::nullopt, params, metadata, ranks, backend);
   const ProcessGrid grid(ranks, std::max<std::int64_t>(1, params.grid.stages));
   // 2. All that a prediction has
   board.enter(Activity::kStarting);
@@ -159,15 +160,17 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
   if (runtime.plan().gives_logits()) spec.observe = [](const StepLogits&) {};
   spec.stop = [&] { return clock.is_over(); };
   evaluate_dataset(runtime, spec);
-  const double step_seconds = clock.has_measured() ? clock.mean_seconds() : 0;
+  const std::int64_t num_measured = clock.num_measured();
+  const double step_seconds = num_measured > 0 ? clock.mean_seconds() : 0;
   stop.finish();
   RowMeasurement row{.stages = grid.num_stages(),
                      .replicas = grid.num_replicas(),
                      .num_parameters = count_parameters(runtime.plan().network()),
                      .step_seconds = step_seconds};
+  if (num_measured > 0) row.predicted_seconds = predict_evaluation(runtime.plan(), machine, num_measured);
   gather_memory(runtime, before, row);
   if (clock.stopped()) return std::nullopt;
-  if (!clock.has_measured())
+  if (num_measured == 0)
     row.failure =
         fmt::format("{} samples are only {} steps of batch.global = {}; sweep.warm_steps = {} are not counted",
                     samples.info().num_samples, spec.num_steps(), params.batch.global, params.sweep.warm_steps);

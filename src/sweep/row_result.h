@@ -26,8 +26,9 @@ struct RowResult {
   std::string failure;
   std::int64_t num_rounds = 0;  ///< 0: not measured, for `failure` where there is one
   double min_step_seconds = 0, max_step_seconds = 0;
-  RowMeasurement median;  ///< the round of median step (of an even number the faster one of the two in the middle), but
-                          ///< for memory: the least and the most of all rounds
+  RowMeasurement median;  ///< the round of median step, but for memory: the least and the most of all rounds. Of an
+                          ///< even number of rounds the step is the mean of the two in the middle, all else the faster
+                          ///< one's
 };
 
 RowResult summarise(const std::vector<RowMeasurement>& rounds);

@@ -131,7 +131,9 @@ RowResult summarise(const std::vector<RowMeasurement>& rounds) {
   result.num_rounds = std::ssize(measured);
   result.min_step_seconds = measured.front().step_seconds;
   result.max_step_seconds = measured.back().step_seconds;
-  result.median = measured[(measured.size() - 1) / 2];
+  const std::size_t faster = (measured.size() - 1) / 2, slower = measured.size() / 2;
+  result.median = measured[faster];
+  result.median.step_seconds = (measured[faster].step_seconds + measured[slower].step_seconds) / 2;
   for (const RowMeasurement& round : measured) {
     result.median.min_memory_bytes = std::min(result.median.min_memory_bytes, round.min_memory_bytes);
     result.median.max_memory_bytes = std::max(result.median.max_memory_bytes, round.max_memory_bytes);

@@ -45,24 +45,23 @@ std::string memory_range(const RowMeasurement& m) {
 
 std::vector<std::string> markdown_cells(const SweepRow& row, const RowResult& result, SweepWork work) {
   const RowMeasurement& m = result.median;
+  const bool predicted = m.predicted_seconds > 0;
   std::vector<std::string> cells = {
       fmt::format("{:.1f}", samples_per_second(row, result)), milliseconds(m.step_seconds),
-      fmt::format("{} to {}", milliseconds(result.min_step_seconds), milliseconds(result.max_step_seconds))};
-  if (work == SweepWork::kTrain) {
-    cells.push_back(milliseconds(m.predicted_seconds));
-    cells.push_back(fmt::format("{:.2f}", m.predicted_seconds / m.step_seconds));
+      fmt::format("{} to {}", milliseconds(result.min_step_seconds), milliseconds(result.max_step_seconds)),
+      predicted ? milliseconds(m.predicted_seconds) : "",
+      predicted ? fmt::format("{:.2f}", m.predicted_seconds / m.step_seconds) : ""};
+  if (work == SweepWork::kTrain)
     for (const double share : {m.shares.busy, m.shares.bubble, m.shares.communication + m.shares.straggler})
       cells.push_back(percent(share));
-  }
   cells.push_back(memory_range(m));
   return cells;
 }
 
 std::vector<std::string> markdown_columns(const SweepHead& head) {
-  std::vector<std::string> columns = {head.sample + "s/s", "step, ms", "its range"};
+  std::vector<std::string> columns = {head.sample + "s/s", "step, ms", "its range", "predicted, ms", "ratio"};
   if (head.work == SweepWork::kTrain)
-    for (const char* name : {"predicted, ms", "ratio", "busy", "bubble", "waits for others"})
-      columns.emplace_back(name);
+    for (const char* name : {"busy", "bubble", "waits for others"}) columns.emplace_back(name);
   columns.emplace_back("memory of a rank");
   return columns;
 }

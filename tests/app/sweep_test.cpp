@@ -198,7 +198,7 @@ TEST_F(SweepRun, MeasuresPredictions) {
   auto rows = table("predictions");
   for (int row = 1; row <= 2; ++row) {
     EXPECT_GT(std::stod(rows[row]["samples_per_second"]), 0) << row;
-    EXPECT_EQ(rows[row]["predicted_seconds"], "") << row;
+    EXPECT_GT(std::stod(rows[row]["predicted_seconds"]), 0) << row;
     EXPECT_EQ(rows[row]["busy"], "") << row;
   }
   // The 96 samples of the test set are two steps of 64.

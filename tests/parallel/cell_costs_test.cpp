@@ -35,6 +35,7 @@ TEST(CellCosts, AreTheSameForEqualCellsAndOnAllRanks) {
   for (std::size_t i = 0; i < costs.cells.size(); ++i) {
     const CellCost& c = costs.cells[i];
     EXPECT_GT(c.forward_seconds, 0) << i;
+    EXPECT_GT(c.evaluation_seconds, 0) << i;
     for (const double backward : {c.backward_seconds, c.backward_input_seconds})
       EXPECT_EQ(backward > 0, i > 0) << i << ": nothing before is trained";
     EXPECT_EQ(c.backward_weight_seconds > 0, i != 0 && i != 5) << i << ": frozen";

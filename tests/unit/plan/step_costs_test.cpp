@@ -21,7 +21,7 @@ namespace {
 
 const NetworkSpec kSmall{.name = "resnet20", .input = ImageShape{8, 8, 3}, .micro_batch = 2, .num_classes = 10};
 
-// Cell i takes i + 1 seconds forward, 3 times that backward; messages 2 seconds + a byte a second. Memory is free.
+// Cell i takes i + 1 seconds forward, 3 times that backward, a quarter of it in evaluation; messages 2 seconds + a byte a second. Memory is free.
 MachineCosts machine() {
   MachineCosts costs{.cells = {},
                      .rates = {.latency_seconds = 2, .bytes_per_second = 1, .memory_bytes_per_second = 1e30}};
@@ -31,7 +31,8 @@ MachineCosts machine() {
                                  .backward_seconds = 3 * unit,
                                  .backward_input_seconds = unit,
                                  .backward_weight_seconds = 2.5 * unit,
-                                 .recompute_seconds = 0.5 * unit});
+                                 .recompute_seconds = 0.5 * unit,
+                                 .evaluation_seconds = 0.25 * unit});
   }
   return costs;
 }
@@ -226,6 +227,20 @@ TEST(Planner, DrawsTheStepThatItPredicts) {
   EXPECT_CONTAINS(picture, fmt::format(">{:.3g}</text>", seconds)) << "the axis ends there";
 }
 
+// Stage 1 takes 14 seconds for each of the 8 micro-batches of a step; before its first it waits for stage 0's.
+TEST(Planner, PredictsEvaluationsAsStagesThatDoNotWaitBetweenSteps) {
+  RuntimeSpec spec = runtime();
+  spec.cuts = {4};
+  MachineCosts fast_network = machine();
+  fast_network.rates = {.latency_seconds = 0, .bytes_per_second = 1e30, .memory_bytes_per_second = 1e30};
+  const double first = (1 + 2 + 3 + 4) / 4.0, second = 66 / 4.0 - first;
+  const StepPlan two_stages(spec, {.stages = 2, .replicas = 1});
+  EXPECT_NEAR(predict_evaluation(two_stages, fast_network, 1), first + 8 * second, 1e-6);
+  EXPECT_NEAR(predict_evaluation(two_stages, fast_network, 5), (first + 40 * second) / 5, 1e-6);
+  spec.cuts = {};
+  EXPECT_NEAR(predict_evaluation(StepPlan(spec, {.stages = 1, .replicas = 2}), fast_network, 3), 4 * 66 / 4.0, 1e-6);
+}
+
 TEST(Planner, PutsTheFastestFirstAndCountsWhatIsRefused) {
   RuntimeSpec spec = runtime();
   spec.machine->rates = {.latency_seconds = 1e-3, .bytes_per_second = 1e9, .memory_bytes_per_second = 1e30};
@@ -274,7 +289,7 @@ TEST(MachineRates, ThatNothingHasAreNotBelieved) {
 }
 
 TEST(CellCosts, ThatNoCellHasAreNotBelieved) {
-  const CellCosts costs{.key = "this", .cells = {{1, 2, 3, 4, 5}, {0, 0, 0, 0, 0}}};
+  const CellCosts costs{.key = "this", .cells = {{1, 2, 3, 4, 5, 6}, {0, 0, 0, 0, 0, 0}}};
   EXPECT_EQ(CellCosts::parse(costs.serialise(), "this", 2), costs);
   EXPECT_EQ(CellCosts::parse(costs.serialise(), "that", 2), std::nullopt);
   EXPECT_CONTAINS(test::message_of<Error>([&] { CellCosts::parse(costs.serialise(), "this", 3); }),
@@ -292,11 +307,11 @@ TEST(CellCosts, ThatNoCellHasAreNotBelieved) {
   for (std::size_t length = head + 1; length < text.size(); ++length)
     EXPECT_THROW(CellCosts::parse(text.substr(0, length), "this", 2), Error) << length;
   EXPECT_CONTAINS(test::message_of<Error>([&] { CellCosts::parse(text + "1 2 3\n", "this", 3); }),
-                  "'1 2 3' are not 5 numbers");
+                  "'1 2 3' are not 6 numbers");
 }
 
 TEST(CostsFile, KeepsWhatOthersMeasuredAndTheLatestOfOneKey) {
-  MachineCosts a{.cells = {.key = "a", .cells = {{1, 2, 3, 4, 5}}}, .rates = {.key = "a"}};
+  MachineCosts a{.cells = {.key = "a", .cells = {{1, 2, 3, 4, 5, 6}}}, .rates = {.key = "a"}};
   MachineCosts b = a;
   b.cells.key = "b";
   const std::string both = with_costs(with_costs("", a), b);

@@ -142,7 +142,7 @@ TEST(RowResult, IsTheMedianRoundWithTheWidestMemory) {
   rounds[0].max_memory_bytes = 9000;
   const RowResult result = summarise(rounds);
   EXPECT_EQ(result.num_rounds, 4);
-  EXPECT_EQ(result.median.step_seconds, 2);  // of 1, 2, 3, 9 the faster one in the middle
+  EXPECT_EQ(result.median.step_seconds, 2.5);  // of 1, 2, 3, 9
   EXPECT_EQ(result.min_step_seconds, 1);
   EXPECT_EQ(result.max_step_seconds, 9);
   EXPECT_EQ(result.median.min_memory_bytes, 10);

@@ -85,13 +85,21 @@ TEST(SweepMarkdown, IsATableWithReasonsAndAJudgement) {
   EXPECT_THAT(text, HasSubstr("differ by 20.0 % in the median of 4 rows"));
 }
 
-TEST(SweepMarkdown, OfAPredictionHasNoPlan) {
+TEST(SweepMarkdown, OfAPredictionHasNoShares) {
   Example example;
   example.head.work = SweepWork::kPredict;
-  for (RowResult& result : example.results) result.median.predicted_seconds = 0;
   const std::string text = sweep_markdown(example.head, example.table, example.results);
   EXPECT_THAT(text, HasSubstr("# resnet20, 1,272,474 parameters, prediction"));
-  EXPECT_THAT(text, Not(HasSubstr("predicted")));
+  EXPECT_THAT(text, HasSubstr("| 200.0 | 500 | 500 to 500 | 400 | 0.80 | 100.0 MiB to 300.0 MiB |"));
+  EXPECT_THAT(text, Not(HasSubstr("bubble")));
+  EXPECT_THAT(text, HasSubstr("differ by 20.0 % in the median of 4 rows"));
+}
+
+TEST(SweepMarkdown, OfWhatNobodyPredictedHasNoRatio) {
+  Example example;
+  for (RowResult& result : example.results) result.median.predicted_seconds = 0;
+  const std::string text = sweep_markdown(example.head, example.table, example.results);
+  EXPECT_THAT(text, HasSubstr("| 500 to 500 |  |  | 75.0 % |"));
   EXPECT_THAT(text, Not(HasSubstr("median of 4 rows")));
 }
 
