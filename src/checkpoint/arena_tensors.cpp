@@ -21,6 +21,23 @@ void append_tensors(const ArenaLayout& layout, std::span<const float> arena, boo
   }
 }
 
+std::vector<ShardPiece> pieces_of(const ArenaLayout& layout, const Shard& shard) {
+  std::vector<ShardPiece> pieces;
+  for (std::size_t b = 0; b < shard.slices.size(); ++b) {
+    const Slice& slice = shard.slices[b];
+    for (const ArenaEntry& entry : layout.entries) {
+      const std::int64_t begin = std::max(slice.begin, entry.offset);
+      const std::int64_t end = std::min(slice.end, entry.offset + entry.spec.count());
+      if (begin >= end) continue;
+      pieces.push_back({.entry = &entry,
+                        .first = begin - entry.offset,
+                        .count = end - begin,
+                        .offset = shard.offsets[b] + begin - slice.begin});
+    }
+  }
+  return pieces;
+}
+
 void sort_as_network(const Network& network, io::Checkpoint& checkpoint) {
   std::unordered_map<std::string, std::int64_t> order;
   for (const auto& cell : network)

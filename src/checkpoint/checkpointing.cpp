@@ -8,6 +8,7 @@
 #include "convoy/comm/tags.h"
 
 #include "checkpoint/arena_tensors.h"
+#include "checkpoint/restore_parts.h"
 
 namespace convoy {
 
@@ -221,14 +222,17 @@ void check_restorable(const io::Checkpoint& checkpoint, const std::string& where
 }
 
 void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, RankRuntime& runtime) {
-  restore_weights(checkpoint.model, where, runtime);
+  check_restorable(
+      checkpoint, where,
+      {.network = runtime.plan().network(), .slots = runtime.optimizer().slot_names(), .has_ema = runtime.has_ema()});
   runtime.set_batch_counters(checkpoint.counters);
-  restore_optimizer(checkpoint, where, runtime);
   runtime.set_num_updates(checkpoint.state.updates);
   runtime.set_num_steps(checkpoint.state.step);
-  if (!runtime.has_ema() || checkpoint.ema.empty()) return;
-  check_ema(runtime.plan().network(), checkpoint, where);
-  restore_slot(by_name(checkpoint.ema), runtime.update().ema(), runtime);
+  if (checkpoint.parts) return restore_parts(checkpoint, where, runtime);
+  restore_weights(checkpoint.model, where, runtime);
+  restore_optimizer(checkpoint, where, runtime);
+  if (runtime.has_ema() && !checkpoint.ema.empty())
+    restore_slot(by_name(checkpoint.ema), runtime.update().ema(), runtime);
 }
 
 void restore_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where, RankRuntime& runtime) {

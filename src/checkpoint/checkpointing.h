@@ -39,8 +39,9 @@ void check_restorable(const io::Checkpoint& checkpoint, const std::string& where
 /// them.
 io::Checkpoint gather_checkpoint(const RankRuntime& runtime);
 
-/// Every rank takes its part: the model as restore_weights() does, and all that training goes on with: the optimizer's
-/// slots, the number of updates, the moving average (which begins at the model where there is none).
+/// Every rank takes its part, from the files beside `where` if the checkpoint is in parts: the model as
+/// restore_weights() does, and all that training goes on with: the optimizer's slots, the number of updates, the moving
+/// average (which begins at the model where there is none).
 void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, RankRuntime& runtime);
 
 /// Every rank takes its part of these weights. Throws RequestError listing what is missing, unexpected or of another

@@ -10,7 +10,8 @@
 namespace convoy {
 
 std::vector<std::byte> read_weights_file(const std::string& path) {
-  return io::is_safetensors_file(path) ? io::read_safetensors_file(path) : io::read_checkpoint_file(path);
+  if (io::is_safetensors_file(path)) return io::read_safetensors_file(path);
+  return io::join_parts(io::read_checkpoint_file(path), path, /*with_optimizer=*/false);
 }
 
 void check_values(const std::vector<io::NamedTensor>& tensors, const std::string& where) {

@@ -13,7 +13,8 @@
 
 namespace convoy {
 
-/// A file's bytes, as read_checkpoint_file() or read_safetensors_file() gives them. Throws Error with the reason.
+/// A file's bytes, as read_checkpoint_file() or read_safetensors_file() gives them; of a checkpoint in parts those of
+/// one that holds its weights itself, without the optimizer. Throws Error with the reason.
 std::vector<std::byte> read_weights_file(const std::string& path);
 
 /// Throws RequestError naming the file and the tensor where a value is infinite or not a number, or a variance is

@@ -15,6 +15,7 @@ ExitStatus export_weights(const Request& request, mpi::Session& session);
 ExitStatus replay(const Request& request, mpi::Session& session);
 ExitStatus watch(const Request& request, mpi::Session& session);
 ExitStatus compare(const Request& request, mpi::Session& session);
+ExitStatus join(const Request& request, mpi::Session& session);
 ExitStatus sweep(const Request& request, mpi::Session& session);
 ExitStatus plan(const Request& request, mpi::Session& session);
 ExitStatus info(const Request& request, mpi::Session& session);

@@ -1,5 +1,5 @@
-/// convoy info, convoy check, convoy compare, convoy export: what files hold, whether they are whole, where two differ,
-/// weights for other programs. Rank 0 works.
+/// convoy info, convoy check, convoy compare, convoy join, convoy export: what files hold, whether they are whole,
+/// where two differ, one file of many, weights for other programs. Rank 0 works.
 #include <cstdio>
 #include <functional>
 
@@ -8,6 +8,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/inference/inference.h"
+#include "convoy/io/checkpoint.h"
 #include "convoy/io/inspect.h"
 #include "convoy/run/compare.h"
 
@@ -55,6 +56,13 @@ ExitStatus check(const Request& request, mpi::Session& session) {
       is_whole = is_whole && !verdict.damage;
     }
     return is_whole;
+  });
+}
+
+ExitStatus join(const Request& request, mpi::Session& session) {
+  return for_each_path(request, session, [](const std::string& path) {
+    fmt::print("{}: {}\n", path, io::join_checkpoint(path) ? "now one file" : "is one file already");
+    return true;
   });
 }
 

@@ -2,27 +2,23 @@
 #include "convoy/io/checkpoint.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
+#include <functional>
+#include <numeric>
 #include <string_view>
 
 #include "convoy/base/error.h"
 #include "convoy/base/fingerprint.h"
 #include "convoy/base/random.h"
 #include "convoy/base/version.h"
-#include "convoy/io/atomic_file.h"
 
-#include "io/hash.h"
 #include "io/hdf5.h"
-#include "io/little_endian.h"
+#include "io/parts_list.h"
+#include "io/trailer.h"
 
 namespace convoy::io {
 
 namespace {
 
-// The trailer: magic (8), size of the image (8), its hash (16).
-constexpr std::string_view kMagic = "CONVOYCK";
-constexpr std::size_t kTrailerBytes = 32;
 constexpr std::int64_t kFormat = 2;
 constexpr std::size_t kUsualMetadataBytes = std::size_t{1} << 20;
 
@@ -239,12 +235,15 @@ void write_content(hid_t file, const Checkpoint& checkpoint) {
   hdf5::write_texts(file, "parameters", {&checkpoint.parameters, 1});
   write_metadata(file, checkpoint.metadata);
   write_state(file, checkpoint.state);
-  write_tensors(file, "model", checkpoint.model);
-  if (!checkpoint.ema.empty()) write_tensors(file, "ema", checkpoint.ema);
+  if (!checkpoint.parts) {
+    write_tensors(file, "model", checkpoint.model);
+    if (!checkpoint.ema.empty()) write_tensors(file, "ema", checkpoint.ema);
+  }
   if (!checkpoint.counters.empty()) {
     const hdf5::Group counters = hdf5::create_group(file, "counters");
     for (const auto& [name, count] : checkpoint.counters) hdf5::write_attribute(counters, name, count);
   }
+  if (checkpoint.parts) return write_parts_list(file, checkpoint);
   const hdf5::Group optimizer = hdf5::create_group(file, "optimizer");
   for (const auto& [slot, tensors] : checkpoint.optimizer) write_tensors(optimizer, slot, tensors);
 }
@@ -288,12 +287,17 @@ TrainingState read_state(hid_t file) {
   return content;
 }
 
-Checkpoint read_content(hid_t file, std::uint64_t limit_bytes) {
+Checkpoint read_content(hid_t file, std::uint64_t limit_bytes, bool in_parts) {
   Checkpoint checkpoint;
   if (hdf5::exists(file, "version")) checkpoint.written_by = hdf5::read_text(file, "version", limit_bytes);
   checkpoint.parameters = hdf5::read_text(file, "parameters", limit_bytes);
   checkpoint.metadata = read_metadata(file, limit_bytes);
   checkpoint.state = read_state(file);
+  if (in_parts) {
+    read_parts_list(file, limit_bytes, checkpoint);
+    checkpoint.counters = read_counters(file, checkpoint);
+    return checkpoint;
+  }
   checkpoint.model = read_tensors(file, "model", limit_bytes);
   checkpoint.counters = read_counters(file, checkpoint);
   if (hdf5::exists(file, "ema")) checkpoint.ema = read_tensors(file, "ema", limit_bytes);
@@ -308,7 +312,7 @@ Checkpoint read_content(hid_t file, std::uint64_t limit_bytes) {
 template <typename Read>
 auto decode(std::span<const std::byte> bytes, const std::string& where, const Read& read) {
   try {
-    if (const auto damage = find_damage(bytes)) fail("{}", *damage);
+    if (const auto damage = find_damage(bytes, checkpoint_kind())) fail("{}", *damage);
     const std::size_t image_bytes = bytes.size() - kTrailerBytes;
     const hdf5::File file = hdf5::open_in_memory(bytes.first(image_bytes), image_bytes);
     check_format(file);
@@ -320,31 +324,11 @@ auto decode(std::span<const std::byte> bytes, const std::string& where, const Re
   }
 }
 
-void write_trailer(std::span<std::byte> bytes) {
-  const std::size_t image_bytes = bytes.size() - kTrailerBytes;
-  const auto trailer = bytes.last<kTrailerBytes>();
-  std::memcpy(trailer.data(), kMagic.data(), kMagic.size());
-  put_u64(trailer.subspan<8, 8>(), image_bytes);
-  const Hash hash = hash_of(bytes.first(image_bytes));
-  std::copy(hash.begin(), hash.end(), trailer.begin() + 16);
-}
-
-std::string too_short(std::uint64_t size) {
-  return fmt::format("it is too short for a checkpoint: {} bytes", size);
-}
-
-// Of a file that has so many bytes before its trailer: all that can be said without reading them.
-std::optional<std::string> find_damage_in_trailer(std::span<const std::byte, kTrailerBytes> trailer,
-                                                  std::uint64_t image_bytes) {
-  if (std::memcmp(trailer.data(), kMagic.data(), kMagic.size()) != 0)
-    return "it is truncated or no checkpoint: its last 32 bytes are not a checkpoint's";
-  const std::uint64_t stated = get_u64(trailer.subspan<8, 8>());
-  if (stated != image_bytes)
-    return fmt::format("it is truncated or damaged: it holds {} bytes, its end says {}", image_bytes, stated);
-  return std::nullopt;
-}
-
 }  // namespace
+
+std::int64_t NamedTensor::count() const {
+  return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
+}
 
 InputShape ModelMetadata::shape() const {
   if (text() != nullptr) return TextShape{.length = text()->length, .vocabulary = text()->tokenization.vocabulary};
@@ -372,44 +356,40 @@ std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint) {
     write_content(file, checkpoint);
     image_bytes = hdf5::flushed_size(file);
   }
-  bytes.resize(image_bytes + kTrailerBytes);
-  write_trailer(bytes);
+  bytes.resize(image_bytes);
+  append_trailer(bytes, checkpoint.parts ? magic::kCheckpointOfParts : magic::kCheckpoint);
   return bytes;
 }
 
 std::optional<std::string> find_damage(std::span<const std::byte> bytes) {
-  if (bytes.size() <= kTrailerBytes) return too_short(bytes.size());
-  const auto trailer = bytes.last<kTrailerBytes>();
-  const auto image = bytes.first(bytes.size() - kTrailerBytes);
-  if (auto damage = find_damage_in_trailer(trailer, image.size())) return damage;
-  const Hash hash = hash_of(image);
-  if (!std::equal(hash.begin(), hash.end(), trailer.begin() + 16)) return "it is damaged: its hash (XXH3-128) differs";
-  return std::nullopt;
+  return find_damage(bytes, checkpoint_kind());
 }
 
 bool is_checkpoint_file(const std::string& path) {
-  const FileDescriptor file = open_for_reading(path);
-  const std::uint64_t size = file_size(file, path);
-  if (size < kTrailerBytes) return false;
-  std::array<std::byte, kMagic.size()> magic;
-  read_at(file, size - kTrailerBytes, magic, path);
-  return std::memcmp(magic.data(), kMagic.data(), magic.size()) == 0;
+  const std::vector<std::byte> trailer = read_trailer(path);
+  return std::ranges::any_of(checkpoint_kind().magics, [&](auto magic) { return ends_with(trailer, magic); });
 }
 
 std::vector<std::byte> read_checkpoint_file(const std::string& path) {
-  const FileDescriptor file = open_for_reading(path);
-  const std::uint64_t size = file_size(file, path);
-  if (size <= kTrailerBytes) fail("{}", too_short(size));
-  std::array<std::byte, kTrailerBytes> trailer;
-  read_at(file, size - kTrailerBytes, trailer, path);
-  if (const auto damage = find_damage_in_trailer(trailer, size - kTrailerBytes)) fail("{}", *damage);
-  std::vector<std::byte> bytes = read_whole(file, path);
-  if (const auto damage = find_damage(bytes)) fail("{}", *damage);
+  std::vector<std::byte> bytes = read_with_trailer(path, checkpoint_kind());
+  if (!ends_with(bytes, magic::kCheckpointOfParts)) return bytes;
+  if (const auto damage = find_damage_in_parts(path, *decode_checkpoint(bytes, path).parts)) fail("{}", *damage);
   return bytes;
 }
 
+std::vector<std::byte> join_parts(std::vector<std::byte> bytes, const std::string& path, bool with_optimizer) {
+  if (!ends_with(bytes, magic::kCheckpointOfParts)) return bytes;
+  Checkpoint checkpoint = decode_checkpoint(bytes, path);
+  if (!with_optimizer) checkpoint.optimizer.clear();
+  load_values(checkpoint, path);
+  checkpoint.parts.reset();
+  return encode_checkpoint(checkpoint);
+}
+
 Checkpoint decode_checkpoint(std::span<const std::byte> bytes, const std::string& where) {
-  return decode(bytes, where, read_content);
+  const bool in_parts = ends_with(bytes, magic::kCheckpointOfParts);
+  return decode(bytes, where,
+                [&](hid_t file, std::size_t limit_bytes) { return read_content(file, limit_bytes, in_parts); });
 }
 
 TrainingState decode_state(std::span<const std::byte> bytes, const std::string& where) {

@@ -109,6 +109,18 @@ std::string best_checkpoint_path(const std::string& directory) {
   return (fs::path(directory) / kBest).string();
 }
 
+bool join_checkpoint(const std::string& path) {
+  try {
+    std::vector<std::byte> bytes = read_checkpoint_file(path);
+    if (!decode_checkpoint(bytes, path).parts) return false;
+    write_file_atomically(path, join_parts(std::move(bytes), path, /*with_optimizer=*/true));
+  } catch (const Error& error) {
+    fail("'{}': {}", path, error.what());
+  }
+  remove_unlisted_parts(fs::path(path).parent_path().string());
+  return true;
+}
+
 std::optional<FoundCheckpoint> find_newest_checkpoint(const std::string& directory, const Skipped& skipped,
                                                       std::int64_t below) {
   std::optional<FoundCheckpoint> newest;
@@ -160,6 +172,7 @@ void CheckpointKeeper::remove_old(std::int64_t step, std::int64_t below) {
     if (is_left_over(file.path().filename().string())) left_over.push_back(file.path());
   }
   for (const fs::path& path : left_over) remove_or_warn(path);
+  remove_unlisted_parts(directory_);
 }
 
 }  // namespace convoy::io

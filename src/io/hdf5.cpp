@@ -93,6 +93,13 @@ Group open_group(hid_t parent, const std::string& name) {
   return Group(CONVOY_CHECK_HDF5(H5Gopen2(parent, name.c_str(), H5P_DEFAULT)));
 }
 
+Group open_or_create_groups(hid_t parent, const std::string& path) {
+  const std::size_t slash = path.find('/');
+  const std::string name = path.substr(0, slash);
+  Group group = exists(parent, name) ? open_group(parent, name) : create_group(parent, name);
+  return slash == std::string::npos ? std::move(group) : open_or_create_groups(group, path.substr(slash + 1));
+}
+
 std::vector<std::string> member_names(hid_t group) {
   std::vector<std::string> names;
   const auto add = [](hid_t, const char* name, const H5L_info_t*, void* list) noexcept -> herr_t {

@@ -77,6 +77,8 @@ PropertyList file_creation();
 
 Group create_group(hid_t parent, const std::string& name);
 Group open_group(hid_t parent, const std::string& name);
+/// "optimizer/momentum": each is made where it is missing.
+Group open_or_create_groups(hid_t parent, const std::string& path);
 /// Names of a group's members, in the order of the names.
 std::vector<std::string> member_names(hid_t group);
 
@@ -139,8 +141,9 @@ ValueType value_type() {
 }
 
 /// All values of an array, row-major.
-template <typename Value>
-void write_values(const Array& array, const std::vector<Value>& values) {
+template <typename Values>
+void write_values(const Array& array, const Values& values) {
+  using Value = std::remove_cv_t<typename Values::value_type>;
   if (values.empty()) return;
   CONVOY_CHECK_HDF5(H5Dwrite(array.dataset, value_type<Value>().native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
 }

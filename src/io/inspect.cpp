@@ -171,7 +171,7 @@ std::string total(const std::vector<NamedTensor>& tensors, const Accept& accept)
   for (const NamedTensor& tensor : tensors) {
     if (!accept(tensor)) continue;
     ++num_tensors;
-    num_values += std::ssize(tensor.values);
+    num_values += tensor.count();
   }
   return fmt::format("{} in {} tensors", human_count(num_values), num_tensors);
 }
@@ -203,7 +203,8 @@ std::string describe_input(const ModelMetadata& metadata) {
 
 std::string describe_checkpoint(const std::string& path) {
   const std::vector<std::byte> bytes = read_or_fail(path);
-  const Checkpoint checkpoint = decode_checkpoint(bytes, path);
+  Checkpoint checkpoint = decode_checkpoint(bytes, path);
+  load_values(checkpoint, path, groups::kModel);
   const TrainingState& state = checkpoint.state;
   std::string text =
       fmt::format("{}: checkpoint\n", path) +
@@ -218,6 +219,9 @@ std::string describe_checkpoint(const std::string& path) {
   const auto all = [](const NamedTensor&) { return true; };
   for (const auto& [slot, tensors] : checkpoint.optimizer) text += line(slot, total(tensors, all));
   if (!checkpoint.ema.empty()) text += line("ema", total(checkpoint.ema, all));
+  if (checkpoint.parts)
+    text += line("parts", fmt::format("{} files in {} beside it, {}", checkpoint.parts->files.size(),
+                                      checkpoint.parts->folder, human_bytes(checkpoint.parts->size_bytes())));
   return text + line("size", human_bytes(static_cast<std::int64_t>(bytes.size())));
 }
 
@@ -316,7 +320,8 @@ std::string describe_file(const std::string& path) {
 std::optional<std::string> verify_file(const std::string& path) {
   try {
     if (is_checkpoint_file(path)) {
-      decode_checkpoint(read_or_fail(path), path);
+      Checkpoint checkpoint = decode_checkpoint(read_or_fail(path), path);
+      load_values(checkpoint, path);
     } else if (is_safetensors_file(path)) {
       decode_safetensors(read_safetensors_file(path), path);
     } else {

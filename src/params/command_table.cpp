@@ -101,6 +101,11 @@ const std::vector<Command>& commands() {
       {.name = "compare",
        .takes = Takes::kPaths,
        .sentence = "compares two runs or two checkpoints to the first step, and the first tensor, that differ"},
+      {.name = "join",
+       .takes = Takes::kPaths,
+       .sentence =
+           "makes one file of a checkpoint whose values are in parts (checkpoint.files = sharded), under the same "
+           "name"},
       {.name = "info", .takes = Takes::kPaths, .sentence = "prints what checkpoints and data sets hold"},
       {.name = "check",
        .takes = Takes::kPathsOrParameterFiles,

@@ -263,6 +263,10 @@ std::vector<Key> make_keys() {
       {"checkpoint.background", flag(&CheckpointParams::background), "",
        "true: ranks wait only until a copy in memory is made, and the file is written while steps go on; false: all "
        "ranks wait until it is written"},
+      {"checkpoint.files", choice(&CheckpointParams::files), "",
+       "one: rank 0 collects all values and writes one file; sharded: each rank writes the values that it holds to a "
+       "file of its own, and rank 0 a small file that lists them, so that no rank needs memory for all of them. A "
+       "training resumes from both on any number of ranks; convoy join makes one file of them"},
       {"checkpoint.resume", word_or_path(&CheckpointParams::resume, {"auto", "best", "none"}, "a checkpoint's path"),
        "",
        "auto resumes from the newest valid checkpoint of run.directory; none: starts from the beginning; best, for "

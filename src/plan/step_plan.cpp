@@ -68,7 +68,8 @@ RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& meta
           .on_gpu = params.run.device == DeviceKind::kCuda,
           .seed = params.train.seed,
           .audit_every = params.run.audit_every,
-          .saves_in_background = params.checkpoint.background};
+          .saves_in_background = params.checkpoint.background,
+          .shards_checkpoints = params.checkpoint.files == CheckpointFiles::kSharded};
 }
 
 namespace {

@@ -42,6 +42,7 @@ struct RuntimeSpec {
   std::uint64_t seed = 0;                    ///< of what cells draw in training
   std::int64_t audit_every = 0;              ///< steps: one of so many is checked by other replicas; 0: none
   bool saves_in_background = false;          ///< each rank has a copy of what it saves, beside the plan's memory
+  bool shards_checkpoints = false;           ///< each rank saves its part itself
   std::optional<MachineCosts> machine = {};  ///< what cut and schedules follow; none: a model of it
 };
 

@@ -79,7 +79,7 @@ std::vector<std::byte> probe_bytes(std::int64_t count) {
 std::int64_t bytes_of_checkpoints(const std::string& directory) {
   std::int64_t bytes = 0;
   std::error_code error;
-  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::recursive_directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code vanished;
     const std::uintmax_t size = entry->file_size(vanished);
     if (!vanished && entry->path().extension() == ".h5") bytes += static_cast<std::int64_t>(size);
@@ -106,10 +106,6 @@ Finding judge_space(const DiskSpace& space, const CheckpointParams& params, std:
                                        human_bytes(space.checkpoint_bytes), human_bytes(needed), human_bytes(there));
   if (needed <= there) return ok(text);
   return fails(text + ". Make room, choose another run.directory, or a smaller checkpoint.keep (0 keeps all)");
-}
-
-std::int64_t checkpoint_bytes(const StepPlan& plan) {
-  return host_memory(plan, 0, /*is_root=*/true, /*resumed=*/true).resume / 2;  // which has tensors, and the file
 }
 
 Finding look_at_directory(const std::string& directory) {

@@ -22,9 +22,6 @@ struct DiskSpace {
 /// `num_checkpoints` of the run.
 Finding judge_space(const DiskSpace& space, const CheckpointParams& params, std::int64_t num_checkpoints);
 
-/// Predicted size of a checkpoint's file.
-std::int64_t checkpoint_bytes(const StepPlan& plan);
-
 /// The directory without writing: it is there, or what is above it can be written; nobody else has its lock.
 Finding look_at_directory(const std::string& directory);
 

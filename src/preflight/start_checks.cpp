@@ -36,7 +36,7 @@ Finding judge_threads_of_checkpoint(std::int64_t then, std::int64_t now) {
 Start check_checkpoint(const Parameters& params, const RunData& data, const RunPlan& plan, ops::Backend& backend,
                        std::int64_t threads, FoundFile found, Report& report) {
   const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
-  const auto num_bytes = static_cast<std::int64_t>(found.bytes.size());
+  const std::int64_t num_bytes = std::ssize(found.bytes) + (checkpoint.parts ? checkpoint.parts->size_bytes() : 0);
   found.bytes = std::vector<std::byte>();
   const Resumed resumed{.path = found.path, .state = checkpoint.state};
   check_continues(params, data, checkpoint, resumed);

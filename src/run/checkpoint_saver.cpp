@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <utility>
 
 #include <fmt/format.h>
@@ -58,17 +59,26 @@ void CheckpointSaver::save(SaveRequest request) {
   }
   if (record_) record_->write_rows();
   runtime_.finish();
-  if (params_.checkpoint.background) {
-    if (!snapshot_) snapshot_.emplace(runtime_);
-    snapshot_->take();
+  const CheckpointParams& how = params_.checkpoint;
+  if (how.background || how.files == CheckpointFiles::kSharded) {
+    if (!snapshot_) snapshot_ = make_snapshot(how.files, checkpoint_directory(params_), runtime_);
+    snapshot_->take(step);
+  }
+  if (how.background) {
     if (is_root()) gathered_ = std::move(request);
     saved_step_ = step;
     is_saving_ = true;
     go_on();
+  } else if (how.files == CheckpointFiles::kSharded) {
+    snapshot_->finish();
+    mpi::on_root(runtime_.grid().world(), [&] { write_snapshot(request); });
   } else {
     io::Checkpoint checkpoint = gather_checkpoint(runtime_);
     // However long that takes: no rank is in a step meanwhile, where patience ends.
-    mpi::on_root(runtime_.grid().world(), [&] { write(request, std::move(checkpoint)); });
+    mpi::on_root(runtime_.grid().world(), [&] {
+      const std::string not_finite = find_not_finite(checkpoint.model);
+      write(request, not_finite, std::move(checkpoint));
+    });
   }
   if (record_) record_->add_other({.save = now_seconds() - start});
 }
@@ -93,7 +103,7 @@ void CheckpointSaver::finish() {
   await_previous();
   if (record_) record_->add_other({.save = now_seconds() - start});
   mpi::on_root(runtime_.grid().world(), [&] {
-    if (result_.failure) fail("the last checkpoint, of step {}, is not saved: {}", saved_step_, *result_.failure);
+    if (failure_) fail("the last checkpoint, of step {}, is not saved: {}", saved_step_, *failure_);
   });
 }
 
@@ -112,21 +122,30 @@ bool CheckpointSaver::await_previous() {
 }
 
 void CheckpointSaver::hand_over() {
-  writer_.start([this, request = std::move(*gathered_)] { write(request, snapshot_->content()); });
+  writer_.start([this, request = std::move(*gathered_)] { write_snapshot(request); });
   gathered_.reset();
 }
 
 void CheckpointSaver::take_result() {
-  result_ = writer_.wait();
-  if (record_) record_->add_other({.write = result_.seconds});
-  if (result_.diverged) throw DivergenceError(*result_.failure);
+  const WriteResult result = writer_.wait();
+  write_seconds_ = result.seconds;
+  failure_.reset();
+  if (record_) record_->add_other({.write = result.seconds});
+  if (result.error == nullptr) return;
+  try {
+    std::rethrow_exception(result.error);
+  } catch (const DivergenceError&) {
+    throw;
+  } catch (const std::exception& error) {  // a full disk, no memory: the training can go on
+    failure_ = error.what();
+  }
 }
 
 void CheckpointSaver::warn_of_failure() {
-  if (result_.failure)
+  if (failure_)
     log_warning(
         fmt::format("the checkpoint of step {} is not saved: {}. The training goes on, and older checkpoints are whole",
-                    saved_step_, *result_.failure));
+                    saved_step_, *failure_));
 }
 
 void CheckpointSaver::warn_of_delay(double seconds, std::int64_t step) {
@@ -136,7 +155,7 @@ void CheckpointSaver::warn_of_delay(double seconds, std::int64_t step) {
       "the checkpoint of step {} was due before that of step {} was written, and all ranks waited {:.1f} s for it. "
       "Writing one takes {:.1f} s. Save less often (checkpoint.every_epochs, checkpoint.every_steps), or choose a "
       "run.directory on a faster disk. This is said once",
-      step, saved_step_, seconds, result_.seconds));
+      step, saved_step_, seconds, write_seconds_));
 }
 
 // The newest checkpoint below it stays, too: from before the loss left its range, and from before the latest audit. 0:
@@ -148,9 +167,21 @@ std::int64_t CheckpointSaver::bound_of_kept(const LossRange& range, std::int64_t
   return bound;
 }
 
-void CheckpointSaver::write(const SaveRequest& request, io::Checkpoint checkpoint) {
+// Where it fails, what the ranks have written is of no use.
+void CheckpointSaver::write_snapshot(const SaveRequest& request) {
+  try {
+    const std::string not_finite = snapshot_->not_finite();
+    write(request, not_finite, not_finite.empty() ? snapshot_->content() : io::Checkpoint());
+  } catch (...) {
+    io::remove_unlisted_parts(checkpoint_directory(params_));
+    throw;
+  }
+}
+
+// `not_finite`: a tensor with values that are not finite numbers, if there is one.
+void CheckpointSaver::write(const SaveRequest& request, const std::string& not_finite, io::Checkpoint checkpoint) {
   const LossRange range(request.state);
-  check_weights(checkpoint.model, request.state.step, range, checkpoint_directory(params_));
+  if (!not_finite.empty()) refuse_to_save(not_finite, request.state.step, range, checkpoint_directory(params_));
   if (record_) record_->sync_rows();  // those that this checkpoint covers
   checkpoint.metadata = metadata_;
   checkpoint.state = request.state;

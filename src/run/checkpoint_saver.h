@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,8 +10,8 @@
 #include "convoy/io/checkpoint.h"
 #include "convoy/params/parameters.h"
 
+#include "checkpoint/background_writer.h"
 #include "checkpoint/snapshot.h"
-#include "run/background_writer.h"
 #include "run/run_record.h"
 #include "step/rank_runtime.h"
 
@@ -21,10 +22,10 @@ struct SaveRequest {
   io::TrainingState state;
 };
 
-/// A save takes a Snapshot between two steps. Its messages are moved on by the steps, rank 0's thread then encodes,
-/// hashes and writes. One is under way at a time: the next save waits for it. What goes wrong with a file is a warning,
-/// the run's last save must succeed; weights that are not finite numbers end the run.
-/// With checkpoint.background = false all ranks wait until the file is written, and any failure ends the run.
+/// A save takes a Snapshot between two steps. The steps move it on, rank 0's thread then encodes, hashes and writes.
+/// There is one at a time: the next save waits for it. What goes wrong with a file is a warning, the run's last save
+/// must succeed; weights that are not finite numbers end the run. With checkpoint.background = false all ranks wait
+/// until the file is written, and any failure ends the run.
 class CheckpointSaver {
  public:
   /// All outlive it. `record`: of rank 0, which has it from the first save on; a benchmark has none.
@@ -46,7 +47,7 @@ class CheckpointSaver {
   /// Rank 0: whether a file is on its way, as far as go_on() has seen.
   bool is_writing() const { return gathered_.has_value() || writer_.is_busy(); }
   /// Rank 0: how long the latest file took.
-  double write_seconds() const { return result_.seconds; }
+  double write_seconds() const { return write_seconds_; }
 
  private:
   bool is_root() const { return runtime_.grid().is_root(); }
@@ -57,7 +58,8 @@ class CheckpointSaver {
   void warn_of_failure();
   void warn_of_delay(double seconds, std::int64_t step);
   std::int64_t bound_of_kept(const LossRange& range, std::int64_t step) const;
-  void write(const SaveRequest& request, io::Checkpoint checkpoint);
+  void write_snapshot(const SaveRequest& request);
+  void write(const SaveRequest& request, const std::string& not_finite, io::Checkpoint checkpoint);
 
   const Parameters& params_;
   const io::ModelMetadata& metadata_;
@@ -68,10 +70,12 @@ class CheckpointSaver {
   bool is_saving_ = false;               ///< all ranks alike: a save has begun and nobody has waited for its end
   std::optional<SaveRequest> gathered_;  ///< rank 0: what is to be written once all ranks' parts are here
   std::int64_t saved_step_ = 0;          ///< rank 0: of the latest save
-  WriteResult result_;                   ///< rank 0: of the latest file that was written
+  /// Rank 0, of the latest file: why it is not there, and how long it took.
+  std::optional<std::string> failure_;
+  double write_seconds_ = 0;
   bool warned_of_delay_ = false;
-  std::optional<Snapshot> snapshot_;  ///< from the first save on
-  BackgroundWriter writer_;           ///< last: it ends before what it reads
+  std::unique_ptr<Snapshot> snapshot_;  ///< from the first save on
+  BackgroundWriter writer_;             ///< last: it ends before what it reads
 };
 
 }  // namespace convoy

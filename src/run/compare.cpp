@@ -29,13 +29,13 @@ struct Weights {
 };
 
 Weights read_weights(const std::string& path) {
-  const std::vector<std::byte> bytes = read_weights_file(path);
   Weights weights{.path = path};
-  if (!io::is_checkpoint_file(path)) {
-    weights.groups["model"] = io::decode_safetensors(bytes, path).tensors;
+  if (io::is_safetensors_file(path)) {
+    weights.groups["model"] = io::decode_safetensors(io::read_safetensors_file(path), path).tensors;
     return weights;
   }
-  io::Checkpoint checkpoint = io::decode_checkpoint(bytes, path);
+  io::Checkpoint checkpoint = io::decode_checkpoint(io::read_checkpoint_file(path), path);
+  io::load_values(checkpoint, path);
   weights.written_by = checkpoint.written_by;
   weights.groups["model"] = std::move(checkpoint.model);
   for (auto& [slot, tensors] : checkpoint.optimizer) weights.groups["optimizer " + slot] = std::move(tensors);

@@ -52,16 +52,19 @@ std::string describe_way_back(const std::string& checkpoints, std::int64_t left_
       found->path, found->state.step, found->path);
 }
 
-void check_weights(const std::vector<io::NamedTensor>& weights, std::int64_t step, const LossRange& range,
-                   const std::string& checkpoints) {
-  const auto is_wrong = [](float value) { return !std::isfinite(value); };
-  for (const io::NamedTensor& tensor : weights) {
-    if (std::none_of(tensor.values.begin(), tensor.values.end(), is_wrong)) continue;
-    // Where the losses were all in range, that of the next step is not.
-    const std::int64_t left_step = range.left_step() > 0 ? range.left_step() : step + 1;
-    throw DivergenceError(fmt::format("step {} is not saved: '{}' holds values that are not finite numbers. {}", step,
-                                      tensor.name, describe_way_back(checkpoints, left_step)));
-  }
+std::string find_not_finite(const std::vector<io::NamedTensor>& weights) {
+  const auto is_finite = [](float value) { return std::isfinite(value); };
+  for (const io::NamedTensor& tensor : weights)
+    if (!std::all_of(tensor.values.begin(), tensor.values.end(), is_finite)) return tensor.name;
+  return "";
+}
+
+void refuse_to_save(const std::string& not_finite, std::int64_t step, const LossRange& range,
+                    const std::string& checkpoints) {
+  // Where the losses were all in range, that of the next step is not.
+  const std::int64_t left_step = range.left_step() > 0 ? range.left_step() : step + 1;
+  throw DivergenceError(fmt::format("step {} is not saved: '{}' holds values that are not finite numbers. {}", step,
+                                    not_finite, describe_way_back(checkpoints, left_step)));
 }
 
 }  // namespace convoy

@@ -50,9 +50,11 @@ inline std::int64_t first_step_not_to_resume(std::int64_t left_step) {
 /// checkpoint from before that (best.h5 among them), or from the beginning.
 std::string describe_way_back(const std::string& checkpoints, std::int64_t left_step);
 
-/// Throws DivergenceError where one of these weights, which are to be saved at `step`, is not a finite number: the
-/// checkpoint would be resumed for ever.
-void check_weights(const std::vector<io::NamedTensor>& weights, std::int64_t step, const LossRange& range,
-                   const std::string& checkpoints);
+/// The first tensor with a value that is not a finite number; empty where there is none.
+std::string find_not_finite(const std::vector<io::NamedTensor>& weights);
+
+/// Throws DivergenceError: the weights of `step` have such a tensor, and the checkpoint would be resumed for ever.
+[[noreturn]] void refuse_to_save(const std::string& not_finite, std::int64_t step, const LossRange& range,
+                                 const std::string& checkpoints);
 
 }  // namespace convoy

@@ -61,6 +61,10 @@ std::string describe_sum(const Comparison& largest, bool is_host) {
 
 }  // namespace
 
+std::int64_t checkpoint_bytes(const StepPlan& plan) {
+  return (1 + plan.num_slots()) * count_values(plan.network()) * kFloatBytes;
+}
+
 HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root, bool resumed) {
   HostMemory host;
   const TensorSpec& input = plan.network().front()->x();
@@ -68,10 +72,16 @@ HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root, b
   const std::int64_t input_bytes = are_pixels ? input.shape.count() : input.bytes();  // as the loader holds them
   const LoaderSpec loading{.threads = plan.spec().loader_threads};
   if (stage == 0) host.samples = 2 * loading.num_slots() * input_bytes;
-  const std::int64_t file = (1 + plan.num_slots()) * count_values(plan.network()) * kFloatBytes;
+  const std::int64_t file = checkpoint_bytes(plan);
+  const std::int64_t copied = snapshot_bytes(plan, stage, is_root);
+  if (plan.spec().shards_checkpoints) {  // a copy and a file; read: files, the stage's parameters, this rank's values
+    host.save = 2 * copied;
+    if (resumed) host.resume = 3 * copied + plan.stages()[stage].layout.count * kFloatBytes;
+    return host;
+  }
   if (resumed) host.resume = 2 * file;
   if (is_root) host.save = 2 * file;
-  if (plan.spec().saves_in_background) host.save += snapshot_bytes(plan, stage, is_root);
+  if (plan.spec().saves_in_background) host.save += copied;
   return host;
 }
 

@@ -17,6 +17,9 @@ struct HostMemory {
 
   std::int64_t total() const { return samples + std::max(resume, save); }
 };
+/// Predicted size of a checkpoint, in one file or in parts.
+std::int64_t checkpoint_bytes(const StepPlan& plan);
+
 HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root, bool resumed);
 
 /// A row per stage of what its ranks will take, and what that leaves out.

@@ -316,7 +316,9 @@ std::int64_t threads_that_compute(const Parameters& params, const RankRuntime& r
   return runtime.device().is_host() ? threads_per_rank(params.run.threads, runtime.grid().world()) : 0;
 }
 
-FoundFile find_weights(const Request& request) {
+namespace {
+
+FoundFile find_weights_or_list(const Request& request) {
   const Parameters& params = request.params;
   const std::string &weights = params.init.weights, &resume = params.checkpoint.resume;
   const bool names_weights = weights != "random", names_checkpoint = names_file(resume);
@@ -339,6 +341,14 @@ FoundFile find_weights(const Request& request) {
     return read_weights(weights);
   }
   refuse("run.directory = {} holds no checkpoint. Train first, or name one with init.weights.", params.run.directory);
+}
+
+}  // namespace
+
+FoundFile find_weights(const Request& request) {
+  FoundFile found = find_weights_or_list(request);
+  found.bytes = io::join_parts(std::move(found.bytes), found.path, /*with_optimizer=*/false);
+  return found;
 }
 
 namespace {
@@ -384,8 +394,9 @@ std::optional<TrainedModel> load_best(const Parameters& params, std::int64_t ste
   const std::string path = io::best_checkpoint_path(checkpoint_directory(params));
   const FoundFile found = find_on_root(world, [&]() -> FoundFile {
     try {
-      FoundFile best{.path = path, .bytes = io::read_file(path)};
+      FoundFile best{.path = path, .bytes = io::read_checkpoint_file(path)};
       const std::int64_t its_step = io::decode_state(best.bytes, path).step;
+      best.bytes = io::join_parts(std::move(best.bytes), path, /*with_optimizer=*/false);
       if (its_step == step) return best;
       log_warning(fmt::format("{} is of step {}, and step {} was the best: it is not used", path, its_step, step));
     } catch (const Error& error) {

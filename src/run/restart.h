@@ -48,8 +48,8 @@ struct FoundFile {
 
 /// What there is to evaluate or to export: init.weights or checkpoint.resume where the command line has them name a
 /// file; else, as those of a parameter file say where a run began, its newest checkpoint in run.directory (or best.h5,
-/// if checkpoint.resume says so), and those files where it has none. Throws RequestError where there is nothing. One
-/// rank.
+/// if checkpoint.resume says so), and those files where it has none. Of a checkpoint in parts the bytes are those of
+/// one that holds its weights itself. Throws RequestError where there is nothing. One rank.
 FoundFile find_weights(const Request& request);
 
 /// The file, read and verified, that a training of these parameters would resume from; none where it would begin.

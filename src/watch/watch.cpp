@@ -2,6 +2,7 @@
 #include "watch/watch.h"
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 #include <span>
 #include <sstream>
@@ -13,6 +14,8 @@
 #include <unistd.h>
 
 #include "convoy/base/log.h"
+
+#include "watch/launcher.h"
 
 namespace convoy {
 
@@ -60,6 +63,12 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+// The job does not end before its launcher does.
+[[noreturn]] void leave(int status) {
+  end_launcher_after(std::chrono::seconds(5));
+  _exit(status);
+}
+
 }  // namespace
 
 Watch::Watch(const RunParams& params, const mpi::Communicator& world) : world_(world.with(board_)) {
@@ -70,7 +79,7 @@ Watch::Watch(const RunParams& params, const mpi::Communicator& world) : world_(w
                  .rank = world.rank(),
                  .job = is_root ? random_number() : 0,
                  .say = [](const std::string& text) { log_warning(text); },
-                 .leave = [](int status) { _exit(status); }};
+                 .leave = leave};
   world.broadcast(&spec.job, sizeof spec.job, 0);
   const std::uint64_t job = spec.job;
   auto link = is_root ? std::make_unique<RootLink>(world.size(), job) : nullptr;

@@ -247,7 +247,9 @@ void Watchdog::watch_as_rank() {
       said = true;
       say_of_root();
     }
-    if (spec_.abort_seconds > 0 && now - heard_seconds_ > spec_.abort_seconds + limit(status) + 2 * kAnswerSeconds) {
+    // Rank 0 asks at each alarm, and ends the job at the latest so long after it has found a culprit.
+    const double longest_silence = std::max(spec_.abort_seconds, limit(status)) + 2 * kAnswerSeconds;
+    if (spec_.abort_seconds > 0 && now - heard_seconds_ > longest_silence) {
       if (spec_.rank == 1) spec_.say("the run ends here: rank 0 has not answered (run.watchdog_abort_seconds)");
       spec_.leave(1);
     }

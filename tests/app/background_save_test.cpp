@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -16,6 +17,7 @@ namespace convoy::test {
 
 namespace {
 
+const std::vector<std::string> kInParts = {"--checkpoint.files=sharded"};
 const std::vector<std::string> kOften = {"--checkpoint.every_steps=2", "--checkpoint.best=false"};
 
 // All of a file but the parameters of its run, among which are its directory and whether it saves in the background.
@@ -32,6 +34,13 @@ class BackgroundSave : public Restart {
   // A folder has the name under which the file of this step would be written: whoever runs the test, that fails. It is
   // not empty, or it would go with what a killed run leaves.
   void block(int step) const { std::filesystem::create_directories(checkpoint(step) + ".partial/folder"); }
+  /// Folders of parts.
+  int count_folders() const {
+    int num = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(run_ + "/checkpoints"))
+      if (entry.path().extension() == ".parts") ++num;
+    return num;
+  }
 };
 
 TEST_F(BackgroundSave, GivesTheBytesOfASaveThatAllRanksWaitFor) {
@@ -56,6 +65,65 @@ TEST_F(BackgroundSave, GivesTheBytesOfASaveThatAllRanksWaitFor) {
         << "best.h5 was due in the same step";
     for (const std::string& run : {run_, waiting}) std::filesystem::remove_all(run);
   }
+}
+
+// Three saves on the way, best.h5 among them. Joined, each is the file that one rank would have written.
+TEST_F(BackgroundSave, InPartsHoldsTheSameBytes) {
+  const std::string one = directory_ / "one";
+  const std::vector<std::string> often = {"--checkpoint.every_steps=1", "--checkpoint.keep=0", "--train.ema_decay=0.9",
+                                          "--optimizer.kind=adam"};
+  ASSERT_EQ(train(4, often + std::vector<std::string>{"--run.directory=" + one}, 1).status, 0);
+  const std::vector<std::string> waits = {"--checkpoint.background=false"};
+  const std::pair<Grid, std::vector<std::string>> cases[] = {
+      {{1, 1}, {}}, {{2, 1}, {}}, {{1, 2}, {}}, {{2, 2}, {}}, {{2, 2}, waits}};
+  for (const auto& [grid, more] : cases) {
+    SCOPED_TRACE(name_of(grid) + (more.empty() ? ", in the background" : ", and all ranks wait"));
+    const ProcessResult result =
+        train(4, often + kInParts + more + std::vector<std::string>{"--grid.stages=" + std::to_string(grid.stages)},
+              grid.stages * grid.replicas);
+    ASSERT_EQ(result.status, 0) << result.output;
+    EXPECT_EQ(run_program({.arguments = {"check", checkpoint(2)}, .ranks = 0}).status, 0);
+    std::vector<std::string> files = {io::best_checkpoint_path(run_ + "/checkpoints")};
+    for (int step = 1; step <= 4; ++step) files.push_back(checkpoint(step));
+    EXPECT_EQ(count_folders(), 4) << "best.h5 lists those of step 4";
+    ASSERT_EQ(run_program({.arguments = std::vector<std::string>{"join"} + files, .ranks = 0}).status, 0);
+    for (int step = 1; step <= 4; ++step)
+      EXPECT_TRUE(bytes_without_parameters(checkpoint(step)) ==
+                  bytes_without_parameters(io::checkpoint_path(one + "/checkpoints", step)))
+          << "step " << step;
+    EXPECT_TRUE(bytes_without_parameters(files.front()) == bytes_without_parameters(checkpoint(4)));
+    EXPECT_EQ(count_folders(), 0);
+    std::filesystem::remove_all(run_);
+  }
+}
+
+TEST_F(BackgroundSave, InPartsIsResumedOnOtherGridsAndInOneFileTooWithTheSameBits) {
+  const std::string undisturbed = directory_ / "undisturbed";
+  const std::vector<std::string> often = {"--checkpoint.every_steps=2", "--train.ema_decay=0.9"};
+  ASSERT_EQ(train(8, often + std::vector<std::string>{"--run.directory=" + undisturbed}, 1).status, 0);
+  const struct {
+    int steps, stages, ranks;
+    std::string files;
+  } starts[] = {{2, 2, 4, "sharded"}, {4, 1, 1, "one"}, {5, 1, 2, "sharded"}, {7, 4, 4, "sharded"}, {8, 2, 2, "one"}};
+  for (const auto& start : starts) {
+    const ProcessResult result =
+        train(start.steps,
+              often + std::vector<std::string>{"--checkpoint.files=" + start.files,
+                                               "--grid.stages=" + std::to_string(start.stages)},
+              start.ranks);
+    ASSERT_EQ(result.status, 0) << result.output;
+  }
+  EXPECT_TRUE(bytes_without_parameters(checkpoint(8)) ==
+              bytes_without_parameters(io::checkpoint_path(undisturbed + "/checkpoints", 8)));
+}
+
+TEST_F(BackgroundSave, InPartsWhoseListCannotBeWrittenLeavesNoParts) {
+  block(2);
+  const ProcessResult result = train(4, kOften + kInParts, 2);
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_TRUE(contains(result.output, "warning: the checkpoint of step 2 is not saved: ")) << result.output;
+  EXPECT_EQ(count_folders(), 1) << "of step 4";
+  EXPECT_EQ(run_program({.arguments = {"check", checkpoint(4)}, .ranks = 0}).status, 0);
 }
 
 TEST_F(BackgroundSave, ThatFailsIsAWarningAndTheTrainingAndLaterCheckpointsGoOn) {

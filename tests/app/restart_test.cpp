@@ -163,10 +163,14 @@ TEST_F(Restart, WeightsThatAreNoNumbersAreNotSavedAndTheWayOutIsThere) {
   const std::vector<std::string> diverging = {
       "--optimizer.lr=1000", "--optimizer.weight_decay=1", "--lr.schedule=constant",
       "--checkpoint.resume=" + (directory_ / "large.h5"), "--run.directory=" + (directory_ / "new")};
-  const ProcessResult first = train(2, diverging);
-  EXPECT_EQ(first.status, 1) << first.output;
-  EXPECT_TRUE(contains(first.output, "step 2 is not saved: 'fc.bias' holds")) << first.output;
-  EXPECT_TRUE(contains(first.output, "To begin again, choose another run.directory")) << first.output;
+  for (const char* const files : {"one", "sharded"}) {
+    SCOPED_TRACE(files);
+    const ProcessResult first =
+        train(2, diverging + std::vector<std::string>{std::string("--checkpoint.files=") + files}, 2);
+    EXPECT_EQ(first.status, 1) << first.output;
+    EXPECT_TRUE(contains(first.output, "step 2 is not saved: 'fc.bias' holds")) << first.output;
+    EXPECT_TRUE(contains(first.output, "To begin again, choose another run.directory")) << first.output;
+  }
   const std::string whole = io::checkpoint_path((directory_ / "new") + "/checkpoints", 1);
   io::write_file_atomically(whole, io::encode_checkpoint(large));
   const ProcessResult second = train(2, diverging + std::vector<std::string>{"--checkpoint.resume=auto"});

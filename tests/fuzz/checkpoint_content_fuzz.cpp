@@ -8,6 +8,7 @@
 
 #include "fuzz/fuzz.h"
 #include "fuzz/sealed.h"
+#include "io/trailer.h"
 #include "unit/io/checkpoint_samples.h"
 
 namespace {
@@ -34,7 +35,17 @@ constexpr std::array kPaths = {"card",
                                "optimizer",
                                "optimizer/momentum",
                                "optimizer/momentum/fc.bias",
-                               "counters"};
+                               "counters",
+                               "parts",
+                               "parts/folder",
+                               "parts/sizes",
+                               "parts/hashes",
+                               "parts/names",
+                               "parts/shapes",
+                               "parts/pixels_first",
+                               "parts/groups",
+                               "parts/members",
+                               "parts/pieces"};
 constexpr std::array kAttributes = {"format",
                                     "rows",
                                     "columns",
@@ -174,6 +185,17 @@ convoy::io::Checkpoint text_checkpoint() {
   return checkpoint;
 }
 
+convoy::io::Checkpoint checkpoint_in_parts() {
+  convoy::io::Checkpoint checkpoint = convoy::test::make_checkpoint();
+  checkpoint.parts = {.folder = convoy::io::parts_folder(1234, 7),
+                      .files = {{.size_bytes = 1 << 20, .hash = std::string(32, '0')}},
+                      .tensors = {}};
+  for (const convoy::io::NamedTensor& tensor : checkpoint.model)
+    checkpoint.parts->tensors[tensor.name] = {.cuts_pixels_first = tensor.dims.size() == 4,
+                                              .pieces = {{.part = 0, .first = 0, .count = tensor.count()}}};
+  return checkpoint;
+}
+
 std::vector<std::byte> without_trailer(std::vector<std::byte> file) {
   file.resize(file.size() - 32);
   return file;
@@ -186,14 +208,20 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const std::vector<std::byte> kOfImages = without_trailer(io::encode_checkpoint(test::make_checkpoint()));
   static const std::vector<std::byte> kOfTexts = without_trailer(io::encode_checkpoint(text_checkpoint()));
   Input input(data, size);
-  const std::vector<std::byte>& whole = input.flag() ? kOfTexts : kOfImages;
-  const std::vector<std::byte> sealed = fuzz::seal_checkpoint(edited(whole, input));
+  static const std::vector<std::byte> kInParts = without_trailer(io::encode_checkpoint(checkpoint_in_parts()));
+  static const std::array kWholes = {&kOfImages, &kOfTexts, &kInParts};
+  const std::vector<std::byte>& whole = *kWholes.at(input.below(kWholes.size()));
+  std::vector<std::byte> sealed = edited(whole, input);
+  io::append_trailer(sealed, &whole == &kInParts ? io::magic::kCheckpointOfParts : io::magic::kCheckpoint);
   fuzz::read_or_refuse([&] { io::decode_state(sealed, "a.h5"); });
   return fuzz::read_or_refuse([&] {
-    for (const io::NamedTensor& tensor : io::decode_checkpoint(sealed, "a.h5").model) {
-      std::int64_t count = 1;
-      for (const std::int64_t dim : tensor.dims) count *= dim;
-      fuzz::require(count == std::ssize(tensor.values), "a tensor has the values that its shape says");
-    }
+    const io::Checkpoint checkpoint = io::decode_checkpoint(sealed, "a.h5");
+    for (const io::NamedTensor& tensor : checkpoint.model)
+      fuzz::require(checkpoint.parts ? tensor.values.empty() : tensor.count() == std::ssize(tensor.values),
+                    "a tensor has the values that its shape says, or none");
+    if (!checkpoint.parts) return;
+    for (const auto& [name, list] : checkpoint.parts->tensors)
+      for (const io::Piece& piece : list.pieces)
+        fuzz::require(piece.part == 0 && piece.count > 0, "a piece has values of a part that there is");
   });
 }

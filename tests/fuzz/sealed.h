@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -12,23 +11,20 @@
 #include "io/hash.h"
 #include "io/little_endian.h"
 #include "io/shard.h"
+#include "io/trailer.h"
 
 namespace convoy::fuzz {
 
-/// The file with a trailer that fits, in place of its own where it has one.
+/// The file with a trailer that fits, of the kind that it has, or a whole checkpoint's.
 inline std::vector<std::byte> seal_checkpoint(std::vector<std::byte> file) {
-  constexpr std::string_view kMagic = "CONVOYCK";
-  constexpr std::size_t kTrailerBytes = 32;
-  if (file.size() >= kTrailerBytes &&
-      std::memcmp(file.data() + file.size() - kTrailerBytes, kMagic.data(), kMagic.size()) == 0)
-    file.resize(file.size() - kTrailerBytes);
-  const std::size_t size = file.size();
-  const io::Hash hash = io::hash_of(file);
-  file.resize(size + kTrailerBytes);
-  const auto trailer = std::span(file).last<kTrailerBytes>();
-  std::memcpy(trailer.data(), kMagic.data(), kMagic.size());
-  io::put_u64(trailer.subspan<8, 8>(), size);
-  std::ranges::copy(hash, trailer.begin() + 16);
+  std::string_view magic = io::magic::kCheckpoint;
+  for (const std::string_view own : {io::magic::kCheckpoint, io::magic::kCheckpointOfParts, io::magic::kPart}) {
+    if (!io::ends_with(file, own)) continue;
+    magic = own;
+    file.resize(file.size() - io::kTrailerBytes);
+    break;
+  }
+  io::append_trailer(file, magic);
   return file;
 }
 

@@ -93,6 +93,18 @@ void add_checkpoints(const Seeds& seeds) {
   of_texts.metadata.input =
       io::TextInput{.length = 16, .tokenization = {.kind = "words", .model = "good\nbad\n", .vocabulary = 7}};
   seeds.add("checkpoint", "of_texts", io::encode_checkpoint(of_texts));
+  io::Checkpoint in_parts = small_checkpoint();
+  in_parts.optimizer.clear();
+  in_parts.parts = {.folder = io::parts_folder(1234, 7),
+                    .files = {{.size_bytes = 1 << 20, .hash = std::string(32, '0')}},
+                    .tensors = {{in_parts.model.front().name,
+                                 {.cuts_pixels_first = true,
+                                  .pieces = {{.part = 0, .first = 0, .count = in_parts.model.front().count()}}}}}};
+  seeds.add("checkpoint", "in_parts", io::encode_checkpoint(in_parts));
+  const std::vector<float> values = {1, 2, 3, 4};
+  seeds.add(
+      "checkpoint_part", "of_two_groups",
+      io::encode_part({{"model", "fc.bias", values}, {"optimizer/momentum", "fc.bias", std::span(values).first(1)}}));
   for (int i = 0; i < 8; ++i) {
     std::string edits;
     for (int k = 0; k < 64; ++k) edits += static_cast<char>(37 * k * (i + 1) + i);
@@ -155,7 +167,8 @@ void add_run_files(const Seeds& seeds) {
   engines.insert("conv 3x3 on H100", "engine 7");
   engines.insert("linear", "engine 1, k = 3");
   seeds.add("engines", "two", engines.serialise());
-  seeds.add("costs", "of_cells", "\2convoy cell costs 3\nresnet20\n# seconds\n1e-3 2e-3 1e-3 1e-3 0 1e-3\n1 2 3 4 5 6\n");
+  seeds.add("costs", "of_cells",
+            "\2convoy cell costs 3\nresnet20\n# seconds\n1e-3 2e-3 1e-3 1e-3 0 1e-3\n1 2 3 4 5 6\n");
   seeds.add("costs", "of_messages", "\1convoy rates 1\n2 ranks\n# message; memory\n5e-6 1e10 2e10\n");
   const std::string begin = {3, 1};
   seeds.add("run_tables", "log", begin + "epoch,step,loss,fingerprint\n1,4,0.5,ab\n2,8,0.25,\n3,12,0.1,cd\n");

@@ -1,22 +1,31 @@
 /// A copy that travels while steps go on is the checkpoint that ranks would have waited for, to the last bit.
 #include "checkpoint/snapshot.h"
 
+#include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "convoy/base/error.h"
 #include "convoy/comm/process_grid.h"
+#include "convoy/io/atomic_file.h"
+#include "convoy/io/checkpoint.h"
 #include "convoy/ops/backend.h"
 
 #include "checkpoint/checkpointing.h"
+#include "checkpoint/gathered_snapshot.h"
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
+#include "parallel/shared_directory.h"
 #include "step/rank_runtime.h"
 #include "unit/io/same_bits.h"
+#include "unit/messages.h"
 
 namespace convoy::test {
 
@@ -71,31 +80,105 @@ std::vector<std::pair<std::int64_t, std::int64_t>> stages_and_chunks() {
   return all;
 }
 
+/// With what decoding needs beside tensors.
+io::Checkpoint whole(io::Checkpoint checkpoint) {
+  checkpoint.metadata = {
+      .name = "wrn16-4",
+      .input = io::ImageInput{.shape = {8, 8, 3}, .channel_mean = {0, 0, 0}, .channel_stddev = {1, 1, 1}}};
+  return checkpoint;
+}
+
+io::Checkpoint with_values(const Snapshot& snapshot, const SharedDirectory& directory) {
+  io::Checkpoint checkpoint = snapshot.content();
+  io::load_values(checkpoint, directory / "any.h5");
+  return checkpoint;
+}
+
+/// The last value of the arena, which is of the last replica.
+std::int64_t last_owned(const RankRuntime& runtime) {
+  const ArenaEntry& entry = runtime.stage().plan().layout.entries.back();
+  EXPECT_EQ(entry.spec.name, "fc.bias");
+  return entry.offset + entry.spec.count() - 1;
+}
+
 }  // namespace
 
 TEST(Snapshot, HoldsTheBitsOfItsStepThoughTheNextStepsChangeThem) {
-  for (const auto& [stages, chunks] : stages_and_chunks()) {
-    SCOPED_TRACE(fmt::format("{} stages of {} chunks", stages, chunks));
-    Training training(stages, spec_of(OptimizerKind::kAdam, chunks));
-    Snapshot snapshot(training.runtime);
-    training.runtime.set_beside([&] { snapshot.progress(); });
-    for (int save = 0; save < 2; ++save) {  // in the same memory
-      training.steps(1);
-      const io::Checkpoint waited_for = gather_checkpoint(training.runtime);
-      snapshot.take();
-      training.steps(2);
-      snapshot.finish();
-      if (world().rank() == 0) expect_same(snapshot.content(), waited_for);
+  for (const CheckpointFiles files : {CheckpointFiles::kOne, CheckpointFiles::kSharded}) {
+    for (const auto& [stages, chunks] : stages_and_chunks()) {
+      SCOPED_TRACE(fmt::format("{}, {} stages of {} chunks", name_of(files), stages, chunks));
+      const SharedDirectory directory;
+      Training training(stages, spec_of(OptimizerKind::kAdam, chunks));
+      const std::unique_ptr<Snapshot> snapshot = make_snapshot(files, directory.path(), training.runtime);
+      training.runtime.set_beside([&] { snapshot->progress(); });
+      for (int save = 0; save < 2; ++save) {  // in the same memory
+        training.steps(1);
+        const io::Checkpoint waited_for = gather_checkpoint(training.runtime);
+        snapshot->take(save);
+        training.steps(2);
+        snapshot->finish();
+        if (world().rank() == 0) expect_same(with_values(*snapshot, directory), waited_for);
+      }
     }
+  }
+}
+
+// Each rank reads its stage's values, and of the optimizer's and the average's its own, from files that ranks of
+// another grid have written.
+TEST(Snapshot, OfPartsIsRestoredOnEveryGrid) {
+  for (const auto& [stages, chunks] : stages_and_chunks()) {
+    const SharedDirectory directory;
+    const std::string path = directory / "step-00000003.h5";
+    Training training(stages, spec_of(OptimizerKind::kAdam, chunks));
+    training.steps(3);
+    const io::Checkpoint want = gather_checkpoint(training.runtime);
+    const std::unique_ptr<Snapshot> snapshot =
+        make_snapshot(CheckpointFiles::kSharded, directory.path(), training.runtime);
+    snapshot->take(3);
+    snapshot->finish();
+    if (world().rank() == 0) io::write_file_atomically(path, io::encode_checkpoint(whole(snapshot->content())));
+    world().barrier();
+    for (const auto& [other_stages, other_chunks] : stages_and_chunks()) {
+      SCOPED_TRACE(fmt::format("{} stages of {} chunks, then {} of {}", stages, chunks, other_stages, other_chunks));
+      Training other(other_stages, spec_of(OptimizerKind::kAdam, other_chunks));
+      restore_checkpoint(io::decode_checkpoint(io::read_checkpoint_file(path), path), path, other.runtime);
+      const io::Checkpoint got = gather_checkpoint(other.runtime);
+      if (world().rank() == 0) expect_same(got, want);
+    }
+  }
+}
+
+TEST(Snapshot, SaysWhichRankCouldNotWriteAndWhichTensorIsNotFinite) {
+  const SharedDirectory directory;
+  Training training(1, spec_of(OptimizerKind::kSgd, 1));
+  const std::unique_ptr<Snapshot> snapshot =
+      make_snapshot(CheckpointFiles::kSharded, directory.path(), training.runtime);
+  const int last = world().size() - 1;
+  const std::string part = io::part_path(directory / "any", io::parts_folder(5, 1), last);
+  if (world().rank() == 0) std::filesystem::create_directories(part + "/folder");  // a file of this name cannot be made
+  world().barrier();
+  snapshot->take(5);
+  snapshot->finish();
+  if (world().rank() == 0) {
+    const std::string message = message_of<Error>([&] { snapshot->content(); });
+    EXPECT_CONTAINS(message, fmt::format("rank {} could not write its part: ", last));
+    EXPECT_CONTAINS(message, part);
+    EXPECT_EQ(snapshot->not_finite(), "");
+  }
+  if (world().rank() == last) training.runtime.stage().parameters().masters[last_owned(training.runtime)] = INFINITY;
+  snapshot->take(6);
+  snapshot->finish();
+  if (world().rank() == 0) {
+    EXPECT_EQ(snapshot->not_finite(), "fc.bias");
   }
 }
 
 TEST(Snapshot, ArrivesByTheStepsAloneAndNobodyWaitsForIt) {
   Training training(world().size(), spec_of(OptimizerKind::kSgd, 1));
-  Snapshot snapshot(training.runtime);
+  GatheredSnapshot snapshot(training.runtime);
   training.runtime.set_beside([&] { snapshot.progress(); });
   training.steps(1);
-  snapshot.take();
+  snapshot.take(1);
   const std::int64_t pieces = snapshot_bytes(training.runtime.plan(), 0, /*is_root=*/true) >> 20;
   training.steps(static_cast<int>(2 + pieces / 4));  // in a step at least the few pieces in flight arrive
   EXPECT_EQ(world().sum(snapshot.is_complete() ? 0 : 1), 0);

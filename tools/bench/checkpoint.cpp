@@ -90,7 +90,7 @@ void run_round(RankRuntime& runtime, SyntheticSource& source, CheckpointSaver& w
   times.write.push_back(background.write_seconds());
 }
 
-void print(const ProcessGrid& grid, const Times& times, std::int64_t copied_bytes) {
+void print(const ProcessGrid& grid, CheckpointFiles files, const Times& times, std::int64_t copied_bytes) {
   const double step = median(times.step);
   const auto line = [&](const char* what, const std::vector<double>& seconds) {
     fmt::print("  {:<52}{:9.1f} ms {:7.1f} %\n", what, 1e3 * median(seconds), 100 * median(seconds) / step);
@@ -99,20 +99,21 @@ void print(const ProcessGrid& grid, const Times& times, std::int64_t copied_byte
              grid.num_replicas(), times.step.size());
   line("step", times.step);
   line("wait, checkpoint.background = false", times.wait);
-  line("wait, checkpoint.background = true", times.background_wait);
+  line(fmt::format("wait, in the background, checkpoint.files = {}", name_of(files)).c_str(), times.background_wait);
   line(fmt::format("plain copy of {:.0f} MB, what a rank owns", 1e-6 * static_cast<double>(copied_bytes)).c_str(),
        times.copy);
   line("writing in the background", times.write);
-  line("step while a checkpoint is gathered and written", times.step_beside_write);
+  line("step while a checkpoint is written", times.step_beside_write);
 }
 
-// Arguments: stages, rounds, a folder for the files.
+// Arguments: stages, rounds, a folder for the files, checkpoint.files of what is written in the background.
 ExitStatus run(const std::vector<std::string>& arguments, const mpi::Session& session) {
   const ProcessGrid grid(session.world(), std::stoll(arguments.at(0)));
   const std::int64_t rounds = std::stoll(arguments.at(1));
   Parameters params, waiting_params;
   params.run.directory = waiting_params.run.directory = arguments.at(2);
   waiting_params.checkpoint.background = false;
+  if (arguments.at(3) == name_of(CheckpointFiles::kSharded)) params.checkpoint.files = CheckpointFiles::kSharded;
   if (grid.is_root()) std::filesystem::create_directories(checkpoint_directory(params));
   const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
   StatusBoard board;
@@ -130,7 +131,7 @@ ExitStatus run(const std::vector<std::string>& arguments, const mpi::Session& se
   run_round(runtime, source, waiting, background, path, copy, warm);  // takes the memory
   for (std::int64_t round = 0; round < rounds; ++round)
     run_round(runtime, source, waiting, background, path, copy, times);
-  if (grid.is_root()) print(grid, times, copy.bytes());
+  if (grid.is_root()) print(grid, params.checkpoint.files, times, copy.bytes());
   return ExitStatus::kDone;
 }
 

@@ -1,4 +1,5 @@
 /// Checkpoints: one HDF5 file, independent of the layout, written completely or not at all, verified before it is used.
+/// Its values may be in parts beside it (convoy/io/checkpoint_parts.h); otherwise it holds
 ///   /model/<name>              float32, torchvision's name and axes (OIHW)
 ///   /optimizer/<slot>/<name>   float32, the same axes
 ///   /ema/<name>                float32, likewise: the moving average of all that /model has, where one is kept
@@ -8,7 +9,8 @@
 ///                              mean images; /card/tokenizer, /card/vocabulary: of texts (io/dataset.h)
 ///   /state                     attributes: step, samples, seed, best_metric ... (TrainingState)
 ///   /parameters, /version      the effective parameter file; who wrote it
-/// After the HDF5 image come 32 bytes: "CONVOYCK", the image's size (little-endian 64 bit) and its XXH3-128.
+/// After the HDF5 image come 32 bytes: "CONVOYCK", or "CONVOYCL" where it is in parts, the image's size (little-endian
+/// 64 bit) and its XXH3-128.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +27,7 @@
 
 #include "convoy/base/features.h"
 #include "convoy/base/input_shape.h"
+#include "convoy/io/checkpoint_parts.h"
 #include "convoy/io/tokenization.h"
 #include "convoy/params/parameters.h"
 
@@ -34,6 +37,8 @@ struct NamedTensor {
   std::string name;                ///< layer1.0.conv1.weight
   std::vector<std::int64_t> dims;  ///< (O,I,H,W), (O,I) or (C)
   std::vector<float> values;       ///< row-major
+
+  std::int64_t count() const;  ///< of the shape
 };
 
 /// How images become a network's input.
@@ -123,6 +128,8 @@ struct Checkpoint {
   /// micro-batches.
   std::map<std::string, std::int64_t> counters;
   std::string parameters;  ///< the effective parameter file
+  /// Where the values are: tensors have none until load_values() brings them. None: the file holds them.
+  std::optional<CheckpointParts> parts;
   std::string written_by;  ///< "convoy 0.9.0 (git 7c1d976f12)". Decoding fills it; encoding writes this program's.
 };
 
@@ -135,7 +142,8 @@ std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint);
 
 /// Verifies the hash, then reads. `where` names the file in messages. Throws Error saying what is wrong (too short, not
 /// a checkpoint, truncated, damaged: the hash differs, a dataset missing or of another type); RequestError where it is
-/// of another format. Never lets HDF5 see bytes whose hash was not verified. Tensors come in the order of their names.
+/// of another format. Never lets HDF5 see bytes whose hash was not verified. Tensors come in the order of their names,
+/// those of a checkpoint in parts without values.
 Checkpoint decode_checkpoint(std::span<const std::byte> bytes, const std::string& where);
 
 /// The same, but only the state.
@@ -147,10 +155,18 @@ std::optional<std::string> find_damage(std::span<const std::byte> bytes);
 /// Whether the file ends like one. Throws Error where it cannot be read.
 bool is_checkpoint_file(const std::string& path);
 
-/// The bytes of a checkpoint whose hash holds. The file's last 32 bytes are read first: a file that is not a
-/// checkpoint, or of another size than its end says, takes neither time nor memory, however large it is. Throws Error
-/// with the reason.
+/// The bytes of a checkpoint whose hash holds, and those of its parts. The file's last 32 bytes are read first: a file
+/// that is not a checkpoint, or of another size than its end says, takes neither time nor memory, however large it is.
+/// Throws Error with the reason.
 std::vector<std::byte> read_checkpoint_file(const std::string& path);
+
+/// The bytes of a file that holds all values itself: these bytes, or for a checkpoint in parts, `path`, others.
+/// `with_optimizer`: false where weights are enough. Throws Error where a part cannot be read.
+std::vector<std::byte> join_parts(std::vector<std::byte> bytes, const std::string& path, bool with_optimizer);
+
+/// Replaces a checkpoint in parts by one file of the same name, and removes its parts where no other checkpoint beside
+/// it lists them. False where it was one file already. Throws Error naming the file.
+bool join_checkpoint(const std::string& path);
 
 /// DIRECTORY/step-00001234.h5
 std::string checkpoint_path(const std::string& directory, std::int64_t step);

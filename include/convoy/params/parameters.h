@@ -121,6 +121,12 @@ inline constexpr Choice<RecomputeKind> kChoices<RecomputeKind>[] = {
     {RecomputeKind::kCell, "cell", "all full checkpoint"},
     {RecomputeKind::kAuto, "auto"}};
 
+/// How many files a checkpoint is: one, or one for each rank's share of the values and one that lists them.
+enum class CheckpointFiles { kOne, kSharded };
+template <>
+inline constexpr Choice<CheckpointFiles> kChoices<CheckpointFiles>[] = {
+    {CheckpointFiles::kOne, "one", "single"}, {CheckpointFiles::kSharded, "sharded", "shards parts many"}};
+
 /// What the rows of a sweep do.
 enum class SweepWork { kTrain, kPredict };
 template <>
@@ -328,11 +334,12 @@ struct AugmentParams {
 };
 
 struct CheckpointParams {
-  double every_epochs = 1;        ///< 0: never
-  std::int64_t every_steps = 0;   ///< 0: never
-  std::int64_t keep = 2;          ///< newest kept; 0: all
-  bool best = true;               ///< best.h5, of the best top-1, beside them
-  bool background = true;         ///< written while steps go on
+  double every_epochs = 1;       ///< 0: never
+  std::int64_t every_steps = 0;  ///< 0: never
+  std::int64_t keep = 2;         ///< newest kept; 0: all
+  bool best = true;              ///< best.h5, of the best top-1, beside them
+  bool background = true;        ///< written while steps go on
+  CheckpointFiles files = CheckpointFiles::kOne;
   std::string resume = "auto";    ///< auto, best, none, or a checkpoint's path
   bool allow_other_data = false;  ///< resumes although data.train holds other images or labels
   bool operator==(const CheckpointParams&) const = default;

@@ -132,7 +132,8 @@ TEST(CommandLine, CollectsWhatKeysContradictTogether) {
 
 TEST(CommandLine, RefusesUnknownCommands) {
   const std::string known =
-      " Commands: train, evaluate, predict, import, export, plan, sweep, replay, watch, compare, info, check, help, "
+      " Commands: train, evaluate, predict, import, export, plan, sweep, replay, watch, compare, join, info, check, "
+      "help, "
       "version. More: convoy --help.";
   EXPECT_EQ(complaint({}), "command line: no command." + known);
   EXPECT_EQ(complaint({"trian"}), "command line: trian is not a command. Nearest: train." + known);

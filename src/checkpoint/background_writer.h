@@ -2,17 +2,15 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <functional>
-#include <optional>
-#include <string>
 #include <thread>
 
 namespace convoy {
 
 struct WriteResult {
   double seconds = 0;
-  std::optional<std::string> failure = {};  ///< why the file is not there
-  bool diverged = false;                    ///< that was a DivergenceError
+  std::exception_ptr error;  ///< why the file is not there; null where it is
 };
 
 /// One piece of work at a time. Destroyed, it waits for the end of that.

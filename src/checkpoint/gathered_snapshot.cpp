@@ -1,0 +1,127 @@
+/// Slices are copied to where they are sent from, on rank 0 to where the file is made from.
+#include "checkpoint/gathered_snapshot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "convoy/comm/tags.h"
+
+#include "checkpoint/arena_tensors.h"
+
+namespace convoy {
+
+namespace {
+
+const ArenaLayout& layout_of(const RankRuntime& runtime, std::int64_t stage) {
+  return runtime.plan().stages()[stage].layout;
+}
+
+// Tensors of a group of the checkpoint.
+std::vector<io::NamedTensor>& tensors_of(io::Checkpoint& checkpoint, const RankRuntime& runtime, std::int64_t group) {
+  if (group == 0) return checkpoint.model;
+  const std::vector<std::string> slots = runtime.optimizer().slot_names();
+  return group <= std::ssize(slots) ? checkpoint.optimizer[slots[group - 1]] : checkpoint.ema;
+}
+
+}  // namespace
+
+GatheredSnapshot::GatheredSnapshot(const RankRuntime& runtime)
+    : Snapshot(runtime),
+      owned_(runtime),
+      memory_(runtime.device(), snapshot_bytes(runtime.plan(), runtime.grid().stage(), runtime.grid().is_root())) {
+  if (runtime.grid().is_root()) {
+    std::int64_t offset = 0;
+    for (std::int64_t s = 0; s < runtime.grid().num_stages(); ++s) {
+      stage_offsets_.push_back(offset);
+      offset += owned_.num_groups() * layout_of(runtime, s).count;
+    }
+  }
+  plan_messages();
+  next_piece_ = pieces_.size();
+}
+
+float* GatheredSnapshot::arena(std::int64_t stage, std::int64_t group) const {
+  return memory_.floats() + stage_offsets_[stage] + group * layout_of(runtime(), stage).count;
+}
+
+// Of this rank's slice.
+float* GatheredSnapshot::copy_of(std::int64_t group, std::size_t bucket) const {
+  const ProcessGrid& grid = runtime().grid();
+  const Shard& shard = owned_.shard();
+  if (grid.is_root()) return arena(grid.stage(), group) + shard.slices[bucket].begin;
+  return memory_.floats() + group * shard.count + shard.offsets[bucket];
+}
+
+void GatheredSnapshot::add_pieces(float* data, std::int64_t count, int peer) {
+  for (std::int64_t first = 0; first < count; first += kPieceFloats)
+    pieces_.push_back({.data = data + first, .count = std::min(kPieceFloats, count - first), .peer = peer});
+}
+
+// Both ends of a message list a rank's pieces in the same order, and messages of one tag do not overtake each other.
+void GatheredSnapshot::plan_messages() {
+  const ProcessGrid& grid = runtime().grid();
+  if (!grid.is_root()) {
+    for (std::int64_t group = 0; group < owned_.num_groups(); ++group)
+      for (std::size_t b = 0; b < owned_.shard().slices.size(); ++b)
+        add_pieces(copy_of(group, b), owned_.shard().slices[b].count(), /*peer=*/0);
+    return;
+  }
+  for (std::int64_t r = 0; r < grid.num_replicas(); ++r) {
+    for (std::int64_t s = 0; s < grid.num_stages(); ++s) {
+      const int peer = grid.world_rank(r, s);
+      if (peer == 0) continue;
+      for (std::int64_t group = 0; group < owned_.num_groups(); ++group)
+        for (const Slice& slice : shard_of_rank(runtime(), r, s).slices)
+          add_pieces(arena(s, group) + slice.begin, slice.count(), peer);
+    }
+  }
+}
+
+void GatheredSnapshot::take(std::int64_t /*step*/) {
+  owned_.copy([&](std::int64_t group, std::size_t bucket) { return copy_of(group, bucket); });
+  if (runtime().grid().is_root()) counters_ = runtime().batch_counters();
+  next_piece_ = 0;
+  progress();
+}
+
+mpi::Request GatheredSnapshot::start(const Piece& piece) const {
+  const ProcessGrid& grid = runtime().grid();
+  const std::int64_t bytes = piece.count * kFloatBytes;
+  return grid.is_root() ? grid.beside_steps().start_receive(piece.data, bytes, piece.peer, tags::kSnapshot)
+                        : grid.beside_steps().start_send(piece.data, bytes, piece.peer, tags::kSnapshot);
+}
+
+void GatheredSnapshot::progress() {
+  for (mpi::Request& request : in_flight_)
+    if (request.test() && next_piece_ < pieces_.size()) request = start(pieces_[next_piece_++]);
+}
+
+bool GatheredSnapshot::is_complete() const {
+  return next_piece_ == pieces_.size() && std::ranges::none_of(in_flight_, &mpi::Request::active);
+}
+
+io::Checkpoint GatheredSnapshot::content() const {
+  io::Checkpoint checkpoint;
+  checkpoint.counters = counters_;
+  for (std::int64_t s = 0; s < runtime().grid().num_stages(); ++s) {
+    const ArenaLayout& layout = layout_of(runtime(), s);
+    for (std::int64_t group = 0; group < owned_.num_groups(); ++group)
+      append_tensors(layout, {arena(s, group), static_cast<std::size_t>(layout.count)}, owned_.has_statistics(group),
+                     tensors_of(checkpoint, runtime(), group));
+  }
+  sort_as_network(runtime().plan().network(), checkpoint);
+  return checkpoint;
+}
+
+std::string GatheredSnapshot::not_finite() const {
+  for (std::int64_t s = 0; s < runtime().grid().num_stages(); ++s) {
+    for (const ArenaEntry& entry : layout_of(runtime(), s).entries) {
+      const std::span values(arena(s, 0) + entry.offset, static_cast<std::size_t>(entry.spec.count()));
+      if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) return entry.spec.name;
+    }
+  }
+  return "";
+}
+
+}  // namespace convoy

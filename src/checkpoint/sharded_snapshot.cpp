@@ -1,0 +1,160 @@
+/// Copies, a thread that writes them, and a message of a fixed size to rank 0.
+#include "checkpoint/sharded_snapshot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "convoy/base/error.h"
+#include "convoy/comm/tags.h"
+#include "convoy/io/atomic_file.h"
+#include "convoy/io/checkpoint_parts.h"
+
+#include "checkpoint/arena_tensors.h"
+
+namespace convoy {
+
+namespace {
+
+template <std::size_t kSize>
+void put(std::string_view text, std::array<char, kSize>& to) {
+  to.fill('\0');
+  std::ranges::copy(text.substr(0, kSize - 1), to.begin());
+}
+
+bool is_not_finite(float value) {
+  return !std::isfinite(value);
+}
+
+}  // namespace
+
+ShardedSnapshot::ShardedSnapshot(std::string directory, const RankRuntime& runtime)
+    : Snapshot(runtime),
+      directory_(std::move(directory)),
+      owned_(runtime),
+      memory_(runtime.device(), snapshot_bytes(runtime.plan(), runtime.grid().stage(), runtime.grid().is_root())) {
+  const mpi::Communicator& world = runtime.grid().world();
+  if (runtime.grid().is_root()) num_saves_ = io::last_save(directory_);
+  world.broadcast(&num_saves_, sizeof num_saves_, 0);
+  if (!runtime.grid().is_root()) return;
+  reports_.resize(static_cast<std::size_t>(world.size()));
+  received_.resize(reports_.size());
+  num_received_ = received_.size();
+}
+
+// Values that this rank copied, tensor by tensor.
+std::vector<io::PartEntry> ShardedSnapshot::entries() const {
+  const ArenaLayout& layout = runtime().stage().plan().layout;
+  const std::vector<ShardPiece> pieces = pieces_of(layout, owned_.shard());
+  std::vector<io::PartEntry> entries;
+  for (std::int64_t group = 0; group < owned_.num_groups(); ++group) {
+    const float* const copies = memory_.floats() + group * owned_.shard().count;
+    for (const ShardPiece& piece : pieces) {
+      if (piece.entry->spec.is_statistic() && !owned_.has_statistics(group)) continue;
+      entries.push_back({.group = owned_.groups()[group],
+                         .name = piece.entry->spec.name,
+                         .values = {copies + piece.offset, static_cast<std::size_t>(piece.count)}});
+    }
+  }
+  return entries;
+}
+
+// In a thread of its own.
+void ShardedSnapshot::write_part(const std::string& path) {
+  const std::vector<io::PartEntry> values = entries();
+  for (const io::PartEntry& entry : values) {
+    if (entry.group != owned_.groups().front() || std::ranges::none_of(entry.values, is_not_finite)) continue;
+    return put(entry.name, mine_.not_finite);
+  }
+  const std::vector<std::byte> bytes = io::encode_part(values);
+  io::make_directory(directory_ + "/" + folder_);
+  io::write_file_atomically(path, bytes);
+  const io::PartFile file = io::describe_part(bytes);
+  mine_.size_bytes = file.size_bytes;
+  put(file.hash, mine_.hash);
+}
+
+void ShardedSnapshot::take(std::int64_t step) {
+  const ProcessGrid& grid = runtime().grid();
+  owned_.copy([&](std::int64_t group, std::size_t bucket) {
+    return memory_.floats() + group * owned_.shard().count + owned_.shard().offsets[bucket];
+  });
+  folder_ = io::parts_folder(step, ++num_saves_);
+  mine_ = {};
+  if (grid.is_root()) {
+    counters_ = runtime().batch_counters();
+    num_received_ = 1;
+    for (std::size_t rank = 1; rank < reports_.size(); ++rank)
+      received_[rank] =
+          grid.beside_steps().start_receive(&reports_[rank], sizeof(Report), static_cast<int>(rank), tags::kSnapshot);
+  }
+  const std::string path = io::part_path(directory_ + "/any", folder_, grid.world().rank());
+  writer_.start([this, path] { write_part(path); });
+}
+
+void ShardedSnapshot::end_writing() {
+  const ProcessGrid& grid = runtime().grid();
+  if (const std::exception_ptr error = writer_.wait().error) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::exception& reason) {  // no memory, a full disk: rank 0 says so
+      put(reason.what(), mine_.failure);
+    }
+  }
+  if (grid.is_root()) {
+    reports_.front() = mine_;
+  } else {
+    sent_ = grid.beside_steps().start_send(&mine_, sizeof mine_, 0, tags::kSnapshot);
+  }
+}
+
+void ShardedSnapshot::progress() {
+  if (writer_.is_busy() && writer_.is_done()) end_writing();
+  sent_.test();
+  while (num_received_ < received_.size() && received_[num_received_].test()) ++num_received_;
+}
+
+bool ShardedSnapshot::is_complete() const {
+  return !writer_.is_busy() && !sent_.active() && num_received_ == received_.size();
+}
+
+std::string ShardedSnapshot::not_finite() const {
+  for (const Report& report : reports_)
+    if (report.not_finite.front() != '\0') return report.not_finite.data();
+  return "";
+}
+
+io::Checkpoint ShardedSnapshot::content() const {
+  const ProcessGrid& grid = runtime().grid();
+  io::Checkpoint checkpoint;
+  checkpoint.counters = counters_;
+  io::CheckpointParts& parts = checkpoint.parts.emplace();
+  parts.folder = folder_;
+  for (std::size_t rank = 0; rank < reports_.size(); ++rank) {
+    const Report& report = reports_[rank];
+    if (report.failure.front() != '\0') fail("rank {} could not write its part: {}", rank, report.failure.data());
+    parts.files.push_back({.size_bytes = report.size_bytes, .hash = report.hash.data()});
+  }
+  for (std::int64_t s = 0; s < grid.num_stages(); ++s) {
+    const ArenaLayout& layout = runtime().plan().stages()[s].layout;
+    for (const ArenaEntry& entry : layout.entries) {
+      const io::NamedTensor tensor{.name = entry.spec.name, .dims = entry.spec.dims, .values = {}};
+      checkpoint.model.push_back(tensor);
+      if (runtime().has_ema()) checkpoint.ema.push_back(tensor);
+      for (const std::string& slot : runtime().optimizer().slot_names())
+        if (!entry.spec.is_statistic()) checkpoint.optimizer[slot].push_back(tensor);
+      parts.tensors[tensor.name].cuts_pixels_first = entry.spec.file_order == FileOrder::kChannelsBeforePixels;
+    }
+    for (std::int64_t r = 0; r < grid.num_replicas(); ++r)
+      for (const ShardPiece& piece : pieces_of(layout, shard_of_rank(runtime(), r, s)))
+        parts.tensors[piece.entry->spec.name].pieces.push_back(
+            {.part = grid.world_rank(r, s), .first = piece.first, .count = piece.count});
+  }
+  sort_as_network(runtime().plan().network(), checkpoint);
+  return checkpoint;
+}
+
+}  // namespace convoy
