@@ -161,7 +161,7 @@ class Window {
     const std::vector<double> weight_gradient = plain_.backward(&Stage::backward_weight);
     recomputing_.forward();
     const std::vector<double> again = recomputing_.backward(&Stage::backward);
-    const std::vector<double> evaluation = plain_.forward(/*training=*/false);
+    const std::vector<double> evaluation = recomputing_.forward(/*training=*/false);  // plain_ meets cold memory again
     for (std::size_t i = 0; i < forward.size(); ++i) {
       costs[i].forward_seconds = forward[i];
       costs[i].evaluation_seconds = evaluation[i];

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <filesystem>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "convoy/base/error.h"
@@ -127,6 +129,19 @@ std::string ShardedSnapshot::not_finite() const {
   return "";
 }
 
+// On rank 0: nodes with disks of their own would write checkpoints that nobody can read.
+void ShardedSnapshot::check_visible(std::int64_t rank) const {
+  const std::string path = io::part_path(directory_ + "/any", folder_, rank);
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error || size != static_cast<std::uintmax_t>(reports_[rank].size_bytes))
+    fail(
+        "rank 0 does not see '{}', which rank {} has written: checkpoint.files = sharded needs a run.directory that "
+        "all "
+        "nodes share",
+        path, rank);
+}
+
 io::Checkpoint ShardedSnapshot::content() const {
   const ProcessGrid& grid = runtime().grid();
   io::Checkpoint checkpoint;
@@ -136,6 +151,7 @@ io::Checkpoint ShardedSnapshot::content() const {
   for (std::size_t rank = 0; rank < reports_.size(); ++rank) {
     const Report& report = reports_[rank];
     if (report.failure.front() != '\0') fail("rank {} could not write its part: {}", rank, report.failure.data());
+    check_visible(static_cast<std::int64_t>(rank));
     parts.files.push_back({.size_bytes = report.size_bytes, .hash = report.hash.data()});
   }
   for (std::int64_t s = 0; s < grid.num_stages(); ++s) {

@@ -41,6 +41,7 @@ class ShardedSnapshot final : public Snapshot {
   std::vector<io::PartEntry> entries() const;
   void write_part(const std::string& path);
   void end_writing();
+  void check_visible(std::int64_t rank) const;
 
   std::string directory_;
   OwnedValues owned_;

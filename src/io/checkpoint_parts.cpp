@@ -209,10 +209,9 @@ void remove_unlisted_parts(const std::string& directory) {
   std::vector<fs::path> folders;
   try {
     for (const fs::directory_entry& entry : entries) {
-      const std::string path = entry.path().string(), name = entry.path().filename().string();
-      if (entry.is_directory() && save_of(name)) folders.push_back(entry.path());
-      const bool may_list = name.ends_with(".h5") || name.ends_with(".h5.suspect");
-      if (!may_list || !entry.is_regular_file() || !ends_with(read_trailer(path), magic::kCheckpointOfParts)) continue;
+      const std::string path = entry.path().string();
+      if (entry.is_directory() && save_of(entry.path().filename().string())) folders.push_back(entry.path());
+      if (!entry.is_regular_file() || !ends_with(read_trailer(path), magic::kCheckpointOfParts)) continue;
       listed.insert(decode_checkpoint(read_with_trailer(path, checkpoint_kind()), path).parts->folder);
     }
   } catch (const std::exception&) {  // it may list any of them

@@ -165,8 +165,15 @@ TEST(Snapshot, SaysWhichRankCouldNotWriteAndWhichTensorIsNotFinite) {
     EXPECT_CONTAINS(message, part);
     EXPECT_EQ(snapshot->not_finite(), "");
   }
-  if (world().rank() == last) training.runtime.stage().parameters().masters[last_owned(training.runtime)] = INFINITY;
   snapshot->take(6);
+  snapshot->finish();
+  if (world().rank() == 0) {
+    std::filesystem::remove(io::part_path(directory / "any", io::parts_folder(6, 2), last));  // as on another disk
+    EXPECT_CONTAINS(message_of<Error>([&] { snapshot->content(); }),
+                    fmt::format("which rank {} has written: checkpoint.files = sharded needs", last));
+  }
+  if (world().rank() == last) training.runtime.stage().parameters().masters[last_owned(training.runtime)] = INFINITY;
+  snapshot->take(7);
   snapshot->finish();
   if (world().rank() == 0) {
     EXPECT_EQ(snapshot->not_finite(), "fc.bias");

@@ -101,8 +101,8 @@ std::optional<std::string> find_damage_in_parts(const std::string& path, const C
 /// of all tensors, or of one group's. Nothing to do for other checkpoints. Throws Error naming the file.
 void load_values(Checkpoint& checkpoint, const std::string& path, std::optional<std::string> group = {});
 
-/// Removes folders of parts that no checkpoint in the directory lists, whether its name is a checkpoint's or ends in
-/// ".suspect". Where one cannot be read, none is removed.
+/// Removes folders of parts that no checkpoint in the directory lists, whatever its name. Where one cannot be read,
+/// none is removed.
 void remove_unlisted_parts(const std::string& directory);
 
 }  // namespace convoy::io

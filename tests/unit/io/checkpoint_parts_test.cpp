@@ -131,13 +131,13 @@ TEST_F(CheckpointPartsTest, ThatNoCheckpointListsAreRemoved) {
   fs::create_directories(folder("mine.parts"));
   fs::copy_file(path(40), best_checkpoint_path(directory_.path()));
   fs::remove(path(40));
-  fs::rename(path(50), path(50) + ".suspect");
+  fs::rename(path(50), path(50) + ".mine");
   EXPECT_EQ(last_save(directory_.path()), 8);
   remove_unlisted_parts(directory_.path());
   EXPECT_FALSE(fs::exists(folder("step-00000060-8.parts")));
   EXPECT_TRUE(fs::exists(folder("mine.parts"))) << "no run of ours made it";
   EXPECT_TRUE(fs::exists(part(40, 0))) << "best.h5 lists it";
-  EXPECT_TRUE(fs::exists(part(50, 0))) << "what was set aside lists it";
+  EXPECT_TRUE(fs::exists(part(50, 0))) << "a checkpoint lists it, whatever its name";
 
   write(70);
   std::vector<std::byte> bytes = read_file(path(70));
