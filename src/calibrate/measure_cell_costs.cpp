@@ -159,9 +159,9 @@ class Window {
     plain_.forward();
     const std::vector<double> data_gradient = plain_.backward(&Stage::backward_input);
     const std::vector<double> weight_gradient = plain_.backward(&Stage::backward_weight);
-    recomputing_.forward();
+    const std::vector<double> evaluation = plain_.forward(/*training=*/false);
+    recomputing_.forward();  // from here on in other memory: when plain_ comes next, its own is cold again
     const std::vector<double> again = recomputing_.backward(&Stage::backward);
-    const std::vector<double> evaluation = recomputing_.forward(/*training=*/false);  // plain_ meets cold memory again
     for (std::size_t i = 0; i < forward.size(); ++i) {
       costs[i].forward_seconds = forward[i];
       costs[i].evaluation_seconds = evaluation[i];
