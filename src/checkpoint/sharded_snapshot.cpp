@@ -93,7 +93,7 @@ void ShardedSnapshot::take(std::int64_t step) {
       received_[rank] =
           grid.beside_steps().start_receive(&reports_[rank], sizeof(Report), static_cast<int>(rank), tags::kSnapshot);
   }
-  const std::string path = io::part_path(directory_ + "/any", folder_, grid.world().rank());
+  const std::string path = io::part_path(directory_, folder_, grid.world().rank());
   writer_.start([this, path] { write_part(path); });
 }
 
@@ -131,14 +131,13 @@ std::string ShardedSnapshot::not_finite() const {
 
 // On rank 0: nodes with disks of their own would write checkpoints that nobody can read.
 void ShardedSnapshot::check_visible(std::int64_t rank) const {
-  const std::string path = io::part_path(directory_ + "/any", folder_, rank);
+  const std::string path = io::part_path(directory_, folder_, rank);
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error || size != static_cast<std::uintmax_t>(reports_[rank].size_bytes))
     fail(
-        "rank 0 does not see '{}', which rank {} has written: checkpoint.files = sharded needs a run.directory that "
-        "all "
-        "nodes share",
+        "rank 0 does not see '{}', which rank {} has written. With checkpoint.files = sharded all nodes must share "
+        "run.directory",
         path, rank);
 }
 

@@ -20,7 +20,6 @@ namespace convoy::io {
 namespace {
 
 constexpr std::int64_t kFormat = 2;
-constexpr std::size_t kUsualMetadataBytes = std::size_t{1} << 20;
 
 /// Of the state: files of older versions do not have these.
 constexpr std::string_view kLaterFields[] = {"threads",     "train_hash",     "metric_hash",     "loss_average",
@@ -348,15 +347,8 @@ std::uint64_t fingerprint(const std::vector<NamedTensor>& tensors) {
 }
 
 std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint) {
-  std::vector<std::byte> bytes;
-  bytes.reserve(size_of_values(checkpoint) + kUsualMetadataBytes);
-  std::uint64_t image_bytes = 0;
-  {
-    const hdf5::File file = hdf5::create_in_memory(bytes);
-    write_content(file, checkpoint);
-    image_bytes = hdf5::flushed_size(file);
-  }
-  bytes.resize(image_bytes);
+  std::vector<std::byte> bytes =
+      hdf5::encode_in_memory(size_of_values(checkpoint), [&](hid_t file) { write_content(file, checkpoint); });
   append_trailer(bytes, checkpoint.parts ? magic::kCheckpointOfParts : magic::kCheckpoint);
   return bytes;
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <functional>
 #include <set>
 #include <system_error>
 
@@ -15,6 +14,7 @@
 
 #include "io/hash.h"
 #include "io/hdf5.h"
+#include "io/parts_list.h"
 #include "io/trailer.h"
 
 namespace convoy::io {
@@ -24,8 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFolderSuffix = ".parts";
-constexpr std::string_view kOptimizer = "optimizer/";
-constexpr std::size_t kUsualMetadataBytes = std::size_t{1} << 18;
 
 const FileKind& part_kind() {
   static const FileKind kKind{.name = "part of a checkpoint", .magics = {magic::kPart}};
@@ -52,19 +50,6 @@ std::vector<fs::directory_entry> entries_of(const std::string& directory) {
   return entries;
 }
 
-std::vector<NamedTensor>& tensors_of(Checkpoint& checkpoint, const std::string& group) {
-  if (group == groups::kModel) return checkpoint.model;
-  if (group == groups::kEma) return checkpoint.ema;
-  return checkpoint.optimizer.at(group.substr(kOptimizer.size()));
-}
-
-std::vector<std::string> groups_of(const Checkpoint& checkpoint) {
-  std::vector<std::string> all = {groups::kModel};
-  for (const auto& [slot, tensors] : checkpoint.optimizer) all.push_back(groups::of_optimizer(slot));
-  if (!checkpoint.ema.empty()) all.emplace_back(groups::kEma);
-  return all;
-}
-
 // (O,H,W,I) to (O,I,H,W).
 std::vector<float> with_channels_first(const std::vector<float>& values, const std::vector<std::int64_t>& dims) {
   const std::int64_t filters = dims[0], channels = dims[1], area = dims[2] * dims[3];
@@ -85,10 +70,6 @@ struct Wanted {
 
 }  // namespace
 
-std::string groups::of_optimizer(const std::string& slot) {
-  return std::string(kOptimizer) + slot;
-}
-
 std::int64_t CheckpointParts::size_bytes() const {
   std::int64_t bytes = 0;
   for (const PartFile& file : files) bytes += file.size_bytes;
@@ -106,26 +87,20 @@ std::int64_t last_save(const std::string& directory) {
   return last;
 }
 
-std::string part_path(const std::string& path, const std::string& folder, std::int64_t part) {
-  return (fs::path(path).parent_path() / folder / fmt::format("{}.h5", part)).string();
+std::string part_path(const std::string& directory, const std::string& folder, std::int64_t part) {
+  return (fs::path(directory) / folder / fmt::format("{}.h5", part)).string();
 }
 
 std::vector<std::byte> encode_part(const std::vector<PartEntry>& entries) {
-  std::vector<std::byte> bytes;
-  std::size_t size = kUsualMetadataBytes;
-  for (const PartEntry& entry : entries) size += entry.values.size_bytes();
-  bytes.reserve(size);
-  std::uint64_t image_bytes = 0;
-  {
-    const hdf5::File file = hdf5::create_in_memory(bytes);
+  std::size_t value_bytes = 0;
+  for (const PartEntry& entry : entries) value_bytes += entry.values.size_bytes();
+  std::vector<std::byte> bytes = hdf5::encode_in_memory(value_bytes, [&](hid_t file) {
     for (const PartEntry& entry : entries) {
       const hdf5::Group group = hdf5::open_or_create_groups(file, entry.group);
       const std::int64_t count = std::ssize(entry.values);
       hdf5::write_values(hdf5::create_array(group, entry.name, H5T_IEEE_F32LE, {&count, 1}), entry.values);
     }
-    image_bytes = hdf5::flushed_size(file);
-  }
-  bytes.resize(image_bytes);
+  });
   append_trailer(bytes, magic::kPart);
   return bytes;
 }
@@ -145,7 +120,7 @@ struct PartReader::Open {
 };
 
 PartReader::PartReader(const std::string& path, const CheckpointParts& parts, std::int64_t part)
-    : path_(part_path(path, parts.folder, part)) {
+    : path_(part_path(fs::path(path).parent_path().string(), parts.folder, part)) {
   if (std::error_code unknown; fs::status(path_, unknown).type() == fs::file_type::not_found)
     fail("its part '{}' is missing: the folder {} belongs beside it", path_, parts.folder);
   try {
@@ -185,14 +160,15 @@ void load_values(Checkpoint& checkpoint, const std::string& path, std::optional<
   // 1. What is in which part
   std::map<std::int64_t, std::vector<Wanted>> wanted;
   std::vector<NamedTensor*> with_pixels_first;
-  for (const std::string& each : group ? std::vector{*group} : groups_of(checkpoint)) {
-    for (NamedTensor& tensor : tensors_of(checkpoint, each)) {
+  for_each_group(checkpoint, [&](const std::string& each, std::vector<NamedTensor>& tensors) {
+    if (group && *group != each) return;
+    for (NamedTensor& tensor : tensors) {
       const PieceList& list = checkpoint.parts->tensors.at(tensor.name);
       for (const Piece& piece : list.pieces) wanted[piece.part].push_back({each, &tensor, piece});
       if (list.cuts_pixels_first) with_pixels_first.push_back(&tensor);
       tensor.values.resize(static_cast<std::size_t>(tensor.count()));
     }
-  }
+  });
   // 2. Part after part
   for (const auto& [part, of_part] : wanted) {
     const PartReader reader(path, *checkpoint.parts, part);

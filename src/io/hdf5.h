@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <string>
@@ -170,6 +171,8 @@ File create_in_memory(std::vector<std::byte>& bytes);
 File open_in_memory(std::span<const std::byte> bytes, std::uint64_t size_bytes);
 /// Bytes that a file has when all that was asked for is written.
 std::uint64_t flushed_size(const File& file);
+/// All bytes of a new file that `write` fills. Memory for `value_bytes`, and for names beside them, is taken once.
+std::vector<std::byte> encode_in_memory(std::uint64_t value_bytes, const std::function<void(hid_t file)>& write);
 
 // --- What our files have in common -----------------------------------------------------------------------------------
 

@@ -152,4 +152,18 @@ std::uint64_t flushed_size(const File& file) {
   return size;
 }
 
+std::vector<std::byte> encode_in_memory(std::uint64_t value_bytes, const std::function<void(hid_t file)>& write) {
+  constexpr std::uint64_t kUsualBytesBeside = std::uint64_t{1} << 20;
+  std::vector<std::byte> bytes;
+  bytes.reserve(value_bytes + kUsualBytesBeside);
+  std::uint64_t size = 0;
+  {
+    const File file = create_in_memory(bytes);
+    write(file);
+    size = flushed_size(file);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
 }  // namespace convoy::io::hdf5

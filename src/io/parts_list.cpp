@@ -12,7 +12,6 @@
 #include <limits>
 #include <map>
 #include <string_view>
-#include <utility>
 
 #include "convoy/base/error.h"
 
@@ -23,13 +22,6 @@ namespace {
 constexpr std::string_view kOptimizer = "optimizer/";
 constexpr std::int64_t kMaxDims = 8, kMaxDim = std::int64_t{1} << 40;
 constexpr std::size_t kHashDigits = 32;
-
-std::vector<std::pair<std::string, const std::vector<NamedTensor>*>> groups_of(const Checkpoint& checkpoint) {
-  std::vector<std::pair<std::string, const std::vector<NamedTensor>*>> all = {{groups::kModel, &checkpoint.model}};
-  for (const auto& [slot, tensors] : checkpoint.optimizer) all.emplace_back(groups::of_optimizer(slot), &tensors);
-  if (!checkpoint.ema.empty()) all.emplace_back(groups::kEma, &checkpoint.ema);
-  return all;
-}
 
 std::vector<NamedTensor>& make_group(Checkpoint& checkpoint, const std::string& group) {
   if (group == groups::kModel) return checkpoint.model;
@@ -110,6 +102,10 @@ std::vector<PartFile> read_files(hid_t group, std::uint64_t limit_bytes) {
 
 }  // namespace
 
+std::string groups::of_optimizer(const std::string& slot) {
+  return std::string(kOptimizer) + slot;
+}
+
 void write_parts_list(hid_t file, const Checkpoint& checkpoint) {
   const CheckpointParts& parts = *checkpoint.parts;
   std::vector<std::string> hashes, names, shapes, group_names;
@@ -129,11 +125,11 @@ void write_parts_list(hid_t file, const Checkpoint& checkpoint) {
     pixels_first.push_back(list.cuts_pixels_first ? 1 : 0);
     for (const Piece& piece : list.pieces) pieces.insert(pieces.end(), {number, piece.part, piece.first, piece.count});
   }
-  for (const auto& [group, tensors] : groups_of(checkpoint)) {
-    for (const NamedTensor& tensor : *tensors)
+  for_each_group(checkpoint, [&](const std::string& group, const std::vector<NamedTensor>& tensors) {
+    for (const NamedTensor& tensor : tensors)
       members.insert(members.end(), {std::ssize(group_names), numbers.at(tensor.name)});
     group_names.push_back(group);
-  }
+  });
   const hdf5::Group group = hdf5::create_group(file, "parts");
   hdf5::write_texts(group, "folder", {&parts.folder, 1});
   hdf5::write_list(group, "sizes", sizes);

@@ -2,12 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "convoy/io/checkpoint.h"
 
 #include "io/hdf5.h"
 
 namespace convoy::io {
+
+/// Calls visit(name, tensors) for each group that a checkpoint has.
+template <typename AnyCheckpoint, typename Visit>
+void for_each_group(AnyCheckpoint& checkpoint, const Visit& visit) {
+  visit(std::string(groups::kModel), checkpoint.model);
+  for (auto& [slot, tensors] : checkpoint.optimizer) visit(groups::of_optimizer(slot), tensors);
+  if (!checkpoint.ema.empty()) visit(std::string(groups::kEma), checkpoint.ema);
+}
 
 /// Names, shapes and checkpoint.parts; no values.
 void write_parts_list(hid_t file, const Checkpoint& checkpoint);

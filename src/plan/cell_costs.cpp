@@ -20,7 +20,8 @@ constexpr NumberRange kSeconds{.min = 0, .max = 1e5};  // a day of one cell
 }  // namespace
 
 std::string CellCosts::serialise() const {
-  std::string text = fmt::format("{}\n{}\n# seconds: forward, backward, by input, by weight, recompute, evaluation\n", kTitle, key);
+  std::string text =
+      fmt::format("{}\n{}\n# seconds: forward, backward, by input, by weight, recompute, evaluation\n", kTitle, key);
   for (const CellCost& cell : cells) {
     for (const char* gap = ""; double CellCost::*part : kCellCostParts) {
       text += fmt::format("{}{}", gap, cell.*part);

@@ -28,7 +28,7 @@ struct CellCost {
 
 /// As they stand in a line of text.
 inline constexpr double CellCost::*kCellCostParts[] = {
-    &CellCost::forward_seconds, &CellCost::backward_seconds, &CellCost::backward_input_seconds,
+    &CellCost::forward_seconds,         &CellCost::backward_seconds,  &CellCost::backward_input_seconds,
     &CellCost::backward_weight_seconds, &CellCost::recompute_seconds, &CellCost::evaluation_seconds};
 
 struct CellCosts {

@@ -95,7 +95,7 @@ class StepPlan {
   const MachineCosts& machine() const { return machine_; }
   /// What the instructions of the busiest replica take.
   PipelineCosts costs() const;
-  /// Of its evaluation, on that machine.
+  /// What they take on that machine when the step is only evaluated.
   PipelineCosts evaluation_costs(MachineCosts machine) const;
   /// Of one rank of the stage.
   StageMemory memory_of(std::int64_t stage) const;

@@ -318,7 +318,7 @@ std::int64_t threads_that_compute(const Parameters& params, const RankRuntime& r
 
 namespace {
 
-FoundFile find_weights_or_list(const Request& request) {
+FoundFile find_weights_file(const Request& request) {
   const Parameters& params = request.params;
   const std::string &weights = params.init.weights, &resume = params.checkpoint.resume;
   const bool names_weights = weights != "random", names_checkpoint = names_file(resume);
@@ -346,7 +346,7 @@ FoundFile find_weights_or_list(const Request& request) {
 }  // namespace
 
 FoundFile find_weights(const Request& request) {
-  FoundFile found = find_weights_or_list(request);
+  FoundFile found = find_weights_file(request);
   found.bytes = io::join_parts(std::move(found.bytes), found.path, /*with_optimizer=*/false);
   return found;
 }

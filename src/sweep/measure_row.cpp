@@ -125,9 +125,7 @@ class PredictionClock {
   }
   bool stopped() const { return stopped_; }
   /// Of a step, until now.
-  double mean_seconds() const {
-    return (now_seconds() - begin_seconds_) / static_cast<double>(num_measured());
-  }
+  double mean_seconds() const { return (now_seconds() - begin_seconds_) / static_cast<double>(num_measured()); }
   std::int64_t num_measured() const { return std::max<std::int64_t>(0, std::min(num_done_, num_steps_) - warm_steps_); }
 
  private:

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const std::string kPath = kDirectory / "a.h5";
   const std::vector<std::byte> file = fuzz::seal_checkpoint(fuzz::Input(data, size).rest_bytes());
   const io::CheckpointParts parts{.folder = ".", .files = {io::describe_part(file)}, .tensors = {}};
-  test::write_bytes(io::part_path(kPath, parts.folder, 0), file);
+  test::write_bytes(io::part_path(kDirectory.path(), parts.folder, 0), file);
   return fuzz::read_or_refuse([&] {
     const io::PartReader reader(kPath, parts, 0);
     for (const char* const group : {"model", "optimizer/momentum"})

@@ -1,9 +1,8 @@
 /// Checkpoints in parts (checkpoint.files = sharded): the values are in a folder beside the checkpoint, in a file for
 /// each rank that held some of them.
 ///   step-00000100.h5           as convoy/io/checkpoint.h has it, but /parts in place of /model, /optimizer and /ema
-///   step-00000100-7.parts/K.h5 of rank K: GROUP/NAME, float32: the values of a tensor that it held, one after the
-///   other.
-///                              Its last 32 bytes are those of a checkpoint, but "CONVOYCP"
+///   step-00000100-7.parts/K.h5 of rank K: GROUP/NAME, float32: the values of a tensor that it held. The last 32 bytes
+///                              are as a checkpoint's, with "CONVOYCP"
 /// A tensor of a convolution, (O,I,H,W), is cut in the order (O,H,W,I), which the ranks hold it in.
 #pragma once
 
@@ -64,8 +63,8 @@ struct CheckpointParts {
 std::string parts_folder(std::int64_t step, std::int64_t save);
 /// The highest number of a save that a folder in this directory has; 0: there is none.
 std::int64_t last_save(const std::string& directory);
-/// FOLDER/K.h5 beside the checkpoint `path`.
-std::string part_path(const std::string& path, const std::string& folder, std::int64_t part);
+/// DIRECTORY/FOLDER/K.h5; the checkpoint is in the directory.
+std::string part_path(const std::string& directory, const std::string& folder, std::int64_t part);
 
 /// Values that a rank holds, to be written.
 struct PartEntry {

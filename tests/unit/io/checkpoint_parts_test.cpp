@@ -32,7 +32,7 @@ class CheckpointPartsTest : public testing::Test {
  protected:
   std::string path(std::int64_t step) const { return checkpoint_path(directory_.path(), step); }
   std::string part(std::int64_t step, std::int64_t number) const {
-    return part_path(path(step), parts_folder(step, 7), number);
+    return part_path(directory_.path(), parts_folder(step, 7), number);
   }
   /// Of make_checkpoint(step).
   void write(std::int64_t step, std::int64_t num_parts = 3) const {

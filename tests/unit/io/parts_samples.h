@@ -64,10 +64,10 @@ inline SplitCheckpoint split(const io::Checkpoint& whole, std::int64_t num_parts
 
 /// Parts first, as a run does.
 inline void write_parts(const SplitCheckpoint& split, const std::string& path) {
-  const std::string& folder = split.checkpoint.parts->folder;
-  io::make_directory((std::filesystem::path(path).parent_path() / folder).string());
+  const std::string &folder = split.checkpoint.parts->folder, directory = std::filesystem::path(path).parent_path();
+  io::make_directory(directory + "/" + folder);
   for (std::int64_t part = 0; part < std::ssize(split.files); ++part)
-    io::write_file_atomically(io::part_path(path, folder, part), split.files[part]);
+    io::write_file_atomically(io::part_path(directory, folder, part), split.files[part]);
   io::write_file_atomically(path, io::encode_checkpoint(split.checkpoint));
 }
 

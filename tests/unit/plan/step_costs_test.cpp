@@ -21,7 +21,8 @@ namespace {
 
 const NetworkSpec kSmall{.name = "resnet20", .input = ImageShape{8, 8, 3}, .micro_batch = 2, .num_classes = 10};
 
-// Cell i takes i + 1 seconds forward, 3 times that backward, a quarter of it in evaluation; messages 2 seconds + a byte a second. Memory is free.
+// Cell i takes i + 1 seconds forward, 3 times that backward, a quarter of it in evaluation; messages 2 seconds + a byte
+// a second. Memory is free.
 MachineCosts machine() {
   MachineCosts costs{.cells = {},
                      .rates = {.latency_seconds = 2, .bytes_per_second = 1, .memory_bytes_per_second = 1e30}};
