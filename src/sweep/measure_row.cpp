@@ -43,7 +43,7 @@ MachineCosts find_and_keep_costs(const std::optional<MachineCosts>& known, const
                                  const io::ModelMetadata& metadata, const mpi::Communicator& ranks,
                                  ops::Backend& backend) {
   const CalibrationSpec spec = calibration_spec(runtime_spec(params, metadata).network, params.run, ranks, backend);
-  const MachineCosts costs = known ? *known : find_machine_costs(spec, ranks, backend);
+  MachineCosts costs = known ? *known : find_machine_costs(spec, ranks, backend);
   mpi::on_root(ranks, [&] { keep_costs(spec.file, costs); });
   return costs;
 }
