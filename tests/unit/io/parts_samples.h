@@ -1,6 +1,7 @@
 /// Checkpoints in parts to test with.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
