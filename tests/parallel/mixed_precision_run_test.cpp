@@ -1,6 +1,11 @@
 /// Whole runs in 16-bit storage, images and evaluation included: stopped, and gone on with.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -32,7 +37,8 @@ class MixedPrecisionRun : public testing::Test {
 
   static bool is_root() { return world().rank() == 0; }
 
-  void train_until(std::int64_t step, std::int64_t stages, const StorageWay& way, const std::string& run) const {
+  void train_until(std::int64_t step, std::int64_t stages, const StorageWay& way, const std::string& run,
+                   const BadStepKind on_bad_step = BadStepKind::kStop) const {
     Parameters params;
     params.data.train = directory_ / "train";
     params.data.test = directory_ / "test";
@@ -42,6 +48,7 @@ class MixedPrecisionRun : public testing::Test {
     params.train.epochs = 3;
     params.train.max_steps = step;
     params.train.precision = way.precision;
+    params.train.on_bad_step = on_bad_step;
     params.augment = {.crop_padding = 1, .flip = true};
     params.run.directory = directory_ / run;
     params.run.bucket_mib = 0.125;
@@ -110,6 +117,98 @@ TEST_F(MixedPrecisionRun, GoesOnWithTheLossScaleOfItsCheckpoint) {
   const double scale = read("stages", kSteps).state.loss_scale;
   EXPECT_LE(scale, 0x1p19);
   EXPECT_GE(scale, 0x1p18);
+}
+
+// --- Bad steps in fp16: told apart from those that a smaller scale mends
+// ------------------------------------------------
+
+class BadStepInFp16 : public MixedPrecisionRun {
+ protected:
+  // A run of three steps, of whose checkpoint these tensors are multiplied by a number, on replicas and on stages.
+  void begin_with(const std::map<std::string, float>& scales, double loss_scale) {
+    train_until(kStepsBeforeStop, 1, fp16_, "begin");
+    if (is_root()) {
+      io::Checkpoint checkpoint = read("begin", kStepsBeforeStop);
+      checkpoint.state.loss_scale = loss_scale;
+      for (io::NamedTensor& tensor : checkpoint.model)
+        if (const auto scale = scales.find(tensor.name); scale != scales.end())
+          for (float& value : tensor.values) value *= scale->second;
+      for (const char* run : {"replicas", "stages"}) write(run, checkpoint);
+      model_before_ = checkpoint.model;
+    }
+    world().barrier();
+  }
+
+  void go_on(BadStepKind on_bad_step) const {
+    train_until(kSteps, 1, fp16_, "replicas", on_bad_step);
+    train_until(kSteps, world().size(), fp16_, "stages", on_bad_step);
+    if (is_root()) expect_same_end("replicas", "stages");
+  }
+
+  // Where nothing was applied, all but the running statistics of batch norms is as it was.
+  void expect_untouched_parameters() const {
+    const std::vector<io::NamedTensor> after = read("stages", kSteps).model;
+    ASSERT_EQ(after.size(), model_before_.size());
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      if (after[i].name.find("running") != std::string::npos) continue;
+      EXPECT_TRUE(after[i].values == model_before_[i].values) << after[i].name;
+    }
+  }
+
+  const StorageWay& fp16_ = *std::ranges::find(kStorageWays, PrecisionKind::kFp16, &StorageWay::precision);
+  std::vector<io::NamedTensor> model_before_;  // on rank 0
+  static constexpr double kFirstScale = 65536, kSmallestScale = 0x1p-14;
+  static constexpr std::int64_t kStepsAfterStop = kSteps - kStepsBeforeStop;
+  // Finite in float32, but a cell's output is then beyond fp16's 65504.
+  const std::map<std::string, float> infinite_output_ = {{"layer2.1.bn2.weight", 1e7F}};
+  // A batch norm of zeros gives its bias, whatever its weight; backward multiplies by weight / sqrt(1e-5).
+  const std::map<std::string, float> infinite_gradient_ = {{"layer3.2.conv2.weight", 0},
+                                                           {"layer3.2.bn2.weight", 1e20F}};
+};
+
+TEST_F(BadStepInFp16, AnInfiniteLossLeavesTheScaleAsItIs) {
+  begin_with(infinite_output_, kFirstScale);
+  go_on(BadStepKind::kSkip);
+  if (!is_root()) return;
+  const io::TrainingState state = read("stages", kSteps).state;
+  EXPECT_EQ(state.bad_steps, kStepsAfterStop);
+  EXPECT_EQ(state.loss_scale, kFirstScale);
+  EXPECT_EQ(state.loss_scale_steps, kStepsBeforeStop) << "a bad step is no good one";
+  expect_untouched_parameters();
+}
+
+TEST_F(BadStepInFp16, AnInfiniteGradientHalvesTheScaleAndIsNoBadStep) {
+  begin_with(infinite_gradient_, kFirstScale);
+  go_on(BadStepKind::kStop);
+  if (!is_root()) return;
+  const io::TrainingState state = read("stages", kSteps).state;
+  EXPECT_EQ(state.bad_steps, 0);
+  EXPECT_EQ(state.loss_scale, kFirstScale / 8) << "halved three times";
+  expect_untouched_parameters();
+}
+
+TEST_F(BadStepInFp16, AnInfiniteGradientWithTheSmallestScaleIsABadStep) {
+  begin_with(infinite_gradient_, kSmallestScale);
+  go_on(BadStepKind::kSkip);
+  if (!is_root()) return;
+  const io::TrainingState state = read("stages", kSteps).state;
+  EXPECT_EQ(state.bad_steps, kStepsAfterStop);
+  EXPECT_EQ(state.loss_scale, kSmallestScale);
+  expect_untouched_parameters();
+}
+
+TEST_F(BadStepInFp16, TrainingGoesBackToWeightsAndScaleOfTheCheckpointBefore) {
+  train_until(kStepsBeforeStop - 1, 1, fp16_, "before");
+  begin_with(infinite_output_, 1024);
+  if (is_root())
+    for (const char* run : {"replicas", "stages"}) write(run, read("before", kStepsBeforeStop - 1));
+  world().barrier();
+  go_on(BadStepKind::kRollback);
+  if (!is_root()) return;
+  const io::TrainingState state = read("stages", kSteps).state;
+  EXPECT_EQ(state.rollbacks, 1);
+  EXPECT_EQ(state.loss_scale, kFirstScale);
+  EXPECT_EQ(state.loss_scale_steps, kSteps) << "all that were applied, those of the checkpoint among them";
 }
 
 }  // namespace
