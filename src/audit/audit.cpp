@@ -2,7 +2,6 @@
 #include "audit/audit.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -11,8 +10,8 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include "convoy/base/host_name.h"
 #include "convoy/base/random.h"
 #include "convoy/comm/tags.h"
 
@@ -21,11 +20,9 @@ namespace convoy {
 namespace {
 
 std::string own_place(Device& device) {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
   const char* const slurm = std::getenv("SLURMD_NODENAME");  // the name that sbatch --exclude knows
   const std::string hardware = device.hardware_id();
-  return fmt::format("{}, {}", slurm != nullptr ? slurm : host.data(),
+  return fmt::format("{}, {}", slurm != nullptr ? slurm : host_name(),
                      hardware.empty() ? device.description() : hardware);
 }
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "convoy/base/host_name.h"
 #include "convoy/base/text.h"
 
 #include "run/memory_report.h"

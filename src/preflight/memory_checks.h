@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "convoy/comm/memory_limits.h"
 #include "convoy/ops/backend.h"
 
-#include "preflight/memory_limits.h"
 #include "preflight/report.h"
 #include "preflight/run_plan.h"
 

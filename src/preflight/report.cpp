@@ -1,21 +1,13 @@
 /// Texts are gathered one after the other, each with a zero at its end.
 #include "preflight/report.h"
 
-#include <array>
-#include <climits>
 #include <cstddef>
 #include <span>
 #include <utility>
 
-#include <unistd.h>
+#include "convoy/base/host_name.h"
 
 namespace convoy::preflight {
-
-std::string host_name() {
-  std::array<char, HOST_NAME_MAX + 1> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 Report::Report(const mpi::Communicator& world) : world_(world), hosts_(gather(host_name())) {}
 

@@ -36,6 +36,4 @@ class Report {
   std::vector<Verdict> verdicts_;
 };
 
-std::string host_name();
-
 }  // namespace convoy::preflight

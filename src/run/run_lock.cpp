@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/host_name.h"
 #include "convoy/base/log.h"
 
 namespace convoy {
@@ -25,10 +25,8 @@ std::string holder_of(int file) {
 }
 
 std::string own_name() {
-  std::array<char, HOST_NAME_MAX + 1> host{};
-  gethostname(host.data(), host.size() - 1);
   const char* job = std::getenv("SLURM_JOB_ID");
-  return fmt::format("process {} on {}{}", getpid(), host.data(), job != nullptr ? fmt::format(", job {}", job) : "");
+  return fmt::format("process {} on {}{}", getpid(), host_name(), job != nullptr ? fmt::format(", job {}", job) : "");
 }
 
 void make_directory(const std::string& directory) {

@@ -2,7 +2,6 @@
 #include "sweep/sweep_files.h"
 
 #include <algorithm>
-#include <climits>
 #include <filesystem>
 #include <system_error>
 
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/host_name.h"
 #include "convoy/base/version.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/params/parse.h"
@@ -109,9 +109,7 @@ bool has_failed(const std::string& folder) {
 }  // namespace
 
 void write_shared_text(const std::string& path, const std::string& text) {
-  std::string host(HOST_NAME_MAX + 1, '\0');
-  gethostname(host.data(), host.size() - 1);
-  const std::string own = fmt::format("{}.{}-{}", path, host.c_str(), getpid());
+  const std::string own = fmt::format("{}.{}-{}", path, host_name(), getpid());
   io::write_text_atomically(own, text);
   std::error_code error;
   std::filesystem::rename(own, path, error);

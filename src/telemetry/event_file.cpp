@@ -5,13 +5,13 @@
 #include <array>
 #include <bit>
 #include <cerrno>
-#include <climits>
 #include <cstring>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/host_name.h"
 #include "convoy/io/atomic_file.h"
 
 namespace convoy {
@@ -93,9 +93,7 @@ std::string start_event(double wall_time, std::int64_t step) {
 
 // A name that TensorBoard knows, and that no other start of the run has.
 std::string new_path(const std::string& directory, double wall_time) {
-  std::array<char, HOST_NAME_MAX + 1> host{};
-  gethostname(host.data(), host.size() - 1);
-  return fmt::format("{}/events.out.tfevents.{:.6f}.{}.{}", directory, wall_time, host.data(), getpid());
+  return fmt::format("{}/events.out.tfevents.{:.6f}.{}.{}", directory, wall_time, host_name(), getpid());
 }
 
 }  // namespace

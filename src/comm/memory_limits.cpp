@@ -1,5 +1,5 @@
 /// See memory_limits.h.
-#include "preflight/memory_limits.h"
+#include "convoy/comm/memory_limits.h"
 
 #include <cstddef>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace convoy::preflight {
+namespace convoy {
 
 namespace {
 
@@ -94,4 +94,4 @@ std::int64_t available_memory(const SystemFiles& files) {
   return meminfo_bytes(files, "MemAvailable");
 }
 
-}  // namespace convoy::preflight
+}  // namespace convoy

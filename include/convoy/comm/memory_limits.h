@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace convoy::preflight {
+namespace convoy {
 
 /// Memory that several processes share.
 struct MemoryLimit {
@@ -33,4 +33,4 @@ std::vector<MemoryLimit> slurm_memory_limits(const std::string& host, const char
 /// Bytes of the node that no process uses, or that the system can take back at once; 0 where it is not known.
 std::int64_t available_memory(const SystemFiles& files = {});
 
-}  // namespace convoy::preflight
+}  // namespace convoy
