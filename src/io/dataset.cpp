@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
+#include <fcntl.h>
+
 #include "convoy/base/error.h"
+#include "convoy/base/host_name.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/shard_files.h"
 
@@ -20,6 +24,8 @@ namespace {
 constexpr const char* kRemedy =
     "The file was overwritten or cut short, or its disk is failing. Copy it back or import it again, then run the same "
     "command again; checkpoints are unharmed.";
+
+constexpr std::uint64_t kCopyBytes = std::uint64_t{8} << 20;  // what parallel file systems like best, and more
 
 void require_same_import(const std::string& key, const std::string& path, const ShardHead& shard,
                          const std::string& first_path, const DatasetInfo& first) {
@@ -61,19 +67,24 @@ void require_same_import(const std::string& key, const std::string& path, const 
 struct Dataset::Shard {
   void read_body(std::int64_t offset, std::span<std::byte> bytes) const;
   void read_sample(std::size_t index, std::int64_t offset, std::span<std::byte> bytes) const;
+  /// What to do where the bytes are not what they were.
+  std::string remedy() const;
 
   std::string path;
   OpenShard open;
+  std::shared_ptr<const FileDescriptor> copy;  ///< with the body of this shard and others; null where there is none
+  std::uint64_t offset_in_copy = 0;
   std::int64_t first_sample = 0;  ///< in the data set
-  VerifyKind verify;
+  VerifyKind verify = VerifyKind::kEpoch;
   std::unique_ptr<std::atomic<bool>[]> is_verified;  ///< by sample, where once is enough
 };
 
 void Dataset::Shard::read_body(std::int64_t offset, std::span<std::byte> bytes) const {
+  const std::uint64_t begin = copy ? offset_in_copy : open.trailer.body_offset;
   try {
-    read_at(open.file, open.trailer.body_offset + static_cast<std::uint64_t>(offset), bytes, path);
+    read_at(copy ? *copy : open.file, begin + static_cast<std::uint64_t>(offset), bytes, path);
   } catch (const Error& error) {
-    throw StoreError(fmt::format("{}. {}", error.what(), kRemedy));
+    throw StoreError(fmt::format("{}. {}", error.what(), remedy()));
   }
 }
 
@@ -84,8 +95,16 @@ void Dataset::Shard::read_sample(std::size_t index, std::int64_t offset, std::sp
     throw StoreError(
         fmt::format("'{}' is damaged: the bytes of its {} {} are not those that were imported (their "
                     "hash, XXH3-64, differs). {}",
-                    path, input_kinds::one_of(open.head.info.kind), index, kRemedy));
+                    path, input_kinds::one_of(open.head.info.kind), index, remedy()));
   if (is_verified) is_verified[index].store(true, std::memory_order_relaxed);
+}
+
+std::string Dataset::Shard::remedy() const {
+  if (!copy) return kRemedy;
+  return fmt::format(
+      "This is the copy that data.stage made on {}, whose memory or disk is failing; the shard itself was "
+      "right. Run the same command again, without this node if it says so again; checkpoints are unharmed.",
+      host_name());
 }
 
 Dataset::Dataset(const std::string& path, const std::string& key, VerifyKind verify)
@@ -96,8 +115,8 @@ Dataset::Dataset(const std::string& path, const std::string& key, const std::str
   const std::vector<std::string> paths = find_shards(path, fmt::format("{} = {}", key, path), split);
   for (const std::string& shard_path : paths) {
     try {
-      shards_.push_back(
-          std::make_shared<Shard>(Shard{shard_path, open_shard(shard_path), info_.num_samples, verify, {}}));
+      shards_.push_back(std::make_shared<Shard>(Shard{
+          .path = shard_path, .open = open_shard(shard_path), .first_sample = info_.num_samples, .verify = verify}));
     } catch (const Error& error) {
       refuse("{}: shard '{}': {}", key, shard_path, error.what());
     }
@@ -183,6 +202,44 @@ std::string Dataset::name(std::int64_t sample) const {
   shard.read_body(offset, std::as_writable_bytes(std::span(name)));
   name.resize(strnlen(name.data(), name.size()));
   return name;
+}
+
+const std::string& Dataset::shard_path(std::int64_t shard) const {
+  return shards_[shard]->path;
+}
+
+std::int64_t Dataset::body_bytes(std::int64_t shard) const {
+  return static_cast<std::int64_t>(shards_[shard]->open.trailer.body_bytes);
+}
+
+std::optional<std::string> Dataset::copy_body(std::int64_t shard, const FileDescriptor& to, std::uint64_t offset,
+                                              const std::function<void()>& on_progress) const {
+  const Shard& from = *shards_[shard];
+  const std::uint64_t size = from.open.trailer.body_bytes;
+  posix_fadvise(from.open.file.get(), 0, 0, POSIX_FADV_SEQUENTIAL);  // a parallel file system then reads ahead
+  Hasher hasher;
+  std::vector<std::byte> chunk(std::min<std::uint64_t>(kCopyBytes, size));
+  for (std::uint64_t done = 0; done < size;) {
+    const auto part = std::span(chunk).first(std::min<std::uint64_t>(chunk.size(), size - done));
+    from.read_body(static_cast<std::int64_t>(done), part);
+    hasher.update(part);
+    if (const int error = write_all_at(to, offset + done, part); error != 0)
+      return std::generic_category().message(error);
+    done += part.size();
+    on_progress();
+  }
+  if (hasher.digest() != from.open.trailer.body_hash)
+    throw StoreError(fmt::format("'{}' is damaged: the hash of its {}s and names (XXH3-128) differs. {}", from.path,
+                                 input_kinds::one_of(from.open.head.info.kind), kRemedy));
+  posix_fadvise(from.open.file.get(), 0, 0, POSIX_FADV_DONTNEED);  // the copy is read from here on
+  return std::nullopt;
+}
+
+void Dataset::read_from_copy(std::int64_t shard, std::shared_ptr<const FileDescriptor> file, std::uint64_t offset) {
+  Shard& own = *shards_[shard];
+  own.copy = std::move(file);
+  own.offset_in_copy = offset;
+  own.open.file = FileDescriptor();
 }
 
 std::int64_t Dataset::content_hash() const {

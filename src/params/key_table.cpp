@@ -73,6 +73,12 @@ std::vector<Key> make_keys() {
        kChangesResult},
       {"data.loader_threads", integer(&DataParams::loader_threads, {.min = 1, .max = 256}), "threads",
        "background threads per rank that read samples, and augment images"},
+      {"data.stage", word_or_path(&DataParams::stage, {"none", "memory"}, "a folder's path"), "",
+       "where a training has copies of the shards, so that each shard is read once per node, at the start, and its "
+       "hash "
+       "verified then: in the node's memory (/dev/shm), or in a folder on a disk of the node's own. none: shards are "
+       "read from their own files. Nothing of the copies remains after the run. Other commands read each sample about "
+       "once, and make no copies"},
       {"data.verify", choice(&DataParams::verify), "",
        "when a sample's bytes are compared with the hash from its import: whenever they are read (epoch), the first "
        "time in a run (once), or only by convoy check (none). Bytes that differ end the run"},
@@ -513,9 +519,10 @@ const Key* find_key(std::string_view name) {
   return found == keys().end() ? nullptr : &*found;
 }
 
-/// First a key of that leaf in another section (train.lr, opt.kind), or one that abbreviates it or is abbreviated
-/// (learning_rate, wd). Then a leaf that is near, misspelt or cut off: in the section that is named (batch.globl) or
-/// near (optim.weight), in all where there is none (epoch). Then any near name.
+/// First the only one of the section that goes on as the given one ends (grid.stage). Then a key of that leaf in
+/// another section (train.lr, opt.kind), or one that abbreviates it or is abbreviated (learning_rate, wd). Then a leaf
+/// that is near, misspelt or cut off: in the section that is named (batch.globl) or near (optim.weight), in all where
+/// there is none (epoch). Then any near name.
 std::string nearest_key(const std::string& given) {
   const std::string name = lower_case(given);
   const std::string section = name.substr(0, name.find('.'));
@@ -524,6 +531,9 @@ std::string nearest_key(const std::string& given) {
   const auto is_short_for = [&](const Key& key) {
     return leaf.size() > 1 && (initials(leaf) == key.leaf() || initials(key.leaf()) == leaf);
   };
+  const std::vector<std::string> longer =
+      collect(&Key::name, [&](const Key& key) { return key.name.starts_with(name); });
+  if (longer.size() == 1 && name.find('.') != std::string::npos) return longer.front();
   if (std::string same = find_in_nearest_section(section, has_leaf); !same.empty()) return same;
   if (std::string same = find_in_nearest_section(section, is_short_for); !same.empty()) return same;
   const bool section_is_known = !leaves_of(section).empty();

@@ -2,6 +2,8 @@
 #include "preflight/data_checks.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,8 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/features.h"
+#include "convoy/base/text.h"
+#include "convoy/data/stage_shards.h"
 #include "convoy/io/dataset.h"
 #include "convoy/io/inspect.h"
 #include "convoy/io/shard_files.h"
@@ -107,6 +111,21 @@ Finding hash_shards(const std::vector<Split>& splits, const mpi::Communicator& w
       num_damaged == 1 ? "" : fmt::format(" ({} of {} are damaged)", num_damaged, counted(num_mine, "shard"))));
 }
 
+// Of this rank's node.
+Finding check_copies(const std::string& to, const std::vector<std::optional<io::Dataset>>& sets) {
+  std::int64_t needed = 0;
+  for (const auto& set : sets)
+    for (std::int64_t s = 0; set && s < set->num_shards(); ++s) needed += set->body_bytes(s);
+  try {
+    const std::int64_t room = room_for_copies(to);
+    const std::string both = fmt::format("{} of shards, room for {}", human_bytes(needed), human_bytes(room));
+    if (needed <= room) return ok(both);
+    return warning(both + ": the others are read from their own files, in every epoch");
+  } catch (const Error& error) {
+    return fails(error.what());
+  }
+}
+
 std::optional<io::Dataset> take(std::vector<Split>& splits, std::vector<std::optional<io::Dataset>>& opened,
                                 const std::string& key) {
   for (std::size_t i = 0; i < splits.size(); ++i)
@@ -128,6 +147,7 @@ std::optional<RunData> check_data(const Parameters& params, Report& report, Stat
   } else {
     report.add("hashes", not_checked("only the heads of the shards were; check.hash = true reads every byte"));
   }
+  if (params.data.stage != "none") report.add_of_all("copies", check_copies(params.data.stage, opened));
   auto train = take(splits, opened, "data.train"), val = take(splits, opened, "data.val"),
        test = take(splits, opened, "data.test");
   const bool has_all = train && (val || test);

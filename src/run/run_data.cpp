@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "convoy/base/error.h"
+#include "convoy/data/stage_shards.h"
 
 #include "checkpoint/model_metadata.h"
 
@@ -52,6 +54,16 @@ RunData::RunData(const Parameters& params, io::Dataset opened_train, std::option
       metadata(model_metadata(params, train.info())) {
   check_split(*this, val, "data.val");
   check_split(*this, test, "data.test");
+}
+
+void RunData::stage(const Parameters& params, const mpi::Communicator& world, StatusBoard& board) {
+  if (params.data.stage == "none") return;
+  std::vector<io::Dataset*> sets = {&train};
+  if (val) sets.push_back(&*val);
+  if (test) sets.push_back(&*test);
+  const ScopedActivity activity(board, Activity::kOpeningData);
+  stage_shards({.to = params.data.stage, .on_progress = [&board] { board.enter(Activity::kOpeningData); }}, sets,
+               world);
 }
 
 StepCount count_steps(const Parameters& params, const io::DatasetInfo& data) {

@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <optional>
 
+#include "convoy/comm/communicator.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"
 #include "convoy/params/parameters.h"
+
+#include "watch/status_board.h"
 
 namespace convoy {
 
@@ -17,6 +20,10 @@ struct RunData {
   /// Of splits that are open.
   RunData(const Parameters& params, io::Dataset opened_train, std::optional<io::Dataset> opened_val,
           std::optional<io::Dataset> opened_test);
+
+  /// Copies the shards as data.stage asks for. All ranks of world, before samples are read; the board is told of
+  /// progress.
+  void stage(const Parameters& params, const mpi::Communicator& world, StatusBoard& board);
 
   /// What is measured epoch by epoch, and so what "best" means: val where it is given, else test.
   const io::Dataset& measured() const { return val ? *val : *test; }

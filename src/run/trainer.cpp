@@ -205,6 +205,7 @@ void Trainer::begin() {
                        clock_, record_);
   });
   if (bad_steps_.may_go_back() && !is_over() && saved_step_ != state_.step) save_checkpoint();  // there is one to go to
+  if (!is_over()) data_.stage(params_, grid_.world(), runtime_.board());  // once nothing can be refused any more
 }
 
 bool Trainer::train_until_stopped(StopRequest& stop) {

@@ -254,15 +254,12 @@ TEST_F(Jobs, ImportTextsOnceAndTrainOnThemWithPipelinesInEachNode) {
 }
 
 TEST_F(Jobs, TrainFromCopiesOnTheNodesOwnDisks) {
-  const ProcessResult result =
-      submit_and_wait({"--ntasks-per-node=1", "--cpus-per-task=1"}, "local_disk.sh",
-                      {data(), parameters(), "--train.max_steps=4", "--run.directory=" + run_directory()});
+  const ProcessResult result = train({"--ntasks-per-node=1"}, "several_nodes.sh", {"--data.stage=/tmp"});
   expect_trained(run_directory(), result);
-  EXPECT_TRUE(contains(read_text(run_directory() + "/params.cfg"), "train = /tmp/convoy-"));
-  EXPECT_TRUE(contains(read_text(run_directory() + "/params.cfg"), "test = /tmp/convoy-"));
+  EXPECT_TRUE(contains(result.output, "copied to /tmp in ")) << result.output;
   for (const std::string node : {"n1", "n2"})
     for (const auto& entry : std::filesystem::directory_iterator(node_disk(node)))
-      EXPECT_FALSE(contains(entry.path().string(), "convoy-")) << entry.path();
+      EXPECT_FALSE(contains(entry.path().string(), "convoy-stage")) << entry.path();
 }
 
 TEST_F(Jobs, AreRequeuedAtTheirTimeLimitAndResumeUntilTheyAreCancelled) {

@@ -99,13 +99,15 @@ class Communicator {
 
   /// Ranks that give the same color form a group, ordered by key. All ranks of this group call it.
   Communicator split(int color, int key) const;
+  /// The ranks of this group that are on this rank's node, in its order. All ranks of this group call it.
+  Communicator split_by_node() const;
 
   // --- Started, tested later. Buffers (counts too) stay untouched until the request is complete.
   //     At most 2^31 - 1 bytes a message; tags from tags.h.
   Request start_send(const void* data, std::int64_t size_bytes, int to, int tag) const;
   Request start_receive(void* data, std::int64_t size_bytes, int from, int tag) const;
-  /// Sum of floats over the group; rank r receives the counts[r] values of its part. All ranks of this group.
-  Request start_reduce_scatter(const float* data, float* part, std::span<const int> counts) const;
+  /// Sum of size() * part_count floats over the group, of which each rank receives its part. All ranks of this group.
+  Request start_reduce_scatter(const float* data, float* part, int part_count) const;
   /// The counts[r] values of each rank r, one after the other, into every rank's `all`. All ranks of this group.
   Request start_all_gather(const double* part, double* all, std::span<const int> counts,
                            std::span<const int> offsets) const;

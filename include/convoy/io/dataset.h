@@ -25,12 +25,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/sample_store.h"
 #include "convoy/params/parameters.h"
 
@@ -61,6 +64,18 @@ class Dataset final : public SampleStore {
   /// Of all that a training reads: image shape or vocabulary, classes, each sample's bytes and label, in order. Neither
   /// its path nor the number of its shards is part of it.
   std::int64_t content_hash() const;
+
+  // --- Copies near the node (data.stage). A shard's body is its samples and names.
+  std::int64_t num_shards() const { return std::ssize(shards_); }
+  const std::string& shard_path(std::int64_t shard) const;
+  std::int64_t body_bytes(std::int64_t shard) const;
+  /// Writes the body into a file, reading it once, from its first byte to its last. `on_progress` is called every few
+  /// MiB. The reason where the file cannot take it ("No space left on device"). Throws StoreError where the shard
+  /// cannot be read or is damaged.
+  std::optional<std::string> copy_body(std::int64_t shard, const FileDescriptor& to, std::uint64_t offset,
+                                       const std::function<void()>& on_progress) const;
+  /// From here on its samples come from that copy, and the shard is closed. Not while others read.
+  void read_from_copy(std::int64_t shard, std::shared_ptr<const FileDescriptor> file, std::uint64_t offset);
 
  private:
   struct Shard;

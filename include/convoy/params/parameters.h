@@ -227,6 +227,7 @@ struct DataParams {
   bool shuffle = true;
   bool balanced = false;                   ///< each class as often as any other
   std::int64_t loader_threads = 1;         ///< background threads per rank
+  std::string stage = "none";              ///< where copies of the shards are read: "memory", a folder of the node
   VerifyKind verify = VerifyKind::kEpoch;  ///< how often a sample's bytes are compared with their hash
   bool operator==(const DataParams&) const = default;
 };

@@ -133,6 +133,14 @@ Communicator Communicator::split(int color, int key) const {
   return Communicator(part, listener_);
 }
 
+Communicator Communicator::split_by_node() const {
+  MPI_Comm node = MPI_COMM_NULL;
+  if (listener_ != nullptr) listener_->begin_wait();
+  CONVOY_CHECK_MPI(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node));
+  if (listener_ != nullptr) listener_->end_wait();
+  return Communicator(node, listener_);
+}
+
 // --- Communicator: started, tested later ---------------------------------------------------------------------
 
 Request Communicator::start_send(const void* data, std::int64_t size_bytes, int to, int tag) const {
@@ -147,11 +155,10 @@ Request Communicator::start_receive(void* data, std::int64_t size_bytes, int fro
   return Request(request, listener_);
 }
 
-Request Communicator::start_reduce_scatter(const float* data, float* part, std::span<const int> counts) const {
-  assert(counts.size() == static_cast<std::size_t>(size_));
+Request Communicator::start_reduce_scatter(const float* data, float* part, int part_count) const {
   MPI_Request request = MPI_REQUEST_NULL;
-  CONVOY_CHECK_MPI(
-      MPI_Ireduce_scatter(data, part, counts.data(), MPI_FLOAT, MPI_SUM, comm_, &request));  // all ranks of this group
+  CONVOY_CHECK_MPI(MPI_Ireduce_scatter_block(data, part, part_count, MPI_FLOAT, MPI_SUM, comm_,
+                                             &request));  // all ranks of this group
   return Request(request, listener_);
 }
 

@@ -18,19 +18,18 @@ namespace {
 class NodeGroup {
  public:
   // All ranks of the group.
-  explicit NodeGroup(const mpi::Communicator& group) {
-    CONVOY_CHECK_MPI(MPI_Comm_split_type(group.handle(), MPI_COMM_TYPE_SHARED, group.rank(), MPI_INFO_NULL, &comm_));
-    ranks_ = mpi::Communicator(comm_);
-  }
+  explicit NodeGroup(const mpi::Communicator& group) : ranks_(group.split_by_node()) {}
   // All ranks of the node.
-  ~NodeGroup() { MPI_Comm_free(&comm_); }
+  ~NodeGroup() {
+    MPI_Comm comm = ranks_.handle();
+    MPI_Comm_free(&comm);
+  }
   NodeGroup(const NodeGroup&) = delete;
   NodeGroup& operator=(const NodeGroup&) = delete;
 
   const mpi::Communicator& ranks() const { return ranks_; }
 
  private:
-  MPI_Comm comm_ = MPI_COMM_NULL;
   mpi::Communicator ranks_;
 };
 

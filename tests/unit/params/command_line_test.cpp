@@ -171,7 +171,8 @@ TEST(CommandLine, NamesTheKeyBehindShortenedSectionsAndLeaves) {
   EXPECT_EQ(suggested("train.clip"), "train.clip_norm");
   EXPECT_EQ(suggested("warmup"), "lr.warmup_epochs");
   EXPECT_EQ(suggested("epoch"), "train.epochs");
-  EXPECT_EQ(suggested("stage"), "grid.stages");
+  EXPECT_EQ(suggested("cut"), "grid.cuts");
+  EXPECT_EQ(suggested("grid.stage"), "grid.stages") << "and not data.stage";
   EXPECT_EQ(suggested("optimizer.learning_rate"), "optimizer.lr");
   EXPECT_EQ(suggested("learning_rate"), "optimizer.lr");
   EXPECT_EQ(suggested("train.wd"), "optimizer.weight_decay");
