@@ -168,6 +168,7 @@ io::Checkpoint ShardedSnapshot::content() const {
         parts.tensors[piece.entry->spec.name].pieces.push_back(
             {.part = grid.world_rank(r, s), .first = piece.first, .count = piece.count});
   }
+  for (auto& [name, list] : parts.tensors) std::ranges::sort(list.pieces, {}, &io::Piece::first);
   sort_as_network(runtime().plan().network(), checkpoint);
   return checkpoint;
 }

@@ -6,6 +6,7 @@
 
 #include "convoy/comm/transport.h"
 
+#include "comm/exchange_message.h"
 #include "comm/in_flight.h"
 #include "comm/mpi/check.h"
 
@@ -66,18 +67,24 @@ class HostTransport final : public Transport {
     return create([spec] { return spec.group.start_receive(spec.data, spec.size_bytes, spec.peer, spec.tag); });
   }
 
+  std::unique_ptr<Message> exchange(std::vector<ExchangeRound> rounds) override {
+    return exchanges_.create(*this, std::move(rounds));
+  }
+
   // All ranks of the group.
   std::unique_ptr<Message> reduce_scatter(const ReduceScatterSpec& spec) override {
-    return create([spec, counts = mpi::reduction_counts(spec.counts)] {
-      return spec.group.start_reduce_scatter(spec.data, spec.part, counts);
+    return create([spec, count = mpi::reduction_count(spec.part_count, spec.group.size())] {
+      return spec.group.start_reduce_scatter(spec.data, spec.part, count);
     });
   }
 
   bool progress() override {
-    if (in_flight_.empty()) return false;
-    in_flight_.first().arrived();  // one test moves all of this rank's messages
-    return !in_flight_.empty();
+    if (!in_flight_.empty()) in_flight_.first().arrived();  // one test moves all of this rank's messages
+    const bool any = exchanges_.progress();
+    return any || !in_flight_.empty();
   }
+
+  bool holds_back() const override { return exchanges_.hold_back(); }
 
  private:
   std::unique_ptr<Message> create(HostMessage::Post post) {
@@ -85,6 +92,7 @@ class HostTransport final : public Transport {
   }
 
   InFlight<HostMessage> in_flight_;
+  ExchangesInFlight exchanges_;
 };
 
 }  // namespace

@@ -12,13 +12,13 @@
 #include <cassert>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
 #include "convoy/base/data_type.h"
 #include "convoy/comm/transport.h"
 
+#include "comm/exchange_message.h"
 #include "comm/in_flight.h"
 #include "comm/mpi/check.h"
 
@@ -134,29 +134,34 @@ class StagedTransport final : public Transport {
                    }});
   }
 
+  std::unique_ptr<Message> exchange(std::vector<ExchangeRound> rounds) override {
+    return exchanges_.create(*this, std::move(rounds));
+  }
+
   // All ranks of the group.
   std::unique_ptr<Message> reduce_scatter(const ReduceScatterSpec& spec) override {
-    std::vector<int> counts = mpi::reduction_counts(spec.counts);
-    const std::int64_t total = std::accumulate(spec.counts.begin(), spec.counts.end(), std::int64_t{0});
+    const int count = mpi::reduction_count(spec.part_count, spec.group.size());
     return create({spec.group.handle(), Kind::kReduceScatter, 0, 0},
                   {.source = spec.data,
-                   .source_bytes = total * kFloatBytes,
+                   .source_bytes = spec.group.size() * spec.part_count * kFloatBytes,
                    .target = spec.part,
-                   .target_bytes = spec.counts[spec.group.rank()] * kFloatBytes,
-                   .post = [group = spec.group, counts = std::move(counts)](const void* outgoing, void* incoming) {
+                   .target_bytes = spec.part_count * kFloatBytes,
+                   .post = [group = spec.group, count](const void* outgoing, void* incoming) {
                      return group.start_reduce_scatter(static_cast<const float*>(outgoing),
-                                                       static_cast<float*>(incoming), counts);
+                                                       static_cast<float*>(incoming), count);
                    }});
   }
 
   bool progress() override {
     for (StagedMessage* message : in_flight_) message->advance();
     in_flight_.remove_if([](const StagedMessage& message) { return message.arrived(); });
-    return !in_flight_.empty();
+    const bool any = exchanges_.progress();
+    return any || !in_flight_.empty();
   }
 
   bool holds_back() const override {
-    return std::ranges::any_of(in_flight_, [](const StagedMessage* message) { return !message->is_posted(); });
+    return exchanges_.hold_back() ||
+           std::ranges::any_of(in_flight_, [](const StagedMessage* message) { return !message->is_posted(); });
   }
 
  private:
@@ -167,6 +172,7 @@ class StagedTransport final : public Transport {
   Device& device_;
   InFlight<StagedMessage> in_flight_;
   std::map<QueueKey, Queue> queues_;
+  ExchangesInFlight exchanges_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "convoy/model/arena_layout.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -72,10 +73,26 @@ std::string cell_names(const Network& network, const std::vector<CellRange>& run
   return names;
 }
 
-Slice slice_of(const Bucket& bucket, std::int64_t owner, std::int64_t num_owners) {
-  const std::int64_t size = round_up((bucket.count() + num_owners - 1) / num_owners, kSliceAlignmentFloats);
-  const std::int64_t begin = std::min(bucket.begin + owner * size, bucket.end);
+Slice slice_at(const Bucket& bucket, std::int64_t number, std::int64_t num_slices) {
+  const std::int64_t size = round_up((bucket.count() + num_slices - 1) / num_slices, kSliceAlignmentFloats);
+  const std::int64_t begin = std::min(bucket.begin + number * size, bucket.end);
   return {.begin = begin, .end = std::min(begin + size, bucket.end)};
+}
+
+std::int64_t slice_number(std::int64_t owner, std::int64_t num_owners) {
+  const int halvings = std::countr_zero(static_cast<std::uint64_t>(num_owners));
+  std::int64_t run = 0;
+  for (int bit = 0; bit < halvings; ++bit) run = 2 * run + (owner >> bit & 1);
+  return run * (num_owners >> halvings) + (owner >> halvings);
+}
+
+Slice slice_of(const Bucket& bucket, std::int64_t owner, std::int64_t num_owners) {
+  return slice_at(bucket, slice_number(owner, num_owners), num_owners);
+}
+
+// Each slice is rounded up by less than its alignment.
+std::int64_t slack_of_slices(std::int64_t num_owners) {
+  return num_owners == 1 ? 0 : num_owners * kSliceAlignmentFloats;
 }
 
 Shard shard_of(const ArenaLayout& layout, std::int64_t owner, std::int64_t num_owners) {

@@ -66,6 +66,8 @@ StagePlan plan_stage(const Network& network, const StagePlanSpec& spec) {
 
 StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
   const std::int64_t arena_bytes = plan.layout.count * kFloatBytes;
+  const bool is_fast = use.reduction == ReductionKind::kFast;
+  const std::int64_t sum_bytes = arena_bytes + (is_fast ? slack_of_slices(use.num_replicas) * kFloatBytes : 0);
   const std::int64_t shard_bytes = shard_of(plan.layout, 0, use.num_replicas).count * kFloatBytes;
   std::int64_t packed_bytes = 0;
   for (const ArenaEntry& entry : plan.layout.entries)
@@ -78,8 +80,8 @@ StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
   const bool has_copies = plan.type != DataType::kFloat32;
   return {.parameters = arena_bytes + (has_copies ? plan.layout.count * size_of(plan.type) : 0),
           .packed_weights = 2 * packed_bytes,
-          .gradients = (GradientTree::num_levels(use.num_leaves) + (use.audits ? 1 : 0)) * arena_bytes +
-                       (use.num_replicas - 1) * shard_bytes,
+          .gradients = GradientTree::num_levels(use.num_leaves) * sum_bytes + (use.audits ? arena_bytes : 0) +
+                       (is_fast ? std::min<std::int64_t>(1, use.num_replicas - 1) : use.num_replicas - 1) * shard_bytes,
           .optimizer_state = use.num_slots * shard_bytes,
           .frames = frame_bytes,
           .recomputed = plan.recomputed_bytes,

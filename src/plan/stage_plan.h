@@ -6,6 +6,7 @@
 
 #include "convoy/model/arena_layout.h"
 #include "convoy/model/network.h"
+#include "convoy/params/parameters.h"
 
 namespace convoy {
 
@@ -72,6 +73,7 @@ StagePlan plan_stage(const Network& network, const StagePlanSpec& spec);
 struct StageUse {
   std::int64_t num_leaves = 1;  ///< micro-batches per replica and step
   std::int64_t num_replicas = 1;
+  ReductionKind reduction = ReductionKind::kInvariant;
   std::int64_t num_slots = 1;        ///< of the optimizer, and the moving average
   bool audits = false;               ///< one more micro-batch's gradients are computed
   std::int64_t trips_of_update = 5;  ///< reads and writes of memory for each value, norms and moving average included

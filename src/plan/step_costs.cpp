@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+
+#include "update/exchange_rounds.h"
 
 namespace convoy {
 
@@ -16,14 +19,14 @@ constexpr double kTripsOfSum = 3;      // a, b, their sum
 constexpr double kTripsOfPacking = 4;  // for forward and for data gradient, read and written
 constexpr double kTripsOfImage = 2;
 constexpr double kTripsOfLoss = 3;  // logits read twice, their gradient written
-double trips_of_fold(std::int64_t replicas) {
-  return static_cast<double>(replicas) + 1;
+double trips_of_fold(std::int64_t addends) {
+  return static_cast<double>(addends) + 1;
 }
 
 class StepCosts {
  public:
   StepCosts(const Network& network, const StageUse& use, const MachineCosts& machine)
-      : network_(network), use_(use), machine_(machine) {}
+      : network_(network), use_(use), machine_(machine), rounds_(round_sizes(use.num_replicas, kMaxNeighbours)) {}
 
   ChunkCost of(const StagePlan& stage, std::int64_t c) const {
     const ChunkPlan& chunk = stage.chunks[c];
@@ -68,10 +71,12 @@ class StepCosts {
     const Bucket& bucket = stage.layout.bucket_of(c, b);
     const std::int64_t slice = slice_of(bucket, 0, use_.num_replicas).count() * kFloatBytes;
     const double exchange = exchange_seconds(bucket.count() * kFloatBytes);
-    BucketCost cost{.share = kMinShare, .reduce_seconds = exchange, .gather_seconds = exchange};
+    BucketCost cost{.share = kMinShare,
+                    .reduce_seconds = exchange + folds_between_rounds(bucket.count() * kFloatBytes),
+                    .gather_seconds = exchange};
     for (std::int64_t number = bucket.cells.begin; number < bucket.cells.end; ++number)
       cost.share += backward_of(stage, stage.chunks[c], number);
-    if (use_.num_replicas > 1) cost.fold_seconds = seconds(slice, trips_of_fold(use_.num_replicas));
+    if (!rounds_.empty()) cost.fold_seconds = seconds(slice, trips_of_fold(rounds_.back()));
     std::int64_t packed = 0;
     for (const ArenaEntry& entry : stage.layout.entries)
       if (entry.spec.is_packed && entry.offset >= bucket.begin && entry.offset < bucket.end)
@@ -80,11 +85,23 @@ class StepCosts {
     return cost;
   }
 
+  // In a round of f members each sends f - 1 messages, and in all rounds together all but its own slice.
   double exchange_seconds(std::int64_t bytes) const {
-    if (use_.num_replicas == 1) return 0;
-    const auto others = static_cast<double>(use_.num_replicas - 1);
-    return others * machine_.rates.latency_seconds + others / static_cast<double>(use_.num_replicas) *
-                                                         static_cast<double>(bytes) / machine_.rates.bytes_per_second;
+    const auto replicas = static_cast<double>(use_.num_replicas);
+    double messages = 0;
+    for (const std::int64_t members : rounds_) messages += static_cast<double>(members - 1);
+    return messages * machine_.rates.latency_seconds +
+           (replicas - 1) / replicas * static_cast<double>(bytes) / machine_.rates.bytes_per_second;
+  }
+
+  double folds_between_rounds(std::int64_t bytes) const {
+    double sum = 0;
+    auto kept = static_cast<double>(bytes);
+    for (std::size_t k = 0; k + 1 < rounds_.size(); ++k) {
+      kept /= static_cast<double>(rounds_[k]);
+      sum += seconds(static_cast<std::int64_t>(kept), trips_of_fold(rounds_[k]));
+    }
+    return sum;
   }
 
   // A micro-batch's share of the sums.
@@ -100,6 +117,7 @@ class StepCosts {
   const Network& network_;
   const StageUse& use_;
   const MachineCosts& machine_;
+  std::vector<std::int64_t> rounds_;  ///< of an exchange: members
 };
 
 // Of a replica whose stages begin a node. Where several replicas are on a node, they compute at the same time.

@@ -290,6 +290,7 @@ std::int64_t StepPlan::trips_of_update() const {
 StageUse StepPlan::stage_use() const {
   return {.num_leaves = micro_batches_of(busiest_replica()).size(),
           .num_replicas = grid_.replicas,
+          .reduction = spec_.reduction,
           .num_slots = num_slots(),
           .audits = spec_.audit_every > 0,
           .trips_of_update = trips_of_update(),

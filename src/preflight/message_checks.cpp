@@ -45,16 +45,16 @@ class PairMessages {
  public:
   PairMessages(const mpi::Communicator& group, int peer, std::int64_t bytes, int tag, bool at_once,
                Transport& transport, Device& device)
-      : transport_(transport),
-        there_(device, bytes),
-        back_(device, bytes),
-        begins_(group.rank() < peer),
-        at_once_(at_once) {
+      : transport_(transport), there_(device, bytes), back_(device, bytes), begins_(group.rank() < peer) {
     const auto spec = [&](const Buffer& buffer) {
       return MessageSpec{.group = group, .data = buffer.data(), .size_bytes = bytes, .peer = peer, .tag = tag};
     };
-    messages_.push_back(transport.receive(spec(back_)));
-    messages_.push_back(transport.send(spec(there_)));
+    if (at_once) {
+      both_ = transport.exchange({{.receives = {spec(back_)}, .sends = {spec(there_)}}});
+    } else {
+      receive_ = transport.receive(spec(back_));
+      send_ = transport.send(spec(there_));
+    }
   }
 
   // Each way, seconds. Both ranks of the pair.
@@ -65,35 +65,32 @@ class PairMessages {
       exchange();
       if (i >= kWarmUps) seconds.push_back(now_seconds() - begin);
     }
-    return median(std::move(seconds)) / (at_once_ ? 1 : 2);
+    return median(std::move(seconds)) / (both_ ? 1 : 2);
   }
 
  private:
-  Message& receive() { return *messages_[0]; }
-  Message& send() { return *messages_[1]; }
-
   void wait_for(Message& message) {
     wait_until(transport_, [&] { return message.test(); });
   }
 
   // Replicas exchange slices in both directions at once; between stages messages go to and fro.
   void exchange() {
-    if (at_once_) {
-      transport_.start_together(messages_);
-    } else {
-      receive().start();
-      if (begins_) send().start();
-      wait_for(receive());
-      if (!begins_) send().start();
+    if (both_) {
+      both_->start();
+      return wait_for(*both_);
     }
-    wait_for(receive());
-    wait_for(send());
+    receive_->start();
+    if (begins_) send_->start();
+    wait_for(*receive_);
+    if (!begins_) send_->start();
+    wait_for(*send_);
   }
 
   Transport& transport_;
   Buffer there_, back_;
-  bool begins_, at_once_;
-  Messages messages_;
+  bool begins_;
+  std::unique_ptr<Message> both_;            ///< between replicas
+  std::unique_ptr<Message> receive_, send_;  ///< between stages
 };
 
 /// What this rank takes part in, round by round; nothing in rounds that it sits out.
@@ -121,7 +118,7 @@ std::vector<PairTime> gather_times(const mpi::Communicator& world, const std::ve
 
 }  // namespace
 
-std::vector<Round> exchange_rounds(const GridShape& grid, bool wraps) {
+std::vector<Round> rounds_of_pairs(const GridShape& grid, bool wraps) {
   std::vector<Round> rounds;
   for (std::int64_t n = 0; n < std::min<std::int64_t>(2, grid.stages - 1); ++n)
     rounds.push_back({Round::Kind::kPipeline, n});
@@ -179,7 +176,7 @@ void check_messages(const ExchangeSpec& spec, Device& device, Report& report) {
   const GridShape shape{.stages = grid.num_stages(), .replicas = grid.num_replicas()};
   const MessageSizes sizes{.long_bytes = std::clamp(spec.long_bytes, kMinLongBytes, kMaxLongBytes)};
   const auto transport = make_transport(grid, device);
-  const std::vector<Round> rounds = exchange_rounds(shape, spec.wraps);
+  const std::vector<Round> rounds = rounds_of_pairs(shape, spec.wraps);
   std::vector<RoundMessages> messages(rounds.size());
   for (std::size_t i = 0; i < rounds.size(); ++i)
     if (const auto partner = partner_in(rounds[i], shape, world.rank()))

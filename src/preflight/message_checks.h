@@ -22,7 +22,7 @@ struct Round {
   enum class Kind { kPipeline, kWrap, kReplicas } kind = Kind::kPipeline;
   std::int64_t number = 0;
 };
-std::vector<Round> exchange_rounds(const GridShape& grid, bool wraps);
+std::vector<Round> rounds_of_pairs(const GridShape& grid, bool wraps);
 /// The other rank of this one's pair, as a rank of the world; nothing where it has none in this round.
 std::optional<std::int64_t> partner_in(const Round& round, const GridShape& grid, std::int64_t rank);
 

@@ -15,7 +15,7 @@
 
 namespace convoy::schedule {
 
-/// When a bucket's exchanges in the data group are through.
+/// When a bucket's exchanges between replicas are complete.
 struct SimulatedExchange {
   double reduced = kUnknown, gathered = kUnknown;
 };
@@ -55,7 +55,7 @@ struct SimulatedStage {
   double start_work(const Wait& wait, double now);
   void finish(double now);
 
-  /// When the data group, which takes one exchange of a stage after the other, is through with this one.
+  /// When this exchange is complete: replicas take one exchange of a stage after the other.
   double exchange(double now, double seconds);
   /// What it waits for, where it is stuck: its next instruction is one that waits.
   std::string awaited_text() const;
@@ -72,7 +72,7 @@ struct SimulatedStage {
   AwaitedMessage awaited;
   double end_seconds = 0;  ///< of the last instruction that is done
   std::size_t num_agreed = 0;
-  double exchange_free_seconds = 0;  ///< the data group is through with what it was given
+  double exchange_free_seconds = 0;  ///< the exchanges that were started are complete
   StageTimes times;
 };
 

@@ -4,11 +4,24 @@
 #include <algorithm>
 #include <iterator>
 
+#include "convoy/comm/topology.h"
 #include "convoy/io/checkpoint.h"
 
 #include "plan/share_engines.h"
 
 namespace convoy {
+
+namespace {
+
+// Replicas that exchange directly, in one round: those of a stage on a node, where a node's ranks follow each other in
+// world. Where each has a node for itself no order of messages keeps bytes on a node, and one round is the shortest.
+// All ranks of the grid.
+std::int64_t neighbours(const ProcessGrid& grid) {
+  const std::int64_t on_a_node = find_topology(grid.world()).min_ranks_on_a_node / grid.num_stages();
+  return on_a_node < 2 ? kMaxNeighbours : std::min(on_a_node, kMaxNeighbours);
+}
+
+}  // namespace
 
 RankRuntime::RankRuntime(const RuntimeSpec& spec, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board)
     : plan_(spec, {.stages = grid.num_stages(), .replicas = grid.num_replicas()}),
@@ -25,11 +38,13 @@ RankRuntime::RankRuntime(const RuntimeSpec& spec, const ProcessGrid& grid, ops::
   const ArenaLayout& layout = stage_->plan().layout;
   loss_scale_ = std::make_unique<LossScale>(type);
   optimizer_ = make_optimizer(spec.optimizer, type, elementwise);
-  tree_ = std::make_unique<GradientTree>(device, elementwise, layout.count, micro_batches().size());
+  const std::int64_t slack = spec.reduction == ReductionKind::kFast ? slack_of_slices(grid.num_replicas()) : 0;
+  tree_ = std::make_unique<GradientTree>(device, elementwise, layout.count + slack, micro_batches().size());
   update_ = std::make_unique<ShardedUpdate>(
       ShardedUpdateSpec{.layout = layout,
                         .data = grid.data(),
                         .reduction = spec.reduction,
+                        .neighbours = neighbours(grid),
                         .micro_batches_a_step = plan_.micro_batches_a_step(),
                         .local_sum = tree_->sum(),
                         .parameters = stage_->parameters(),

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "convoy/base/clock.h"
-#include "convoy/comm/tags.h"
 
 namespace convoy {
 
@@ -16,24 +15,25 @@ constexpr std::int64_t kGradients = 0, kWeights = 1;  // kinds of norms; directi
 
 }  // namespace
 
-ShardedUpdate::ShardedUpdate(const ShardedUpdateSpec& spec, const UpdateTools& tools) : spec_(spec), tools_(tools) {
-  const std::int64_t me = spec.data.rank(), replicas = spec.data.size();
-  const Shard shard = shard_of(spec.layout, me, replicas);
+// All replicas of the stage.
+ShardedUpdate::ShardedUpdate(const ShardedUpdateSpec& spec, const UpdateTools& tools)
+    : spec_(spec),
+      tools_(tools),
+      exchange_({.layout = spec.layout,
+                 .data = spec.data,
+                 .reduction = spec.reduction,
+                 .neighbours = spec.neighbours,
+                 .local_sum = spec.local_sum,
+                 .parameters = spec.parameters.masters},
+                tools.device, tools.elementwise, tools.transport) {
+  const Shard shard = shard_of(spec.layout, spec.data.rank(), spec.data.size());
   shard_count_ = shard.count;
   for (std::size_t b = 0; b < shard.slices.size(); ++b) {
     BucketState& state = buckets_.emplace_back();
     state.own = shard.slices[b];
+    state.gradient = exchange_.reduced(static_cast<std::int64_t>(b));
     state.shard_offset = shard.offsets[b];
-    for (std::int64_t r = 0; r < replicas; ++r)
-      if (r != me) state.others.push_back(slice_of(spec.layout.buckets[b], r, replicas));
     find_runs(state);
-  }
-  received_ = Buffer(tools.device, (replicas - 1) * shard_count_ * kFloatBytes);
-  float* received = received_.floats();
-  for (std::int64_t b = 0; b < std::ssize(buckets_); ++b) {
-    plan_reduce(buckets_[b], b, received);
-    plan_gather(buckets_[b], b);
-    received += (replicas - 1) * buckets_[b].own.count();
   }
   for (std::size_t slot = 0; slot < tools.optimizer.slot_names().size(); ++slot)
     state_.emplace_back(tools.device, shard_count_ * kFloatBytes);
@@ -80,76 +80,18 @@ void ShardedUpdate::find_runs(BucketState& state) const {
   }
 }
 
-// Among the replicas of this stage. `received` has room for the own slice of every other replica.
-void ShardedUpdate::plan_reduce(BucketState& state, std::int64_t bucket, float* received) {
-  const mpi::Communicator& data = spec_.data;
-  state.reduced = spec_.local_sum + state.own.begin;
-  if (data.size() == 1) return;
-  const Bucket& range = spec_.layout.buckets[bucket];
-  if (spec_.reduction == ReductionKind::kFast) {
-    state.reduced = received;
-    ReduceScatterSpec spec{.group = data, .data = spec_.local_sum + range.begin, .part = received, .counts = {}};
-    for (int r = 0; r < data.size(); ++r) spec.counts.push_back(slice_of(range, r, data.size()).count());
-    state.reduce.push_back(tools_.transport.reduce_scatter(spec));
-    return;
-  }
-  const int tag = tags::reduce(bucket);
-  for (int r = 0; r < data.size(); ++r) {
-    if (r == data.rank()) {
-      state.blocks.push_back(spec_.local_sum + state.own.begin);
-      continue;
-    }
-    state.blocks.push_back(received);
-    state.reduce.push_back(tools_.transport.receive(
-        {.group = data, .data = received, .size_bytes = state.own.count() * kFloatBytes, .peer = r, .tag = tag}));
-    received += state.own.count();
-  }
-  state.reduced = state.blocks.front();
-  for (int r = 0; r < data.size(); ++r) {
-    if (r == data.rank()) continue;
-    const Slice theirs = slice_of(range, r, data.size());
-    state.reduce.push_back(tools_.transport.send({.group = data,
-                                                  .data = spec_.local_sum + theirs.begin,
-                                                  .size_bytes = theirs.count() * kFloatBytes,
-                                                  .peer = r,
-                                                  .tag = tag}));
-  }
-}
-
-void ShardedUpdate::plan_gather(BucketState& state, std::int64_t bucket) {
-  const mpi::Communicator& data = spec_.data;
-  const auto spec_of = [&](const Slice& slice, int peer) {
-    return MessageSpec{.group = data,
-                       .data = spec_.parameters.masters + slice.begin,
-                       .size_bytes = slice.count() * kFloatBytes,
-                       .peer = peer,
-                       .tag = tags::gather(bucket)};
-  };
-  for (int r = 0; r < data.size(); ++r) {
-    if (r == data.rank()) continue;
-    state.gather.push_back(
-        tools_.transport.receive(spec_of(slice_of(spec_.layout.buckets[bucket], r, data.size()), r)));
-    state.gather.push_back(tools_.transport.send(spec_of(state.own, r)));
-  }
-}
-
-void ShardedUpdate::start_reduce(std::int64_t bucket) {
-  tools_.transport.start_together(buckets_[bucket].reduce);
-}
-
 void ShardedUpdate::fold(std::int64_t bucket) {
-  const BucketState& state = buckets_[bucket];
-  wait_for(state.reduce);
-  if (state.blocks.size() > 1) tools_.elementwise.fold(state.blocks, state.reduced, state.own.count());
+  exchange_.await_reduce(bucket);
+  exchange_.fold(bucket);
   if (!norms_) return;
-  if (needs_gradient_norms()) norms_->start(bucket, kGradients, state.reduced);
+  if (needs_gradient_norms()) norms_->start(bucket, kGradients, buckets_[bucket].gradient);
   if (spec_.tensor_norms != TensorNorms::kNone)
-    norms_->start(bucket, kWeights, spec_.parameters.masters + state.own.begin);
+    norms_->start(bucket, kWeights, spec_.parameters.masters + buckets_[bucket].own.begin);
 }
 
 void ShardedUpdate::find_non_finite(std::int64_t bucket, std::int32_t* found) {
   const BucketState& state = buckets_[bucket];
-  tools_.elementwise.find_non_finite(state.reduced, state.own.count(), found);
+  tools_.elementwise.find_non_finite(state.gradient, state.own.count(), found);
 }
 
 void ShardedUpdate::agree_on_norms() {
@@ -179,7 +121,7 @@ void ShardedUpdate::find_directions() {
     const BucketState& state = buckets_[b];
     for (const Run& run : state.runs)
       if (run.kind == UpdateKind::kOptimizer) tools_.optimizer.find_directions(arguments_of(state, run));
-    norms_->start(b, kGradients, state.reduced);
+    norms_->start(b, kGradients, state.gradient);
   }
   if (!tools_.device.idle()) wait_until(tools_.transport, [&] { return tools_.device.idle(); });
   tools_.device.synchronize();
@@ -209,7 +151,7 @@ void ShardedUpdate::update(std::int64_t bucket) {
       tools_.optimizer.update(args);
     }
   }
-  tools_.transport.start_together(state.gather);
+  exchange_.start_gather(bucket);
   if (spec_.ema_decay > 0) average(state);
 }
 
@@ -219,7 +161,7 @@ UpdateArguments ShardedUpdate::arguments_of(const BucketState& state, const Run&
   for (std::size_t slot = 0; slot < state_.size(); ++slot)
     state_pointers_[slot] = state_[slot].floats() + state.shard_offset + in_slice;
   const bool has_norms = spec_.tensor_norms != TensorNorms::kNone;
-  return {.gradient = state.reduced + in_slice,
+  return {.gradient = state.gradient + in_slice,
           .weight = spec_.parameters.masters + run.begin,
           .weight_copy = spec_.parameters.copy_at(run.begin),
           .state = state_pointers_,
@@ -240,22 +182,13 @@ void ShardedUpdate::average(const BucketState& state) const {
 }
 
 void ShardedUpdate::finish_gather(std::int64_t bucket) {
-  const BucketState& state = buckets_[bucket];
-  wait_for(state.gather);
+  exchange_.await_gather(bucket);
   if (spec_.parameters.copies == nullptr) return;
-  for (const Slice& slice : state.others)
+  const Bucket& whole = spec_.layout.buckets[bucket];
+  const Slice& own = buckets_[bucket].own;
+  for (const Slice& slice : {Slice{whole.begin, own.begin}, Slice{own.end, whole.end}})
     tools_.elementwise.round_to(spec_.parameters.type, spec_.parameters.masters + slice.begin,
                                 spec_.parameters.copy_at(slice.begin), slice.count());
-}
-
-void ShardedUpdate::wait_for(const Messages& messages) {
-  const auto all_done = [&] {
-    tools_.transport.progress();
-    return std::all_of(messages.begin(), messages.end(), [](const auto& message) { return message->test(); });
-  };
-  if (messages.empty() || all_done()) return;
-  const ScopedTimer timer(wait_seconds_);
-  mpi::wait_until(all_done);
 }
 
 void ShardedUpdate::start_ema() {
@@ -266,7 +199,8 @@ void ShardedUpdate::start_ema() {
 
 // Through the local sum, which nobody needs between steps; but what is frozen stays zeros there.
 void ShardedUpdate::swap_ema() {
-  for (const BucketState& state : buckets_) {
+  for (std::int64_t b = 0; b < std::ssize(buckets_); ++b) {
+    const BucketState& state = buckets_[b];
     for (const Run& run : state.runs) {
       if (run.kind == UpdateKind::kNone) continue;  // its average is the value
       const std::int64_t count = run.end - run.begin;
@@ -277,9 +211,9 @@ void ShardedUpdate::swap_ema() {
       copy(average, trained, count);
       copy(spare, average, count);
     }
-    tools_.transport.start_together(state.gather);
+    exchange_.start_gather(b);
   }
-  for (const BucketState& state : buckets_) wait_for(state.gather);
+  for (std::int64_t b = 0; b < std::ssize(buckets_); ++b) exchange_.await_gather(b);
 }
 
 void ShardedUpdate::copy(const float* from, float* to, std::int64_t count) const {

@@ -1,9 +1,5 @@
-/// The update of a step: replica d of a stage ends up with slice d of each bucket's gradient, updates that slice with
+/// The update of a step: each replica of a stage ends up with its own slice of each bucket's gradient, updates it with
 /// the optimizer state that only it keeps (ZeRO stage 1, Rajbhandari et al. 2020), and all gather the new parameters.
-///
-/// invariant: slices are exchanged (each replica sends slice d of its sum to replica d) and folded as the upper levels
-///            of the gradient tree: the bits do not depend on the number of replicas
-/// fast:      the transport's reduce-scatter sums in an order of its own
 #pragma once
 
 #include <cstdint>
@@ -16,6 +12,7 @@
 #include "convoy/ops/elementwise.h"
 #include "convoy/params/parameters.h"
 
+#include "update/gradient_exchange.h"
 #include "update/optimizer.h"
 #include "update/square_sums.h"
 
@@ -43,10 +40,11 @@ struct ShardedUpdateSpec {
   const ArenaLayout& layout;
   const mpi::Communicator& data;  ///< the replicas of this stage
   ReductionKind reduction = ReductionKind::kInvariant;
+  std::int64_t neighbours = kMaxNeighbours;  ///< replicas that exchange directly; no matter of bits
   /// Running statistics: new = keep * old + (1 - keep) * mean over the step's micro-batches.
   float statistics_keep = 0.9f;
   std::int64_t micro_batches_a_step = 1;  ///< over all replicas
-  float* local_sum = nullptr;             ///< an arena: this replica's gradients
+  float* local_sum = nullptr;             ///< as GradientExchangeSpec has it
   ParameterArenas parameters;
   bool tells_roles = false;                       ///< the optimizer updates parameters by their roles
   TensorNorms tensor_norms = TensorNorms::kNone;  ///< that the optimizer needs
@@ -72,8 +70,8 @@ class ShardedUpdate {
   void begin_step(const UpdateStep& step);
   /// Starts the exchange of a bucket; the local sum is complete in the bucket's range, and stays untouched (but by this
   /// object) until update().
-  void start_reduce(std::int64_t bucket);
-  /// Waits for the slices and folds them: this replica's slice of the gradient is complete.
+  void start_reduce(std::int64_t bucket) { exchange_.start_reduce(bucket); }
+  /// Waits for the sums of the last round and folds them: this replica's slice of the gradient is complete.
   void fold(std::int64_t bucket);
   /// *found = 1 where the slice holds a value that is not a finite number; after fold().
   void find_non_finite(std::int64_t bucket, std::int32_t* found);
@@ -83,7 +81,7 @@ class ShardedUpdate {
     const float* values = nullptr;
   };
   GradientSlice gradient(std::int64_t bucket) const {
-    return {.range = buckets_[bucket].own, .values = buckets_[bucket].reduced};
+    return {.range = buckets_[bucket].own, .values = buckets_[bucket].gradient};
   }
   /// Whether update() is only possible after agree_on_norms(): of whole tensors, or of all of them.
   bool needs_norms() const { return norms_.has_value(); }
@@ -95,11 +93,11 @@ class ShardedUpdate {
   /// Waits for the bucket's new parameters.
   void finish_gather(std::int64_t bucket);
   /// Only the waiting of fold() and of finish_gather(), which then have none left.
-  void await_reduce(std::int64_t bucket) { wait_for(buckets_[bucket].reduce); }
-  void await_gather(std::int64_t bucket) { wait_for(buckets_[bucket].gather); }
+  void await_reduce(std::int64_t bucket) { exchange_.await_reduce(bucket); }
+  void await_gather(std::int64_t bucket) { exchange_.await_gather(bucket); }
 
   /// Seconds in which fold() and finish_gather() waited for messages.
-  double wait_seconds() const { return wait_seconds_; }
+  double wait_seconds() const { return wait_seconds_ + exchange_.wait_seconds(); }
 
   /// This replica's optimizer state: for each slot the slices of all buckets, one after the other.
   std::int64_t shard_count() const { return shard_count_; }
@@ -133,16 +131,10 @@ class ShardedUpdate {
     Slice own;
     std::int64_t shard_offset = 0;  ///< of own.begin in the shard
     std::vector<Run> runs;          ///< own slice
-    std::vector<Slice> others;      ///< the other replicas' slices
-    std::vector<float*> blocks;     ///< own slice of every replica's sum, by replica
-    float* reduced = nullptr;       ///< where their sum will be: in the first, or where `fast` puts it
-    Messages reduce, gather;
+    float* gradient = nullptr;      ///< own slice, summed
   };
 
   void find_runs(BucketState& state) const;
-  void plan_reduce(BucketState& state, std::int64_t bucket, float* received);
-  void plan_gather(BucketState& state, std::int64_t bucket);
-  void wait_for(const Messages& messages);
   bool needs_gradient_norms() const { return spec_.clip || spec_.tensor_norms == TensorNorms::kOfGradients; }
   UpdateArguments arguments_of(const BucketState& state, const Run& run);
   void exchange_norms();
@@ -159,7 +151,7 @@ class ShardedUpdate {
 
   ShardedUpdateSpec spec_;
   UpdateTools tools_;
-  Buffer received_;  ///< other replicas' slices of this replica's part
+  GradientExchange exchange_;
   std::vector<Buffer> state_;
   std::vector<BucketState> buckets_;
   std::vector<float*> state_pointers_;

@@ -33,10 +33,16 @@ double padding_of_packed_weights(const ArenaLayout& layout) {
 TEST(MemoryPlan, IsWhatTheDeviceGives) {
   for (const ScheduleKind schedule :
        {ScheduleKind::kGpipe, ScheduleKind::k1F1B, ScheduleKind::kInterleaved, ScheduleKind::kZeroBubble}) {
-    for (const auto& [stages, recompute] : {std::pair{1, RecomputeKind::kNone},
-                                            {1, RecomputeKind::kCell},
-                                            {world().size(), RecomputeKind::kNone},
-                                            {world().size(), RecomputeKind::kCell}}) {
+    struct Case {
+      std::int64_t stages;
+      RecomputeKind recompute = RecomputeKind::kNone;
+      ReductionKind reduction = ReductionKind::kInvariant;
+    };
+    for (const auto& [stages, recompute, reduction] : {Case{1},
+                                                       {1, RecomputeKind::kCell},
+                                                       {1, RecomputeKind::kNone, ReductionKind::kFast},
+                                                       {world().size()},
+                                                       {world().size(), RecomputeKind::kCell}}) {
       const ProcessGrid grid(world(), stages);
       const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
       StatusBoard board;
@@ -45,7 +51,8 @@ TEST(MemoryPlan, IsWhatTheDeviceGives) {
            .batch = {.global = 64, .micro = 8},
            .schedule = schedule,
            .chunks = schedule == ScheduleKind::kInterleaved ? 2 : 1,
-           .memory = {.recompute = recompute}},
+           .memory = {.recompute = recompute},
+           .reduction = reduction},
           grid, *backend, board);
       const auto planned = static_cast<double>(runtime.plan().memory_of(grid.stage()).total());
       const auto scratch = static_cast<double>(backend->scratch_bytes());

@@ -2,7 +2,6 @@
 #include "parallel/transport_patterns.h"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -30,17 +29,6 @@ std::int64_t count_differences(const float* values, std::int64_t count, const st
 
 void fill(float* values, std::int64_t count, const std::function<float(std::int64_t)>& with) {
   for (std::int64_t i = 0; i < count; ++i) values[i] = with(i);
-}
-
-// Of the unequal parts, the last rank's is empty.
-std::vector<std::int64_t> counts_of(std::int64_t bucket, Parts sizes) {
-  std::vector<std::int64_t> counts(world().size(), 900 + 500 * bucket);
-  if (sizes == Parts::kUnequal && world().size() > 1) counts.back() = 0;
-  return counts;
-}
-
-std::int64_t offset_of(const std::vector<std::int64_t>& counts, int rank) {
-  return std::accumulate(counts.begin(), counts.begin() + rank, std::int64_t{0});
 }
 
 }  // namespace
@@ -189,80 +177,73 @@ std::int64_t differences_in_pipeline(Rig& rig, std::int64_t num_micro_batches) {
   return differences;
 }
 
+namespace {
+
+/// A bucket of differences_in_exchange. In round k a rank adds what comes from k ranks before it to what it has, and
+/// the next round sends that: each value goes through all ranks.
+struct RoundsOfSums {
+  std::vector<Buffer> sums, received;  ///< by round
+  std::unique_ptr<Message> exchange;
+};
+
+}  // namespace
+
 std::int64_t differences_in_exchange(Rig& rig, std::int64_t num_steps) {
   constexpr std::int64_t kBuckets = 3;
   const int me = world().rank(), ranks = world().size();
-  struct Bucket {
-    std::vector<std::int64_t> counts;
-    Buffer gradients, received, sums;
-    Messages reduce, gather;
-  };
-  std::vector<Bucket> buckets(kBuckets);
+  const auto count_of = [](std::int64_t bucket) { return 900 + 500 * bucket; };
+  std::vector<RoundsOfSums> buckets(kBuckets);
   for (std::int64_t b = 0; b < kBuckets; ++b) {
-    Bucket& bucket = buckets[b];
-    bucket.counts = counts_of(b, Parts::kUnequal);
-    const std::int64_t total = offset_of(bucket.counts, ranks), own = bucket.counts[me];
-    bucket.gradients = Buffer(rig.device(), total * kFloatBytes);
-    bucket.received = Buffer(rig.device(), ranks * own * kFloatBytes);
-    bucket.sums = Buffer(rig.device(), total * kFloatBytes);
-    const auto spec = [&](float* data, std::int64_t count, int peer, std::int64_t tag) {
-      return MessageSpec{.group = world(),
-                         .data = data,
-                         .size_bytes = count * kFloatBytes,
-                         .peer = peer,
-                         .tag = static_cast<int>(tag)};
-    };
-    const auto plan_pair = [&](Messages& messages, const MessageSpec& receive, const MessageSpec& send) {
-      messages.push_back(rig.transport().receive(receive));
-      messages.push_back(rig.transport().send(send));
-    };
-    for (int r = 0; r < ranks; ++r) {
-      if (r == me) continue;
-      float* theirs = bucket.gradients.floats() + offset_of(bucket.counts, r);
-      plan_pair(bucket.reduce, spec(bucket.received.floats() + r * own, own, r, 2 * b),
-                spec(theirs, bucket.counts[r], r, 2 * b));
-      float* sums = bucket.sums.floats();
-      plan_pair(bucket.gather, spec(sums + offset_of(bucket.counts, r), bucket.counts[r], r, 2 * b + 1),
-                spec(sums + offset_of(bucket.counts, me), own, r, 2 * b + 1));
+    RoundsOfSums& bucket = buckets[b];
+    const std::int64_t count = count_of(b), bytes = count * kFloatBytes;
+    std::vector<ExchangeRound> rounds(ranks);
+    for (int k = 0; k <= ranks; ++k) bucket.sums.emplace_back(rig.device(), bytes);
+    for (int k = 0; k < ranks; ++k) {
+      bucket.received.emplace_back(rig.device(), bytes);
+      const auto spec = [&](const Buffer& buffer, int peer, std::int64_t size_bytes) {
+        return MessageSpec{.group = world(),
+                           .data = buffer.data(),
+                           .size_bytes = size_bytes,
+                           .peer = peer,
+                           .tag = static_cast<int>(b)};
+      };
+      rounds[k].receives = {spec(bucket.received[k], previous(), bytes), spec(bucket.received[k], next(), 0)};
+      rounds[k].sends = {spec(bucket.sums[k], next(), bytes), spec(bucket.sums[k], previous(), 0)};
+      float *sum = bucket.sums[k + 1].floats(), *own = bucket.sums[k].floats(), *other = bucket.received[k].floats();
+      rounds[k].then = [&rig, sum, own, other, count] {
+        rig.issue([=] { fill(sum, count, [=](auto i) { return own[i] + 2 * other[i]; }); });
+      };
     }
+    bucket.exchange = rig.transport().exchange(std::move(rounds));
   }
   rig.transport().connect();
 
   const auto value = [](int rank, std::int64_t step, std::int64_t i) {
-    return static_cast<float>((rank + 1) * (i % 1000) + step);
+    return static_cast<float>((rank + 1) * (i % 100) + step);  // whole numbers: exact
+  };
+  const auto expected = [&](std::int64_t step, std::int64_t i) {
+    std::vector<float> sums(ranks);
+    for (int r = 0; r < ranks; ++r) sums[r] = value(r, step, i);
+    for (int k = 0; k < ranks; ++k) {
+      const std::vector<float> before = sums;
+      for (int r = 0; r < ranks; ++r) sums[r] += 2 * before[(r + ranks - 1) % ranks];
+    }
+    return sums[me];
   };
   std::int64_t differences = 0;
   for (std::int64_t step = 0; step < num_steps; ++step) {
-    const auto start_reduce = [&](Bucket& bucket) {
-      const std::int64_t total = offset_of(bucket.counts, ranks);
+    const auto start = [&](std::int64_t b) {
       rig.issue(
-          [&, step, total, me] { fill(bucket.gradients.floats(), total, [&](auto i) { return value(me, step, i); }); });
-      rig.transport().start_together(bucket.reduce);
+          [&, step, b] { fill(buckets[b].sums[0].floats(), count_of(b), [&](auto i) { return value(me, step, i); }); });
+      buckets[b].exchange->start();
     };
-    start_reduce(buckets[0]);
+    start(0);
     for (std::int64_t b = 0; b < kBuckets; ++b) {
-      if (b + 1 < kBuckets) start_reduce(buckets[b + 1]);
-      Bucket& bucket = buckets[b];
-      rig.wait_for(bucket.reduce);
-      rig.issue([&bucket, me, ranks] {
-        const std::int64_t offset = offset_of(bucket.counts, me), own = bucket.counts[me];
-        fill(bucket.sums.floats() + offset, own, [&](auto i) {
-          float sum = bucket.gradients.floats()[offset + i];
-          for (int r = 0; r < ranks; ++r)
-            if (r != me) sum += bucket.received.floats()[r * own + i];
-          return sum;
-        });
-      });
-      rig.transport().start_together(bucket.gather);
-    }
-    for (Bucket& bucket : buckets) {
-      rig.wait_for(bucket.gather);
-      rig.issue([&, step] {
-        differences += count_differences(bucket.sums.floats(), offset_of(bucket.counts, ranks), [&](auto i) {
-          float sum = 0;
-          for (int r = 0; r < ranks; ++r) sum += value(r, step, i);
-          return sum;
-        });
+      if (b + 1 < kBuckets) start(b + 1);
+      rig.wait_for(*buckets[b].exchange);
+      rig.issue([&, step, b] {
+        differences +=
+            count_differences(buckets[b].sums.back().floats(), count_of(b), [&](auto i) { return expected(step, i); });
       });
     }
   }
@@ -270,17 +251,17 @@ std::int64_t differences_in_exchange(Rig& rig, std::int64_t num_steps) {
   return differences;
 }
 
-std::int64_t differences_in_reduce_scatter(Rig& rig, Parts sizes, std::int64_t num_steps) {
+std::int64_t differences_in_reduce_scatter(Rig& rig, std::int64_t num_steps) {
   constexpr std::int64_t kBuckets = 2;
   const int me = world().rank(), ranks = world().size();
+  const auto count_of = [](std::int64_t bucket) { return 900 + 500 * bucket; };
   std::vector<Buffer> gradients, parts;
   Messages reductions;
   for (std::int64_t b = 0; b < kBuckets; ++b) {
-    const auto counts = counts_of(b, sizes);
-    gradients.emplace_back(rig.device(), offset_of(counts, ranks) * kFloatBytes);
-    parts.emplace_back(rig.device(), counts[me] * kFloatBytes);
+    gradients.emplace_back(rig.device(), ranks * count_of(b) * kFloatBytes);
+    parts.emplace_back(rig.device(), count_of(b) * kFloatBytes);
     reductions.push_back(rig.transport().reduce_scatter(
-        {.group = world(), .data = gradients[b].floats(), .part = parts[b].floats(), .counts = counts}));
+        {.group = world(), .data = gradients[b].floats(), .part = parts[b].floats(), .part_count = count_of(b)}));
   }
   rig.transport().connect();
   const auto value = [](int rank, std::int64_t step, std::int64_t i) {
@@ -290,18 +271,16 @@ std::int64_t differences_in_reduce_scatter(Rig& rig, Parts sizes, std::int64_t n
   for (std::int64_t step = 0; step < num_steps; ++step) {
     for (std::int64_t b = 0; b < kBuckets; ++b) {
       rig.issue([&, step, b] {
-        fill(gradients[b].floats(), offset_of(counts_of(b, sizes), ranks),
-             [&](auto i) { return value(me, step + b, i); });
+        fill(gradients[b].floats(), ranks * count_of(b), [&](auto i) { return value(me, step + b, i); });
       });
       reductions[b]->start();
     }
     for (std::int64_t b = kBuckets - 1; b >= 0; --b) {
       rig.wait_for(*reductions[b]);
       rig.issue([&, step, b] {
-        const auto counts = counts_of(b, sizes);
-        differences += count_differences(parts[b].floats(), counts[me], [&](auto i) {
+        differences += count_differences(parts[b].floats(), count_of(b), [&](auto i) {
           float sum = 0;
-          for (int r = 0; r < ranks; ++r) sum += value(r, step + b, offset_of(counts, me) + i);
+          for (int r = 0; r < ranks; ++r) sum += value(r, step + b, me * count_of(b) + i);
           return sum;
         });
       });

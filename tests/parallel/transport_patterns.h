@@ -57,12 +57,11 @@ std::int64_t differences_in_ring(Rig& rig, const RingSpec& spec);
 /// y = 2 x + stage forward through the ranks and dx = 3 dy + x back, as a pipeline does: all forward, all backward.
 std::int64_t differences_in_pipeline(Rig& rig, std::int64_t num_micro_batches);
 
-/// Buckets of gradients are scattered to their owners, added, and gathered again, bucket b + 1 under way while bucket b
-/// is added: the sharded update.
+/// Exchanges of as many rounds as ranks, each of which sends what the one before has added up; that of bucket b + 1
+/// travels while bucket b is waited for: the sharded update.
 std::int64_t differences_in_exchange(Rig& rig, std::int64_t num_steps);
 
-/// Two reductions at once, again and again, with parts of equal or unequal size.
-enum class Parts { kEqual, kUnequal };
-std::int64_t differences_in_reduce_scatter(Rig& rig, Parts parts, std::int64_t num_steps);
+/// Two reductions at once, again and again.
+std::int64_t differences_in_reduce_scatter(Rig& rig, std::int64_t num_steps);
 
 }  // namespace convoy::test

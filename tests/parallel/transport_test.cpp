@@ -84,13 +84,13 @@ TEST_P(OnEveryTransport, ActivationsGoForwardAndGradientsBack) {
   EXPECT_EQ(differences_in_pipeline(rig_, 7), 0);
 }
 
-TEST_P(OnEveryTransport, SlicesAreExchangedSummedAndGatheredStepAfterStep) {
+TEST_P(OnEveryTransport, EachRoundOfAnExchangeSendsWhatTheOneBeforeHasAddedUp) {
+  if (world().size() == 1) GTEST_SKIP() << "an exchange of one rank";
   EXPECT_EQ(differences_in_exchange(rig_, 5), 0);
 }
 
 TEST_P(OnEveryTransport, EachRankReceivesItsPartOfTheSumStepAfterStep) {
-  EXPECT_EQ(differences_in_reduce_scatter(rig_, Parts::kEqual, 5), 0);
-  EXPECT_EQ(differences_in_reduce_scatter(rig_, Parts::kUnequal, 5), 0);
+  EXPECT_EQ(differences_in_reduce_scatter(rig_, 5), 0);
 }
 
 TEST_P(OnEveryTransport, AMessageIsActiveFromItsStartUntilItsTestSaysSo) {
@@ -152,12 +152,12 @@ TEST_P(OnEveryTransport, WhatIsNotHeldBackArrivesWhileItsSenderWaitsForSomething
 TEST_P(OnEveryTransport, WhatMpiCannotCountIsRefusedWhenItIsPlanned) {
   float value = 0;
   const MessageSpec message{.group = world(), .data = &value, .size_bytes = std::int64_t{1} << 31, .peer = next()};
-  std::vector<std::int64_t> counts(world().size(), 0);
-  counts[0] = std::int64_t{1} << 31;
+  const std::int64_t part_count = (std::int64_t{1} << 31) / world().size();
   for (const auto& plan : std::vector<std::function<void()>>{
            [&] { rig_.transport().send(message); }, [&] { rig_.transport().receive(message); },
            [&] {
-             rig_.transport().reduce_scatter({.group = world(), .data = &value, .part = &value, .counts = counts});
+             rig_.transport().reduce_scatter(
+                 {.group = world(), .data = &value, .part = &value, .part_count = part_count});
            }}) {
     EXPECT_CONTAINS(message_of<Error>(plan), "2147483648");
   }
@@ -191,7 +191,7 @@ TEST(Staging, AReceiveStartedAgainLeavesTheLastMessageToItsCopy) {
   const auto receive = receiver.transport().receive(spec(in, previous()));
   std::vector<float> seen;
 
-  sender.transport().start_together(sends);
+  for (const auto& send : sends) send->start();
   receive->start();
   mpi::wait_until([&] { return receive->test(); });  // not poked: its copy to the device has not run
   receiver.issue([&] { seen.push_back(*in.floats()); });

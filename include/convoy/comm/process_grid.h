@@ -1,4 +1,5 @@
-/// Who is where: ranks as a grid of replicas x stages. Nothing else splits communicators.
+/// Who is where: ranks as a grid of replicas x stages, and their communicators. (The exchange of gradients has one of
+/// its own, with the replicas in another order, and data.stage one for the ranks of a node.)
 ///   rank = replica * stages + stage        neighbours in rank are neighbours in the pipeline
 #pragma once
 

@@ -17,7 +17,7 @@ constexpr int gradient(std::int64_t chunk_before) {
   return static_cast<int>(2 * chunk_before + 1);
 }
 
-// --- Data group: buckets of the gradients' exchange.
+// --- Replicas of a stage, by the slice that each owns: buckets of the gradients' exchange.
 constexpr int reduce(std::int64_t bucket) {
   return static_cast<int>(2 * bucket);
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -38,11 +38,19 @@ struct MessageSpec {
   int tag = 0;   ///< messages of one tag between two ranks arrive in the order in which they are started
 };
 
+/// Messages that travel together, and what follows them.
+struct ExchangeRound {
+  std::vector<MessageSpec> receives, sends;  ///< of one group
+  /// Issues device work on what was received (element-wise work alone), which the next round's messages come after, as
+  /// does what is issued once the exchange is complete. May be empty.
+  std::function<void()> then = {};
+};
+
 struct ReduceScatterSpec {
   mpi::Communicator group;
-  const float* data = nullptr;       ///< device memory: the parts of all ranks, one after the other
-  float* part = nullptr;             ///< device memory: takes the sum of this rank's part
-  std::vector<std::int64_t> counts;  ///< floats of each rank's part
+  const float* data = nullptr;  ///< device memory: the parts of all ranks, one after the other
+  float* part = nullptr;        ///< device memory: takes the sum of this rank's part
+  std::int64_t part_count = 0;  ///< floats, the same for each rank
 };
 
 /// How device memory travels. Nothing is allocated after the messages are created.
@@ -56,24 +64,24 @@ class Transport {
   virtual std::string description() const = 0;
 
   // Creating messages. All ranks create them before connect(); for each send there is a receive with its group, size
-  // and tag. Messages that MPI carries have at most 2^31 - 1 bytes, or floats of a reduction: more throws Error.
+  // and tag, and for each round of an exchange one on the other rank. Messages that MPI carries have at most 2^31 - 1
+  // bytes, or floats of a reduction: more throws Error.
   virtual std::unique_ptr<Message> send(const MessageSpec& spec) = 0;
   virtual std::unique_ptr<Message> receive(const MessageSpec& spec) = 0;
+  /// All rounds, one after the other, as one message; the first has at least one message. Their partners may wait for
+  /// each other.
+  virtual std::unique_ptr<Message> exchange(std::vector<ExchangeRound> rounds) = 0;
   /// Summed in an order that the library chooses. All ranks of the group.
   virtual std::unique_ptr<Message> reduce_scatter(const ReduceScatterSpec& spec) = 0;
   /// All ranks, once, after all messages are created and before the first start.
   virtual void connect() {}
 
-  /// Starts messages whose partners may wait for each other: an exchange, receives and sends of one group.
-  virtual void start_together(std::span<const std::unique_ptr<Message>> messages) {
-    for (const auto& message : messages) message->start();
-  }
   /// Makes progress on all messages in flight. Cheap; called between cells and while waiting. False if none is in
   /// flight.
   virtual bool progress() = 0;
   /// Whether something that was started needs progress() to leave. As long as it does, this rank waits for no other
   /// without calling it: the other may be waiting for that very message.
-  virtual bool holds_back() const { return false; }
+  virtual bool holds_back() const = 0;
 };
 
 /// Waits until `done()` is true, and moves the transport's messages on meanwhile (mpi::wait_until).

@@ -65,14 +65,26 @@ ArenaLayout make_arena_layout(const Network& network, const std::vector<CellRang
 /// "stem", "layer1.0 .. layer2.1", "stem .. layer1.1, layer2.2 .. layer3.0".
 std::string cell_names(const Network& network, const std::vector<CellRange>& runs);
 
-/// The part of `bucket` that replica `owner` of `num_owners` reduces, updates and keeps optimizer state for. Boundaries
-/// are multiples of 16 floats; the last ones may be empty.
+/// A run of floats in an arena.
 struct Slice {
   std::int64_t begin = 0, end = 0;
 
   std::int64_t count() const { return end - begin; }
 };
+/// Slice `number` of the `num_slices` into which `bucket` is cut. Boundaries are multiples of 16 floats; the last ones
+/// may be empty.
+Slice slice_at(const Bucket& bucket, std::int64_t number, std::int64_t num_slices);
+/// Which of `num_owners` slices replica `owner` reduces, updates and keeps optimizer state for. Replicas whose numbers
+/// differ in low bits own slices that are far apart: with num_owners = 2^k m, m odd, the owner's low k bits, in
+/// reversed order, say in which of 2^k equal runs of slices its own is, and the bits above which of the m slices there.
+/// A bucket is then summed by halving it (update/exchange_rounds.h).
+std::int64_t slice_number(std::int64_t owner, std::int64_t num_owners);
+/// slice_at(slice_number).
 Slice slice_of(const Bucket& bucket, std::int64_t owner, std::int64_t num_owners);
+
+/// Floats by which memory for a sum of gradients is longer than the arena, where their reduction takes slices of one
+/// size: the last slices of a bucket end beyond it. What is summed there nobody uses.
+std::int64_t slack_of_slices(std::int64_t num_owners);
 
 /// What a replica keeps one after the other: its slices of all buckets.
 struct Shard {

@@ -23,7 +23,7 @@ struct TransferCost {
 /// A bucket at the end of a step. Exchanges run beside the arithmetic.
 struct BucketCost {
   double share = 1;           ///< of its chunk's backward, relative to the shares of the chunk's other buckets
-  double reduce_seconds = 0;  ///< exchange: from the start until the other replicas' slices are here
+  double reduce_seconds = 0;  ///< exchange: from the start until what the own slice's sum needs is here
   double fold_seconds = 0;    ///< arithmetic
   double update_seconds = 0;  ///< arithmetic
   double gather_seconds = 0;  ///< exchange: from the end of the update until everyone's slices are here

@@ -18,8 +18,8 @@ enum class Op {
   kBackwardInput,   ///< m: the data gradient. Leaves in m's frame what BackwardWeight needs
   kBackwardWeight,  ///< m, [bucket]: the weight gradient, only from m's frame, some time after BackwardInput
   kSendGradient,    ///< m: to the virtual stage before
-  kReduceBucket,    ///< bucket: its gradients are complete here; start their exchange in the data group
-  kFoldBucket,      ///< bucket: wait for the other replicas' slices and fold them: the own slice's gradient is complete
+  kReduceBucket,    ///< bucket: its gradients are complete here; start their exchange between replicas
+  kFoldBucket,      ///< bucket: wait for the last sums of the own slice and fold them: its gradient is complete
   kAgreeOnUpdate,   ///< all ranks: whether a loss or a gradient is bad (then this step's updates and gathers are
                     ///< skipped), and the norms that updates need of whole tensors, or of all of them
   kUpdateBucket,    ///< bucket: update the slice this replica owns, start the gather

@@ -29,7 +29,7 @@ struct Span {
 struct StageTimes {
   double busy_seconds = 0;           ///< arithmetic, losses, loading
   double bubble_seconds = 0;         ///< waiting for an instruction elsewhere that had not finished; idle at the end
-  double communication_seconds = 0;  ///< waiting for a message on its way, or for an exchange in the data group
+  double communication_seconds = 0;  ///< waiting for a message on its way, or for an exchange between replicas
 };
 
 struct Simulation {

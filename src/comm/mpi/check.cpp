@@ -3,7 +3,6 @@
 
 #include <array>
 #include <limits>
-#include <numeric>
 #include <string_view>
 
 #include "convoy/base/error.h"
@@ -37,11 +36,11 @@ void check_message_size(std::int64_t size_bytes) {
        size_bytes);
 }
 
-std::vector<int> reduction_counts(std::span<const std::int64_t> counts) {
-  const std::int64_t total = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-  if (total > kMaxCounted)
-    fail("A reduction of {} floats is longer than MPI can count (2^31 - 1). More buckets make it shorter.", total);
-  return {counts.begin(), counts.end()};
+int reduction_count(std::int64_t part_count, std::int64_t num_parts) {
+  if (part_count * num_parts > kMaxCounted)
+    fail("A reduction of {} floats is longer than MPI can count (2^31 - 1). More buckets make it shorter.",
+         part_count * num_parts);
+  return static_cast<int>(part_count);
 }
 
 }  // namespace convoy::mpi

@@ -20,8 +20,8 @@ inline void check(int code, const char* call, const char* file, int line) {
 /// Throws Error for more than 2^31 - 1 bytes: MPI 3 counts with ints.
 void check_message_size(std::int64_t size_bytes);
 
-/// The counts as MPI takes them; throws Error where they are more than 2^31 - 1 together.
-std::vector<int> reduction_counts(std::span<const std::int64_t> counts);
+/// The count as MPI takes it; throws Error where all parts together have more than 2^31 - 1 floats.
+int reduction_count(std::int64_t part_count, std::int64_t num_parts);
 
 }  // namespace convoy::mpi
 

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <utility>
 
+#include "convoy/base/data_type.h"
 #include "convoy/base/error.h"
 #include "convoy/comm/gpu_links.h"
 #include "convoy/comm/tags.h"
@@ -67,7 +68,7 @@ void Link::connect(const LinkBlocks& blocks) {
   CONVOY_CHECK_NCCL(
       ncclCommInitRankConfig(&communicator, static_cast<int>(members_.size()), id, rank_, &config));  // all members
   communicator_.reset(communicator);
-  if (is_pipeline_) send_first_byte();
+  use_once();
 }
 
 // The first member makes it. No message of the transport is under way yet.
@@ -80,15 +81,18 @@ void Link::exchange_id(ncclUniqueId& id) const {
   for (std::size_t i = 1; i < members_.size(); ++i) group_.send(&id, sizeof(id), members_[i], tags::kNcclLink);
 }
 
-// The first message between two ranks sets their channel up, and the call waits for the other end: in a step each could
-// wait for what the other would do next. (Exchanges and reductions are started in one order, so can wait.)
-void Link::send_first_byte() {
-  Buffer byte(device_, 1);
-  if (rank_ == 0) {
-    CONVOY_CHECK_NCCL(ncclSend(byte.data(), 1, ncclUint8, 1, handle(), stream()));
-  } else {
-    CONVOY_CHECK_NCCL(ncclRecv(byte.data(), 1, ncclUint8, 0, handle(), stream()));
-  }
+// The first message between two ranks sets their channel up, as the first reduction does for all, and the call waits
+// for the other end: in a step each could wait for what the other would do next.
+void Link::use_once() {
+  const std::int64_t members = std::ssize(members_);
+  Buffer sent(device_, members * kFloatBytes), received(device_, members * kFloatBytes);
+  CONVOY_CHECK_NCCL(ncclGroupStart());
+  for (const int peer : receivers_) CONVOY_CHECK_NCCL(ncclSend(sent.data(), 1, ncclUint8, peer, handle(), stream()));
+  for (const int peer : senders_)
+    CONVOY_CHECK_NCCL(ncclRecv(received.data() + peer, 1, ncclUint8, peer, handle(), stream()));
+  CONVOY_CHECK_NCCL(ncclGroupEnd());
+  if (reduces_)
+    CONVOY_CHECK_NCCL(ncclReduceScatter(sent.floats(), received.floats(), 1, ncclFloat32, ncclSum, handle(), stream()));
   cudaError_t status = cudaErrorNotReady;
   for (mpi::Backoff backoff; (status = cudaStreamQuery(stream())) == cudaErrorNotReady; backoff.pause()) check();
   CONVOY_CHECK_CUDA(status);

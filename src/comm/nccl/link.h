@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include <nccl.h>
@@ -46,7 +47,12 @@ class Link {
   /// `members` are ranks of the group, by NCCL rank. A pipeline's link has two: from the first to the second.
   Link(cuda::CudaDevice& device, const mpi::Communicator& group, std::vector<int> members, bool is_pipeline);
 
-  /// All members, with equal `blocks`. Blocking.
+  // What it will be used for, before connect(). Peers are NCCL ranks.
+  void will_send_to(int peer) { receivers_.insert(peer); }
+  void will_receive_from(int peer) { senders_.insert(peer); }
+  void will_reduce() { reduces_ = true; }
+
+  /// All members, with equal `blocks`. Blocking: also the first use of each kind and peer, which sets up what it needs.
   void connect(const LinkBlocks& blocks);
 
   ncclComm_t handle() const { return communicator_.get(); }
@@ -66,13 +72,15 @@ class Link {
   };
 
   void exchange_id(ncclUniqueId& id) const;
-  void send_first_byte();
+  void use_once();
 
   cuda::CudaDevice& device_;
   mpi::Communicator group_;
   std::vector<int> members_;
   int rank_ = 0;  ///< among the members
   bool is_pipeline_ = false;
+  std::set<int> receivers_, senders_;
+  bool reduces_ = false;
   cuda::Stream stream_;
   cuda::Event worked_ = cuda::make_event(cuda::Timing::kOff);
   std::unique_ptr<ncclComm, End> communicator_;

@@ -45,18 +45,9 @@ class GpuMessage final : public Message {
       : device_(device), link_(link), num_active_(num_active), issue_(std::move(issue)) {}
 
   void start() override {
-    link_.follow_work();
-    issue();
-    finish_start();
-  }
-
-  // The parts of start().
-  Link& link() const { return link_; }
-  void issue() {
     assert(!active_ && "a message that is still in flight was started again");
+    link_.follow_work();
     if (issue_) issue_(link_.handle(), link_.stream());
-  }
-  void finish_start() {
     CONVOY_CHECK_CUDA(cudaEventRecord(moved_.get(), link_.stream()));
     active_ = true;
     ++num_active_;
@@ -81,26 +72,23 @@ class GpuMessage final : public Message {
   bool active_ = false;
 };
 
-GpuMessage& on_gpu(const std::unique_ptr<Message>& message) {
-  return static_cast<GpuMessage&>(*message);
+void send_to(int peer, const MessageSpec& spec, ncclComm_t communicator, cudaStream_t stream) {
+  CONVOY_CHECK_NCCL(
+      ncclSend(spec.data, static_cast<std::size_t>(spec.size_bytes), ncclUint8, peer, communicator, stream));
 }
 
-// Parts of equal size go as one reduction; NCCL has none for unequal ones, so that each rank's part is one of its own.
-void reduce_parts(const float* data, float* part, const std::vector<std::int64_t>& counts, ncclComm_t communicator,
-                  cudaStream_t stream) {
-  const auto num_of = [](std::int64_t count) { return static_cast<std::size_t>(count); };
-  if (std::equal(counts.begin() + 1, counts.end(), counts.begin())) {
-    CONVOY_CHECK_NCCL(
-        ncclReduceScatter(data, part, num_of(counts.front()), ncclFloat32, ncclSum, communicator, stream));
-    return;
-  }
+void receive_from(int peer, const MessageSpec& spec, ncclComm_t communicator, cudaStream_t stream) {
+  CONVOY_CHECK_NCCL(
+      ncclRecv(spec.data, static_cast<std::size_t>(spec.size_bytes), ncclUint8, peer, communicator, stream));
+}
+
+// NCCL takes empty messages for messages.
+void exchange_messages(const ExchangeRound& round, ncclComm_t communicator, cudaStream_t stream) {
   CONVOY_CHECK_NCCL(ncclGroupStart());
-  for (std::size_t root = 0; root < counts.size(); ++root) {
-    if (counts[root] > 0)
-      CONVOY_CHECK_NCCL(ncclReduce(data, part, num_of(counts[root]), ncclFloat32, ncclSum, static_cast<int>(root),
-                                   communicator, stream));
-    data += counts[root];
-  }
+  for (const MessageSpec& spec : round.receives)
+    if (spec.size_bytes > 0) receive_from(spec.peer, spec, communicator, stream);
+  for (const MessageSpec& spec : round.sends)
+    if (spec.size_bytes > 0) send_to(spec.peer, spec, communicator, stream);
   CONVOY_CHECK_NCCL(ncclGroupEnd());
 }
 
@@ -113,31 +101,48 @@ class NcclTransport final : public Transport {
   std::unique_ptr<Message> send(const MessageSpec& spec) override {
     const bool along = is_pipeline(spec.group);
     Link& link = along ? pipeline_link(spec, spec.group.rank(), spec.peer) : exchange_link(spec.group);
-    GpuMessage::Issue issue = [data = spec.data, size_bytes = static_cast<std::size_t>(spec.size_bytes),
-                               to = along ? 1 : spec.peer](ncclComm_t communicator, cudaStream_t stream) {
-      CONVOY_CHECK_NCCL(ncclSend(data, size_bytes, ncclUint8, to, communicator, stream));
-    };
-    return create(link, spec.size_bytes, std::move(issue));
+    const int to = along ? 1 : spec.peer;
+    link.will_send_to(to);
+    return create(link, spec.size_bytes, [spec, to](ncclComm_t communicator, cudaStream_t stream) {
+      send_to(to, spec, communicator, stream);
+    });
   }
 
   std::unique_ptr<Message> receive(const MessageSpec& spec) override {
     const bool along = is_pipeline(spec.group);
     Link& link = along ? pipeline_link(spec, spec.peer, spec.group.rank()) : exchange_link(spec.group);
-    GpuMessage::Issue issue = [data = spec.data, size_bytes = static_cast<std::size_t>(spec.size_bytes),
-                               from = along ? 0 : spec.peer](ncclComm_t communicator, cudaStream_t stream) {
-      CONVOY_CHECK_NCCL(ncclRecv(data, size_bytes, ncclUint8, from, communicator, stream));
-    };
-    return create(link, spec.size_bytes, std::move(issue));
+    const int from = along ? 0 : spec.peer;
+    link.will_receive_from(from);
+    return create(link, spec.size_bytes, [spec, from](ncclComm_t communicator, cudaStream_t stream) {
+      receive_from(from, spec, communicator, stream);
+    });
+  }
+
+  // All rounds, and the work after each, are put on the link's stream at once.
+  std::unique_ptr<Message> exchange(std::vector<ExchangeRound> rounds) override {
+    Link& link = exchange_link(group_of(rounds));
+    for (const ExchangeRound& round : rounds) {
+      for (const MessageSpec& spec : round.receives) link.will_receive_from(spec.peer);
+      for (const MessageSpec& spec : round.sends) link.will_send_to(spec.peer);
+    }
+    return std::make_unique<GpuMessage>(
+        device_, link, num_active_,
+        [rounds = std::move(rounds), &device = device_](ncclComm_t communicator, cudaStream_t stream) {
+          for (const ExchangeRound& round : rounds) {
+            exchange_messages(round, communicator, stream);
+            if (round.then) device.issue_on(stream, round.then);
+          }
+        });
   }
 
   // All ranks of the group.
   std::unique_ptr<Message> reduce_scatter(const ReduceScatterSpec& spec) override {
-    const std::int64_t total = std::accumulate(spec.counts.begin(), spec.counts.end(), std::int64_t{0});
-    return create(
-        exchange_link(spec.group), total,
-        [data = spec.data, part = spec.part, counts = spec.counts](ncclComm_t communicator, cudaStream_t stream) {
-          reduce_parts(data, part, counts, communicator, stream);
-        });
+    Link& link = exchange_link(spec.group);
+    link.will_reduce();
+    return create(link, spec.part_count, [spec](ncclComm_t communicator, cudaStream_t stream) {
+      CONVOY_CHECK_NCCL(ncclReduceScatter(spec.data, spec.part, static_cast<std::size_t>(spec.part_count), ncclFloat32,
+                                          ncclSum, communicator, stream));
+    });
   }
 
   // Each rank connects its links in the order of their keys, which is the same order for all: of the links that are not
@@ -152,18 +157,8 @@ class NcclTransport final : public Transport {
     for (auto& [key, link] : links_) link.connect(blocks);
   }
 
-  void start_together(std::span<const std::unique_ptr<Message>> messages) override {
-    const Link* followed = nullptr;
-    for (const auto& message : messages) {
-      Link& link = on_gpu(message).link();
-      if (&link != followed) link.follow_work();
-      followed = &link;
-    }
-    CONVOY_CHECK_NCCL(ncclGroupStart());
-    for (const auto& message : messages) on_gpu(message).issue();
-    CONVOY_CHECK_NCCL(ncclGroupEnd());
-    for (const auto& message : messages) on_gpu(message).finish_start();
-  }
+  // What is started has left.
+  bool holds_back() const override { return false; }
 
   // The GPU moves them on by itself. A rank that is gone is seen here, by an error instead of a wait without end.
   bool progress() override {
@@ -173,6 +168,11 @@ class NcclTransport final : public Transport {
 
  private:
   bool is_pipeline(const mpi::Communicator& group) const { return group.handle() == grid_.model().handle(); }
+
+  static const mpi::Communicator& group_of(const std::vector<ExchangeRound>& rounds) {
+    const ExchangeRound& first = rounds.front();
+    return first.receives.empty() ? first.sends.front().group : first.receives.front().group;
+  }
 
   Link& pipeline_link(const MessageSpec& spec, int from, int to) { return link_of(spec.group, {from, to}, spec.tag); }
 
@@ -208,10 +208,14 @@ bool each_has_its_own(const std::string& gpu, const mpi::Communicator& world) {
 
 }  // namespace
 
+std::unique_ptr<Transport> make_nccl_transport(const ProcessGrid& grid, cuda::CudaDevice& device) {
+  return std::make_unique<NcclTransport>(grid, device);
+}
+
 std::unique_ptr<Transport> make_transport(const ProcessGrid& grid, Device& device) {
   auto* gpu = dynamic_cast<cuda::CudaDevice*>(&device);
   if (gpu == nullptr || !each_has_its_own(gpu->hardware_id(), grid.world())) return nullptr;
-  return std::make_unique<NcclTransport>(grid, *gpu);
+  return make_nccl_transport(grid, *gpu);
 }
 
 }  // namespace convoy::nccl

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <cuda_runtime.h>
 
@@ -47,7 +48,19 @@ class CudaDevice final : public Device {
   bool idle() override;
 
   /// Where all work goes. Of the lowest priority: kernels that move messages, on streams of others, go first.
-  cudaStream_t stream() const { return stream_; }
+  const cudaStream_t& stream() const { return stream_; }
+  /// Folds that `issue` issues go to another stream. Nothing else may be issued by it: other operations keep to the
+  /// device's stream, or have memory that two streams must not use at once.
+  template <typename Issue>
+  void issue_on(cudaStream_t other, Issue&& issue) {
+    struct Back {
+      cudaStream_t& stream;
+      cudaStream_t own;
+      ~Back() { stream = own; }
+    };
+    const Back back{.stream = stream_, .own = std::exchange(stream_, other)};
+    issue();
+  }
   const cudaDeviceProp& properties() const { return properties_; }
 
  private:

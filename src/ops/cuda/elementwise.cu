@@ -318,12 +318,12 @@ struct FoldMany {
 
 class CudaElementwise final : public ElementwiseOps {
  public:
-  explicit CudaElementwise(Context& context) : stream_(context.stream()), checksum_(context) {}
+  explicit CudaElementwise(Context& context) : context_(context), checksum_(context) {}
 
   void add(DataType type, const void* a, const void* b, void* sum, std::int64_t count) override {
     with_type(type, [&]<typename T>(T*) {
       const Add<T> body{static_cast<const T*>(a), static_cast<const T*>(b), static_cast<T*>(sum)};
-      run_each<kWidest<T>>(stream_, body, count, body.a, body.b, body.sum);
+      run_each<kWidest<T>>(context_.stream(), body, count, body.a, body.b, body.sum);
     });
   }
 
@@ -339,18 +339,19 @@ class CudaElementwise final : public ElementwiseOps {
   }
 
   void copy(const void* from, void* to, std::int64_t size_bytes) override {
-    CONVOY_CHECK_CUDA(cudaMemcpyAsync(to, from, static_cast<std::size_t>(size_bytes), cudaMemcpyDefault, stream_));
+    CONVOY_CHECK_CUDA(
+        cudaMemcpyAsync(to, from, static_cast<std::size_t>(size_bytes), cudaMemcpyDefault, context_.stream()));
   }
 
   void round_to(DataType type, const float* from, void* to, std::int64_t count) override {
     with_type(type, [&]<typename T>(T*) {
       const RoundTo<T> body{from, static_cast<T*>(to)};
-      run_each<4>(stream_, body, count, body.from, body.to);
+      run_each<4>(context_.stream(), body, count, body.from, body.to);
     });
   }
 
   void find_non_finite(const float* values, std::int64_t count, std::int32_t* found) override {
-    run_each<4>(stream_, FindNonFinite{values, found}, count, values);
+    run_each<4>(context_.stream(), FindNonFinite{values, found}, count, values);
   }
 
   void add_checksum(const void* data, std::int64_t size_bytes, std::uint64_t* sum) override {
@@ -360,36 +361,37 @@ class CudaElementwise final : public ElementwiseOps {
   void sgd(const SgdSpec& spec, const SgdArguments& args) override {
     with_type(spec.copy_type, [&]<typename T>(T*) {
       const Sgd<T> body{spec, args.gradient, args.momentum, args.weight, static_cast<T*>(args.weight_copy)};
-      run_each<4>(stream_, body, args.count, body.gradient, body.momentum, body.weight, body.weight_copy);
+      run_each<4>(context_.stream(), body, args.count, body.gradient, body.momentum, body.weight, body.weight_copy);
     });
   }
 
   void adam(const AdamSpec& spec, const AdamArguments& args) override {
     with_type(spec.copy_type, [&]<typename T>(T*) {
       const Adam<T> body{spec, args.gradient, args.mean, args.square, args.weight, static_cast<T*>(args.weight_copy)};
-      run_each<4>(stream_, body, args.count, body.gradient, body.mean, body.square, body.weight, body.weight_copy);
+      run_each<4>(context_.stream(), body, args.count, body.gradient, body.mean, body.square, body.weight,
+                  body.weight_copy);
     });
   }
 
   void adam_direction(const AdamSpec& spec, const AdamDirectionArguments& args) override {
     const AdamDirection body{spec, args.gradient, args.mean, args.square, args.weight};
-    run_each<4>(stream_, body, args.count, body.gradient, body.mean, body.square, body.weight);
+    run_each<4>(context_.stream(), body, args.count, body.gradient, body.mean, body.square, body.weight);
   }
 
   void descend(float rate, DataType copy_type, const DescentArguments& args) override {
     with_type(copy_type, [&]<typename T>(T*) {
       const Descend<T> body{rate, args.direction, args.weight, static_cast<T*>(args.weight_copy)};
-      run_each<4>(stream_, body, args.count, body.direction, body.weight, body.weight_copy);
+      run_each<4>(context_.stream(), body, args.count, body.direction, body.weight, body.weight_copy);
     });
   }
 
   void sum_squares(const float* values, const SumPiece* pieces, std::int64_t num_pieces, double* sums) override {
     if (num_pieces == 0) return;
-    launch(sum_squares_of_pieces, shape_for(num_pieces * kWarp), stream_, values, pieces, num_pieces, sums);
+    launch(sum_squares_of_pieces, shape_for(num_pieces * kWarp), context_.stream(), values, pieces, num_pieces, sums);
   }
 
   void moving_average(float keep, float scale, const float* sum, float* running, std::int64_t count) override {
-    run_each<4>(stream_, MovingAverage{keep, (1.0f - keep) * scale, sum, running}, count, sum, running);
+    run_each<4>(context_.stream(), MovingAverage{keep, (1.0f - keep) * scale, sum, running}, count, sum, running);
   }
 
  private:
@@ -408,13 +410,13 @@ class CudaElementwise final : public ElementwiseOps {
     body.sum = sum;
     const bool wide = std::ranges::all_of(blocks, [](const float* block) { return aligned(block, 4); });
     if (wide) {
-      run_each<4>(stream_, body, count, sum);
+      run_each<4>(context_.stream(), body, count, sum);
     } else {
-      run_each<1>(stream_, body, count, sum);
+      run_each<1>(context_.stream(), body, count, sum);
     }
   }
 
-  cudaStream_t stream_;
+  const Context& context_;
   Checksum checksum_;
 };
 

@@ -18,10 +18,13 @@ namespace convoy::ops::cuda {
 /// While operations are planned it grows to what the hungriest asks for; data() is read when they run.
 class Context {
  public:
-  Context(Device& device, cudaStream_t stream) : device_(device), stream_(stream) {}
+  /// Of the device's own stream, which outlives it: where it is exchanged for another (CudaDevice::issue_on), what asks
+  /// for it at each call follows.
+  Context(Device& device, const cudaStream_t& stream) : device_(device), stream_(&stream) {}
+  Context(Device& device, cudaStream_t&& stream) = delete;
 
   Device& device() const { return device_; }
-  cudaStream_t stream() const { return stream_; }
+  cudaStream_t stream() const { return *stream_; }
 
   /// At planning. The memory before is kept until the end: a recording may refer to it.
   void reserve_scratch(std::int64_t size_bytes) {
@@ -40,7 +43,7 @@ class Context {
 
  private:
   Device& device_;
-  cudaStream_t stream_;
+  const cudaStream_t* stream_;
   Buffer scratch_;
   std::vector<Buffer> outgrown_;
 };

@@ -1,8 +1,9 @@
 /// Calls between ncclGroupStart and ncclGroupEnd become one piece of work a stream, which gives its messages to MPI
 /// when it is reached, and is done when they are. Sends are synchronous: one whose receive is never reached is never
-/// done.
+/// done. Where two ranks use a communicator for the first time, in one direction, the call waits for the other end.
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include <mpi.h>
@@ -15,6 +16,7 @@ struct ncclComm {
   std::vector<int> world_ranks;
   int rank = 0;
   int tag = 0;
+  std::set<int> receivers = {}, senders = {};  ///< that were used
 };
 
 namespace {
@@ -23,6 +25,7 @@ using convoy::test::world;
 
 constexpr int kFirstTag = 16'000;  // above those of tests
 constexpr int kLinksARank = 1'000;
+constexpr int kFirstUse = 10'000;  // above a link's tag
 
 /// What a group of calls has to do on one stream.
 struct Work {
@@ -46,6 +49,8 @@ struct Work {
 };
 
 int depth = 0;
+std::vector<MPI_Request> first_uses;  // of a group
+int num_first_uses = 0;
 int num_made = 0;
 std::vector<int> blocks_made;  // by link
 bool links_broken = false;
@@ -59,6 +64,11 @@ Work& work_on(cudaStream_t stream) {
   return *group.back();
 }
 
+MPI_Request& first_use() {
+  ++num_first_uses;
+  return first_uses.emplace_back(MPI_REQUEST_NULL);
+}
+
 int bytes_of(std::size_t count, ncclDataType_t type) {
   return static_cast<int>(count * (type == ncclFloat32 ? sizeof(float) : 1));
 }
@@ -69,6 +79,10 @@ namespace convoy::test::streams {
 
 std::vector<int> blocks_of_links_made() {
   return blocks_made;
+}
+
+int first_uses_so_far() {
+  return num_first_uses;
 }
 
 void set_links_broken(bool broken) {
@@ -137,6 +151,8 @@ ncclResult_t ncclGroupStart() {
 }
 ncclResult_t ncclGroupEnd() {
   if (--depth > 0) return ncclSuccess;
+  MPI_Waitall(static_cast<int>(first_uses.size()), first_uses.data(), MPI_STATUSES_IGNORE);
+  first_uses.clear();
   for (const auto& work : group) convoy::test::streams::issue(work->stream, [work] { return work->go_on(); });
   group.clear();
   return ncclSuccess;
@@ -145,6 +161,9 @@ ncclResult_t ncclGroupEnd() {
 ncclResult_t ncclSend(const void* data, std::size_t count, ncclDataType_t type, int peer, ncclComm_t communicator,
                       cudaStream_t stream) {
   ncclGroupStart();
+  if (communicator->receivers.insert(peer).second)
+    MPI_Issend(nullptr, 0, MPI_BYTE, communicator->world_ranks[peer], communicator->tag + kFirstUse, world().handle(),
+               &first_use());
   work_on(stream).posts.emplace_back([=] {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Issend(data, bytes_of(count, type), MPI_BYTE, communicator->world_ranks[peer], communicator->tag,
@@ -157,6 +176,9 @@ ncclResult_t ncclSend(const void* data, std::size_t count, ncclDataType_t type, 
 ncclResult_t ncclRecv(void* data, std::size_t count, ncclDataType_t type, int peer, ncclComm_t communicator,
                       cudaStream_t stream) {
   ncclGroupStart();
+  if (communicator->senders.insert(peer).second)
+    MPI_Irecv(nullptr, 0, MPI_BYTE, communicator->world_ranks[peer], communicator->tag + kFirstUse, world().handle(),
+              &first_use());
   work_on(stream).posts.emplace_back([=] {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Irecv(data, bytes_of(count, type), MPI_BYTE, communicator->world_ranks[peer], communicator->tag,

@@ -24,6 +24,9 @@ bool pump();
 /// The largest number of blocks of each link that this rank has connected so far.
 std::vector<int> blocks_of_links_made();
 
+/// How often this rank has used a communicator of NCCL with another rank, in one direction, for the first time.
+int first_uses_so_far();
+
 /// Whether NCCL says that the other end is gone.
 void set_links_broken(bool broken);
 

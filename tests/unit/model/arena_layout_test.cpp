@@ -94,10 +94,10 @@ TEST(ArenaLayout, NamesOfCellsAreThoseOfEachRunsEnds) {
 TEST(ArenaLayout, SlicesTileABucket) {
   for (const std::int64_t count : {16, 32, 4096, 4112, 160}) {
     const Bucket bucket{.cells = {0, 1}, .begin = 64, .end = 64 + count};
-    for (std::int64_t owners = 1; owners <= 9; ++owners) {
+    for (std::int64_t slices = 1; slices <= 9; ++slices) {
       std::int64_t at = bucket.begin;
-      for (std::int64_t owner = 0; owner < owners; ++owner) {
-        const Slice slice = slice_of(bucket, owner, owners);
+      for (std::int64_t number = 0; number < slices; ++number) {
+        const Slice slice = slice_at(bucket, number, slices);
         EXPECT_EQ(slice.begin, at);
         EXPECT_EQ(slice.begin % 16, 0);
         at = slice.end;
@@ -105,6 +105,19 @@ TEST(ArenaLayout, SlicesTileABucket) {
       EXPECT_EQ(at, bucket.end);
     }
   }
+}
+
+// The low bits of the owner, reversed, are the run; the others the slice there.
+TEST(ArenaLayout, OwnersThatDifferInLowBitsHaveSlicesFarApart) {
+  const auto numbers = [](std::int64_t owners) {
+    std::vector<std::int64_t> list;
+    for (std::int64_t owner = 0; owner < owners; ++owner) list.push_back(slice_number(owner, owners));
+    return list;
+  };
+  EXPECT_EQ(numbers(1), (std::vector<std::int64_t>{0}));
+  EXPECT_EQ(numbers(5), (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(numbers(8), (std::vector<std::int64_t>{0, 4, 2, 6, 1, 5, 3, 7}));
+  EXPECT_EQ(numbers(6), (std::vector<std::int64_t>{0, 3, 1, 4, 2, 5}));
 }
 
 }  // namespace convoy

@@ -19,7 +19,7 @@ constexpr MessageSizes kSizes{.short_bytes = 0, .long_bytes = 1'000'000};
 // All that the rounds pair, as (lower, higher).
 std::set<std::pair<std::int64_t, std::int64_t>> pairs_of(const GridShape& grid, bool wraps) {
   std::set<std::pair<std::int64_t, std::int64_t>> pairs;
-  for (const Round& round : exchange_rounds(grid, wraps))
+  for (const Round& round : rounds_of_pairs(grid, wraps))
     for (std::int64_t rank = 0; rank < grid.ranks(); ++rank)
       if (const auto partner = partner_in(round, grid, rank)) pairs.insert(std::minmax(rank, *partner));
   return pairs;
@@ -42,7 +42,7 @@ std::vector<std::string> hosts_of(int ranks) {
 
 TEST(ExchangeRounds, PairEachRankWithOneThatHasItAsItsPartner) {
   for (const GridShape grid : {GridShape{1, 1}, GridShape{2, 1}, GridShape{5, 3}, GridShape{4, 8}, GridShape{1, 7}}) {
-    for (const Round& round : exchange_rounds(grid, true)) {
+    for (const Round& round : rounds_of_pairs(grid, true)) {
       for (std::int64_t rank = 0; rank < grid.ranks(); ++rank) {
         const auto partner = partner_in(round, grid, rank);
         if (!partner) continue;
@@ -63,7 +63,7 @@ TEST(ExchangeRounds, CoverAllNeighboursOfPipelinesAndTheReplicasOfRecursiveHalvi
 }
 
 TEST(ExchangeRounds, AreAboutLog2OfAThousandReplicas) {
-  EXPECT_EQ(exchange_rounds({.stages = 1, .replicas = 1000}, false).size(), 10u);
+  EXPECT_EQ(rounds_of_pairs({.stages = 1, .replicas = 1000}, false).size(), 10u);
 }
 
 TEST(Messages, NameTheSlowestPairWithItsHostsAndWhatThePlanAssumes) {

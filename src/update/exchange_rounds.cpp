@@ -1,0 +1,47 @@
+/// A replica's number, in a place-value system whose digits are the rounds.
+#include "update/exchange_rounds.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "convoy/model/arena_layout.h"
+
+namespace convoy {
+
+std::vector<std::int64_t> round_sizes(std::int64_t num_replicas, std::int64_t neighbours) {
+  std::vector<std::int64_t> sizes;
+  std::int64_t rest = num_replicas;
+  const auto add = [&](std::int64_t size) {
+    if (size == 1) return;
+    sizes.push_back(size);
+    rest /= size;
+  };
+  if (num_replicas <= neighbours) {
+    add(num_replicas);
+    return sizes;
+  }
+  const std::int64_t power_of_two = num_replicas & -num_replicas;
+  add(std::min(power_of_two, static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(neighbours)))));
+  while (rest % 2 == 0) add(2);
+  add(rest);
+  return sizes;
+}
+
+std::vector<TreeRound> tree_rounds(std::int64_t replica, std::int64_t num_replicas, std::int64_t neighbours) {
+  std::vector<TreeRound> rounds;
+  std::int64_t block = 1;  // replicas over whose sums those that are exchanged go
+  for (const std::int64_t size : round_sizes(num_replicas, neighbours)) {
+    TreeRound& round = rounds.emplace_back();
+    round.me = replica / block % size;
+    const std::int64_t kept = num_replicas / (block * size);
+    for (std::int64_t i = 0; i < size; ++i) {
+      const std::int64_t member = replica + (i - round.me) * block;
+      round.members.push_back(
+          {.replica = member, .keeps = {.first = slice_number(member, num_replicas) / kept * kept, .count = kept}});
+    }
+    block *= size;
+  }
+  return rounds;
+}
+
+}  // namespace convoy

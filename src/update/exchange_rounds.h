@@ -1,0 +1,52 @@
+/// Which replicas exchange what, and when, so that each ends up with the sum of its own slice over all replicas: the
+/// tree that is split at the largest power of two below their number (GradientTree), in rounds whose number grows with
+/// its logarithm.
+///
+/// In a round f replicas exchange directly: each keeps one part in f of the slices that it holds sums of, sends each of
+/// the others theirs, and adds up what it has of its own. With f = 2 that is recursive halving (Thakur, Rabenseifner
+/// and Gropp 2005), here with the nearest partner first: with 8 replicas
+///     round 0   0+1   2+3   4+5   6+7      half a bucket each
+///     round 1   (0+1)+(2+3)  ...           a quarter
+///     round 2   ((0+1)+(2+3))+(...)        an eighth: the own slice
+/// which are the sums of the tree from its leaves to its root, each by two replicas that have the two addends. Partners
+/// of the first rounds, which send most, sit side by side on a node.
+///
+/// Only factors of two make more rounds: with 1,000 = 8 x 125 replicas, 125 exchange directly in the last one, each
+/// with a 125th of an eighth of a bucket; with a prime number all do in one round. The bits are those of the tree all
+/// the same.
+///
+/// Parameters are gathered by the same rounds in the opposite order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace convoy {
+
+/// Slices [first, first + count) of a bucket, as slice_at() counts them.
+struct SliceRun {
+  std::int64_t first = 0, count = 0;
+};
+
+struct ExchangeMember {
+  std::int64_t replica = 0;
+  SliceRun keeps;  ///< of a bucket; the sums of these over the round's members
+};
+
+struct TreeRound {
+  std::vector<ExchangeMember> members;  ///< ascending: the order in which their sums are added, as a tree
+  std::int64_t me = 0;                  ///< the index of this replica among them
+};
+
+/// More of them than this make a round's messages too small for what each costs.
+inline constexpr std::int64_t kMaxNeighbours = 8;
+
+/// How many replicas exchange directly in each round, from the first: `neighbours` of them where they are a power of
+/// two that divides their number, then two, at last what is odd of their number. All at once where there are no more
+/// than neighbours. Their product is the number of replicas. At least one neighbour.
+std::vector<std::int64_t> round_sizes(std::int64_t num_replicas, std::int64_t neighbours);
+
+/// The rounds in which replica `replica` takes part; none where it is alone.
+std::vector<TreeRound> tree_rounds(std::int64_t replica, std::int64_t num_replicas, std::int64_t neighbours);
+
+}  // namespace convoy
