@@ -74,7 +74,7 @@ std::ptrdiff_t commas_in(std::string_view line) {
   return std::count(line.begin(), line.end(), ',');
 }
 
-// The line has that many commas.
+// The line has at least that many commas.
 std::optional<std::int64_t> step_in(std::string_view line, std::ptrdiff_t column) {
   for (; column > 0; --column) line.remove_prefix(line.find(',') + 1);
   const std::string_view field = line.substr(0, line.find(','));
@@ -100,7 +100,7 @@ std::vector<Row> rows_up_to(std::string_view text, const LogColumns& columns, st
       commas = commas_in(line);
       continue;
     }
-    if (commas_in(line) != commas) continue;
+    if (commas_in(line) != commas || commas < columns.step_column) continue;  // or nothing says which step it is of
     const auto step = step_in(line, columns.step_column);
     const std::int64_t before = rows.empty() ? 0 : rows.back().step;
     if (step && *step > before && *step <= last_step)

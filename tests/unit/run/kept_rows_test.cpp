@@ -58,6 +58,10 @@ TEST(KeptRows, OfAnEpochAreExpectedAtItsEnd) {
   EXPECT_EQ(keep_rows("log.csv", text, kEpochs, 24, {.last = 10, .every = 10}).text, "1,10,0,0\n");
 }
 
+TEST(KeptRows, AreNoneWhereTheHeaderLacksTheStep) {
+  EXPECT_EQ(keep_rows("log.csv", "epoch\n2\n", kEpochs, 10, {.last = 10, .every = 10}).text, "");
+}
+
 TEST(KeptRows, OfARunThatBeganElsewhereBeginThere) {
   const std::string rows = "step,loss,lr\n41,0,0\n42,0,0\n";
   EXPECT_EQ(keep_rows("steps.csv", rows, kSteps, 42, {.first = 41, .last = 42}).lost, "");
