@@ -1,7 +1,6 @@
 /// Creates the messages of each bucket once; a step starts them.
 #include "update/gradient_exchange.h"
 
-#include <ranges>
 #include <utility>
 
 #include "convoy/base/clock.h"
@@ -110,7 +109,8 @@ void GradientExchange::create_fast_reduce(std::int64_t bucket, float* received) 
 void GradientExchange::create_gather(std::int64_t bucket) {
   if (rounds_.empty()) return;
   std::vector<ExchangeRound> rounds;
-  for (const TreeRound& round : rounds_ | std::views::reverse) {
+  const std::vector<TreeRound> last_first(rounds_.rbegin(), rounds_.rend());
+  for (const TreeRound& round : last_first) {
     ExchangeRound& created = rounds.emplace_back();
     const Slice mine = slices(bucket, round.members[round.me].keeps);
     for (std::int64_t i = 0; i < std::ssize(round.members); ++i) {
