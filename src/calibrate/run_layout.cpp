@@ -16,7 +16,7 @@ namespace {
 
 std::string shown(const Prediction& prediction) {
   return fmt::format("{} x {} {:.4g} ms", prediction.layout.grid.stages, prediction.layout.grid.replicas,
-                     1e3 * prediction.step_seconds);
+                     1e3 * prediction.step_seconds());
 }
 
 // By the schedule, the micro-batch and the recomputing that the parameters have.

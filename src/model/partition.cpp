@@ -10,9 +10,6 @@ namespace convoy {
 
 namespace {
 
-constexpr double kFlopPerSecond = 2e11;   // a core with AVX-512 at about 3 GHz, as oneDNN's convolutions reach it
-constexpr double kBytesPerSecond = 2e10;  // a core's share of main memory
-
 // How often what a cell saves crosses the memory bus in a step: written by forward's convolution, read twice and
 // written once by batch norm, read by the next convolution, and in backward read by the two gradients and twice by
 // batch norm.
@@ -45,18 +42,18 @@ std::string numbered(const std::vector<std::string>& cells) {
 
 }  // namespace
 
-std::vector<double> model_recompute_seconds(const Network& network) {
+std::vector<double> model_recompute_seconds(const Network& network, const ProcessorRates& rates) {
   std::vector<double> seconds;
   for (const auto& cell : network) {
     const auto bytes = static_cast<double>(cell->memory().activation_bytes());
-    const double again =
-        cell->memory().forward_flop() / kFlopPerSecond + kTripsPerRecomputedByte * bytes / kBytesPerSecond;
+    const double again = cell->memory().forward_flop() / rates.flop_per_second +
+                         kTripsPerRecomputedByte * bytes / rates.bytes_per_second;
     seconds.push_back(bytes == 0 ? 0 : again);
   }
   return seconds;
 }
 
-std::vector<double> model_cell_seconds(const Network& network) {
+std::vector<double> model_cell_seconds(const Network& network, const ProcessorRates& rates) {
   std::vector<double> seconds;
   for (const auto& cell : network) {
     const CellMemory& memory = cell->memory();
@@ -64,7 +61,7 @@ std::vector<double> model_cell_seconds(const Network& network) {
     const double bytes =
         kTripsPerSavedByte * static_cast<double>(memory.activation_bytes() + memory.statistic_bytes()) +
         kTripsPerParameterByte * static_cast<double>(memory.arena_count() * sizeof(float));
-    seconds.push_back(flop / kFlopPerSecond + bytes / kBytesPerSecond);
+    seconds.push_back(flop / rates.flop_per_second + bytes / rates.bytes_per_second);
   }
   return seconds;
 }

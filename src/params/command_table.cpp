@@ -110,7 +110,8 @@ const std::vector<Command>& commands() {
       {.name = "check",
        .takes = Takes::kPathsOrParameterFiles,
        .needs = needed_by_training,
-       .reads = with_training({"check", "plan.latency_us", "plan.bandwidth_gb_s"}),
+       .reads =
+           with_training({"check", "plan.ranks_per_node", "plan.latency_us", "plan.bandwidth_gb_s", "plan.node_gb_s"}),
        .sentence = "verifies checkpoints and data sets, byte by byte; of a parameter file, whether convoy train would "
                    "run with it on these ranks: data, weights, memory, messages, machines, disk and time"},
       {.name = "help",

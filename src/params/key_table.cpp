@@ -372,12 +372,35 @@ std::vector<Key> make_keys() {
       {"plan.measure", flag(&PlanParams::measure), "",
        "true: compares layouts by the measured times of cells, memory and messages (kept in costs.txt of "
        "run.directory); false: by a model of a processor core and a network"},
-      {"plan.latency_us", number(&PlanParams::latency_us, {.min = 0, .max = 1e6}), "us",
-       "latency of a message between two ranks of the cluster that is planned for; 0: as measured"},
-      {"plan.bandwidth_gb_s", number(&PlanParams::bandwidth_gb_s, {.min = 0, .max = 1e6}), "GB/s",
-       "bandwidth of messages between them; 0: as measured"},
       {"plan.draw", path_or_empty(&PlanParams::draw, kPartial), "",
        "an .svg file for a picture of the planned step, a row per rank"},
+      {"plan.draw_efficiency", path_or_empty(&PlanParams::draw_efficiency, kPartial), "",
+       "an .svg file for a picture of the fastest layout on each of plan.ranks: how much of a step its ranks compute, "
+       "and "
+       "what they wait for"},
+      {"plan.samples_per_rank", integer(&PlanParams::samples_per_rank, {.min = 0, .max = kMaxSamples}), "samples",
+       "batch.global for plan.ranks is so many times the ranks; 0: batch.global as it is"},
+      {"plan.tflop_s", number(&PlanParams::tflop_s, {.min = 0, .max = 1e6}), "TFLOP/s",
+       "with plan.measure = false: arithmetic of a rank's processor or GPU, as convolutions or products reach it; 0: a "
+       "core's"},
+      {"plan.memory_gb_s", number(&PlanParams::memory_gb_s, {.min = 0, .max = 1e6}), "GB/s",
+       "with plan.measure = false: what it reads and writes of its memory; 0: a core's share"},
+      {"plan.ranks_per_node", integer(&PlanParams::ranks_per_node, {.min = 0, .max = 4096}), "ranks",
+       "of the cluster that is planned for, each with cores or a GPU of its own; 0: as it is started"},
+      {"plan.latency_us", numbers(&PlanParams::latency_us, {.min = 0, .max = 1e6}), "us",
+       "latency of messages of the cluster that is planned for: on a node, between nodes; one number: of both; empty, "
+       "or "
+       "0: as measured"},
+      {"plan.bandwidth_gb_s", numbers(&PlanParams::bandwidth_gb_s, {.min = 0, .max = 1e6}), "GB/s",
+       "their bandwidth from rank to rank: on a node, between nodes; one number: of both; empty, or 0: as measured"},
+      {"plan.node_gb_s", number(&PlanParams::node_gb_s, {.min = 0, .max = 1e6}), "GB/s",
+       "what all ranks of a node together send to other nodes; 0: as much as each of them alone, times the ranks"},
+      {"plan.spread_percent", number(&PlanParams::spread_percent, {.min = 0, .max = 1000}), "%",
+       "standard deviation of the times that ranks take for the same work: a step waits for the slowest"},
+      {"plan.loader_samples_s", number(&PlanParams::loader_samples_s, {.min = 0, .max = 1e9}), "samples/s",
+       "what the loader threads of a rank give (tools/bench/loader measures it); 0: no step waits for samples"},
+      {"plan.disk_gb_s", number(&PlanParams::disk_gb_s, {.min = 0, .max = 1e6}), "GB/s",
+       "what a checkpoint is written with; 0: no step waits for checkpoints"},
 
       {"replay.steps", step_range(&ReplayParams::steps, kMaxSteps), "steps",
        "convoy replay computes these steps of the run in run.directory again, from its newest checkpoint before them, "

@@ -176,10 +176,27 @@ void check_predict(const ParameterBuilder& builder) {
               "predict.text and predict.data are both given. Give one of them.");
 }
 
-void check_picture(const ParameterBuilder& builder) {
-  const std::string& picture = builder.values.plan.draw;
-  if (!picture.empty() && !picture.ends_with(".svg"))
-    refuse_keys(builder, {"plan.draw"}, "plan.draw = {} must end in .svg, the format that is written.", shown(picture));
+void check_pictures(const ParameterBuilder& builder) {
+  const PlanParams& plan = builder.values.plan;
+  for (const auto& [key, picture] : {std::pair{"plan.draw", plan.draw}, {"plan.draw_efficiency", plan.draw_efficiency}})
+    if (!picture.empty() && !picture.ends_with(".svg"))
+      refuse_keys(builder, {key}, "{} = {} must end in .svg, the format that is written.", key, shown(picture));
+}
+
+void check_plan(const ParameterBuilder& builder) {
+  const PlanParams& plan = builder.values.plan;
+  check_pictures(builder);
+  for (const auto& [key, rate] : {std::pair{"plan.tflop_s", plan.tflop_s}, {"plan.memory_gb_s", plan.memory_gb_s}})
+    if (rate > 0 && plan.measure)
+      refuse_keys(builder, {key, "plan.measure"},
+                  "{} = {} is of a model, but plan.measure = true measures. Allowed: "
+                  "plan.measure = false, or {} = 0.",
+                  key, rate, key);
+  for (const auto& [key, levels] :
+       {std::pair{"plan.latency_us", &plan.latency_us}, {"plan.bandwidth_gb_s", &plan.bandwidth_gb_s}})
+    if (levels->size() > 2)
+      refuse_keys(builder, {key}, "{} has {} numbers. Allowed: one, or two (on a node, between nodes).", key,
+                  levels->size());
 }
 
 // What else to do where a path cannot be given.
@@ -246,7 +263,7 @@ void check_consistency(ParameterBuilder& builder) {
 }
 
 void check_needs(ParameterBuilder& builder, const Command& command) {
-  if (command.name == "plan") check_picture(builder);
+  if (command.name == "plan") check_plan(builder);
   const auto is_given = [&](const std::string& name) { return !find_key(name)->value.write(builder.values).empty(); };
   for (const std::vector<std::string>& names : command.needs) {
     if (std::any_of(names.begin(), names.end(), is_given)) continue;

@@ -72,8 +72,9 @@ std::string costs_key(const NetworkSpec& network, ops::Backend& backend, std::in
 }
 
 // The data gradient and the weight gradient are alike: each is a convolution of the same size.
-CellCosts model_cell_costs(const Network& network) {
-  const std::vector<double> seconds = model_cell_seconds(network), again = model_recompute_seconds(network);
+CellCosts model_cell_costs(const Network& network, const ProcessorRates& rates) {
+  const std::vector<double> seconds = model_cell_seconds(network, rates),
+                            again = model_recompute_seconds(network, rates);
   CellCosts costs;
   for (std::size_t i = 0; i < network.size(); ++i) {
     const double third = seconds[i] / 3;

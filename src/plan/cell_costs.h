@@ -9,6 +9,7 @@
 #include "convoy/comm/communicator.h"
 #include "convoy/comm/topology.h"
 #include "convoy/model/network.h"
+#include "convoy/model/partition.h"
 #include "convoy/ops/backend.h"
 
 namespace convoy {
@@ -49,7 +50,7 @@ std::string costs_key(const NetworkSpec& network, ops::Backend& backend, std::in
 std::string describe_ranks(std::int64_t ranks, const NodeLoad& node);
 
 /// From the model of partition.h: where nothing can be measured.
-CellCosts model_cell_costs(const Network& network);
+CellCosts model_cell_costs(const Network& network, const ProcessorRates& rates = {});
 
 /// Measures cells one after the other as a step runs them, with one micro-batch in flight; all ranks at the same time,
 /// so that they share the memory's bandwidth, or as many as have cores (take_turns). A cell's time is the median of

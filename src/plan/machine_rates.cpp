@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <sstream>
 #include <vector>
 
@@ -20,7 +22,7 @@ namespace convoy {
 
 namespace {
 
-constexpr const char* kTitle = "convoy rates 1";
+constexpr const char* kTitle = "convoy rates 2";
 constexpr std::int64_t kShortBytes = 4096;
 constexpr std::int64_t kMaxArenaBytes = std::int64_t{1} << 28;  // no cache holds it: larger ones are as slow
 constexpr NumberRange kRates{.min = 1e-12, .max = 1e18};        // seconds, and bytes per second, of anything
@@ -38,16 +40,44 @@ double median_seconds(const std::function<void()>& work) {
   return median(std::move(seconds));
 }
 
-/// Messages of one size between this rank and its neighbour; a last rank without one has none.
+std::vector<std::int64_t> ranks_on(std::span<const std::int64_t> nodes, std::int64_t node) {
+  std::vector<std::int64_t> ranks;
+  for (std::int64_t r = 0; r < std::ssize(nodes); ++r)
+    if (nodes[r] == node) ranks.push_back(r);
+  return ranks;
+}
+
+std::int64_t index_of(const std::vector<std::int64_t>& values, std::int64_t value) {
+  return std::ranges::find(values, value) - values.begin();
+}
+
+std::optional<std::int64_t> at(const std::vector<std::int64_t>& values, std::int64_t index) {
+  return index < std::ssize(values) ? std::optional(values[index]) : std::nullopt;
+}
+
+// Of all ranks of world, on all of them: the first rank of the node that each is on.
+std::vector<std::int64_t> nodes_of_ranks(const mpi::Communicator& world) {
+  const std::int64_t mine = -world.split_by_node().max(-world.rank());
+  const std::vector<std::byte> all = world.broadcast(world.gather(std::as_bytes(std::span(&mine, 1)), 0), 0);
+  std::vector<std::int64_t> nodes(static_cast<std::size_t>(world.size()));
+  std::ranges::copy(all, std::as_writable_bytes(std::span(nodes)).begin());
+  return nodes;
+}
+
+/// Messages of one size between this rank and its partner; without a partner there are none.
 class Ping {
  public:
-  Ping(const ProcessGrid& chain, std::int64_t bytes, int tag, Transport& transport, Device& device)
+  Ping(const ProcessGrid& chain, std::optional<std::int64_t> partner, std::int64_t bytes, int tag, Transport& transport,
+       Device& device)
       : transport_(transport), there_(device, bytes), back_(device, bytes) {
-    const int me = chain.model().rank(), peer = me ^ 1;
-    begins_ = me % 2 == 0;
-    if (peer >= chain.model().size()) return;
+    if (!partner) return;
+    begins_ = chain.model().rank() < *partner;
     const auto spec = [&](const Buffer& buffer) {
-      return MessageSpec{.group = chain.model(), .data = buffer.data(), .size_bytes = bytes, .peer = peer, .tag = tag};
+      return MessageSpec{.group = chain.model(),
+                         .data = buffer.data(),
+                         .size_bytes = bytes,
+                         .peer = static_cast<int>(*partner),
+                         .tag = tag};
     };
     send_ = transport.send(spec(there_));
     receive_ = transport.receive(spec(back_));
@@ -73,24 +103,44 @@ class Ping {
   std::unique_ptr<Message> send_, receive_;
 };
 
-void measure_messages(const RatesSpec& spec, const NodeLoad& node, const mpi::Communicator& world, Device& device,
-                      MachineRates& rates) {
-  const ProcessGrid chain(world, world.size());
-  const auto transport = make_transport(chain, device);
-  const std::int64_t long_bytes = std::max(spec.message_bytes, 16 * kShortBytes);
-  Ping brief(chain, kShortBytes, 0, *transport, device), large(chain, long_bytes, 1, *transport, device);
-  transport->connect();
+/// A level of the network: pairs that are measured at the same time.
+struct Level {
+  bool exists = false;  ///< whether any rank has a partner
+  Ping brief, large;
+
+  Level(const ProcessGrid& chain, std::optional<std::int64_t> partner, std::int64_t long_bytes, int tag,
+        Transport& transport, Device& device)
+      : exists(chain.world().max(partner ? 1 : 0) == 1),
+        brief(chain, partner, kShortBytes, tag, transport, device),
+        large(chain, partner, long_bytes, tag + 1, transport, device) {}
+};
+
+LinkRates measure_level(Level& level, std::int64_t long_bytes, const NodeLoad& node, const mpi::Communicator& world) {
   // There and back.
   const auto one_way = [&](Ping& ping) {
     double seconds = 0;
     take_turns(world, node, /*in_pairs=*/true, [&] { seconds = median_seconds([&] { ping.run(); }) / 2; });
     return std::max(kMinSeconds, slowest(world, seconds));
   };
-  const double brief_seconds = one_way(brief), large_seconds = one_way(large);
+  const double brief_seconds = one_way(level.brief), large_seconds = one_way(level.large);
   // A large one that seems to be no slower is a measurement of nothing but latency.
   const double more_seconds = std::max(large_seconds - brief_seconds, 1e-3 * large_seconds);
-  rates.bytes_per_second = static_cast<double>(long_bytes - kShortBytes) / more_seconds;
-  rates.latency_seconds = brief_seconds;
+  return {.latency_seconds = brief_seconds,
+          .bytes_per_second = static_cast<double>(long_bytes - kShortBytes) / more_seconds};
+}
+
+void measure_messages(const RatesSpec& spec, const NodeLoad& node, const mpi::Communicator& world, Device& device,
+                      MachineRates& rates) {
+  const ProcessGrid chain(world, world.size());
+  const auto transport = make_transport(chain, device);
+  const std::int64_t long_bytes = std::max(spec.message_bytes, 16 * kShortBytes);
+  const std::vector<std::int64_t> nodes = nodes_of_ranks(world);
+  Level on_node(chain, partner_on_node(nodes, world.rank()), long_bytes, 0, *transport, device),
+      between(chain, partner_on_another_node(nodes, world.rank()), long_bytes, 2, *transport, device);
+  transport->connect();
+  if (on_node.exists) rates.on_node = rates.between_nodes = measure_level(on_node, long_bytes, node, world);
+  if (between.exists) rates.between_nodes = measure_level(between, long_bytes, node, world);
+  if (!on_node.exists) rates.on_node = rates.between_nodes;
 }
 
 double add_seconds(std::int64_t bytes, ops::Backend& backend) {
@@ -105,13 +155,30 @@ double add_seconds(std::int64_t bytes, ops::Backend& backend) {
 
 }  // namespace
 
+std::optional<std::int64_t> partner_on_node(std::span<const std::int64_t> nodes, std::int64_t rank) {
+  const std::vector<std::int64_t> mine = ranks_on(nodes, nodes[rank]);
+  return at(mine, index_of(mine, rank) ^ 1);
+}
+
+std::optional<std::int64_t> partner_on_another_node(std::span<const std::int64_t> nodes, std::int64_t rank) {
+  std::vector<std::int64_t> firsts(nodes.begin(), nodes.end());
+  std::ranges::sort(firsts);
+  firsts.erase(std::unique(firsts.begin(), firsts.end()), firsts.end());
+  const auto other = at(firsts, index_of(firsts, nodes[rank]) ^ 1);
+  if (!other) return std::nullopt;
+  return at(ranks_on(nodes, *other), index_of(ranks_on(nodes, nodes[rank]), rank));
+}
+
 double slowest(const mpi::Communicator& world, double seconds) {
   return static_cast<double>(world.max(std::llround(seconds * 1e9))) * 1e-9;
 }
 
 std::string MachineRates::serialise() const {
-  return fmt::format("{}\n{}\n# message: seconds, bytes per second; memory: bytes per second\n{} {} {}\n", kTitle, key,
-                     latency_seconds, bytes_per_second, memory_bytes_per_second);
+  return fmt::format(
+      "{}\n{}\n# message on a node, between nodes: seconds, bytes per second; memory: bytes per second\n"
+      "{} {} {} {} {}\n",
+      kTitle, key, on_node.latency_seconds, on_node.bytes_per_second, between_nodes.latency_seconds,
+      between_nodes.bytes_per_second, memory_bytes_per_second);
 }
 
 std::optional<MachineRates> MachineRates::parse(const std::string& text, const std::string& key) {
@@ -121,9 +188,11 @@ std::optional<MachineRates> MachineRates::parse(const std::string& text, const s
   if (title != kTitle || found_key != key) return std::nullopt;
   if (!text.ends_with('\n')) fail("its last line is cut");
   std::getline(stream, line);
-  const std::vector<double> numbers = parse_numbers(line, 3, kRates);
-  return MachineRates{
-      .key = key, .latency_seconds = numbers[0], .bytes_per_second = numbers[1], .memory_bytes_per_second = numbers[2]};
+  const std::vector<double> numbers = parse_numbers(line, 5, kRates);
+  return MachineRates{.key = key,
+                      .on_node = {.latency_seconds = numbers[0], .bytes_per_second = numbers[1]},
+                      .between_nodes = {.latency_seconds = numbers[2], .bytes_per_second = numbers[3]},
+                      .memory_bytes_per_second = numbers[4]};
 }
 
 std::string rates_key(const RatesSpec& spec, ops::Backend& backend, std::int64_t ranks, const NodeLoad& node) {

@@ -2,6 +2,8 @@
 #include "plan/planner.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <tuple>
 
 #include "convoy/base/error.h"
@@ -18,23 +20,43 @@ std::string reason_of(const RequestError& error) {
   return message.substr(0, message.find(' '));
 }
 
-Prediction predict(const RuntimeSpec& runtime, const GridShape& grid) {
+Prediction predict(const RuntimeSpec& runtime, const GridShape& grid, const StepConditions& conditions) {
   const StepPlan plan(runtime, grid);
-  const Simulation simulation = predict_step(plan);
   Prediction prediction{.layout = {.grid = grid,
                                    .micro = runtime.batch.micro,
                                    .schedule = runtime.schedule,
                                    .recompute = runtime.memory.recompute},
-                        .step_seconds = simulation.step_seconds};
-  prediction.samples_per_second = static_cast<double>(runtime.batch.global) / simulation.step_seconds;
-  const double all_seconds = simulation.step_seconds * static_cast<double>(grid.stages);
-  for (const StageTimes& times : simulation.stages) {
-    prediction.bubble += times.bubble_seconds / all_seconds;
-    prediction.communication += times.communication_seconds / all_seconds;
-  }
+                        .parts = predict_parts(plan, conditions)};
+  prediction.samples_per_second = static_cast<double>(runtime.batch.global) / prediction.step_seconds();
   for (std::int64_t s = 0; s < grid.stages; ++s)
     prediction.memory_bytes = std::max(prediction.memory_bytes, plan.memory_of(s).total());
   return prediction;
+}
+
+// With as many samples as a rank has in the mean; 0 where that is no whole number of micro-batches, or does not fit.
+double samples_per_second_alone(const ComparisonSpec& spec, const Layout& fastest) {
+  RuntimeSpec runtime = spec.runtime;
+  runtime.batch = {.global = spec.runtime.batch.global / spec.ranks, .micro = fastest.micro};
+  runtime.network.micro_batch = fastest.micro;
+  runtime.machine = spec.machines.at(fastest.micro);
+  runtime.memory.recompute = fastest.recompute;
+  runtime.chunks = 1;
+  if (runtime.batch.global < runtime.batch.micro || runtime.batch.global % runtime.batch.micro != 0) return 0;
+  try {
+    return predict(runtime, {.stages = 1, .replicas = 1}, {}).samples_per_second;
+  } catch (const RequestError&) {
+    return 0;
+  }
+}
+
+// Those of every table, and of the others what any layout waits for.
+std::vector<NamedPart> shown_parts(const Comparison& comparison) {
+  constexpr std::size_t kAlwaysShown = 4;
+  std::vector<NamedPart> shown(kStepParts.begin(), kStepParts.begin() + kAlwaysShown);
+  for (const NamedPart& part : std::span(kStepParts).subspan(kAlwaysShown))
+    if (std::ranges::any_of(comparison.predictions, [&](const Prediction& p) { return p.parts.*part.seconds > 0; }))
+      shown.push_back(part);
+  return shown;
 }
 
 }  // namespace
@@ -66,7 +88,8 @@ Comparison compare_layouts(const ComparisonSpec& spec) {
   const auto try_one = [&](const RuntimeSpec& runtime, std::int64_t stages) {
     ++comparison.num_tried;
     try {
-      comparison.predictions.push_back(predict(runtime, {.stages = stages, .replicas = spec.ranks / stages}));
+      comparison.predictions.push_back(
+          predict(runtime, {.stages = stages, .replicas = spec.ranks / stages}, spec.conditions));
     } catch (const RequestError& error) {
       ++comparison.refused[reason_of(error)];
     }
@@ -87,9 +110,11 @@ Comparison compare_layouts(const ComparisonSpec& spec) {
       }
     }
   }
-  const auto order = [](const Prediction& p) { return std::tuple(p.step_seconds, p.memory_bytes); };
+  const auto order = [](const Prediction& p) { return std::tuple(p.step_seconds(), p.memory_bytes); };
   std::stable_sort(comparison.predictions.begin(), comparison.predictions.end(),
                    [&](const Prediction& a, const Prediction& b) { return order(a) < order(b); });
+  if (!comparison.predictions.empty())
+    comparison.alone_samples_per_second = samples_per_second_alone(spec, comparison.predictions.front().layout);
   return comparison;
 }
 
@@ -104,19 +129,33 @@ std::string describe(const Comparison& comparison, std::int64_t max_rows) {
   text += "\n";
   if (comparison.predictions.empty())
     return text + "  none of them can train: change the keys that refuse them, or the number of ranks\n";
-  text += fmt::format("    {:>14}  {:>6}  {:<12}{:<10}{:>12}{:>12}{:>9}{:>15}{:>17}\n", "stages x repl.", "micro",
-                      "schedule", "recompute", "step", fmt::format("{}s/s", input_kinds::one_of(comparison.kind)),
-                      "bubble", "communication", "memory per rank");
+  if (comparison.alone_samples_per_second > 0)
+    text += fmt::format("  the fastest: {:.4g} {}s/s, {:.1f} % of {} times what one rank alone would do\n",
+                        comparison.predictions.front().samples_per_second, input_kinds::one_of(comparison.kind),
+                        100 * efficiency(comparison), comparison.ranks);
+  const std::vector<NamedPart> parts = shown_parts(comparison);
+  text += fmt::format("    {:>14}  {:>6}  {:<12}{:<10}{:>12}{:>12}", "stages x repl.", "micro", "schedule", "recompute",
+                      "step", fmt::format("{}s/s", input_kinds::one_of(comparison.kind)));
+  for (const NamedPart& part : parts) text += fmt::format("{:>13}", part.name);
+  text += fmt::format("{:>17}  {}\n", "memory per rank", "limited by");
   const std::int64_t shown = std::min(max_rows, std::ssize(comparison.predictions));
   for (std::int64_t i = 0; i < shown; ++i) {
     const Prediction& p = comparison.predictions[i];
-    text += fmt::format("  {} {:>14}  {:>6}  {:<12}{:<10}{:>9.4g} ms{:>12.4g}{:>7.1f} %{:>13.1f} %{:>17}\n",
-                        i == 0 ? '*' : ' ', fmt::format("{} x {}", p.layout.grid.stages, p.layout.grid.replicas),
-                        p.layout.micro, p.layout.grid.stages == 1 ? "-" : name_of(p.layout.schedule),
-                        name_of(p.layout.recompute), 1e3 * p.step_seconds, p.samples_per_second, 100 * p.bubble,
-                        100 * p.communication, human_bytes(p.memory_bytes));
+    text += fmt::format("  {} {:>14}  {:>6}  {:<12}{:<10}{:>9.4g} ms{:>12.4g}", i == 0 ? '*' : ' ',
+                        fmt::format("{} x {}", p.layout.grid.stages, p.layout.grid.replicas), p.layout.micro,
+                        p.layout.grid.stages == 1 ? "-" : name_of(p.layout.schedule), name_of(p.layout.recompute),
+                        1e3 * p.step_seconds(), p.samples_per_second);
+    for (const NamedPart& part : parts)
+      text += fmt::format("{:>11.1f} %", 100 * p.parts.*part.seconds / p.step_seconds());
+    text += fmt::format("{:>17}  {}\n", human_bytes(p.memory_bytes), p.parts.limit());
   }
   return text;
+}
+
+double efficiency(const Comparison& comparison) {
+  if (comparison.predictions.empty() || comparison.alone_samples_per_second <= 0) return 0;
+  return comparison.predictions.front().samples_per_second /
+         (static_cast<double>(comparison.ranks) * comparison.alone_samples_per_second);
 }
 
 }  // namespace convoy

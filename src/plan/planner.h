@@ -8,6 +8,7 @@
 
 #include "convoy/schedule/simulator.h"
 
+#include "plan/step_parts.h"
 #include "plan/step_plan.h"
 
 namespace convoy {
@@ -32,11 +33,11 @@ struct Layout {
 
 struct Prediction {
   Layout layout;
-  double step_seconds = 0;
+  StepParts parts;
   double samples_per_second = 0;
-  double bubble = 0;  ///< shares of all stages' time
-  double communication = 0;
   std::int64_t memory_bytes = 0;  ///< of a rank of the largest stage
+
+  double step_seconds() const { return parts.total(); }
 };
 
 /// A number of ranks' layouts.
@@ -46,6 +47,7 @@ struct Comparison {
   std::vector<Prediction> predictions;          ///< the fastest first; among equals the smaller one
   std::map<std::string, std::int64_t> refused;  ///< how many, by the key that refuses them
   std::int64_t num_tried = 0;
+  double alone_samples_per_second = 0;  ///< of one rank with its share of the batch, the fastest's way; 0: it cannot
 };
 
 struct ComparisonSpec {
@@ -55,11 +57,16 @@ struct ComparisonSpec {
   std::vector<ScheduleKind> schedules = all_schedules();
   std::int64_t chunks = 1;  ///< a stage, where interleaved
   std::vector<RecomputeKind> recomputes;
+  StepConditions conditions = {};
 };
 
 /// All stages that divide the ranks, with each micro-batch, schedule and kind of recomputing. Where there is one stage
 /// schedules are alike: only the first of them is tried.
 Comparison compare_layouts(const ComparisonSpec& spec);
+
+/// Samples per second of the fastest layout, as a share of what as many ranks would do that wait for nobody; 0 where
+/// that is not known.
+double efficiency(const Comparison& comparison);
 
 /// The table of the best `max_rows`, and what was refused.
 std::string describe(const Comparison& comparison, std::int64_t max_rows);

@@ -2,9 +2,9 @@
 #include "plan/step_costs.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 
+#include "plan/network_levels.h"
 #include "update/exchange_rounds.h"
 
 namespace convoy {
@@ -25,10 +25,14 @@ double trips_of_fold(std::int64_t addends) {
 
 class StepCosts {
  public:
-  StepCosts(const Network& network, const StageUse& use, const MachineCosts& machine)
-      : network_(network), use_(use), machine_(machine), rounds_(round_sizes(use.num_replicas, kMaxNeighbours)) {}
+  StepCosts(const Network& network, std::int64_t num_stages, const StageUse& use, const MachineCosts& machine)
+      : network_(network),
+        use_(use),
+        machine_(machine),
+        levels_(machine.rates, {.stages = num_stages, .replicas = use.num_replicas}, machine.node.ranks),
+        rounds_(round_sizes(use.num_replicas, direct_neighbours(levels_.replicas_on_a_node()))) {}
 
-  ChunkCost of(const StagePlan& stage, std::int64_t c) const {
+  ChunkCost of(const StagePlan& stage, std::int64_t s, std::int64_t c) const {
     const ChunkPlan& chunk = stage.chunks[c];
     const ArenaRun& run = stage.layout.runs[c];
     ChunkCost cost{.backward_seconds = 0.0};
@@ -39,12 +43,15 @@ class StepCosts {
     cost.backward_weight_seconds += tree;
     if (chunk.is_first) cost.load_seconds = seconds(network_.front()->x().bytes(), kTripsOfImage);
     if (chunk.is_last) cost.loss_seconds = seconds(network_.back()->y().bytes(), kTripsOfLoss);
-    cost.to_next = {.latency_seconds = machine_.rates.latency_seconds,
+    const LinkRates link = levels_.after_stage(s);
+    cost.to_next = {.latency_seconds = link.latency_seconds,
                     .size_bytes = chunk.boundary_out_bytes,
-                    .bytes_per_second = machine_.rates.bytes_per_second};
+                    .bytes_per_second = link.bytes_per_second};
     for (std::int64_t b = 0; b < run.num_buckets; ++b) cost.buckets.push_back(of_bucket(stage, c, b));
     return cost;
   }
+
+  const NetworkLevels& levels() const { return levels_; }
 
  private:
   static bool is_recomputed(const StagePlan& stage, const ChunkPlan& chunk, std::int64_t number) {
@@ -70,7 +77,7 @@ class StepCosts {
   BucketCost of_bucket(const StagePlan& stage, std::int64_t c, std::int64_t b) const {
     const Bucket& bucket = stage.layout.bucket_of(c, b);
     const std::int64_t slice = slice_of(bucket, 0, use_.num_replicas).count() * kFloatBytes;
-    const double exchange = exchange_seconds(bucket.count() * kFloatBytes);
+    const double exchange = levels_.exchange_seconds(rounds_, bucket.count() * kFloatBytes);
     BucketCost cost{.share = kMinShare,
                     .reduce_seconds = exchange + folds_between_rounds(bucket.count() * kFloatBytes),
                     .gather_seconds = exchange};
@@ -83,15 +90,6 @@ class StepCosts {
         packed += entry.spec.count() * kFloatBytes;
     cost.update_seconds = seconds(slice, static_cast<double>(use_.trips_of_update)) + seconds(packed, kTripsOfPacking);
     return cost;
-  }
-
-  // In a round of f members each sends f - 1 messages, and in all rounds together all but its own slice.
-  double exchange_seconds(std::int64_t bytes) const {
-    const auto replicas = static_cast<double>(use_.num_replicas);
-    double messages = 0;
-    for (const std::int64_t members : rounds_) messages += static_cast<double>(members - 1);
-    return messages * machine_.rates.latency_seconds +
-           (replicas - 1) / replicas * static_cast<double>(bytes) / machine_.rates.bytes_per_second;
   }
 
   double folds_between_rounds(std::int64_t bytes) const {
@@ -117,6 +115,7 @@ class StepCosts {
   const Network& network_;
   const StageUse& use_;
   const MachineCosts& machine_;
+  NetworkLevels levels_;
   std::vector<std::int64_t> rounds_;  ///< of an exchange: members
 };
 
@@ -137,19 +136,19 @@ std::vector<SharedCores> shared_cores(std::int64_t num_stages, std::int64_t num_
 
 }  // namespace
 
-MachineCosts model_machine_costs(const Network& network) {
-  return {.cells = model_cell_costs(network), .rates = {}};
+MachineCosts model_machine_costs(const Network& network, const ProcessorRates& rates) {
+  return {.cells = model_cell_costs(network, rates), .rates = {}};
 }
 
 PipelineCosts step_costs(const Network& network, const std::vector<StagePlan>& stages, const StageUse& use,
                          const MachineCosts& machine) {
-  const StepCosts costs(network, use, machine);
+  const std::int64_t num_stages = std::ssize(stages);
+  const StepCosts costs(network, num_stages, use, machine);
   PipelineCosts pipeline;
   for (std::int64_t c = 0; c < std::ssize(stages.front().chunks); ++c)
-    for (const StagePlan& stage : stages) pipeline.chunks.push_back(costs.of(stage, c));
-  const auto ranks = static_cast<std::uint64_t>(std::ssize(stages) * use.num_replicas);
-  pipeline.shared = shared_cores(std::ssize(stages), use.num_replicas, machine.node);
-  pipeline.agree_seconds = 2 * static_cast<double>(std::bit_width(ranks - 1)) * machine.rates.latency_seconds;
+    for (std::int64_t s = 0; s < num_stages; ++s) pipeline.chunks.push_back(costs.of(stages[s], s, c));
+  pipeline.shared = shared_cores(num_stages, use.num_replicas, machine.node);
+  pipeline.agree_seconds = costs.levels().agreement_seconds();
   return pipeline;
 }
 

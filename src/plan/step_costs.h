@@ -24,18 +24,14 @@ struct MachineCosts {
   bool operator==(const MachineCosts&) const = default;
 };
 
-MachineCosts model_machine_costs(const Network& network);
+MachineCosts model_machine_costs(const Network& network, const ProcessorRates& rates = {});
 
 /// Of one replica.
 ///   forward, backward   sums over a chunk's cells. A cell that is recomputed is so in backward, and where that is
 ///                       split in both parts. Backward has its share of the gradient tree: n leaves are n - 1 sums
 ///   image, loss         what they move at the memory's rate
-///   message             latency + bytes / bandwidth (Hockney 1994)
-///   reduce, gather      R replicas exchange a bucket of b bytes in rounds of f members (update/exchange_rounds.h):
-///                       (f - 1) latency each, and in all (R - 1) / R b / bandwidth (Thakur, Rabenseifner, Gropp 2005,
-///                       sections 4.1, 4.3); with a reduce go the folds between its rounds
+///   messages            network_levels.h; with a reduce go the folds between its rounds
 ///   fold, update        what they move at the memory's rate; with an update goes the packing of convolutions' weights
-///   agreement           2 log2(ranks) latencies (recursive doubling, there and back, section 4.4)
 ///   shared cores        node after node is filled with ranks; on each, so many compute at once
 PipelineCosts step_costs(const Network& network, const std::vector<StagePlan>& stages, const StageUse& use,
                          const MachineCosts& machine);

@@ -159,8 +159,9 @@ Finding judge_messages(const std::vector<PairTime>& pairs, const MessageSizes& s
                   describe(slowest.time.short_seconds, slowest.bytes_per_second));
   bool is_slow = slowest.time.long_seconds > kFarFromMedian * median(seconds);
   if (reference.assumed) {
-    const MachineRates& assumed = *reference.assumed;
-    const double expected = assumed.latency_seconds + static_cast<double>(sizes.long_bytes) / assumed.bytes_per_second;
+    const bool is_on_node = host_of(slowest.time.rank) == host_of(slowest.time.partner);
+    const LinkRates& assumed = is_on_node ? reference.assumed->on_node : reference.assumed->between_nodes;
+    const double expected = assumed.seconds(static_cast<double>(sizes.long_bytes));
     text += fmt::format("; the plan assumes {}", describe(assumed.latency_seconds, assumed.bytes_per_second));
     is_slow = is_slow || slowest.time.long_seconds > kFarFromPlan * expected;
   }

@@ -11,6 +11,7 @@
 
 #include "convoy/comm/topology.h"
 
+#include "plan/described_cluster.h"
 #include "preflight/data_checks.h"
 #include "preflight/directory_checks.h"
 #include "preflight/machine_checks.h"
@@ -48,7 +49,7 @@ SharedPlan share(const RunPlan* plan, const mpi::Communicator& world) {
 }
 
 std::optional<MachineRates> assumed_rates(const RunPlan& plan, const PlanParams& params) {
-  const bool is_given = params.latency_us > 0 || params.bandwidth_gb_s > 0;
+  const bool is_given = describes_messages(params);
   const auto& machine = plan.step.spec().machine;
   return machine && (plan.costs_are_measured || is_given) ? std::optional(machine->rates) : std::nullopt;
 }

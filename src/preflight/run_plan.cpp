@@ -10,6 +10,7 @@
 
 #include "calibrate/calibration.h"
 #include "calibrate/run_layout.h"
+#include "plan/described_cluster.h"
 #include "plan/planner.h"
 #include "plan/share_engines.h"
 #include "run/training_spec.h"
@@ -27,12 +28,6 @@ std::optional<MachineCosts> kept_costs(const Parameters& params, const NetworkSp
       ranks, backend);
 }
 
-// What plan.latency_us and plan.bandwidth_gb_s say of the network holds here, too.
-void override_network(const PlanParams& plan, MachineRates& rates) {
-  if (plan.latency_us > 0) rates.latency_seconds = 1e-6 * plan.latency_us;
-  if (plan.bandwidth_gb_s > 0) rates.bytes_per_second = 1e9 * plan.bandwidth_gb_s;
-}
-
 RunPlan plan(const Parameters& params, const RunData& data, ops::Backend& backend, const NodeLoad& node,
              std::int64_t ranks) {
   const bool on_gpu = !backend.device().is_host();
@@ -41,7 +36,7 @@ RunPlan plan(const Parameters& params, const RunData& data, ops::Backend& backen
   const auto kept = kept_costs(params, network, node, ranks, backend);
   MachineCosts machine = kept ? *kept : model_machine_costs(make_network(network));
   machine.node = node;
-  override_network(params.plan, machine.rates);
+  describe_cluster(params.plan, machine);
   const RunLayout layout = choose_layout(params, data.metadata, ranks, on_gpu, machine);
   RunPlan planned{
       .step = StepPlan(training_spec(params, data.metadata, data.train.info(), layout, on_gpu),

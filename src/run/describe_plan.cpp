@@ -13,6 +13,8 @@
 #include "calibrate/calibration.h"
 #include "calibrate/run_layout.h"
 #include "checkpoint/model_metadata.h"
+#include "plan/described_cluster.h"
+#include "plan/efficiency_picture.h"
 #include "plan/planner.h"
 #include "run/memory_report.h"
 #include "run/report.h"
@@ -58,12 +60,6 @@ constexpr std::int64_t kShownLayouts = 12;
 
 using Machines = std::map<std::int64_t, MachineCosts>;  // by micro-batch
 
-// Of a cluster that is not here.
-void override_network(const PlanParams& plan, MachineRates& rates) {
-  if (plan.latency_us > 0) rates.latency_seconds = plan.latency_us * 1e-6;
-  if (plan.bandwidth_gb_s > 0) rates.bytes_per_second = plan.bandwidth_gb_s * 1e9;
-}
-
 // On rank 0. That the costs are measured again next time is not a reason not to plan.
 void try_to_keep(const RunParams& run, const MachineCosts& costs) {
   try {
@@ -74,6 +70,11 @@ void try_to_keep(const RunParams& run, const MachineCosts& costs) {
   }
 }
 
+// A step of the tables: on that many ranks.
+std::int64_t batch_on(const Parameters& params, std::int64_t ranks) {
+  return params.plan.samples_per_rank > 0 ? params.plan.samples_per_rank * ranks : params.batch.global;
+}
+
 // For each micro-batch that is to be tried.
 Machines find_machines(const Parameters& params, const io::ModelMetadata& metadata, const mpi::Communicator& world,
                        ops::Backend* backend) {
@@ -81,36 +82,57 @@ Machines find_machines(const Parameters& params, const io::ModelMetadata& metada
   std::vector<std::int64_t> sizes = params.plan.micro;
   if (sizes.empty()) sizes = {params.batch.micro};
   for (const std::int64_t micro : sizes) {
-    if (params.batch.global % micro != 0)
-      refuse("plan.micro = {} does not divide batch.global = {}.", micro, params.batch.global);
+    for (const std::int64_t ranks : params.plan.ranks)
+      if (const std::int64_t batch = batch_on(params, ranks); batch % micro != 0)
+        refuse("plan.micro = {} does not divide {} = {}.", micro,
+               params.plan.samples_per_rank > 0 ? "plan.samples_per_rank times the ranks" : "batch.global", batch);
     NetworkSpec network = runtime_spec(params, metadata).network;
     network.micro_batch = micro;
     MachineCosts& costs = machines[micro];
     if (backend == nullptr) {
-      costs = model_machine_costs(make_network(network));
+      costs = model_machine_costs(make_network(network), processor_rates(params.plan));
     } else {
       costs = find_machine_costs(calibration_spec(network, params.run, world, *backend), world, *backend);
       mpi::on_root(world, [&] { try_to_keep(params.run, costs); });
     }
-    override_network(params.plan, costs.rates);
+    describe_cluster(params.plan, costs);
   }
   return machines;
 }
 
-std::string compare(const Parameters& params, const io::ModelMetadata& metadata, const Machines& machines) {
+// "3 us + 12 GB/s", of the levels of the network where they differ.
+std::string describe_messages(const MachineRates& rates) {
+  const auto one = [](const LinkRates& link) {
+    return fmt::format("{:.3g} us + {:.3g} GB/s", 1e6 * link.latency_seconds, 1e-9 * link.bytes_per_second);
+  };
+  std::string text = one(rates.on_node);
+  if (rates.on_node != rates.between_nodes)
+    text += fmt::format(" on a node, {} between nodes", one(rates.between_nodes));
+  if (rates.node_bytes_per_second > 0)
+    text += fmt::format(", of a node {:.3g} GB/s in all", 1e-9 * rates.node_bytes_per_second);
+  return text;
+}
+
+std::string compare(const Parameters& params, const io::ModelMetadata& metadata, std::int64_t num_samples,
+                    const Machines& machines) {
   const MachineCosts& machine = machines.begin()->second;
-  const MachineRates& rates = machine.rates;
-  std::string text =
-      fmt::format("layouts: cells {}; messages {:.3g} us + {:.3g} GB/s; memory {:.3g} GB/s per rank{}\n",
-                  machine.is_measured() ? "measured" : "from a model", 1e6 * rates.latency_seconds,
-                  1e-9 * rates.bytes_per_second, 1e-9 * rates.memory_bytes_per_second, describe_sharing(machine.node));
-  for (const std::int64_t ranks : params.plan.ranks)
-    text += describe(compare_layouts({.runtime = runtime_spec(params, metadata),
-                                      .ranks = ranks,
-                                      .machines = machines,
-                                      .chunks = params.schedule.chunks,
-                                      .recomputes = {RecomputeKind::kNone, RecomputeKind::kCell}}),
-                     kShownLayouts);
+  std::string text = fmt::format("layouts: cells {}; messages {}; memory {:.3g} GB/s per rank{}\n",
+                                 machine.is_measured() ? "measured" : "from a model", describe_messages(machine.rates),
+                                 1e-9 * machine.rates.memory_bytes_per_second, describe_sharing(machine.node));
+  std::vector<Comparison> comparisons;
+  for (const std::int64_t ranks : params.plan.ranks) {
+    RuntimeSpec runtime = runtime_spec(params, metadata);
+    runtime.batch.global = batch_on(params, ranks);
+    comparisons.push_back(compare_layouts({.runtime = runtime,
+                                           .ranks = ranks,
+                                           .machines = machines,
+                                           .chunks = params.schedule.chunks,
+                                           .recomputes = {RecomputeKind::kNone, RecomputeKind::kCell},
+                                           .conditions = step_conditions(params, num_samples / runtime.batch.global)}));
+    text += describe(comparisons.back(), kShownLayouts);
+  }
+  if (!params.plan.draw_efficiency.empty())
+    io::write_text_atomically(params.plan.draw_efficiency, draw_efficiency(comparisons));
   return text;
 }
 
@@ -140,12 +162,16 @@ std::string describe_asked_for(const Parameters& params, const io::Dataset& data
 
 }  // namespace
 
-std::string describe_plan(const Parameters& params, const mpi::Communicator& world, ops::Backend* backend) {
+std::string describe_plan(const Parameters& given, const mpi::Communicator& world, ops::Backend* backend) {
+  Parameters params = given;
+  if (!params.plan.ranks.empty()) params.batch.global = batch_on(given, given.plan.ranks.front());
   const io::Dataset data(params.data.train, "data.train");
   const io::ModelMetadata metadata = model_metadata(params, data.info());
   RuntimeSpec runtime = runtime_spec(params, metadata);
   if (backend != nullptr) runtime.on_gpu = !backend->device().is_host();
   Machines machines;
+  if (params.plan.ranks.empty() && !params.plan.draw_efficiency.empty())
+    refuse("plan.draw_efficiency is a picture of the numbers in plan.ranks, and there are none.");
   if (!params.plan.ranks.empty()) {
     machines = find_machines(params, metadata, world, backend);
     if (machines.contains(params.batch.micro)) runtime.machine = machines.at(params.batch.micro);
@@ -153,7 +179,7 @@ std::string describe_plan(const Parameters& params, const mpi::Communicator& wor
   std::string text;
   mpi::on_root(world, [&] {
     text = describe_asked_for(params, data, runtime, world);
-    if (!machines.empty()) text += compare(params, metadata, machines);
+    if (!machines.empty()) text += compare(params, metadata, data.info().num_samples, machines);
   });
   return text;
 }

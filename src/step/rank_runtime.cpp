@@ -13,12 +13,9 @@ namespace convoy {
 
 namespace {
 
-// Replicas that exchange directly, in one round: those of a stage on a node, where a node's ranks follow each other in
-// world. Where each has a node for itself no order of messages keeps bytes on a node, and one round is the shortest.
-// All ranks of the grid.
+// A node's ranks follow each other in world. All ranks of the grid.
 std::int64_t neighbours(const ProcessGrid& grid) {
-  const std::int64_t on_a_node = find_topology(grid.world()).min_ranks_on_a_node / grid.num_stages();
-  return on_a_node < 2 ? kMaxNeighbours : std::min(on_a_node, kMaxNeighbours);
+  return direct_neighbours(find_topology(grid.world()).min_ranks_on_a_node / grid.num_stages());
 }
 
 }  // namespace

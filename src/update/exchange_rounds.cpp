@@ -8,6 +8,10 @@
 
 namespace convoy {
 
+std::int64_t direct_neighbours(std::int64_t replicas_on_a_node) {
+  return replicas_on_a_node < 2 ? kMaxNeighbours : std::min(replicas_on_a_node, kMaxNeighbours);
+}
+
 std::vector<std::int64_t> round_sizes(std::int64_t num_replicas, std::int64_t neighbours) {
   std::vector<std::int64_t> sizes;
   std::int64_t rest = num_replicas;

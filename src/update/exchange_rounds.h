@@ -41,6 +41,10 @@ struct TreeRound {
 /// More of them than this make a round's messages too small for what each costs.
 inline constexpr std::int64_t kMaxNeighbours = 8;
 
+/// How many replicas of a stage exchange directly where so many of them are on a node: those. Where each has a node for
+/// itself no order of messages keeps bytes on a node, and one round is the shortest.
+std::int64_t direct_neighbours(std::int64_t replicas_on_a_node);
+
 /// How many replicas exchange directly in each round, from the first: `neighbours` of them where they are a power of
 /// two that divides their number, then two, at last what is odd of their number. All at once where there are no more
 /// than neighbours. Their product is the number of replicas. At least one neighbour.

@@ -97,4 +97,36 @@ TEST_F(Planning, SaysWhatOfAPlanCannotBe) {
   EXPECT_TRUE(contains(wrong.output, "plan.micro = 5 does not divide batch.global = 64.")) << wrong.output;
 }
 
+TEST_F(Planning, OfADescribedClusterSaysWhatLimitsEachLayoutAndDrawsIt) {
+  const std::string picture = directory_ / "efficiency.svg";
+  const std::vector<std::string> cluster = {"--plan.measure=false",
+                                            "--plan.ranks=8,64",
+                                            "--plan.samples_per_rank=16",
+                                            "--plan.tflop_s=100",
+                                            "--plan.memory_gb_s=2000",
+                                            "--plan.ranks_per_node=8",
+                                            "--plan.latency_us=2,10",
+                                            "--plan.bandwidth_gb_s=300,1",
+                                            "--plan.node_gb_s=5",
+                                            "--plan.spread_percent=2",
+                                            "--plan.draw_efficiency=" + picture};
+  const ProcessResult result = plan(cluster);
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_TRUE(contains(result.output,
+                       "messages 2 us + 300 GB/s on a node, 10 us + 1 GB/s between nodes, of a node 5 GB/s "
+                       "in all; memory 2e+03 GB/s per rank"))
+      << result.output;
+  EXPECT_TRUE(contains(result.output, "step: 128 samples = ")) << result.output;
+  EXPECT_TRUE(contains(result.output, "% of 8 times what one rank alone would do\n")) << result.output;
+  EXPECT_TRUE(contains(result.output, "stragglers  memory per rank  limited by\n")) << result.output;
+  EXPECT_TRUE(contains(result.output, "  exchange\n")) << "between nodes\n" << result.output;
+  EXPECT_TRUE(contains(read_text(picture), ">64</text>")) << read_text(picture);
+  EXPECT_TRUE(contains(plan({"--plan.ranks=8", "--plan.tflop_s=1"}).output,
+                       "plan.tflop_s = 1 is of a model, but plan.measure = true measures."));
+  EXPECT_TRUE(contains(plan({"--plan.draw_efficiency=" + picture}).output,
+                       "plan.draw_efficiency is a picture of the numbers in plan.ranks, and there are none."));
+  EXPECT_TRUE(contains(plan({"--plan.latency_us=1,2,3"}).output,
+                       "plan.latency_us has 3 numbers. Allowed: one, or two (on a node, between nodes)."));
+}
+
 }  // namespace convoy::test

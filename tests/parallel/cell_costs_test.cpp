@@ -81,14 +81,14 @@ TEST(Calibration, OfTheSameKeyIsFoundInTheFile) {
   EXPECT_EQ(kept.cells.key, costs_key(kNetwork, *ops, world().size(), {}));
   EXPECT_GT(kept.rates.memory_bytes_per_second, 0);
   kept.cells.cells[5].forward_seconds = 42;  // no measurement gives that
-  kept.rates.latency_seconds = 43;
+  kept.rates.on_node.latency_seconds = 43;
   keep(with_costs("", kept));
   EXPECT_EQ(find(kNetwork), kept);
   NetworkSpec other = kNetwork;
   other.micro_batch = 5;
   const MachineCosts of_other = find(other);
   EXPECT_LT(of_other.cells.cells[5].forward_seconds, 42);
-  EXPECT_LT(of_other.rates.latency_seconds, 43) << "other messages";
+  EXPECT_LT(of_other.rates.on_node.latency_seconds, 43) << "other messages";
   keep(with_costs(with_costs("", kept), of_other));
   EXPECT_EQ(find(kNetwork), kept) << "beside another's";
   EXPECT_EQ(find(other), of_other);

@@ -10,12 +10,18 @@
 
 namespace convoy {
 
-/// Seconds of one micro-batch's forward and backward through each cell, from a model of the device: its arithmetic,
-/// plus what is read and written around it.
-std::vector<double> model_cell_seconds(const Network& network);
+/// What a model of a rank's processor is made of.
+struct ProcessorRates {
+  double flop_per_second = 2e11;   ///< a core with AVX-512 at about 3 GHz, as oneDNN's convolutions reach it
+  double bytes_per_second = 2e10;  ///< a core's share of main memory
+};
+
+/// Seconds of one micro-batch's forward and backward through each cell: the arithmetic at the processor's rate, plus
+/// what is read and written around it at its memory's.
+std::vector<double> model_cell_seconds(const Network& network, const ProcessorRates& rates = {});
 
 /// Likewise, of computing each cell's activations again.
-std::vector<double> model_recompute_seconds(const Network& network);
+std::vector<double> model_recompute_seconds(const Network& network, const ProcessorRates& rates = {});
 
 /// Whether a stage of these cells can be.
 using StageFits = std::function<bool(std::int64_t stage, const CellRange& cells)>;

@@ -406,12 +406,21 @@ struct ReplayParams {
 };
 
 struct PlanParams {
-  std::vector<std::int64_t> ranks;  ///< a table of layouts for each; empty: none
-  std::vector<std::int64_t> micro;  ///< to try; empty: batch.micro
-  bool measure = true;              ///< cells, memory and network; false: from a model
-  double latency_us = 0;            ///< of a message between ranks; 0: as measured
-  double bandwidth_gb_s = 0;        ///< likewise, 10^9 bytes per second
-  std::string draw;                 ///< an .svg file
+  std::vector<std::int64_t> ranks;    ///< a table of layouts for each; empty: none
+  std::vector<std::int64_t> micro;    ///< to try; empty: batch.micro
+  std::int64_t samples_per_rank = 0;  ///< batch.global in those tables; 0: as it is
+  bool measure = true;                ///< cells, memory and network; false: from a model
+  std::string draw;                   ///< an .svg file: the planned step
+  std::string draw_efficiency;        ///< an .svg file: the best layout of each number of ranks
+
+  // --- The cluster that is planned for, where it is not this one; 0: as measured, or as the model has it
+  double tflop_s = 0, memory_gb_s = 0;  ///< of a rank; 10^12 operations and 10^9 bytes per second
+  std::int64_t ranks_per_node = 0;
+  std::vector<double> latency_us, bandwidth_gb_s;  ///< of messages on a node, between nodes; one number: of both
+  double node_gb_s = 0;                            ///< all that a node sends to others
+  double spread_percent = 0;                       ///< standard deviation of the ranks' times
+  double loader_samples_s = 0;                     ///< of a rank; 0: never waited for
+  double disk_gb_s = 0;                            ///< of checkpoints; 0: never waited for
   bool operator==(const PlanParams&) const = default;
 };
 

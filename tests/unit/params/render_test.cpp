@@ -107,8 +107,9 @@ Parameters random_parameters(std::mt19937_64& engine) {
   for (std::uint64_t i = engine() % 3; i > 0; --i) p.plan.ranks.push_back(count()), p.plan.micro.push_back(count());
   p.plan.measure = engine() % 2 == 0;
   p.check.hash = engine() % 2 == 0;
-  p.plan.latency_us = fraction();
-  p.plan.bandwidth_gb_s = tiny();
+  p.plan.latency_us = {fraction(), tiny()};
+  p.plan.bandwidth_gb_s = {tiny()};
+  p.plan.samples_per_rank = count();
   p.import = {.format = any<ImportFormat>(engine),
               .source = "s",
               .output = "o",

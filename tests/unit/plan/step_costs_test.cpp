@@ -19,13 +19,13 @@ namespace convoy {
 
 namespace {
 
+constexpr LinkRates kLink{.latency_seconds = 2, .bytes_per_second = 1};
 const NetworkSpec kSmall{.name = "resnet20", .input = ImageShape{8, 8, 3}, .micro_batch = 2, .num_classes = 10};
 
 // Cell i takes i + 1 seconds forward, 3 times that backward, a quarter of it in evaluation; messages 2 seconds + a byte
 // a second. Memory is free.
 MachineCosts machine() {
-  MachineCosts costs{.cells = {},
-                     .rates = {.latency_seconds = 2, .bytes_per_second = 1, .memory_bytes_per_second = 1e30}};
+  MachineCosts costs{.cells = {}, .rates = {.on_node = kLink, .between_nodes = kLink, .memory_bytes_per_second = 1e30}};
   for (int i = 0; i < 11; ++i) {
     const double unit = i + 1;
     costs.cells.cells.push_back({.forward_seconds = unit,
@@ -167,7 +167,8 @@ TEST(StepCosts, TellWhichStagesShareCores) {
 // Two stages of one core: no bubble is left, and the messages are behind the other stage's work.
 TEST(Planner, PredictsTheSumOfAllWorkWhereStagesShareACore) {
   RuntimeSpec spec = runtime();
-  spec.machine->rates = {.latency_seconds = 1e-6, .bytes_per_second = 1e12, .memory_bytes_per_second = 1e30};
+  constexpr LinkRates kFast{.latency_seconds = 1e-6, .bytes_per_second = 1e12};
+  spec.machine->rates = {.on_node = kFast, .between_nodes = kFast, .memory_bytes_per_second = 1e30};
   const GridShape grid{.stages = 2, .replicas = 1};
   spec.machine->node = {.ranks = 2, .ranks_at_once = 1};
   const double all = 8 * (66 + 3 * 66);
@@ -233,7 +234,8 @@ TEST(Planner, PredictsEvaluationsAsStagesThatDoNotWaitBetweenSteps) {
   RuntimeSpec spec = runtime();
   spec.cuts = {4};
   MachineCosts fast_network = machine();
-  fast_network.rates = {.latency_seconds = 0, .bytes_per_second = 1e30, .memory_bytes_per_second = 1e30};
+  constexpr LinkRates kFree{.latency_seconds = 0, .bytes_per_second = 1e30};
+  fast_network.rates = {.on_node = kFree, .between_nodes = kFree, .memory_bytes_per_second = 1e30};
   const double first = (1 + 2 + 3 + 4) / 4.0, second = 66 / 4.0 - first;
   const StepPlan two_stages(spec, {.stages = 2, .replicas = 1});
   EXPECT_NEAR(predict_evaluation(two_stages, fast_network, 1), first + 8 * second, 1e-6);
@@ -244,7 +246,8 @@ TEST(Planner, PredictsEvaluationsAsStagesThatDoNotWaitBetweenSteps) {
 
 TEST(Planner, PutsTheFastestFirstAndCountsWhatIsRefused) {
   RuntimeSpec spec = runtime();
-  spec.machine->rates = {.latency_seconds = 1e-3, .bytes_per_second = 1e9, .memory_bytes_per_second = 1e30};
+  constexpr LinkRates kFast{.latency_seconds = 1e-3, .bytes_per_second = 1e9};
+  spec.machine->rates = {.on_node = kFast, .between_nodes = kFast, .memory_bytes_per_second = 1e30};
   const Comparison comparison = compare_layouts({.runtime = spec,
                                                  .ranks = 16,
                                                  .machines = {{2, *spec.machine}},
@@ -255,7 +258,7 @@ TEST(Planner, PutsTheFastestFirstAndCountsWhatIsRefused) {
   EXPECT_EQ(comparison.refused.at("grid.stages"), 4) << "16 stages for 11 cells";
   ASSERT_EQ(comparison.predictions.size(), 12u);
   for (std::size_t i = 1; i < comparison.predictions.size(); ++i)
-    EXPECT_LE(comparison.predictions[i - 1].step_seconds, comparison.predictions[i].step_seconds);
+    EXPECT_LE(comparison.predictions[i - 1].step_seconds(), comparison.predictions[i].step_seconds());
   const Layout& best = comparison.predictions.front().layout;
   EXPECT_EQ(best.grid.stages, 2) << "8 replicas have a micro-batch each; more stages are no faster with one";
   EXPECT_EQ(best.recompute, RecomputeKind::kNone);
@@ -271,7 +274,9 @@ TEST(Planner, PutsTheFastestFirstAndCountsWhatIsRefused) {
 }
 
 TEST(MachineRates, AreReadBackAsWritten) {
-  const MachineRates rates{.key = "this", .latency_seconds = 1.0 / 3e6, .bytes_per_second = 1e10 / 7};
+  const MachineRates rates{.key = "this",
+                           .on_node = {.latency_seconds = 1.0 / 3e6, .bytes_per_second = 1e10 / 7},
+                           .between_nodes = {.latency_seconds = 1.0 / 3e5, .bytes_per_second = 1e9 / 7}};
   EXPECT_EQ(MachineRates::parse(rates.serialise(), "this"), rates);
   EXPECT_EQ(MachineRates::parse(rates.serialise(), "that"), std::nullopt);
   EXPECT_EQ(MachineRates::parse("", "this"), std::nullopt);
@@ -280,7 +285,7 @@ TEST(MachineRates, AreReadBackAsWritten) {
 TEST(MachineRates, ThatNothingHasAreNotBelieved) {
   for (const double rate :
        {-1.0, 0.0, 1e-300, 1e308, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
-    const MachineRates rates{.key = "this", .bytes_per_second = rate};
+    const MachineRates rates{.key = "this", .on_node = {.bytes_per_second = rate}};
     EXPECT_THROW(MachineRates::parse(rates.serialise(), "this"), Error) << rate;
     EXPECT_EQ(MachineRates::parse(rates.serialise(), "that"), std::nullopt) << "of others nothing is asked";
   }

@@ -62,15 +62,18 @@ TEST(ExchangeRounds, CoverAllNeighboursOfPipelinesAndTheReplicasOfRecursiveHalvi
   EXPECT_EQ(pairs_of({.stages = 1, .replicas = 4}, false), (Pairs{{0, 1}, {2, 3}, {0, 2}, {1, 3}}));
 }
 
-TEST(ExchangeRounds, AreAboutLog2OfAThousandReplicas) {
+TEST(RoundsOfPairs, AreAboutLog2OfAThousandReplicas) {
   EXPECT_EQ(rounds_of_pairs({.stages = 1, .replicas = 1000}, false).size(), 10u);
 }
 
 TEST(Messages, NameTheSlowestPairWithItsHostsAndWhatThePlanAssumes) {
   std::vector<PairTime> pairs = equal_pairs(8);
   pairs[3].long_seconds = 201e-6;
-  const Finding finding = judge_messages(
-      pairs, kSizes, {.assumed = MachineRates{.latency_seconds = 1e-6, .bytes_per_second = 1e10}}, hosts_of(16));
+  const Finding finding =
+      judge_messages(pairs, kSizes,
+                     {.assumed = MachineRates{.on_node = {.bytes_per_second = 1},
+                                              .between_nodes = {.latency_seconds = 1e-6, .bytes_per_second = 1e10}}},
+                     hosts_of(16));
   EXPECT_EQ(finding, ok("8 pairs: 1 us + 10 GB/s; the slowest, rank 6 on node6 with rank 7 on node7: 1 us + 5 GB/s; "
                         "the plan assumes 1 us + 10 GB/s"));
 }
@@ -84,7 +87,7 @@ TEST(Messages, OfAPairFarSlowerThanTheOthersAreAWarning) {
 }
 
 TEST(Messages, FarSlowerThanThePlanAssumesAreAWarningButNotWhereCoresAreShared) {
-  const MachineRates fast{.latency_seconds = 1e-6, .bytes_per_second = 1e11};
+  const MachineRates fast{.between_nodes = {.latency_seconds = 1e-6, .bytes_per_second = 1e11}};
   EXPECT_EQ(judge_messages(equal_pairs(2), kSizes, {.assumed = fast}, hosts_of(4)).outcome, Outcome::kWarning);
   EXPECT_EQ(judge_messages(equal_pairs(2), kSizes, {.assumed = fast, .cores_are_shared = true}, hosts_of(4)).outcome,
             Outcome::kOk);

@@ -1,0 +1,82 @@
+/// Messages of a step at the rates of their level of the network, on numbers that are worked out by hand.
+#include "plan/network_levels.h"
+
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "update/exchange_rounds.h"
+
+namespace convoy {
+
+namespace {
+
+using Sizes = std::vector<std::int64_t>;
+
+// On a node a message takes 1 second and a byte 1 more, between nodes 100 and 10.
+const MachineRates kRates{.on_node = {.latency_seconds = 1, .bytes_per_second = 1},
+                          .between_nodes = {.latency_seconds = 100, .bytes_per_second = 0.1}};
+
+NetworkLevels levels(const GridShape& grid, std::int64_t ranks_a_node, const MachineRates& rates = kRates) {
+  return {rates, grid, ranks_a_node};
+}
+
+}  // namespace
+
+TEST(NetworkLevels, ABoundaryIsBetweenNodesWhereAnyReplicaHasItThere) {
+  const auto is_between = [](const GridShape& grid, std::int64_t ranks_a_node, std::int64_t stage) {
+    return levels(grid, ranks_a_node).after_stage(stage) == kRates.between_nodes;
+  };
+  EXPECT_FALSE(is_between({.stages = 4, .replicas = 8}, 4, 1)) << "a replica per node";
+  EXPECT_TRUE(is_between({.stages = 4, .replicas = 8}, 2, 1));
+  EXPECT_FALSE(is_between({.stages = 4, .replicas = 8}, 2, 2));
+  EXPECT_TRUE(is_between({.stages = 4, .replicas = 8}, 2, 3)) << "back to the first, of chunks";
+  EXPECT_TRUE(is_between({.stages = 3, .replicas = 8}, 4, 0)) << "of replica 1";
+  EXPECT_FALSE(is_between({.stages = 3, .replicas = 1}, 4, 0));
+  EXPECT_TRUE(is_between({.stages = 2, .replicas = 1}, 1, 0)) << "a rank per node";
+}
+
+TEST(NetworkLevels, AnExchangeHasItsFirstRoundsOnTheNode) {
+  // Of 64 bytes: 3 messages of 16 among four on a node; then of 8 and of 4 between nodes.
+  const NetworkLevels sixteen = levels({.stages = 1, .replicas = 16}, 4);
+  EXPECT_EQ(sixteen.replicas_on_a_node(), 4);
+  EXPECT_DOUBLE_EQ(sixteen.exchange_seconds(Sizes{4, 2, 2}, 64), 3 * (1 + 16) + (100 + 80) + (100 + 40));
+  // All at once: three of them on the node, twelve elsewhere.
+  EXPECT_DOUBLE_EQ(sixteen.exchange_seconds(Sizes{16}, 64), 3 * (1 + 4) + 12 * (100 + 40));
+  // Two stages: two replicas of a stage on a node.
+  EXPECT_DOUBLE_EQ(levels({.stages = 2, .replicas = 4}, 4).exchange_seconds(Sizes{2, 2}, 64), (1 + 32) + (100 + 160));
+}
+
+TEST(NetworkLevels, AllRanksOfANodeShareWhatLeavesIt) {
+  MachineRates rates = kRates;
+  rates.node_bytes_per_second = 0.2;  // of 4 ranks with 0.1 each
+  EXPECT_DOUBLE_EQ(levels({.stages = 1, .replicas = 8}, 4, rates).exchange_seconds(Sizes{4, 2}, 64),
+                   3 * (1 + 16) + (100 + 8 / 0.05));
+  rates.node_bytes_per_second = 4;
+  EXPECT_DOUBLE_EQ(levels({.stages = 1, .replicas = 8}, 4, rates).exchange_seconds(Sizes{4, 2}, 64),
+                   3 * (1 + 16) + (100 + 8 / 0.1))
+      << "each has its own link";
+}
+
+TEST(NetworkLevels, AgreementsDoubleOnTheNodeAndBetweenNodes) {
+  EXPECT_DOUBLE_EQ(levels({.stages = 2, .replicas = 16}, 8).agreement_seconds(), 2 * (3 * 1 + 2 * 100));
+  EXPECT_DOUBLE_EQ(levels({.stages = 1, .replicas = 2}, 8).agreement_seconds(), 2 * 1);
+  EXPECT_DOUBLE_EQ(levels({.stages = 1, .replicas = 1}, 8).agreement_seconds(), 0);
+}
+
+TEST(Partners, AreNeighboursOnANodeAndRanksOfTheSameNumberOnTwoNodes) {
+  const Sizes in_blocks = {0, 0, 0, 3, 3, 5}, in_turn = {0, 1, 0, 1, 0, 1};
+  using Partner = std::optional<std::int64_t>;
+  const auto partners = [](const Sizes& nodes, auto find) {
+    std::vector<Partner> found;
+    for (std::int64_t r = 0; r < std::ssize(nodes); ++r) found.push_back(find(nodes, r));
+    return found;
+  };
+  EXPECT_EQ(partners(in_blocks, partner_on_node), (std::vector<Partner>{1, 0, {}, 4, 3, {}}));
+  EXPECT_EQ(partners(in_blocks, partner_on_another_node), (std::vector<Partner>{3, 4, {}, 0, 1, {}}));
+  EXPECT_EQ(partners(in_turn, partner_on_node), (std::vector<Partner>{2, 3, 0, 1, {}, {}}));
+  EXPECT_EQ(partners(in_turn, partner_on_another_node), (std::vector<Partner>{1, 0, 3, 2, 5, 4}));
+}
+
+}  // namespace convoy
