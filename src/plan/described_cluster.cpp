@@ -40,7 +40,8 @@ void describe_cluster(const PlanParams& plan, MachineCosts& costs) {
   for (std::size_t level = 0; level < 2; ++level) {
     LinkRates& link = level == 0 ? rates.on_node : rates.between_nodes;
     if (const double us = of_level(plan.latency_us, level); us > 0) link.latency_seconds = kMicro * us;
-    if (const double gb_s = of_level(plan.bandwidth_gb_s, level); gb_s > 0) link.bytes_per_second = kGiga * gb_s;
+    if (const double gb_s = of_level(plan.bandwidth_gb_s, level); gb_s > 0)
+      link.bytes_per_second = link.exchange_bytes_per_second = kGiga * gb_s;
   }
   if (plan.node_gb_s > 0) rates.node_bytes_per_second = kGiga * plan.node_gb_s;
   if (plan.memory_gb_s > 0) rates.memory_bytes_per_second = kGiga * plan.memory_gb_s;

@@ -22,8 +22,9 @@ namespace convoy {
 
 namespace {
 
-constexpr const char* kTitle = "convoy rates 2";
+constexpr const char* kTitle = "convoy rates 3";
 constexpr std::int64_t kShortBytes = 4096;
+constexpr std::int64_t kPieceBytes = std::int64_t{2} << 20;     // of an exchange: half of run.bucket_mib's default
 constexpr std::int64_t kMaxArenaBytes = std::int64_t{1} << 28;  // no cache holds it: larger ones are as slow
 constexpr NumberRange kRates{.min = 1e-12, .max = 1e18};        // seconds, and bytes per second, of anything
 constexpr double kMinSeconds = 1e-9;                            // of what is too short for the clock
@@ -103,43 +104,95 @@ class Ping {
   std::unique_ptr<Message> send_, receive_;
 };
 
+/// Pieces of arenas, one after the other, between this rank and its partner: each sends one and receives one at the
+/// same time, as in an exchange of gradients. Large arenas are in no cache when their turn comes again.
+class Crossing {
+ public:
+  Crossing(const ProcessGrid& chain, std::optional<std::int64_t> partner, std::int64_t arena_bytes, int tag,
+           Transport& transport, Device& device)
+      : transport_(transport),
+        piece_bytes_(std::min(arena_bytes, kPieceBytes)),
+        there_(device, partner ? arena_bytes : 0),
+        here_(device, partner ? arena_bytes : 0) {
+    if (!partner) return;
+    for (std::int64_t begin = 0; begin + piece_bytes_ <= arena_bytes; begin += piece_bytes_) {
+      const auto spec = [&](const Buffer& buffer) {
+        return MessageSpec{.group = chain.model(),
+                           .data = static_cast<std::byte*>(buffer.data()) + begin,
+                           .size_bytes = piece_bytes_,
+                           .peer = static_cast<int>(*partner),
+                           .tag = tag};
+      };
+      pieces_.push_back({transport.send(spec(there_)), transport.receive(spec(here_))});
+    }
+  }
+
+  void run() {
+    if (pieces_.empty()) return;
+    const Piece& piece = pieces_[next_++ % pieces_.size()];
+    piece.receive->start();
+    piece.send->start();
+    for (Message* message : {piece.receive.get(), piece.send.get()})
+      wait_until(transport_, [&] { return message->test(); });
+  }
+
+  std::int64_t piece_bytes() const { return piece_bytes_; }
+
+ private:
+  struct Piece {
+    std::unique_ptr<Message> send, receive;
+  };
+
+  Transport& transport_;
+  std::int64_t piece_bytes_;
+  Buffer there_, here_;
+  std::vector<Piece> pieces_;
+  std::size_t next_ = 0;
+};
+
 /// A level of the network: pairs that are measured at the same time.
 struct Level {
   bool exists = false;  ///< whether any rank has a partner
   Ping brief, large;
+  Crossing crossing;
 
-  Level(const ProcessGrid& chain, std::optional<std::int64_t> partner, std::int64_t long_bytes, int tag,
+  Level(const ProcessGrid& chain, std::optional<std::int64_t> partner, const RatesSpec& spec, int tag,
         Transport& transport, Device& device)
       : exists(chain.world().max(partner ? 1 : 0) == 1),
         brief(chain, partner, kShortBytes, tag, transport, device),
-        large(chain, partner, long_bytes, tag + 1, transport, device) {}
+        large(chain, partner, spec.message_bytes, tag + 1, transport, device),
+        crossing(chain, partner, spec.arena_bytes, tag + 2, transport, device) {}
 };
 
 LinkRates measure_level(Level& level, std::int64_t long_bytes, const NodeLoad& node, const mpi::Communicator& world) {
-  // There and back.
-  const auto one_way = [&](Ping& ping) {
+  const auto seconds_of = [&](auto& messages) {
     double seconds = 0;
-    take_turns(world, node, /*in_pairs=*/true, [&] { seconds = median_seconds([&] { ping.run(); }) / 2; });
+    take_turns(world, node, /*in_pairs=*/true, [&] { seconds = median_seconds([&] { messages.run(); }); });
     return std::max(kMinSeconds, slowest(world, seconds));
   };
-  const double brief_seconds = one_way(level.brief), large_seconds = one_way(level.large);
+  const double brief = seconds_of(level.brief) / 2, large = seconds_of(level.large) / 2;  // there and back
+  const double crossing = seconds_of(level.crossing);
   // A large one that seems to be no slower is a measurement of nothing but latency.
-  const double more_seconds = std::max(large_seconds - brief_seconds, 1e-3 * large_seconds);
-  return {.latency_seconds = brief_seconds,
-          .bytes_per_second = static_cast<double>(long_bytes - kShortBytes) / more_seconds};
+  const auto rate = [&](std::int64_t bytes, double seconds) {
+    return static_cast<double>(bytes) / std::max(seconds - brief, 1e-3 * seconds);
+  };
+  return {.latency_seconds = brief,
+          .bytes_per_second = rate(long_bytes - kShortBytes, large),
+          .exchange_bytes_per_second = rate(level.crossing.piece_bytes(), crossing)};
 }
 
-void measure_messages(const RatesSpec& spec, const NodeLoad& node, const mpi::Communicator& world, Device& device,
+void measure_messages(RatesSpec spec, const NodeLoad& node, const mpi::Communicator& world, Device& device,
                       MachineRates& rates) {
   const ProcessGrid chain(world, world.size());
   const auto transport = make_transport(chain, device);
-  const std::int64_t long_bytes = std::max(spec.message_bytes, 16 * kShortBytes);
+  spec.message_bytes = std::max(spec.message_bytes, 16 * kShortBytes);
+  spec.arena_bytes = std::clamp(spec.arena_bytes, kShortBytes, kMaxArenaBytes);
   const std::vector<std::int64_t> nodes = nodes_of_ranks(world);
-  Level on_node(chain, partner_on_node(nodes, world.rank()), long_bytes, 0, *transport, device),
-      between(chain, partner_on_another_node(nodes, world.rank()), long_bytes, 2, *transport, device);
+  Level on_node(chain, partner_on_node(nodes, world.rank()), spec, 0, *transport, device),
+      between(chain, partner_on_another_node(nodes, world.rank()), spec, 3, *transport, device);
   transport->connect();
-  if (on_node.exists) rates.on_node = rates.between_nodes = measure_level(on_node, long_bytes, node, world);
-  if (between.exists) rates.between_nodes = measure_level(between, long_bytes, node, world);
+  if (on_node.exists) rates.on_node = rates.between_nodes = measure_level(on_node, spec.message_bytes, node, world);
+  if (between.exists) rates.between_nodes = measure_level(between, spec.message_bytes, node, world);
   if (!on_node.exists) rates.on_node = rates.between_nodes;
 }
 
@@ -175,10 +228,12 @@ double slowest(const mpi::Communicator& world, double seconds) {
 
 std::string MachineRates::serialise() const {
   return fmt::format(
-      "{}\n{}\n# message on a node, between nodes: seconds, bytes per second; memory: bytes per second\n"
-      "{} {} {} {} {}\n",
-      kTitle, key, on_node.latency_seconds, on_node.bytes_per_second, between_nodes.latency_seconds,
-      between_nodes.bytes_per_second, memory_bytes_per_second);
+      "{}\n{}\n# messages on a node, between nodes: seconds, bytes per second, in exchanges; memory: bytes per second; "
+      "1: "
+      "ranks copy messages on a node, 2: others do\n{} {} {} {} {} {} {} {}\n",
+      kTitle, key, on_node.latency_seconds, on_node.bytes_per_second, on_node.exchange_bytes_per_second,
+      between_nodes.latency_seconds, between_nodes.bytes_per_second, between_nodes.exchange_bytes_per_second,
+      memory_bytes_per_second, copied_by_ranks ? 1 : 2);
 }
 
 std::optional<MachineRates> MachineRates::parse(const std::string& text, const std::string& key) {
@@ -188,11 +243,17 @@ std::optional<MachineRates> MachineRates::parse(const std::string& text, const s
   if (title != kTitle || found_key != key) return std::nullopt;
   if (!text.ends_with('\n')) fail("its last line is cut");
   std::getline(stream, line);
-  const std::vector<double> numbers = parse_numbers(line, 5, kRates);
+  const std::vector<double> numbers = parse_numbers(line, 8, kRates);
+  const auto link = [&](std::size_t at) {
+    return LinkRates{.latency_seconds = numbers[at],
+                     .bytes_per_second = numbers[at + 1],
+                     .exchange_bytes_per_second = numbers[at + 2]};
+  };
   return MachineRates{.key = key,
-                      .on_node = {.latency_seconds = numbers[0], .bytes_per_second = numbers[1]},
-                      .between_nodes = {.latency_seconds = numbers[2], .bytes_per_second = numbers[3]},
-                      .memory_bytes_per_second = numbers[4]};
+                      .on_node = link(0),
+                      .between_nodes = link(3),
+                      .copied_by_ranks = numbers[7] == 1,
+                      .memory_bytes_per_second = numbers[6]};
 }
 
 std::string rates_key(const RatesSpec& spec, ops::Backend& backend, std::int64_t ranks, const NodeLoad& node) {
@@ -202,7 +263,8 @@ std::string rates_key(const RatesSpec& spec, ops::Backend& backend, std::int64_t
 
 MachineRates measure_rates(const RatesSpec& spec, const NodeLoad& node, const mpi::Communicator& world,
                            ops::Backend& backend) {
-  MachineRates rates{.key = rates_key(spec, backend, world.size(), node)};
+  MachineRates rates{.key = rates_key(spec, backend, world.size(), node),
+                     .copied_by_ranks = backend.device().is_host()};
   if (world.size() > 1) measure_messages(spec, node, world, backend.device(), rates);
   const std::int64_t bytes = std::clamp(spec.arena_bytes, kShortBytes, kMaxArenaBytes);
   constexpr double kTrips = 3;  // a, b, their sum

@@ -12,10 +12,11 @@
 
 namespace convoy {
 
-/// Of messages between two ranks, in each direction.
+/// Of messages between two ranks.
 struct LinkRates {
   double latency_seconds = 5e-6;
-  double bytes_per_second = 1e10;
+  double bytes_per_second = 1e10;           ///< of what one of them sends
+  double exchange_bytes_per_second = 1e10;  ///< while both send, from memory that no cache holds: gradients, parameters
 
   /// Of one message (Hockney 1994).
   double seconds(double bytes) const { return latency_seconds + bytes / bytes_per_second; }
@@ -24,9 +25,10 @@ struct LinkRates {
 
 /// Without a measurement: a network of 100 Gbit/s, and a core's share of main memory.
 struct MachineRates {
-  std::string key;                        ///< of what was measured: rates_key(); empty where they are modelled
-  LinkRates on_node;                      ///< between ranks of a node
-  LinkRates between_nodes;                ///< while all ranks of both nodes send, where it was measured
+  std::string key;               ///< of what was measured: rates_key(); empty where they are modelled
+  LinkRates on_node;             ///< between ranks of a node
+  LinkRates between_nodes;       ///< while all ranks of both nodes send, where it was measured
+  bool copied_by_ranks = false;  ///< messages on a node, by the processors that compute: they cannot do both at a time
   double node_bytes_per_second = 0;       ///< all that a node can send to others; 0: no limit but that of its ranks
   double memory_bytes_per_second = 2e10;  ///< read and written by a rank's element-wise operations
 
@@ -54,10 +56,11 @@ struct RatesSpec {
 std::string rates_key(const RatesSpec& spec, ops::Backend& backend, std::int64_t ranks, const NodeLoad& node);
 
 /// Messages of 4 KiB and of message_bytes go to and fro between neighbours on a node, then between ranks of the same
-/// number on two nodes, all pairs at the same time; memory adds arenas, on all ranks at the same time: large ones are
-/// not in caches, in a step either. Where ranks share cores, as many at the same time as have cores. The median of
-/// several; of the slowest pair, and rank: the same on all ranks of world. A level of the network that no pair has (one
-/// rank, one node, a rank per node) gets the other's rates, and where neither has one, those of the model.
+/// number on two nodes, all pairs at the same time; then both partners send each other pieces of arenas. Memory adds
+/// arenas, on all ranks at the same time: large ones are not in caches, in a step either. Where ranks share cores, as
+/// many at the same time as have cores. The median of several; of the slowest pair, and rank: the same on all ranks of
+/// world. A level of the network that no pair has (one rank, one node, a rank per node) gets the other's rates, and
+/// where neither has one, those of the model.
 MachineRates measure_rates(const RatesSpec& spec, const NodeLoad& node, const mpi::Communicator& world,
                            ops::Backend& backend);
 

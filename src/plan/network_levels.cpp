@@ -34,19 +34,21 @@ LinkRates NetworkLevels::after_stage(std::int64_t stage) const {
   return leaves ? rates_.between_nodes : rates_.on_node;
 }
 
-double NetworkLevels::exchange_seconds(std::span<const std::int64_t> rounds, std::int64_t bytes) const {
-  LinkRates shared = rates_.between_nodes;
+ExchangeSeconds NetworkLevels::exchange(std::span<const std::int64_t> rounds, std::int64_t bytes) const {
+  double between_rate = rates_.between_nodes.exchange_bytes_per_second;
   if (rates_.node_bytes_per_second > 0)
-    shared.bytes_per_second =
-        std::min(shared.bytes_per_second, rates_.node_bytes_per_second / static_cast<double>(ranks_a_node_));
-  double seconds = 0;
+    between_rate = std::min(between_rate, rates_.node_bytes_per_second / static_cast<double>(ranks_a_node_));
+  ExchangeSeconds seconds;
   auto part = static_cast<double>(bytes);
   std::int64_t distance = 1;  // between members of a round, in replicas
   for (const std::int64_t members : rounds) {
     part /= static_cast<double>(members);
-    const std::int64_t near = std::clamp<std::int64_t>(replicas_on_a_node() / distance, 1, members) - 1;
-    seconds += static_cast<double>(near) * rates_.on_node.seconds(part) +
-               static_cast<double>(members - 1 - near) * shared.seconds(part);
+    const std::int64_t on_node = std::clamp<std::int64_t>(replicas_on_a_node() / distance, 1, members) - 1;
+    const auto near = static_cast<double>(on_node), far = static_cast<double>(members - 1 - on_node);
+    seconds.waiting +=
+        near * rates_.on_node.latency_seconds + far * (rates_.between_nodes.latency_seconds + part / between_rate);
+    (rates_.copied_by_ranks ? seconds.copying : seconds.waiting) +=
+        near * part / rates_.on_node.exchange_bytes_per_second;
     distance *= members;
   }
   return seconds;

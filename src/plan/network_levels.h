@@ -11,6 +11,12 @@
 
 namespace convoy {
 
+/// One way: of gradients, or of parameters.
+struct ExchangeSeconds {
+  double waiting = 0;  ///< beside the arithmetic
+  double copying = 0;  ///< in its place, where messages on a node are copied by the processors that compute
+};
+
 class NetworkLevels {
  public:
   NetworkLevels(const MachineRates& rates, const GridShape& grid, std::int64_t ranks_a_node);
@@ -27,7 +33,7 @@ class NetworkLevels {
   ///     sum over rounds of (f - 1) (latency + b / (f times the members of rounds before) / bandwidth)
   /// (Thakur, Rabenseifner, Gropp 2005, sections 4.1 and 4.3), each message at the rates of its level. All ranks of a
   /// node exchange at the same time: what leaves it shares its links to the network.
-  double exchange_seconds(std::span<const std::int64_t> rounds, std::int64_t bytes) const;
+  ExchangeSeconds exchange(std::span<const std::int64_t> rounds, std::int64_t bytes) const;
 
   /// A maximum over all ranks, there and back: 2 log2 latencies of each level (recursive doubling, section 4.4).
   double agreement_seconds() const;

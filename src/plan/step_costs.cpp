@@ -77,10 +77,10 @@ class StepCosts {
   BucketCost of_bucket(const StagePlan& stage, std::int64_t c, std::int64_t b) const {
     const Bucket& bucket = stage.layout.bucket_of(c, b);
     const std::int64_t slice = slice_of(bucket, 0, use_.num_replicas).count() * kFloatBytes;
-    const double exchange = levels_.exchange_seconds(rounds_, bucket.count() * kFloatBytes);
+    const ExchangeSeconds exchange = levels_.exchange(rounds_, bucket.count() * kFloatBytes);
     BucketCost cost{.share = kMinShare,
-                    .reduce_seconds = exchange + folds_between_rounds(bucket.count() * kFloatBytes),
-                    .gather_seconds = exchange};
+                    .reduce_seconds = exchange.waiting + folds_between_rounds(bucket.count() * kFloatBytes),
+                    .gather_seconds = exchange.waiting};
     for (std::int64_t number = bucket.cells.begin; number < bucket.cells.end; ++number)
       cost.share += backward_of(stage, stage.chunks[c], number);
     if (!rounds_.empty()) cost.fold_seconds = seconds(slice, trips_of_fold(rounds_.back()));
@@ -88,7 +88,9 @@ class StepCosts {
     for (const ArenaEntry& entry : stage.layout.entries)
       if (entry.spec.is_packed && entry.offset >= bucket.begin && entry.offset < bucket.end)
         packed += entry.spec.count() * kFloatBytes;
-    cost.update_seconds = seconds(slice, static_cast<double>(use_.trips_of_update)) + seconds(packed, kTripsOfPacking);
+    cost.fold_seconds += exchange.copying;
+    cost.update_seconds =
+        seconds(slice, static_cast<double>(use_.trips_of_update)) + seconds(packed, kTripsOfPacking) + exchange.copying;
     return cost;
   }
 

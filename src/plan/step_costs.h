@@ -30,7 +30,8 @@ MachineCosts model_machine_costs(const Network& network, const ProcessorRates& r
 ///   forward, backward   sums over a chunk's cells. A cell that is recomputed is so in backward, and where that is
 ///                       split in both parts. Backward has its share of the gradient tree: n leaves are n - 1 sums
 ///   image, loss         what they move at the memory's rate
-///   messages            network_levels.h; with a reduce go the folds between its rounds
+///   messages            network_levels.h; with a reduce go the folds between its rounds. What ranks copy themselves of
+///                       gradients and parameters is arithmetic: of the fold and of the update
 ///   fold, update        what they move at the memory's rate; with an update goes the packing of convolutions' weights
 ///   shared cores        node after node is filled with ranks; on each, so many compute at once
 PipelineCosts step_costs(const Network& network, const std::vector<StagePlan>& stages, const StageUse& use,

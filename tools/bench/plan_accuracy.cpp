@@ -1,5 +1,6 @@
 /// How true the planner's predictions are: steps of many layouts, predicted and measured in turn.
 /// Started by tools/bench/plan_accuracy, with as many ranks as cores or, to see what sharing them does, more.
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -76,7 +77,9 @@ void print(const std::vector<Case>& cases) {
                one.micro_batches, one.stages == 1 ? "-" : name_of(one.schedule), 1e3 * median(one.predicted),
                1e3 * median(one.measured), ratio);
   }
-  fmt::print("median error of {} layouts: {:.1f} %\n", cases.size(), 100 * median(errors));
+  constexpr double kNear = 0.1;
+  const auto near = std::ranges::count_if(errors, [](double error) { return error <= kNear; });
+  fmt::print("median error of {} layouts: {:.1f} %; {} within 10 %\n", cases.size(), 100 * median(errors), near);
 }
 
 void run(std::int64_t rounds, const mpi::Communicator& world, ops::Backend& backend) {

@@ -14,9 +14,10 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-// On a node a message takes 1 second and a byte 1 more, between nodes 100 and 10.
-const MachineRates kRates{.on_node = {.latency_seconds = 1, .bytes_per_second = 1},
-                          .between_nodes = {.latency_seconds = 100, .bytes_per_second = 0.1}};
+// In an exchange a message takes 1 second on a node and a byte 1 more, between nodes 100 and 10.
+const MachineRates kRates{
+    .on_node = {.latency_seconds = 1, .bytes_per_second = 5, .exchange_bytes_per_second = 1},
+    .between_nodes = {.latency_seconds = 100, .bytes_per_second = 5, .exchange_bytes_per_second = 0.1}};
 
 NetworkLevels levels(const GridShape& grid, std::int64_t ranks_a_node, const MachineRates& rates = kRates) {
   return {rates, grid, ranks_a_node};
@@ -41,20 +42,28 @@ TEST(NetworkLevels, AnExchangeHasItsFirstRoundsOnTheNode) {
   // Of 64 bytes: 3 messages of 16 among four on a node; then of 8 and of 4 between nodes.
   const NetworkLevels sixteen = levels({.stages = 1, .replicas = 16}, 4);
   EXPECT_EQ(sixteen.replicas_on_a_node(), 4);
-  EXPECT_DOUBLE_EQ(sixteen.exchange_seconds(Sizes{4, 2, 2}, 64), 3 * (1 + 16) + (100 + 80) + (100 + 40));
+  EXPECT_DOUBLE_EQ(sixteen.exchange(Sizes{4, 2, 2}, 64).waiting, 3 * (1 + 16) + (100 + 80) + (100 + 40));
   // All at once: three of them on the node, twelve elsewhere.
-  EXPECT_DOUBLE_EQ(sixteen.exchange_seconds(Sizes{16}, 64), 3 * (1 + 4) + 12 * (100 + 40));
+  EXPECT_DOUBLE_EQ(sixteen.exchange(Sizes{16}, 64).waiting, 3 * (1 + 4) + 12 * (100 + 40));
   // Two stages: two replicas of a stage on a node.
-  EXPECT_DOUBLE_EQ(levels({.stages = 2, .replicas = 4}, 4).exchange_seconds(Sizes{2, 2}, 64), (1 + 32) + (100 + 160));
+  EXPECT_DOUBLE_EQ(levels({.stages = 2, .replicas = 4}, 4).exchange(Sizes{2, 2}, 64).waiting, (1 + 32) + (100 + 160));
+}
+
+TEST(NetworkLevels, WhatRanksCopyThemselvesTakesTheirTime) {
+  MachineRates rates = kRates;
+  rates.copied_by_ranks = true;
+  const ExchangeSeconds seconds = levels({.stages = 1, .replicas = 8}, 4, rates).exchange(Sizes{4, 2}, 64);
+  EXPECT_DOUBLE_EQ(seconds.copying, 3 * 16) << "on the node";
+  EXPECT_DOUBLE_EQ(seconds.waiting, 3 * 1 + (100 + 80)) << "latencies, and what leaves it";
 }
 
 TEST(NetworkLevels, AllRanksOfANodeShareWhatLeavesIt) {
   MachineRates rates = kRates;
   rates.node_bytes_per_second = 0.2;  // of 4 ranks with 0.1 each
-  EXPECT_DOUBLE_EQ(levels({.stages = 1, .replicas = 8}, 4, rates).exchange_seconds(Sizes{4, 2}, 64),
+  EXPECT_DOUBLE_EQ(levels({.stages = 1, .replicas = 8}, 4, rates).exchange(Sizes{4, 2}, 64).waiting,
                    3 * (1 + 16) + (100 + 8 / 0.05));
   rates.node_bytes_per_second = 4;
-  EXPECT_DOUBLE_EQ(levels({.stages = 1, .replicas = 8}, 4, rates).exchange_seconds(Sizes{4, 2}, 64),
+  EXPECT_DOUBLE_EQ(levels({.stages = 1, .replicas = 8}, 4, rates).exchange(Sizes{4, 2}, 64).waiting,
                    3 * (1 + 16) + (100 + 8 / 0.1))
       << "each has its own link";
 }

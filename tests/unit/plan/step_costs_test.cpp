@@ -19,7 +19,7 @@ namespace convoy {
 
 namespace {
 
-constexpr LinkRates kLink{.latency_seconds = 2, .bytes_per_second = 1};
+constexpr LinkRates kLink{.latency_seconds = 2, .bytes_per_second = 1, .exchange_bytes_per_second = 1};
 const NetworkSpec kSmall{.name = "resnet20", .input = ImageShape{8, 8, 3}, .micro_batch = 2, .num_classes = 10};
 
 // Cell i takes i + 1 seconds forward, 3 times that backward, a quarter of it in evaluation; messages 2 seconds + a byte
@@ -102,6 +102,22 @@ TEST(StepCosts, OfAnExchangeAreThoseOfItsSlices) {
   EXPECT_NEAR(costs.chunks[0].buckets[0].reduce_seconds, 3 * 2 + 0.75 * bytes, 1e-3);
   EXPECT_EQ(costs.chunks[0].buckets[0].gather_seconds, costs.chunks[0].buckets[0].reduce_seconds);
   EXPECT_EQ(costs.agree_seconds, 2 * 2 * 2.0) << "there and back in two rounds";
+}
+
+TEST(StepCosts, OfAnExchangeThatRanksCopyThemselvesAreArithmetic) {
+  RuntimeSpec spec = runtime();
+  spec.bucket_mib = 1000;
+  spec.machine->node = {.ranks = 4, .ranks_at_once = 4};
+  const GridShape grid{.stages = 1, .replicas = 4};
+  const BucketCost beside = StepPlan(spec, grid).costs().chunks[0].buckets[0];
+  spec.machine->rates.copied_by_ranks = true;
+  const StepPlan plan(spec, grid);
+  const BucketCost cost = plan.costs().chunks[0].buckets[0];
+  const double copying = 0.75 * static_cast<double>(plan.stages()[0].layout.count * 4);
+  EXPECT_NEAR(cost.fold_seconds, beside.fold_seconds + copying, 1e-3);
+  EXPECT_NEAR(cost.update_seconds, beside.update_seconds + copying, 1e-3);
+  EXPECT_NEAR(cost.reduce_seconds, beside.reduce_seconds - copying, 1e-3);
+  EXPECT_NEAR(cost.gather_seconds, 3 * 2, 1e-3) << "latencies";
 }
 
 TEST(StepCosts, OfMemoryAreBytesAtItsRate) {
@@ -246,7 +262,7 @@ TEST(Planner, PredictsEvaluationsAsStagesThatDoNotWaitBetweenSteps) {
 
 TEST(Planner, PutsTheFastestFirstAndCountsWhatIsRefused) {
   RuntimeSpec spec = runtime();
-  constexpr LinkRates kFast{.latency_seconds = 1e-3, .bytes_per_second = 1e9};
+  constexpr LinkRates kFast{.latency_seconds = 1e-3, .bytes_per_second = 1e9, .exchange_bytes_per_second = 1e9};
   spec.machine->rates = {.on_node = kFast, .between_nodes = kFast, .memory_bytes_per_second = 1e30};
   const Comparison comparison = compare_layouts({.runtime = spec,
                                                  .ranks = 16,
@@ -276,7 +292,10 @@ TEST(Planner, PutsTheFastestFirstAndCountsWhatIsRefused) {
 TEST(MachineRates, AreReadBackAsWritten) {
   const MachineRates rates{.key = "this",
                            .on_node = {.latency_seconds = 1.0 / 3e6, .bytes_per_second = 1e10 / 7},
-                           .between_nodes = {.latency_seconds = 1.0 / 3e5, .bytes_per_second = 1e9 / 7}};
+                           .between_nodes = {.latency_seconds = 1.0 / 3e5,
+                                             .bytes_per_second = 1e9 / 7,
+                                             .exchange_bytes_per_second = 1e9 / 9},
+                           .copied_by_ranks = true};
   EXPECT_EQ(MachineRates::parse(rates.serialise(), "this"), rates);
   EXPECT_EQ(MachineRates::parse(rates.serialise(), "that"), std::nullopt);
   EXPECT_EQ(MachineRates::parse("", "this"), std::nullopt);

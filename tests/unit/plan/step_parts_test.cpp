@@ -30,7 +30,7 @@ RuntimeSpec runtime(const LinkRates& link) {
           .machine = machine};
 }
 
-constexpr LinkRates kFree{.latency_seconds = 0, .bytes_per_second = 1e30};
+constexpr LinkRates kFree{.latency_seconds = 0, .bytes_per_second = 1e30, .exchange_bytes_per_second = 1e30};
 
 StepParts parts_of(const RuntimeSpec& spec, const GridShape& grid, const StepConditions& conditions = {}) {
   return predict_parts(StepPlan(spec, grid), conditions);
@@ -53,7 +53,7 @@ TEST(StepParts, OfStagesAreTheirBubbleAndWhatMessagesAdd) {
   EXPECT_NEAR(free.bubble, 8 * 18 + 15 - 8 * 33 / 2.0, 1e-6) << "stage 1 has six cells, and waits for stage 0 first";
   EXPECT_EQ(free.messages, 0);
   EXPECT_EQ(free.limit(), "bubble");
-  spec = runtime({.latency_seconds = 100, .bytes_per_second = 1e30});
+  spec = runtime({.latency_seconds = 100, .bytes_per_second = 1e30, .exchange_bytes_per_second = 1e30});
   spec.cuts = {5};
   const StepParts slow = parts_of(spec, {.stages = 2, .replicas = 1});
   EXPECT_EQ(slow.bubble, free.bubble);
@@ -63,7 +63,7 @@ TEST(StepParts, OfStagesAreTheirBubbleAndWhatMessagesAdd) {
 }
 
 TEST(StepParts, OfReplicasAreWhatTheirExchangeAddsBeyondBackward) {
-  const LinkRates link{.latency_seconds = 0, .bytes_per_second = 1e5};
+  const LinkRates link{.latency_seconds = 0, .bytes_per_second = 1e30, .exchange_bytes_per_second = 1e5};
   const StepPlan plan(runtime(link), {.stages = 1, .replicas = 4});
   const StepParts parts = predict_parts(plan, {});
   EXPECT_NEAR(parts.arithmetic, 2 * 33, 1e-6);
@@ -128,7 +128,7 @@ TEST(DescribedCluster, TakesThePlaceOfWhatWasMeasured) {
 }
 
 TEST(Efficiency, IsThatOfTheFastestBesideAsManyRanksAlone) {
-  const RuntimeSpec spec = runtime({.latency_seconds = 0, .bytes_per_second = 1e5});
+  const RuntimeSpec spec = runtime({.latency_seconds = 0, .bytes_per_second = 1e30, .exchange_bytes_per_second = 1e5});
   const auto compare = [&](std::int64_t ranks) {
     return compare_layouts({.runtime = spec,
                             .ranks = ranks,
