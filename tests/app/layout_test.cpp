@@ -69,6 +69,35 @@ TEST_F(Layout, EveryGridGivesTheSameBits) {
   EXPECT_NE(checkpoint("other", 6).model[0].values, checkpoint("1x1", 12).model[0].values);
 }
 
+// Powers of two exchange by halving, 3, 6 and 12 replicas in the rounds of their factors.
+TEST_F(LayoutInDepth, ManyReplicasGiveTheSameBitsWithAllThatTheyExchange) {
+  struct Case {
+    std::string name;
+    int micro_batches;
+    std::vector<int> replicas;
+    std::vector<std::string> features;
+  };
+  const std::vector<Case> cases = {
+      {"sixteen", 16, {2, 4, 8, 16}, {"--optimizer.kind=lars", "--train.clip_norm=0.5", "--train.ema_decay=0.9"}},
+      {"in bf16", 16, {16}, {"--train.precision=bf16", "--optimizer.kind=adamw", "--optimizer.lr=0.01"}},
+      {"twelve", 12, {3, 6, 12}, {"--optimizer.kind=lars", "--train.clip_norm=0.5", "--train.ema_decay=0.9"}}};
+  for (const Case& c : cases) {
+    features_ = c.features;
+    features_.push_back("--batch.global=" + std::to_string(2 * c.micro_batches));
+    features_.push_back("--batch.micro=2");
+    train(c.name, {1, 1}, 6);
+    for (const int replicas : c.replicas) {
+      const std::string run = c.name + ", " + std::to_string(replicas);
+      train(run, {1, replicas}, 6);
+      expect_same_run(c.name, run, 6);
+    }
+    const std::string pieces = c.name + ", in pieces";
+    int step = 0;
+    for (const int replicas : {c.replicas.back(), c.replicas.front()}) train(pieces, {1, replicas}, step += 3);
+    expect_same_run(c.name, pieces, 6);
+  }
+}
+
 TEST_F(Layout, EveryScheduleGivesTheSameBits) {
   train("1f1b", {2, 2}, 12);
   for (const std::string schedule : {"naive", "gpipe", "zero_bubble", "interleaved"}) {
