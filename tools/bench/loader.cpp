@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -86,13 +88,27 @@ void write_raw(const std::string& path, std::int64_t size) {
   write_shard(path, info, images);
 }
 
+/// A node that is planned for; without cores there is none.
+struct Node {
+  double cores = 0;
+  double gpu_images_per_second = 0;
+
+  // What is said after a rate; nothing without a node.
+  std::string feeds(double images_per_second) const {
+    if (cores <= 0) return "";
+    const double needed = gpu_images_per_second / images_per_second;
+    return fmt::format("   {:.0f} of them take {:.1f} cores: a node of {:.0f} feeds {:.0f} GPUs", gpu_images_per_second,
+                       needed, cores, std::floor(cores / needed));
+  }
+};
+
 struct Case {
   std::string what, path;
   AugmentationSpec augmentation;
   double goal = 0;  ///< images/s
 };
 
-void measure(const Case& c, ops::Backend& backend) {
+void measure(const Case& c, const Node& node, ops::Backend& backend) {
   const io::Dataset dataset(c.path, "data.train");
   const Sampler sampler({.num_samples = kNumSamples, .seed = 1});
   const ImagePath path(
@@ -119,8 +135,8 @@ void measure(const Case& c, ops::Backend& backend) {
   const double trial = seconds_of(spec.steps_per_epoch);
   const std::int64_t num_steps = spec.steps_per_epoch * std::max<std::int64_t>(1, std::llround(2.0 / trial));
   const double rate = static_cast<double>(num_steps * kBatch) / seconds_of(num_steps);
-  fmt::print("{:<52}{:>8.0f} images/s per core{}\n", c.what, rate,
-             c.goal > 0 ? fmt::format("   goal {:.0f}", c.goal) : "");
+  fmt::print("{:<52}{:>8.0f} images/s per core{}{}\n", c.what, rate,
+             c.goal > 0 ? fmt::format("   goal {:.0f}", c.goal) : "", node.feeds(rate));
 }
 
 /// The bound of a case: what libjpeg-turbo alone takes for the same parts of the same files.
@@ -150,7 +166,7 @@ void measure_decoding(const Case& c) {
 
 }  // namespace
 
-void run(const std::string& folder) {
+void run(const std::string& folder, const Node& node) {
   write_raw(folder + "/raw.h5", kSize);
   write_raw(folder + "/small.h5", 32);
   write_jpegs(folder);
@@ -161,21 +177,23 @@ void run(const std::string& folder) {
   all.brightness = all.contrast = all.saturation = 0.4;
   all.cutout = 32;
   const AugmentationSpec centre{.size = kSize, .short_side = 256};
-  measure({"raw 224 x 224: crop, flip, normalise", folder + "/raw.h5", raw, 5000}, *backend);
-  measure({"raw 32 x 32: the same", folder + "/small.h5", raw}, *backend);
-  measure({"JPEG 500 x 400: random_resized to 224, flip", folder + "/jpeg.h5", jpeg, 600}, *backend);
+  measure({"raw 224 x 224: crop, flip, normalise", folder + "/raw.h5", raw, 5000}, node, *backend);
+  measure({"raw 32 x 32: the same", folder + "/small.h5", raw}, node, *backend);
+  measure({"JPEG 500 x 400: random_resized to 224, flip", folder + "/jpeg.h5", jpeg, 600}, node, *backend);
   measure_decoding({"of which libjpeg-turbo alone", folder + "/jpeg.h5", jpeg});
-  measure({"the same, colours and cutout", folder + "/jpeg.h5", all}, *backend);
-  measure({"JPEG 500 x 400: centre, as evaluation does", folder + "/jpeg.h5", centre}, *backend);
+  measure({"the same, colours and cutout", folder + "/jpeg.h5", all}, node, *backend);
+  measure({"JPEG 500 x 400: centre, as evaluation does", folder + "/jpeg.h5", centre}, node, *backend);
 }
 
 }  // namespace convoy::bench
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    fmt::print(stderr, "usage: bench_loader FOLDER\n");
+  if (argc != 2 && argc != 4) {
+    fmt::print(stderr, "usage: bench_loader FOLDER [CORES IMAGES_PER_SECOND]\n");
     return 2;
   }
-  convoy::bench::run(argv[1]);
+  convoy::bench::Node node;
+  if (argc == 4) node = {.cores = std::atof(argv[2]), .gpu_images_per_second = std::atof(argv[3])};
+  convoy::bench::run(argv[1], node);
   return 0;
 }
