@@ -68,11 +68,11 @@ std::string costs_path(const RunParams& run) {
 
 CalibrationSpec calibration_spec(const NetworkSpec& network, const RunParams& run, const mpi::Communicator& world,
                                  ops::Backend& backend) {
-  const bool shares_cores = backend.device().is_host();
+  const bool on_host = backend.device().is_host();
   return {.network = network,
           .file = costs_path(run),
           .engines_file = engines_path(run),
-          .node = shares_cores ? find_node_load(world, threads_per_rank(run.threads, world)) : NodeLoad()};
+          .node = on_host ? find_node_load(world, threads_per_rank(run.threads, world)) : find_gpu_node_load(world)};
 }
 
 MachineCosts find_machine_costs(const CalibrationSpec& spec, const mpi::Communicator& world, ops::Backend& backend) {

@@ -257,8 +257,8 @@ std::optional<MachineRates> MachineRates::parse(const std::string& text, const s
 }
 
 std::string rates_key(const RatesSpec& spec, ops::Backend& backend, std::int64_t ranks, const NodeLoad& node) {
-  return fmt::format("messages of {} bytes, arenas of {}; {}; {}", spec.message_bytes, spec.arena_bytes,
-                     backend.device().description(), describe_ranks(ranks, node));
+  return fmt::format("messages of {} bytes, arenas of {}; {}; {}, {} on a node", spec.message_bytes, spec.arena_bytes,
+                     backend.device().description(), describe_ranks(ranks, node), node.ranks);
 }
 
 MachineRates measure_rates(const RatesSpec& spec, const NodeLoad& node, const mpi::Communicator& world,

@@ -106,7 +106,7 @@ ExitStatus run(const Request& request, const mpi::Communicator& world, StatusBoa
   const std::int64_t threads = threads_per_rank(params.run.threads, world);
   const bool on_host = backend == nullptr || backend->device().is_host();
   check_threads(threads, on_host, report);
-  const NodeLoad node = on_host ? find_node_load(world, threads) : NodeLoad();
+  const NodeLoad node = on_host ? find_node_load(world, threads) : find_gpu_node_load(world);
   check_clocks(report);
 
   // 3. What a training would do, and need: rank 0 plans

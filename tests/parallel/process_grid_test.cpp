@@ -123,6 +123,12 @@ TEST(NodeLoad, IsWhatTheProcessorsCanComputeAtOnce) {
   }
 }
 
+TEST(NodeLoad, OfGpusHasAllRanksOfTheNodeAtOnce) {
+  const NodeLoad node = find_gpu_node_load(world());
+  EXPECT_EQ(node.ranks, world().size()) << "all are on this one";
+  EXPECT_FALSE(node.is_shared());
+}
+
 struct Interval {
   double begin_seconds = 0, end_seconds = 0;
 };

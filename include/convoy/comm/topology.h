@@ -40,6 +40,9 @@ NodeLoad find_own_node_load(const mpi::Communicator& world, std::int64_t threads
 /// Of the fullest node, by the processors that fair_threads() counts. All ranks of world, and the same on all of them.
 NodeLoad find_node_load(const mpi::Communicator& world, std::int64_t threads_per_rank);
 
+/// Of the fullest node where each rank has a GPU of its own: nothing is shared. All ranks of world.
+NodeLoad find_gpu_node_load(const mpi::Communicator& world);
+
 /// "; 4 ranks on a node share cores for 2"; empty where none are shared.
 std::string describe_sharing(const NodeLoad& node);
 

@@ -89,6 +89,11 @@ NodeLoad find_node_load(const mpi::Communicator& world, std::int64_t threads_per
   return {.ranks = ranks, .ranks_at_once = std::max(1.0, share * static_cast<double>(ranks))};
 }
 
+NodeLoad find_gpu_node_load(const mpi::Communicator& world) {
+  const std::int64_t ranks = find_topology(world).max_ranks_on_a_node;
+  return {.ranks = ranks, .ranks_at_once = static_cast<double>(ranks)};
+}
+
 std::string describe_sharing(const NodeLoad& node) {
   return node.is_shared() ? fmt::format("; {} ranks on a node share cores for {:g}", node.ranks, node.ranks_at_once)
                           : "";
