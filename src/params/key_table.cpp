@@ -379,14 +379,14 @@ std::vector<Key> make_keys() {
        "and "
        "what they wait for"},
       {"plan.samples_per_rank", integer(&PlanParams::samples_per_rank, {.min = 0, .max = kMaxSamples}), "samples",
-       "batch.global for plan.ranks is so many times the ranks; 0: batch.global as it is"},
+       "batch.global for plan.ranks is so many times the ranks; 0: batch.global itself"},
       {"plan.tflop_s", number(&PlanParams::tflop_s, {.min = 0, .max = 1e6}), "TFLOP/s",
        "with plan.measure = false: arithmetic of a rank's processor or GPU, as convolutions or products reach it; 0: a "
        "core's"},
       {"plan.memory_gb_s", number(&PlanParams::memory_gb_s, {.min = 0, .max = 1e6}), "GB/s",
        "with plan.measure = false: what it reads and writes of its memory; 0: a core's share"},
       {"plan.ranks_per_node", integer(&PlanParams::ranks_per_node, {.min = 0, .max = 4096}), "ranks",
-       "of the cluster that is planned for, each with cores or a GPU of its own; 0: as it is started"},
+       "of the cluster that is planned for, each with cores or a GPU of its own; 0: as many as the nodes of this job have"},
       {"plan.latency_us", numbers(&PlanParams::latency_us, {.min = 0, .max = 1e6}), "us",
        "latency of messages of the cluster that is planned for: on a node, between nodes; one number: of both; empty, "
        "or "

@@ -20,7 +20,7 @@ struct Calls {
   std::int64_t mpi = 0;
   std::map<int, Traffic> sent;  ///< by NCCL; by the receiver's rank in its communicator
 
-  std::int64_t library_calls() const { return cuda + nccl + mpi; }
+  std::int64_t api_calls() const { return cuda + nccl + mpi; }
 };
 
 /// Since the last reset.

@@ -106,7 +106,7 @@ double rounding_of_slices(const StepCalls& step, int replicas) {
 }
 
 std::int64_t launches_and_calls(const StepCalls& step) {
-  return step.calls.launches + step.calls.library_calls();
+  return step.calls.launches + step.calls.api_calls();
 }
 
 }  // namespace
