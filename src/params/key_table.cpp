@@ -386,7 +386,8 @@ std::vector<Key> make_keys() {
       {"plan.memory_gb_s", number(&PlanParams::memory_gb_s, {.min = 0, .max = 1e6}), "GB/s",
        "with plan.measure = false: what it reads and writes of its memory; 0: a core's share"},
       {"plan.ranks_per_node", integer(&PlanParams::ranks_per_node, {.min = 0, .max = 4096}), "ranks",
-       "of the cluster that is planned for, each with cores or a GPU of its own; 0: as many as the nodes of this job have"},
+       "of the cluster that is planned for, each with cores or a GPU of its own; 0: as many as the nodes of this job "
+       "have"},
       {"plan.latency_us", numbers(&PlanParams::latency_us, {.min = 0, .max = 1e6}), "us",
        "latency of messages of the cluster that is planned for: on a node, between nodes; one number: of both; empty, "
        "or "
