@@ -80,11 +80,12 @@ class BriefName {
   BriefName(const BriefName&) = delete;
   BriefName& operator=(const BriefName&) = delete;
 
-  void make_file_in(const std::string& directory) {
-    std::string path = directory + "/convoy-stage-XXXXXX";
+  void make_file(const std::string& to) {
+    std::string path = directory_of(to) + "/convoy-stage-XXXXXX";
     const io::FileDescriptor file(mkostemp(path.data(), O_CLOEXEC));
     if (!file.is_open())
-      refuse("no file can be made in '{}' on {}: {}", directory, host_name(), std::generic_category().message(errno));
+      refuse("data.stage = {}: no file can be made in '{}' on {}: {}", to, directory_of(to), host_name(),
+             std::generic_category().message(errno));
     path_ = std::move(path);
   }
   const std::string& path() const { return path_; }
@@ -98,7 +99,7 @@ std::shared_ptr<const io::FileDescriptor> open_file_of_node(const std::string& t
                                                             const mpi::Communicator& world) {
   BriefName name;  // on the node's first rank
   mpi::on_all(world, [&] {
-    if (node.rank() == 0) name.make_file_in(directory_of(to));
+    if (node.rank() == 0) name.make_file(to);
   });
   const std::string path = node.broadcast(name.path(), 0);
   std::shared_ptr<const io::FileDescriptor> file;
@@ -134,7 +135,7 @@ std::vector<std::int64_t> write_copies(const std::vector<Copy>& copies, const io
   return missing;
 }
 
-/// What is said of all shards, on the node that has the fewest copies.
+/// Shards and their bytes.
 struct Sum {
   std::int64_t shards = 0, bytes = 0;
 };
