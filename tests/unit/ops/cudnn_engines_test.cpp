@@ -70,7 +70,7 @@ std::vector<ConvolutionSpec> convolutions_of(const NetworkSpec& spec) {
 struct DescribedRuntime {
   explicit DescribedRuntime(const DescribedGpu& gpu)
       : cpu(ops::make_backend({.device = DeviceKind::kCpu, .threads = 1})),
-        context(cpu->device(), nullptr),
+        context(cpu->device(), no_stream),
         cudnn(context, {.gpu = gpu.name, .engine_cache = engine_cache, .description = to_json(gpu)}) {}
 
   std::unique_ptr<ops::ConvolutionOp> convolution(const ConvolutionSpec& spec) {
@@ -79,6 +79,7 @@ struct DescribedRuntime {
 
   std::unique_ptr<ops::Backend> cpu;  // has the scratch memory
   ops::EngineCache engine_cache;
+  const cudaStream_t no_stream = nullptr;  // nothing runs
   ops::cuda::Context context;
   ops::cuda::CudnnRuntime cudnn;
 };
