@@ -103,6 +103,14 @@ class Lap {
   std::vector<double> forward(bool training = true) {
     return timed([&](const ProgressHook& mark) { stage_.forward(kFirstSlot, training, mark); });
   }
+  std::vector<double> load_weights() {
+    return timed([&](const ProgressHook& mark) {
+      for (std::int64_t number = cells_.begin; number < cells_.end; ++number) {
+        stage_.load_weights(0, {number, number + 1});
+        mark();
+      }
+    });
+  }
   // Stage::backward: two for each cell that is recomputed; Stage::backward_weight: without frozen cells.
   std::vector<double> backward(void (Stage::*part)(const Stage::BackwardPiece&, const ProgressHook&) const) {
     const Stage::BackwardPiece piece = all();
@@ -160,11 +168,13 @@ class Window {
     const std::vector<double> data_gradient = plain_.backward(&Stage::backward_input);
     const std::vector<double> weight_gradient = plain_.backward(&Stage::backward_weight);
     const std::vector<double> evaluation = plain_.forward(/*training=*/false);
+    const std::vector<double> load_weights = plain_.load_weights();
     recomputing_.forward();  // from here on in other memory: when plain_ comes next, its own is cold again
     const std::vector<double> again = recomputing_.backward(&Stage::backward);
     for (std::size_t i = 0; i < forward.size(); ++i) {
       costs[i].forward_seconds = forward[i];
       costs[i].evaluation_seconds = evaluation[i];
+      costs[i].load_weights_seconds = load_weights[i];
     }
     std::size_t num_frozen = 0;
     for (std::size_t k = 0; k < backward.size(); ++k) {

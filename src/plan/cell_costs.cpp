@@ -14,14 +14,16 @@ namespace convoy {
 
 namespace {
 
-constexpr const char* kTitle = "convoy cell costs 3";
+constexpr const char* kTitle = "convoy cell costs 4";
+constexpr double kTripsOfPacking = 4;                  // weights for forward and for data gradient, read and written
 constexpr NumberRange kSeconds{.min = 0, .max = 1e5};  // a day of one cell
 
 }  // namespace
 
 std::string CellCosts::serialise() const {
-  std::string text =
-      fmt::format("{}\n{}\n# seconds: forward, backward, by input, by weight, recompute, evaluation\n", kTitle, key);
+  std::string text = fmt::format(
+      "{}\n{}\n# seconds: forward, backward, by input, by weight, recompute, evaluation, loading of weights\n", kTitle,
+      key);
   for (const CellCost& cell : cells) {
     for (const char* gap = ""; double CellCost::*part : kCellCostParts) {
       text += fmt::format("{}{}", gap, cell.*part);
@@ -71,6 +73,13 @@ std::string costs_key(const NetworkSpec& network, ops::Backend& backend, std::in
                      describe_ranks(ranks, node));
 }
 
+double packed_bytes_of(const Cell& cell) {
+  std::int64_t bytes = 0;
+  for (const CellMemory::Entry& entry : cell.memory().parameters())
+    if (entry.spec.is_packed) bytes += entry.spec.count() * kFloatBytes;
+  return static_cast<double>(bytes);
+}
+
 // The data gradient and the weight gradient are alike: each is a convolution of the same size.
 CellCosts model_cell_costs(const Network& network, const ProcessorRates& rates) {
   const std::vector<double> seconds = model_cell_seconds(network, rates),
@@ -78,12 +87,14 @@ CellCosts model_cell_costs(const Network& network, const ProcessorRates& rates) 
   CellCosts costs;
   for (std::size_t i = 0; i < network.size(); ++i) {
     const double third = seconds[i] / 3;
-    costs.cells.push_back({.forward_seconds = third,
-                           .backward_seconds = 2 * third,
-                           .backward_input_seconds = third,
-                           .backward_weight_seconds = third,
-                           .recompute_seconds = std::min(again[i], third),
-                           .evaluation_seconds = third});
+    costs.cells.push_back(
+        {.forward_seconds = third,
+         .backward_seconds = 2 * third,
+         .backward_input_seconds = third,
+         .backward_weight_seconds = third,
+         .recompute_seconds = std::min(again[i], third),
+         .evaluation_seconds = third,
+         .load_weights_seconds = kTripsOfPacking * packed_bytes_of(*network[i]) / rates.bytes_per_second});
   }
   return costs;
 }

@@ -22,7 +22,8 @@ struct CellCost {
   double backward_input_seconds = 0;
   double backward_weight_seconds = 0;
   double recompute_seconds = 0;
-  double evaluation_seconds = 0;  ///< forward, when nothing is trained
+  double evaluation_seconds = 0;    ///< forward, when nothing is trained
+  double load_weights_seconds = 0;  ///< once a step: operations take over what the update has changed
 
   bool operator==(const CellCost&) const = default;
 };
@@ -30,7 +31,8 @@ struct CellCost {
 /// As they stand in a line of text.
 inline constexpr double CellCost::*kCellCostParts[] = {
     &CellCost::forward_seconds,         &CellCost::backward_seconds,  &CellCost::backward_input_seconds,
-    &CellCost::backward_weight_seconds, &CellCost::recompute_seconds, &CellCost::evaluation_seconds};
+    &CellCost::backward_weight_seconds, &CellCost::recompute_seconds, &CellCost::evaluation_seconds,
+    &CellCost::load_weights_seconds};
 
 struct CellCosts {
   std::string key;              ///< of what was measured: costs_key(); empty where they are modelled

@@ -15,8 +15,7 @@ namespace {
 constexpr double kMinShare = 1e-12;
 
 // Reads and writes of a value.
-constexpr double kTripsOfSum = 3;      // a, b, their sum
-constexpr double kTripsOfPacking = 4;  // for forward and for data gradient, read and written
+constexpr double kTripsOfSum = 3;  // a, b, their sum
 constexpr double kTripsOfImage = 2;
 constexpr double kTripsOfLoss = 3;  // logits read twice, their gradient written
 double trips_of_fold(std::int64_t addends) {
@@ -81,16 +80,13 @@ class StepCosts {
     BucketCost cost{.share = kMinShare,
                     .reduce_seconds = exchange.waiting + folds_between_rounds(bucket.count() * kFloatBytes),
                     .gather_seconds = exchange.waiting};
-    for (std::int64_t number = bucket.cells.begin; number < bucket.cells.end; ++number)
-      cost.share += backward_of(stage, stage.chunks[c], number);
     if (!rounds_.empty()) cost.fold_seconds = seconds(slice, trips_of_fold(rounds_.back()));
-    std::int64_t packed = 0;
-    for (const ArenaEntry& entry : stage.layout.entries)
-      if (entry.spec.is_packed && entry.offset >= bucket.begin && entry.offset < bucket.end)
-        packed += entry.spec.count() * kFloatBytes;
     cost.fold_seconds += exchange.copying;
-    cost.update_seconds =
-        seconds(slice, static_cast<double>(use_.trips_of_update)) + seconds(packed, kTripsOfPacking) + exchange.copying;
+    cost.update_seconds = seconds(slice, static_cast<double>(use_.trips_of_update)) + exchange.copying;
+    for (std::int64_t number = bucket.cells.begin; number < bucket.cells.end; ++number) {
+      cost.share += backward_of(stage, stage.chunks[c], number);
+      cost.update_seconds += machine_.cells.cells[number].load_weights_seconds;
+    }
     return cost;
   }
 

@@ -91,7 +91,7 @@ TEST_F(RunFiles, ThatAreNoFilesAreNamedAndNotWaitedFor) {
 TEST_F(RunFiles, CostsThatCannotBeAreSaidAndMeasuredAgain) {
   ASSERT_EQ(train(2, {}, 2).status, 0);
   const std::string path = run_ + "/costs.txt", costs = read_text(path);
-  const std::size_t cells = costs.find("evaluation\n") + 11, rates = costs.find("2: others do\n") + 13;
+  const std::size_t cells = costs.find("of weights\n") + 11, rates = costs.find("2: others do\n") + 13;
   const auto with = [&](std::size_t at, const std::string& number) {
     std::string text = costs;
     return text.replace(at, text.find(' ', at) - at, number);

@@ -168,7 +168,7 @@ void add_run_files(const Seeds& seeds) {
   engines.insert("linear", "engine 1, k = 3");
   seeds.add("engines", "two", engines.serialise());
   seeds.add("costs", "of_cells",
-            "\2convoy cell costs 3\nresnet20\n# seconds\n1e-3 2e-3 1e-3 1e-3 0 1e-3\n1 2 3 4 5 6\n");
+            "\2convoy cell costs 4\nresnet20\n# seconds\n1e-3 2e-3 1e-3 1e-3 0 1e-3 1e-4\n1 2 3 4 5 6\n");
   seeds.add("costs", "of_messages", "\1convoy rates 1\n2 ranks\n# message; memory\n5e-6 1e10 2e10\n");
   const std::string begin = {3, 1};
   seeds.add("run_tables", "log", begin + "epoch,step,loss,fingerprint\n1,4,0.5,ab\n2,8,0.25,\n3,12,0.1,cd\n");

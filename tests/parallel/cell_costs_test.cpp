@@ -39,6 +39,9 @@ TEST(CellCosts, AreTheSameForEqualCellsAndOnAllRanks) {
     for (const double backward : {c.backward_seconds, c.backward_input_seconds})
       EXPECT_EQ(backward > 0, i > 0) << i << ": nothing before is trained";
     EXPECT_EQ(c.backward_weight_seconds > 0, i != 0 && i != 5) << i << ": frozen";
+    if (i < 10) {
+      EXPECT_GT(c.load_weights_seconds, 0) << i << ", frozen or not";
+    }
     if (i > 0 && i < 10) {
       EXPECT_GT(c.recompute_seconds, 0) << i;
     }
@@ -138,9 +141,11 @@ TEST(CellCosts, WhereNothingIsMeasuredFollowTheModel) {
   const Network network = make_network(kNetwork);
   const CellCosts costs = model_cell_costs(network);
   ASSERT_EQ(costs.cells.size(), network.size());
-  for (const CellCost& c : costs.cells) {
+  for (std::size_t i = 0; i < costs.cells.size(); ++i) {
+    const CellCost& c = costs.cells[i];
     EXPECT_DOUBLE_EQ(c.backward_seconds, c.backward_input_seconds + c.backward_weight_seconds);
     EXPECT_LE(c.recompute_seconds, c.forward_seconds);
+    EXPECT_EQ(c.load_weights_seconds > 0, i + 1 < costs.cells.size()) << i << ": the classifier's are used as they are";
   }
 }
 
