@@ -1,11 +1,13 @@
 /// Times training steps on synthetic data: samples per second, where the time goes, and the share of oneDNN's own time.
 /// Started by tools/bench/step, under mpirun where a grid is asked for.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <boost/program_options.hpp>
@@ -76,7 +78,7 @@ Options parse(int argc, char** argv) {
   description.add_options()("yardstick", po::bool_switch(&options.yardstick),
                             "time oneDNN's convolutions and matrix products in turn");
   description.add_options()("paced", po::bool_switch(&options.paced),
-                            "a step for each line of input, its seconds and the yardstick's printed at once");
+                            "so many steps as each line of input has, then their seconds; of 0 the bytes of memory");
   description.add_options()("terse", po::bool_switch(&options.terse), "one line: seconds per step, median");
   description.add_options()("json", po::bool_switch(&options.json), "one line for tools/bench/gpu");
   po::variables_map map;
@@ -206,28 +208,47 @@ Result measure(const Options& options, const ProcessGrid& grid, RankRuntime& run
   return result;
 }
 
-// One rank: whoever gives the lines decides what runs between two steps.
+std::int64_t peak_of_process_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return 1024 * static_cast<std::int64_t>(usage.ru_maxrss);
+}
+
+// --- Paced: whoever gives the lines decides what runs between steps ---------------------------------------------
+
+constexpr std::int64_t kNoMore = -1, kNothing = -2;
+
+// The root's next line as a number, on all ranks. They sleep until it comes, so that others can compute.
+std::int64_t next_request(const mpi::Communicator& world, bool is_root) {
+  std::int64_t mine = kNothing, asked = kNothing;
+  if (std::string line; is_root) mine = std::getline(std::cin, line) ? std::stoll(line) : kNoMore;
+  mpi::Request request = world.start_max(&mine, &asked);
+  while (!request.test()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return asked;
+}
+
+// Answers each line: a number of steps with their seconds (median), 0 with the peak of memory, bytes, of all ranks.
 void run_paced(const Options& options, const ProcessGrid& grid, RankRuntime& runtime, const TimedBackend& backend) {
   Measurement measurement(options, grid, runtime, &backend);
-  fmt::print("ready\n");
-  std::fflush(stdout);
-  for (std::string line; std::getline(std::cin, line);) {
-    Result result;
-    measurement.run_step(result);
-    fmt::print("{:.6f} {:.6f}\n", result.step_seconds.back(),
-               result.yardstick_seconds.empty() ? 0 : result.yardstick_seconds.back());
+  const auto answer = [&](const std::string& text) {
+    if (!grid.is_root()) return;
+    fmt::print("{}\n", text);
     std::fflush(stdout);
+  };
+  answer("ready");
+  for (std::int64_t asked; (asked = next_request(grid.world(), grid.is_root())) != kNoMore;) {
+    if (asked == 0) {
+      answer(std::to_string(grid.world().sum(peak_of_process_bytes())));
+      continue;
+    }
+    Result result;
+    for (std::int64_t step = 0; step < asked; ++step) measurement.run_step(result);
+    answer(fmt::format("{:.6f}", median(result.step_seconds)));
   }
 }
 
 double in_mib(std::int64_t bytes) {
   return static_cast<double>(bytes) / (1 << 20);
-}
-
-std::int64_t peak_of_process_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return 1024 * static_cast<std::int64_t>(usage.ru_maxrss);
 }
 
 template <typename Body>
