@@ -18,12 +18,20 @@ constexpr const char* kTitle = "convoy cell costs 4";
 constexpr double kTripsOfPacking = 4;                  // weights for forward and for data gradient, read and written
 constexpr NumberRange kSeconds{.min = 0, .max = 1e5};  // a day of one cell
 
+double packed_bytes_of(const Cell& cell) {
+  std::int64_t bytes = 0;
+  for (const CellMemory::Entry& entry : cell.memory().parameters())
+    if (entry.spec.is_packed) bytes += entry.spec.count() * kFloatBytes;
+  return static_cast<double>(bytes);
+}
+
 }  // namespace
 
 std::string CellCosts::serialise() const {
   std::string text = fmt::format(
-      "{}\n{}\n# seconds: forward, backward, by input, by weight, recompute, evaluation, loading of weights\n", kTitle,
-      key);
+      "{}\n{}\n# seconds: forward, backward, data gradient, weight gradient, recompute, evaluation, loading of "
+      "weights\n",
+      kTitle, key);
   for (const CellCost& cell : cells) {
     for (const char* gap = ""; double CellCost::*part : kCellCostParts) {
       text += fmt::format("{}{}", gap, cell.*part);
@@ -71,13 +79,6 @@ std::string costs_key(const NetworkSpec& network, ops::Backend& backend, std::in
                      describe_shape(network), to_string(network.input), network.num_classes, network.micro_batch,
                      to_string(network.type), fmt::join(network.freeze, ", "), backend.device().description(),
                      describe_ranks(ranks, node));
-}
-
-double packed_bytes_of(const Cell& cell) {
-  std::int64_t bytes = 0;
-  for (const CellMemory::Entry& entry : cell.memory().parameters())
-    if (entry.spec.is_packed) bytes += entry.spec.count() * kFloatBytes;
-  return static_cast<double>(bytes);
 }
 
 // The data gradient and the weight gradient are alike: each is a convolution of the same size.

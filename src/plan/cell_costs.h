@@ -23,7 +23,7 @@ struct CellCost {
   double backward_weight_seconds = 0;
   double recompute_seconds = 0;
   double evaluation_seconds = 0;    ///< forward, when nothing is trained
-  double load_weights_seconds = 0;  ///< once a step: operations take over what the update has changed
+  double load_weights_seconds = 0;  ///< once per update: operations copy or pack the new weights
 
   bool operator==(const CellCost&) const = default;
 };

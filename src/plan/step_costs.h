@@ -32,7 +32,7 @@ MachineCosts model_machine_costs(const Network& network, const ProcessorRates& r
 ///   image, loss         what they move at the memory's rate
 ///   messages            network_levels.h; with a reduce go the folds between its rounds. What ranks copy themselves of
 ///                       gradients and parameters is arithmetic: of the fold and of the update
-///   fold, update        what they move at the memory's rate; with an update goes the loading of its new weights
+///   fold, update        what they move at the memory's rate; with an update goes the loading of its cells' new weights
 ///   shared cores        node after node is filled with ranks; on each, so many compute at once
 PipelineCosts step_costs(const Network& network, const std::vector<StagePlan>& stages, const StageUse& use,
                          const MachineCosts& machine);

@@ -145,7 +145,7 @@ TEST(CellCosts, WhereNothingIsMeasuredFollowTheModel) {
     const CellCost& c = costs.cells[i];
     EXPECT_DOUBLE_EQ(c.backward_seconds, c.backward_input_seconds + c.backward_weight_seconds);
     EXPECT_LE(c.recompute_seconds, c.forward_seconds);
-    EXPECT_EQ(c.load_weights_seconds > 0, i + 1 < costs.cells.size()) << i << ": the classifier's are used as they are";
+    EXPECT_EQ(c.load_weights_seconds > 0, i + 1 < costs.cells.size()) << i << ": the classifier's are not packed";
   }
 }
 

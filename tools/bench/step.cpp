@@ -1,12 +1,14 @@
 /// Times training steps on synthetic data: samples per second, where the time goes, and the share of oneDNN's own time.
 /// Started by tools/bench/step, under mpirun where a grid is asked for.
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -77,8 +79,9 @@ Options parse(int argc, char** argv) {
                             "steps are applied without a look at whether their numbers are finite");
   description.add_options()("yardstick", po::bool_switch(&options.yardstick),
                             "time oneDNN's convolutions and matrix products in turn");
-  description.add_options()("paced", po::bool_switch(&options.paced),
-                            "so many steps as each line of input has, then their seconds; of 0 the bytes of memory");
+  description.add_options()(
+      "paced", po::bool_switch(&options.paced),
+      "of each line of input: N runs N steps and prints seconds per step, 0 prints the peak memory, bytes");
   description.add_options()("terse", po::bool_switch(&options.terse), "one line: seconds per step, median");
   description.add_options()("json", po::bool_switch(&options.json), "one line for tools/bench/gpu");
   po::variables_map map;
@@ -214,20 +217,30 @@ std::int64_t peak_of_process_bytes() {
   return 1024 * static_cast<std::int64_t>(usage.ru_maxrss);
 }
 
-// --- Paced: whoever gives the lines decides what runs between steps ---------------------------------------------
+// --- Paced: the caller decides when steps run -------------------------------------------------------------------
 
 constexpr std::int64_t kNoMore = -1, kNothing = -2;
 
-// The root's next line as a number, on all ranks. They sleep until it comes, so that others can compute.
+// A number of steps, from 0; kNoMore at the end of the input.
+std::int64_t read_request() {
+  std::string line;
+  if (!std::getline(std::cin, line)) return kNoMore;
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
+  if (error != std::errc() || end != line.data() + line.size() || number < 0)
+    refuse("--paced: the line '{}' is not a number of steps. Allowed: 0 or more", line);
+  return number;
+}
+
+// The root's next request, on all ranks. They sleep until it comes, so that others can compute.
 std::int64_t next_request(const mpi::Communicator& world, bool is_root) {
-  std::int64_t mine = kNothing, asked = kNothing;
-  if (std::string line; is_root) mine = std::getline(std::cin, line) ? std::stoll(line) : kNoMore;
+  const std::int64_t mine = is_root ? read_request() : kNothing;
+  std::int64_t asked = kNothing;
   mpi::Request request = world.start_max(&mine, &asked);
   while (!request.test()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return asked;
 }
 
-// Answers each line: a number of steps with their seconds (median), 0 with the peak of memory, bytes, of all ranks.
 void run_paced(const Options& options, const ProcessGrid& grid, RankRuntime& runtime, const TimedBackend& backend) {
   Measurement measurement(options, grid, runtime, &backend);
   const auto answer = [&](const std::string& text) {
@@ -243,7 +256,7 @@ void run_paced(const Options& options, const ProcessGrid& grid, RankRuntime& run
     }
     Result result;
     for (std::int64_t step = 0; step < asked; ++step) measurement.run_step(result);
-    answer(fmt::format("{:.6f}", median(result.step_seconds)));
+    answer(fmt::format("{:.6f}", result.seconds / static_cast<double>(asked)));
   }
 }
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Times PyTorch on the step that `bench_step` times, on synthetic data: a ResNet by SGD, or a Transformer's encoder for two
-classes of texts by AdamW. One line of JSON a mode. A mode is one or more of these words, with a + between them:
+classes of texts by AdamW. One line of JSON per mode. A mode is one or more of these words, with a + between them:
 
-    eager       as PyTorch runs it
-    compile     by torch.compile
+    eager       without torch.compile
+    compile     with it
     contiguous  images as (N, C, H, W); else they lie channels last
     fused       PyTorch's fused attention, which on a CPU drops no attention weights
     cutN        of a pipeline: its second stage begins with part N of the network
@@ -15,8 +15,8 @@ With --paced it makes steps when it is asked to, as bench_step does, so that bot
 """
 import argparse
 import contextlib
+import datetime
 import json
-import os
 import re
 import resource
 import statistics
@@ -50,11 +50,12 @@ def parse():
     parser.add_argument("--modes", default="eager,compile", help="see above")
     parser.add_argument("--steps", type=int, default=30, help="timed steps")
     parser.add_argument("--warm", type=int, default=10, help="steps before them")
-    parser.add_argument("--paced", action="store_true", help="one mode, as bench_step --paced")
+    parser.add_argument("--paced", action="store_true", help="of each line of input: N runs N steps and prints seconds per step, 0 prints the peak memory, bytes")
     parser.add_argument("--parallel", choices=["none", "replicas", "pipeline"], default="none",
                         help="over the processes that RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT tell of, by gloo")
     parser.add_argument("--micro", type=int, help="samples of a pipeline's micro-batch")
     args = parser.parse_args()
+    check_modes(args, parser)
     if args.classes is None:
         args.classes = 2 if args.model == "transformer" else 1000
     if args.precision not in PRECISIONS[args.device]:
@@ -62,13 +63,36 @@ def parse():
     return args
 
 
+def words_of(mode):
+    return mode.split("+")
+
+
+def cut_of(mode):
+    """The first part of a pipeline's second stage."""
+    cuts = [re.fullmatch(r"cut(\d+)", word) for word in words_of(mode)]
+    return next((int(cut.group(1)) for cut in cuts if cut), None)
+
+
+def check_modes(args, parser):
+    modes = args.modes.split(",")
+    for word in (word for mode in modes for word in words_of(mode)):
+        if word not in ("eager", "compile", "contiguous", "fused") and not re.fullmatch(r"cut\d+", word):
+            parser.error(f"--modes: '{word}' is not known: see --help")
+    if args.paced and len(modes) != 1:
+        parser.error("--paced takes one mode")
+    if args.parallel != "none" and not args.paced:
+        parser.error("--parallel is for --paced")
+    if args.parallel == "pipeline" and (args.model == "transformer" or not args.micro or cut_of(modes[0]) is None):
+        parser.error("--parallel pipeline needs a ResNet, --micro, and a mode with cutN")
+
+
 def make(args, mode):
     """The network and a batch of one process."""
-    batch = args.batch // (processes() if args.parallel == "replicas" else 1)
+    batch = args.batch // processes() if args.parallel == "replicas" else args.batch
     if args.model == "transformer":
-        return TextClassifier(args, "fused" in mode), torch.randint(args.vocabulary, (batch, args.length))
+        return TextClassifier(args, "fused" in words_of(mode)), torch.randint(args.vocabulary, (batch, args.length))
     model, x = resnet(args.model, args.classes), torch.randn(batch, 3, args.size, args.size)
-    if "contiguous" in mode:
+    if "contiguous" in words_of(mode):
         return model, x
     return model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
 
@@ -80,13 +104,13 @@ def make_optimizer(args, model):
 
 
 def synchronize(device):
-    """Waits until the device has done what was issued; a CPU has by then."""
+    """Waits until the device has done what was issued; on a CPU there is nothing to wait for."""
     if device == "cuda":
         torch.cuda.synchronize()
 
 
 def peak_memory(device):
-    """Bytes: what the GPU's allocator held at most, or the process on a CPU."""
+    """Bytes: the peak of the GPU's allocator, or of the process on a CPU."""
     if device == "cuda":
         return torch.cuda.max_memory_allocated()
     return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -110,7 +134,7 @@ def make_step(args, mode):
     if args.parallel == "pipeline":
         return pipeline_step(args, mode, model, x, labels)
     if args.parallel == "replicas":
-        model = nn.parallel.DistributedDataParallel(model)
+        model = nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=True)
     optimizer = make_optimizer(args, model)
     loss_of = nn.CrossEntropyLoss()
     scaler = torch.amp.GradScaler(args.device, enabled=args.precision == "fp16")
@@ -119,7 +143,7 @@ def make_step(args, mode):
         with autocast(args):
             return loss_of(model(samples), targets)
 
-    if "compile" in mode:
+    if "compile" in words_of(mode):
         forward = torch.compile(forward, mode="max-autotune-no-cudagraphs" if args.device == "cuda" else "default")
 
     def step():
@@ -136,11 +160,11 @@ def make_step(args, mode):
 
 
 def processes():
-    return int(os.environ.get("WORLD_SIZE", "1"))
+    return torch.distributed.get_world_size() if torch.distributed.is_initialized() else 1
 
 
 def rank():
-    return int(os.environ.get("RANK", "0"))
+    return torch.distributed.get_rank() if torch.distributed.is_initialized() else 0
 
 
 class Arrival(torch.autograd.Function):
@@ -173,7 +197,7 @@ def pipeline_step(args, mode, model, x, labels):
     """Two stages by 1F1B, one in each process."""
     from torch.distributed.pipelining import PipelineStage, Schedule1F1B
 
-    cut = int(re.search(r"cut(\d+)", mode).group(1))
+    cut = cut_of(mode)
     stage = Stage(model[:cut] if rank() == 0 else model[cut:], args)
     optimizer = make_optimizer(args, stage)
     schedule = Schedule1F1B(PipelineStage(stage, rank(), processes(), torch.device(args.device)),
@@ -190,10 +214,10 @@ def pipeline_step(args, mode, model, x, labels):
     return step
 
 
-def asked():
-    """The next line of input as a number, in all processes; -1: there is none."""
+def next_request():
+    """A number of steps, from 0, in all processes; -1 at the end of the input."""
     line = sys.stdin.readline() if rank() == 0 else ""
-    number = torch.tensor([int(line) if line.strip() else -1])
+    number = torch.tensor([int(line) if line else -1])
     if processes() > 1:
         torch.distributed.broadcast(number, 0)
     return int(number)
@@ -207,12 +231,9 @@ def of_all(bytes_here):
 
 
 def pace(args, mode):
-    """As bench_step --paced."""
-    if processes() > 1:
-        torch.distributed.init_process_group("gloo")
-        cores = sorted(os.sched_getaffinity(0))  # each process has its own, as ranks of Convoy have
-        share = len(cores) // processes()
-        os.sched_setaffinity(0, cores[rank() * share:(rank() + 1) * share])
+    """Makes steps when the input asks for them."""
+    if args.parallel != "none":
+        torch.distributed.init_process_group("gloo", timeout=datetime.timedelta(minutes=5))
 
     def answer(text):
         if rank() == 0:
@@ -222,23 +243,28 @@ def pace(args, mode):
     for _ in range(args.warm):
         step()
     answer("ready")
-    while (number := asked()) >= 0:
-        answer(f"{median_seconds(args, step, number):.6f}" if number > 0 else of_all(peak_memory(args.device)))
+    while (number := next_request()) >= 0:
+        if number > 0:
+            answer(f"{statistics.fmean(step_seconds(args, step, number)):.6f}")
+        else:
+            answer(of_all(peak_memory(args.device)))
 
 
-def median_seconds(args, step, number):
+def wait_for_all(args):
+    synchronize(args.device)
+    if processes() > 1:
+        torch.distributed.barrier()
+
+
+def step_seconds(args, step, number):
     seconds = []
     for _ in range(number):
-        synchronize(args.device)
-        if processes() > 1:
-            torch.distributed.barrier()
+        wait_for_all(args)
         start = time.perf_counter()
         step()
-        synchronize(args.device)
-        if processes() > 1:
-            torch.distributed.barrier()
+        wait_for_all(args)
         seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds)
+    return seconds
 
 
 def measure(args, mode):
@@ -248,7 +274,7 @@ def measure(args, mode):
     step = make_step(args, mode)
     for _ in range(args.warm):
         step()
-    seconds = median_seconds(args, step, args.steps)
+    seconds = statistics.median(step_seconds(args, step, args.steps))
     return {
         "program": f"PyTorch {torch.__version__}",
         "mode": mode,
