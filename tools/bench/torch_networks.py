@@ -1,5 +1,5 @@
-"""The networks of torch_step.py, written in PyTorch: ResNets, and a Transformer's encoder for classes of texts. A network
-of images is a Sequential of parts between which a pipeline may cut it."""
+"""The networks of torch_step.py, written in PyTorch: ResNets, and a Transformer's encoder for classes of texts. A
+network of images is a Sequential of parts between which a pipeline may cut it."""
 import math
 
 import torch

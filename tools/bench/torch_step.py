@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Times PyTorch on the step that `bench_step` times, on synthetic data: a ResNet by SGD, or a Transformer's encoder for two
-classes of texts by AdamW. One line of JSON per mode. A mode is one or more of these words, with a + between them:
+"""Times PyTorch on the step that `bench_step` times, on synthetic data: a ResNet by SGD, or a Transformer's encoder for
+two classes of texts by AdamW. One line of JSON per mode. A mode is one or more of these words, with a + between them:
 
     eager       without torch.compile
     compile     with it
@@ -50,7 +50,9 @@ def parse():
     parser.add_argument("--modes", default="eager,compile", help="see above")
     parser.add_argument("--steps", type=int, default=30, help="timed steps")
     parser.add_argument("--warm", type=int, default=10, help="steps before them")
-    parser.add_argument("--paced", action="store_true", help="of each line of input: N runs N steps and prints seconds per step, 0 prints the peak memory, bytes")
+    parser.add_argument("--paced", action="store_true",
+                        help="of each line of input: N runs N steps and prints seconds per step, 0 prints the peak "
+                             "memory, bytes")
     parser.add_argument("--parallel", choices=["none", "replicas", "pipeline"], default="none",
                         help="over the processes that RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT tell of, by gloo")
     parser.add_argument("--micro", type=int, help="samples of a pipeline's micro-batch")
@@ -197,11 +199,14 @@ def pipeline_step(args, mode, model, x, labels):
     """Two stages by 1F1B, one in each process."""
     from torch.distributed.pipelining import PipelineStage, Schedule1F1B
 
+    def loss_of(y, target):
+        return nn.functional.cross_entropy(y.float(), target)
+
     cut = cut_of(mode)
     stage = Stage(model[:cut] if rank() == 0 else model[cut:], args)
     optimizer = make_optimizer(args, stage)
     schedule = Schedule1F1B(PipelineStage(stage, rank(), processes(), torch.device(args.device)),
-                            args.batch // args.micro, loss_fn=lambda y, target: nn.functional.cross_entropy(y.float(), target))
+                            args.batch // args.micro, loss_fn=loss_of)
 
     def step():
         optimizer.zero_grad(set_to_none=True)
