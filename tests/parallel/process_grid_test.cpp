@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string>
 #include <thread>
@@ -145,7 +144,7 @@ std::int64_t max_at_once(const NodeLoad& node, bool in_pairs) {
   EXPECT_GT(mine.end_seconds, 0);
   const std::vector<std::byte> bytes = world().gather(std::as_bytes(std::span(&mine, 1)), 0);
   std::vector<Interval> all(bytes.size() / sizeof(Interval));
-  std::memcpy(all.data(), bytes.data(), bytes.size());
+  std::ranges::copy(bytes, std::as_writable_bytes(std::span(all)).begin());
   std::int64_t max = 0;
   for (const Interval& one : all)
     max = std::max<std::int64_t>(max, std::count_if(all.begin(), all.end(), [&](const Interval& other) {

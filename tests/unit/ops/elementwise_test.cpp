@@ -455,7 +455,8 @@ TEST_P(ElementwiseTest, ChecksumsAreSumsOverWordsAndTheirPlaces) {
   for (const std::int64_t size_bytes :
        {std::int64_t{0}, std::int64_t{4}, std::int64_t{6}, 4 * kCount - 1, 4 * kCount}) {
     std::vector<std::uint32_t> words(index(size_bytes + 3) / 4, 0);
-    std::memcpy(words.data(), values.data(), index(size_bytes));
+    std::ranges::copy(std::as_bytes(std::span(values)).first(index(size_bytes)),
+                      std::as_writable_bytes(std::span(words)).begin());
     std::uint64_t want = 7;
     for (std::size_t i = 0; i < words.size(); ++i) want += mixed(i, words[i]);
     EXPECT_EQ(checksum(array, size_bytes, 7), want) << size_bytes;

@@ -151,8 +151,9 @@ TEST(StepCosts, OfAnUpdateAreWhatItsOptimizerReadsAndWrites) {
   spec.machine->rates.memory_bytes_per_second = 4;  // a float a second
   const auto seconds_per_value = [&] {
     const StepPlan plan(spec, {.stages = 1, .replicas = 1});
+    const PipelineCosts costs = plan.costs();
     double seconds = 0;
-    for (const BucketCost& bucket : plan.costs().chunks[0].buckets) seconds += bucket.update_seconds;
+    for (const BucketCost& bucket : costs.chunks[0].buckets) seconds += bucket.update_seconds;
     return seconds / static_cast<double>(plan.stages()[0].layout.count);
   };
   const double sgd = seconds_per_value();

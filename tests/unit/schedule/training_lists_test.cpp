@@ -224,8 +224,8 @@ TEST_P(TrainingSchedule, FoldsABucketOnceTheNextIsReducedUpdatesItAndGathersAtTh
         EXPECT_EQ(std::tie(fold_chunk, fold_bucket), std::tie(chunk, bucket));
         EXPECT_EQ(std::tie(update_chunk, update_bucket), std::tie(chunk, bucket));
         EXPECT_EQ(std::tie(gather_chunk, gather_bucket), std::tie(chunk, bucket));
-        const auto before = k + 1 < reduces.size() ? std::get<2>(reduces[k + 1]) : std::get<2>(updates[k - 1]);
         if (reduces.size() > 1) {
+          const auto before = k + 1 < reduces.size() ? std::get<2>(reduces[k + 1]) : std::get<2>(updates[k - 1]);
           EXPECT_EQ(fold, before + 1);
         }
         EXPECT_EQ(update, fold + 1);
