@@ -40,7 +40,6 @@ void for_each_field(State& state, const Visit& visit) {
   visit("evaluated_step", state.evaluated_step);
   visit("best_metric", state.best_metric);
   visit("best_step", state.best_step);
-  visit("threads", state.threads);
   visit("updates", state.updates);
   visit("loss_scale", state.loss_scale);
   visit("loss_scale_steps", state.loss_scale_steps);

@@ -119,7 +119,7 @@ ExitStatus run(const Request& request, const mpi::Communicator& world, StatusBoa
       report.add("plan", not_checked("it needs parameters, data and device"));
     }
     if (plan) {
-      start = check_start(params, *data, *plan, *backend, threads, report);
+      start = check_start(params, *data, *plan, *backend, report);
     } else {
       report.add("checkpoint", not_checked("there is no plan"));
     }

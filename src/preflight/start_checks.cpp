@@ -25,16 +25,8 @@ std::vector<std::string> slots_of(const Parameters& params, const RunPlan& plan,
   return make_optimizer(params.optimizer, plan.step.spec().network.type, backend.elementwise())->slot_names();
 }
 
-Finding judge_threads_of_checkpoint(std::int64_t then, std::int64_t now) {
-  if (then == 0 || now == 0 || then == now) return ok("");
-  return warning(
-      fmt::format("it was computed with {} threads per rank, now there are {}: the results will differ in "
-                  "their last bits. --run.threads={} gives the same bits as before",
-                  then, now, then));
-}
-
 Start check_checkpoint(const Parameters& params, const RunData& data, const RunPlan& plan, ops::Backend& backend,
-                       std::int64_t threads, FoundFile found, Report& report) {
+                       FoundFile found, Report& report) {
   const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
   const std::int64_t num_bytes = std::ssize(found.bytes) + (checkpoint.parts ? checkpoint.parts->size_bytes() : 0);
   found.bytes = std::vector<std::byte>();
@@ -48,10 +40,6 @@ Start check_checkpoint(const Parameters& params, const RunData& data, const RunP
                                           plan.steps.total, found.path, human_bytes(num_bytes))));
   if (const std::string changes = describe_changes(params, data.train.info(), checkpoint, found.path); !changes.empty())
     report.add("checkpoint", warning(changes));
-  const std::int64_t threads_now = backend.device().is_host() ? threads : 0;
-  if (Finding finding = judge_threads_of_checkpoint(resumed.state.threads, threads_now);
-      finding.outcome != Outcome::kOk)
-    report.add("checkpoint", std::move(finding));
   return {.is_known = true, .checkpoint = found.path, .step = resumed.state.step};
 }
 
@@ -77,11 +65,11 @@ void check_weights(const Parameters& params, const RunData& data, const RunPlan&
 }  // namespace
 
 Start check_start(const Parameters& params, const RunData& data, const RunPlan& plan, ops::Backend& backend,
-                  std::int64_t threads_per_rank, Report& report) {
+                  Report& report) {
   try {
     FoundFile found = find_start(params);
     if (!found.path.empty()) {
-      Start start = check_checkpoint(params, data, plan, backend, threads_per_rank, std::move(found), report);
+      Start start = check_checkpoint(params, data, plan, backend, std::move(found), report);
       if (params.init.weights != "random") report.add("weights", not_checked("the checkpoint has its own"));
       return start;
     }

@@ -22,6 +22,6 @@ struct Start {
 /// Reads the file whole, as train does, and compares it with the parameters, the data and the network. Rank 0 alone; it
 /// does not wait.
 Start check_start(const Parameters& params, const RunData& data, const RunPlan& plan, ops::Backend& backend,
-                  std::int64_t threads_per_rank, Report& report);
+                  Report& report);
 
 }  // namespace convoy::preflight

@@ -39,7 +39,6 @@ io::TrainingState lowered(io::TrainingState state, const io::TrainingState& now,
   state.rate_factor = now.rate_factor * params.train.rollback_factor;
   const bool is_best_lost = params.checkpoint.best && now.best_step > state.step;  // with the file that held it
   if (is_best_lost || state.metric_hash != now.metric_hash) state.best_step = 0, state.best_metric = 0;
-  state.threads = now.threads;
   state.train_hash = now.train_hash;
   state.metric_hash = now.metric_hash;
   return state;

@@ -45,8 +45,8 @@ std::optional<SlowRanks::Spec> slow_spec(const RankRuntime& runtime, const RunLa
 LiveSpec live_spec(const Parameters& params, const RankRuntime& runtime, const RunLayout& layout,
                    const RankMonitor& monitor) {
   const ProcessGrid& grid = runtime.grid();
-  const std::int64_t threads = threads_that_compute(params, runtime);
-  const bool shares_cores = runtime.device().is_host() && find_node_load(grid.world(), threads).is_shared();
+  const auto node = [&] { return find_node_load(grid.world(), threads_per_rank(params.run.threads, grid.world())); };
+  const bool shares_cores = runtime.device().is_host() && node().is_shared();
   LiveSpec spec{.grid = {.stages = grid.num_stages(), .replicas = grid.num_replicas()},
                 .hosts = monitor.hosts(),
                 .has_sensors = monitor.has_sensors(),

@@ -223,15 +223,6 @@ std::string describe_changes(const Parameters& now, const io::DatasetInfo& data,
 
 namespace {
 
-// Either may be 0: not known.
-void warn_of_threads(std::int64_t then, std::int64_t now, const std::string& where) {
-  if (then > 0 && now > 0 && then != now)
-    log_warning(fmt::format(
-        "{} was computed with {} thread{} per rank, now there are {}: the results will differ in their last bits. "
-        "--run.threads={} gives the same bits as before",
-        where, then, then == 1 ? "" : "s", now, then));
-}
-
 // What the run of these parameters has learnt is in its checkpoints.
 void warn_of_own_checkpoints(const Parameters& params) {
   const std::string directory = checkpoint_directory(params);
@@ -272,11 +263,9 @@ std::optional<Resumed> start_from(FoundFile found, const Parameters& params, con
     found.bytes = std::vector<std::byte>();  // as many as the tensors: not beside the arenas that these are copied to
     Resumed resumed{.path = found.path, .state = checkpoint.state};
     check_continues(params, data, checkpoint, resumed);
-    const std::int64_t threads = threads_that_compute(params, runtime);
     mpi::on_root(world, [&] {
       const std::string changes = describe_changes(params, data.train.info(), checkpoint, found.path);
       if (!changes.empty()) log_warning(changes);
-      warn_of_threads(resumed.state.threads, threads, found.path);
       warn_of_other_data(params, data, resumed);
     });
     forget_best_of_other_data(params, data, checkpoint, world, resumed);
@@ -310,10 +299,6 @@ std::optional<Resumed> start_before(const Parameters& params, const RunData& dat
     refuse("{} began at step {}, from {}: it has no step {}", params.run.directory, resumed->state.step + 1,
            resumed->path, step);
   return resumed;
-}
-
-std::int64_t threads_that_compute(const Parameters& params, const RankRuntime& runtime) {
-  return runtime.device().is_host() ? threads_per_rank(params.run.threads, runtime.grid().world()) : 0;
 }
 
 namespace {

@@ -37,9 +37,6 @@ std::optional<Resumed> start_parameters(const Parameters& params, const RunData&
 std::optional<Resumed> start_before(const Parameters& params, const RunData& data, std::int64_t step,
                                     RankRuntime& runtime);
 
-/// As TrainingState::threads has it. All ranks of the world.
-std::int64_t threads_that_compute(const Parameters& params, const RankRuntime& runtime);
-
 /// A file's verified bytes; an empty path for none.
 struct FoundFile {
   std::string path;

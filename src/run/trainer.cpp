@@ -181,7 +181,6 @@ void Trainer::begin() {
     if (resumed->path == current_checkpoint()) saved_step_ = state_.step;
   }
   state_.seed = static_cast<std::int64_t>(params_.train.seed);
-  state_.threads = threads_that_compute(params_, runtime_);
   state_.batch_global = params_.batch.global;
   state_.batch_micro = params_.batch.micro;
   state_.num_samples = data_.train.info().num_samples;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "app/runs.h"
@@ -67,6 +68,25 @@ TEST_F(Layout, EveryGridGivesTheSameBits) {
   // And the test can fail: training has moved on since step 6.
   train("other", {1, 1}, 6);
   EXPECT_NE(checkpoint("other", 6).model[0].values, checkpoint("1x1", 12).model[0].values);
+}
+
+TEST_F(Layout, EveryNumberOfThreadsGivesTheSameBits) {
+  for (const std::string network : {"resnet20", "resnet18"}) {
+    for (const std::string precision : {"f32", "bf16"}) {
+      const auto train_with = [&](const std::string& threads, const Grid& grid, int steps = 3) {
+        features_ = {"--model.name=" + network, "--train.precision=" + precision, "--run.threads=" + threads};
+        train(fmt::format("{} {} {} {}", network, precision, name_of(grid), threads), grid, steps);
+      };
+      const auto run = [&](const std::string& suffix) { return fmt::format("{} {} {}", network, precision, suffix); };
+      train_with("1", {1, 1});
+      for (const std::string threads : {"2", "3"}) {
+        train_with(threads, {1, 1});
+        expect_same_run(run("1x1 1"), run("1x1 " + threads), 3);
+      }
+      train_with("2", {2, 1});
+      expect_same_run(run("1x1 1"), run("2x1 2"), 3);
+    }
+  }
 }
 
 // Powers of two exchange by halving, 3, 6 and 12 replicas in the rounds of their factors.

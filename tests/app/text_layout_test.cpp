@@ -16,9 +16,14 @@ class TextLayout : public Runs {
  protected:
   TextLayout() : Runs(import_small_texts) {}
 
-  /// What arguments_ and features_ train, on every grid as on one rank; with the other schedules, too.
+  /// What arguments_ and features_ train, on every grid as on one rank; with other schedules and more threads, too.
   void expect_same_bits_everywhere() {
     train("1x1", {1, 1}, kSteps);
+    const std::vector<std::string> features = features_;
+    features_.push_back("--run.threads=3");
+    train("3 threads", {1, 1}, kSteps);
+    expect_same_run("1x1", "3 threads", kSteps);
+    features_ = features;
     for (const Grid& grid : {Grid{2, 1}, Grid{1, 2}, Grid{2, 2}, Grid{4, 1}, Grid{1, 4}})
       expect_same_bits_on(grid, "1f1b");
     for (const std::string schedule : {"zero_bubble", "interleaved"})

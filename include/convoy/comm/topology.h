@@ -53,8 +53,8 @@ void take_turns(const mpi::Communicator& world, const NodeLoad& node, bool in_pa
 
 /// The threads that each rank may use so that none waits for a core: the processors of its affinity mask, shared
 /// among the ranks of the node with exactly that mask, or the node's control-group quota shared among all its ranks,
-/// where that is less; at least 1. All ranks of world, and the same on all of them (the least that one rank has):
-/// results depend on the number of threads. `mpirun` binds a rank to one core when it starts one or two.
+/// where that is less; at least 1. All ranks of world, and the same on all of them (the smallest that one rank has): a
+/// step waits for its slowest rank. `mpirun` binds a rank to one core when it starts one or two.
 std::int64_t fair_threads(const mpi::Communicator& world);
 /// The threads that are asked for (run.threads) or, where that is 0, fair_threads(). All ranks of world.
 std::int64_t threads_per_rank(std::int64_t asked, const mpi::Communicator& world);

@@ -97,7 +97,6 @@ struct TrainingState {
   std::int64_t evaluated_step = 0;  ///< the step whose row is the latest in log.csv
   double best_metric = 0;      ///< best top-1 (of the first objective) so far on data.val or else data.test, in [0, 1]
   std::int64_t best_step = 0;  ///< where that was measured; 0: nothing was
-  std::int64_t threads = 0;    ///< compute threads per rank, which the bits depend on; 0: not known, or on a GPU
   std::int64_t updates = 0;    ///< steps without those that were not applied
   double loss_scale = 1;       ///< fp16: what the loss's gradient is multiplied by
   std::int64_t loss_scale_steps = 0;  ///< since it last changed

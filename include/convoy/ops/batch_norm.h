@@ -79,9 +79,9 @@ struct BatchNormInferenceGrad {
 };
 
 /// y = relu(gamma * (x - mean) / sqrt(var + epsilon) + beta [+ residual])
-/// Statistics are this micro-batch's own in training, the running ones in inference. Deterministic for a fixed number
-/// of threads; statistics are exact enough for a mean of 100 with a deviation of 0.1 (no naive E[x^2] - E[x]^2 in
-/// float32). Ioffe & Szegedy 2015, algorithm 1; backward from its section 3.
+/// Statistics are this micro-batch's own in training, the running ones in inference. The same bits for the same inputs,
+/// on any number of threads; statistics are exact enough for a mean of 100 with a deviation of 0.1 (no naive
+/// E[x^2] - E[x]^2 in float32). Ioffe & Szegedy 2015, algorithm 1; backward from its section 3.
 class BatchNormOp {
  public:
   using Spec = BatchNormSpec;

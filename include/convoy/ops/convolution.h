@@ -61,7 +61,7 @@ struct NormalisedInputGradients {
 /// y  = conv(x, w)         x (N,H,W,C)   w (K,R,S,C/G)   y (N,P,Q,K)
 /// dx = conv_input(dy, w)  overwritten
 /// dw = conv_weight(x, dy) overwritten: the sum over the samples of this micro-batch; a GPU may round it to spec.type
-/// dw is float32, all else of spec.type; accumulated in float32. The same bits for the same inputs and number of
+/// dw is float32, all else of spec.type; accumulated in float32. The same bits for the same inputs, on any number of
 /// threads. Every pointer is device memory, 64-byte aligned.
 class ConvolutionOp {
  public:

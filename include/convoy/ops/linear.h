@@ -28,8 +28,9 @@ struct LinearOutputs {
 
 /// y  = x w^T + b    x (N,C)   w (K,C)   b (K)   y (N,K)      activated = f(y)
 /// dx = dy w         dw = dy^T x         db = column sums of dy; all overwritten
-/// Accumulated in float32; dw and db are float32. f is computed of y as it is stored: the bits of ActivationOp.
-/// Backward begins with dy, the gradient of y and not of f(y): ActivationOp's, of y, or of max(0, y) in its stead.
+/// Accumulated in float32; dw and db are float32. The same bits for the same inputs, on any number of threads. f is
+/// computed of y as it is stored: the bits of ActivationOp. Backward begins with dy, the gradient of y and not of f(y):
+/// ActivationOp's, of y, or of max(0, y) in its stead.
 class LinearOp {
  public:
   using Spec = LinearSpec;

@@ -4,70 +4,23 @@
 #include <algorithm>
 #include <cassert>
 #include <memory>
-#include <tuple>
+#include <optional>
+#include <string_view>
+#include <utility>
 
+#include "ops/cpu/convolution_descriptions.h"
 #include "ops/cpu/dnnl_call.h"
+#include "ops/cpu/dnnl_direction.h"
+#include "ops/cpu/pointwise_convolution.h"
 #include "ops/cpu/resources.h"
 #include "ops/cpu/storage.h"
+#include "ops/cpu/weight_gradient.h"
 #include "ops/cpu/widening.h"
+#include "ops/cpu/window_products.h"
 
 namespace convoy::ops::cpu {
 
 namespace {
-
-// --- As oneDNN describes it ---------------------------------------------------------------------------------------
-
-using Tag = dnnl::memory::format_tag;
-using Forward = dnnl::convolution_forward;
-using BackwardInput = dnnl::convolution_backward_data;
-using BackwardWeight = dnnl::convolution_backward_weights;
-
-// oneDNN may choose among its direct algorithms (never Winograd, which rounds more).
-constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
-
-/// Extents of the weights: groups come first, where there are any.
-dnnl::memory::dims weight_dims(const ConvolutionSpec& spec) {
-  if (spec.groups == 1) return {spec.num_filters, spec.x.c, spec.kernel, spec.kernel};
-  return {spec.groups, spec.num_filters / spec.groups, spec.filter_channels(), spec.kernel, spec.kernel};
-}
-
-/// (K,R,S,C/G), as our arenas hold them.
-Tag plain_weights_tag(const ConvolutionSpec& spec) {
-  return spec.groups == 1 ? Tag::ohwi : Tag::gohwi;
-}
-
-/// Layouts of a convolution: activations NHWC, weights as oneDNN likes best.
-struct Layouts {
-  explicit Layouts(const ConvolutionSpec& spec)
-      : x(dnnl_layout({spec.x.n, spec.x.c, spec.x.h, spec.x.w}, Tag::nhwc, spec.type)),
-        y(dnnl_layout({spec.y().n, spec.y().c, spec.y().h, spec.y().w}, Tag::nhwc, spec.type)),
-        any_weights(dnnl_layout(weight_dims(spec), Tag::any, spec.type)),
-        plain_weights(dnnl_layout(weight_dims(spec), plain_weights_tag(spec), spec.type)),
-        any_gradient(dnnl_layout(weight_dims(spec), Tag::any)),
-        plain_gradient(dnnl_layout(weight_dims(spec), plain_weights_tag(spec))) {}
-
-  dnnl::memory::desc x, y, any_weights;
-  dnnl::memory::desc plain_weights;                 ///< (K,R,S,C/G)
-  dnnl::memory::desc any_gradient, plain_gradient;  ///< of the weights, float32
-};
-
-/// A primitive description: oneDNN 3 takes the arguments itself, oneDNN 2 by way of an operation descriptor.
-template <typename Primitive, typename... Arguments, typename... Hint>
-typename Primitive::primitive_desc describe(const dnnl::engine& engine, const ConvolutionSpec& spec,
-                                            const std::tuple<Arguments...>& arguments, const Hint&... hint) {
-  const dnnl::memory::dims strides(2, spec.stride), padding(2, spec.padding);
-  return std::apply(
-      [&](const auto&... a) {
-#if DNNL_VERSION_MAJOR >= 3
-        return typename Primitive::primitive_desc(engine, a..., strides, padding, padding, hint...,
-                                                  DnnlRuntime::attributes());
-#else
-        return typename Primitive::primitive_desc({a..., strides, padding, padding}, DnnlRuntime::attributes(), engine,
-                                                  hint...);
-#endif
-      },
-      arguments);
-}
 
 /// Whether each element of the kernel lies over some pixel of x in some window.
 bool uses_whole_kernel(const ConvolutionSpec& spec) {
@@ -85,139 +38,55 @@ bool uses_whole_kernel(const ConvolutionSpec& spec) {
   return uses_all(spec.x.h, spec.y().h) && uses_all(spec.x.w, spec.y().w);
 }
 
-Forward::primitive_desc describe_forward(const ConvolutionSpec& spec, const dnnl::engine& engine) {
-  const Layouts layouts(spec);
-  return describe<Forward>(
-      engine, spec,
-      std::tuple(dnnl::prop_kind::forward_training, kAlgorithm, layouts.x, layouts.any_weights, layouts.y));
-}
-
-BackwardInput::primitive_desc describe_backward_input(const ConvolutionSpec& spec, const dnnl::engine& engine,
-                                                      const Forward::primitive_desc& forward) {
-  const Layouts layouts(spec);
-  return describe<BackwardInput>(engine, spec, std::tuple(kAlgorithm, layouts.x, layouts.any_weights, layouts.y),
-                                 forward);
-}
-
-BackwardWeight::primitive_desc describe_backward_weight(const ConvolutionSpec& spec, const dnnl::engine& engine,
-                                                        const Forward::primitive_desc& forward) {
-  const Layouts layouts(spec);
-  return describe<BackwardWeight>(engine, spec, std::tuple(kAlgorithm, layouts.x, layouts.any_gradient, layouts.y),
-                                  forward);
-}
-
 /// Whether oneDNN has all three in spec.type for this processor.
-bool has_convolution(const ConvolutionSpec& spec, const dnnl::engine& engine) {
+bool has_convolution(const ConvolutionSpec& spec, const DnnlRuntime& runtime) {
   if (spec.type == DataType::kFloat32) return true;
   // oneDNN 2.6 with AVX-512's products in bf16 leaves the gradients of unused elements as they were.
   if (!uses_whole_kernel(spec)) return false;
+  const OneThread one_thread(runtime);
+  const dnnl::engine& engine = runtime.engine();
   if (!has_dnnl([&] { return describe_forward(spec, engine); })) return false;
   const auto forward = describe_forward(spec, engine);
-  return (!spec.needs_dx || has_dnnl([&] { return describe_backward_input(spec, engine, forward); })) &&
-         has_dnnl([&] { return describe_backward_weight(spec, engine, forward); });
+  return (!spec.needs_dx || has_dnnl([&] { return describe_backward_input(spec, engine, forward); })) && has_dnnl([&] {
+           const ConvolutionSpec part = part_of_weight_gradient(spec, divide_weight_gradient(spec));
+           return describe_backward_weight(part, engine, describe_forward(part, engine));
+         });
 }
 
 // --- By oneDNN ----------------------------------------------------------------------------------------------------
 
-/// A copy of the weights in one of oneDNN's layouts.
-class PackedWeights {
+class Convolution final : public ConvolutionOp {
  public:
-  PackedWeights() = default;
-  PackedWeights(DnnlRuntime& runtime, const dnnl::memory::desc& plain, const dnnl::memory::desc& layout)
-      : layout_(layout),
-        buffer_(runtime.workspace().device(), static_cast<std::int64_t>(layout.get_size())),
-        pack_(create_reorder(runtime, plain, layout)) {}
-
-  static DnnlCall create_reorder(DnnlRuntime& runtime, const dnnl::memory::desc& from, const dnnl::memory::desc& to) {
-    const dnnl::reorder::primitive_desc description(runtime.engine(), from, runtime.engine(), to,
-                                                    DnnlRuntime::attributes());
-    return DnnlCall::create<dnnl::reorder>(runtime, description, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
-  }
-
-  void load(const void* w) { pack_.run({w, buffer_.data()}); }
-  const std::byte* data() const { return buffer_.data(); }
-  const dnnl::memory::desc& layout() const { return layout_; }
-
- private:
-  dnnl::memory::desc layout_;
-  Buffer buffer_;
-  DnnlCall pack_;
-};
-
-class DnnlConvolution final : public ConvolutionOp {
- public:
-  DnnlConvolution(const ConvolutionSpec& spec, DnnlRuntime& runtime) : spec_(spec), runtime_(runtime), layouts_(spec) {
-    const auto forward = describe_forward(spec, runtime.engine());
-    create_forward(forward);
-    if (spec.needs_dx) create_backward_input(forward);
-    create_backward_weight(forward);
+  Convolution(const ConvolutionSpec& spec, DnnlRuntime& runtime) {
+    const dnnl::memory::desc plain = ConvolutionLayouts(spec).plain_weights;
+    auto forward = std::make_unique<DnnlDirection<DnnlForward>>(spec, runtime, plain);
+    const std::shared_ptr<PackedWeights> weights = forward->weights();
+    forward_ = std::move(forward);
+    backward_weight_ = make_window_weight_gradient(spec, runtime);
+    if (backward_weight_ == nullptr) backward_weight_ = std::make_unique<WeightGradient>(spec, runtime);
+    if (!spec.needs_dx) return;
+    backward_input_ = make_pointwise_backward_input(spec, runtime);
+    if (backward_input_ != nullptr) return;
+    backward_input_ = std::make_unique<DnnlDirection<DnnlBackwardInput>>(spec, runtime, plain, weights);
   }
 
   void load_weights(const void* w) override {
-    forward_weights_.load(w);
-    if (spec_.needs_dx && !share_weights_) backward_weights_.load(w);
+    forward_->load_weights(w);
+    if (backward_input_ != nullptr) backward_input_->load_weights(w);
   }
 
-  void forward(const void* x, void* y) override { forward_.run({x, forward_weights_.data(), y}); }
+  void forward(const void* x, void* y) override { forward_->run(x, y); }
 
   void backward_input(const void* dy, void* dx) override {
-    assert(spec_.needs_dx);
-    const PackedWeights& weights = share_weights_ ? forward_weights_ : backward_weights_;
-    backward_input_.run({dy, weights.data(), dx});
+    assert(backward_input_ != nullptr);
+    backward_input_->run(dy, dx);
   }
 
-  void backward_weight(const void* x, const void* dy, float* dw) override {
-    if (dw_is_plain_) {
-      backward_weight_.run({x, dy, dw});
-      return;
-    }
-    std::byte* packed = runtime_.workspace().scratch() + packed_dw_offset_;
-    backward_weight_.run({x, dy, packed});
-    unpack_dw_.run({packed, dw});
-  }
+  void backward_weight(const void* x, const void* dy, float* dw) override { backward_weight_->run(x, dy, dw); }
 
  private:
-  void create_forward(const Forward::primitive_desc& description) {
-    forward_weights_ = PackedWeights(runtime_, layouts_.plain_weights, description.weights_desc());
-    forward_ = DnnlCall::create<Forward>(
-        runtime_, description,
-        {{DNNL_ARG_SRC, layouts_.x}, {DNNL_ARG_WEIGHTS, description.weights_desc()}, {DNNL_ARG_DST, layouts_.y}});
-  }
-
-  void create_backward_input(const Forward::primitive_desc& forward) {
-    const auto description = describe_backward_input(spec_, runtime_.engine(), forward);
-    share_weights_ = description.weights_desc() == forward_weights_.layout();
-    if (!share_weights_) {
-      backward_weights_ = PackedWeights(runtime_, layouts_.plain_weights, description.weights_desc());
-    }
-    backward_input_ = DnnlCall::create<BackwardInput>(runtime_, description,
-                                                      {{DNNL_ARG_DIFF_DST, layouts_.y},
-                                                       {DNNL_ARG_WEIGHTS, description.weights_desc()},
-                                                       {DNNL_ARG_DIFF_SRC, layouts_.x}});
-  }
-
-  void create_backward_weight(const Forward::primitive_desc& forward) {
-    const auto description = describe_backward_weight(spec_, runtime_.engine(), forward);
-    const dnnl::memory::desc packed = description.diff_weights_desc();
-    backward_weight_ = DnnlCall::create<BackwardWeight>(
-        runtime_, description,
-        {{DNNL_ARG_SRC, layouts_.x}, {DNNL_ARG_DIFF_DST, layouts_.y}, {DNNL_ARG_DIFF_WEIGHTS, packed}});
-    dw_is_plain_ = packed == layouts_.plain_gradient;
-    if (dw_is_plain_) return;
-    // In scratch memory the packed gradient lies after the scratchpads of both calls.
-    unpack_dw_ = PackedWeights::create_reorder(runtime_, packed, layouts_.plain_gradient);
-    packed_dw_offset_ = round_up(std::max(backward_weight_.scratchpad_bytes(), unpack_dw_.scratchpad_bytes()), 64);
-    runtime_.workspace().reserve(packed_dw_offset_ + static_cast<std::int64_t>(packed.get_size()));
-  }
-
-  ConvolutionSpec spec_;
-  DnnlRuntime& runtime_;
-  Layouts layouts_;
-  PackedWeights forward_weights_, backward_weights_;
-  bool share_weights_ = false;  ///< backward_input reads forward's copy
-  bool dw_is_plain_ = false;
-  std::int64_t packed_dw_offset_ = 0;
-  DnnlCall forward_, backward_input_, backward_weight_, unpack_dw_;
+  std::unique_ptr<ConvolutionDirection> forward_, backward_input_;  ///< the latter if dx is needed
+  std::unique_ptr<ConvolutionWeightGradient> backward_weight_;
 };
 
 // --- In bf16 on a processor for which oneDNN has it in float32 alone ----------------------------------------------
@@ -281,7 +150,7 @@ class WidenedConvolution final : public ConvolutionOp {
   ConvolutionSpec slice_;
   std::int64_t num_slices_;
   std::int64_t x_count_ = slice_.x.count(), y_count_ = slice_.y().count(), w_count_ = slice_.weight_count();
-  DnnlConvolution float32_;
+  Convolution float32_;
   Widening& widening_;
 };
 
@@ -294,7 +163,7 @@ std::unique_ptr<ConvolutionOp> make_op(const ConvolutionSpec& spec, const Resour
       fmt::format("a convolution of {} by {} filters of {}x{} in {} groups, stride {}, padding {}", to_string(spec.x),
                   spec.num_filters, spec.kernel, spec.kernel, spec.groups, spec.stride, spec.padding);
   return create_with_dnnl(runtime, what, [&]() -> std::unique_ptr<ConvolutionOp> {
-    if (has_convolution(spec, runtime.engine())) return std::make_unique<DnnlConvolution>(spec, runtime);
+    if (has_convolution(spec, runtime)) return std::make_unique<Convolution>(spec, runtime);
     return std::make_unique<WidenedConvolution>(spec, runtime, resources.widening);
   });
 }

@@ -14,6 +14,10 @@ void DnnlRuntime::use_threads() const {
   omp_set_num_threads(workspace_.threads());
 }
 
+OneThread::OneThread(const DnnlRuntime& runtime) : runtime_(runtime) {
+  omp_set_num_threads(1);
+}
+
 dnnl::primitive_attr DnnlRuntime::attributes() {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -24,7 +28,8 @@ DnnlCall::DnnlCall(DnnlRuntime& runtime, dnnl::primitive primitive, const dnnl::
                    const std::vector<DnnlArgument>& arguments)
     : runtime_(&runtime),
       primitive_(std::move(primitive)),
-      scratchpad_bytes_(static_cast<std::int64_t>(scratchpad.get_size())) {
+      scratchpad_bytes_(static_cast<std::int64_t>(scratchpad.get_size())),
+      threads_(omp_get_max_threads()) {
   for (const DnnlArgument& argument : arguments) {
     memories_.push_back(dnnl::memory(argument.layout, runtime.engine(), DNNL_MEMORY_NONE));
     arguments_.push_back({argument.name, memories_.back().get()});
@@ -34,14 +39,14 @@ DnnlCall::DnnlCall(DnnlRuntime& runtime, dnnl::primitive primitive, const dnnl::
   runtime.workspace().reserve(scratchpad_bytes_);
 }
 
-void DnnlCall::run(std::initializer_list<const void*> pointers) {
+void DnnlCall::run(std::initializer_list<const void*> pointers, std::int64_t scratchpad_offset) {
   assert(pointers.size() + 1 == memories_.size());
   try {
     auto memory = memories_.begin();
     // oneDNN knows no const handles; it writes to none of its sources.
     for (const void* pointer : pointers) (memory++)->set_data_handle(const_cast<void*>(pointer));
-    memory->set_data_handle(runtime_->workspace().scratch());
-    runtime_->use_threads();
+    memory->set_data_handle(runtime_->workspace().scratch() + scratchpad_offset);
+    omp_set_num_threads(threads_);
     // Not primitive_.execute(): it makes a new argument list every time.
     dnnl::error::wrap_c_api(dnnl_primitive_execute(primitive_.get(), runtime_->stream().get(),
                                                    static_cast<int>(arguments_.size()), arguments_.data()),
@@ -50,6 +55,12 @@ void DnnlCall::run(std::initializer_list<const void*> pointers) {
     fail("oneDNN failed in an operation that it had created: {} (status {})", error.what(),
          static_cast<int>(error.status));
   }
+}
+
+DnnlCall create_reorder(DnnlRuntime& runtime, const dnnl::memory::desc& from, const dnnl::memory::desc& to) {
+  const dnnl::reorder::primitive_desc description(runtime.engine(), from, runtime.engine(), to,
+                                                  DnnlRuntime::attributes());
+  return DnnlCall::create<dnnl::reorder>(runtime, description, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
 }
 
 }  // namespace convoy::ops::cpu

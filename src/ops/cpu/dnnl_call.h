@@ -27,7 +27,7 @@ class DnnlRuntime {
   const dnnl::stream& stream() const { return stream_; }
 
   /// The number of threads is the calling thread's own setting, and oneDNN creates primitives for it: call before
-  /// creating and executing, so that neither depends on which thread calls or on another library of this process.
+  /// describing and creating, so that these do not depend on which thread calls or on another library of this process.
   void use_threads() const;
 
   /// Scratchpads are ours, so that a call allocates next to nothing (oneDNN 2.6 itself: a few small blocks).
@@ -39,13 +39,26 @@ class DnnlRuntime {
   dnnl::stream stream_;
 };
 
+/// While it lives oneDNN describes and creates primitives for one thread: for calls that several threads make at the
+/// same time, one each.
+class OneThread {
+ public:
+  explicit OneThread(const DnnlRuntime& runtime);
+  ~OneThread() { runtime_.use_threads(); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  const DnnlRuntime& runtime_;
+};
+
 /// One argument of a call: DNNL_ARG_... and its layout.
 struct DnnlArgument {
   int name;
   dnnl::memory::desc layout;
 };
 
-/// A primitive with its arguments, ready to run.
+/// A primitive with its arguments, ready to run by as many threads as it was created for.
 class DnnlCall {
  public:
   DnnlCall() = default;
@@ -56,11 +69,12 @@ class DnnlCall {
     return DnnlCall(runtime, Primitive(description), description.scratchpad_desc(), arguments);
   }
 
-  /// How much of the workspace's scratch memory a run overwrites, from its beginning.
+  /// How much of the workspace's scratch memory a run overwrites.
   std::int64_t scratchpad_bytes() const { return scratchpad_bytes_; }
 
-  /// Runs on these pointers, in the order in which the arguments were planned.
-  void run(std::initializer_list<const void*> pointers);
+  /// Runs on these pointers, in the order in which the arguments were planned. What it overwrites in the scratch memory
+  /// begins at `scratchpad_offset` bytes, which the caller has reserved if it is not 0.
+  void run(std::initializer_list<const void*> pointers, std::int64_t scratchpad_offset = 0);
 
  private:
   DnnlCall(DnnlRuntime& runtime, dnnl::primitive primitive, const dnnl::memory::desc& scratchpad,
@@ -71,13 +85,20 @@ class DnnlCall {
   std::vector<dnnl::memory> memories_;      ///< the arguments, then the scratchpad
   std::vector<dnnl_exec_arg_t> arguments_;  ///< the same memories, as oneDNN's C interface takes them
   std::int64_t scratchpad_bytes_ = 0;
+  int threads_ = 1;
 };
+
+/// From one layout to another: {from, to}.
+DnnlCall create_reorder(DnnlRuntime& runtime, const dnnl::memory::desc& from, const dnnl::memory::desc& to);
+
+inline dnnl::memory::data_type dnnl_type(DataType type) {
+  return type == DataType::kBfloat16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+}
 
 /// A tensor in a named layout, or `any` for oneDNN to choose.
 inline dnnl::memory::desc dnnl_layout(const dnnl::memory::dims& dims, dnnl::memory::format_tag tag,
                                       DataType type = DataType::kFloat32) {
-  using Type = dnnl::memory::data_type;
-  return {dims, type == DataType::kBfloat16 ? Type::bf16 : Type::f32, tag};
+  return {dims, dnnl_type(type), tag};
 }
 
 /// Whether oneDNN computes what `describe` describes by more than its reference loops. In bf16 that is the processor's

@@ -2,11 +2,10 @@
 #include "ops/cpu/widened_linear.h"
 
 #include <algorithm>
-#include <initializer_list>
 
 #include "ops/cpu/activation.h"
 #include "ops/cpu/column_sum.h"
-#include "ops/cpu/linear_products.h"
+#include "ops/cpu/matmul_parts.h"
 #include "ops/cpu/storage.h"
 #include "ops/cpu/widening.h"
 
@@ -34,20 +33,20 @@ std::int64_t rows_at_a_time(const LinearSpec& spec) {
 /// The product of some rows at a time: as many as are asked for, and the rest of n rows in the last call.
 class RowsProduct {
  public:
-  using Create = DnnlCall (*)(const LinearSpec& spec, DnnlRuntime& runtime);
+  using Product = MatmulSpec (*)(const LinearSpec& spec);
 
-  RowsProduct(Create create, const LinearSpec& spec, std::int64_t rows, DnnlRuntime& runtime)
-      : num_rows_(rows), rows_(create(with_rows(spec, rows), runtime)) {
-    if (const std::int64_t rest = spec.n % rows; rest > 0) rest_ = create(with_rows(spec, rest), runtime);
+  RowsProduct(Product product, const LinearSpec& spec, std::int64_t rows, DnnlRuntime& runtime)
+      : num_rows_(rows), rows_(product(with_rows(spec, rows)), runtime) {
+    if (const std::int64_t rest = spec.n % rows; rest > 0) rest_ = MatmulParts(product(with_rows(spec, rest)), runtime);
   }
 
-  void run(std::int64_t rows, std::initializer_list<const void*> pointers) {
-    (rows == num_rows_ ? rows_ : rest_).run(pointers);
+  void run(std::int64_t rows, const void* a, const void* b, void* d, const void* bias = nullptr) {
+    (rows == num_rows_ ? rows_ : rest_).run(a, b, d, bias);
   }
 
  private:
   std::int64_t num_rows_;
-  DnnlCall rows_, rest_;
+  MatmulParts rows_, rest_;
 };
 
 /// body(first row, number of rows): blocks of `rows`, then the rest.
@@ -63,9 +62,9 @@ class WidenedLinear final : public LinearOp {
         rows_(rows_at_a_time(spec)),
         widening_(resources.widening),
         workspace_(resources.workspace),
-        forward_(&linear_forward, in_float32(spec), rows_, resources.dnnl),
-        backward_input_(&linear_backward_input, in_float32(spec), rows_, resources.dnnl),
-        backward_weight_(&linear_backward_weight, in_float32(spec), rows_, resources.dnnl),
+        forward_(&forward_product, in_float32(spec), rows_, resources.dnnl),
+        backward_input_(&backward_input_product, in_float32(spec), rows_, resources.dnnl),
+        backward_weight_(&backward_weight_product, in_float32(spec), rows_, resources.dnnl),
         bias_gradient_{.num_rows = spec.n, .num_columns = spec.num_outputs, .type = spec.type} {
     widening_.reserve(Widening::padded(w_count()) + Widening::padded(spec.num_outputs) +
                       Widening::padded(rows_ * spec.num_inputs) + Widening::padded(rows_ * spec.num_outputs));
@@ -81,10 +80,10 @@ class WidenedLinear final : public LinearOp {
       std::byte* y = row_of_result(out.y != nullptr ? out.y : out.activated, row);
       const std::int64_t count = rows * spec_.num_outputs;
       if (rounds) {
-        forward_.run(rows, {wide_x(), wide_w(), wide_y(), wide_b()});
+        forward_.run(rows, wide_x(), wide_w(), wide_y(), wide_b());
         widening_.round(wide_y(), y, count);
       } else {
-        forward_.run(rows, {wide_x(), wide_w(), y, b});
+        forward_.run(rows, wide_x(), wide_w(), y, b);
       }
       if (!spec_.activation) return;
       activate(activation_of(with_rows(spec_, rows)), y, row_of_result(out.activated, row), workspace_.threads());
@@ -95,7 +94,7 @@ class WidenedLinear final : public LinearOp {
     widening_.widen(w, wide_w(), w_count());
     for_row_blocks(spec_.n, rows_, [&](std::int64_t row, std::int64_t rows) {
       widening_.widen(row_of_y(dy, row), wide_y(), rows * spec_.num_outputs);
-      backward_input_.run(rows, {wide_y(), wide_w(), wide_x()});
+      backward_input_.run(rows, wide_y(), wide_w(), wide_x());
       widening_.round(wide_x(), values_at<Bf16>(dx) + row * spec_.num_inputs, rows * spec_.num_inputs);
     });
   }
@@ -105,7 +104,7 @@ class WidenedLinear final : public LinearOp {
       widening_.widen(row_of_x(x, row), wide_x(), rows * spec_.num_inputs);
       widening_.widen(row_of_y(dy, row), wide_y(), rows * spec_.num_outputs);
       float* part = row == 0 ? dw : wide_w();
-      backward_weight_.run(rows, {wide_y(), wide_x(), part});
+      backward_weight_.run(rows, wide_y(), wide_x(), part);
       if (row > 0) widening_.add(part, dw, w_count());
     });
     column_sum(bias_gradient_, dy, db, workspace_);

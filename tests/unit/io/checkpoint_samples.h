@@ -28,7 +28,6 @@ inline io::Checkpoint make_checkpoint(std::int64_t step = 1234) {
                       .evaluated_step = 468,
                       .best_metric = 0.1,
                       .best_step = 400,
-                      .threads = 3,
                       .updates = step - 2,
                       .loss_scale = 32768,
                       .loss_scale_steps = 17,

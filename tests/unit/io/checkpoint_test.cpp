@@ -50,7 +50,6 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.state.loss_scale_steps, b.state.loss_scale_steps);
   EXPECT_EQ(a.state.best_metric, b.state.best_metric);
   EXPECT_EQ(a.state.best_step, b.state.best_step);
-  EXPECT_EQ(a.state.threads, b.state.threads);
   EXPECT_EQ(a.state.train_hash, b.state.train_hash);
   EXPECT_EQ(a.state.metric_hash, b.state.metric_hash);
   EXPECT_EQ(a.state.updates, b.state.updates);
@@ -279,11 +278,10 @@ TEST(Checkpoint, SaysWhichConvoyWroteIt) {
   EXPECT_EQ(decode_checkpoint(encode_checkpoint(copied), "a.h5").written_by, fmt::format("convoy {}", version()));
 }
 
-TEST(Checkpoint, ThatDoesNotKnowItsThreadsDataOrWriterIsOfAnOlderVersionAndRead) {
+TEST(Checkpoint, ThatDoesNotKnowItsDataOrWriterIsOfAnOlderVersionAndRead) {
   const Checkpoint checkpoint = decode_checkpoint(with_model([](hid_t) {}), "a.h5");
   EXPECT_EQ(checkpoint.written_by, "");
   const TrainingState& state = checkpoint.state;
-  EXPECT_EQ(state.threads, 0);
   EXPECT_EQ(state.train_hash, 0);
   EXPECT_EQ(state.metric_hash, 0);
 }

@@ -73,7 +73,6 @@ TEST_P(BatchNormBits, GivesTheSameBitsInEveryRun) {
   }
 }
 
-// Blocks follow from the shape alone: more than the contract asks for.
 TEST(BatchNormOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   for (const DataType type : {DataType::kFloat32, DataType::kBfloat16}) {
     for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{5, 11, 13, 37}, Shape{2, 14, 14, 256}}) {

@@ -188,6 +188,30 @@ TEST_P(ConvolutionTest, GivesTheSameBitsInEveryRun) {
   }
 }
 
+TEST(ConvolutionOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
+  std::vector<ConvolutionSpec> specs = kSpecsWithSplitSums;
+  // Long sums for few pixels: oneDNN divides those of matrix products among its threads, and chooses blocks for as
+  // many.
+  specs.push_back({{1, 4, 4, 517}, 37, 3, 1, 1});
+  specs.push_back({{1, 10, 10, 768}, 16, 5, 2, 2});
+  specs.push_back({.x = {1, 3, 3, 1034}, .num_filters = 74, .kernel = 3, .padding = 1, .groups = 2});
+  for (const ConvolutionCase& test : kConvolutionCases) specs.push_back(test.spec);
+  for (const DataType type : {DataType::kFloat32, DataType::kBfloat16}) {
+    for (ConvolutionSpec& spec : specs) {
+      SCOPED_TRACE(fmt::format("{}, {} filters of {}x{}, {}", to_string(spec.x), spec.num_filters, spec.kernel,
+                               spec.kernel, to_string(type)));
+      spec.type = type;
+      std::vector<std::vector<std::uint32_t>> first;
+      for (const int threads : {1, 2, 3, 7, 8, 16}) {
+        const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = threads});
+        const auto results = results_of(*backend, *backend->create<ops::ConvolutionOp>(spec), spec);
+        if (first.empty()) first = results;
+        EXPECT_EQ(first, results) << threads << " threads";
+      }
+    }
+  }
+}
+
 CONVOY_RUN_ON_ALL_LIBRARIES(ConvolutionTest);
 
 }  // namespace

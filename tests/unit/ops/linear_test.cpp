@@ -13,9 +13,9 @@ class LinearTest : public OpTest {};
 
 TEST_P(LinearTest, EqualsDoubleLoops) {
   for (const DataType type : types()) {
-    for (LinearSpec spec :
-         {LinearSpec{1, 1, 1}, LinearSpec{1, 37, 10}, LinearSpec{8, 64, 10}, LinearSpec{5, 37, 101},
-          LinearSpec{16, 512, 1000}, LinearSpec{3, 2048, 7}, LinearSpec{2500, 9, 70}, LinearSpec{40, 30000, 8}}) {
+    for (LinearSpec spec : {LinearSpec{1, 1, 1}, LinearSpec{1, 37, 10}, LinearSpec{8, 64, 10}, LinearSpec{5, 37, 101},
+                            LinearSpec{16, 512, 1000}, LinearSpec{3, 2048, 7}, LinearSpec{2500, 9, 70},
+                            LinearSpec{40, 30000, 8}, LinearSpec{2100, 70, 100}}) {
       spec.type = type;
       SCOPED_TRACE(fmt::format("{} samples, {} inputs, {} outputs, {}", spec.n, spec.num_inputs, spec.num_outputs,
                                to_string(type)));
@@ -87,23 +87,45 @@ TEST_P(LinearTest, ActivatesLogitsInFloat32) {
   }
 }
 
+/// Bits of y, dx, dw and db, on fresh memory.
+std::vector<std::vector<std::uint32_t>> results_of(ops::Backend& backend, const LinearSpec& spec) {
+  const auto op = backend.create<ops::LinearOp>(spec);
+  const std::int64_t x_count = spec.n * spec.num_inputs, y_count = spec.n * spec.num_outputs,
+                     w_count = spec.num_outputs * spec.num_inputs;
+  const DeviceArray x(backend, random_array(x_count, 1), spec.type), w(backend, random_array(w_count, 2), spec.type),
+      b(backend, random_array(spec.num_outputs, 3), spec.y_type), dy(backend, random_array(y_count, 4), spec.type);
+  const DeviceArray y(backend, y_count, spec.y_type), dx(backend, x_count, spec.type), dw(backend, w_count),
+      db(backend, spec.num_outputs);
+  op->forward(x, w, b, {.y = y});
+  op->backward_input(dy, w, dx);
+  op->backward_weight(x, dy, dw, db);
+  return {bits(y), bits(dx), bits(dw), bits(db)};
+}
+
 TEST_P(LinearTest, GivesTheSameBitsInEveryRun) {
   const LinearSpec spec{16, 2048, 1000};
-  std::vector<std::vector<std::uint32_t>> first;
-  for (int repeat = 0; repeat < 3; ++repeat) {
-    const auto backend = another_backend();
-    const auto op = backend->create<ops::LinearOp>(spec);
-    const DeviceArray x(*backend, random_array(spec.n * spec.num_inputs, 1)),
-        w(*backend, random_array(spec.num_outputs * spec.num_inputs, 2)),
-        b(*backend, random_array(spec.num_outputs, 3)), dy(*backend, random_array(spec.n * spec.num_outputs, 4));
-    const DeviceArray y(*backend, spec.n * spec.num_outputs), dx(*backend, spec.n * spec.num_inputs),
-        dw(*backend, spec.num_outputs * spec.num_inputs), db(*backend, spec.num_outputs);
-    op->forward(x, w, b, {.y = y});
-    op->backward_input(dy, w, dx);
-    op->backward_weight(x, dy, dw, db);
-    const std::vector<std::vector<std::uint32_t>> results = {bits(y), bits(dx), bits(dw), bits(db)};
-    if (first.empty()) first = results;
-    EXPECT_EQ(first, results);
+  const auto first = results_of(*backend_, spec);
+  for (int repeat = 0; repeat < 2; ++repeat) EXPECT_EQ(first, results_of(*another_backend(), spec));
+}
+
+// A classifier, layers of a Transformer, a table of words; products that are divided in each dimension.
+TEST(LinearOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
+  for (const DataType type : {DataType::kFloat32, DataType::kBfloat16}) {
+    for (LinearSpec spec :
+         {LinearSpec{16, 2048, 1000}, LinearSpec{2100, 70, 100}, LinearSpec{4096, 128, 512}, LinearSpec{4096, 512, 128},
+          LinearSpec{512, 128, 5000}, LinearSpec{40, 30000, 8}, LinearSpec{7, 9, 11}}) {
+      spec.type = type;
+      spec.y_type = spec.n > 1000 ? type : DataType::kFloat32;
+      SCOPED_TRACE(fmt::format("{} rows, {} inputs, {} outputs, {}", spec.n, spec.num_inputs, spec.num_outputs,
+                               to_string(type)));
+      std::vector<std::vector<std::uint32_t>> first;
+      for (const int threads : {1, 2, 3, 7, 8, 16}) {
+        const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = threads});
+        const auto results = results_of(*backend, spec);
+        if (first.empty()) first = results;
+        EXPECT_EQ(first, results) << threads << " threads";
+      }
+    }
   }
 }
 

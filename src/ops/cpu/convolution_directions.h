@@ -1,0 +1,24 @@
+/// What a convolution on the CPU consists of. oneDNN computes each direction, or where it is slow a kernel of our own.
+#pragma once
+
+namespace convoy::ops::cpu {
+
+/// y of x, or dx of dy.
+class ConvolutionDirection {
+ public:
+  virtual ~ConvolutionDirection() = default;
+
+  /// Of w (K,R,S,C/G), which stays where it is until the next call.
+  virtual void load_weights(const void* w) = 0;
+  virtual void run(const void* from, void* to) = 0;
+};
+
+/// dw (K,R,S,C/G) of x and dy; overwritten.
+class ConvolutionWeightGradient {
+ public:
+  virtual ~ConvolutionWeightGradient() = default;
+
+  virtual void run(const void* x, const void* dy, float* dw) = 0;
+};
+
+}  // namespace convoy::ops::cpu

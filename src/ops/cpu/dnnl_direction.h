@@ -1,0 +1,129 @@
+/// One direction of a convolution by oneDNN: y of x, or dx of dy.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "convoy/ops/convolution.h"
+
+#include "ops/cpu/convolution_descriptions.h"
+#include "ops/cpu/convolution_directions.h"
+#include "ops/cpu/dnnl_parts.h"
+
+namespace convoy::ops::cpu {
+
+/// A copy of the weights in one of oneDNN's layouts.
+class PackedWeights {
+ public:
+  PackedWeights(DnnlRuntime& runtime, const dnnl::memory::desc& plain, const dnnl::memory::desc& layout)
+      : layout_(layout),
+        buffer_(runtime.workspace().device(), static_cast<std::int64_t>(layout.get_size())),
+        pack_(create_reorder(runtime, plain, layout)) {}
+
+  const dnnl::memory::desc& layout() const { return layout_; }
+  void load(const void* w) { pack_.run({w, buffer_.data()}); }
+  const std::byte* data() const { return buffer_.data(); }
+
+ private:
+  dnnl::memory::desc layout_;
+  Buffer buffer_;
+  DnnlCall pack_;
+};
+
+/// As few equal ranges of samples as keep the threads busy.
+inline std::int64_t num_ranges(std::int64_t samples, std::int64_t threads) {
+  std::int64_t best = 1;
+  const auto samples_of_a_thread = [&](std::int64_t ranges) {
+    return (ranges + threads - 1) / threads * (samples / ranges);
+  };
+  for (std::int64_t ranges = 2; ranges <= samples; ++ranges)
+    if (samples % ranges == 0 && samples_of_a_thread(ranges) < samples_of_a_thread(best)) best = ranges;
+  return best;
+}
+
+/// Whether oneDNN computes it by matrix products, whose sums it divides according to the number of threads: "gemm", or
+/// "brgconv" by blocks.
+template <typename Description>
+bool is_by_matmul(const Description& description) {
+  const std::string_view name = description.impl_info_str();
+  return name.find("gemm") != std::string_view::npos || name.find("brgconv") != std::string_view::npos;
+}
+
+/// Each value is computed by one thread, in an order that does not depend on how many there are. Convolutions by matrix
+/// products are the exception: these are divided into equal ranges of samples, one thread each, whose number changes no
+/// sample's bits. oneDNN guarantees neither, tests check both. (A value of dw would be a sum of what threads have
+/// added: see WeightGradient.)
+template <typename Primitive>
+class DnnlDirection final : public ConvolutionDirection {
+ public:
+  /// Weights lie in memory as `plain` describes. `other`, if any, is the other direction's copy of them, loaded by that
+  /// one: shared where the layout is the same.
+  DnnlDirection(const ConvolutionSpec& spec, DnnlRuntime& runtime, const dnnl::memory::desc& plain,
+                std::shared_ptr<PackedWeights> other = nullptr)
+      : part_(spec), calls_(runtime) {
+    std::optional<OneThread> one_thread(std::in_place, runtime);
+    Description description = describe(spec, runtime);
+    if (is_by_matmul(description)) {  // for one thread: for several, oneDNN may choose otherwise
+      part_.x.n = spec.x.n / num_ranges(spec.x.n, runtime.workspace().threads());
+      description = describe(part_, runtime);
+    } else {
+      one_thread.reset();
+      description = describe(spec, runtime);
+    }
+    const ConvolutionLayouts layouts(part_);
+    const dnnl::memory::desc weights = description.weights_desc();
+    for (std::int64_t sample = 0; sample < spec.x.n; sample += part_.x.n)
+      calls_.add(DnnlCall::create<Primitive>(
+          runtime, description,
+          {{kIsForward ? DNNL_ARG_SRC : DNNL_ARG_DIFF_DST, kIsForward ? layouts.x : layouts.y},
+           {DNNL_ARG_WEIGHTS, weights},
+           {kIsForward ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC, kIsForward ? layouts.y : layouts.x}}));
+    runtime.workspace().reserve(calls_.scratchpad_bytes());
+    one_thread.reset();
+    loads_ = other == nullptr || other->layout() != weights;
+    weights_ = loads_ ? std::make_shared<PackedWeights>(runtime, plain, weights) : std::move(other);
+  }
+
+  /// How much of the workspace's scratch memory a run overwrites.
+  std::int64_t scratch_bytes() const { return calls_.scratchpad_bytes(); }
+  const std::shared_ptr<PackedWeights>& weights() const { return weights_; }
+
+  void load_weights(const void* w) override {
+    if (loads_) weights_->load(w);
+  }
+
+  void run(const void* from, void* to) override {
+    const std::int64_t x_bytes = part_.x.count() * size_of(part_.type),
+                       y_bytes = part_.y().count() * size_of(part_.type);
+    const std::int64_t from_bytes = kIsForward ? x_bytes : y_bytes, to_bytes = kIsForward ? y_bytes : x_bytes;
+    calls_.run([&](DnnlCall& call, std::int64_t i, std::int64_t scratchpad_offset) {
+      call.run({static_cast<const std::byte*>(from) + i * from_bytes, weights_->data(),
+                static_cast<std::byte*>(to) + i * to_bytes},
+               scratchpad_offset);
+    });
+  }
+
+ private:
+  using Description = typename Primitive::primitive_desc;
+  static constexpr bool kIsForward = std::is_same_v<Primitive, DnnlForward>;
+
+  static Description describe(const ConvolutionSpec& spec, const DnnlRuntime& runtime) {
+    if constexpr (kIsForward) {
+      return describe_forward(spec, runtime.engine());
+    } else {
+      return describe_backward_input(spec, runtime.engine(), describe_forward(spec, runtime.engine()));
+    }
+  }
+
+  ConvolutionSpec part_;  ///< what one call computes
+  bool loads_;
+  std::shared_ptr<PackedWeights> weights_;
+  DnnlParts calls_;
+};
+
+}  // namespace convoy::ops::cpu

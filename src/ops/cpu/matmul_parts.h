@@ -1,0 +1,49 @@
+/// A matrix product by oneDNN, in parts that depend only on its shape: the same bits on any number of threads.
+#pragma once
+
+#include <cstdint>
+
+#include "ops/cpu/dnnl_parts.h"
+#include "ops/cpu/parallel.h"
+#include "ops/linear_products.h"
+
+namespace convoy::ops::cpu {
+
+/// Into how many ranges each dimension of a product is divided. The results of ranges of k are added in order.
+struct MatmulDivision {
+  std::int64_t m = 1, n = 1, k = 1;
+
+  std::int64_t size() const { return m * n * k; }
+};
+
+/// At least kWantedParts or kFewerParts (dnnl_parts.h) where the shape allows it, else as many as possible. Of such
+/// divisions the one that moves the fewest bytes.
+MatmulDivision divide_matmul(const MatmulSpec& product);
+
+/// Whether oneDNN has all parts in the product's types for this processor.
+bool has_matmul_parts(const MatmulSpec& product, const DnnlRuntime& runtime);
+
+class MatmulParts {
+ public:
+  MatmulParts() = default;
+  MatmulParts(const MatmulSpec& product, DnnlRuntime& runtime);
+
+  /// How much of the workspace's scratch memory a run overwrites.
+  std::int64_t scratch_bytes() const {
+    return sums_offset_ + (division_.k - 1) * product_.m * product_.n * kFloatBytes;
+  }
+
+  /// d = a b [+ bias]
+  void run(const void* a, const void* b, void* d, const void* bias = nullptr);
+
+ private:
+  void add_up(float* d) const;
+
+  MatmulSpec product_;
+  const Workspace* workspace_ = nullptr;
+  MatmulDivision division_;
+  DnnlParts calls_;
+  std::int64_t sums_offset_ = 0;  ///< in scratch memory: a matrix d for each range of k but the first
+};
+
+}  // namespace convoy::ops::cpu

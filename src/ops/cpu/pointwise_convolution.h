@@ -1,0 +1,19 @@
+/// dx of convolutions of 1x1. It is a forward convolution of dy, which oneDNN computes faster than a data gradient.
+#pragma once
+
+#include <memory>
+
+#include "convoy/ops/convolution.h"
+
+#include "ops/cpu/convolution_directions.h"
+#include "ops/cpu/dnnl_call.h"
+
+namespace convoy::ops::cpu {
+
+/// Whether each pixel of y is made of one pixel of x.
+bool is_pointwise(const ConvolutionSpec& spec);
+
+/// Null where oneDNN does not have it in spec.type for this processor.
+std::unique_ptr<ConvolutionDirection> make_pointwise_backward_input(const ConvolutionSpec& spec, DnnlRuntime& runtime);
+
+}  // namespace convoy::ops::cpu
