@@ -167,7 +167,7 @@ std::vector<StagePlanSpec> StepPlan::cut() const {
   std::vector<StagePlanSpec> specs(
       grid_.stages, {.runs = {},
                      .bucket_floats = bucket_floats(),
-                     .num_frames = std::vector<std::int64_t>(num_chunks(), kEvaluationFrames),
+                     .num_frames = std::vector<std::int64_t>(num_chunks(), evaluation_frames()),
                      .recomputed = std::vector<bool>(network_.size(), spec_.memory.recompute == RecomputeKind::kCell),
                      .splits_backward = splits_backward()});
   const std::vector<CellRange> runs = cut_network();
@@ -214,7 +214,8 @@ std::vector<std::int64_t> StepPlan::frames_of_stages() const {
                                                             .micro_batches = micro_batches_of(busiest_replica()).size(),
                                                             .num_buckets = std::vector<std::int64_t>(grid_.stages, 1)});
   std::vector<std::int64_t> frames;
-  for (const StageProgram& program : schedule) frames.push_back(std::max(kEvaluationFrames, max_in_flight(program, 0)));
+  for (const StageProgram& program : schedule)
+    frames.push_back(std::max(evaluation_frames(), max_in_flight(program, 0)));
   return frames;
 }
 

@@ -89,6 +89,9 @@ class StepPlan {
   const Schedule& training_schedule(std::int64_t replica) const;
   /// Of so many steps, one after the other without a pause.
   Schedule evaluation_schedule(std::int64_t replica, std::int64_t num_steps = 1) const;
+  /// Frames of a chunk that evaluation needs: one computes while the next one's input arrives, from another stage or in
+  /// a GPU's memory. A CPU that has all cells waits for nothing.
+  std::int64_t evaluation_frames() const { return grid_.stages == 1 && !spec_.on_gpu ? 1 : 2; }
   /// Of one micro-batch, on any replica.
   Schedule audit_schedule() const { return make_audit(schedule_kind(), pipeline_of(0)); }
   /// What cut, schedules and costs follow from: measured, or a model.
@@ -125,8 +128,5 @@ class StepPlan {
   std::map<std::int64_t, Schedule> schedules_;  ///< of training, by the replica's micro-batches: two numbers at most
   PipelineCosts schedule_costs_;  ///< costs() before memory.recompute = auto chose any cells; of all replicas
 };
-
-/// Frames that evaluation needs: one computes while the next one's input arrives.
-inline constexpr std::int64_t kEvaluationFrames = 2;
 
 }  // namespace convoy

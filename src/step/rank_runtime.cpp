@@ -67,8 +67,9 @@ RankRuntime::RankRuntime(const RuntimeSpec& spec, const ProcessGrid& grid, ops::
                              .loss_limit = spec.loss_limit,
                              .seed = spec.seed,
                              .first_micro_batch = micro_batches().begin});
-  evaluation_ = make_executor(bind_program(plan_.evaluation_schedule(grid.replica())[grid.stage()], kEvaluationFrames),
-                              evaluation_loss_.get(), {});
+  evaluation_ =
+      make_executor(bind_program(plan_.evaluation_schedule(grid.replica())[grid.stage()], plan_.evaluation_frames()),
+                    evaluation_loss_.get(), {});
   active_ = training_.get();
   transport_->connect();
 }

@@ -42,7 +42,7 @@ TEST(StepPlan, ChunksAreRunsOfCellsRoundTheStages) {
         EXPECT_EQ(chunk.is_last, c == chunks - 1 && s == stages - 1);
         EXPECT_EQ(chunk.boundary_in_bytes > 0, !chunk.is_first);
         EXPECT_EQ(chunk.boundary_out_bytes > 0, !chunk.is_last);
-        EXPECT_EQ(chunk.num_frames, std::max(kEvaluationFrames, max_in_flight(schedule[s], c)));
+        EXPECT_EQ(chunk.num_frames, std::max(plan.evaluation_frames(), max_in_flight(schedule[s], c)));
         const auto reduces = std::count_if(schedule[s].begin(), schedule[s].end(), [c](const Instruction& i) {
           return i.op == Op::kReduceBucket && i.chunk == c;
         });
@@ -58,6 +58,7 @@ TEST(StepPlan, OneStageHasOneChunk) {
   const StepPlan plan(spec_of(ScheduleKind::kInterleaved, 64), {.stages = 1, .replicas = 2});
   EXPECT_EQ(plan.num_chunks(), 1);
   ASSERT_EQ(plan.stages().front().chunks.size(), 1u);
+  EXPECT_EQ(plan.stages().front().chunks.front().num_frames, 1) << "a micro-batch follows the other";
   EXPECT_EQ(plan.stages().front().chunks.front().cells, (CellRange{0, 11}));
 }
 
