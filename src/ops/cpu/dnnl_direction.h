@@ -47,11 +47,17 @@ inline std::int64_t num_ranges(std::int64_t samples, std::int64_t threads) {
 }
 
 /// Whether oneDNN computes it by matrix products, whose sums it divides according to the number of threads: "gemm", or
-/// "brgconv" by blocks.
+/// by blocks "brgconv" (oneDNN 2), "brg_conv" (3).
 template <typename Description>
 bool is_by_matmul(const Description& description) {
   const std::string_view name = description.impl_info_str();
-  return name.find("gemm") != std::string_view::npos || name.find("brgconv") != std::string_view::npos;
+  return name.find("gemm") != std::string_view::npos || name.find("brg") != std::string_view::npos;
+}
+
+/// oneDNN 3 may choose otherwise for fewer samples: products in bf16 by tiles for many, by vectors for few.
+template <typename Description>
+bool is_same_algorithm(const Description& a, const Description& b) {
+  return std::string_view(a.impl_info_str()) == b.impl_info_str();
 }
 
 /// Each value is computed by one thread, in an order that does not depend on how many there are. Convolutions by matrix
@@ -70,7 +76,12 @@ class DnnlDirection final : public ConvolutionDirection {
     Description description = describe(spec, runtime);
     if (is_by_matmul(description)) {  // for one thread: for several, oneDNN may choose otherwise
       part_.x.n = spec.x.n / num_ranges(spec.x.n, runtime.workspace().threads());
-      description = describe(part_, runtime);
+      const Description of_part = describe(part_, runtime);
+      if (is_same_algorithm(of_part, description)) {
+        description = of_part;
+      } else {
+        part_ = spec;
+      }
     } else {
       one_thread.reset();
       description = describe(spec, runtime);
