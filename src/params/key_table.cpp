@@ -323,8 +323,8 @@ std::vector<Key> make_keys() {
       {"run.directory", path(&RunParams::directory, "/checkpoints/step-0000000000.h5.partial"), "",
        "directory for the effective parameters, logs and checkpoints"},
       {"run.threads", integer(&RunParams::threads, {.min = 0, .max = 1024}), "threads",
-       "compute threads per rank; 0: the cores bound to it, shared fairly. On a CPU 1, 2, 4 or 8 are best, "
-       "at most batch.micro: beyond, more ranks gain more"},
+       "compute threads per rank; 0: the cores bound to it, shared fairly. On a CPU use 1, 2, 4 or 8, "
+       "and no more than batch.micro; for more cores start more ranks"},
       {"run.device", choice(&RunParams::device), "", "auto: a GPU if there is one and Convoy was built for it"},
       {"run.plans", path_or_empty(&RunParams::plans), "",
        "file of the cuDNN engines that a GPU uses: measured once, then kept here. With another run's file the bits are "

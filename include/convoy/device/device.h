@@ -126,8 +126,8 @@ using Buffer = DeviceMemory<&Device::allocate, &Device::release>;
 /// seen by the host after Device::synchronize() or the end of a copy.
 using HostBuffer = DeviceMemory<&Device::allocate_host, &Device::release_host>;
 
-/// The CPU device: `threads` OpenMP threads per rank, fixed for the whole run. Work is
-/// done when the call that issues it returns.
+/// The CPU device: `threads` OpenMP threads per rank, fixed for the whole run. Work is done when the call that issues
+/// it returns.
 std::unique_ptr<Device> make_cpu_device(std::int64_t threads);
 
 }  // namespace convoy

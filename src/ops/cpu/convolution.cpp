@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cassert>
 #include <memory>
-#include <optional>
-#include <string_view>
 #include <utility>
 
 #include "ops/cpu/convolution_descriptions.h"

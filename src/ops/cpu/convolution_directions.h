@@ -1,4 +1,4 @@
-/// What a convolution on the CPU consists of. oneDNN computes each direction, or where it is slow a kernel of our own.
+/// What a convolution on the CPU consists of. oneDNN computes each part, as a convolution or as a matrix product.
 #pragma once
 
 namespace convoy::ops::cpu {

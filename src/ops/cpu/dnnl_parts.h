@@ -30,6 +30,18 @@ inline bool moves_too_much(double bytes, double flop, DataType type) {
   return bytes * flop_in_the_time_of_a_byte > flop / 5;
 }
 
+/// What a division of an operation costs and gives.
+struct DivisionPrice {
+  std::int64_t parts;
+  double moved_bytes;
+};
+
+/// Whether `a` comes nearer to as many parts as are wanted or, where both are equally near, moves fewer bytes.
+inline bool is_better(const DivisionPrice& a, const DivisionPrice& b, std::int64_t wanted) {
+  const std::int64_t parts_of_a = std::min(a.parts, wanted), parts_of_b = std::min(b.parts, wanted);
+  return parts_of_a != parts_of_b ? parts_of_a > parts_of_b : a.moved_bytes < b.moved_bytes;
+}
+
 /// Independent calls. As many threads as there are calls can share the work.
 class DnnlParts {
  public:

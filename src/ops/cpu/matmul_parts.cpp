@@ -90,16 +90,14 @@ bool is_possible(const MatmulSpec& product, const MatmulDivision& division) {
 // The cheapest division of at least as many parts as are wanted or, where there is none, of the most.
 MatmulDivision cheapest_division(const MatmulSpec& product, std::int64_t wanted) {
   MatmulDivision best;
-  const auto is_better = [&](const MatmulDivision& division) {
-    const std::int64_t parts = std::min(division.size(), wanted), best_parts = std::min(best.size(), wanted);
-    if (parts != best_parts) return parts > best_parts;
-    return moved_bytes(product, division) < moved_bytes(product, best);
+  const auto price_of = [&](const MatmulDivision& division) -> DivisionPrice {
+    return {division.size(), moved_bytes(product, division)};
   };
   for (std::int64_t m = kWantedParts; m >= 1; m /= 2)  // rows first: their results lie together
     for (std::int64_t n = 1; n <= kWantedParts; n *= 2)
       for (std::int64_t k = 1; k <= kWantedParts; k *= 2) {
         const MatmulDivision division{m, n, k};
-        if (is_possible(product, division) && is_better(division)) best = division;
+        if (is_possible(product, division) && is_better(price_of(division), price_of(best), wanted)) best = division;
       }
   return best;
 }

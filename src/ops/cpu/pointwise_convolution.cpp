@@ -10,47 +10,29 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// Each stride-th pixel of each stride-th row of x, from the first on: those that y is made of.
-class ReadPixels {
- public:
-  explicit ReadPixels(const ConvolutionSpec& spec)
-      : x_(spec.x),
-        rows_(spec.y().h),
-        columns_(spec.y().w),
-        stride_(spec.stride),
-        pixel_bytes_(x_.c * size_of(spec.type)) {}
-
-  std::int64_t size_bytes() const { return x_.n * rows_ * columns_ * pixel_bytes_; }
-
-  /// (N,P,Q,C) -> (N,H,W,C), zeros elsewhere
-  void scatter(const void* pixels, void* x, int threads) const {
-    const auto* from = static_cast<const std::byte*>(pixels);
-    auto* to = static_cast<std::byte*>(x);
-    const std::int64_t row_bytes = x_.w * pixel_bytes_;
+/// dx (N,H,W,C) of dx at the pixels that y was made of (N,P,Q,C): zeros elsewhere.
+void spread_out(const ConvolutionSpec& spec, const std::byte* pixels, std::byte* dx, int threads) {
+  const Shape& x = spec.x;
+  const std::int64_t rows = spec.y().h, columns = spec.y().w, pixel_bytes = x.c * size_of(spec.type);
 #pragma omp parallel for schedule(static) num_threads(threads)
-    for (std::int64_t x_row = 0; x_row < x_.n * x_.h; ++x_row) {
-      std::memset(to + x_row * row_bytes, 0, static_cast<std::size_t>(row_bytes));
-      const std::int64_t h = x_row % x_.h;
-      if (h % stride_ != 0) continue;
-      const std::int64_t row = x_row / x_.h * rows_ + h / stride_;
-      for (std::int64_t column = 0; column < columns_; ++column)
-        std::memcpy(to + x_row * row_bytes + column * stride_ * pixel_bytes_,
-                    from + (row * columns_ + column) * pixel_bytes_, static_cast<std::size_t>(pixel_bytes_));
-    }
+  for (std::int64_t row = 0; row < x.n * x.h; ++row) {
+    std::byte* const to = dx + row * x.w * pixel_bytes;
+    std::memset(to, 0, static_cast<std::size_t>(x.w * pixel_bytes));
+    const std::int64_t h = row % x.h;
+    if (h % spec.stride != 0) continue;
+    const std::byte* const from = pixels + (row / x.h * rows + h / spec.stride) * columns * pixel_bytes;
+    for (std::int64_t q = 0; q < columns; ++q)
+      std::memcpy(to + q * spec.stride * pixel_bytes, from + q * pixel_bytes, static_cast<std::size_t>(pixel_bytes));
   }
+}
 
- private:
-  Shape x_;
-  std::int64_t rows_, columns_, stride_, pixel_bytes_;
-};
-
-/// The convolution of dy that gives dx, or its pixels that y was made of.
-ConvolutionSpec turned(const ConvolutionSpec& spec) {
+/// The convolution of dy that gives dx at the pixels that y was made of.
+ConvolutionSpec convolution_of_dy(const ConvolutionSpec& spec) {
   return {.x = spec.y(), .num_filters = spec.x.c, .kernel = 1, .type = spec.type};
 }
 
-/// w (K,C) as the weights (C,K) of that convolution.
-dnnl::memory::desc turned_weights(const ConvolutionSpec& spec) {
+/// w (K,C) read as the weights (C,K) of that convolution.
+dnnl::memory::desc weights_for_dy(const ConvolutionSpec& spec) {
   const std::int64_t channels = spec.x.c, filters = spec.num_filters;
   return {{channels, filters, 1, 1}, dnnl_type(spec.type), {1, channels, channels, channels}};
 }
@@ -58,29 +40,28 @@ dnnl::memory::desc turned_weights(const ConvolutionSpec& spec) {
 class PointwiseBackwardInput final : public ConvolutionDirection {
  public:
   PointwiseBackwardInput(const ConvolutionSpec& spec, DnnlRuntime& runtime)
-      : is_whole_(spec.stride == 1),
-        pixels_(spec),
+      : spec_(spec),
         workspace_(runtime.workspace()),
-        product_(turned(spec), runtime, turned_weights(spec)),
+        product_(convolution_of_dy(spec), runtime, weights_for_dy(spec)),
         pixels_offset_(round_up(product_.scratch_bytes(), 64)) {
-    if (!is_whole_) workspace_.reserve(pixels_offset_ + pixels_.size_bytes());
+    const std::int64_t size_bytes = convolution_of_dy(spec).y().count() * size_of(spec.type);
+    if (spec.stride > 1) workspace_.reserve(pixels_offset_ + size_bytes);
   }
 
   void load_weights(const void* w) override { product_.load_weights(w); }
 
   void run(const void* dy, void* dx) override {
-    if (is_whole_) return product_.run(dy, dx);
+    if (spec_.stride == 1) return product_.run(dy, dx);
     std::byte* const pixels = workspace_.scratch() + pixels_offset_;
     product_.run(dy, pixels);
-    pixels_.scatter(pixels, dx, workspace_.threads());
+    spread_out(spec_, pixels, static_cast<std::byte*>(dx), workspace_.threads());
   }
 
  private:
-  bool is_whole_;
-  ReadPixels pixels_;
+  ConvolutionSpec spec_;
   Workspace& workspace_;
   DnnlDirection<DnnlForward> product_;
-  std::int64_t pixels_offset_;  ///< in scratch memory
+  std::int64_t pixels_offset_;  ///< in scratch memory: dx at the pixels that y was made of
 };
 
 }  // namespace
@@ -90,7 +71,7 @@ bool is_pointwise(const ConvolutionSpec& spec) {
 }
 
 std::unique_ptr<ConvolutionDirection> make_pointwise_backward_input(const ConvolutionSpec& spec, DnnlRuntime& runtime) {
-  if (!is_pointwise(spec) || !has_dnnl([&] { return describe_forward(turned(spec), runtime.engine()); }))
+  if (!is_pointwise(spec) || !has_dnnl([&] { return describe_forward(convolution_of_dy(spec), runtime.engine()); }))
     return nullptr;
   return std::make_unique<PointwiseBackwardInput>(spec, runtime);
 }

@@ -46,15 +46,13 @@ bool is_possible(const ConvolutionSpec& spec, const WeightGradientDivision& divi
 // The cheapest division of at least as many parts as are wanted or, where there is none, of the most.
 WeightGradientDivision cheapest_division(const ConvolutionSpec& spec, std::int64_t wanted) {
   WeightGradientDivision best;
-  const auto is_better = [&](const WeightGradientDivision& division) {
-    const std::int64_t parts = std::min(division.size(), wanted), best_parts = std::min(best.size(), wanted);
-    if (parts != best_parts) return parts > best_parts;
-    return moved_bytes(spec, division) < moved_bytes(spec, best);
+  const auto price_of = [&](const WeightGradientDivision& division) -> DivisionPrice {
+    return {division.size(), moved_bytes(spec, division)};
   };
   for (std::int64_t samples = 1; samples <= kMaxParts; ++samples)
     for (std::int64_t filters = 1; filters <= kMaxParts; ++filters) {
       const WeightGradientDivision division{samples, filters};
-      if (is_possible(spec, division) && is_better(division)) best = division;
+      if (is_possible(spec, division) && is_better(price_of(division), price_of(best), wanted)) best = division;
     }
   return best;
 }

@@ -95,11 +95,11 @@ class WindowWeightGradient final : public ConvolutionWeightGradient {
 
 /// Of ResNet-50's layers with 16 samples, on a Xeon with AMX.
 bool is_faster(const ConvolutionSpec& spec) {
-  constexpr std::int64_t kFewPixels = 64, kFewChannels = 16;
+  constexpr std::int64_t kMaxPixels = 64, kMinChannels = 16;
   if (spec.groups > 1) return false;
   if (is_pointwise(spec)) return true;
   const Shape y = spec.y();
-  return spec.x.c >= kFewChannels && (spec.stride > 1 || (spec.type != DataType::kFloat32 && y.h * y.w <= kFewPixels));
+  return spec.x.c >= kMinChannels && (spec.stride > 1 || (spec.type != DataType::kFloat32 && y.h * y.w <= kMaxPixels));
 }
 
 }  // namespace
