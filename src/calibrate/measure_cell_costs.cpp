@@ -8,6 +8,7 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/median.h"
 
+#include "calibrate/fill.h"
 #include "plan/cell_costs.h"
 #include "plan/machine_rates.h"
 #include "step/stage.h"
@@ -53,16 +54,6 @@ std::vector<CellRange> windows_of(const Network& network) {
     windows.back().end = i + 1;
   }
   return windows;
-}
-
-/// Any values, as a step has them in size: what is not an ordinary number is slower.
-void fill(ops::Backend& backend, DataType type, void* to, std::int64_t count) {
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.01f * static_cast<float>(i * 37 % 101);
-  const Buffer floats(backend.device(), count * kFloatBytes);
-  backend.device().copy_to_device(floats.data(), values.data(), count * kFloatBytes);
-  backend.elementwise().round_to(type, floats.floats(), to, count);
-  backend.device().synchronize();
 }
 
 /// Words of all kinds; texts as long as can be, since no plan knows how long they will be.

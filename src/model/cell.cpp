@@ -10,7 +10,60 @@ namespace convoy {
 namespace {
 constexpr std::int64_t kAlignmentBytes = 64;
 constexpr std::int64_t kAlignmentFloats = kAlignmentBytes / static_cast<std::int64_t>(sizeof(float));
+
+/// Tells the frame's watch, where it has one.
+class Watched {
+ public:
+  Watched(const Cell& cell, const Frame& frame) : watch_(frame.watch), is_split_(frame.splits_backward()) {
+    if (watch_ != nullptr) watch_->begin_cell(cell);
+  }
+  void end(const Layer& layer, LayerWork work) const {
+    if (watch_ != nullptr) watch_->end_layer(layer.number, work, is_split_);
+  }
+
+ private:
+  LayerWatch* watch_;
+  bool is_split_;
+};
+
+void backward_weight_of(const Layer& layer, const Frame& frame, const Watched& watched) {
+  if (!layer.has_weights()) return;
+  layer.backward_weight(frame);
+  watched.end(layer, LayerWork::kWeightGradient);
+}
+
 }  // namespace
+
+const char* name_of(LayerWork work) {
+  switch (work) {
+    case LayerWork::kForward:
+      return "forward";
+    case LayerWork::kRecompute:
+      return "recomputing";
+    case LayerWork::kInputGradient:
+      return "gradient of x";
+    case LayerWork::kWeightGradient:
+      return "gradient of w";
+    case LayerWork::kGradientSum:
+      return "sum of gradients";
+  }
+  return "";
+}
+
+double LayerFlop::of(LayerWork work) const {
+  switch (work) {
+    case LayerWork::kForward:
+    case LayerWork::kRecompute:
+      return forward;
+    case LayerWork::kInputGradient:
+      return input_gradient;
+    case LayerWork::kWeightGradient:
+      return weight_gradient;
+    case LayerWork::kGradientSum:
+      return 0;
+  }
+  return 0;
+}
 
 ParameterRef CellMemory::parameter(ParameterSpec spec) {
   const ParameterRef ref{arena_count_};
@@ -78,31 +131,56 @@ void Cell::load_weights(const Weights& weights) {
   for (const auto& layer : graph_->layers) layer->load_weights(weights);
 }
 
+std::vector<LayerInfo> Cell::layers() const {
+  std::vector<LayerInfo> infos;
+  for (const auto& layer : graph_->layers)
+    infos.push_back({.operation = layer->operation(),
+                     .name = layer->full_name,
+                     .weight_shape = layer->weight_shape,
+                     .x = layer->x().spec,
+                     .y = layer->y().spec,
+                     .flop = layer->flop(/*is_split=*/false),
+                     .split_flop = layer->flop(/*is_split=*/true)});
+  return infos;
+}
+
 void Cell::forward(const Frame& frame) const {
-  for (const auto& layer : graph_->layers) layer->forward(frame);
+  const Watched watched(*this, frame);
+  for (const auto& layer : graph_->layers) {
+    layer->forward(frame);
+    watched.end(*layer, LayerWork::kForward);
+  }
 }
 
 void Cell::recompute(const Frame& frame) const {
-  for (const Layer* layer : graph_->recomputed(frame)) layer->recompute(frame);
+  const Watched watched(*this, frame);
+  for (const Layer* layer : graph_->recomputed(frame)) {
+    layer->recompute(frame);
+    watched.end(*layer, LayerWork::kRecompute);
+  }
 }
 
 void Cell::backward(const Frame& frame) const {
+  const Watched watched(*this, frame);
   ops::ElementwiseOps& elementwise = graph_->elementwise();
   for (const BackwardStep& step : graph_->backward) {
     for (const GradientCopy& copy : step.copies)
       if (frame[*copy.from] != frame[*copy.to]) elementwise.copy(frame[*copy.from], frame[*copy.to], copy.bytes);
     if (step.layer != nullptr) {
       step.layer->backward_input(frame);
-      if (frame.gradients != nullptr && !frame.splits_backward()) step.layer->backward_weight(frame);
+      watched.end(*step.layer, LayerWork::kInputGradient);
+      if (frame.gradients != nullptr && !frame.splits_backward()) backward_weight_of(*step.layer, frame, watched);
     }
     for (const GradientSum& sum : step.sums)
       elementwise.add(sum.type, frame[*sum.a], frame[*sum.b], frame[*sum.sum], sum.count);
+    if (step.layer != nullptr && !step.sums.empty()) watched.end(*step.layer, LayerWork::kGradientSum);
   }
 }
 
 void Cell::backward_weight(const Frame& frame) const {
+  const Watched watched(*this, frame);
   std::for_each(graph_->layers.rbegin(), graph_->layers.rend(),
-                [&](const auto& layer) { layer->backward_weight(frame); });
+                [&](const auto& layer) { backward_weight_of(*layer, frame, watched); });
 }
 
 }  // namespace convoy

@@ -2,8 +2,11 @@
 #include "model/cell_builder.h"
 
 #include <stdexcept>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "convoy/base/random.h"
 
@@ -29,10 +32,22 @@ Value CellBuilder::feature(const std::string& name, const TensorSpec& spec, std:
 Value CellBuilder::add(std::unique_ptr<Layer> layer, std::vector<LayerInput> inputs, const Output& output) {
   Tensor& y = graph_->tensors.emplace_back(
       Tensor{.spec = output.spec, .gradient_type = output.gradient_type.value_or(type()), .is_small = output.is_small});
+  name(*layer);
   layer->inputs = std::move(inputs);
   layer->outputs = {&y};
   graph_->layers.push_back(std::move(layer));
   return {*this, y};
+}
+
+// Parameters that were added since the layer before are this one's.
+void CellBuilder::name(Layer& layer) {
+  const std::vector<CellMemory::Entry>& all = memory().parameters();
+  if (num_named_ == all.size()) return;
+  const ParameterSpec& first = all[num_named_].spec;
+  constexpr std::string_view kSuffix = ".weight";
+  layer.full_name = first.name.substr(0, first.name.size() - (first.name.ends_with(kSuffix) ? kSuffix.size() : 0));
+  layer.weight_shape = fmt::format("{}", fmt::join(first.dims, "x"));
+  num_named_ = all.size();
 }
 
 std::uint64_t CellBuilder::number_of_drawing_layer() {

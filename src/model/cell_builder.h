@@ -6,6 +6,7 @@
 /// Parameters stand in the arena in the order of the calls. layers/ holds the functions that give values.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,8 +65,11 @@ class CellBuilder {
   Value add(std::unique_ptr<Layer> layer, std::vector<LayerInput> inputs, const Output& output);
 
  private:
+  void name(Layer& layer);
+
   CellSpec spec_;
   std::unique_ptr<CellGraph> graph_;
+  std::size_t num_named_ = 0;  ///< parameters that belong to the layers so far
   std::int64_t num_drawing_layers_ = 0;
 };
 

@@ -32,6 +32,10 @@ void CellGraph::finish() {
   link();
   lay_out_gradients(*this);
   locate_tensors();
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    layers[i]->number = i;
+    memory.add_flop(layers[i]->flop(/*is_split=*/false));
+  }
 }
 
 // Who writes and reads each tensor, and whose gradient is wanted: of what trained layers give, or what depends on it.

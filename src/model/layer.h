@@ -2,6 +2,8 @@
 /// and writes.
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <vector>
 
 #include "convoy/model/cell.h"
@@ -59,6 +61,13 @@ class Layer {
   const GradientLocation& dx() const { return *inputs.front().dx; }
   bool wants_dx() const { return inputs.front().dx != nullptr; }
   TensorLocation forward_scratch, backward_scratch;  ///< memory of its own during a call, where it asks for some
+  std::string full_name, weight_shape;  ///< as LayerInfo has them
+  std::size_t number = 0;          ///< in the order of forward, once the cell is complete
+
+  /// "convolution"
+  virtual std::string operation() const = 0;
+  /// Once the cell is complete. `is_split`: whether backward comes in two parts.
+  virtual LayerFlop flop(bool /*is_split*/) const { return {}; }
 
   // Called in this order when the cell is complete.
   /// Takes over the work of `next`, which alone reads this layer's output, where one operation does both.

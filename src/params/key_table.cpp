@@ -336,6 +336,10 @@ std::vector<Key> make_keys() {
       {"run.trace", integer(&RunParams::trace, {.min = 0, .max = 1000}), "steps",
        "records so many training steps, from this run's fourth step on (in a short run the last ones, never the "
        "first). Writes trace.json for ui.perfetto.dev, trace.svg, and a line that says why ranks were idle; 0: none"},
+      {"run.profile", integer(&RunParams::profile, {.min = 0, .max = 1000}), "steps",
+       "measures so many training steps layer by layer, the same steps as run.trace. Writes profile.csv, and a table of "
+       "operations with their share of the time and the speed of their matrix products. On a GPU these steps take "
+       "longer: they are issued without graphs; 0: none"},
 
       {"run.watchdog_seconds", number(&RunParams::watchdog_seconds, {.min = 0, .max = 1e6}), "s",
        "a rank that makes no progress for so long makes rank 0 print where each rank stands, the one that holds up the "

@@ -7,7 +7,7 @@ OtherSeconds& OtherSeconds::operator+=(const OtherSeconds& more) {
   evaluation += more.evaluation;
   save += more.save;
   audit += more.audit;
-  trace += more.trace;
+  studies += more.studies;
   write += more.write;
   return *this;
 }

@@ -10,10 +10,10 @@ struct OtherSeconds {
   double evaluation = 0;  ///< measuring on the test set
   double save = 0;        ///< waiting for checkpoints
   double audit = 0;       ///< computing a micro-batch of another replica, before a step
-  double trace = 0;       ///< writing a trace, once a run
+  double studies = 0;     ///< writing a trace or a profile, once a run
   double write = 0;       ///< writing checkpoints while steps go on, so it is not in the total
 
-  double total() const { return evaluation + save + audit + trace; }
+  double total() const { return evaluation + save + audit + studies; }
   OtherSeconds& operator+=(const OtherSeconds& more);
 };
 

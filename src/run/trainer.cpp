@@ -34,11 +34,11 @@
 #include "run/run_data.h"
 #include "run/run_lock.h"
 #include "run/run_record.h"
+#include "run/step_studies.h"
 #include "run/stop_request.h"
 #include "run/training_samples.h"
 #include "run/training_spec.h"
 #include "step/step_clock.h"
-#include "step/step_trace.h"
 #include "telemetry/rank_monitor.h"
 #include "update/learning_rate.h"
 #include "watch/status_board.h"
@@ -61,7 +61,7 @@ class Trainer {
   StepOutcome step(Loader& loader);
   void go_back();
   void end_by_audit();
-  void end_trace();
+  void write_studies(std::vector<std::string> (StepStudies::*write)());
   void collect_until(std::int64_t step, StepOutcome outcome = StepOutcome::kApplied);
   void collect_rounds();
   double learning_rate_of(std::int64_t step) const { return learning_rate(learning_rate_, step) * state_.rate_factor; }
@@ -88,6 +88,7 @@ class Trainer {
   TrainingSamples samples_;
   MetricsChannel metrics_;
   RankMonitor monitor_;
+  StepStudies studies_;
   LearningRateSpec learning_rate_;
   std::string hosts_;
 
@@ -102,7 +103,6 @@ class Trainer {
   std::array<double, 2> step_seconds_{};                ///< of the latest two steps, by number
   double epoch_wait_seconds_ = 0;                       ///< of the loader, when the epoch began
   StepClock clock_;
-  std::optional<StepTrace> trace_;   ///< until it is written
   std::optional<RunLock> lock_;      ///< rank 0
   std::optional<RunRecord> record_;  ///< rank 0
   CheckpointSaver saver_{params_, data_.metadata, runtime_, record_};
@@ -125,6 +125,7 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
                 .runtime = runtime_}),
       metrics_(runtime_, tags::kTrainingLosses),
       monitor_(runtime_, params.run.rank_seconds),
+      studies_(params.run, runtime_),
       learning_rate_(learning_rate_spec(params, steps_.an_epoch)),
       hosts_(host_summary(find_topology(grid.world()))),
       bad_steps_({.params = params, .samples = samples_, .runtime = runtime_}),
@@ -140,7 +141,7 @@ ExitStatus Trainer::run() {
 
   // 3. Always a checkpoint at the end
   collect_until(state_.step);
-  end_trace();
+  write_studies(&StepStudies::write_all);
   if (saved_step_ != state_.step) save_checkpoint();
   saver_.finish();
 
@@ -187,7 +188,7 @@ void Trainer::begin() {
   state_.train_hash = data_.train.content_hash();
   state_.metric_hash = data_.measured().content_hash();
   collected_step_ = state_.step;
-  if (params_.run.trace > 0) trace_.emplace(runtime_, trace_window(params_.run.trace, steps_.total - state_.step));
+  studies_.plan(steps_.total - state_.step);
   const LiveSpec live = live_spec(params_, runtime_, layout_, monitor_);
   mpi::on_root(grid_.world(), [&] {
     if (!lock_) lock_.emplace(params_.run.directory);
@@ -239,8 +240,8 @@ std::unique_ptr<Loader> Trainer::open_loader() const {
 }
 
 StepOutcome Trainer::step(Loader& loader) {
-  if (trace_) trace_->begin_step(state_.step + 1);
-  monitor_.begin_step(trace_.has_value());
+  studies_.begin_step(state_.step + 1);
+  monitor_.begin_step(studies_.traces());
   const double start = now_seconds();
   const StepOutcome outcome = runtime_.train_step(loader, learning_rate_of(state_.step));
   const double seconds = now_seconds() - start;
@@ -257,14 +258,14 @@ StepOutcome Trainer::step(Loader& loader) {
   collect_rounds();
   saver_.go_on();
   if (outcome != StepOutcome::kApplied) collect_until(state_.step, outcome);
-  if (trace_) trace_->end_step();
-  if (trace_ && trace_->is_complete()) end_trace();
+  studies_.end_step(seconds);
+  write_studies(&StepStudies::write_complete);
   return outcome;
 }
 
 // After a bad step, to a checkpoint that was saved again with the lower learning rate: what came after it is gone.
 void Trainer::go_back() {
-  end_trace();
+  write_studies(&StepStudies::write_all);
   const std::int64_t bad_step = state_.step;
   state_ = bad_steps_.go_back(state_, record_ ? &*record_ : nullptr);
   collected_step_ = state_.step;
@@ -290,14 +291,13 @@ std::string Trainer::last_checkpoint() const {
   return newest ? newest->path : "";
 }
 
-void Trainer::end_trace() {
-  if (!trace_) return;
+// That is not training time.
+void Trainer::write_studies(std::vector<std::string> (StepStudies::*write)()) {
   const double start = now_seconds();
-  const std::string line = trace_->write(params_.run.directory);
-  trace_.reset();
-  if (!record_ || line.empty()) return;
-  record_->say(line);
-  record_->add_other({.trace = now_seconds() - start});
+  const std::vector<std::string> texts = (studies_.*write)();
+  if (!record_ || texts.empty()) return;
+  for (const std::string& text : texts) record_->say(text);
+  record_->add_other({.studies = now_seconds() - start});
 }
 
 // `outcome`: of the last one; those before it were applied, or collected at once.

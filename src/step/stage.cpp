@@ -43,7 +43,8 @@ Frame Stage::frame_of(const FrameSlot& slot, std::int64_t i) const {
           .scratch = scratch_.data(),
           .draw_key = chunk.draws ? draw_key(slot) : nullptr,
           .parameters = parameters_.floats() + arena_offset(slot.chunk, i),
-          .weights = weights_of(slot.chunk, i)};
+          .weights = weights_of(slot.chunk, i),
+          .watch = watch_};
 }
 
 void Stage::reload_weights() {

@@ -72,6 +72,10 @@ class Stage {
   /// numbers. `key` is in a HostBuffer, and read when the device comes to it.
   void set_draw_key(const FrameSlot& slot, const ops::DrawKey* key) const;
 
+  /// From the next call on, is told of each layer's work; null: nobody is. Nothing may be replayed meanwhile.
+  void watch_layers(LayerWatch* watch) { watch_ = watch; }
+  bool is_watched() const { return watch_ != nullptr; }
+
   /// x in input(slot), y into output(slot).
   void forward(const FrameSlot& slot, bool training, const ProgressHook& on_progress) const;
 
@@ -126,6 +130,7 @@ class Stage {
   Buffer parameters_, copies_, recomputed_, scratch_;
   std::vector<Buffer> inner_gradients_;
   std::vector<ChunkMemory> memory_;
+  LayerWatch* watch_ = nullptr;
 };
 
 }  // namespace convoy

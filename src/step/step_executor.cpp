@@ -239,6 +239,12 @@ void StepExecutor::copy_logits(const Action& action) {
   logits_lane_->join();
 }
 
+// A recording that is replayed calls no layer: there would be nothing to watch.
+void StepExecutor::issue(Recording& recording, const std::function<void()>& work) const {
+  if (parts_.stage.is_watched()) return work();
+  recording.run(work);
+}
+
 void StepExecutor::forward(const Action& action, Recording& recording) {
   // What the frame's last output was sent for has long arrived.
   if (!chunk_of(action).is_last) {
@@ -249,7 +255,7 @@ void StepExecutor::forward(const Action& action, Recording& recording) {
   if (is_training() && chunk_of(action).draws)
     parts_.stage.set_draw_key(slot_of(action), &draw_keys_.as<ops::DrawKey>()[action.instruction.micro_batch]);
   record(action, RecordItem::Kind::kInput, parts_.stage.input(slot_of(action)), chunk_of(action).boundary_in_bytes);
-  recording.run([this, &action] { parts_.stage.forward(slot_of(action), is_training(), on_progress_); });
+  issue(recording, [this, &action] { parts_.stage.forward(slot_of(action), is_training(), on_progress_); });
 }
 
 // Joint, or the data gradient alone.
@@ -259,7 +265,7 @@ void StepExecutor::backward(const Action& action, Recording& recording) {
     note_ready();
   }
   if (action.first_piece) record(action, RecordItem::Kind::kOutputGradient, dy_of(action), dy_bytes_of(action));
-  recording.run([this, &action] {
+  issue(recording, [this, &action] {
     Stage& stage = parts_.stage;
     const Instruction& i = action.instruction;
     const Bucket range = piece_of(i);
@@ -296,7 +302,7 @@ void StepExecutor::record_weight_gradients(const Action& action) const {
 }
 
 void StepExecutor::backward_weight(const Action& action, Recording& recording) {
-  recording.run([this, &action] {
+  issue(recording, [this, &action] {
     GradientTree& tree = *parts_.training.tree;
     const std::int64_t m = action.instruction.micro_batch;
     const Bucket range = piece_of(action.instruction);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -129,6 +130,7 @@ class StepExecutor {
   void load(const Action& action, BatchSource& source);
   void compute_loss(const Action& action);
   void copy_logits(const Action& action);
+  void issue(Recording& recording, const std::function<void()>& work) const;
   void forward(const Action& action, Recording& recording);
   void backward(const Action& action, Recording& recording);
   void backward_weight(const Action& action, Recording& recording);

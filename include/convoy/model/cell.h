@@ -13,6 +13,7 @@
 
 #include "convoy/base/features.h"
 #include "convoy/base/tensor_spec.h"
+#include "convoy/model/layer_watch.h"
 #include "convoy/model/parameter.h"
 #include "convoy/ops/backend.h"
 
@@ -35,7 +36,7 @@ struct Weights {
 struct TensorLocation;
 struct GradientLocation;
 
-/// All the memory of one call of a cell.
+/// All the memory of one call of a cell, and who watches it.
 struct Frame {
   std::byte* x = nullptr;            ///< read
   std::byte* y = nullptr;            ///< overwritten by forward, read by backward
@@ -56,6 +57,7 @@ struct Frame {
   float* gradients = nullptr;         ///< this cell's part of this micro-batch's gradients; null where none are wanted:
                                       ///< in forward, in backward with respect to the input, and in a frozen cell
   bool training = true;               ///< false: running statistics, in evaluation and in a frozen cell
+  LayerWatch* watch = nullptr;        ///< is told of each layer's work; null: nobody is
 
   bool splits_backward() const { return weight_gradient_inputs != nullptr; }
   std::byte* operator[](const TensorLocation& location) const;
@@ -109,7 +111,7 @@ class CellMemory {
   /// Forward and backward each lay out their scratch; the larger counts.
   void need_scratch(std::int64_t bytes) { scratch_bytes_ = std::max(scratch_bytes_, bytes); }
   void need_draw_key() { needs_draw_key_ = true; }
-  void add_flop(double forward, double backward) { forward_flop_ += forward, backward_flop_ += backward; }
+  void add_flop(const LayerFlop& flop) { forward_flop_ += flop.forward, backward_flop_ += flop.backward(); }
 
   struct Entry {
     ParameterSpec spec;
@@ -158,6 +160,8 @@ class Cell {
   const CellMemory& memory() const;
   /// What it reads of the samples.
   const std::vector<Feature>& features() const;
+  /// In the order of forward.
+  std::vector<LayerInfo> layers() const;
   /// Where y is not logits but the scores of what the network is trained for, (O,N,1,3) float32 as ops::SampleScore:
   /// their names. Else empty.
   const std::vector<std::string>& objectives() const;

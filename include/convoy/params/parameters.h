@@ -379,6 +379,7 @@ struct RunParams {
   ReductionKind reduction = ReductionKind::kInvariant;
   double bucket_mib = 4;                 ///< gradients travel in buckets of about this size; never changes a bit
   std::int64_t trace = 0;                ///< training steps to record; 0: none
+  std::int64_t profile = 0;              ///< training steps to measure layer by layer; 0: none
   double watchdog_seconds = 0;           ///< without an event; 0: from the step's own time
   double watchdog_abort_seconds = 1800;  ///< after the first alarm; 0: never
   std::int64_t fingerprint_every = 100;  ///< steps; 0: never

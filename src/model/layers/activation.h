@@ -18,6 +18,7 @@ class ActivationLayer final : public Layer {
   ActivationLayer(ops::Activation f, DataType type) : f_(f), type_(type) {}
 
   ops::Activation function() const { return f_; }
+  std::string operation() const override { return ops::ActivationOp::kName; }
   Reads read_by_backward_input(bool training) const override;
 
   void create_ops(ops::Backend& backend) override;

@@ -14,10 +14,13 @@ class Attention final : public Layer {
   Attention(CellMemory& memory, const ops::AttentionSpec& spec)
       : spec_(spec),
         log_sum_exp_(
-            memory.statistic(spec.n * spec.num_heads * spec.length * static_cast<std::int64_t>(sizeof(float)))) {
-    memory.add_flop(spec.forward_flop(), 2.5 * spec.forward_flop());  // backward: five products, one of them again
-  }
+            memory.statistic(spec.n * spec.num_heads * spec.length * static_cast<std::int64_t>(sizeof(float)))) {}
 
+  std::string operation() const override { return ops::AttentionOp::kName; }
+  /// Backward: five products, one of them again.
+  LayerFlop flop(bool /*is_split*/) const override {
+    return {.forward = spec_.forward_flop(), .input_gradient = 2.5 * spec_.forward_flop()};
+  }
   Reads read_by_backward_input(bool /*training*/) const override {
     return has_lengths() ? Reads{&x(), &y(), inputs[1].tensor} : Reads{&x(), &y()};
   }

@@ -23,6 +23,7 @@ class BatchNorm final : public Layer {
  public:
   BatchNorm(CellMemory& memory, const std::string& name, std::int64_t num_channels);
 
+  std::string operation() const override { return ops::BatchNormOp::kName; }
   bool merge(Layer& next) override;
   void connect(CellGraph& graph) override;
   bool has_weights() const override { return true; }

@@ -14,6 +14,7 @@ class ClassToken final : public Layer {
         token_(memory.parameter({.name = name, .dims = {1, 1, spec.width}, .role = ParameterRole::kEmbedding})),
         gradient_(memory, token_, token_, spec.width) {}
 
+  std::string operation() const override { return "class token"; }
   bool has_weights() const override { return true; }
 
   void create_ops(ops::Backend& backend) override {

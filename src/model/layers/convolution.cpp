@@ -50,11 +50,15 @@ void Convolution::connect(CellGraph& graph) {
     norm->set_convolution_after(*this);
     spec_.x_is_normalised = true;
   }
-  graph.memory.add_flop(spec_.forward_flop(), (spec_.needs_dx ? 2 : 1) * spec_.forward_flop());
   // Two rows, each on cache lines of its own.
   constexpr std::int64_t kLineFloats = 16;
   outputs.push_back(
       &graph.tensors.emplace_back(Tensor{.spec = {.shape = {1, 1, 2, round_up(spec_.num_filters, kLineFloats)}}}));
+}
+
+LayerFlop Convolution::flop(bool /*is_split*/) const {
+  const double flop = spec_.forward_flop();
+  return {.forward = flop, .input_gradient = spec_.needs_dx ? flop : 0, .weight_gradient = flop};
 }
 
 void Convolution::create_ops(ops::Backend& backend) {

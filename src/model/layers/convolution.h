@@ -37,6 +37,8 @@ class Convolution final : public Layer {
  public:
   Convolution(CellMemory& memory, const std::string& name, const ConvolutionSettings& settings, const Shape& x);
 
+  std::string operation() const override { return ops::ConvolutionOp::kName; }
+  LayerFlop flop(bool is_split) const override;
   void connect(CellGraph& graph) override;
   bool has_weights() const override { return true; }
   bool backward_weight_reads_dy() const override { return true; }

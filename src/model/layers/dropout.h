@@ -25,6 +25,7 @@ class Dropout final : public Layer {
   const ops::DropoutSpec& spec() const { return spec_; }
   bool has_residual() const { return inputs.size() > 1; }
 
+  std::string operation() const override { return ops::DropoutOp::kName; }
   bool merge(Layer& next) override;
   void create_ops(ops::Backend& backend) override;
   void forward(const Frame& frame) const override;

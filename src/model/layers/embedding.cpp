@@ -10,6 +10,7 @@ class Embedding final : public Layer {
   Embedding(ParameterRef weight, const ops::EmbeddingSpec& spec, bool reads_tokens)
       : spec_(spec), reads_tokens_(reads_tokens), weight_(weight) {}
 
+  std::string operation() const override { return ops::EmbeddingOp::kName; }
   bool has_weights() const override { return true; }
   bool backward_weight_reads_dy() const override { return true; }
   Reads read_by_forward(bool /*training*/) const override { return reads(); }

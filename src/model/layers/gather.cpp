@@ -9,6 +9,7 @@ class Gather final : public Layer {
  public:
   explicit Gather(const ops::GatherSpec& spec) : spec_(spec) {}
 
+  std::string operation() const override { return ops::GatherOp::kName; }
   Reads read_by_backward_input(bool /*training*/) const override {
     return inputs.size() > 1 ? Reads{inputs[1].tensor} : Reads{};
   }

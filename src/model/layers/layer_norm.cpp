@@ -23,6 +23,7 @@ class LayerNorm final : public Layer {
       *location = memory.statistic(spec.num_rows * static_cast<std::int64_t>(sizeof(float)));
   }
 
+  std::string operation() const override { return ops::LayerNormOp::kName; }
   bool has_weights() const override { return true; }
   Reads read_by_backward_input(bool /*training*/) const override { return {&x()}; }
 

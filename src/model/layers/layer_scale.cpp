@@ -18,6 +18,7 @@ class LayerScale final : public Layer {
                                  .role = ParameterRole::kNormOrBias})),
         gradient_(memory, gamma_, gamma_, spec.num_columns) {}
 
+  std::string operation() const override { return "layer scale"; }
   bool has_weights() const override { return true; }
   Reads read_by_backward_input(bool training) const override { return training ? Reads{&x()} : Reads{}; }
 

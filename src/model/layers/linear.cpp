@@ -16,6 +16,11 @@ class Linear final : public Layer {
  public:
   Linear(CellBuilder& cell, const ops::LinearSpec& spec, const LinearSettings& settings);
 
+  std::string operation() const override { return ops::LinearOp::kName; }
+  LayerFlop flop(bool /*is_split*/) const override {
+    const double flop = spec_.forward_flop();
+    return {.forward = flop, .input_gradient = wants_dx() ? flop : 0, .weight_gradient = flop};
+  }
   bool merge(Layer& next) override;
   void connect(CellGraph& graph) override;
   bool has_weights() const override { return true; }
@@ -46,9 +51,7 @@ class Linear final : public Layer {
 };
 
 Linear::Linear(CellBuilder& cell, const ops::LinearSpec& spec, const LinearSettings& settings)
-    : spec_(spec), parameters_(add_linear_parameters(cell, spec.num_inputs, settings)) {
-  cell.memory().add_flop(spec.forward_flop(), 2 * spec.forward_flop());
-}
+    : spec_(spec), parameters_(add_linear_parameters(cell, spec.num_inputs, settings)) {}
 
 bool Linear::merge(Layer& next) {
   const auto* dropout = dynamic_cast<const Dropout*>(&next);

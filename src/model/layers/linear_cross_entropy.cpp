@@ -17,6 +17,12 @@ class LinearCrossEntropy final : public Layer {
  public:
   LinearCrossEntropy(CellBuilder& cell, const std::string& name, const Shape& x, std::int64_t num_classes);
 
+  std::string operation() const override { return "linear layer and cross-entropy"; }
+  /// Each backward computes the logits again; a joint one does all its work with the gradient of x.
+  LayerFlop flop(bool is_split) const override {
+    const double flop = static_cast<double>(num_blocks_) * linear_spec_.forward_flop();
+    return {.forward = flop, .input_gradient = is_split ? 2 * flop : 3 * flop, .weight_gradient = is_split ? 2 * flop : 0};
+  }
   bool has_weights() const override { return true; }
   bool backward_weight_reads_dy() const override { return true; }
   Reads read_by_backward_input(bool /*training*/) const override { return {&x(), inputs[1].tensor}; }
@@ -75,8 +81,6 @@ LinearCrossEntropy::LinearCrossEntropy(CellBuilder& cell, const std::string& nam
   dlogits_offset_ = cell.type() == DataType::kFloat32 ? 0 : logits_bytes_;
   block_gradients_offset_ =
       dlogits_offset_ + round_up(rows_of_block() * num_classes * size_of(cell.type()), kAlignmentBytes);
-  const double flop = static_cast<double>(num_blocks_) * linear_spec_.forward_flop();
-  cell.memory().add_flop(flop, 3 * flop);  // once more forward
 }
 
 void LinearCrossEntropy::create_ops(ops::Backend& backend) {

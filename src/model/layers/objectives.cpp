@@ -7,6 +7,7 @@ namespace {
 
 class Objectives final : public Layer {
  public:
+  std::string operation() const override { return "objectives"; }
   void create_ops(ops::Backend& backend) override { elementwise_ = &backend.elementwise(); }
   void forward(const Frame& frame) const override {
     std::int64_t offset = 0;

@@ -11,6 +11,7 @@ class MaxPool final : public Layer {
   MaxPool(CellMemory& memory, const ops::PoolingSpec& spec)
       : spec_(spec), winner_(memory.statistic(spec.y().count())) {}
 
+  std::string operation() const override { return ops::MaxPoolOp::kName; }
   void create_ops(ops::Backend& backend) override { op_ = backend.create<ops::MaxPoolOp>(spec_); }
   void forward(const Frame& frame) const override {
     op_->forward(frame[x().location], frame[y().location], winner(frame));
@@ -31,6 +32,7 @@ class OneToOne final : public Layer {
  public:
   explicit OneToOne(const typename Op::Spec& spec) : spec_(spec) {}
 
+  std::string operation() const override { return Op::kName; }
   void create_ops(ops::Backend& backend) override { op_ = backend.create<Op>(spec_); }
   void forward(const Frame& frame) const override { op_->forward(frame[x().location], frame[y().location]); }
   void backward_input(const Frame& frame) const override { op_->backward(frame[dy()], frame[dx()]); }

@@ -9,6 +9,7 @@ class SequenceMean final : public Layer {
  public:
   explicit SequenceMean(const ops::SequenceMeanSpec& spec) : spec_(spec) {}
 
+  std::string operation() const override { return ops::SequenceMeanOp::kName; }
   Reads read_by_backward_input(bool /*training*/) const override { return {inputs[1].tensor}; }
 
   void create_ops(ops::Backend& backend) override { op_ = backend.create<ops::SequenceMeanOp>(spec_); }

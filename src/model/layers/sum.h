@@ -10,6 +10,7 @@ Value operator+(const Value& a, const Value& b);
 
 class Sum final : public Layer {
  public:
+  std::string operation() const override { return "sum"; }
   void create_ops(ops::Backend& backend) override { elementwise_ = &backend.elementwise(); }
   void forward(const Frame& frame) const override;
   void backward_input(const Frame&) const override {}  // both gradients are dy

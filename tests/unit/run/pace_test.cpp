@@ -40,7 +40,7 @@ TEST(Pace, CountsNoTimeInWhichStepsGoOnWhileACheckpointIsWritten) {
 
 TEST(Pace, KnowsThatATraceIsWrittenOnce) {
   Pace pace;
-  pace.add_other({.trace = 30});
+  pace.add_other({.studies = 30});
   EXPECT_EQ(pace.of_epoch().total(), 30) << "no training time";
   EXPECT_EQ(pace.seconds_left(0.1, 1000, 1, 10), 100);
   pace.end_epoch();
