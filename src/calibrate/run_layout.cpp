@@ -2,6 +2,7 @@
 #include "calibrate/run_layout.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "convoy/base/error.h"
@@ -15,21 +16,48 @@ namespace convoy {
 namespace {
 
 std::string shown(const Prediction& prediction) {
-  return fmt::format("{} x {} {:.4g} ms", prediction.layout.grid.stages, prediction.layout.grid.replicas,
+  const Layout& layout = prediction.layout;
+  const std::string schedule = layout.grid.stages > 1 ? fmt::format(" {}", name_of(layout.schedule)) : "";
+  return fmt::format("{} x {}{} {:.4g} ms", layout.grid.stages, layout.grid.replicas, schedule,
                      1e3 * prediction.step_seconds());
 }
 
-// By the schedule, the micro-batch and the recomputing that the parameters have.
-Comparison compare_stages(const RuntimeSpec& runtime, const MachineCosts& machine, std::int64_t ranks) {
+// Where another schedule is not worth its memory and its messages.
+constexpr double kMinGain = 1.02, kMaxMoreMemory = 1.5;
+
+// By the micro-batch and the recomputing that the parameters have; 0 stages: of all numbers.
+Comparison compare(const Parameters& params, const RuntimeSpec& runtime, const MachineCosts& machine,
+                   std::int64_t ranks, std::int64_t stages) {
+  std::vector<ScheduleKind> schedules = {ScheduleKind::k1F1B, ScheduleKind::kZeroBubble};
+  if (!runtime.on_gpu) schedules.push_back(ScheduleKind::kInterleaved);  // takes links of NCCL for each chunk
+  if (params.schedule.kind) schedules = {*params.schedule.kind};
   return compare_layouts({.runtime = runtime,
                           .ranks = ranks,
+                          .stages = stages,
                           .machines = {{runtime.batch.micro, machine}},
-                          .schedules = {runtime.schedule},
-                          .chunks = runtime.chunks,
+                          .schedules = schedules,
+                          .chunks = params.schedule.chunks,
                           .recomputes = {runtime.memory.recompute}});
 }
 
-void take_best(const Comparison& comparison, RunLayout& layout) {
+// The fastest; with schedule.kind = auto a layout by 1f1b unless the gain is worth it.
+const Prediction& best_of(const Parameters& params, const Comparison& comparison) {
+  const Prediction& fastest = comparison.predictions.front();
+  if (params.schedule.kind || fastest.layout.schedule == ScheduleKind::k1F1B) return fastest;
+  const auto usual = std::ranges::find_if(comparison.predictions,
+                                          [](const Prediction& p) { return p.layout.schedule == ScheduleKind::k1F1B; });
+  if (usual == comparison.predictions.end()) return fastest;
+  const auto worth_it = std::ranges::find_if(comparison.predictions, [&](const Prediction& p) {
+    return static_cast<double>(p.memory_bytes) <= kMaxMoreMemory * static_cast<double>(usual->memory_bytes);
+  });
+  return usual->step_seconds() > kMinGain * worth_it->step_seconds() ? *worth_it : *usual;
+}
+
+std::int64_t chunks_of(const Parameters& params, ScheduleKind schedule) {
+  return traits_of(schedule).has_chunks ? params.schedule.chunks : 1;
+}
+
+void take_best(const Parameters& params, const Comparison& comparison, RunLayout& layout) {
   if (comparison.predictions.empty()) {
     std::string reasons;
     for (const auto& [key, num] : comparison.refused)
@@ -39,7 +67,10 @@ void take_best(const Comparison& comparison, RunLayout& layout) {
         "them.",
         comparison.num_tried, comparison.ranks, reasons, comparison.ranks);
   }
-  layout.stages = comparison.predictions.front().layout.grid.stages;
+  const Prediction& best = best_of(params, comparison);
+  layout.stages = best.layout.grid.stages;
+  layout.schedule = best.layout.schedule;
+  layout.chunks = chunks_of(params, layout.schedule);
   constexpr std::size_t kShown = 4;
   layout.reason = "grid.stages = auto: stages x replicas and predicted step: ";
   for (std::size_t i = 0; i < std::min(kShown, comparison.predictions.size()); ++i)
@@ -54,6 +85,15 @@ std::int64_t known_stages(const Parameters& params, std::int64_t ranks) {
 
 }  // namespace
 
+void choose_schedule(const Parameters& params, const GridShape& grid, RuntimeSpec& runtime) {
+  if (params.schedule.kind || grid.stages == 1) return;
+  const MachineCosts machine = runtime.machine ? *runtime.machine : model_machine_costs(make_network(runtime.network));
+  const Comparison comparison = compare(params, runtime, machine, grid.stages * grid.replicas, grid.stages);
+  if (comparison.predictions.empty()) return;  // the plan by 1f1b tells why
+  runtime.schedule = best_of(params, comparison).layout.schedule;
+  runtime.chunks = chunks_of(params, runtime.schedule);
+}
+
 GridShape requested_grid(const Parameters& params, std::int64_t ranks) {
   const std::int64_t stages = std::max<std::int64_t>(1, params.grid.stages);
   // The data may not be opened yet.
@@ -61,27 +101,47 @@ GridShape requested_grid(const Parameters& params, std::int64_t ranks) {
   return grid_shape(stages, ranks);
 }
 
+namespace {
+
+// Of what is not chosen by predictions, or before.
+RunLayout known_layout(const Parameters& params, const RuntimeSpec& runtime, std::int64_t ranks) {
+  return {.stages = known_stages(params, ranks), .schedule = runtime.schedule, .chunks = runtime.chunks};
+}
+
+void choose(const Parameters& params, std::int64_t ranks, RuntimeSpec& runtime, RunLayout& layout) {
+  if (layout.stages == 0) return take_best(params, compare(params, runtime, *layout.machine, ranks, 0), layout);
+  runtime.machine = layout.machine;
+  choose_schedule(params, grid_shape(layout.stages, ranks), runtime);
+  layout.schedule = runtime.schedule;
+  layout.chunks = runtime.chunks;
+}
+
+}  // namespace
+
 RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metadata, const mpi::Communicator& world,
                         ops::Backend& backend) {
-  RunLayout layout{.stages = known_stages(params, world.size())};
+  RuntimeSpec runtime = runtime_spec(params, metadata);
+  RunLayout layout = known_layout(params, runtime, world.size());
   if (layout.stages > 0) grid_shape(layout.stages, world.size());
   if (world.size() == 1) return layout;
-  RuntimeSpec runtime = runtime_spec(params, metadata);
   runtime.on_gpu = !backend.device().is_host();
   if (layout.stages > 0) StepPlan(runtime, grid_shape(layout.stages, world.size()));  // refused before it is measured
   layout.machine = find_machine_costs(calibration_spec(runtime.network, params.run, world, backend), world, backend);
-  if (layout.stages == 0) take_best(compare_stages(runtime, *layout.machine, world.size()), layout);
-  world.broadcast(&layout.stages, sizeof layout.stages, 0);  // whose rounding decides where two are equal
+  choose(params, world.size(), runtime, layout);
+  for (std::int64_t* chosen : {&layout.stages, &layout.chunks})  // whose rounding decides where two are equal
+    world.broadcast(chosen, sizeof *chosen, 0);
+  world.broadcast(&layout.schedule, sizeof layout.schedule, 0);
   return layout;
 }
 
 RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metadata, std::int64_t ranks, bool on_gpu,
                         const MachineCosts& machine) {
-  RunLayout layout{.stages = known_stages(params, ranks), .machine = machine};
   RuntimeSpec runtime = runtime_spec(params, metadata);
+  RunLayout layout = known_layout(params, runtime, ranks);
+  layout.machine = machine;
   runtime.on_gpu = on_gpu;
-  if (layout.stages == 0) take_best(compare_stages(runtime, machine, ranks), layout);
-  grid_shape(layout.stages, ranks);
+  if (layout.stages > 0) grid_shape(layout.stages, ranks);
+  choose(params, ranks, runtime, layout);
   return layout;
 }
 

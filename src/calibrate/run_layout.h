@@ -11,15 +11,21 @@
 #include "convoy/ops/backend.h"
 #include "convoy/params/parameters.h"
 
-#include "plan/step_costs.h"
+#include "plan/step_plan.h"
 
 namespace convoy {
 
 struct RunLayout {
   std::int64_t stages = 1;
+  ScheduleKind schedule = ScheduleKind::k1F1B;
+  std::int64_t chunks = 1;              ///< a stage
   std::optional<MachineCosts> machine;  ///< measured, or found in run.directory; none on one rank
   std::string reason;                   ///< a line, where grid.stages is auto
 };
+
+/// Of the schedules that schedule.kind = auto chooses from, the one with the shortest predicted step on that grid, by
+/// the machine's costs or a model of them; otherwise the one that is asked for.
+void choose_schedule(const Parameters& params, const GridShape& grid, RuntimeSpec& runtime);
 
 /// grid.stages (auto: one) on that many ranks. Throws RequestError where the network has fewer cells, on however many
 /// ranks, and then as grid_shape() does.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -139,6 +140,22 @@ Value choice(T Section::*member) {
           .allowed = join(words.words),
           .read = [=](const Given& given, Parameters& p) { field.set(p, kChoices<T>[read_word(given, words)].value); },
           .write = [=](const Parameters& p) { return std::string(name_of(field.get(p))); }};
+}
+
+/// As choice(), or `auto`, which is none of them.
+template <typename Section, typename T>
+Value choice_or_auto(std::optional<T> Section::*member) {
+  const Field<std::optional<T>> field(member);
+  Words words = words_of<T>();
+  words.words.insert(words.words.begin(), "auto"), words.synonyms.insert(words.synonyms.begin(), "");
+  return {.type = "choice",
+          .allowed = join(words.words),
+          .read =
+              [=](const Given& given, Parameters& p) {
+                const std::size_t word = read_word(given, words);
+                field.set(p, word > 0 ? std::optional(kChoices<T>[word - 1].value) : std::nullopt);
+              },
+          .write = [=](const Parameters& p) { return std::string(field.get(p) ? name_of(*field.get(p)) : "auto"); }};
 }
 
 /// "gpipe, 1f1b": a list of them; may be empty.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 #include <tuple>
+#include <vector>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
@@ -94,7 +95,7 @@ Comparison compare_layouts(const ComparisonSpec& spec) {
       ++comparison.refused[reason_of(error)];
     }
   };
-  for (const std::int64_t stages : divisors(spec.ranks)) {
+  for (const std::int64_t stages : spec.stages > 0 ? std::vector{spec.stages} : divisors(spec.ranks)) {
     for (const auto& [micro, machine] : spec.machines) {
       RuntimeSpec runtime = spec.runtime;
       runtime.batch.micro = runtime.network.micro_batch = micro;

@@ -53,6 +53,7 @@ struct Comparison {
 struct ComparisonSpec {
   RuntimeSpec runtime;  ///< the rest of it; limit and cuts hold for all
   std::int64_t ranks = 1;
+  std::int64_t stages = 0;                        ///< these alone; 0: all that divide the ranks
   std::map<std::int64_t, MachineCosts> machines;  ///< by micro-batch: those to try
   std::vector<ScheduleKind> schedules = all_schedules();
   std::int64_t chunks = 1;  ///< a stage, where interleaved
@@ -60,7 +61,7 @@ struct ComparisonSpec {
   StepConditions conditions = {};
 };
 
-/// All stages that divide the ranks, with each micro-batch, schedule and kind of recomputing. Where there is one stage
+/// The stages that are wanted, with each micro-batch, schedule and kind of recomputing. Where there is one stage
 /// schedules are alike: only the first of them is tried.
 Comparison compare_layouts(const ComparisonSpec& spec);
 

@@ -49,7 +49,7 @@ struct RuntimeSpec {
 /// How activations are stored at that precision.
 DataType storage_type(PrecisionKind precision);
 
-/// What the parameter file asks for, of the network that the metadata tells of.
+/// What the parameter file asks for, of the network that the metadata tells of; 1f1b where schedule.kind = auto.
 RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& metadata);
 
 /// Which micro-batches of a step a replica works on.

@@ -150,10 +150,12 @@ std::string describe_one(const Parameters& params, const StepPlan& plan, const i
 }
 
 // With a table, a layout that cannot be is not a reason not to compare others.
-std::string describe_asked_for(const Parameters& params, const io::Dataset& data, const RuntimeSpec& runtime,
+std::string describe_asked_for(const Parameters& params, const io::Dataset& data, RuntimeSpec runtime,
                                const mpi::Communicator& world) {
   try {
-    return describe_one(params, StepPlan(runtime, asked_for(params, world)), data.info());
+    const GridShape grid = asked_for(params, world);
+    choose_schedule(params, grid, runtime);
+    return describe_one(params, StepPlan(runtime, grid), data.info());
   } catch (const RequestError& error) {
     if (params.plan.ranks.empty() || !params.plan.draw.empty()) throw;
     return fmt::format("as asked for: {}\n", error.what());

@@ -11,6 +11,8 @@ RuntimeSpec training_spec(const Parameters& params, const io::ModelMetadata& met
                           const RunLayout& layout, bool on_gpu) {
   RuntimeSpec spec = runtime_spec(params, metadata);
   spec.class_weights = class_weights(params, data);
+  spec.schedule = layout.schedule;
+  spec.chunks = layout.chunks;
   spec.machine = layout.machine;
   spec.on_gpu = on_gpu;
   return spec;

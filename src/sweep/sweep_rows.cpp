@@ -89,7 +89,8 @@ std::string work_of(const SweepRow& row) {
   const Parameters& p = row.params;
   const bool has_schedule = p.grid.stages != 1 && p.sweep.work == SweepWork::kTrain;
   const bool has_chunks = has_schedule && p.schedule.kind == ScheduleKind::kInterleaved;
-  return fmt::format("{} {} {} {} {} {} {} {}", row.ranks, p.grid.stages, has_schedule ? name_of(p.schedule.kind) : "",
+  const std::string schedule = p.schedule.kind ? name_of(*p.schedule.kind) : "auto";
+  return fmt::format("{} {} {} {} {} {} {} {}", row.ranks, p.grid.stages, has_schedule ? schedule : "",
                      has_chunks ? p.schedule.chunks : 0, name_of(p.memory.recompute), name_of(p.train.precision),
                      p.batch.global, p.batch.micro);
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -245,7 +246,7 @@ struct GridParams {
 };
 
 struct ScheduleParams {
-  ScheduleKind kind = ScheduleKind::k1F1B;
+  std::optional<ScheduleKind> kind;  ///< none: auto
   std::int64_t chunks = 2;  ///< interleaved: runs of cells per stage
   bool operator==(const ScheduleParams&) const = default;
 };

@@ -134,7 +134,8 @@ TEST(KeyTable, NamesTypeRangeAndUnit) {
 
 TEST(KeyTable, NamesTheNearestChoice) {
   const std::string nearest = set("schedule.kind", "gpip");
-  EXPECT_EQ(nearest.find("command line: schedule.kind = gpip is not one of its choices. Allowed: naive, gpipe, "), 0u)
+  EXPECT_EQ(nearest.find("command line: schedule.kind = gpip is not one of its choices. Allowed: auto, naive, gpipe, "),
+            0u)
       << nearest;
   EXPECT_TRUE(nearest.ends_with(". Nearest: gpipe.")) << nearest;
   EXPECT_EQ(set("lr.schedule", "cosin"),
