@@ -1,6 +1,8 @@
 /// The CPU as a device: aligned host memory, a fixed number of OpenMP threads.
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -82,7 +84,7 @@ class CpuDevice final : public Device {
     void* data = std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(rounded));
     if (data == nullptr) fail("cannot allocate {} bytes of memory; use a smaller batch.micro", size_bytes);
     if (alignment == kHugePageBytes) madvise(data, static_cast<std::size_t>(rounded), MADV_HUGEPAGE);  // advice only
-    std::memset(data, 0, static_cast<std::size_t>(rounded));
+    clear(static_cast<std::byte*>(data), rounded);
     return data;
   }
 
@@ -105,7 +107,25 @@ class CpuDevice final : public Device {
   bool idle() override { return true; }
 
  private:
+  // A page lies in the NUMA domain of the thread that first writes to it. So the threads that will compute on a large
+  // buffer clear it, in equal parts: where they are on several domains, so is the memory. Another thread, as a
+  // loader's, would start a second team of OpenMP threads: it clears alone.
+  void clear(std::byte* data, std::int64_t size_bytes) const {
+    const std::int64_t pages = size_bytes / kHugePageBytes;
+    if (pages < 2 || threads_ == 1 || std::this_thread::get_id() != computing_thread_) {
+      std::memset(data, 0, static_cast<std::size_t>(size_bytes));
+      return;
+    }
+#pragma omp parallel num_threads(static_cast <int>(threads_))
+    {
+      const std::int64_t index = omp_get_thread_num(), parts = omp_get_num_threads();
+      const std::int64_t begin = pages * index / parts, end = pages * (index + 1) / parts;
+      std::memset(data + begin * kHugePageBytes, 0, static_cast<std::size_t>((end - begin) * kHugePageBytes));
+    }
+  }
+
   std::int64_t threads_;
+  std::thread::id computing_thread_ = std::this_thread::get_id();
 };
 
 }  // namespace

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <numeric>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -30,9 +33,9 @@ TEST(CpuDevice, IsTheHostAndNeverBusy) {
 }
 
 template <typename Memory>
-void expect_aligned_and_zeroed() {
-  const auto device = make_cpu_device(1);
-  for (const std::int64_t size : {1, 63, 64, 65, 4096, 100'000, (2 << 20) + 5}) {
+void expect_aligned_and_zeroed(std::int64_t threads) {
+  const auto device = make_cpu_device(threads);
+  for (const std::int64_t size : {1, 63, 64, 65, 4096, 100'000, (2 << 20) + 5, (9 << 20) + 5}) {
     for (int repeat = 0; repeat < 3; ++repeat) {  // the second gets what the first left behind
       const Memory buffer(*device, size);
       ASSERT_EQ(buffer.size_bytes(), size);
@@ -46,11 +49,30 @@ void expect_aligned_and_zeroed() {
 }
 
 TEST(Buffer, IsAlignedAndZeroedEvenWhereMemoryWasUsedBefore) {
-  expect_aligned_and_zeroed<Buffer>();
+  for (const std::int64_t threads : {1, 2, 3}) expect_aligned_and_zeroed<Buffer>(threads);
 }
 
 TEST(HostBuffer, IsAlignedAndZeroedEvenWhereMemoryWasUsedBefore) {
-  expect_aligned_and_zeroed<HostBuffer>();
+  for (const std::int64_t threads : {1, 2, 3}) expect_aligned_and_zeroed<HostBuffer>(threads);
+}
+
+std::int64_t count_threads() {
+  std::ifstream status("/proc/self/status");
+  std::int64_t count = 0;
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("Threads:")) count = std::stoll(line.substr(line.find_first_of("0123456789")));
+  return count;
+}
+
+TEST(HostBuffer, OfAThreadThatDoesNotComputeIsClearedByItAlone) {
+  const auto device = make_cpu_device(3);
+  const Buffer first(*device, 8 << 20);  // the team is there
+  const std::int64_t before = count_threads();
+  std::thread([&] {
+    const HostBuffer memory(*device, 8 << 20);
+    EXPECT_EQ(count_threads(), before + 1) << "no second team";
+    EXPECT_TRUE(std::ranges::all_of(memory.as<std::uint64_t>(), [](std::uint64_t word) { return word == 0; }));
+  }).join();
 }
 
 TEST(HostBuffer, IsNoMemoryOfTheDevice) {
