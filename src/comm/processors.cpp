@@ -4,10 +4,14 @@
 
 #include <bit>
 #include <cerrno>
+#include <cstddef>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <system_error>
 
 #include <sched.h>
 
@@ -27,6 +31,35 @@ std::int64_t count_processors(const AffinityMask& mask) {
   std::int64_t count = 0;
   for (const std::uint64_t word : mask) count += std::popcount(word);
   return count;
+}
+
+ProcessorSet processors_in(const AffinityMask& mask) {
+  ProcessorSet processors;
+  for (std::size_t i = 0; i < mask.size(); ++i)
+    for (std::uint64_t word = mask[i]; word != 0; word &= word - 1)  // without its lowest bit
+      processors.push_back(static_cast<std::int64_t>(64 * i) + std::countr_zero(word));
+  return processors;
+}
+
+bool overlap(const AffinityMask& a, const AffinityMask& b) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if ((a[i] & b[i]) != 0) return true;
+  return false;
+}
+
+bool bind_process(const ProcessorSet& processors) {
+  AffinityMask mask = {};
+  for (const std::int64_t number : processors)
+    mask.at(static_cast<std::size_t>(number / 64)) |= std::uint64_t{1} << (number % 64);
+  const auto bind = [&mask](pid_t thread) {
+    return sched_setaffinity(thread, sizeof(mask), reinterpret_cast<const cpu_set_t*>(mask.data())) == 0;
+  };
+  if (!bind(0)) return false;
+  std::error_code gone;  // a thread may end meanwhile
+  std::filesystem::directory_iterator thread("/proc/self/task", gone);
+  for (; !gone && thread != std::filesystem::directory_iterator(); thread.increment(gone))
+    bind(std::atoi(thread->path().filename().c_str()));
+  return true;
 }
 
 std::int64_t quota_processors(std::string_view cpu_max) {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "convoy/comm/machine.h"
+
 namespace convoy {
 
 /// A bit a processor, for as many processors as Linux can have (8192); ranks compare theirs byte by byte.
@@ -14,6 +16,12 @@ using AffinityMask = std::array<std::uint64_t, 8192 / 64>;
 AffinityMask affinity_mask();
 
 std::int64_t count_processors(const AffinityMask& mask);
+ProcessorSet processors_in(const AffinityMask& mask);
+bool overlap(const AffinityMask& a, const AffinityMask& b);
+
+/// Keeps this process on these processors: all threads that it has, and those that they will make. Whether the system
+/// allows it.
+bool bind_process(const ProcessorSet& processors);
 
 /// Whole processors' worth of time in the text of a control group's cpu.max, "QUOTA PERIOD" in microseconds or
 /// "max PERIOD": at least 1; kNoQuota where it sets no limit or says something else.

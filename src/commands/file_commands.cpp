@@ -13,6 +13,7 @@
 #include "convoy/run/compare.h"
 
 #include "commands/commands.h"
+#include "commands/machine_info.h"
 
 namespace convoy::commands {
 
@@ -41,6 +42,7 @@ ExitStatus for_each_path(const Request& request, const mpi::Session& session,
 }  // namespace
 
 ExitStatus info(const Request& request, mpi::Session& session) {
+  if (request.arguments.empty()) return print_machine(session);
   return for_each_path(request, session, [](const std::string& path) {
     fmt::print("{}\n", io::describe(path));
     return true;

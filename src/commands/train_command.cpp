@@ -36,6 +36,12 @@ std::unique_ptr<ops::Backend> make_backend(const Parameters& params, const mpi::
   return backend;
 }
 
+// The only one of a command, on ranks that are placed first.
+std::unique_ptr<ops::Backend> make_placed_backend(const Parameters& params, const mpi::Communicator& world) {
+  place_on_processors(params.run, world);
+  return make_backend(params, world);
+}
+
 // Those asked for; but a parameter file's were meant for the ranks that trained. Auto is a training's too: where there
 // is not a backward pass, replicas have no bubble.
 std::int64_t stages_without_training(const Request& request, const mpi::Communicator& world) {
@@ -57,7 +63,7 @@ ExitStatus on_grid(const Request& asked, mpi::Session& session, Work&& work) {
   Watch watch(request.params.run, session.world());
   const ProcessGrid grid(watch.world(), request.params.grid.stages);
   // 2. On which device
-  const auto backend = make_backend(request.params, watch.world());
+  const auto backend = make_placed_backend(request.params, watch.world());
   // 3. Do it
   return work(request, grid, *backend, watch.board());
 }
@@ -69,7 +75,8 @@ ExitStatus train(const Request& request, mpi::Session& session) {
   // Before anything is opened, as that may take long: the first step then ends the run.
   catch_stop_signals(/*says_so=*/session.world().rank() == 0);
   Watch watch(request.params.run, session.world());
-  return convoy::train(request.params, watch.world(), *make_backend(request.params, watch.world()), watch.board());
+  const auto backend = make_placed_backend(request.params, watch.world());
+  return convoy::train(request.params, watch.world(), *backend, watch.board());
 }
 
 ExitStatus check_parameters(const Request& request, mpi::Session& session) {
@@ -79,7 +86,7 @@ ExitStatus check_parameters(const Request& request, mpi::Session& session) {
 
 ExitStatus plan(const Request& request, mpi::Session& session) {
   const bool measures = !request.params.plan.ranks.empty() && request.params.plan.measure;
-  const auto backend = measures ? make_backend(request.params, session.world()) : nullptr;
+  const auto backend = measures ? make_placed_backend(request.params, session.world()) : nullptr;
   const std::string text = describe_plan(request.params, session.world(), backend.get());
   if (session.world().rank() == 0) fmt::print("{}", text);
   return ExitStatus::kDone;
@@ -88,12 +95,14 @@ ExitStatus plan(const Request& request, mpi::Session& session) {
 ExitStatus sweep(const Request& request, mpi::Session& session) {
   catch_stop_signals(/*says_so=*/session.world().rank() == 0);
   Watch watch(request.params.run, session.world());
+  place_on_processors(request.params.run, watch.world());  // not row by row: few ranks fill no node
   return convoy::sweep(request.params, watch.world(), make_backend, watch.board());
 }
 
 ExitStatus replay(const Request& request, mpi::Session& session) {
   Watch watch(request.params.run, session.world());
-  return convoy::replay(request.params, watch.world(), *make_backend(request.params, watch.world()), watch.board());
+  const auto backend = make_placed_backend(request.params, watch.world());
+  return convoy::replay(request.params, watch.world(), *backend, watch.board());
 }
 
 ExitStatus evaluate(const Request& request, mpi::Session& session) {

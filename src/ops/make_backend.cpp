@@ -22,6 +22,10 @@ void check_processor() {
 
 }  // namespace
 
+bool computes_on_host(DeviceKind device) {
+  return device == DeviceKind::kCpu || (device == DeviceKind::kAuto && !cuda::why_unavailable().empty());
+}
+
 std::unique_ptr<Backend> make_backend(const BackendSpec& spec) {
   if (spec.threads < 1) refuse("run.threads = {}: at least 1 thread is needed to compute", spec.threads);
   if (spec.device != DeviceKind::kCpu) {

@@ -109,8 +109,9 @@ std::vector<std::string> help_topics(const Tokens& tokens) {
   if (find_key(name.substr(0, name.find('=')))) {
     refuse("{}: {}: a key must begin with two dashes. Nearest: --{}.", kWhere, shown(argument), shown(name));
   }
+  const bool takes_paths = command.takes == Takes::kPaths || command.takes == Takes::kPathsOrNothing;
   const char* takes = command.takes == Takes::kParameterFiles          ? "parameter files (*.cfg, *.ini)"
-                      : command.takes == Takes::kPaths                 ? "paths"
+                      : takes_paths                                    ? "paths"
                       : command.takes == Takes::kPathsOrParameterFiles ? "paths or parameter files (*.cfg, *.ini)"
                       : command.takes == Takes::kTopics                ? "names of keys, sections and commands"
                                                                        : "nothing";
@@ -121,9 +122,8 @@ std::vector<std::string> help_topics(const Tokens& tokens) {
 void check_arguments(const Command& command, const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     const bool is_option = argument.size() > 1 && argument.front() == '-';
-    const bool wanted = command.takes == Takes::kPaths || command.takes == Takes::kPathsOrParameterFiles ||
-                        command.takes == Takes::kTopics ||
-                        (command.takes == Takes::kParameterFiles && is_parameter_file(argument));
+    const bool wanted =
+        command.takes == Takes::kParameterFiles ? is_parameter_file(argument) : command.takes != Takes::kNothing;
     if (is_option || !wanted) refuse_argument(command, argument);
   }
 }

@@ -35,6 +35,7 @@ std::vector<std::string> with_inference(std::vector<std::string> reads) {
                              "init.weights",
                              "run.directory",
                              "run.threads",
+                             "run.placement",
                              "run.device",
                              "run.plans",
                              "run.watchdog_seconds",
@@ -106,7 +107,10 @@ const std::vector<Command>& commands() {
        .sentence =
            "makes one file of a checkpoint whose values are in parts (checkpoint.files = sharded), under the same "
            "name"},
-      {.name = "info", .takes = Takes::kPaths, .sentence = "prints what checkpoints and data sets hold"},
+      {.name = "info",
+       .takes = Takes::kPathsOrNothing,
+       .sentence = "prints what checkpoints and data sets hold; without paths what the machine has (processors, NUMA "
+                   "domains, caches, GPUs), and which processors each rank may use"},
       {.name = "check",
        .takes = Takes::kPathsOrParameterFiles,
        .needs = needed_by_training,

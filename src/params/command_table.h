@@ -10,7 +10,7 @@
 namespace convoy::params {
 
 /// What a command's positional arguments are.
-enum class Takes { kNothing, kParameterFiles, kPaths, kPathsOrParameterFiles, kTopics };
+enum class Takes { kNothing, kParameterFiles, kPaths, kPathsOrNothing, kPathsOrParameterFiles, kTopics };
 
 struct Command {
   std::string name;

@@ -72,8 +72,9 @@ std::string format_commands(int columns) {
 
 /// How it is called, and what it does.
 std::string format_command(const Command& command, int columns) {
-  const char* takes = command.takes == Takes::kParameterFiles ? " [FILE.cfg ...] [--section.key=value ...]"
-                      : command.takes == Takes::kPaths        ? " PATH ..."
+  const char* takes = command.takes == Takes::kParameterFiles   ? " [FILE.cfg ...] [--section.key=value ...]"
+                      : command.takes == Takes::kPaths          ? " PATH ..."
+                      : command.takes == Takes::kPathsOrNothing ? " [PATH ...]"
                       : command.takes == Takes::kPathsOrParameterFiles
                           ? " PATH ..., or FILE.cfg ... [--section.key=value ...]"
                       : command.takes == Takes::kTopics ? " [COMMAND | SECTION | KEY ...]"

@@ -326,6 +326,10 @@ std::vector<Key> make_keys() {
       {"run.threads", integer(&RunParams::threads, {.min = 0, .max = 1024}), "threads",
        "compute threads per rank; 0: the cores bound to it, shared fairly. On a CPU use 1, 2, 4 or 8, "
        "and no more than batch.micro; for more cores start more ranks"},
+      {"run.placement", choice(&RunParams::placement), "",
+       "auto: where ranks on a CPU share processors and their threads fill them, each rank gets processors of its own, "
+       "within one NUMA domain and one cache where that is possible; none: the system moves threads as it likes. Ranks "
+       "that the launcher has bound to processors of their own stay there; never changes the result"},
       {"run.device", choice(&RunParams::device), "", "auto: a GPU if there is one and Convoy was built for it"},
       {"run.plans", path_or_empty(&RunParams::plans), "",
        "file of the cuDNN engines that a GPU uses: measured once, then kept here. With another run's file the bits are "

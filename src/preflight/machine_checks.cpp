@@ -74,6 +74,12 @@ std::string processor_kind(const std::string& cpuinfo) {
   return kind;
 }
 
+std::string library_versions() {
+  const std::string nccl = nccl_version();
+  return fmt::format("{}; {}; {}{}", mpi::library_version(), io::hdf5_version(), ops::onednn_version(),
+                     nccl.empty() ? "" : "; " + nccl);
+}
+
 Finding judge_threads(const NodeLoad& node, std::int64_t threads_per_rank) {
   const bool is_one = node.ranks == 1;
   const std::string load = fmt::format("{} rank{} with {} thread{}{} on a node", node.ranks, is_one ? "" : "s",
@@ -107,9 +113,7 @@ Finding judge_clocks(const std::vector<ClockOffset>& offsets, const std::vector<
 void check_programs(Report& report) {
   report.add_agreement("program", fmt::format("convoy {}", version()), Outcome::kFails,
                        "Start the same program on all hosts.");
-  std::string libraries = fmt::format("{}; {}; {}", mpi::library_version(), io::hdf5_version(), ops::onednn_version());
-  if (const std::string nccl = nccl_version(); !nccl.empty()) libraries += "; " + nccl;
-  report.add_agreement("libraries", libraries, Outcome::kWarning,
+  report.add_agreement("libraries", library_versions(), Outcome::kWarning,
                        "Results have the same bits only where all ranks have the same libraries.");
   std::ifstream cpuinfo("/proc/cpuinfo");
   report.add_agreement("processor", processor_kind({std::istreambuf_iterator<char>(cpuinfo), {}}), Outcome::kWarning,

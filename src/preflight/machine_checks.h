@@ -18,6 +18,9 @@ namespace convoy::preflight {
 /// "AMD EPYC 9454: avx2 avx512f avx512_bf16".
 std::string processor_kind(const std::string& cpuinfo);
 
+/// "Open MPI v4.1.4; HDF5 1.10.8; oneDNN 2.6.3": those that run.
+std::string library_versions();
+
 /// Of a node's ranks, each with so many threads.
 Finding judge_threads(const NodeLoad& node, std::int64_t threads_per_rank);
 

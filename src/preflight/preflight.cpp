@@ -18,12 +18,14 @@
 #include "preflight/memory_checks.h"
 #include "preflight/message_checks.h"
 #include "preflight/parameter_checks.h"
+#include "preflight/placement_check.h"
 #include "preflight/report.h"
 #include "preflight/run_plan.h"
 #include "preflight/start_checks.h"
 #include "preflight/time_checks.h"
 #include "run/memory_report.h"
 #include "run/report.h"
+#include "run/run_backend.h"
 #include "watch/status_board.h"
 
 namespace convoy::preflight {
@@ -102,10 +104,12 @@ ExitStatus run(const Request& request, const mpi::Communicator& world, StatusBoa
   // 2. On what
   board.enter(Activity::kStarting);
   check_programs(report);
+  place_on_processors(params.run, world);  // as a training does
   const std::unique_ptr<ops::Backend> backend = check_device(params, report);
   const std::int64_t threads = threads_per_rank(params.run.threads, world);
   const bool on_host = backend == nullptr || backend->device().is_host();
   check_threads(threads, on_host, report);
+  check_placement(threads, on_host, report);
   const NodeLoad node = on_host ? find_node_load(world, threads) : find_gpu_node_load(world);
   check_clocks(report);
 

@@ -24,7 +24,7 @@ struct RunOpening {
   const io::TrainingState& state;  ///< that training begins with
   StepCount steps;
   const LiveSpec& live;
-  std::string hosts;         ///< "2 nodes, 4 ranks on each"
+  std::string hosts;         ///< "2 nodes, 4 ranks on each", and how ranks are placed
   std::string resumed_from;  ///< a checkpoint; empty: none
   bool nothing_to_do = false;
 };

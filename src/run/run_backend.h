@@ -3,10 +3,15 @@
 
 #include <cstdint>
 
+#include "convoy/comm/communicator.h"
 #include "convoy/ops/backend.h"
 #include "convoy/params/parameters.h"
 
 namespace convoy {
+
+/// Ranks that compute on a CPU get processors of their own, as run.placement says. Once, before the first backend is
+/// made: its memory then lies near its threads. All ranks of world.
+void place_on_processors(const RunParams& run, const mpi::Communicator& world);
 
 /// `threads` of each rank, and which of its node's ranks this one is.
 ops::BackendSpec backend_spec(const Parameters& params, std::int64_t threads, std::int64_t local_rank);

@@ -14,6 +14,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/comm/placement.h"
 #include "convoy/comm/tags.h"
 #include "convoy/comm/topology.h"
 #include "convoy/io/checkpoint.h"
@@ -46,6 +47,13 @@
 namespace convoy {
 
 namespace {
+
+// "1 node, 4 ranks on it; each rank on 8 processors in one NUMA domain"
+std::string describe_hosts(const mpi::Communicator& world, const Device& device) {
+  std::string hosts = host_summary(find_topology(world));
+  const std::string placement = device.is_host() ? placement_summary(world) : "";
+  return placement.empty() ? hosts : hosts + "; " + placement;
+}
 
 class Trainer {
  public:
@@ -127,7 +135,7 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
       monitor_(runtime_, params.run.rank_seconds),
       studies_(params.run, runtime_),
       learning_rate_(learning_rate_spec(params, steps_.an_epoch)),
-      hosts_(host_summary(find_topology(grid.world()))),
+      hosts_(describe_hosts(grid.world(), backend.device())),
       bad_steps_({.params = params, .samples = samples_, .runtime = runtime_}),
       audits_(params, samples_, runtime_) {}
 

@@ -21,9 +21,9 @@ namespace {
 using Words = std::vector<std::string>;
 
 // What every preflight of a whole request has a line for.
-const Words kChecks = {"parameters", "data.train", "data.test", "hashes", "data fit", "program", "libraries",
-                       "processor",  "device",     "threads",   "clocks", "plan",     "memory",  "checkpoint",
-                       "messages",   "directory",  "disk",      "space",  "time"};
+const Words kChecks = {"parameters", "data.train", "data.test", "hashes",    "data fit", "program", "libraries",
+                       "processor",  "device",     "threads",   "placement", "clocks",   "plan",    "memory",
+                       "checkpoint", "messages",   "directory", "disk",      "space",    "time"};
 
 class Preflight : public testing::Test {
  protected:

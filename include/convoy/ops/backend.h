@@ -48,6 +48,9 @@ struct BackendSpec {
 /// this processor lacks instructions that the build was made for.
 std::unique_ptr<Backend> make_backend(const BackendSpec& spec);
 
+/// Whether make_backend() would take the CPU for it.
+bool computes_on_host(DeviceKind device);
+
 /// "oneDNN 2.6.3": the library that runs. Those of a GPU are in its device's description.
 std::string onednn_version();
 

@@ -92,6 +92,14 @@ template <>
 inline constexpr Choice<DeviceKind> kChoices<DeviceKind>[] = {
     {DeviceKind::kAuto, "auto"}, {DeviceKind::kCpu, "cpu", "host"}, {DeviceKind::kCuda, "cuda", "gpu nvidia"}};
 
+enum class PlacementKind {
+  kAuto,  ///< ranks that fill the processors they share get each its own, near to each other
+  kNone,
+};
+template <>
+inline constexpr Choice<PlacementKind> kChoices<PlacementKind>[] = {{PlacementKind::kAuto, "auto"},
+                                                                    {PlacementKind::kNone, "none", "off"}};
+
 enum class PrecisionKind { kF32, kTf32, kBf16, kFp16 };
 template <>
 inline constexpr Choice<PrecisionKind> kChoices<PrecisionKind>[] = {
@@ -375,6 +383,7 @@ struct InitParams {
 struct RunParams {
   std::string directory = "runs/convoy";
   std::int64_t threads = 0;  ///< compute threads per rank; 0: the cores bound to the rank, shared fairly
+  PlacementKind placement = PlacementKind::kAuto;
   DeviceKind device = DeviceKind::kAuto;
   std::string plans;  ///< the engines that a GPU's backend uses; empty: plans.txt in `directory`
   ReductionKind reduction = ReductionKind::kInvariant;

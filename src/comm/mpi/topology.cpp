@@ -3,53 +3,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "comm/mpi/check.h"
+#include "comm/mpi/node_group.h"
 #include "comm/processors.h"
 
 namespace convoy {
 
 namespace {
 
-// The ranks of a group that are on this rank's node, for the length of one question.
-class NodeGroup {
- public:
-  // All ranks of the group.
-  explicit NodeGroup(const mpi::Communicator& group) : ranks_(group.split_by_node()) {}
-  // All ranks of the node.
-  ~NodeGroup() {
-    MPI_Comm comm = ranks_.handle();
-    MPI_Comm_free(&comm);
-  }
-  NodeGroup(const NodeGroup&) = delete;
-  NodeGroup& operator=(const NodeGroup&) = delete;
-
-  const mpi::Communicator& ranks() const { return ranks_; }
-
- private:
-  mpi::Communicator ranks_;
-};
-
 // The ranks of the node with the same mask as mine, myself among them. All ranks of the node.
-std::int64_t count_sharers(const mpi::Communicator& node, const AffinityMask& mine) {
-  std::vector<AffinityMask> masks(static_cast<std::size_t>(node.size()));
-  CONVOY_CHECK_MPI(
-      MPI_Allgather(mine.data(), sizeof(mine), MPI_BYTE, masks.data(), sizeof(mine), MPI_BYTE, node.handle()));
-  return std::count(masks.begin(), masks.end(), mine);
+std::int64_t count_sharers(const NodeGroup& node) {
+  const std::vector<AffinityMask> masks = node.affinity_masks();
+  return std::count(masks.begin(), masks.end(), masks[static_cast<std::size_t>(node.ranks().rank())]);
 }
 
 // Of the threads of my node's ranks, those that have a processor at the same time: 1 where each has one. All ranks of
 // the node.
-double share_of_processors(const mpi::Communicator& node, std::int64_t threads_per_rank) {
-  const AffinityMask mask = affinity_mask();
+double share_of_processors(const NodeGroup& node, std::int64_t threads_per_rank) {
   const auto share_of = [threads_per_rank](std::int64_t processors, std::int64_t ranks) {
     return static_cast<double>(processors) / static_cast<double>(threads_per_rank * ranks);
   };
-  return std::min(
-      {1.0, share_of(count_processors(mask), count_sharers(node, mask)), share_of(quota_processors(), node.size())});
+  return std::min({1.0, share_of(count_processors(affinity_mask()), count_sharers(node)),
+                   share_of(quota_processors(), node.ranks().size())});
 }
 
 }  // namespace
@@ -75,7 +54,7 @@ std::string host_summary(const Topology& topology) {
 
 NodeLoad find_own_node_load(const mpi::Communicator& world, std::int64_t threads_per_rank) {
   const NodeGroup node(world);
-  const double share = share_of_processors(node.ranks(), threads_per_rank);
+  const double share = share_of_processors(node, threads_per_rank);
   const std::int64_t ranks = node.ranks().size();
   return {.ranks = ranks, .ranks_at_once = std::max(1.0, share * static_cast<double>(ranks))};
 }
@@ -83,7 +62,7 @@ NodeLoad find_own_node_load(const mpi::Communicator& world, std::int64_t threads
 NodeLoad find_node_load(const mpi::Communicator& world, std::int64_t threads_per_rank) {
   constexpr double kUnit = 1e6;  // parts of a node's ranks, as a whole number that ranks can compare
   const NodeGroup node(world);
-  const double mine = share_of_processors(node.ranks(), threads_per_rank);
+  const double mine = share_of_processors(node, threads_per_rank);
   const double share = static_cast<double>(-world.max(-std::llround(mine * kUnit))) / kUnit;  // the least of all ranks
   const std::int64_t ranks = world.max(node.ranks().size());
   return {.ranks = ranks, .ranks_at_once = std::max(1.0, share * static_cast<double>(ranks))};
@@ -116,8 +95,7 @@ void take_turns(const mpi::Communicator& world, const NodeLoad& node, bool in_pa
 
 std::int64_t fair_threads(const mpi::Communicator& world) {
   const NodeGroup node(world);
-  const AffinityMask mask = affinity_mask();
-  const std::int64_t by_mask = count_processors(mask) / count_sharers(node.ranks(), mask);
+  const std::int64_t by_mask = count_processors(affinity_mask()) / count_sharers(node);
   const std::int64_t by_quota = quota_processors() / node.ranks().size();
   const std::int64_t mine = std::max<std::int64_t>(1, std::min(by_mask, by_quota));
   return -world.max(-mine);  // the least of all ranks

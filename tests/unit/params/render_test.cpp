@@ -101,6 +101,7 @@ Parameters random_parameters(std::mt19937_64& engine) {
   p.init = {.weights = "./w", .strict = engine() % 2 == 0, .zero_residual = engine() % 2 == 0};
   p.run = {.directory = "runs/long/" + std::string(100, 'x'),
            .threads = count(),
+           .placement = PlacementKind::kNone,
            .device = DeviceKind::kCpu,
            .reduction = ReductionKind::kFast,
            .bucket_mib = tiny()};
@@ -249,7 +250,7 @@ TEST(Help, OnACommandHasTheKeysThatItReadsAlone) {
             (Names{"checkpoint.resume", "evaluate.weights", "init.weights", "run.directory", "export.output"}));
   EXPECT_EQ(help_text({"export"}).find("convoy export [FILE.cfg ...] [--section.key=value ...]\n    writes the "), 0u);
   EXPECT_TRUE(entries(help_text({"info"})).empty());
-  EXPECT_EQ(help_text({"info"}).find("convoy info PATH ...\n"), 0u);
+  EXPECT_EQ(help_text({"info"}).find("convoy info [PATH ...]\n"), 0u);
   const Names train = entries(help_text({"train"}));
   const auto has = [&](const std::string& name) { return std::find(train.begin(), train.end(), name) != train.end(); };
   EXPECT_TRUE(has("train.epochs") && has("data.train") && has("optimizer.lr") && has("run.trace"));

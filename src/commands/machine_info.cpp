@@ -1,0 +1,94 @@
+/// See machine_info.h.
+#include "commands/machine_info.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "convoy/base/text.h"
+#include "convoy/base/version.h"
+#include "convoy/comm/machine.h"
+#include "convoy/ops/backend.h"
+
+#include "preflight/machine_checks.h"
+#include "preflight/report.h"
+
+namespace convoy::commands {
+
+namespace {
+
+std::string line(const std::string& name, const std::string& text) {
+  return fmt::format("  {:<16}{}\n", name, text);
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string describe_domains(const std::string& sys) {
+  std::string text;
+  for (const NumaDomain& domain : find_numa_domains(sys)) {
+    const std::string processors =
+        domain.processors.empty() ? "no processors" : "processors " + to_string(domain.processors);
+    text += line(fmt::format("NUMA domain {}", domain.number),
+                 fmt::format("{}; {} of memory", processors, human_bytes(domain.memory_bytes)));
+  }
+  return text.empty() ? line("NUMA domains", "the system does not tell") : text;
+}
+
+std::string describe_caches(const std::string& sys) {
+  std::string text;
+  for (const LastLevelCache& cache : find_last_level_caches(sys))
+    text += line(fmt::format("L{} cache", cache.level),
+                 fmt::format("processors {}; {}", to_string(cache.processors), cache.size));
+  return text;
+}
+
+// "Model: \t\t NVIDIA H100": the driver lists its GPUs, whether or not this program was built for them.
+std::string describe_gpus(const std::string& proc) {
+  constexpr std::string_view kKey = "Model:";
+  std::vector<std::string> models;
+  std::error_code absent;
+  std::filesystem::directory_iterator gpu(proc + "/driver/nvidia/gpus", absent);
+  for (; !absent && gpu != std::filesystem::directory_iterator(); gpu.increment(absent)) {
+    std::ifstream file(gpu->path() / "information");
+    for (std::string entry; std::getline(file, entry);) {
+      const std::size_t begin = entry.find_first_not_of(" \t", kKey.size());
+      if (entry.starts_with(kKey) && begin != std::string::npos) models.push_back(entry.substr(begin));
+    }
+  }
+  std::sort(models.begin(), models.end());
+  return line("NVIDIA GPUs", models.empty() ? "none" : fmt::format("{}", fmt::join(models, "; ")));
+}
+
+}  // namespace
+
+std::string describe_machine(const std::string& sys, const std::string& proc) {
+  const std::string huge_pages = huge_pages_setting(sys);
+  return line("processor", preflight::processor_kind(read_text(proc + "/cpuinfo"))) + describe_domains(sys) +
+         describe_caches(sys) + line("huge pages", huge_pages.empty() ? "the system does not tell" : huge_pages) +
+         describe_gpus(proc);
+}
+
+ExitStatus print_machine(mpi::Session& session) {
+  const preflight::Report ranks(session.world());  // it gathers texts
+  const std::vector<std::string> processors = ranks.gather(to_string(own_processors()));
+  if (!ranks.is_root()) return ExitStatus::kDone;
+  const bool takes_cpu = ops::computes_on_host(DeviceKind::kAuto);
+  fmt::print(
+      "convoy {} on {}\n{}{}{}", version(), ranks.hosts().front(), line("libraries", preflight::library_versions()),
+      line("device", fmt::format("run.device = auto takes {}", takes_cpu ? "the CPU" : "a GPU")), describe_machine());
+  for (std::size_t rank = 0; rank < processors.size(); ++rank)
+    fmt::print("rank {} on {}: processors {}\n", rank, ranks.hosts()[rank], processors[rank]);
+  return ExitStatus::kDone;
+}
+
+}  // namespace convoy::commands
