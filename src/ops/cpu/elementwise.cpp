@@ -52,13 +52,13 @@ class CpuElementwise final : public ElementwiseOps {
     in_parts(count, workspace_.threads(), [=](Range range) { round_values(type, from, to, range); });
   }
 
-  // x - x is 0 for every finite x, and NaN for all others.
+  // x - x is +0, without a bit that is set, for every finite x, and NaN for all others.
   void find_non_finite(const float* values, std::int64_t count, std::int32_t* found) override {
     in_parts(count, workspace_.threads(), [=](Range range) {
-      bool any = false;
-#pragma omp simd reduction(| : any)
-      for (std::int64_t i = range.begin; i < range.end; ++i) any = any | (values[i] - values[i] != 0.0f);
-      if (any) std::atomic_ref(*found).store(1, std::memory_order_relaxed);
+      std::uint32_t bits = 0;
+#pragma omp simd reduction(| : bits)
+      for (std::int64_t i = range.begin; i < range.end; ++i) bits |= std::bit_cast<std::uint32_t>(values[i] - values[i]);
+      if (bits != 0) std::atomic_ref(*found).store(1, std::memory_order_relaxed);
     });
   }
 
