@@ -22,8 +22,9 @@ std::string shown(const Prediction& prediction) {
                      1e3 * prediction.step_seconds());
 }
 
-// Where another schedule is not worth its memory and its messages.
-constexpr double kMinGain = 1.02, kMaxMoreMemory = 1.5;
+// Where another schedule is not worth its memory and its messages, or only seems to be: predictions err by some
+// percent.
+constexpr double kMinGain = 1.05, kMaxMoreMemory = 1.5;
 
 // By the micro-batch and the recomputing that the parameters have; 0 stages: of all numbers.
 Comparison compare(const Parameters& params, const RuntimeSpec& runtime, const MachineCosts& machine,

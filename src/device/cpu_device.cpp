@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <thread>
 
 #include <fmt/format.h>
@@ -11,8 +12,6 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/device/device.h"
-
-#include "device/plain_recording.h"
 
 namespace convoy {
 
@@ -43,6 +42,12 @@ class ImmediateLane final : public CopyLane {
   }
   bool done() override { return true; }
   void join() override {}
+};
+
+/// There is nothing to capture.
+class PlainRecording final : public Recording {
+ public:
+  void run(const std::function<void()>& issue) override { issue(); }
 };
 
 /// Likewise the host's clock knows when it was done.

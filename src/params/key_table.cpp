@@ -98,7 +98,7 @@ std::vector<Key> make_keys() {
 
       {"schedule.kind", choice_or_auto(&ScheduleParams::kind), "",
        "the order of micro-batches in the pipeline; never changes the result. auto: 1f1b, unless zero_bubble or (on "
-       "CPUs) interleaved is predicted to be 2 % faster in at most 1.5 times the memory"},
+       "CPUs) interleaved is predicted to be 5 % faster in at most 1.5 times the memory"},
       {"schedule.chunks", integer(&ScheduleParams::chunks, {.min = 2, .max = 64}), "",
        "interleaved: runs of cells per stage (one stage has one); the bubble is 1/chunks of 1f1b's, messages are "
        "chunks times as many"},
@@ -342,8 +342,8 @@ std::vector<Key> make_keys() {
        "records so many training steps, from this run's fourth step on (in a short run the last ones, never the "
        "first). Writes trace.json for ui.perfetto.dev, trace.svg, and a line that says why ranks were idle; 0: none"},
       {"run.profile", integer(&RunParams::profile, {.min = 0, .max = 1000}), "steps",
-       "measures so many training steps layer by layer, the same steps as run.trace. Writes profile.csv, and a table of "
-       "operations with their share of the time and the speed of their matrix products. On a GPU these steps take "
+       "measures so many training steps layer by layer, the same steps as run.trace. Writes profile.csv, and says "
+       "which operations take how much of the time and how fast their matrix products are. On a GPU these steps take "
        "longer: they are issued without graphs; 0: none"},
 
       {"run.watchdog_seconds", number(&RunParams::watchdog_seconds, {.min = 0, .max = 1e6}), "s",

@@ -1,56 +1,109 @@
-/// From a recorder on each rank to one table on rank 0.
+/// From two recorders on each rank, of layers and of instructions, to one table on rank 0.
 #include "run/step_profile.h"
 
-#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <map>
 #include <span>
 #include <tuple>
-#include <utility>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/io/atomic_file.h"
 
 #include "calibrate/product_rate.h"
+#include "telemetry/rank_meter.h"
 
 namespace convoy {
 
 namespace {
 
-/// What a rank tells of a layer's work, all its calls together.
-struct LayerSum {
-  std::int64_t stage = 0, cell = 0, layer = 0, work = 0, calls = 0;
+/// What a rank does in a step beside the work of layers.
+enum class Beside : std::int64_t {
+  kBetweenLayers,
+  kLoading,
+  kLoss,
+  kSending,
+  kGradientExchange,
+  kUpdate,
+  kNewWeights,
+  kWaitingForStages,
+  kWaitingForReplicas,
+  kWaitingForSamples,
+};
+
+constexpr std::array kBesideNames = {"between layers",
+                                     "loading samples",
+                                     "loss",
+                                     "sending to stages",
+                                     "exchange and check of gradients",
+                                     "update of parameters",
+                                     "exchange and packing of new weights",
+                                     "waiting for other stages",
+                                     "waiting for replicas",
+                                     "waiting for samples"};
+
+Beside beside_of(Op op) {
+  switch (op) {
+    case Op::kForward:
+    case Op::kBackward:
+    case Op::kBackwardInput:
+    case Op::kBackwardWeight:
+      return Beside::kBetweenLayers;
+    case Op::kLoad:
+      return Beside::kLoading;
+    case Op::kLoss:
+      return Beside::kLoss;
+    case Op::kRecvActivation:
+    case Op::kSendActivation:
+    case Op::kRecvGradient:
+    case Op::kSendGradient:
+      return Beside::kSending;
+    case Op::kReduceBucket:
+    case Op::kFoldBucket:
+      return Beside::kGradientExchange;
+    case Op::kAgreeOnUpdate:
+    case Op::kUpdateBucket:
+      return Beside::kUpdate;
+    case Op::kGatherBucket:
+      return Beside::kNewWeights;
+  }
+  return Beside::kBetweenLayers;
+}
+
+constexpr std::int64_t kNoCell = INT64_MAX;  // after all cells
+
+/// What a rank tells of a layer's work, or of what it does beside it (then `layer` is which), all calls together.
+struct Part {
+  std::int64_t stage = 0, cell = kNoCell, layer = 0, work = 0, calls = 0;
   double seconds = 0, flop = 0;
 };
 
-/// Sums over what has the same stage, cell, layer and work, in that order.
+/// Sums of parts of the same stage, cell, layer and work, in that order.
 class Sums {
  public:
-  void add(const LayerSum& more) {
-    LayerSum& sum = sums_[{more.stage, more.cell, more.layer, more.work}];
-    const LayerSum before = sum;
+  void add(const Part& more) {
+    Part& sum = sums_[{more.stage, more.cell, more.layer, more.work}];
+    const Part before = sum;
     sum = more;
     sum.calls += before.calls;
     sum.seconds += before.seconds;
     sum.flop += before.flop;
   }
-  std::vector<LayerSum> all() const {
-    std::vector<LayerSum> all;
+  std::vector<Part> all() const {
+    std::vector<Part> all;
     for (const auto& [key, sum] : sums_) all.push_back(sum);
     return all;
   }
 
  private:
-  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>, LayerSum> sums_;
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>, Part> sums_;
 };
 
-Sums sums_of(const std::vector<LayerTime>& times, const Network& network, std::int64_t stage) {
+void add_layers(const std::vector<LayerTime>& times, const Network& network, std::int64_t stage, Sums& sums) {
   std::map<const Cell*, std::int64_t> numbers;
   for (std::int64_t i = 0; i < std::ssize(network); ++i) numbers[network[i].get()] = i;
-  Sums sums;
   for (const LayerTime& time : times) {
     const LayerInfo layer = time.cell->layers()[time.layer];
     sums.add({.stage = stage,
@@ -61,101 +114,49 @@ Sums sums_of(const std::vector<LayerTime>& times, const Network& network, std::i
               .seconds = time.seconds,
               .flop = (time.is_split ? layer.split_flop : layer.flop).of(time.work)});
   }
-  return sums;
 }
 
-double percent(double part, double whole) {
-  return whole > 0 ? 100 * part / whole : 0;
-}
-
-constexpr double kMinPercent = 0.05;  // of the time: what is less is not shown
-
-/// Of a layer with products, "173 GFLOP/s", and how near that comes to the yardstick.
-std::string shown_rate(double flop, double seconds, const Profile& profile) {
-  if (flop == 0 || seconds == 0) return "";
-  const double rate = flop / seconds;
-  std::string text = fmt::format("{:>9.0f} GFLOP/s", rate * 1e-9);
-  if (profile.product_flop_a_second > 0) text += fmt::format(" {:>4.0f} %", percent(rate, profile.product_flop_a_second));
-  return text;
-}
-
-/// Several rows in one line.
-struct Line {
-  std::string operation;
-  LayerWork work = LayerWork::kForward;
-  double seconds = 0, flop = 0;
-};
-
-// The longest first.
-std::vector<Line> lines_of(const Profile& profile) {
-  std::map<std::pair<std::string, LayerWork>, Line> sums;
-  for (const ProfileRow& row : profile.rows) {
-    Line& line = sums[{row.layer.operation, row.work}];
-    line.operation = row.layer.operation;
-    line.work = row.work;
-    line.seconds += row.seconds;
-    line.flop += row.flop;
-  }
-  std::vector<Line> lines;
-  for (const auto& [key, line] : sums) lines.push_back(line);
-  std::ranges::stable_sort(lines, std::greater(), &Line::seconds);
-  return lines;
+// What is left of the instructions without waiting and layers.
+void add_beside(const StageProgram& program, const std::vector<RecordedTimes>& times, std::int64_t stage, Sums& sums) {
+  const auto add = [&](Beside what, std::int64_t calls, double seconds) {
+    sums.add({.stage = stage, .layer = static_cast<std::int64_t>(what), .calls = calls, .seconds = seconds});
+  };
+  double layer_seconds = 0;
+  for (const Part& part : sums.all()) layer_seconds += part.seconds;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    add(beside_of(program[i % program.size()].op), 1, times[i].end - times[i].ready);
+  add(Beside::kBetweenLayers, 0, -layer_seconds);
+  const RankWaits waits = waits_of(program, times);
+  add(Beside::kWaitingForStages, 0, waits.neighbours + waits.sends);
+  add(Beside::kWaitingForReplicas, 0, waits.replicas);
+  add(Beside::kWaitingForSamples, 0, waits.samples);
 }
 
 }  // namespace
 
-std::string to_csv(const Profile& profile) {
-  std::string text =
-      "stage,cell,operation,name,weight_shape,x,y,work,calls,milliseconds,share_percent,gflop,gflop_per_second,"
-      "percent_of_product\n";
-  for (const ProfileRow& row : profile.rows) {
-    const double rate = row.seconds > 0 ? row.flop / row.seconds : 0;
-    text += fmt::format("{},{},{},{},{},{},{},{},{:g},{:.4f},{:.2f},{:.4f},{:.1f},{:.1f}\n", row.stage, row.cell,
-                        row.layer.operation, row.layer.name, row.layer.weight_shape, to_string(row.layer.x),
-                        to_string(row.layer.y), name_of(row.work), row.calls, 1e3 * row.seconds,
-                        percent(row.seconds, profile.step_seconds), 1e-9 * row.flop, 1e-9 * rate,
-                        percent(rate, profile.product_flop_a_second));
-  }
-  return text;
-}
-
-std::string summary_of(const Profile& profile) {
-  const double whole = profile.step_seconds * static_cast<double>(profile.num_stages);
-  double layers = 0;
-  std::string text =
-      fmt::format("profile of steps {} to {}, {:.4g} ms each: of the ranks' time", profile.first_step,
-                  profile.first_step + profile.num_steps - 1, 1e3 * profile.step_seconds);
-  const auto add = [&](const std::string& what, const char* work, double seconds, const std::string& rate) {
-    if (percent(seconds, whole) >= kMinPercent)
-      text += fmt::format("\n  {:<30} {:<16} {:>5.1f} %{}", what, work, percent(seconds, whole), rate);
-  };
-  for (const Line& line : lines_of(profile)) {
-    add(line.operation, name_of(line.work), line.seconds, shown_rate(line.flop, line.seconds, profile));
-    layers += line.seconds;
-  }
-  add("outside of layers", "", std::max(0.0, whole - layers), "");
-  if (profile.product_flop_a_second > 0)
-    text += fmt::format("\n  percentages after GFLOP/s: of a large matrix product's on a rank, {:.0f} GFLOP/s",
-                        1e-9 * profile.product_flop_a_second);
-  return text;
-}
-
 StepProfile::StepProfile(RankRuntime& runtime, const TraceWindow& window)
-    : runtime_(runtime), window_(window), recorder_(runtime.device()) {}
+    : runtime_(runtime), window_(window), layers_(runtime.device()) {}
 
-// The step before the first tells how many calls there are.
+StepProfile::~StepProfile() {
+  runtime_.stage().watch_layers(nullptr);
+  if (instructions_ != nullptr) runtime_.stop_recording(*instructions_);
+}
+
+// The step before the first tells how many calls of layers there are.
 void StepProfile::begin_step(std::int64_t step) {
   if (num_made_ < window_.first - 1 || is_complete()) return;
   if (num_made_ == window_.first) {
-    recorder_.start(window_.num);
+    layers_.start(window_.num);
+    instructions_ = std::make_unique<StepRecorder>(runtime_.device(), runtime_.num_instructions(), window_.num);
+    runtime_.record_in(*instructions_);
     first_step_ = step;
   }
-  watch(&recorder_);
+  runtime_.stage().watch_layers(&layers_);
 }
 
 void StepProfile::end_step(double seconds) {
-  watch(nullptr);
-  if (num_made_ >= window_.first && !is_complete()) {
+  runtime_.stage().watch_layers(nullptr);
+  if (instructions_ != nullptr && !is_complete()) {
     ++num_steps_;
     seconds_ += seconds;
   }
@@ -164,24 +165,31 @@ void StepProfile::end_step(double seconds) {
 
 // On rank 0; elsewhere nothing.
 std::vector<ProfileRow> StepProfile::gather_rows() {
-  const StepPlan& plan = runtime_.plan();
+  const Network& network = runtime_.plan().network();
   const ProcessGrid& grid = runtime_.grid();
-  const std::vector<LayerSum> mine = sums_of(recorder_.read(), plan.network(), grid.stage()).all();
+  Sums own;
+  add_layers(layers_.read(), network, grid.stage(), own);
+  add_beside(runtime_.training_program(), instructions_->read(), grid.stage(), own);
+  const std::vector<Part> mine = own.all();
   const std::vector<std::byte> all = grid.world().gather(std::as_bytes(std::span(mine)), 0);
-  const auto* received = reinterpret_cast<const LayerSum*>(all.data());
+  const auto* parts = reinterpret_cast<const Part*>(all.data());
   Sums sums;
-  for (std::size_t i = 0; i < all.size() / sizeof(LayerSum); ++i) sums.add(received[i]);
-  const double parts = static_cast<double>(num_steps_ * grid.num_replicas());
+  for (std::size_t i = 0; i < all.size() / sizeof(Part); ++i) sums.add(parts[i]);
+  const double divisor = static_cast<double>(num_steps_ * grid.num_replicas());
   std::vector<ProfileRow> rows;
-  for (const LayerSum& sum : sums.all()) {
-    const Cell& cell = *plan.network()[sum.cell];
-    rows.push_back({.stage = sum.stage,
-                    .cell = cell.name(),
-                    .layer = cell.layers()[static_cast<std::size_t>(sum.layer)],
-                    .work = LayerWork{static_cast<int>(sum.work)},
-                    .calls = static_cast<double>(sum.calls) / parts,
-                    .seconds = sum.seconds / parts,
-                    .flop = sum.flop / parts});
+  for (const Part& sum : sums.all()) {
+    ProfileRow& row = rows.emplace_back(ProfileRow{.stage = sum.stage,
+                                                   .calls = static_cast<double>(sum.calls) / divisor,
+                                                   .seconds = sum.seconds / divisor,
+                                                   .flop = sum.flop / divisor});
+    const auto layer = static_cast<std::size_t>(sum.layer);
+    if (sum.cell == kNoCell) {
+      row.layer.operation = kBesideNames[layer];
+    } else {
+      row.cell = network[sum.cell]->name();
+      row.layer = network[sum.cell]->layers()[layer];
+      row.work = LayerWork{static_cast<int>(sum.work)};
+    }
   }
   return rows;
 }
@@ -199,23 +207,29 @@ double StepProfile::slowest_product() const {
   return static_cast<double>(-world.max(-std::llround(mine)));
 }
 
-std::string StepProfile::write(const std::string& directory) {
-  if (num_steps_ == 0)
-    return runtime_.grid().is_root() ? "run.profile: this run ended before a step that could be measured" : "";
+std::optional<Profile> StepProfile::end() {
+  if (num_steps_ == 0) return std::nullopt;
+  runtime_.stop_recording(*instructions_);
   Profile profile{.first_step = first_step_,
                   .num_steps = num_steps_,
                   .num_stages = runtime_.grid().num_stages(),
                   .step_seconds = seconds_ / static_cast<double>(num_steps_),
                   .product_flop_a_second = slowest_product(),
                   .rows = gather_rows()};
-  if (!runtime_.grid().is_root()) return "";
+  return runtime_.grid().is_root() ? std::optional(std::move(profile)) : std::nullopt;
+}
+
+std::string StepProfile::write(const std::string& directory) {
+  const bool is_root = runtime_.grid().is_root();
+  const std::optional<Profile> profile = end();
+  if (!profile) return is_root ? "run.profile: this run ended before a step that could be measured" : "";
   const std::string path = directory + "/profile.csv";
   try {
-    io::write_text_atomically(path, to_csv(profile));
+    io::write_text_atomically(path, to_csv(*profile));
   } catch (const Error& error) {
     log_warning(fmt::format("run.profile: {}; the training continues", error.what()));
   }
-  return fmt::format("{}\n  each layer: {}", summary_of(profile), path);
+  return fmt::format("{}\n  each layer: {}", summary_of(*profile), path);
 }
 
 }  // namespace convoy

@@ -21,8 +21,6 @@ class StepStudies {
   /// Before step number `step` of the run (counted from 1), and after it.
   void begin_step(std::int64_t step);
   void end_step(double seconds);
-  /// Whether a trace is not written yet: somebody records the steps.
-  bool traces() const { return trace_.has_value(); }
 
   /// Writes what is complete. Rank 0 gets what is to be said of it; empty: nothing was written.
   std::vector<std::string> write_complete();

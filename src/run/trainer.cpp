@@ -249,7 +249,7 @@ std::unique_ptr<Loader> Trainer::open_loader() const {
 
 StepOutcome Trainer::step(Loader& loader) {
   studies_.begin_step(state_.step + 1);
-  monitor_.begin_step(studies_.traces());
+  monitor_.begin_step();
   const double start = now_seconds();
   const StepOutcome outcome = runtime_.train_step(loader, learning_rate_of(state_.step));
   const double seconds = now_seconds() - start;

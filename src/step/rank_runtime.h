@@ -38,8 +38,13 @@ class RankRuntime {
   StepOutcome train_step(BatchSource& source, double learning_rate);
   /// Of this rank, in a training step.
   std::int64_t num_instructions() const { return training_->num_instructions(); }
-  /// From the next training step on, notes when each instruction ran; null: no more.
-  void record_in(StepRecorder* recorder) { training_->record_in(recorder); }
+  /// Of this rank: its list of a training step.
+  const StageProgram& training_program() const {
+    return plan_.training_schedule(grid_.replica())[static_cast<std::size_t>(grid_.stage())];
+  }
+  /// As StepExecutor's, of training steps.
+  void record_in(StepRecorder& recorder) { training_->record_in(recorder); }
+  void stop_recording(const StepRecorder& recorder) { training_->stop_recording(recorder); }
   /// Called after each instruction of every step, of evaluations too; it neither waits nor allocates.
   void set_beside(const ProgressHook& beside);
   /// Forward with running statistics, and the loss without label smoothing.

@@ -97,7 +97,7 @@ void StepExecutor::finish() {
 void StepExecutor::run(BatchSource& source, std::int64_t step) {
   outcome_ = StepOutcome::kApplied;
   if (draw_keys_.size_bytes() > 0) set_draw_keys(step);
-  if (recorder_ != nullptr) recorder_->begin_step();
+  for (StepRecorder* recorder : recorders_) recorder->begin_step();
   source.begin_step();
   for (std::size_t i = 0; i < program_.actions.size(); ++i) {
     const Action& action = program_.actions[i];
@@ -106,7 +106,7 @@ void StepExecutor::run(BatchSource& source, std::int64_t step) {
     execute(action, recording_of_[i], source);
     parts_.transport.progress();
     if (beside_) beside_();
-    if (recorder_ != nullptr) recorder_->end_instruction();
+    for (StepRecorder* recorder : recorders_) recorder->end_instruction();
   }
   wait_for_device();
   let_messages_leave();
@@ -194,7 +194,7 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
 
 /// What the instruction waited for is there.
 void StepExecutor::note_ready() {
-  if (recorder_ != nullptr) recorder_->ready();
+  for (StepRecorder* recorder : recorders_) recorder->ready();
 }
 
 // What the chunk's cells read of the samples; the last chunk's loss, too.
@@ -211,7 +211,7 @@ void StepExecutor::load(const Action& action, BatchSource& source) {
   });
   const double waits = source.wait_seconds() - waited;
   times_.wait_samples += waits;
-  if (recorder_ != nullptr) recorder_->waited(waits);
+  for (StepRecorder* recorder : recorders_) recorder->waited(waits);
 }
 
 void StepExecutor::compute_loss(const Action& action) {

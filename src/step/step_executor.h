@@ -74,9 +74,11 @@ class StepExecutor {
   StepExecutor& operator=(const StepExecutor&) = delete;
 
   std::int64_t num_instructions() const { return std::ssize(program_.actions); }
-  /// From the next pass on, notes when each instruction ran; null: no more. The recorder has room for as many passes as
-  /// come.
-  void record_in(StepRecorder* recorder) { recorder_ = recorder; }
+  /// From the next pass on, the recorder, too, notes when each instruction ran. It has room for as many passes as come
+  /// until stop_recording().
+  void record_in(StepRecorder& recorder) { recorders_.push_back(&recorder); }
+  /// It records no more, if it did.
+  void stop_recording(const StepRecorder& recorder) { std::erase(recorders_, &recorder); }
   /// From the next pass on, the list's first micro-batch is this one of the step's: cells draw for it.
   void set_first_micro_batch(std::int64_t number) { parts_.training.first_micro_batch = number; }
   /// Called after each instruction, for messages of others: it neither waits nor allocates.
@@ -166,7 +168,7 @@ class StepExecutor {
   HostBuffer found_;                       ///< std::int32_t: whether a gradient is not a finite number
   StepOutcome outcome_ = StepOutcome::kApplied;
   ExecutorTimes times_;
-  StepRecorder* recorder_ = nullptr;
+  std::vector<StepRecorder*> recorders_;
 };
 
 }  // namespace convoy

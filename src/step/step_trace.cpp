@@ -72,7 +72,11 @@ TraceWindow trace_window(std::int64_t wanted, std::int64_t steps_left) {
 StepTrace::StepTrace(RankRuntime& runtime, const TraceWindow& window) : runtime_(runtime), window_(window) {}
 
 StepTrace::~StepTrace() {
-  runtime_.record_in(nullptr);
+  stop();
+}
+
+void StepTrace::stop() {
+  if (recorder_ != nullptr) runtime_.stop_recording(*recorder_);
 }
 
 // Asking for the time keeps ranks waiting for each other, so it is done a step earlier; and messages of the step before
@@ -85,7 +89,7 @@ void StepTrace::begin_step(std::int64_t step) {
   }
   if (num_made_ == window_.first) {
     first_step_ = step;
-    runtime_.record_in(recorder_.get());
+    runtime_.record_in(*recorder_);
   }
 }
 
@@ -116,7 +120,7 @@ Timeline StepTrace::gather(const RootClock& clock) {
 }
 
 std::optional<Timeline> StepTrace::end() {
-  runtime_.record_in(nullptr);
+  stop();
   const ProcessGrid& grid = runtime_.grid();
   if (recorder_ == nullptr || recorder_->num_steps() == 0) return std::nullopt;
   runtime_.finish();

@@ -46,6 +46,7 @@ class StepTrace {
   std::string write(const std::string& directory);
 
  private:
+  void stop();
   Timeline gather(const RootClock& clock);
 
   RankRuntime& runtime_;

@@ -54,10 +54,10 @@ RankMeter::RankMeter(RankRuntime& runtime) : runtime_(runtime) {
   if (!runtime.device().is_host()) sensors_.emplace(runtime.device().hardware_id());
 }
 
-void RankMeter::begin_step(bool is_traced) {
-  if (runtime_.device().is_host() || is_traced || recorder_ || recorded_ || num_warm_ < kWarmUpSteps) return;
+void RankMeter::begin_step() {
+  if (runtime_.device().is_host() || recorder_ || recorded_ || num_warm_ < kWarmUpSteps) return;
   recorder_ = std::make_unique<StepRecorder>(runtime_.device(), runtime_.num_instructions(), kRecordedSteps);
-  runtime_.record_in(recorder_.get());
+  runtime_.record_in(*recorder_);
 }
 
 void RankMeter::end_step(double seconds) {
@@ -72,12 +72,8 @@ void RankMeter::end_step(double seconds) {
 }
 
 void RankMeter::read_recorder() {
-  runtime_.record_in(nullptr);
-  const std::vector<RecordedTimes> times = recorder_->read();
-  recorder_.reset();
-  const StageProgram& list =
-      runtime_.plan().training_schedule(runtime_.grid().replica())[static_cast<std::size_t>(runtime_.grid().stage())];
-  recorded_ = waits_of(list, times);
+  recorded_ = waits_of(runtime_.training_program(), recorder_->read());
+  stop();
   const double factor = 1.0 / static_cast<double>(kRecordedSteps);  // of a step
   for (double* const sum : {&recorded_->neighbours, &recorded_->sends, &recorded_->replicas, &recorded_->samples})
     *sum *= factor;
@@ -120,7 +116,7 @@ RankSample RankMeter::take(std::int64_t step) {
 
 void RankMeter::stop() {
   if (!recorder_) return;
-  runtime_.record_in(nullptr);
+  runtime_.stop_recording(*recorder_);
   recorder_.reset();
 }
 

@@ -51,8 +51,8 @@ class RankMeter {
 
   const GpuSensors* sensors() const { return sensors_ ? &*sensors_ : nullptr; }
 
-  /// Around each training step. `is_traced`: somebody else records the step.
-  void begin_step(bool is_traced);
+  /// Around each training step.
+  void begin_step();
   void end_step(double seconds);
   /// Since the last take(). The first steps, in which caches fill, do not count.
   std::int64_t num_steps() const { return num_steps_; }

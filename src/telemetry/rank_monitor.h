@@ -31,7 +31,7 @@ class RankMonitor {
   /// Whether any rank reads its GPU.
   bool has_sensors() const { return has_sensors_; }
 
-  void begin_step(bool is_traced) { meter_.begin_step(is_traced); }
+  void begin_step() { meter_.begin_step(); }
   /// After step number `step` of the run. Sends a sample where that is due.
   void end_step(std::int64_t step, double seconds);
   /// Rank 0: the oldest round that has come from all and was not collected; does not wait.

@@ -216,7 +216,8 @@ TEST(Face, APlanShowsTheStepWithoutDoingIt) {
   const WorkingDirectory directory;
   auto arguments = import_small_data(directory / "small");
   arguments[0] = "plan";
-  const ProcessResult plan = run_program({.arguments = arguments + std::vector<std::string>{"--grid.stages=2"}});
+  const ProcessResult plan =
+      run_program({.arguments = arguments + std::vector<std::string>{"--grid.stages=2", "--schedule.kind=1f1b"}});
   EXPECT_EQ(plan.status, 0) << plan.output;
   EXPECT_TRUE(contains(plan.output, "FF..BBFBBFBBFBBFBBFBBFBB.BB")) << plan.output;
   EXPECT_TRUE(contains(plan.output, "bubble")) << plan.output;

@@ -1,4 +1,5 @@
-/// What run.profile leaves on disk, on a real grid.
+/// What run.profile leaves on disk, on a real grid: all of a step's time.
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -58,18 +59,19 @@ class Profiles : public testing::Test {
 TEST_F(Profiles, HaveEveryLayersWorkOnce) {
   const ProcessResult result = train({"--grid.stages=2", "--train.max_steps=6", "--run.profile=2"}, 4);
   ASSERT_EQ(result.status, 0) << result.output;
-  EXPECT_TRUE(contains(result.output, "profile of steps 4 to 5, ")) << result.output;
-  EXPECT_TRUE(contains(result.output, "convolution                    gradient of w ")) << result.output;
+  EXPECT_TRUE(contains(result.output, "profile of steps 4 to 5: ")) << result.output;
+  EXPECT_TRUE(contains(result.output, "\n  convolution, gradient of w ")) << result.output;
   EXPECT_TRUE(contains(result.output, "  each layer: " + run_ + "/profile.csv\n")) << result.output;
   std::set<std::string> seen;
   std::map<std::string, double> share;
   std::int64_t num_convolutions = 0;
   const std::string calls = rows().front()["calls"];
   for (Row& row : rows()) {
+    share[row["stage"]] += std::stod(row["share_percent"]);
+    if (row["work"].empty()) continue;
     EXPECT_TRUE(seen.insert(row["name"] + row["x"] + row["cell"] + row["operation"] + row["work"]).second)
         << row["name"] << row["work"];
     EXPECT_EQ(row["calls"], calls);
-    share[row["stage"]] += std::stod(row["share_percent"]);
     if (row["operation"] != "convolution") continue;
     EXPECT_GT(std::stod(row["milliseconds"]), 0);
     if (row["work"] == "forward") ++num_convolutions;
@@ -79,9 +81,9 @@ TEST_F(Profiles, HaveEveryLayersWorkOnce) {
   }
   EXPECT_EQ(num_convolutions, 19) << "resnet20";
   ASSERT_EQ(share.size(), 2u) << "stages";
-  for (const auto& [stage, percent] : share) {
-    EXPECT_GT(percent, 0) << stage;
-    EXPECT_LT(percent, 101) << stage;
+  for (const auto& [stage, percent] : share) {  // 100, but ranks begin and end a step at other times than rank 0
+    EXPECT_GT(percent, 60) << stage;
+    EXPECT_LT(percent, 130) << stage;
   }
 }
 
@@ -114,7 +116,7 @@ TEST_F(Profiles, OfShortRunsSayWhatTheyMeasured) {
   EXPECT_TRUE(contains(one.output, "run.profile: this run ended before a step that could be measured")) << one.output;
   const ProcessResult two = train({"--train.max_steps=4", "--run.profile=9"}, 1);
   ASSERT_EQ(two.status, 0) << two.output;
-  EXPECT_TRUE(contains(two.output, "profile of steps 3 to 4, ")) << "all but the first of this run: " << two.output;
+  EXPECT_TRUE(contains(two.output, "profile of steps 3 to 4: ")) << "all but the first of this run: " << two.output;
 }
 
 TEST_F(Profiles, ThatCannotBeWrittenAreWarnedOf) {
@@ -122,7 +124,7 @@ TEST_F(Profiles, ThatCannotBeWrittenAreWarnedOf) {
   const ProcessResult result = train({"--train.max_steps=6", "--run.profile=2"}, 1);
   ASSERT_EQ(result.status, 0) << result.output;
   EXPECT_TRUE(contains(result.output, "convoy: warning: run.profile: ")) << result.output;
-  EXPECT_TRUE(contains(result.output, "profile of steps 4 to 5, ")) << "the table is said nevertheless";
+  EXPECT_TRUE(contains(result.output, "profile of steps 4 to 5: ")) << "the table is said nevertheless";
 }
 
 }  // namespace convoy::test

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -22,8 +23,8 @@
 #include "convoy/params/parameters.h"
 
 #include "checkpoint/checkpointing.h"
+#include "run/step_profile.h"
 #include "step/rank_runtime.h"
-#include "timed_backend.h"
 #include "timing.h"
 #include "yardstick.h"
 
@@ -156,25 +157,16 @@ constexpr int kWarmSteps = 3;  // a device with graphs issues the first, capture
 struct Result {
   std::vector<double> step_seconds, yardstick_seconds;
   std::int64_t memory_bytes = 0, planned_bytes = 0;
-  OpSeconds ops;
-  ExecutorTimes times;
   double seconds = 0;
+  std::optional<Profile> profile;  ///< at the root, where it was asked for
 };
-
-ExecutorTimes difference(const ExecutorTimes& a, const ExecutorTimes& b) {
-  return {.load = a.load - b.load,
-          .wait_model = a.wait_model - b.wait_model,
-          .wait_data = a.wait_data - b.wait_data,
-          .wait_samples = a.wait_samples - b.wait_samples,
-          .wait_sends = a.wait_sends - b.wait_sends};
-}
 
 // What is timed, step by step.
 class Measurement {
  public:
-  Measurement(const Options& options, const ProcessGrid& grid, RankRuntime& runtime, const TimedBackend* backend)
+  Measurement(const Options& options, const ProcessGrid& grid, RankRuntime& runtime, const Products& products)
       : grid_(grid), runtime_(runtime), source_(runtime) {
-    if (options.yardstick) yardstick_ = std::make_unique<Yardstick>(backend->products());
+    if (options.yardstick) yardstick_ = std::make_unique<Yardstick>(products);
     for (int warm = 0; warm < kWarmSteps; ++warm) {
       runtime_.train_step(source_, 0.01);
       if (yardstick_) yardstick_->run();
@@ -191,6 +183,16 @@ class Measurement {
     result.yardstick_seconds.push_back(seconds);
   }
 
+  // By steps of their own: on a GPU they are issued without graphs.
+  std::optional<Profile> profile(std::int64_t num_steps) {
+    StepProfile profile(runtime_, {.first = 1, .num = num_steps});
+    for (std::int64_t step = 1; !profile.is_complete(); ++step) {
+      profile.begin_step(step);
+      profile.end_step(seconds_of_step(runtime_, source_, grid_.world()));
+    }
+    return profile.end();
+  }
+
  private:
   const ProcessGrid& grid_;
   RankRuntime& runtime_;
@@ -198,16 +200,13 @@ class Measurement {
   std::unique_ptr<Yardstick> yardstick_;
 };
 
-Result measure(const Options& options, const ProcessGrid& grid, RankRuntime& runtime, TimedBackend* backend) {
-  Measurement measurement(options, grid, runtime, backend);
+Result measure(const Options& options, const ProcessGrid& grid, RankRuntime& runtime, const Products& products) {
+  Measurement measurement(options, grid, runtime, products);
   Result result;
-  if (backend != nullptr) backend->reset();
-  const ExecutorTimes before = runtime.times();
   for (std::int64_t step = 0; step < options.steps; ++step) measurement.run_step(result);
-  if (backend != nullptr) result.ops = backend->seconds();
   result.memory_bytes = runtime.device().allocated_bytes();
   result.planned_bytes = runtime.plan().memory_of(grid.stage()).total();
-  result.times = difference(runtime.times(), before);
+  if (!options.terse) result.profile = measurement.profile(options.steps);
   return result;
 }
 
@@ -241,8 +240,8 @@ std::int64_t next_request(const mpi::Communicator& world, bool is_root) {
   return asked;
 }
 
-void run_paced(const Options& options, const ProcessGrid& grid, RankRuntime& runtime, const TimedBackend& backend) {
-  Measurement measurement(options, grid, runtime, &backend);
+void run_paced(const Options& options, const ProcessGrid& grid, RankRuntime& runtime, const Products& products) {
+  Measurement measurement(options, grid, runtime, products);
   const auto answer = [&](const std::string& text) {
     if (!grid.is_root()) return;
     fmt::print("{}\n", text);
@@ -264,16 +263,8 @@ double in_mib(std::int64_t bytes) {
   return static_cast<double>(bytes) / (1 << 20);
 }
 
-template <typename Body>
-void for_families(const OpSeconds& ops, Body&& body) {
-  for (int i = 0; i < static_cast<int>(Family::kNum); ++i) body(name_of(Family{i}), ops[Family{i}]);
-}
-
 void print(const Options& options, const ProcessGrid& grid, const Result& result) {
   const double step = median(result.step_seconds);
-  const auto share = [&](double seconds) { return 100 * seconds / result.seconds; };
-  const double waiting = result.times.wait_model + result.times.wait_data;
-  const double rest = result.seconds - result.ops.total() - waiting - result.times.load;
   fmt::print("{} of {}  {}  global {}  micro {}  grid {}x{}  {} threads per rank  {}\n", options.model,
              to_string(input_of(options)), options.precision, options.global, options.micro, grid.num_stages(),
              grid.num_replicas(), options.threads, options.schedule);
@@ -283,17 +274,7 @@ void print(const Options& options, const ProcessGrid& grid, const Result& result
              1e3 * *std::max_element(result.step_seconds.begin(), result.step_seconds.end()));
   fmt::print("  memory, MiB: planned {:.0f}, allocated {:.0f}, the process at most {:.0f}\n",
              in_mib(result.planned_bytes), in_mib(result.memory_bytes), in_mib(peak_of_process_bytes()));
-  fmt::print("  of rank 0's step:");
-  const auto part = [&](const char* name, double seconds) {
-    if (seconds > 0)
-      fmt::print("\n    {:<24}{:5.1f} % {:9.2f} ms", name, share(seconds), 1e3 * seconds / options.steps);
-  };
-  for_families(result.ops, part);
-  part("waiting for stages", result.times.wait_model);
-  part("waiting for replicas", result.times.wait_data);
-  part("input", result.times.load);
-  part("rest", rest);
-  fmt::print("\n");
+  if (result.profile) fmt::print("{}\n", summary_of(*result.profile));
   if (result.yardstick_seconds.empty()) return;
   std::vector<double> ratios;
   for (std::size_t i = 0; i < result.step_seconds.size(); ++i)
@@ -309,66 +290,38 @@ ops::BackendSpec backend_spec_of(const Options& options, const ProcessGrid& grid
           .tf32 = precision_of(options) == PrecisionKind::kTf32};
 }
 
-// First the step as a run has it, then again with every operation timed, which costs the device its queue and graphs.
-void print_json(const Options& options, const ProcessGrid& grid) {
-  ops::BackendSpec spec = backend_spec_of(options, grid);
-  StatusBoard board;
-  Result whole;
+void print_json(const Options& options, const RankRuntime& runtime, const Result& result) {
   double flop = 0;
-  std::string device;
-  ops::EngineCache engine_cache;
-  {
-    const auto backend = ops::make_backend(spec);
-    device = backend->device().description();
-    RankRuntime runtime(runtime_spec_of(options), grid, *backend, board);
-    initialise_parameters({.seed = 1}, runtime);
-    whole = measure(options, grid, runtime, nullptr);
-    for (const auto& cell : runtime.plan().network())
-      flop += cell->memory().forward_flop() + cell->memory().backward_flop();
-    if (backend->engine_cache() != nullptr) engine_cache = *backend->engine_cache();
-  }
-  spec.records = false;
-  const auto backend = ops::make_backend(spec);
-  if (backend->engine_cache() != nullptr)
-    *backend->engine_cache() = engine_cache;  // the operations that are timed are those of the step
-  TimedBackend timed(*backend);
-  RankRuntime runtime(runtime_spec_of(options), grid, timed, board);
-  initialise_parameters({.seed = 1}, runtime);
-  const Result parts = measure(options, grid, runtime, &timed);
-  if (!grid.is_root()) return;
-  const double step = median(whole.step_seconds);
+  for (const auto& cell : runtime.plan().network())
+    flop += cell->memory().forward_flop() + cell->memory().backward_flop();
+  const double step = median(result.step_seconds);
   std::string families;
-  for_families(parts.ops, [&](const char* name, double seconds) {
-    if (seconds == 0) return;
-    families +=
-        fmt::format(R"({}"{}": {})", families.empty() ? "" : ", ", name, seconds / static_cast<double>(options.steps));
-  });
+  for (const ProfileSum& sum : sums_of(*result.profile))
+    families += fmt::format(R"({}"{}": {})", families.empty() ? "" : ", ", sum.name, sum.seconds);
   fmt::print(R"({{"program": "convoy", "device": "{}", "precision": "{}", "seconds": {}, "images_per_second": {}, )"
              R"("memory_bytes": {}, "flop_an_image": {}, "families": {{{}}}}})"
              "\n",
-             device, options.precision, step, static_cast<double>(options.global) / step, whole.memory_bytes,
-             flop / static_cast<double>(options.micro), families);
+             runtime.device().description(), options.precision, step, static_cast<double>(options.global) / step,
+             result.memory_bytes, flop / static_cast<double>(options.micro), families);
 }
 
 ExitStatus run(const Options& options, mpi::Session& session) {
   const ProcessGrid grid(session.world(), options.stages);
-  if (options.json) {
-    print_json(options, grid);
-    return ExitStatus::kDone;
-  }
   const auto inner = ops::make_backend(backend_spec_of(options, grid));
-  TimedBackend backend(*inner);
+  ProductList backend(*inner);
   StatusBoard board;
   RankRuntime runtime(runtime_spec_of(options), grid, backend, board);
   initialise_parameters({.seed = 1}, runtime);
   if (options.paced) {
-    run_paced(options, grid, runtime, backend);
+    run_paced(options, grid, runtime, backend.products());
     return ExitStatus::kDone;
   }
-  const Result result = measure(options, grid, runtime, &backend);
+  const Result result = measure(options, grid, runtime, backend.products());
   if (!grid.is_root()) return ExitStatus::kDone;
   if (options.terse) {
     fmt::print("{:.6f}\n", median(result.step_seconds));
+  } else if (options.json) {
+    print_json(options, runtime, result);
   } else {
     print(options, grid, result);
   }

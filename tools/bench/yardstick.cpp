@@ -170,6 +170,13 @@ struct Yardstick::Impl {
   }
 };
 
+ops::AnyOp ProductList::create_any(const ops::AnyRequest& request) {
+  if (const auto* spec = ops::spec_of<ops::ConvolutionOp>(request)) products_.convolutions.push_back(*spec);
+  if (const auto* spec = ops::spec_of<ops::LinearOp>(request)) products_.linears.push_back(*spec);
+  if (const auto* spec = ops::spec_of<ops::AttentionOp>(request)) products_.attentions.push_back(*spec);
+  return ForwardingBackend::create_any(request);
+}
+
 Yardstick::Yardstick(const Products& products) : impl_(std::make_unique<Impl>()) {
   for (const ops::ConvolutionSpec& spec : products.convolutions) impl_->add(spec);
   for (const ops::LinearSpec& spec : products.linears) impl_->add(spec);

@@ -40,7 +40,6 @@ struct BackendSpec {
   std::int64_t threads = 1;     ///< of the CPU device
   std::int64_t local_rank = 0;  ///< among the ranks of this host: GPU local_rank % number of GPUs
   bool tf32 = false;            ///< a GPU may round the inputs of float32 convolutions and linear layers to TF32
-  bool records = true;          ///< false: no graphs, so that operations can be timed one by one
 };
 
 /// The device asked for, with its arithmetic; kAuto takes a GPU where there is one and Convoy was built for it. The

@@ -11,7 +11,6 @@
 
 #include "device/cuda/check.h"
 #include "device/cuda/handles.h"
-#include "device/plain_recording.h"
 
 namespace convoy::cuda {
 
@@ -199,7 +198,7 @@ std::string why_no_gpu() {
   return std::string("the GPUs cannot be counted: ") + cudaGetErrorString(status);
 }
 
-CudaDevice::CudaDevice(const CudaDeviceSpec& spec) : libraries_(spec.libraries), records_(spec.records) {
+CudaDevice::CudaDevice(const CudaDeviceSpec& spec) : libraries_(spec.libraries) {
   int count = 0;
   CONVOY_CHECK_CUDA(cudaGetDeviceCount(&count));
   index_ = static_cast<int>(spec.local_rank % count);
@@ -296,7 +295,6 @@ std::unique_ptr<CopyLane> CudaDevice::make_copy_lane() {
 }
 
 std::unique_ptr<Recording> CudaDevice::make_recording() {
-  if (!records_) return std::make_unique<PlainRecording>();
   return std::make_unique<GraphRecording>(stream_);
 }
 

@@ -18,7 +18,6 @@ std::string why_no_gpu();
 struct CudaDeviceSpec {
   std::int64_t local_rank = 0;  ///< among the ranks of this host; ranks beyond the number of GPUs share them
   std::string libraries;        ///< for the description: "cuDNN 9.19"
-  bool records = true;          ///< false: recordings issue their work again each time
 };
 
 class CudaDevice final : public Device {
@@ -67,7 +66,6 @@ class CudaDevice final : public Device {
   int index_ = 0;
   cudaDeviceProp properties_{};
   std::string libraries_;
-  bool records_;
   cudaStream_t stream_ = nullptr;
 };
 

@@ -14,7 +14,7 @@ namespace {
 class CudaBackend final : public Backend {
  public:
   explicit CudaBackend(const BackendSpec& spec)
-      : device_({.local_rank = spec.local_rank, .libraries = "cuDNN " + cudnn_version(), .records = spec.records}),
+      : device_({.local_rank = spec.local_rank, .libraries = "cuDNN " + cudnn_version()}),
         context_(device_, device_.stream()),
         cudnn_(context_, {.gpu = device_.properties().name, .tf32 = spec.tf32, .engine_cache = engine_cache_}),
         cublas_(context_, spec.tf32),

@@ -13,12 +13,12 @@
 namespace convoy {
 namespace {
 
-RuntimeSpec runtime(std::int64_t size = 32) {
+RuntimeSpec runtime(std::int64_t global = 8) {
   return {.network = {.name = "resnet20",
-                      .input = ImageShape{.h = size, .w = size, .c = 3},
+                      .input = ImageShape{.h = 32, .w = 32, .c = 3},
                       .micro_batch = 2,
                       .num_classes = 10},
-          .batch = {.global = 16, .micro = 2}};
+          .batch = {.global = global, .micro = 2}};
 }
 
 RuntimeSpec chosen(const Parameters& params, const GridShape& grid, RuntimeSpec spec = runtime()) {
@@ -32,17 +32,17 @@ double step_seconds(RuntimeSpec spec, ScheduleKind schedule) {
   return predict_step(StepPlan(spec, {.stages = 2})).step_seconds;
 }
 
-// By a model of a machine, zero_bubble's step is 4.6 % shorter than 1f1b's.
+// By a model of a machine.
 TEST(AutomaticSchedule, IsTheOneWithTheShortestPredictedStep) {
   Parameters params;
   ASSERT_FALSE(params.schedule.kind) << "auto is the default";
   const RuntimeSpec spec = chosen(params, {.stages = 2});
-  EXPECT_EQ(spec.schedule, ScheduleKind::kZeroBubble);
+  EXPECT_NE(spec.schedule, ScheduleKind::k1F1B);
   for (const ScheduleKind schedule : all_schedules())
     EXPECT_GE(step_seconds(spec, schedule), step_seconds(spec, spec.schedule)) << name_of(schedule);
 }
 
-// By 1.6 %.
+// With more micro-batches the bubble is smaller.
 TEST(AutomaticSchedule, IsNoOtherForASmallGain) {
   const RuntimeSpec spec = chosen({}, {.stages = 2}, runtime(16));
   EXPECT_EQ(spec.schedule, ScheduleKind::k1F1B);
@@ -71,7 +71,7 @@ TEST(AutomaticSchedule, TakesAtMostHalfMoreMemory) {
   Parameters params;
   params.schedule.chunks = 4;
   RuntimeSpec spec = runtime(64);
-  spec.batch.global = 64;
+  spec.network.input = ImageShape{.h = 64, .w = 64, .c = 3};
   const std::int64_t usual = memory_of(spec, ScheduleKind::k1F1B, 1);
   EXPECT_GT(2 * memory_of(spec, ScheduleKind::kInterleaved, 4), 3 * usual) << "nothing is tested";
   const RuntimeSpec taken = chosen(params, {.stages = 2}, spec);

@@ -1,6 +1,7 @@
 /// What a recorder notes of the layers of a stage: each piece of work once, in order, with the time that it took.
 #include "step/layer_recorder.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -116,9 +117,7 @@ class WatchedStage : public testing::Test {
     return sum;
   }
 
-  std::int64_t count(LayerWork work) const {
-    return std::ranges::count(notes_.notes, work, &Notes::Note::work);
-  }
+  std::int64_t count(LayerWork work) const { return std::ranges::count(notes_.notes, work, &Notes::Note::work); }
 
   const std::unique_ptr<ops::Backend> backend_ = ops::make_backend({.device = DeviceKind::kCpu});
   const Network network_ = small_network();
