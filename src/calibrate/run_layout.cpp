@@ -84,6 +84,19 @@ std::int64_t known_stages(const Parameters& params, std::int64_t ranks) {
   return params.grid.cuts.empty() && ranks > 1 ? 0 : std::ssize(params.grid.cuts) + 1;
 }
 
+// Of what is not chosen by predictions, or before.
+RunLayout known_layout(const Parameters& params, const RuntimeSpec& runtime, std::int64_t ranks) {
+  return {.stages = known_stages(params, ranks), .schedule = runtime.schedule, .chunks = runtime.chunks};
+}
+
+void choose(const Parameters& params, std::int64_t ranks, RuntimeSpec& runtime, RunLayout& layout) {
+  if (layout.stages == 0) return take_best(params, compare(params, runtime, *layout.machine, ranks, 0), layout);
+  runtime.machine = layout.machine;
+  choose_schedule(params, grid_shape(layout.stages, ranks), runtime);
+  layout.schedule = runtime.schedule;
+  layout.chunks = runtime.chunks;
+}
+
 }  // namespace
 
 void choose_schedule(const Parameters& params, const GridShape& grid, RuntimeSpec& runtime) {
@@ -101,23 +114,6 @@ GridShape requested_grid(const Parameters& params, std::int64_t ranks) {
   partition(std::vector<double>(static_cast<std::size_t>(count_cells(params.model.name, params.transformer))), stages);
   return grid_shape(stages, ranks);
 }
-
-namespace {
-
-// Of what is not chosen by predictions, or before.
-RunLayout known_layout(const Parameters& params, const RuntimeSpec& runtime, std::int64_t ranks) {
-  return {.stages = known_stages(params, ranks), .schedule = runtime.schedule, .chunks = runtime.chunks};
-}
-
-void choose(const Parameters& params, std::int64_t ranks, RuntimeSpec& runtime, RunLayout& layout) {
-  if (layout.stages == 0) return take_best(params, compare(params, runtime, *layout.machine, ranks, 0), layout);
-  runtime.machine = layout.machine;
-  choose_schedule(params, grid_shape(layout.stages, ranks), runtime);
-  layout.schedule = runtime.schedule;
-  layout.chunks = runtime.chunks;
-}
-
-}  // namespace
 
 RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metadata, const mpi::Communicator& world,
                         ops::Backend& backend) {

@@ -61,8 +61,8 @@ class Layer {
   const GradientLocation& dx() const { return *inputs.front().dx; }
   bool wants_dx() const { return inputs.front().dx != nullptr; }
   TensorLocation forward_scratch, backward_scratch;  ///< memory of its own during a call, where it asks for some
-  std::string full_name, weight_shape;  ///< as LayerInfo has them
-  std::size_t number = 0;          ///< in the order of forward, once the cell is complete
+  std::string full_name, weight_shape;               ///< as LayerInfo has them
+  std::size_t number = 0;                            ///< in the order of forward, once the cell is complete
 
   /// "convolution"
   virtual std::string operation() const = 0;

@@ -1,5 +1,7 @@
 /// A profile on a device that replays what it has captured: the layers of the steps that are measured are called, and
 /// their results are those of a run that is not measured.
+#include "run/step_profile.h"
+
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -11,7 +13,6 @@
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
 #include "parallel/storage_ways.h"
-#include "run/step_profile.h"
 #include "unit/io/same_bits.h"
 
 namespace convoy::test {

@@ -255,7 +255,7 @@ struct GridParams {
 
 struct ScheduleParams {
   std::optional<ScheduleKind> kind;  ///< none: auto
-  std::int64_t chunks = 2;  ///< interleaved: runs of cells per stage
+  std::int64_t chunks = 2;           ///< interleaved: runs of cells per stage
   bool operator==(const ScheduleParams&) const = default;
 };
 

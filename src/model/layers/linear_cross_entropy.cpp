@@ -21,7 +21,8 @@ class LinearCrossEntropy final : public Layer {
   /// Each backward computes the logits again; a joint one does all its work with the gradient of x.
   LayerFlop flop(bool is_split) const override {
     const double flop = static_cast<double>(num_blocks_) * linear_spec_.forward_flop();
-    return {.forward = flop, .input_gradient = is_split ? 2 * flop : 3 * flop, .weight_gradient = is_split ? 2 * flop : 0};
+    return {
+        .forward = flop, .input_gradient = is_split ? 2 * flop : 3 * flop, .weight_gradient = is_split ? 2 * flop : 0};
   }
   bool has_weights() const override { return true; }
   bool backward_weight_reads_dy() const override { return true; }

@@ -57,7 +57,8 @@ class CpuElementwise final : public ElementwiseOps {
     in_parts(count, workspace_.threads(), [=](Range range) {
       std::uint32_t bits = 0;
 #pragma omp simd reduction(| : bits)
-      for (std::int64_t i = range.begin; i < range.end; ++i) bits |= std::bit_cast<std::uint32_t>(values[i] - values[i]);
+      for (std::int64_t i = range.begin; i < range.end; ++i)
+        bits |= std::bit_cast<std::uint32_t>(values[i] - values[i]);
       if (bits != 0) std::atomic_ref(*found).store(1, std::memory_order_relaxed);
     });
   }

@@ -1,11 +1,10 @@
 /// What a cell says of its layers, for people who look for where the time goes.
-#include "convoy/model/cell.h"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "convoy/model/cell.h"
 #include "convoy/model/network.h"
 
 namespace convoy {
@@ -20,9 +19,8 @@ const Cell& cell_named(const Network& network, const std::string& name) {
 std::vector<std::string> shown_layers(const Cell& cell) {
   std::vector<std::string> lines;
   for (const LayerInfo& layer : cell.layers())
-    lines.push_back(
-        fmt::format("{} {} {}: {} -> {}", layer.operation, layer.name, layer.weight_shape, to_string(layer.x.shape),
-                    to_string(layer.y.shape)));
+    lines.push_back(fmt::format("{} {} {}: {} -> {}", layer.operation, layer.name, layer.weight_shape,
+                                to_string(layer.x.shape), to_string(layer.y.shape)));
   return lines;
 }
 
