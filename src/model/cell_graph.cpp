@@ -19,7 +19,7 @@ bool contains(const Range& range, const Value& value) {
 
 }  // namespace
 
-Reads Layer::read_by_forward(bool /*training*/) const {
+Reads Layer::read_by_forward() const {
   Reads reads;
   for (const LayerInput& in : inputs) reads.push_back(in.tensor);
   return reads;
@@ -128,10 +128,6 @@ bool CellGraph::is_read_by_backward(const Tensor& tensor) const {
 void CellGraph::create_ops(ops::Backend& backend) {
   elementwise_ = &backend.elementwise();
   for (const auto& layer : layers) layer->create_ops(backend);
-  for (Tensor& tensor : tensors)
-    tensor.is_read_in_training = &tensor == y || std::any_of(layers.begin(), layers.end(), [&](const auto& layer) {
-      return contains(layer->read_by_forward(/*training=*/true), &tensor) || is_read_by(*layer, tensor, kJoint);
-    });
   for (const Part part : {kJoint, kInput, kWeight, kFrozen}) recomputed_[part] = layers_to_recompute(part);
 }
 
@@ -148,7 +144,7 @@ std::vector<const Layer*> CellGraph::layers_to_recompute(Part part) const {
     });
     if (!gives_some) return;
     chosen.insert(chosen.begin(), layer.get());
-    for (const Tensor* tensor : layer->read_by_forward(part != kFrozen)) wanted.insert(tensor);
+    for (const Tensor* tensor : layer->read_by_forward()) wanted.insert(tensor);
   });
   return chosen;
 }

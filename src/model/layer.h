@@ -23,8 +23,6 @@ struct Tensor {
   std::vector<Layer*> readers;
   TensorLocation location;
   const GradientLocation* gradient = nullptr;  ///< of the sum over all readers, where the producer's backward reads it
-  /// Whether a training step reads it. If not, then each of its readers computes it again of what it was made of.
-  bool is_read_in_training = true;
 };
 
 /// How a layer's backward gives the gradient with respect to an input, dx, from that of its output, dy.
@@ -85,8 +83,8 @@ class Layer {
   virtual std::int64_t forward_scratch_bytes() const { return 0; }
   virtual std::int64_t backward_scratch_bytes() const { return 0; }
 
-  // Beside the output's gradient. Before create_ops(): what any device may read.
-  virtual Reads read_by_forward(bool training) const;
+  // Beside the output's gradient.
+  virtual Reads read_by_forward() const;
   virtual Reads read_by_backward_input(bool /*training*/) const { return {}; }
   virtual Reads read_by_backward_weight() const { return {}; }
 

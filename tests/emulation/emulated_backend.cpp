@@ -53,22 +53,14 @@ Spec in_float32(Spec spec) {
   return spec;
 }
 
-/// Gives the sums of fp16 and normalises as cuDNN's engines do.
 class WidenedConvolution final : public ops::ConvolutionOp {
  public:
   WidenedConvolution(const ops::ConvolutionSpec& spec, ops::Backend& cpu, ops::cuda::Context& context)
-      : spec_(spec),
-        inner_(cpu.create<ops::ConvolutionOp>(in_float32(spec))),
+      : inner_(cpu.create<ops::ConvolutionOp>(in_float32(spec))),
         converter_(spec.type, context),
         x_(converter_.buffer(spec.x.count())),
-        a_(converter_.buffer(spec.x.count())),
         w_(converter_.buffer(spec.weight_count())),
-        y_(converter_.buffer(spec.y().count())),
-        scale_(converter_.buffer(spec.x.c)),
-        shift_(converter_.buffer(spec.x.c)),
-        rounded_x_(context.device(), spec.x.count() * size_of(spec.type)),
-        rows_(context.device(), 2 * round_up(spec.x.c, kRowAlignment) * size_of(spec.type)),
-        context_(context) {}
+        y_(converter_.buffer(spec.y().count())) {}
 
   void load_weights(const void* w) override {
     converter_.enqueue([this, w = converter_.widened(w, w_)] { inner_->load_weights(w); });
@@ -77,79 +69,20 @@ class WidenedConvolution final : public ops::ConvolutionOp {
     converter_.enqueue([this, x = converter_.widened(x, x_)] { inner_->forward(x, y_.data()); });
     converter_.round_to(y_, y);
   }
-  bool gives_sums() const override { return spec_.type == DataType::kFloat16; }
-  void forward_with_sums(const void* x, void* y, const ops::ChannelSums& sums) override {
-    forward(x, y);
-    const float* stored = static_cast<const float*>(converter_.widened(y, y_));
-    converter_.enqueue([=, shape = spec_.y()] {
-      for (std::int64_t c = 0; c < shape.c; ++c) {
-        sums.sum[c] = sums.square_sum[c] = 0;
-        for (std::int64_t i = c; i < shape.count(); i += shape.c) {
-          sums.sum[c] += stored[i];
-          sums.square_sum[c] += stored[i] * stored[i];
-        }
-      }
-    });
-  }
   void backward_input(const void* dy, void* dx) override {
     converter_.enqueue([this, dy = converter_.widened(dy, y_)] { inner_->backward_input(dy, x_.data()); });
     converter_.round_to(x_, dx);
-  }
-  bool sums_gradients() const override { return spec_.x_is_normalised && spec_.type == DataType::kFloat16; }
-  void backward_input_with_sums(const void* dy, const ops::NormalisedInput& in,
-                                const ops::NormalisedInputGradients& out) override {
-    converter_.enqueue([this, dy = converter_.widened(dy, y_)] { inner_->backward_input(dy, x_.data()); });
-    const float* a = static_cast<const float*>(converter_.widened(in.a, a_));
-    converter_.enqueue([=, g = x_.floats(), shape = spec_.x] {
-      for (std::int64_t c = 0; c < shape.c; ++c) {
-        out.dgamma[c] = out.dbeta[c] = 0;
-        for (std::int64_t i = c; i < shape.count(); i += shape.c) {
-          const float xhat = (a[i] - in.mean[c]) * in.inv_std[c];
-          if (xhat * in.gamma[c] + in.beta[c] <= 0) g[i] = 0;
-          out.dgamma[c] += g[i] * xhat;
-          out.dbeta[c] += g[i];
-        }
-      }
-    });
-    converter_.round_to(x_, out.g);
   }
   void backward_weight(const void* x, const void* dy, float* dw) override {
     converter_.enqueue([this, x = converter_.widened(x, x_), dy = converter_.widened(dy, y_), dw] {
       inner_->backward_weight(x, dy, dw);
     });
   }
-  bool normalises() const override { return spec_.x_is_normalised && spec_.type == DataType::kFloat16; }
-  void normalise_and_forward(const ops::NormalisedInput& in, void* y, const ops::ChannelSums& sums) override {
-    forward_with_sums(normalised(in), y, sums);
-  }
-  void normalise_and_backward_weight(const ops::NormalisedInput& in, const void* dy, float* dw) override {
-    backward_weight(normalised(in), dy, dw);
-  }
 
  private:
-  static constexpr std::int64_t kRowAlignment = 16;  // values
-
-  /// x, rounded as elsewhere it is stored.
-  const void* normalised(const ops::NormalisedInput& in) {
-    std::byte *scale = rows_.data(), *shift = scale + rows_.size_bytes() / 2;
-    compute_scale_and_shift(in, {.type = spec_.type, .num_channels = spec_.x.c, .scale = scale, .shift = shift},
-                            context_);
-    const auto* a = static_cast<const float*>(converter_.widened(in.a, a_));
-    const auto *scales = static_cast<const float*>(converter_.widened(scale, scale_)),
-               *shifts = static_cast<const float*>(converter_.widened(shift, shift_));
-    converter_.enqueue([=, x = x_.floats(), shape = spec_.x] {
-      for (std::int64_t i = 0; i < shape.count(); ++i)
-        x[i] = std::max(0.0f, scales[i % shape.c] * a[i] + shifts[i % shape.c]);
-    });
-    converter_.round_to(x_, rounded_x_.data());
-    return rounded_x_.data();
-  }
-
-  ops::ConvolutionSpec spec_;
   std::unique_ptr<ops::ConvolutionOp> inner_;
   Converter converter_;
-  Buffer x_, a_, w_, y_, scale_, shift_, rounded_x_, rows_;
-  ops::cuda::Context& context_;
+  Buffer x_, w_, y_;
 };
 
 /// As beside cublasLt, by the kernel for shapes that it does not take.

@@ -90,19 +90,18 @@ TEST_F(Golden, Resnet18OnOneMicroBatchEqualsPyTorch) {
 }
 
 TEST_F(Golden, Resnet50OnTwoMicroBatchesIsAsNearAsPyTorchsFloat32) {
-  // Batch norm over 16 values in its last layer: PyTorch's own float32 leaves its float64 by up to half of these.
+  // Batch norm over 16 values in its last layer: PyTorch's own float32 leaves its float64 by up to half of these, in a
+  // later loss by a sixth.
   Tolerances tolerances;
   tolerances.gradient_norms = tolerances.median_gradient_norm = 1.5e-2;
   tolerances.gradient_values = tolerances.median_gradient_value = 0.25;
-  tolerances.later_losses = 0.33;
-  tolerances.parameters = 2.5e-2;
-  tolerances.evaluation_logits = 0.55;
+  tolerances.later_losses = 2e-2;
   expect_golden("resnet50-b8-m4", ScheduleKind::k1F1B, tolerances);
 }
 
 TEST_F(Golden, Resnext50OnTwoMicroBatchesIsAsNearAsPyTorchsFloat32) {
   // Ill-conditioned as resnet50 is. PyTorch's own float32 leaves its float64 by half of these in the first gradients
-  // (norms 1.1e-2 in the median and 1.6e-2, single values 0.12). Its steps are a hundredth of resnet50's, so that later
+  // (norms 1.1e-2 in the median and 1.6e-2, single values 0.12). Its steps are short, so that later
   // losses stay within 2e-3, 2e-3 and 2e-2, which another order of sums may make some times as much.
   Tolerances tolerances;
   tolerances.gradient_norms = tolerances.median_gradient_norm = 3e-2;

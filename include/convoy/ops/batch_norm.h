@@ -19,15 +19,10 @@ struct BatchNormInputs {
   const void* residual = nullptr;  ///< (N,H,W,C), with spec.residual
   const float* gamma = nullptr;    ///< (C)
   const float* beta = nullptr;     ///< (C)
-  /// (C) sums of x and of its squares, where the convolution before has them (ConvolutionOp::gives_sums): the pass over
-  /// x that takes the statistics is left out. Its mean of squares less the square of the mean loses digits where the
-  /// mean is far from 0; it is offered only for 16-bit x, which has fewer digits anyway. Null for none.
-  const float* sum = nullptr;
-  const float* square_sum = nullptr;
 };
 
 struct BatchNormOutputs {
-  void* y = nullptr;              ///< (N,H,W,C); null if only the statistics are wanted
+  void* y = nullptr;              ///< (N,H,W,C)
   float* mean = nullptr;          ///< (C) over the N*H*W values of this micro-batch; backward reads it
   float* inv_std = nullptr;       ///< (C) 1 / sqrt(biased variance + epsilon); backward reads it
   float* var_unbiased = nullptr;  ///< (C) for the running statistics: sum of squares / max(1, N*H*W - 1)
@@ -52,17 +47,13 @@ struct BatchNormGradInputs {
   const float* mean = nullptr;
   const float* inv_std = nullptr;
   const float* var_unbiased = nullptr;
-  /// The next convolution has made the pass over dy (ConvolutionOp::sums_gradients): dgamma and dbeta are there, dy is
-  /// 0 where the ReLU did not let through, but for the roundings of its argument. Only with spec.relu and without
-  /// spec.residual.
-  bool summed = false;
 };
 
 struct BatchNormGradOutputs {
   void* dx = nullptr;         ///< (N,H,W,C), overwritten; may be dy
   void* dresidual = nullptr;  ///< (N,H,W,C), overwritten, with spec.residual: dy where the ReLU let through; may be dy
                               ///< (then dx is not), never dx
-  float* dgamma = nullptr;    ///< (C) overwritten, unless it is there
+  float* dgamma = nullptr;    ///< (C) overwritten
   float* dbeta = nullptr;     ///< (C) likewise
   float* mean = nullptr;      ///< (C) a copy of the micro-batch's, where the "gradient" of the running one stands
   float* var_unbiased = nullptr;  ///< (C) likewise

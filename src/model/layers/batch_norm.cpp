@@ -1,8 +1,7 @@
-/// Batch norms, and the work that convolutions before and after do for them.
+/// Batch norms with the sum and the ReLU that they take over.
 #include "model/layers/batch_norm.h"
 
 #include "model/layers/activation.h"
-#include "model/layers/convolution.h"
 #include "model/layers/sum.h"
 
 namespace convoy {
@@ -49,8 +48,6 @@ bool BatchNorm::merge(Layer& next) {
 void BatchNorm::connect(CellGraph& graph) {
   spec_ = {.x = x().spec.shape, .relu = has_relu_, .residual = has_residual_, .type = graph.memory.type()};
   graph.memory.parameters()[gamma_number_].spec.joins_shortcut = has_residual_;
-  convolution_before_ = dynamic_cast<const Convolution*>(x().producer);
-  if (convolution_before_ != nullptr) inputs.push_back({&convolution_before_->sums_tensor(), GradientRule::kNone});
 }
 
 void BatchNorm::create_ops(ops::Backend& backend) {
@@ -81,15 +78,8 @@ void BatchNorm::forward(const Frame& frame) const {
                 .y = frame[y().location]});
     return;
   }
-  const bool has_sums = convolution_before_ != nullptr && convolution_before_->gives_sums(frame.training);
-  const ops::ChannelSums sums = has_sums ? convolution_before_->sums(frame) : ops::ChannelSums{};
-  op_->forward({.x = frame[x().location],
-                .residual = residual(frame),
-                .gamma = frame[gamma_],
-                .beta = frame[beta_],
-                .sum = sums.sum,
-                .square_sum = sums.square_sum},
-               {.y = y().is_read_in_training ? frame[y().location] : nullptr,
+  op_->forward({.x = frame[x().location], .residual = residual(frame), .gamma = frame[gamma_], .beta = frame[beta_]},
+               {.y = frame[y().location],
                 .mean = floats(frame, mean_),
                 .inv_std = floats(frame, inv_std_),
                 .var_unbiased = floats(frame, var_unbiased_)});
@@ -113,7 +103,6 @@ void BatchNorm::backward_input(const Frame& frame) const {
                          .dresidual = dresidual});
     return;
   }
-  const bool summed = convolution_after_ != nullptr && convolution_after_->sums_gradients(frame.training);
   op_->backward({.dy = frame[dy()],
                  .x = frame[x().location],
                  .y = frame[y().location],
@@ -121,8 +110,7 @@ void BatchNorm::backward_input(const Frame& frame) const {
                  .beta = frame[beta_],
                  .mean = floats(frame, mean_),
                  .inv_std = floats(frame, inv_std_),
-                 .var_unbiased = floats(frame, var_unbiased_),
-                 .summed = summed},
+                 .var_unbiased = floats(frame, var_unbiased_)},
                 {.dx = frame[dx()],
                  .dresidual = dresidual,
                  .dgamma = gradients_.at(frame, gamma_),
@@ -133,18 +121,6 @@ void BatchNorm::backward_input(const Frame& frame) const {
 
 void BatchNorm::backward_weight(const Frame& frame) const {
   gradients_.finish(frame, *elementwise_);
-}
-
-ops::NormalisedInput BatchNorm::as_input(const Frame& frame) const {
-  return {.a = frame[x().location],
-          .gamma = frame[gamma_],
-          .beta = frame[beta_],
-          .mean = floats(frame, mean_),
-          .inv_std = floats(frame, inv_std_)};
-}
-
-ops::NormalisedInputGradients BatchNorm::sums_of_gradients(const Frame& frame, void* g) const {
-  return {.g = g, .dgamma = gradients_.at(frame, gamma_), .dbeta = gradients_.at(frame, beta_)};
 }
 
 }  // namespace convoy

@@ -13,8 +13,6 @@ namespace convoy {
 /// NAME.weight is gamma, NAME.bias beta, NAME.running_mean and NAME.running_var the statistics, each (C).
 Value batch_norm(const std::string& name, const Value& x);
 
-class Convolution;
-
 /// y = relu(bn(x) [+ residual])
 /// The micro-batch's mean and unbiased variance go where the gradients of the running statistics are: the reducer sums
 /// them over the step's micro-batches, the update averages them (one update per step).
@@ -35,13 +33,6 @@ class BatchNorm final : public Layer {
   void backward_input(const Frame& frame) const override;
   void backward_weight(const Frame& frame) const override;
 
-  // For the convolution after it.
-  /// Whether y = relu(bn(x)) and nothing else.
-  bool is_relu_alone() const { return has_relu_ && !has_residual_; }
-  void set_convolution_after(const Convolution& convolution) { convolution_after_ = &convolution; }
-  ops::NormalisedInput as_input(const Frame& frame) const;
-  ops::NormalisedInputGradients sums_of_gradients(const Frame& frame, void* g) const;
-
  private:
   const void* residual(const Frame& frame) const;
   float* floats(const Frame& frame, const TensorLocation& location) const {
@@ -53,8 +44,6 @@ class BatchNorm final : public Layer {
   ParameterRef gamma_, beta_, running_mean_, running_var_;  ///< neighbours in the arena
   EarlyGradients gradients_;                                ///< of these four
   TensorLocation mean_, inv_std_, var_unbiased_;            ///< of the micro-batch
-  const Convolution* convolution_before_ = nullptr;
-  const Convolution* convolution_after_ = nullptr;  ///< where it is y's only reader
   ops::BatchNormSpec spec_;
   std::unique_ptr<ops::BatchNormOp> op_;
   ops::ElementwiseOps* elementwise_ = nullptr;

@@ -1,4 +1,4 @@
-/// Convolution, alone or together with the batch norms before and after it.
+/// Convolution, with a bias or without.
 #pragma once
 
 #include <memory>
@@ -27,12 +27,7 @@ Value convolution(const std::string& name, const Value& x, const ConvolutionSett
 Value convolution_3x3(const std::string& name, const Value& x, std::int64_t num_filters, std::int64_t stride = 1);
 Value convolution_1x1(const std::string& name, const Value& x, std::int64_t num_filters, std::int64_t stride = 1);
 
-class BatchNorm;
-
 /// dx = conv_input(dy, w)    dw = conv_weight(x, dy)    db = sum over N, P, Q of dy
-/// Where x = relu(bn(a)) has no other reader and the device can, it reads a instead: x is never written. Its backward
-/// may then go on to the sums of that batch norm's backward. For a batch norm after it, it may sum y as it computes it.
-/// With a bias, which batch norms make useless, it does neither.
 class Convolution final : public Layer {
  public:
   Convolution(CellMemory& memory, const std::string& name, const ConvolutionSettings& settings, const Shape& x);
@@ -42,9 +37,7 @@ class Convolution final : public Layer {
   void connect(CellGraph& graph) override;
   bool has_weights() const override { return true; }
   bool backward_weight_reads_dy() const override { return true; }
-  Reads read_by_forward(bool training) const override;
-  Reads read_by_backward_input(bool training) const override;
-  Reads read_by_backward_weight() const override { return read_by_forward(/*training=*/true); }
+  Reads read_by_backward_weight() const override { return {&x()}; }
 
   Shape y_shape() const { return spec_.y(); }
 
@@ -54,22 +47,10 @@ class Convolution final : public Layer {
   void backward_input(const Frame& frame) const override;
   void backward_weight(const Frame& frame) const override;
 
-  // For the batch norms around it.
-  /// The tensor of sums(), which forward overwrites where it gives_sums().
-  Tensor& sums_tensor() const { return *outputs.back(); }
-  bool gives_sums(bool training) const;
-  ops::ChannelSums sums(const Frame& frame) const;
-  /// Whether backward_input does the first half of the batch norm's backward before it: dx is masked by the ReLU, and
-  /// dgamma and dbeta are there. With running statistics each layer does its own work.
-  bool sums_gradients(bool training) const { return training && norm_before_ != nullptr && op_->sums_gradients(); }
-
  private:
-  bool normalises(bool training) const;
-
   ops::ConvolutionSpec spec_;
   ParameterRef weight_;
   std::optional<ParameterRef> bias_;
-  BatchNorm* norm_before_ = nullptr;  ///< x = relu(bn(a)), which nobody else reads
   std::unique_ptr<ops::ConvolutionOp> op_;
   std::unique_ptr<ops::BroadcastOp> add_bias_;
 };

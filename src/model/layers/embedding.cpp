@@ -13,7 +13,7 @@ class Embedding final : public Layer {
   std::string operation() const override { return ops::EmbeddingOp::kName; }
   bool has_weights() const override { return true; }
   bool backward_weight_reads_dy() const override { return true; }
-  Reads read_by_forward(bool /*training*/) const override { return reads(); }
+  Reads read_by_forward() const override { return reads(); }
   Reads read_by_backward_weight() const override { return reads(); }
 
   void create_ops(ops::Backend& backend) override { op_ = backend.create<ops::EmbeddingOp>(spec_); }

@@ -65,7 +65,7 @@ class CpuBatchNorm final : public BatchNormOp {
         return {in.gamma[c], in.beta[c], out.mean[c], out.inv_std[c]};
       });
 #pragma omp barrier
-      if (out.y != nullptr) normalise_mine({.x = x, .residual = in.residual, .y = out.y}, scratch.affine);
+      normalise_mine({.x = x, .residual = in.residual, .y = out.y}, scratch.affine);
     }
   }
 

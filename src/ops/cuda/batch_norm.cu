@@ -1,6 +1,5 @@
 /// Batch normalisation on a GPU: a pass of sums, then a pass of results, both bound by memory.
 #include <algorithm>
-#include <cassert>
 #include <memory>
 
 #include "convoy/ops/batch_norm.h"
@@ -34,12 +33,8 @@ class CudaBatchNorm final : public BatchNormOp {
 
   void forward(const BatchNormInputs& in, const BatchNormOutputs& out) override {
     const StatisticsArgs args{in, out, spec_.epsilon, grid_.rows, partials(), counters()};
-    if (in.sum == nullptr) {
-      launch(compute_statistics<T, kWidth>, statistics_shape(), context_.stream(), args);
-    } else {
-      launch(finish_statistics, shape_for(spec_.x.c), context_.stream(), args);
-    }
-    if (out.y != nullptr) forward_again(in, out);
+    launch(compute_statistics<T, kWidth>, statistics_shape(), context_.stream(), args);
+    forward_again(in, out);
   }
 
   void forward_again(const BatchNormInputs& in, const BatchNormOutputs& out) override {
@@ -55,12 +50,8 @@ class CudaBatchNorm final : public BatchNormOp {
   void infer(const BatchNormInference& args) override { launch_normalise({.of = args, .epsilon = spec_.epsilon}); }
 
   void backward(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) override {
-    assert(!in.summed || (spec_.relu && !spec_.residual));
     const GradientArgs args{in, out, grid_.rows, partials(), counters(), slabs_per_result_block(kInputRows)};
-    if (in.summed) {
-      launch(copy_all_statistics, shape_for(spec_.x.c), context_.stream(), args);
-      launch(compute_input_gradients<T, kWidth, false>, results_shape(kInputRows), context_.stream(), args);
-    } else if (!spec_.relu) {
+    if (!spec_.relu) {
       launch_backward<Mask::kNone>(args);
     } else if (spec_.residual) {
       launch_backward<Mask::kFromY>(args);

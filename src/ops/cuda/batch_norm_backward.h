@@ -117,13 +117,6 @@ __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs args) 
   }
 }
 
-/// What sum_gradients does beside its sums.
-/// Grid: one thread per channel. Block: kThreads. Shared: none.
-__global__ void __launch_bounds__(kThreads) copy_all_statistics(GradientArgs args) {
-  const int channel = static_cast<int>(my_index());
-  if (channel < args.rows.channels) copy_statistics(args, channel);
-}
-
 // --- The pass of results ----------------------------------------------------------------------------------------
 
 constexpr int kInputRows = 2;

@@ -95,17 +95,6 @@ __global__ void __launch_bounds__(kThreads, 4) compute_statistics(StatisticsArgs
   }
 }
 
-/// The same from sums that the convolution took while it computed x: mean = sum / n, m2 = square_sum - sum^2 / n, in
-/// double.
-/// Grid: C / kThreads blocks. Block: kThreads. Shared: none. Moves 20 bytes per channel.
-__global__ void __launch_bounds__(kThreads) finish_statistics(StatisticsArgs args) {
-  const int channel = static_cast<int>(my_index());
-  if (channel >= args.rows.channels) return;
-  const auto count = static_cast<double>(args.rows.count);
-  const double sum = double{args.in.sum[channel]};
-  write_statistics(args, channel, sum / count, double{args.in.square_sum[channel]} - sum * sum / count);
-}
-
 // --- The pass of results ----------------------------------------------------------------------------------------
 
 constexpr int kNormaliseRows = 4;

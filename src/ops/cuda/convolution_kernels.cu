@@ -28,29 +28,11 @@ __global__ __launch_bounds__(kThreads) void widen_kernel(const T* __restrict__ f
   }
 }
 
-/// Grid ceil(C / 256), blocks of 256. Moves 16 bytes in and 2 values out a channel.
-template <typename T>
-__global__ __launch_bounds__(kThreads) void scale_and_shift_kernel(NormalisedInput in, T* scales, T* shifts,
-                                                                   std::int64_t num_channels) {
-  const std::int64_t c = my_index();
-  if (c >= num_channels) return;
-  const T scale = from_float<T>(in.gamma[c] * in.inv_std[c]);
-  scales[c] = scale;
-  shifts[c] = from_float<T>(__fmaf_rn(-in.mean[c], to_float(scale), in.beta[c]));
-}
-
 }  // namespace
 
 void widen(DataType type, const void* from, float* to, std::int64_t count, const Context& context) {
   with_type(type, [&]<typename T>(T*) {
     launch(&widen_kernel<T>, shape_for(ceil_div(count, kValues)), context.stream(), from, to, count);
-  });
-}
-
-void compute_scale_and_shift(const NormalisedInput& in, const ScaleAndShift& out, const Context& context) {
-  with_type(out.type, [&]<typename T>(T*) {
-    launch(&scale_and_shift_kernel<T>, shape_for(out.num_channels), context.stream(), in, out.scale, out.shift,
-           out.num_channels);
   });
 }
 

@@ -26,17 +26,9 @@ fe::DataType_t frontend_type(DataType type) {
 }
 
 /// cuDNN names extents N,C,H,W whatever the layout; the strides say that channels vary fastest.
-void describe_extents(fe::graph::Tensor_attributes& tensor, const Shape& s) {
-  tensor.set_dim({s.n, s.c, s.h, s.w}).set_stride({s.h * s.w * s.c, 1, s.w * s.c, s.c});
-}
-
 void describe(fe::graph::Tensor_attributes& tensor, std::int64_t uid, const Shape& s, DataType type) {
-  describe_extents(tensor, s);
+  tensor.set_dim({s.n, s.c, s.h, s.w}).set_stride({s.h * s.w * s.c, 1, s.w * s.c, s.c});
   tensor.set_uid(uid).set_data_type(frontend_type(type));
-}
-
-Shape row_of(std::int64_t channels) {
-  return {1, 1, 1, channels};
 }
 
 template <typename Attributes>
@@ -59,68 +51,20 @@ void output(const Tensor& tensor, std::int64_t uid, const Shape& s, DataType typ
   tensor->set_output(true);
 }
 
-Tensor pointwise(fe::graph::Graph& graph, const Tensor& a, const Tensor& b, fe::PointwiseMode_t mode) {
-  return graph.pointwise(a, b, fe::graph::Pointwise_attributes().set_mode(mode));
-}
-
-/// From dx of a convolution to g and the sums; see ConvolutionOp::backward_input_with_sums. The last node is what cuDNN
-/// knows of batch norm's backward: its sums, and the coefficients of its result.
-void add_sums_of_gradients(fe::graph::Graph& graph, const ConvolutionSpec& conv, const Tensor& dx) {
-  const Shape row = row_of(conv.x.c);
-  const auto row_input = [&](Uid uid) { return input(graph, uid, row, DataType::kFloat32); };
-  const Tensor a = input(graph, kA, conv.x, conv.type);
-  const Tensor gamma = row_input(kGamma), mean = row_input(kMean), inv_std = row_input(kInvStd);
-  const Tensor centred = pointwise(graph, a, mean, fe::PointwiseMode_t::SUB);
-  const Tensor xhat = pointwise(graph, centred, inv_std, fe::PointwiseMode_t::MUL);
-  const Tensor scaled = pointwise(graph, xhat, gamma, fe::PointwiseMode_t::MUL);
-  const Tensor argument = pointwise(graph, scaled, row_input(kBeta), fe::PointwiseMode_t::ADD);
-  const Tensor g = pointwise(graph, dx, argument, fe::PointwiseMode_t::RELU_BWD);
-  output(g, kX, conv.x, conv.type);
-  const auto sums = graph.dbn_weight(g, a, mean, inv_std, gamma, fe::graph::DBN_weight_attributes());
-  for (std::size_t i = 0; i < sums.size(); ++i)  // dgamma, dbeta, coefficients
-    output(sums[i], kDgamma + static_cast<std::int64_t>(i), row, DataType::kFloat32);
-}
-
-/// x = relu(scale * a + shift), in float32, rounded to what x is stored in elsewhere.
-Tensor make_normalised_input(fe::graph::Graph& graph, const ConvolutionSpec& conv) {
-  const Shape row = row_of(conv.x.c);
-  const Tensor a = input(graph, kA, conv.x, conv.type), scale = input(graph, kScale, row, conv.type);
-  const Tensor scaled = pointwise(graph, a, scale, fe::PointwiseMode_t::MUL);
-  const Tensor argument = pointwise(graph, scaled, input(graph, kShift, row, conv.type), fe::PointwiseMode_t::ADD);
-  Tensor x = graph.pointwise(argument, fe::graph::Pointwise_attributes().set_mode(fe::PointwiseMode_t::RELU_FWD));
-  x->set_data_type(frontend_type(conv.type));
-  return x;
-}
-
 void add_convolution(fe::graph::Graph& graph, const CudnnGraphSpec& spec) {
   const ConvolutionSpec& conv = spec.convolution;
   const Extents extents(conv);
-  const auto x = [&] {
-    return normalises(spec.pass) ? make_normalised_input(graph, conv) : input(graph, kX, extents.x, conv.type);
-  };
+  const auto x = [&] { return input(graph, kX, extents.x, conv.type); };
   const auto w = [&] { return input(graph, kW, extents.w, spec.weight_type); };
   const auto y = [&] { return input(graph, kY, extents.y, conv.type); };
   switch (spec.pass) {
     case ConvolutionPass::kForward:
-    case ConvolutionPass::kForwardWithSums:
-    case ConvolutionPass::kNormaliseAndForwardWithSums: {
-      const Tensor made = graph.conv_fprop(x(), w(), sliding<fe::graph::Conv_fprop_attributes>(conv));
-      output(made, kY, extents.y, conv.type);
-      if (spec.pass == ConvolutionPass::kForward) return;
-      const auto [sum, square_sum] = graph.genstats(made, fe::graph::Genstats_attributes());
-      output(sum, kSum, row_of(conv.num_filters), DataType::kFloat32);
-      output(square_sum, kSquareSum, row_of(conv.num_filters), DataType::kFloat32);
-      return;
-    }
+      return output(graph.conv_fprop(x(), w(), sliding<fe::graph::Conv_fprop_attributes>(conv)), kY, extents.y,
+                    conv.type);
     case ConvolutionPass::kBackwardInput:
-    case ConvolutionPass::kBackwardInputWithSums: {
-      const Tensor dx = graph.conv_dgrad(y(), w(), sliding<fe::graph::Conv_dgrad_attributes>(conv));
-      if (spec.pass == ConvolutionPass::kBackwardInput) return output(dx, kX, extents.x, conv.type);
-      describe_extents(*dx, extents.x);
-      return add_sums_of_gradients(graph, conv, dx);
-    }
+      return output(graph.conv_dgrad(y(), w(), sliding<fe::graph::Conv_dgrad_attributes>(conv)), kX, extents.x,
+                    conv.type);
     case ConvolutionPass::kBackwardWeight:
-    case ConvolutionPass::kNormaliseAndBackwardWeight:
       return output(graph.conv_wgrad(y(), x(), sliding<fe::graph::Conv_wgrad_attributes>(conv)), kW, extents.w,
                     spec.weight_type);
   }

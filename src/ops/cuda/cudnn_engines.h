@@ -17,23 +17,7 @@ namespace convoy::ops::cuda {
 inline constexpr std::size_t kMaxCandidates = 8;  // engines measured
 
 // What the graph calls its tensors.
-enum Uid : std::int64_t {
-  kX = 1,
-  kW,
-  kY,
-  kSum,
-  kSquareSum,
-  kA,
-  kGamma,
-  kBeta,
-  kScale,
-  kShift,
-  kMean,
-  kInvStd,
-  kDgamma,
-  kDbeta,
-  kCoefficients,  // the first
-};
+enum Uid : std::int64_t { kX = 1, kW, kY };
 
 /// The three tensors of a convolution, filters as a "batch" of K images R x S x C/G: cuDNN sees by their channels that
 /// there are groups.

@@ -13,26 +13,10 @@
 namespace convoy::ops::cuda {
 
 enum class ConvolutionPass {
-  kForward,                ///< x, w -> y
-  kForwardWithSums,        ///< x, w -> y, and the sums of each channel of y
-  kBackwardInput,          ///< y (its gradient), w -> x (its gradient)
-  kBackwardInputWithSums,  ///< likewise, masked, and the gradients of the batch norm that made x
-  kBackwardWeight,         ///< x, y (its gradient) -> w (its gradient)
-  // Where x = relu(scale * a + shift) is made of a as it is read; cuDNN has the forward with sums alone:
-  kNormaliseAndForwardWithSums,
-  kNormaliseAndBackwardWeight,
+  kForward,         ///< x, w -> y
+  kBackwardInput,   ///< y (its gradient), w -> x (its gradient)
+  kBackwardWeight,  ///< x, y (its gradient) -> w (its gradient)
 };
-
-/// Whether the pass makes its x of a.
-constexpr bool normalises(ConvolutionPass pass) {
-  return pass == ConvolutionPass::kNormaliseAndForwardWithSums || pass == ConvolutionPass::kNormaliseAndBackwardWeight;
-}
-
-/// Floats of the rows of coefficients that cuDNN's batch norm writes beside its sums, each aligned to 16 bytes.
-inline constexpr std::int64_t kNumCoefficients = 3;
-inline std::int64_t coefficient_stride(std::int64_t channels) {
-  return round_up(channels, 4);
-}
 
 struct CudnnGraphSpec {
   ConvolutionSpec convolution;
@@ -40,25 +24,17 @@ struct CudnnGraphSpec {
   DataType weight_type = DataType::kFloat32;  ///< of w; x and y are of convolution.type
 };
 
-/// Device memory by its part in the forward pass, values and gradients alike. The pass writes one of the first three,
-/// and what it sums.
+/// Device memory by its part in the forward pass, values and gradients alike. The pass writes one of them.
 struct ConvolutionTensors {
-  const void* x = nullptr;  ///< null where the pass normalises
+  const void* x = nullptr;
   const void* w = nullptr;
   const void* y = nullptr;
-  ChannelSums sums;
-  NormalisedInput normalised;     ///< kBackwardInputWithSums: read; of it `a` alone where the pass normalises
-  const void* scale = nullptr;    ///< where it does: (C), of convolution.type
-  const void* shift = nullptr;    ///< likewise
-  float* dgamma = nullptr;        ///< kBackwardInputWithSums: (C), written
-  float* dbeta = nullptr;         ///< likewise
-  float* coefficients = nullptr;  ///< likewise: (kNumCoefficients, coefficient_stride(C)), which nobody reads
 };
 
 /// Engines come from cuDNN's heuristics. Left out are those that give other bits at the next call, that sum in less
 /// than float32, that transform the problem (Winograd, FFT: other rounding errors than a sum's), and, without TF32,
-/// those that round float32 inputs. Of the rest the fastest measured one computes, or the one that the engine cache
-/// names.
+/// those that round float32 inputs. Of the rest the fastest measured one that gives the same bits again computes, or
+/// the one that the engine cache names.
 class CudnnGraph {
  public:
   /// The runtime's: planned once, whoever asks for an equal spec. Null where cuDNN has no such engine.

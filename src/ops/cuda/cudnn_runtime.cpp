@@ -1,7 +1,6 @@
 /// cuDNN's handle, version and errors.
 #include "ops/cuda/cudnn_runtime.h"
 
-#include <charconv>
 #include <utility>
 
 #include "convoy/base/error.h"
@@ -22,15 +21,6 @@ struct Version {
 Version running_version() {
   const std::size_t version = cudnnGetVersion();
   return {version / 10000, version / 100 % 100, version % 100};
-}
-
-/// 0 where the driver does not say.
-std::int64_t driver_megabytes_per_second() {
-  int device = 0, kilohertz = 0, bits = 0;
-  CONVOY_CHECK_CUDA(cudaGetDevice(&device));
-  CONVOY_CHECK_CUDA(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, device));
-  CONVOY_CHECK_CUDA(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device));
-  return 2 * std::int64_t{kilohertz} * bits / 8 / 1000;  // two transfers a clock
 }
 
 [[noreturn]] void fail_call(cudnnStatus_t status, const char* call, const char* file, int line) {
@@ -64,16 +54,6 @@ CudnnRuntime::CudnnRuntime(Context& context, const CudnnSpec& spec) : context_(c
 CudnnGraph* CudnnRuntime::keep(const std::string& key, std::unique_ptr<CudnnGraph> graph) {
   ++num_planned_;
   return graphs_.insert_or_assign(key, std::move(graph)).first->second.get();
-}
-
-double CudnnRuntime::seconds_to_read(std::int64_t size_bytes) const {
-  const std::string key = platform_ + ", MB a second";
-  if (spec_.engine_cache.find(key) == nullptr)
-    spec_.engine_cache.insert(key, std::to_string(is_described() ? 0 : driver_megabytes_per_second()));
-  const std::string& text = *spec_.engine_cache.find(key);
-  std::int64_t megabytes = 0;
-  std::from_chars(text.data(), text.data() + text.size(), megabytes);
-  return megabytes <= 0 ? 0 : static_cast<double>(size_bytes) / (1e6 * static_cast<double>(megabytes));
 }
 
 CudnnRuntime::~CudnnRuntime() {

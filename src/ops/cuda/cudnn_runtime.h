@@ -45,9 +45,6 @@ class CudnnRuntime {
   std::int64_t num_planned() const { return num_planned_; }
   bool is_described() const { return !spec_.description.empty(); }
   const std::string& description() const { return spec_.description; }
-  /// At the GPU's full memory bandwidth as its driver gives it; 0 where it does not. Kept in the engine cache: what is
-  /// decided by it must be decided alike on all ranks.
-  double seconds_to_read(std::int64_t size_bytes) const;
   bool tf32() const { return spec_.tf32; }
   /// What a plan depends on beside its operation: "NVIDIA H200, cuDNN 9.19.0".
   const std::string& platform() const { return platform_; }

@@ -51,12 +51,6 @@ inline const std::vector<ConvolutionCase> kConvolutionCases = {
     {"LargeImages", {{6, 80, 80, 16}, 16, 1, 1, 0}},
 };
 
-/// After a batch norm, whose work engines may take over.
-inline const std::vector<ops::ConvolutionSpec> kSpecsAfterBatchNorm = {{{2, 9, 7, 16}, 32, 3, 1, 1},
-                                                                       {{2, 8, 8, 24}, 16, 3, 2, 1},
-                                                                       {{3, 7, 7, 64}, 128, 1, 1, 0},
-                                                                       {{3, 7, 7, 320}, 64, 1, 1, 0}};
-
 /// Large enough for sums to be split among threads.
 inline const std::vector<ops::ConvolutionSpec> kSpecsWithSplitSums = {
     {{8, 14, 14, 64}, 64, 3, 1, 1},
@@ -66,11 +60,5 @@ inline const std::vector<ops::ConvolutionSpec> kSpecsWithSplitSums = {
     {{4, 9, 9, 37}, 37, 3, 1, 1},
     {.x = {8, 14, 14, 128}, .num_filters = 128, .kernel = 3, .padding = 1, .groups = 32},
     {.x = {8, 14, 14, 96}, .num_filters = 96, .kernel = 7, .padding = 3, .groups = 96}};
-
-/// For which cuDNN has engines on Hopper that do the work of batch norms.
-inline const std::vector<ops::ConvolutionSpec> kSpecsWithFusions = {
-    {.x = {4, 14, 14, 64}, .num_filters = 64, .kernel = 3, .padding = 1, .type = DataType::kFloat16},
-    {.x = {4, 14, 14, 64}, .num_filters = 128, .kernel = 3, .stride = 2, .padding = 1, .type = DataType::kFloat16},
-    {.x = {4, 7, 7, 64}, .num_filters = 256, .type = DataType::kFloat16}};
 
 }  // namespace convoy

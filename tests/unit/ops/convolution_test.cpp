@@ -2,7 +2,6 @@
 #include "reference/convolution.h"
 
 #include "unit/ops/convolution_cases.h"
-#include "unit/ops/convolution_sums.h"
 #include "unit/ops/op_test.h"
 
 namespace convoy {
@@ -65,68 +64,6 @@ TEST_P(ConvolutionTest, FirstLayerWithoutInputGradientEqualsTheSameWithIt) {
   }
   EXPECT_EQ(results[0], results[2]);
   EXPECT_EQ(results[1], results[3]);
-}
-
-TEST_P(ConvolutionTest, GivesTheSumsOfItsOutput) {
-  bool any = false;
-  for (const DataType type : types()) {
-    for (ConvolutionSpec spec : kSpecsAfterBatchNorm) {
-      SCOPED_TRACE(fmt::format("{} in {}", to_string(spec.x), to_string(type)));
-      spec.type = type;
-      const auto op = backend_->create<ops::ConvolutionOp>(spec);
-      if (!op->gives_sums()) continue;
-      any = true;
-      expect_sums_of_output(*backend_, spec, [&](const void* w, const void* x, void* y, const ops::ChannelSums& sums) {
-        op->load_weights(w);
-        op->forward_with_sums(x, y, sums);
-      });
-    }
-  }
-  if (!any) GTEST_SKIP() << "no engine of this backend gives sums";
-}
-
-TEST_P(ConvolutionTest, SumsTheGradientsOfTheBatchNormBefore) {
-  bool any = false;
-  for (const DataType type : types()) {
-    for (ConvolutionSpec spec : kSpecsAfterBatchNorm) {
-      SCOPED_TRACE(fmt::format("{} in {}", to_string(spec.x), to_string(type)));
-      spec.type = type;
-      EXPECT_FALSE(backend_->create<ops::ConvolutionOp>(spec)->sums_gradients()) << "x is any x";
-      spec.x_is_normalised = true;
-      const auto op = backend_->create<ops::ConvolutionOp>(spec);
-      if (!op->sums_gradients()) continue;
-      any = true;
-      expect_sums_of_gradients(*backend_, spec, [&](const void* w, const void* dy, const auto& in, const auto& out) {
-        op->load_weights(w);
-        op->backward_input_with_sums(dy, in, out);
-      });
-    }
-  }
-  if (!any) GTEST_SKIP() << "no engine of this backend sums gradients, or none is the faster for it";
-}
-
-TEST_P(ConvolutionTest, NormalisesWhatItReads) {
-  bool any = false;
-  for (const DataType type : types()) {
-    for (ConvolutionSpec spec : kSpecsAfterBatchNorm) {
-      SCOPED_TRACE(fmt::format("{} in {}", to_string(spec.x), to_string(type)));
-      spec.type = type;
-      EXPECT_FALSE(backend_->create<ops::ConvolutionOp>(spec)->normalises()) << "x is any x";
-      spec.x_is_normalised = true;
-      const auto op = backend_->create<ops::ConvolutionOp>(spec);
-      if (!op->normalises()) continue;
-      any = true;
-      expect_normalised_forward(*backend_, spec, [&](const void* w, const auto& in, void* y, const auto& sums) {
-        op->load_weights(w);
-        op->normalise_and_forward(in, y, sums);
-      });
-      // The engine may round dw to 16 bits.
-      expect_normalised_gradient(*backend_, spec, DataType::kFloat32, [&](const auto& in, const void* dy, float* dw) {
-        op->normalise_and_backward_weight(in, dy, dw);
-      });
-    }
-  }
-  if (!any) GTEST_SKIP() << "no engine of this backend normalises, or none is the faster for it";
 }
 
 TEST_P(ConvolutionTest, SeesNewWeightsAfterLoading) {

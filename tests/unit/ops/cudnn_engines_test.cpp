@@ -51,9 +51,7 @@ class ConvolutionNotes final : public ops::ForwardingBackend {
   ops::AnyOp create_any(const ops::AnyRequest& request) override {
     const auto* spec = ops::spec_of<ops::ConvolutionOp>(request);
     if (spec == nullptr) return ForwardingBackend::create_any(request);
-    const auto same = [&](const ConvolutionSpec& other) {
-      return text(other) == text(*spec) && other.x_is_normalised == spec->x_is_normalised;
-    };
+    const auto same = [&](const ConvolutionSpec& other) { return text(other) == text(*spec); };
     if (std::ranges::none_of(noted, same)) noted.push_back(*spec);
     return std::unique_ptr<ops::ConvolutionOp>();  // planned, never run
   }
@@ -154,8 +152,7 @@ TEST_P(CudnnEngines, AreThereForTheOddChannelsOfPyramidnet) {
 }
 
 TEST_P(CudnnEngines, AreThereForEveryConvolutionOfTheOperationsTests) {
-  std::vector<ConvolutionSpec> specs = kSpecsAfterBatchNorm;
-  specs.insert(specs.end(), kSpecsWithSplitSums.begin(), kSpecsWithSplitSums.end());
+  std::vector<ConvolutionSpec> specs = kSpecsWithSplitSums;
   for (const ConvolutionCase& test : kConvolutionCases) specs.push_back(test.spec);
   DescribedRuntime gpu(GetParam().gpu);
   for (const ConvolutionSpec& spec : specs)
@@ -184,52 +181,15 @@ std::vector<std::string> engines_on_h200(const ConvolutionSpec& spec, Convolutio
   return engines_on(to_json(kH200), {spec, pass, spec.type}, tf32);
 }
 
-TEST_F(CudnnEnginesOnHopper, SumWhileTheyComputeInFp16) {
-  const NetworkSpec resnet50{
-      .name = "resnet50", .input = ImageShape{224, 224, 3}, .micro_batch = 256, .num_classes = 1000};
-  for (const ConvolutionSpec& spec : convolutions_of(resnet50)) {
-    if (!spec.needs_dx) continue;  // of three channels
-    const ConvolutionSpec fp16 = typed(spec, DataType::kFloat16);
-    EXPECT_FALSE(engines_on_h200(fp16, ConvolutionPass::kForwardWithSums).empty()) << text(spec);
-    EXPECT_FALSE(engines_on_h200(fp16, ConvolutionPass::kBackwardInputWithSums).empty()) << text(spec);
-  }
-}
-
-TEST_F(CudnnEnginesOnHopper, NormaliseWhatTheyReadInFp16) {
-  const NetworkSpec resnet50{
-      .name = "resnet50", .input = ImageShape{224, 224, 3}, .micro_batch = 256, .num_classes = 1000};
-  int num_normalised = 0;
-  for (const ConvolutionSpec& spec : convolutions_of(resnet50)) {
-    if (!spec.x_is_normalised) continue;
-    ++num_normalised;
-    const ConvolutionSpec fp16 = typed(spec, DataType::kFloat16);
-    EXPECT_FALSE(engines_on_h200(fp16, ConvolutionPass::kNormaliseAndForwardWithSums).empty()) << text(spec);
-    EXPECT_FALSE(engines_on_h200(fp16, ConvolutionPass::kNormaliseAndBackwardWeight).empty()) << text(spec);
-  }
-  EXPECT_GE(num_normalised, 8) << "two a bottleneck, of four sizes";
-}
-
-TEST_F(CudnnEnginesOnHopper, AreThereForEveryFusionThatTheTestsOnAGpuAskFor) {
-  for (const ConvolutionSpec& spec : kSpecsWithFusions)
-    for (const ConvolutionPass pass :
-         {ConvolutionPass::kForwardWithSums, ConvolutionPass::kBackwardInputWithSums,
-          ConvolutionPass::kNormaliseAndForwardWithSums, ConvolutionPass::kNormaliseAndBackwardWeight})
-      EXPECT_FALSE(engines_on_h200(spec, pass).empty()) << text(spec) << ", pass " << static_cast<int>(pass);
-}
-
-// Of a convolution that has them all: forward, data gradient and weight gradient, each with batch norm's work and
-// without, and the weight gradient in float32 and in fp16. A network has many of one spec; rank 0 creates them for the
-// network and then for its stage.
+// Forward, data gradient and weight gradient, this in float32 and in fp16. A network has many convolutions of one spec;
+// rank 0 creates them for the network and then for its stage.
 TEST_F(CudnnEnginesOnHopper, ArePlannedOnceForAllConvolutionsOfOneSpec) {
-  ConvolutionSpec spec = typed(kBottleneck3x3, DataType::kFloat16);
-  spec.x_is_normalised = true;
+  const ConvolutionSpec spec = typed(kBottleneck3x3, DataType::kFloat16);
   DescribedRuntime gpu(kH200);
-  gpu.engine_cache.insert(gpu.cudnn.platform() + ", MB a second", "4800000");  // so that sparing a pass pays
-  const auto first = gpu.convolution(spec);
-  ASSERT_TRUE(first->gives_sums() && first->sums_gradients() && first->normalises());
-  EXPECT_EQ(gpu.cudnn.num_planned(), 8);
-  const auto second = gpu.convolution(spec);
-  EXPECT_EQ(gpu.cudnn.num_planned(), 8) << "planned again";
+  gpu.convolution(spec);
+  EXPECT_EQ(gpu.cudnn.num_planned(), 4);
+  gpu.convolution(spec);
+  EXPECT_EQ(gpu.cudnn.num_planned(), 4) << "planned again";
 }
 
 TEST_F(CudnnEnginesOnHopper, ArePlannedByTheNamesThatAnotherRankMeasured) {

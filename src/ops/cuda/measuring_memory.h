@@ -1,0 +1,52 @@
+/// Memory on which the engines of a convolution's pass are compared: by time, and by whether they give the same bits
+/// again.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ops/cuda/checksum.h"
+#include "ops/cuda/cudnn_graph.h"
+
+namespace convoy::ops::cuda {
+
+/// All tensors of a pass and a workspace.
+class MeasuringMemory {
+ public:
+  static constexpr int kMaxRuns = 256;
+
+  MeasuringMemory(const CudnnGraphSpec& spec, std::int64_t workspace_bytes, Context& context);
+
+  ConvolutionTensors tensors() const;
+  void* workspace() const { return workspace_.data(); }
+
+  /// Values that the pass writes.
+  std::int64_t result_count() const { return result_values_; }
+
+  /// Sets each byte that the pass must write, or must not read: its result, the workspace, and what lies behind each
+  /// tensor.
+  void spoil(int byte) const;
+  /// Takes the checksum of the result of run `run`, from 0 to kMaxRuns - 1, once it is there; does not wait for it.
+  void note_checksum(int run) const;
+  /// Whether the first `num_runs` checksums are the same; waits for them.
+  bool are_the_same(int num_runs) const;
+
+ private:
+  struct Bytes {
+    std::byte* data = nullptr;
+    std::int64_t count = 0;
+  };
+
+  Buffer make(std::int64_t count, DataType type);
+  void set(const Bytes& bytes, int byte) const;
+
+  Context& context_;
+  Buffer x_, w_, y_, workspace_;
+  Buffer checksums_;           // std::uint64_t: of each run
+  std::vector<Bytes> behind_;  // each tensor
+  std::int64_t result_values_ = 0;
+  Bytes result_;  // of the pass
+  Checksum add_checksum_;
+};
+
+}  // namespace convoy::ops::cuda
