@@ -32,6 +32,7 @@ void CellGraph::finish() {
   link();
   lay_out_gradients(*this);
   locate_tensors();
+  for (const Part part : {kJoint, kInput, kWeight, kFrozen}) recomputed_[part] = layers_to_recompute(part);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layers[i]->number = i;
     memory.add_flop(layers[i]->flop(/*is_split=*/false));
@@ -128,7 +129,6 @@ bool CellGraph::is_read_by_backward(const Tensor& tensor) const {
 void CellGraph::create_ops(ops::Backend& backend) {
   elementwise_ = &backend.elementwise();
   for (const auto& layer : layers) layer->create_ops(backend);
-  for (const Part part : {kJoint, kInput, kWeight, kFrozen}) recomputed_[part] = layers_to_recompute(part);
 }
 
 std::vector<const Layer*> CellGraph::layers_to_recompute(Part part) const {

@@ -34,9 +34,9 @@ class CellGraph {
  public:
   explicit CellGraph(DataType type) : memory(type) {}
 
-  /// No layer is added any more: merges layers that one operation computes, and lays out the memory.
+  /// No layer is added any more: merges layers that one operation computes, lays out the memory, and finds what
+  /// recomputing needs.
   void finish();
-  /// What depends on the operations that a device has: which tensors need not be written, what recomputing needs.
   void create_ops(ops::Backend& backend);
 
   CellMemory memory;

@@ -70,7 +70,7 @@ class Layer {
   // Called in this order when the cell is complete.
   /// Takes over the work of `next`, which alone reads this layer's output, where one operation does both.
   virtual bool merge(Layer& /*next*/) { return false; }
-  /// Finds the layers before and after that this one works together with, and tells the memory what it costs.
+  /// Takes over what follows from the layers around it.
   virtual void connect(CellGraph& /*graph*/) {}
 
   virtual bool has_weights() const { return false; }

@@ -59,22 +59,22 @@ constexpr std::string_view kNoEngine = "none";
 constexpr std::string_view kUnit = " ms, ";
 
 /// "0.4121 ms, eng65_k2=3_k6=1".
-std::string to_text(const EngineChoice& create) {
-  return create.engine.empty() ? std::string(kNoEngine)
-                               : fmt::format("{:.4f}{}{}", create.milliseconds, kUnit, create.engine);
+std::string to_text(const EngineChoice& choice) {
+  return choice.engine.empty() ? std::string(kNoEngine)
+                               : fmt::format("{:.4f}{}{}", choice.milliseconds, kUnit, choice.engine);
 }
 
 EngineChoice parse_choice(const std::string& text) {
   if (text == kNoEngine) return {};
-  EngineChoice create;
+  EngineChoice choice;
   const std::size_t unit = text.find(kUnit);
   const char* end = text.data() + std::min(unit, text.size());
-  if (unit == std::string::npos || std::from_chars(text.data(), end, create.milliseconds).ptr != end) {
+  if (unit == std::string::npos || std::from_chars(text.data(), end, choice.milliseconds).ptr != end) {
     fail("'{}' does not name an engine for a convolution. Remove plans.txt from the run directory to measure again.",
          text);
   }
-  create.engine = text.substr(unit + kUnit.size());
-  return create;
+  choice.engine = text.substr(unit + kUnit.size());
+  return choice;
 }
 
 std::string key_of(const CudnnGraphSpec& spec, const CudnnRuntime& runtime) {
@@ -204,7 +204,7 @@ class FrontendGraph final : public CudnnGraph {
   }
 
   /// Whether the engine gives the same bits again, whatever was in the memory that it writes and around what it reads.
-  /// cuDNN says so of all that are left by now, but it is not true of all of them.
+  /// cuDNN says that all which are left by now do, but its word has been wrong.
   bool repeats(std::int64_t engine, const Measurement& on) {
     const auto num_runs = static_cast<int>(
         std::clamp<std::int64_t>(kComparedValues / on.memory.result_count(), kMinRuns, MeasuringMemory::kMaxRuns));

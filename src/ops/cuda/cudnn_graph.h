@@ -49,8 +49,8 @@ class CudnnGraph {
   virtual void run(const ConvolutionTensors& tensors, void* workspace) = 0;
 };
 
-/// The engines that CudnnGraph::plan would measure on a GPU that need not be there, in its order: `gpu` is cuDNN's own
-/// description of one, in JSON. Those that cuDNN compiles when it runs are missing where there is no driver. Throws
+/// The engines that CudnnGraph::create would measure on a GPU that need not be there, in its order: `gpu` is cuDNN's
+/// own description of one, in JSON. Those that cuDNN compiles when it runs are missing where there is no driver. Throws
 /// Error where cuDNN does not understand the description; before 9.8 it understands none.
 std::vector<std::string> engines_on(const std::string& gpu, const CudnnGraphSpec& spec, bool tf32 = false);
 

@@ -37,7 +37,7 @@ class CudnnRuntime {
   cudnnHandle_t handle() const { return handle_; }
   Context& context() const { return context_; }
   EngineCache& engine_cache() const { return spec_.engine_cache; }
-  /// What CudnnGraph::plan has planned, by its key in the engine cache; null where cuDNN has no engine.
+  /// What CudnnGraph::create has planned, by its key in the engine cache; null where cuDNN has no engine.
   using Graphs = std::map<std::string, std::unique_ptr<CudnnGraph>>;
   const Graphs& graphs() const { return graphs_; }
   CudnnGraph* keep(const std::string& key, std::unique_ptr<CudnnGraph> graph);

@@ -2,6 +2,7 @@
 #include "ops/cuda/cudnn_graph.h"
 
 #include <optional>
+#include <vector>
 
 #include "device/cuda/cuda_device.h"
 #include "ops/cuda/measuring_memory.h"
@@ -49,7 +50,9 @@ class CudnnGraphTest : public OpTest {
 
 TEST_P(CudnnGraphTest, GivesTheSameBitsInSpoiledMemory) {
   for (const DataType type : {DataType::kFloat32, DataType::kBfloat16, DataType::kFloat16}) {
-    for (ConvolutionSpec spec : kSpecsWithSplitSums) {
+    std::vector<ConvolutionSpec> specs = kSpecsWithSplitSums;
+    for (const ConvolutionCase& test : kConvolutionCases) specs.push_back(test.spec);
+    for (ConvolutionSpec& spec : specs) {
       spec.type = type;
       for (const ConvolutionPass pass :
            {ConvolutionPass::kForward, ConvolutionPass::kBackwardInput, ConvolutionPass::kBackwardWeight})
@@ -58,7 +61,7 @@ TEST_P(CudnnGraphTest, GivesTheSameBitsInSpoiledMemory) {
   }
 }
 
-TEST_P(CudnnGraphTest, MeasuringMemorySeesTheResultAlone) {
+TEST_P(CudnnGraphTest, MeasuringMemorySeesEveryChangeOfTheResult) {
   for (const ConvolutionPass pass :
        {ConvolutionPass::kForward, ConvolutionPass::kBackwardInput, ConvolutionPass::kBackwardWeight}) {
     const CudnnGraphSpec spec{.convolution = {{2, 7, 5, 37}, 37, 3, 1, 1, true, DataType::kFloat16},
