@@ -31,13 +31,14 @@ class Bench {
   using Run = std::function<void()>;
 
   Bench(ops::Backend& backend, const Shape& x, DataType type) : backend_(backend), x_(x), type_(type) {
-    std::vector<float> values(x.count());
+    const std::int64_t count = std::max(x.count(), 9 * x.c * x.c);  // the convolution's weights lie in them, too
+    std::vector<float> values(count);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(random_normal({.seed = 1}, i));
     for (int i = 0; i < 5; ++i) {
-      tensors_.emplace_back(backend.device(), x.count() * size_of(type));
-      backend.elementwise().round_to(type, values.data(), tensors_.back().data(), x.count());
+      tensors_.emplace_back(backend.device(), count * size_of(type));
+      backend.elementwise().round_to(type, values.data(), tensors_.back().data(), count);
     }
-    floats_ = Buffer(backend.device(), x.count() * kFloatBytes);
+    floats_ = Buffer(backend.device(), count * kFloatBytes);
     for (int i = 0; i < 6; ++i) {
       channels_.emplace_back(backend.device(), x.c * kFloatBytes);
       std::fill_n(channels_.back().floats(), x.c, 0.5f);

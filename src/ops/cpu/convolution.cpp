@@ -15,6 +15,8 @@
 #include "ops/cpu/weight_gradient.h"
 #include "ops/cpu/widening.h"
 #include "ops/cpu/window_products.h"
+#include "ops/cpu/winograd_convolution.h"
+#include "ops/cpu/winograd_weight_gradient.h"
 
 namespace convoy::ops::cpu {
 
@@ -57,15 +59,21 @@ class Convolution final : public ConvolutionOp {
  public:
   Convolution(const ConvolutionSpec& spec, DnnlRuntime& runtime) {
     const dnnl::memory::desc plain = ConvolutionLayouts(spec).plain_weights;
-    auto forward = std::make_unique<DnnlDirection<DnnlForward>>(spec, runtime, plain);
-    const std::shared_ptr<PackedWeights> weights = forward->weights();
-    forward_ = std::move(forward);
-    backward_weight_ = make_window_weight_gradient(spec, runtime);
+    std::shared_ptr<PackedWeights> weights;
+    forward_ = make_winograd_forward(spec, runtime.workspace());
+    if (forward_ == nullptr) {
+      auto forward = std::make_unique<DnnlDirection<DnnlForward>>(spec, runtime, plain);
+      weights = forward->weights();
+      forward_ = std::move(forward);
+    }
+    backward_weight_ = make_winograd_weight_gradient(spec, runtime.workspace());
+    if (backward_weight_ == nullptr) backward_weight_ = make_window_weight_gradient(spec, runtime);
     if (backward_weight_ == nullptr) backward_weight_ = std::make_unique<WeightGradient>(spec, runtime);
     if (!spec.needs_dx) return;
-    backward_input_ = make_pointwise_backward_input(spec, runtime);
-    if (backward_input_ != nullptr) return;
-    backward_input_ = std::make_unique<DnnlDirection<DnnlBackwardInput>>(spec, runtime, plain, weights);
+    backward_input_ = make_winograd_backward_input(spec, runtime.workspace());
+    if (backward_input_ == nullptr) backward_input_ = make_pointwise_backward_input(spec, runtime);
+    if (backward_input_ == nullptr)
+      backward_input_ = std::make_unique<DnnlDirection<DnnlBackwardInput>>(spec, runtime, plain, weights);
   }
 
   void load_weights(const void* w) override {

@@ -1,4 +1,5 @@
-/// What a convolution on the CPU consists of. oneDNN computes each part, as a convolution or as a matrix product.
+/// What a convolution on the CPU consists of. Each part is computed by what is fastest for its shape: oneDNN's convolution,
+/// oneDNN's matrix product, or Winograd's products.
 #pragma once
 
 namespace convoy::ops::cpu {

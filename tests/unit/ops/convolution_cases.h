@@ -38,6 +38,14 @@ inline const std::vector<ConvolutionCase> kConvolutionCases = {
     {"Channels37To1", {{1, 6, 6, 37}, 1, 3, 2, 1}},
     {"Channels1To37Pointwise", {{3, 5, 5, 1}, 37, 1, 1, 0}},
     {"WideChannels", {{1, 7, 7, 256}, 256, 3, 1, 1}},
+    // By Winograd's products where the CPU has them: one square, squares half beyond the border, several blocks, sums
+    // that are divided by squares, and by rows of positions.
+    {"OneSquare", {{1, 2, 2, 96}, 160, 3, 1, 1}},
+    {"OddSquares", {{2, 15, 13, 32}, 48, 3, 1, 1}},
+    {"SquaresNoPadding", {{1, 16, 14, 48}, 32, 3, 1, 0}},
+    {"SquaresPadding2", {{2, 12, 14, 64}, 32, 3, 1, 2}},
+    {"RangesOfSquares", {{4, 12, 12, 64}, 64, 3, 1, 1}},
+    {"RowsOfPositions", {{2, 16, 16, 96}, 96, 3, 1, 1}},
     {"Groups32", {.x = {2, 9, 7, 128}, .num_filters = 128, .kernel = 3, .padding = 1, .groups = 32}},
     {"Groups4Stride2", {.x = {2, 8, 7, 32}, .num_filters = 64, .kernel = 3, .stride = 2, .padding = 1, .groups = 4}},
     {"Groups3Of5Channels", {.x = {2, 6, 5, 15}, .num_filters = 6, .kernel = 3, .padding = 1, .groups = 3}},

@@ -1,6 +1,9 @@
 /// ConvolutionOp against double loops.
 #include "reference/convolution.h"
 
+#include <algorithm>
+
+#include "reference/winograd.h"
 #include "unit/ops/convolution_cases.h"
 #include "unit/ops/op_test.h"
 
@@ -10,6 +13,35 @@ namespace {
 using ops::ConvolutionSpec;
 
 class ConvolutionTest : public OpTest {};
+
+/// How far y, dx and dw in float32 may be from the exact ones.
+struct Bounds {
+  Array y, dx, dw;
+};
+
+Array larger(Array a, const Array& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = std::max(a[i], b[i]);
+  return a;
+}
+
+/// A product is rounded once, and once for every addition it takes part in: as many as the longest sum has terms.
+/// Where Winograd's products may be used, either theirs or the direct ones are measured by what they add up: of y and
+/// dx 2 roundings in the transform of data, 4 in that of filters, 4 in that of results; of dw 2, 2 and 4, and one for
+/// each of up to 8 partial sums.
+Bounds bounds_of(const ConvolutionSpec& spec, const Array& x, const Array& w, const Array& dy) {
+  const Array size_x = absolute(x), size_w = absolute(w), size_dy = absolute(dy);
+  const std::int64_t taps = spec.kernel * spec.kernel, channels = spec.filter_channels(),
+                     filters = spec.num_filters / spec.groups, pixels = spec.y().pixels();
+  Bounds bounds{rounding_bound(reference::convolution(spec, size_x, size_w), taps * channels),
+                rounding_bound(reference::convolution_input(spec, size_dy, size_w), taps * filters),
+                rounding_bound(reference::convolution_weight(spec, size_x, size_dy), pixels)};
+  namespace winograd = reference::winograd;
+  if (!winograd::applies(spec)) return bounds;
+  bounds.y = larger(bounds.y, rounding_bound(winograd::scale_of_result(spec, x, w), channels + 11));
+  bounds.dx = larger(bounds.dx, rounding_bound(winograd::scale_of_dx(spec, dy, w), filters + 11));
+  bounds.dw = larger(bounds.dw, rounding_bound(winograd::scale_of_dw(spec, x, dy), pixels + 17));
+  return bounds;
+}
 
 TEST_P(ConvolutionTest, EqualsDoubleLoops) {
   for (const DataType type : types()) {
@@ -29,16 +61,11 @@ TEST_P(ConvolutionTest, EqualsDoubleLoops) {
       op->backward_input(device_dy, dx);
       op->backward_weight(device_x, device_dy, dw);
 
-      // A product is rounded once, and once for every addition it takes part in: as many as the longest sum has terms.
-      const std::int64_t taps = spec.kernel * spec.kernel;
-      expect_close(
-          "y", y, reference::convolution(spec, x, w),
-          rounding_bound(reference::convolution(spec, absolute(x), absolute(w)), taps * spec.filter_channels()));
-      expect_close("dx", dx, reference::convolution_input(spec, dy, w),
-                   rounding_bound(reference::convolution_input(spec, absolute(dy), absolute(w)),
-                                  taps * spec.num_filters / spec.groups));
+      const Bounds bounds = bounds_of(spec, x, w, dy);
+      expect_close("y", y, reference::convolution(spec, x, w), bounds.y);
+      expect_close("dx", dx, reference::convolution_input(spec, dy, w), bounds.dx);
       const Array want = reference::convolution_weight(spec, x, dy);
-      Array bound = rounding_bound(reference::convolution_weight(spec, absolute(x), absolute(dy)), spec.y().pixels());
+      Array bound = bounds.dw;
       if (GetParam().rounds_dw && type != DataType::kFloat32)
         for (std::size_t i = 0; i < bound.size(); ++i)
           bound[i] += reference::rounding_error(type, std::abs(want[i]) + bound[i]);

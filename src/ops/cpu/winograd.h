@@ -1,0 +1,143 @@
+/// Convolutions with 3x3 filters by fewer products: Winograd's minimal filtering F(2x2, 3x3), as in Lavin & Gray 2016,
+/// "Fast algorithms for convolutional neural networks", section 4.1.
+/// Only for files compiled with -march=CONVOY_ARCH, as simd.h.
+///
+/// A square of 2x2 pixels of y depends on one of 4x4 pixels of x. With d such a square of x for one channel, g the
+/// filter for that channel, and * for products value by value:
+///
+///   y = A^T [sum over channels of (G g G^T) * (B^T d B)] A      16 products where a direct convolution has 36
+///
+///         1  0 -1  0            1    0    0              1  0
+///   B^T = 0  1  1  0        G = 1/2  1/2  1/2        A = 1  1
+///         0 -1  1  0            1/2 -1/2  1/2            1 -1
+///         0 -1  0  1            0    0    1              0  1
+///
+/// For each of the 16 positions the sum over channels is a matrix product of squares and filters. The gradient with
+/// respect to g is the transposed map: dg = G^T [sum over squares of (A dy A^T) * (B^T d B)] G. Errors are those of
+/// a direct convolution: sums have a ninth of its terms, and the transforms add values of similar size.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "convoy/base/shape.h"
+#include "convoy/ops/convolution.h"
+
+#include "ops/cpu/parallel.h"
+#include "ops/cpu/simd.h"
+
+namespace convoy::ops::cpu::winograd {
+
+constexpr std::int64_t kRows = 4;                   // of a square of x, and of the positions
+constexpr std::int64_t kPositions = kRows * kRows;  // products of a square, one filter and one channel
+
+/// The squares that a result (N,P,Q,.) of a convolution of (N,H,W,.) is made of, in the order of its pixels.
+struct Squares {
+  Shape from, to;
+  std::int64_t padding = 0;
+
+  std::int64_t rows() const { return (to.h + 1) / 2; }
+  std::int64_t columns() const { return (to.w + 1) / 2; }
+  std::int64_t count() const { return to.n * rows() * columns(); }
+
+  /// Of a square's first pixel.
+  struct Place {
+    std::int64_t sample, row, column;
+  };
+  /// body(i, the place of square range.begin + i) of a range of them.
+  template <typename Body>
+  [[gnu::always_inline]] void for_each(const Range& range, const Body& body) const {
+    Place place = {range.begin / (rows() * columns()), range.begin / columns() % rows() * 2,
+                   range.begin % columns() * 2};
+    for (std::int64_t i = 0; i < range.end - range.begin; ++i) {
+      body(i, place);
+      place.column += 2;
+      if (place.column < to.w) continue;
+      place.column = 0, place.row += 2;
+      if (place.row >= to.h) place.row = 0, ++place.sample;
+    }
+  }
+};
+
+/// Whether y, dx and dw are faster by these products than by oneDNN: measured with vectors of 256 and of 512 bits.
+/// With fewer channels the transforms take what products save; so do squares that lie half beyond the border.
+inline bool is_faster(const ConvolutionSpec& spec) {
+  constexpr std::int64_t kMinChannels = 32, kWholeVectors = 16;
+  constexpr double kLeastSaving = 1.9;
+  const auto fits = [](std::int64_t channels) { return channels >= kMinChannels && channels % kWholeVectors == 0; };
+  if (spec.type != DataType::kFloat32 || spec.kernel != 3 || spec.stride != 1 || spec.padding > 2 || spec.groups > 1 ||
+      !fits(spec.x.c) || !fits(spec.num_filters))
+    return false;
+  const auto saving = [](const Squares& squares) {
+    return 9 * static_cast<double>(squares.to.pixels()) / static_cast<double>(kPositions * squares.count());
+  };
+  return std::min(saving({spec.x, spec.y()}), saving({spec.y(), spec.x})) >= kLeastSaving;
+}
+
+/// Columns of a matrix that lie together, so that a product reads one stretch of memory: a matrix (rows,columns) lies
+/// as (columns / width, rows, width).
+struct Panels {
+  /// As wide as a product computes at once.
+  explicit Panels(std::int64_t num_columns) : Panels(num_columns, num_columns % 32 == 0 ? 5 : 4) {}
+  Panels(std::int64_t num_columns, int log2_of_width)
+      : columns(num_columns), width(std::int64_t{1} << log2_of_width), log2_width(log2_of_width) {}
+
+  std::int64_t columns, width;
+  int log2_width;  ///< for offset(), which is asked for each vector
+
+  std::int64_t count() const { return columns / width; }
+  /// Of a value in row 0; from row to row it is `width`.
+  std::int64_t offset(std::int64_t rows, std::int64_t column) const {
+    return ((column >> log2_width) * rows << log2_width) + (column & (width - 1));
+  }
+};
+
+/// Pixels of (N,H,W,C) in a square of `size` by `size`, from a row and a column on; beyond the borders C zeros.
+template <std::int64_t size>
+class SquarePixels {
+ public:
+  SquarePixels(const float* values, const Shape& shape, const Squares::Place& first, const float* zeros) {
+    const std::int64_t row_stride = shape.w * shape.c;
+    const float* const pixel = values + (first.sample * shape.h + first.row) * row_stride + first.column * shape.c;
+    const auto is_inside = [](std::int64_t i, std::int64_t count) { return i >= 0 && i < count; };
+    const bool all_inside =
+        first.row >= 0 && first.row + size <= shape.h && first.column >= 0 && first.column + size <= shape.w;
+#pragma GCC unroll 4
+    for (std::int64_t r = 0; r < size; ++r) {
+#pragma GCC unroll 4
+      for (std::int64_t s = 0; s < size; ++s)
+        pixels_[static_cast<std::size_t>(r * size + s)] =
+            all_inside || (is_inside(first.row + r, shape.h) && is_inside(first.column + s, shape.w))
+                ? pixel + r * row_stride + s * shape.c
+                : zeros;
+    }
+  }
+
+  [[gnu::always_inline]] Vec read_channels(std::int64_t row, std::int64_t column, std::int64_t channel) const {
+    return read<Vec>(pixels_[static_cast<std::size_t>(row * size + column)] + channel);
+  }
+
+ private:
+  std::array<const float*, static_cast<std::size_t>(size* size)> pixels_;
+};
+
+/// Row `row` of B^T d, for one column of d.
+template <std::int64_t row>
+[[gnu::always_inline]] inline Vec row_of_data(Vec d0, Vec d1, Vec d2, Vec d3) {
+  if constexpr (row == 0) return d0 - d2;
+  if constexpr (row == 1) return d1 + d2;
+  if constexpr (row == 2) return d2 - d1;
+  return d3 - d1;
+}
+
+/// Row `row` of A dy, for one column of dy.
+template <std::int64_t row>
+[[gnu::always_inline]] inline Vec row_of_gradient(Vec dy0, Vec dy1) {
+  if constexpr (row == 0) return dy0;
+  if constexpr (row == 1) return dy0 + dy1;
+  if constexpr (row == 2) return dy0 - dy1;
+  return dy1;
+}
+
+}  // namespace convoy::ops::cpu::winograd
