@@ -280,7 +280,7 @@ class CpuAttention final : public AttentionOp {
                         .rows = width,
                         .inner = inner,
                         .columns = keys,
-                        .add = add});
+                        .c_values = add ? Earlier::kContinued : Earlier::kOverwritten});
     } else {
       pack_interleaved<Panels>(rows, padded, packed);
       Panels::multiply({.a = {weights, 1, weight_stride},
@@ -290,7 +290,7 @@ class CpuAttention final : public AttentionOp {
                         .rows = keys,
                         .inner = inner,
                         .columns = width,
-                        .add = add});
+                        .c_values = add ? Earlier::kContinued : Earlier::kOverwritten});
     }
   }
   static void store_sums_over_queries(const float* sums, std::int64_t keys, float factor, const HeadRows<T>& to) {

@@ -44,8 +44,15 @@ struct LeftFactor {
   std::int64_t row_stride, inner_stride;
 };
 
+/// What a product does with the values of c.
+enum class Earlier {
+  kOverwritten,
+  kContinued,  ///< sums go on from them: the same bits as in one product
+  kAdded       ///< to finished sums: shorter chains of additions, and smaller errors
+};
+
 /// c (rows,columns) = [c +] a (rows,inner) b (inner,columns), where b and c lie row by row, 64-byte aligned; from one
-/// row of b to the next b_stride words. Each value is summed in the order of `inner`, wherever a block begins.
+/// row of b to the next b_stride words. Each value is summed in the order of `inner`.
 template <typename Word>
 struct SmallProduct {
   LeftFactor<Word> a;
@@ -53,7 +60,7 @@ struct SmallProduct {
   std::int64_t b_stride;
   float* c;
   std::int64_t rows, inner, columns;  ///< rows a multiple of 8, columns of kLanes; inner counts words
-  bool add = false;
+  Earlier c_values = Earlier::kOverwritten;
 };
 
 /// rows times vectors of c in registers: 16 sums where there are 32 registers, 8 where there are 16. On AVX-512, 8 rows
@@ -70,7 +77,8 @@ template <typename Factors, int rows, int vectors>
 #pragma GCC unroll 8
   for (int r = 0; r < rows; ++r) {
 #pragma GCC unroll 4
-    for (int v = 0; v < vectors; ++v) sums[r][v] = product.add ? read<Vec>(c + r * columns + v * kLanes) : Vec{};
+    for (int v = 0; v < vectors; ++v)
+      sums[r][v] = product.c_values == Earlier::kContinued ? read<Vec>(c + r * columns + v * kLanes) : Vec{};
   }
   for (std::int64_t i = 0; i < product.inner; ++i, a += a_inner, b += product.b_stride) {
 #pragma GCC unroll 8
@@ -82,7 +90,10 @@ template <typename Factors, int rows, int vectors>
 #pragma GCC unroll 8
   for (int r = 0; r < rows; ++r) {
 #pragma GCC unroll 4
-    for (int v = 0; v < vectors; ++v) write(c + r * columns + v * kLanes, sums[r][v]);
+    for (int v = 0; v < vectors; ++v) {
+      float* const at = c + r * columns + v * kLanes;
+      write(at, product.c_values == Earlier::kAdded ? read<Vec>(at) + sums[r][v] : sums[r][v]);
+    }
   }
 }
 

@@ -73,7 +73,7 @@ template <int c0, int b0>
   const std::uint32_t *upper = product.a.words + row * product.a.row_stride,
                       *lower = upper + kWords * product.a.row_stride, *b = product.b + column;
   float *upper_c = product.c + row * product.columns + column, *lower_c = upper_c + kWords * product.columns;
-  if (product.add) {
+  if (product.c_values != Earlier::kOverwritten) {
     load_tile<c0>(upper_c, c_stride);
     load_tile<c0 + 1>(lower_c, c_stride);
   } else {
@@ -92,7 +92,8 @@ template <int c0, int b0>
 }
 
 /// Rows and columns a multiple of 32, inner one of 16 words, a.inner_stride 1. While TileShapes are set. Each value is
-/// summed in the order of `inner`. Tiles take turns, so that some are stored while others are multiplied.
+/// summed in the order of `inner`, after what c holds if that is not overwritten. Tiles take turns, so that some are
+/// stored while others are multiplied.
 [[gnu::noinline]] inline void multiply_by_tiles(const SmallProduct<std::uint32_t>& product) {
   for (std::int64_t row = 0; row < product.rows; row += 32) {
     for (std::int64_t column = 0; column < product.columns; column += 32) {

@@ -96,7 +96,8 @@ class WinogradWeightGradient final : public ConvolutionWeightGradient {
         transform_x<first, others...>(x, place, square);
         transform_dy<first, others...>(dy, place, square);
       });
-      add_products(block.end - begin, begin > squares.begin, sums(range) + first * kRows * product_count());
+      add_products(block.end - begin, begin > squares.begin ? Earlier::kAdded : Earlier::kOverwritten,
+                   sums(range) + first * kRows * product_count());
     }
   }
 
@@ -149,7 +150,7 @@ class WinogradWeightGradient final : public ConvolutionWeightGradient {
   }
 
   // sum [+]= dy^T x: (K,squares) (squares,C) for each position of a part.
-  void add_products(std::int64_t count, bool add, float* sum) const {
+  void add_products(std::int64_t count, Earlier earlier, float* sum) const {
     const std::int64_t width = channels_.width, rows = filters_.width;
     for (std::int64_t i = 0; i < part_positions(); ++i, sum += product_count())
       for (std::int64_t p = 0; p < channels_.count(); ++p)
@@ -161,7 +162,7 @@ class WinogradWeightGradient final : public ConvolutionWeightGradient {
                                   .rows = rows,
                                   .inner = count,
                                   .columns = width,
-                                  .add = add});
+                                  .c_values = earlier});
   }
 
   // G^T m G of one filter.
