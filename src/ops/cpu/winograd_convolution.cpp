@@ -149,20 +149,10 @@ class WinogradConvolution final : public ConvolutionDirection {
           d[0][s] = row_of_data<0>(d0, d1, d2, d3), d[1][s] = row_of_data<1>(d0, d1, d2, d3);
           d[2][s] = row_of_data<2>(d0, d1, d2, d3), d[3][s] = row_of_data<3>(d0, d1, d2, d3);
         }
-        write_data_rows(d, values + square * squares_.from.c + c);
+        float* to = values + square * squares_.from.c + c;
+        for (const auto& row : d) to = write_row_of_data(row, to, inputs_stride());
       }
     });
-  }
-
-  [[gnu::always_inline]] void write_data_rows(const Vec (&d)[kRows][kRows], float* to) const {
-    const std::int64_t stride = inputs_stride();
-#pragma GCC unroll 4
-    for (std::int64_t r = 0; r < kRows; ++r, to += kRows * stride) {
-      write(to, row_of_data<0>(d[r][0], d[r][1], d[r][2], d[r][3]));
-      write(to + stride, row_of_data<1>(d[r][0], d[r][1], d[r][2], d[r][3]));
-      write(to + 2 * stride, row_of_data<2>(d[r][0], d[r][1], d[r][2], d[r][3]));
-      write(to + 3 * stride, row_of_data<3>(d[r][0], d[r][1], d[r][2], d[r][3]));
-    }
   }
 
   // (squares,C) (C,K) for each position. Rows up to a multiple of kStep are multiplied with what was there before.

@@ -116,12 +116,7 @@ class WinogradWeightGradient final : public ConvolutionWeightGradient {
         ((d[r++][s] = row_of_data<rows>(d0, d1, d2, d3)), ...);
       }
       float* to = my_x() + channels_.offset(kBlock, c) + square * channels_.width;
-      for (const auto& row : d) {
-        to = write_position(row_of_data<0>(row[0], row[1], row[2], row[3]), to, x_stride());
-        to = write_position(row_of_data<1>(row[0], row[1], row[2], row[3]), to, x_stride());
-        to = write_position(row_of_data<2>(row[0], row[1], row[2], row[3]), to, x_stride());
-        to = write_position(row_of_data<3>(row[0], row[1], row[2], row[3]), to, x_stride());
-      }
+      for (const auto& row : d) to = write_row_of_data(row, to, x_stride());
     }
   }
 
@@ -133,20 +128,10 @@ class WinogradWeightGradient final : public ConvolutionWeightGradient {
       const Vec dy00 = pixels.read_channels(0, 0, k), dy01 = pixels.read_channels(0, 1, k),
                 dy10 = pixels.read_channels(1, 0, k), dy11 = pixels.read_channels(1, 1, k);
       float* to = my_dy() + filters_.offset(kBlock, k) + square * filters_.width;
-      const auto write_row = [&](Vec left, Vec right) {
-        to = write_position(row_of_gradient<0>(left, right), to, dy_stride());
-        to = write_position(row_of_gradient<1>(left, right), to, dy_stride());
-        to = write_position(row_of_gradient<2>(left, right), to, dy_stride());
-        to = write_position(row_of_gradient<3>(left, right), to, dy_stride());
-      };
-      (write_row(row_of_gradient<rows>(dy00, dy10), row_of_gradient<rows>(dy01, dy11)), ...);
+      ((to = write_row_of_gradient(row_of_gradient<rows>(dy00, dy10), row_of_gradient<rows>(dy01, dy11), to,
+                                   dy_stride())),
+       ...);
     }
-  }
-
-  /// Returns where the next position goes.
-  [[gnu::always_inline]] static float* write_position(Vec value, float* to, std::int64_t stride) {
-    write(to, value);
-    return to + stride;
   }
 
   // sum [+]= dy^T x: (K,squares) (squares,C) for each position of a part.
