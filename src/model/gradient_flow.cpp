@@ -95,6 +95,11 @@ class GradientLayout {
       in.dx = held_alone(tensor).location;
       return;
     }
+    if (in.can_add && held_.contains(&tensor)) {
+      in.addend = held_.at(&tensor).location;
+      in.dx = added_to(tensor, nullptr).location;
+      return;
+    }
     Held part = dy;
     if (in.rule != GradientRule::kIsTheSame) {
       part.slot = &slot_for(in, *dy.slot);
@@ -126,21 +131,29 @@ class GradientLayout {
 
   void add(Tensor& tensor, const Held& part) {
     const Held so_far = held_.at(&tensor);
+    use(*part.slot, tensor);
+    step_->sums.push_back({.a = so_far.location,
+                           .b = part.location,
+                           .sum = added_to(tensor, part.slot).location,
+                           .count = tensor.spec.shape.count(),
+                           .type = tensor.gradient_type});
+  }
+
+  // Where the sum of the tensor's gradient so far and of a part of it goes; the part's slot, if it lies in one.
+  Held added_to(Tensor& tensor, Slot* part) {
+    const Held so_far = held_.at(&tensor);
     Held sum = so_far;
     if (&tensor == graph_.x && so_far.slot != &dx_ && dx_.num_held == 0) {
       sum = {&dx_, location_in(dx_)};
     } else if (so_far.slot->num_held > 1) {
-      Slot& slot = part.slot->num_held == 0 ? *part.slot : slots_.emplace_back();
+      Slot& slot = part != nullptr && part->num_held == 0 ? *part : slots_.emplace_back();
       sum = {&slot, location_in(slot)};
     }
-    for (Slot* slot : {so_far.slot, part.slot, sum.slot}) use(*slot, tensor);
-    step_->sums.push_back({.a = so_far.location,
-                           .b = part.location,
-                           .sum = sum.location,
-                           .count = tensor.spec.shape.count(),
-                           .type = tensor.gradient_type});
+    use(*so_far.slot, tensor);
+    use(*sum.slot, tensor);
     --so_far.slot->num_held;
     hold(tensor, sum);
+    return sum;
   }
 
   // The tensor's gradient so far, in a slot with no other.

@@ -38,7 +38,9 @@ enum class GradientRule {
 struct LayerInput {
   Tensor* tensor = nullptr;
   GradientRule rule = GradientRule::kWrites;
-  const GradientLocation* dx = nullptr;  ///< where the layer writes its part of the tensor's gradient, or adds to
+  bool can_add = false;  ///< backward can write the sum of dx and of what other readers have written before
+  const GradientLocation* dx = nullptr;      ///< where the layer writes its part of the tensor's gradient, or adds to
+  const GradientLocation* addend = nullptr;  ///< what it adds to dx, maybe there already; null: nothing
 };
 
 /// The tensors that a layer reads, in some direction.
@@ -58,6 +60,11 @@ class Layer {
   const GradientLocation& dy() const { return *y().gradient; }
   const GradientLocation& dx() const { return *inputs.front().dx; }
   bool wants_dx() const { return inputs.front().dx != nullptr; }
+  /// Of dx; null: none.
+  const std::byte* addend(const Frame& frame) const {
+    const GradientLocation* location = inputs.front().addend;
+    return location == nullptr ? nullptr : frame[*location];
+  }
   TensorLocation forward_scratch, backward_scratch;  ///< memory of its own during a call, where it asks for some
   std::string full_name, weight_shape;               ///< as LayerInfo has them
   std::size_t number = 0;                            ///< in the order of forward, once the cell is complete

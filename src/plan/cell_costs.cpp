@@ -20,8 +20,7 @@ constexpr NumberRange kSeconds{.min = 0, .max = 1e5};  // a day of one cell
 
 double packed_bytes_of(const Cell& cell) {
   std::int64_t bytes = 0;
-  for (const CellMemory::Entry& entry : cell.memory().parameters())
-    if (entry.spec.is_packed) bytes += entry.spec.count() * kFloatBytes;
+  for (const CellMemory::Entry& entry : cell.memory().parameters()) bytes += entry.spec.packed_count * kFloatBytes;
   return static_cast<double>(bytes);
 }
 

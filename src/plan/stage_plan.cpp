@@ -70,8 +70,7 @@ StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
   const std::int64_t sum_bytes = arena_bytes + (is_fast ? slack_of_slices(use.num_replicas) * kFloatBytes : 0);
   const std::int64_t shard_bytes = shard_of(plan.layout, 0, use.num_replicas).count * kFloatBytes;
   std::int64_t packed_bytes = 0;
-  for (const ArenaEntry& entry : plan.layout.entries)
-    if (entry.spec.is_packed) packed_bytes += entry.spec.count() * kFloatBytes;
+  for (const ArenaEntry& entry : plan.layout.entries) packed_bytes += entry.spec.packed_count * kFloatBytes;
   std::int64_t frame_bytes = 0, boundary_bytes = 0;
   for (const ChunkPlan& chunk : plan.chunks) {
     frame_bytes += chunk.num_frames * chunk.frame_bytes;

@@ -17,7 +17,7 @@ double padding_of_packed_weights(const ArenaLayout& layout) {
   constexpr std::int64_t kBlock = 24;
   double bytes = 0;
   for (const ArenaEntry& entry : layout.entries) {
-    if (!entry.spec.is_packed) continue;
+    if (entry.spec.packed_count == 0) continue;
     for (std::size_t side = 0; side < 2; ++side) {
       const std::int64_t channels = entry.spec.dims[side];
       const std::int64_t added = (channels + kBlock - 1) / kBlock * kBlock - channels;

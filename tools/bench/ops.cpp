@@ -96,7 +96,14 @@ class Bench {
     float *mean = floats_.floats(), *inv_std = mean + x_.pixels();
     return [this, op, forward, mean, inv_std] {
       if (forward) return op->forward({tensor(0), channel(0), channel(1), tensor(1), mean, inv_std});
-      op->backward({tensor(1), tensor(0), channel(0), mean, inv_std, tensor(2), channel(2), channel(3)});
+      op->backward({.dy = tensor(1),
+                    .x = tensor(0),
+                    .gamma = channel(0),
+                    .mean = mean,
+                    .inv_std = inv_std,
+                    .dx = tensor(2),
+                    .dgamma = channel(2),
+                    .dbeta = channel(3)});
     };
   }
   Run embedding(bool forward) const {

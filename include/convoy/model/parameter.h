@@ -44,10 +44,10 @@ struct ParameterSpec {
   FileOrder file_order = FileOrder::kAsOnDevice;
   UpdateRule rule = UpdateRule::kOptimizer;
   ParameterRole role = ParameterRole::kWeight;
-  bool is_packed = false;       ///< operations keep copies of it in layouts of their own
-  bool joins_shortcut = false;  ///< starts at 0 with init.zero_residual: the scale before a block's shortcut is added
-  bool frozen = false;          ///< no update ever changes it
-  double rate_factor = 1;       ///< of the learning rate
+  std::int64_t packed_count = 0;  ///< floats of each copy that operations keep in layouts of their own, if they do
+  bool joins_shortcut = false;    ///< starts at 0 with init.zero_residual: the scale before a block's shortcut is added
+  bool frozen = false;            ///< no update ever changes it
+  double rate_factor = 1;         ///< of the learning rate
 
   std::int64_t count() const;
   bool is_trained() const { return !is_statistic() && !frozen; }

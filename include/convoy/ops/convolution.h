@@ -28,6 +28,9 @@ struct ConvolutionSpec {
     return {x.n, (x.h + 2 * padding - kernel) / stride + 1, (x.w + 2 * padding - kernel) / stride + 1, num_filters};
   }
   std::int64_t weight_count() const { return num_filters * kernel * kernel * filter_channels(); }
+  /// Floats of a copy of the weights in the layout that an operation likes best, at most: a CPU may keep those of 3x3
+  /// filters transformed (ops/cpu/winograd.h).
+  std::int64_t packed_weight_count() const;
   /// Multiply-adds of one forward pass, counted as two operations each.
   double forward_flop() const { return 2.0 * static_cast<double>(y().pixels()) * static_cast<double>(weight_count()); }
 };

@@ -29,15 +29,14 @@ struct LayerNormBackward {
   const float* gamma = nullptr;
   const float* mean = nullptr;
   const float* inv_std = nullptr;
-  void* dx = nullptr;       ///< (R,C) overwritten; may be dy
-  float* dgamma = nullptr;  ///< (C) overwritten; null, with dbeta: not wanted
-  float* dbeta = nullptr;   ///< (C) overwritten
-  /// Adds to dx, which is not dy: where x has other readers, as in front of a residual branch.
-  bool adds_to_dx = false;
+  void* dx = nullptr;            ///< (R,C) overwritten; may be dy
+  const void* addend = nullptr;  ///< (R,C) added to dx, which it may be: where x has other readers; null: none
+  float* dgamma = nullptr;       ///< (C) overwritten; null, with dbeta: not wanted
+  float* dbeta = nullptr;        ///< (C) overwritten
 };
 
 /// mean and (biased) variance of each row    h = (x - mean) * inv_std    y = gamma * h + beta
-/// g = gamma * dy    dx = inv_std * (g - mean_C(g) - h * mean_C(g * h)), or dx + that
+/// g = gamma * dy    dx = inv_std * (g - mean_C(g) - h * mean_C(g * h)) [+ addend]
 /// dgamma = sum over rows of dy * h    dbeta = sum over rows of dy
 /// The variance is the mean of (x - mean)^2: a mean far from 0 costs it no digits. Sums over rows go in blocks that
 /// follow from the shape, so that no bit depends on the number of threads. Computed in float32, rounded once to

@@ -35,7 +35,7 @@ Convolution::Convolution(CellMemory& memory, const std::string& name, const Conv
                               .dims = {spec_.num_filters, spec_.filter_channels(), spec_.kernel, spec_.kernel},
                               .initial = settings.initial_weight.value_or(usual),
                               .file_order = FileOrder::kChannelsBeforePixels,
-                              .is_packed = true});
+                              .packed_count = spec_.packed_weight_count()});
   if (settings.bias)
     bias_ = memory.parameter({.name = name + ".bias", .dims = {spec_.num_filters}, .role = ParameterRole::kNormOrBias});
 }

@@ -46,6 +46,7 @@ class LayerNorm final : public Layer {
                    .mean = floats(frame, mean_),
                    .inv_std = floats(frame, inv_std_),
                    .dx = frame[dx()],
+                   .addend = addend(frame),
                    .dgamma = gradients_.at(frame, gamma_),
                    .dbeta = gradients_.at(frame, beta_)});
   }
@@ -72,7 +73,7 @@ Value layer_norm(const std::string& name, const Value& x, float epsilon) {
   const ops::LayerNormSpec spec{
       .num_rows = shape.n * shape.h * shape.w, .width = shape.c, .epsilon = epsilon, .type = cell.type()};
   return cell.add(std::make_unique<LayerNorm>(cell.memory(), cell.parameter_name(name), spec),
-                  {{&x.tensor(), GradientRule::kMayReplace}}, {.spec = {shape, cell.type()}});
+                  {{&x.tensor(), GradientRule::kMayReplace, /*can_add=*/true}}, {.spec = {shape, cell.type()}});
 }
 
 }  // namespace convoy

@@ -11,7 +11,7 @@ namespace {
 
 using Tag = dnnl::memory::format_tag;
 
-// oneDNN may choose among its direct algorithms (never Winograd, which rounds more).
+// oneDNN may choose among its direct algorithms, never its Winograd: F(4x4, 3x3) rounds more than ours (winograd.h).
 constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
 
 /// Extents of the weights: groups come first, where there are any.

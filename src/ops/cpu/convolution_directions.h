@@ -1,5 +1,5 @@
-/// What a convolution on the CPU consists of. Each part is computed by what is fastest for its shape: oneDNN's convolution,
-/// oneDNN's matrix product, or Winograd's products.
+/// What a convolution on the CPU consists of. Each part is computed by what is fastest for its shape: a convolution or
+/// a matrix product of oneDNN's, or Winograd's products.
 #pragma once
 
 namespace convoy::ops::cpu {

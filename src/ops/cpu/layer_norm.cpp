@@ -93,6 +93,7 @@ struct BackwardRows {
   const T *dy, *x;
   const float *gamma, *mean, *inv_std;
   T* dx;
+  const T* addend;  ///< with kAdds
   std::int64_t width;
 };
 
@@ -132,17 +133,18 @@ template <bool kSums, typename T>
   return {sum_of(g_sums, g_rest) / count, sum_of(gh_sums, gh_rest) / count};
 }
 
-/// dx [+]= inv_std (g - mean_C(g) - h mean_C(g h))
+/// dx = inv_std (g - mean_C(g) - h mean_C(g h)) [+ addend]
 template <bool kSums, bool kAdds, typename T>
 void differentiate_row(const BackwardRows<T>& args, std::int64_t row, const ParameterSums& sums) {
   const GradientMeans means = sum_row<kSums>(args, row, sums);
   const T *dy = args.dy + row * args.width, *x = args.x + row * args.width;
   T* dx = args.dx + row * args.width;
+  [[maybe_unused]] const T* addend = args.addend + (kAdds ? row * args.width : 0);
   const float mean = args.mean[row], inv_std = args.inv_std[row];
   for_lanes(0, args.width, [&]<typename V>(std::int64_t i, V) {
     const V h = (read<V>(x + i) - mean) * inv_std;
     const V slope = (read<V>(args.gamma + i) * read<V>(dy + i) - means.g - h * means.gh) * inv_std;
-    write(dx + i, kAdds ? V(read<V>(dx + i) + slope) : slope);
+    write(dx + i, kAdds ? V(read<V>(addend + i) + slope) : slope);
   });
 }
 
@@ -169,9 +171,9 @@ class CpuLayerNorm final : public LayerNormOp {
 
   void backward(const LayerNormBackward& args) override {
     if (args.dgamma == nullptr) {
-      args.adds_to_dx ? backward_as<false, true>(args) : backward_as<false, false>(args);
+      args.addend != nullptr ? backward_as<false, true>(args) : backward_as<false, false>(args);
     } else {
-      args.adds_to_dx ? backward_as<true, true>(args) : backward_as<true, false>(args);
+      args.addend != nullptr ? backward_as<true, true>(args) : backward_as<true, false>(args);
     }
   }
 
@@ -183,8 +185,8 @@ class CpuLayerNorm final : public LayerNormOp {
 
   template <bool kSums, bool kAdds>
   void backward_as(const LayerNormBackward& args) const {
-    const BackwardRows<T> rows{values_at<T>(args.dy), values_at<T>(args.x),  args.gamma, args.mean,
-                               args.inv_std,          values_at<T>(args.dx), spec_.width};
+    const BackwardRows<T> rows{values_at<T>(args.dy), values_at<T>(args.x),      args.gamma, args.mean, args.inv_std,
+                               values_at<T>(args.dx), values_at<T>(args.addend), spec_.width};
 #pragma omp parallel num_threads(workspace_.threads())
     {
       const Range blocks = my_part_of(num_blocks_);

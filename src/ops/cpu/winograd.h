@@ -19,7 +19,6 @@
 /// since sums have a ninth of the terms; in dw they are twice as large.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -28,11 +27,12 @@
 
 #include "ops/cpu/parallel.h"
 #include "ops/cpu/simd.h"
+#include "ops/winograd_rule.h"
 
 namespace convoy::ops::cpu::winograd {
 
-constexpr std::int64_t kRows = 4;                   // of a square of x, and of the positions
-constexpr std::int64_t kPositions = kRows * kRows;  // products of a square, one filter and one channel
+constexpr std::int64_t kRows = 4;                        // of a square of x, and of the positions
+constexpr std::int64_t kPositions = kWinogradPositions;  // products of a square, one filter and one channel
 
 /// The squares that a result (N,P,Q,.) of a convolution of (N,H,W,.) is made of, in the order of its pixels.
 struct Squares {
@@ -62,20 +62,11 @@ struct Squares {
   }
 };
 
-/// Whether y, dx and dw are faster by these products than by oneDNN: measured with vectors of 256 and of 512 bits. With
-/// shorter ones oneDNN, which asks the processor when it runs, has longer. With fewer channels the transforms take what
-/// products save; so do squares that lie half beyond the border.
+/// Whether y, dx and dw are faster by these products than by oneDNN. With vectors of 128 bits they are not: oneDNN asks
+/// the processor when it runs, and has longer ones.
 inline bool is_faster(const ConvolutionSpec& spec) {
-  constexpr std::int64_t kMinVectorBytes = 32, kMinChannels = 32, kWholeVectors = 16;
-  constexpr double kLeastSaving = 1.9;
-  const auto fits = [](std::int64_t channels) { return channels >= kMinChannels && channels % kWholeVectors == 0; };
-  if (kVectorBytes < kMinVectorBytes || spec.type != DataType::kFloat32 || spec.kernel != 3 || spec.stride != 1 ||
-      spec.padding > 2 || spec.groups > 1 || !fits(spec.x.c) || !fits(spec.num_filters))
-    return false;
-  const auto saving = [](const Squares& squares) {
-    return 9 * static_cast<double>(squares.to.pixels()) / static_cast<double>(kPositions * squares.count());
-  };
-  return std::min(saving({spec.x, spec.y()}), saving({spec.y(), spec.x})) >= kLeastSaving;
+  constexpr std::int64_t kMinVectorBytes = 32;
+  return kVectorBytes >= kMinVectorBytes && saves_by_winograd(spec);
 }
 
 /// Columns of a matrix that lie together, so that a product reads one stretch of memory: a matrix (rows,columns) lies

@@ -71,14 +71,15 @@ template <typename T>
 struct BackwardArgs {
   const T *dy, *x;
   const float *gamma, *mean, *inv_std;
-  T* dx;  ///< may be dy
+  T* dx;            ///< may be dy
+  const T* addend;  ///< may be dx; with kAdds
   RowTeams teams;
 };
 
 constexpr int kMaxKeptGradients = 16;  // of a lane, beside as many values of x: more take too many registers
 
-/// dx [+]= inv_std (g - mean_C(g) - h mean_C(g h)),  g = gamma dy,  h = (x - mean) inv_std.
-/// Grid: RowTeams::shape. No shared memory. Reads dy, x and (kAdds) dx, writes dx, once each.
+/// dx = inv_std (g - mean_C(g) - h mean_C(g h)) [+ addend],  g = gamma dy,  h = (x - mean) inv_std.
+/// Grid: RowTeams::shape. No shared memory. Reads dy, x and (kAdds) addend, writes dx, once each.
 template <typename T, int kWidth, int kPacks, bool kAdds>
 __global__ void __launch_bounds__(kTeamThreads) compute_input_gradients(BackwardArgs<T> args) {
   const RowTeams& teams = args.teams;
@@ -110,7 +111,7 @@ __global__ void __launch_bounds__(kTeamThreads) compute_input_gradients(Backward
     x.get(k, column, h);
     load<kWidth>(args.gamma + column, gamma);
     [[maybe_unused]] float before[kWidth];
-    if constexpr (kAdds) load<kWidth>(to, before);
+    if constexpr (kAdds) load<kWidth>(args.addend + row * teams.width + column, before);
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) {
       const float centred = __fmaf_rn(g[i], gamma[i], -mean_g);
@@ -209,17 +210,13 @@ class CudaLayerNorm final : public LayerNormOp {
   // The sums first: dx may be dy. What they read is then found in the L2 cache, or a part of it.
   void backward(const LayerNormBackward& args) override {
     if (args.dgamma != nullptr) sum_gradients(args);
-    const BackwardArgs<T> rows{static_cast<const T*>(args.dy),
-                               static_cast<const T*>(args.x),
-                               args.gamma,
-                               args.mean,
-                               args.inv_std,
-                               static_cast<T*>(args.dx),
-                               teams_};
+    const BackwardArgs<T> rows{
+        static_cast<const T*>(args.dy), static_cast<const T*>(args.x),      args.gamma, args.mean, args.inv_std,
+        static_cast<T*>(args.dx),       static_cast<const T*>(args.addend), teams_};
     constexpr int kMaxPacks = kMaxKeptGradients / kWidth;
     with_packs<T, kWidth, kMaxPacks>(teams_, [&]<int kPacks>(Width<kPacks>) {
-      const auto kernel = args.adds_to_dx ? compute_input_gradients<T, kWidth, kPacks, true>
-                                          : compute_input_gradients<T, kWidth, kPacks, false>;
+      const auto kernel = args.addend != nullptr ? compute_input_gradients<T, kWidth, kPacks, true>
+                                                 : compute_input_gradients<T, kWidth, kPacks, false>;
       launch(kernel, teams_.shape(), context_.stream(), rows);
     });
   }

@@ -48,7 +48,9 @@ struct Pass {
   void forward() { forward_to(y); }
   void forward_to(void* to) { op->forward({x, gamma, beta, to, mean, inv_std}); }
   void backward() { op->backward(arguments()); }
-  ops::LayerNormBackward arguments() const { return {dy, x, gamma, mean_given, inv_std_given, dx, dgamma, dbeta}; }
+  ops::LayerNormBackward arguments() const {
+    return {dy, x, gamma, mean_given, inv_std_given, dx, /*addend=*/nullptr, dgamma, dbeta};
+  }
   std::vector<std::vector<std::uint32_t>> result_bits() const {
     return {bits(y), bits(mean), bits(inv_std), bits(dx), bits(dgamma), bits(dbeta)};
   }
@@ -188,10 +190,14 @@ TEST_P(LayerNormTest, AddsToTheGradientsOfOtherReaders) {
       Pass pass(*backend_, spec, values);
       const DeviceArray before(*backend_, values.dx_before, type);
       ops::LayerNormBackward adding = pass.arguments();
-      adding.adds_to_dx = true;
-      backend_->elementwise().copy(before.data(), pass.dx.data(), std::ssize(values.x) * size_of(type));
+      adding.addend = before;
       pass.op->backward(adding);
       expect_backward(spec, values, pass, values.dx_before);
+      const std::vector<std::uint32_t> sums = bits(pass.dx);
+      backend_->elementwise().copy(before.data(), pass.dx.data(), std::ssize(values.x) * size_of(type));
+      adding.addend = pass.dx;
+      pass.op->backward(adding);
+      EXPECT_EQ(bits(pass.dx), sums);
     }
   }
 }
@@ -205,7 +211,7 @@ TEST_P(LayerNormTest, GradientsOfParametersThatNobodyWantsChangeNoBit) {
       const DeviceArray before(*backend_, values.dx_before);
       backend_->elementwise().copy(before.data(), pass->dx.data(), std::ssize(values.x) * kFloatBytes);
       ops::LayerNormBackward args = pass->arguments();
-      args.adds_to_dx = adds;
+      if (adds) args.addend = pass->dx;
       if (pass == &without) args.dgamma = args.dbeta = nullptr;
       pass->op->backward(args);
     }
