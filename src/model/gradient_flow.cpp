@@ -139,7 +139,8 @@ class GradientLayout {
                            .type = tensor.gradient_type});
   }
 
-  // Where the sum of the tensor's gradient so far and of a part of it goes; the part's slot, if it lies in one.
+  // Where the sum of the tensor's gradient so far and of a part of it goes. `part`: the slot in which that lies; null
+  // where the layer adds it itself.
   Held added_to(Tensor& tensor, Slot* part) {
     const Held so_far = held_.at(&tensor);
     Held sum = so_far;

@@ -38,7 +38,7 @@ enum class GradientRule {
 struct LayerInput {
   Tensor* tensor = nullptr;
   GradientRule rule = GradientRule::kWrites;
-  bool can_add = false;  ///< backward can write the sum of dx and of what other readers have written before
+  bool can_add = false;  ///< backward can write the sum of this part and of what other readers have written before
   const GradientLocation* dx = nullptr;      ///< where the layer writes its part of the tensor's gradient, or adds to
   const GradientLocation* addend = nullptr;  ///< what it adds to dx, maybe there already; null: nothing
 };

@@ -1,4 +1,5 @@
-/// Which convolutions a CPU computes by Winograd's products, as far as their shape decides: also who plans memory asks.
+/// Which shapes of convolutions a CPU computes by Winograd's products. The plan of memory asks for it, too: transformed
+/// filters are larger.
 #pragma once
 
 #include "convoy/ops/convolution.h"

@@ -1,4 +1,5 @@
-/// Convolution on the CPU: oneDNN on NHWC activations, with the weights in layouts of its own.
+/// Convolution on the CPU: each of its three parts by what is fastest for its shape. Activations are NHWC, weights in
+/// layouts of oneDNN's or of our own.
 #include "convoy/ops/convolution.h"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ bool has_convolution(const ConvolutionSpec& spec, const DnnlRuntime& runtime) {
          });
 }
 
-// --- By oneDNN ----------------------------------------------------------------------------------------------------
+// --- In the type of the spec --------------------------------------------------------------------------------------
 
 class Convolution final : public ConvolutionOp {
  public:
