@@ -22,7 +22,9 @@
 #include "convoy/comm/topology.h"
 #include "convoy/params/parameters.h"
 
+#include "calibrate/calibration.h"
 #include "checkpoint/checkpointing.h"
+#include "plan/planner.h"
 #include "run/step_profile.h"
 #include "step/rank_runtime.h"
 #include "timing.h"
@@ -137,6 +139,15 @@ TransformerParams transformer_of(const Options& options) {
   return params;
 }
 
+// Stages are cut by what cells take here, as `convoy train` does it.
+std::optional<MachineCosts> costs_of(const NetworkSpec& network, const Options& options, const ProcessGrid& grid,
+                                     ops::Backend& backend) {
+  if (grid.num_stages() == 1) return std::nullopt;
+  const NodeLoad node =
+      backend.device().is_host() ? find_node_load(grid.world(), options.threads) : find_gpu_node_load(grid.world());
+  return find_machine_costs({.network = network, .node = node}, grid.world(), backend);
+}
+
 RuntimeSpec runtime_spec_of(const Options& options) {
   return {.network = {.name = options.model,
                       .input = input_of(options),
@@ -157,7 +168,7 @@ constexpr int kWarmSteps = 3;  // a device with graphs issues the first, capture
 struct Result {
   std::vector<double> step_seconds, yardstick_seconds;
   std::int64_t memory_bytes = 0, planned_bytes = 0;
-  double seconds = 0;
+  double seconds = 0, predicted_seconds = 0;
   std::optional<Profile> profile;  ///< at the root, where it was asked for
 };
 
@@ -206,6 +217,7 @@ Result measure(const Options& options, const ProcessGrid& grid, RankRuntime& run
   for (std::int64_t step = 0; step < options.steps; ++step) measurement.run_step(result);
   result.memory_bytes = runtime.device().allocated_bytes();
   result.planned_bytes = runtime.plan().memory_of(grid.stage()).total();
+  result.predicted_seconds = predict_step(runtime.plan()).step_seconds;
   if (!options.terse) result.profile = measurement.profile(options.steps);
   return result;
 }
@@ -272,6 +284,7 @@ void print(const Options& options, const ProcessGrid& grid, const Result& result
              static_cast<double>(options.global) / step, options.steps,
              1e3 * *std::min_element(result.step_seconds.begin(), result.step_seconds.end()),
              1e3 * *std::max_element(result.step_seconds.begin(), result.step_seconds.end()));
+  if (grid.num_stages() > 1) fmt::print("  {:.2f} ms per step were predicted\n", 1e3 * result.predicted_seconds);
   fmt::print("  memory, MiB: planned {:.0f}, allocated {:.0f}, the process at most {:.0f}\n",
              in_mib(result.planned_bytes), in_mib(result.memory_bytes), in_mib(peak_of_process_bytes()));
   if (result.profile) fmt::print("{}\n", summary_of(*result.profile));
@@ -310,7 +323,9 @@ ExitStatus run(const Options& options, mpi::Session& session) {
   const auto inner = ops::make_backend(backend_spec_of(options, grid));
   ProductList backend(*inner);
   StatusBoard board;
-  RankRuntime runtime(runtime_spec_of(options), grid, backend, board);
+  RuntimeSpec spec = runtime_spec_of(options);
+  spec.machine = costs_of(spec.network, options, grid, backend);
+  RankRuntime runtime(spec, grid, backend, board);
   initialise_parameters({.seed = 1}, runtime);
   if (options.paced) {
     run_paced(options, grid, runtime, backend.products());
