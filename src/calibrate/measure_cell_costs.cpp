@@ -18,7 +18,7 @@ namespace convoy {
 namespace {
 
 // Neighbouring cells are measured together up to so many bytes a lap: far more than caches hold.
-constexpr std::int64_t kWindowBytes = std::int64_t{1} << 29;
+constexpr std::int64_t kWindowBytes = std::int64_t{1} << 28;
 
 constexpr FrameSlot kFirstSlot{};
 
