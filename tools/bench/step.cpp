@@ -324,7 +324,7 @@ ExitStatus run(const Options& options, mpi::Session& session) {
   ProductList backend(*inner);
   StatusBoard board;
   RuntimeSpec spec = runtime_spec_of(options);
-  spec.machine = costs_of(spec.network, options, grid, backend);
+  spec.machine = costs_of(spec.network, options, grid, *inner);
   RankRuntime runtime(spec, grid, backend, board);
   initialise_parameters({.seed = 1}, runtime);
   if (options.paced) {
