@@ -60,6 +60,7 @@ ExitStatus end_as(std::string_view way, const convoy::mpi::Communicator& world) 
   if (way.starts_with("terminated")) {  // as ranks are that Slurm asks to leave, be it because one of them has died
     convoy::catch_stop_signals(/*says_so=*/false);
     if (way == "terminated_slow_steps") {  // 5 s each: then 20 s are patiently waited for
+      wait_for_all(world);                 // on a busy machine a rank may have started a second later
       if (last) sleep_seconds(5);
       wait_in_step_for_all(world);
     }
