@@ -148,6 +148,7 @@ void show(const ProgressPoint& point, const std::string& kind, ProgressLine& lin
 }
 
 std::string describe_metrics(const StepMetrics& metrics, const std::vector<std::string>& objectives) {
+  if (metrics.num_samples() == 0) return "no loss: all steps were skipped";
   const std::string loss = fmt::format("loss {}", shown_loss(metrics.mean_loss()));
   if (objectives.empty()) return fmt::format("{}  top-1 {:.2f} %", loss, 100 * metrics.top1());
   return fmt::format("{} ({})", loss, shown_objectives(metrics, objectives));

@@ -29,7 +29,7 @@ struct ProgressPoint {
 void show(const ProgressPoint& point, const std::string& kind, ProgressLine& line);
 
 /// "loss 0.3021  top-1 88.20 %"; of several objectives "loss 6.1000 (masked words 5.4000  21.30 %, next sentence 0.7000
-/// 52.10 %)". `objectives`: StepPlan::objectives().
+/// 52.10 %)"; where no sample counts, since all steps were skipped, it says so. `objectives`: StepPlan::objectives().
 std::string describe_metrics(const StepMetrics& metrics, const std::vector<std::string>& objectives);
 
 /// `kind` and `seconds_left` as in ProgressPoint, `objectives` as above.

@@ -116,10 +116,10 @@ std::string sweep_csv(const SweepTable& table, const std::vector<RowResult>& res
 }
 
 std::string sweep_markdown(const SweepHead& head, const SweepTable& table, const std::vector<RowResult>& results) {
-  std::string text =
-      fmt::format("# {}, {}{}\n\n{}. Convoy {}. {}. {} rounds of {} steps; a step is the median of the rounds.\n\n",
-                  head.network, parameters_of(results), head.work == SweepWork::kTrain ? "training" : "prediction",
-                  head.date, version(), head.machine, head.num_rounds, head.num_steps);
+  std::string text = fmt::format(
+      "# {}, {}{}\n\n{}. Convoy {}. {}. Rounds: {}, steps in each: {}; a step is the median of the rounds.\n\n",
+      head.network, parameters_of(results), head.work == SweepWork::kTrain ? "training" : "prediction", head.date,
+      version(), head.machine, head.num_rounds, head.num_steps);
   std::vector<std::string> columns = {"row"};
   columns.insert(columns.end(), table.factors.begin(), table.factors.end());
   const std::vector<std::string> measured = markdown_columns(head);

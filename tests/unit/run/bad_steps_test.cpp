@@ -12,6 +12,7 @@
 #include "convoy/model/network.h"
 
 #include "run/describe_bad_step.h"
+#include "run/report.h"
 #include "unit/messages.h"
 
 namespace convoy {
@@ -124,6 +125,12 @@ TEST(BadStepSummary, CountsThemAndIsEmptyWithoutAny) {
       describe_bad_steps({.bad_steps = 5, .rollbacks = 2, .rate_factor = 0.25}),
       "5 bad steps were skipped: 'bad' in the column skipped of steps.csv; training went back to an earlier "
       "checkpoint 2 times: the learning rate is now 0.25 of what lr.schedule gives");
+}
+
+TEST(MetricsOfAnEpoch, HaveNoLossWhereAllStepsWereSkipped) {
+  EXPECT_EQ(describe_metrics({}, {}), "no loss: all steps were skipped");
+  EXPECT_EQ(describe_metrics({.objectives = {{.loss = 6, .num_labels = 4, .num_samples = 4}}}, {}),
+            "loss 1.5000  top-1 0.00 %");
 }
 
 }  // namespace
