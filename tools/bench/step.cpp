@@ -143,9 +143,9 @@ TransformerParams transformer_of(const Options& options) {
 std::optional<MachineCosts> costs_of(const NetworkSpec& network, const Options& options, const ProcessGrid& grid,
                                      ops::Backend& backend) {
   if (grid.num_stages() == 1) return std::nullopt;
-  const NodeLoad node =
-      backend.device().is_host() ? find_node_load(grid.world(), options.threads) : find_gpu_node_load(grid.world());
-  return find_machine_costs({.network = network, .node = node}, grid.world(), backend);
+  CalibrationSpec spec = calibration_spec(network, {.threads = options.threads}, grid.world(), backend);
+  spec.file.clear(), spec.engines_file.clear();  // measured in every run, and not kept
+  return find_machine_costs(spec, grid.world(), backend);
 }
 
 RuntimeSpec runtime_spec_of(const Options& options) {
