@@ -144,6 +144,16 @@ std::vector<LayerInfo> Cell::layers() const {
   return infos;
 }
 
+bool Cell::takes_dy_in_parts() const {
+  if (graph_->backward.empty()) return false;
+  const BackwardStep& first = graph_->backward.front();
+  return first.layer == graph_->y->producer && first.layer->takes_dy_in_parts() && first.copies.empty();
+}
+
+bool Cell::can_leave_dx_in_parts() const {
+  return graph_->last_sum.has_value();
+}
+
 void Cell::forward(const Frame& frame) const {
   const Watched watched(*this, frame);
   for (const auto& layer : graph_->layers) {
@@ -163,6 +173,9 @@ void Cell::recompute(const Frame& frame) const {
 void Cell::backward(const Frame& frame) const {
   const Watched watched(*this, frame);
   ops::ElementwiseOps& elementwise = graph_->elementwise();
+  const auto add = [&](const GradientSum& sum) {
+    elementwise.add(sum.type, frame[*sum.a], frame[*sum.b], frame[*sum.sum], sum.count);
+  };
   for (const BackwardStep& step : graph_->backward) {
     for (const GradientCopy& copy : step.copies)
       if (frame[*copy.from] != frame[*copy.to]) elementwise.copy(frame[*copy.from], frame[*copy.to], copy.bytes);
@@ -171,9 +184,12 @@ void Cell::backward(const Frame& frame) const {
       watched.end(*step.layer, LayerWork::kInputGradient);
       if (frame.gradients != nullptr && !frame.splits_backward()) backward_weight_of(*step.layer, frame, watched);
     }
-    for (const GradientSum& sum : step.sums)
-      elementwise.add(sum.type, frame[*sum.a], frame[*sum.b], frame[*sum.sum], sum.count);
+    for (const GradientSum& sum : step.sums) add(sum);
     if (step.layer != nullptr && !step.sums.empty()) watched.end(*step.layer, LayerWork::kGradientSum);
+  }
+  if (graph_->last_sum.has_value() && !frame.leaves_dx_in_parts) {
+    add(*graph_->last_sum);
+    watched.end(*graph_->backward.back().layer, LayerWork::kGradientSum);
   }
 }
 

@@ -28,6 +28,7 @@ Reads Layer::read_by_forward() const {
 void CellGraph::finish() {
   link();
   merge_layers();
+  fuse_layers();
   for (const auto& layer : layers) layer->connect(*this);
   link();
   lay_out_gradients(*this);
@@ -59,23 +60,42 @@ void CellGraph::link() {
   }
 }
 
-// The merged layer runs where the later one would have.
 void CellGraph::merge_layers() {
   for (std::size_t i = 0; i < layers.size();) {
-    Tensor& tensor = layers[i]->y();
-    const bool has_one_reader = &tensor != y && tensor.readers.size() == 1;
-    if (!has_one_reader || !layers[i]->merge(*tensor.readers.front())) {
+    Layer* const next = only_reader(layers[i]->y());
+    if (next != nullptr && layers[i]->merge(*next)) {
+      replace_both(i, *next, std::move(layers[i]));
+    } else {
       ++i;
-      continue;
     }
-    Layer* const next = tensor.readers.front();
-    layers[i]->outputs = next->outputs;
-    const auto location =
-        std::find_if(layers.begin(), layers.end(), [&](const auto& layer) { return layer.get() == next; });
-    *location = std::move(layers[i]);
-    layers.erase(layers.begin() + static_cast<std::ptrdiff_t>(i));
-    link();
   }
+}
+
+void CellGraph::fuse_layers() {
+  for (std::size_t i = 0; i < layers.size();) {
+    Layer* const next = only_reader(layers[i]->y());
+    std::unique_ptr<Layer> both = next == nullptr ? nullptr : layers[i]->fused_with(*next);
+    if (both != nullptr) {
+      both->full_name = layers[i]->full_name;
+      replace_both(i, *next, std::move(both));
+    } else {
+      ++i;
+    }
+  }
+}
+
+// Null: there are none or several, or the cell's reader is another.
+Layer* CellGraph::only_reader(const Tensor& tensor) const {
+  return &tensor != y && tensor.readers.size() == 1 ? tensor.readers.front() : nullptr;
+}
+
+// `both`: what does the work of layer i and of `next`, and runs where that would have.
+void CellGraph::replace_both(std::size_t i, Layer& next, std::unique_ptr<Layer> both) {
+  both->outputs = next.outputs;
+  *std::find_if(layers.begin(), layers.end(), [&](const auto& layer) { return layer.get() == &next; }) =
+      std::move(both);
+  layers.erase(layers.begin() + static_cast<std::ptrdiff_t>(i));
+  link();
 }
 
 void CellGraph::locate_tensors() {

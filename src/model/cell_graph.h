@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,9 @@ class CellGraph {
   Tensor* y = nullptr;
   std::vector<std::unique_ptr<Layer>> layers;  ///< in the order of forward
   std::vector<BackwardStep> backward;
+  /// The last of backward's sums, where it is dx = dy + dx, of what the steps have left there: the cell before may make
+  /// it itself.
+  std::optional<GradientSum> last_sum;
   std::deque<GradientLocation> gradient_locations;  ///< that tensors and steps point to
 
   /// The layers that compute again what this part of backward reads.
@@ -58,6 +62,9 @@ class CellGraph {
   enum Part { kJoint, kInput, kWeight, kFrozen, kNumParts };
 
   void merge_layers();
+  void fuse_layers();
+  Layer* only_reader(const Tensor& tensor) const;
+  void replace_both(std::size_t i, Layer& next, std::unique_ptr<Layer> both);
   void link();
   void locate_tensors();
   bool is_read_by(const Layer& layer, const Tensor& tensor, Part part) const;
@@ -68,8 +75,8 @@ class CellGraph {
   ops::ElementwiseOps* elementwise_ = nullptr;
 };
 
-/// Lays out how gradients flow back through the layers (gradient_flow.cpp): sets graph.backward, the locations of all
-/// gradients, and the scratch that they need.
+/// Lays out how gradients flow back through the layers (gradient_flow.cpp): sets graph.backward and last_sum, the
+/// locations of all gradients, and the scratch that they need.
 ///
 /// Layers run in the order opposite to forward. Where a tensor has several readers, its gradient is the sum of their
 /// parts in the order in which they run: ((first + second) + third). A layer that can only add to its input's gradient

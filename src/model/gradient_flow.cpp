@@ -39,6 +39,7 @@ class GradientLayout {
     });
     if (!waiting_.empty()) throw std::logic_error("a cell's layer adds to a gradient that no other layer writes");
     if (graph_.x->has_gradient) end_in_dx();
+    set_last_sum_apart();
     set_locations();
   }
 
@@ -132,6 +133,7 @@ class GradientLayout {
   void add(Tensor& tensor, const Held& part) {
     const Held so_far = held_.at(&tensor);
     use(*part.slot, tensor);
+    adds_dy_to_dx_ = &tensor == graph_.x && so_far.slot == &dy_ && part.slot == &dx_;
     step_->sums.push_back({.a = so_far.location,
                            .b = part.location,
                            .sum = added_to(tensor, part.slot).location,
@@ -181,6 +183,13 @@ class GradientLayout {
     use(*held->second.slot, *graph_.x);
     step_->copies.push_back(
         {.from = held->second.location, .to = location_in(dx_), .bytes = gradient_bytes(*graph_.x)});
+  }
+
+  void set_last_sum_apart() {
+    std::vector<GradientSum>& sums = graph_.backward.back().sums;
+    if (sums.empty() || !adds_dy_to_dx_) return;
+    graph_.last_sum = sums.back();
+    sums.pop_back();
   }
 
   void set_locations() {
@@ -243,6 +252,7 @@ class GradientLayout {
   std::map<const Tensor*, Held> held_;
   std::vector<Layer*> waiting_;
   BackwardStep* step_ = nullptr;
+  bool adds_dy_to_dx_ = false;  // the latest sum: dx = dy + dx, of the cell
 };
 
 }  // namespace

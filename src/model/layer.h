@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,10 @@ class Layer {
     const GradientLocation* location = inputs.front().addend;
     return location == nullptr ? nullptr : frame[*location];
   }
+  /// Of dy; null: none.
+  const std::byte* dy_addend(const Frame& frame) const {
+    return y().location.part == &Frame::y ? frame.dy_addend : nullptr;
+  }
   TensorLocation forward_scratch, backward_scratch;  ///< memory of its own during a call, where it asks for some
   std::string full_name, weight_shape;               ///< as LayerInfo has them
   std::size_t number = 0;                            ///< in the order of forward, once the cell is complete
@@ -77,12 +82,17 @@ class Layer {
   // Called in this order when the cell is complete.
   /// Takes over the work of `next`, which alone reads this layer's output, where one operation does both.
   virtual bool merge(Layer& /*next*/) { return false; }
+  /// A layer for the work of both this one and `next`, which alone reads this one's output, with its inputs set; null
+  /// where there is none. Asked when nothing is left to be merged.
+  virtual std::unique_ptr<Layer> fused_with(Layer& /*next*/) { return nullptr; }
   /// Takes over what follows from the layers around it.
   virtual void connect(CellGraph& /*graph*/) {}
 
   virtual bool has_weights() const { return false; }
   /// Whether backward_input changes the output's gradient, which backward_weight then reads as it is.
   virtual bool overwrites_dy() const { return false; }
+  /// Whether backward_input reads dy_addend.
+  virtual bool takes_dy_in_parts() const { return false; }
   /// Whether backward_weight reads the output's gradient.
   virtual bool backward_weight_reads_dy() const { return false; }
 

@@ -84,19 +84,27 @@ void Stage::backward_input(const BackwardPiece& piece, const ProgressHook& on_pr
   backward_to_input(piece, Part::kInput, on_progress);
 }
 
-// The k-th cell from the chunk's end writes its dx into inner buffer k mod 2, in whichever piece it is.
+// The k-th cell from the chunk's end writes its dx into inner buffer k mod 2, in whichever piece it is. Where a block's
+// gradient comes in two parts, the block before adds them as it reads them; not across pieces, whose buffers may be
+// others' by then.
 void Stage::backward_to_input(const BackwardPiece& piece, Part part, const ProgressHook& on_progress) const {
   const ChunkPlan& chunk = plan_.chunks[piece.slot.chunk];
   const std::int64_t first = chunk.cells.begin;
   std::int64_t k = chunk.cells.end - piece.cells.end;
   std::byte* dy = k == 0 ? static_cast<std::byte*>(piece.dy) : inner_gradients_[(k - 1) % 2].data();
+  const std::byte* dy_addend = nullptr;
   const std::int64_t begin = std::max(piece.cells.begin, plan_.first_trained);
   for (std::int64_t i = piece.cells.end - 1 - first; i >= begin - first; --i) {
     Frame cell_frame = backward_frame(piece, i, part);
     recompute(cell_frame, piece.slot, i, on_progress);
+    const Cell& own = cell(piece.slot.chunk, i);
     cell_frame.dy = dy;
+    cell_frame.dy_addend = dy_addend;
     cell_frame.dx = i > 0 ? inner_gradients_[k++ % 2].data() : static_cast<std::byte*>(piece.dx);
-    cell(piece.slot.chunk, i).backward(cell_frame);
+    cell_frame.leaves_dx_in_parts =
+        i > begin - first && own.can_leave_dx_in_parts() && cell(piece.slot.chunk, i - 1).takes_dy_in_parts();
+    own.backward(cell_frame);
+    dy_addend = cell_frame.leaves_dx_in_parts ? dy : nullptr;
     dy = cell_frame.dx;
     on_progress();
   }

@@ -43,7 +43,7 @@ class Bench {
       channels_.emplace_back(backend.device(), x.c * kFloatBytes);
       std::fill_n(channels_.back().floats(), x.c, 0.5f);
     }
-    winner_ = Buffer(backend.device(), x.count());
+    bytes_ = Buffer(backend.device(), x.count());
     tokens_ =
         integers(x.pixels(), [&](std::int64_t i) { return i * i % x.pixels(); });  // some rows often, others never
     lengths_ = integers(x.n, [&](std::int64_t) { return x.h * x.w; });
@@ -52,14 +52,21 @@ class Bench {
   Run batch_norm_forward(bool residual) const {
     return [this, op = batch_norm(residual)] {
       op->forward({.x = tensor(0), .residual = tensor(1), .gamma = channel(0), .beta = channel(1)},
-                  {tensor(2), channel(2), channel(3), channel(4)});
+                  {tensor(2), channel(2), channel(3), channel(4), bytes()});
     };
   }
-  Run batch_norm_backward(bool residual) const {
+  Run batch_norm_backward(bool residual, bool in_parts = false) const {
+    const ops::BatchNormGradInputs in{.dy = tensor(0),
+                                      .dy_addend = in_parts ? tensor(2) : nullptr,
+                                      .x = tensor(1),
+                                      .mask = bytes(),
+                                      .gamma = channel(0),
+                                      .beta = channel(1),
+                                      .mean = channel(0),
+                                      .inv_std = channel(1),
+                                      .var_unbiased = channel(1)};
     const ops::BatchNormGradOutputs out{tensor(3), tensor(4), channel(4), channel(5), channel(2), channel(3)};
-    return [this, out, op = batch_norm(residual)] {
-      op->backward({tensor(0), tensor(1), tensor(2), channel(0), channel(1), channel(0), channel(1), channel(1)}, out);
-    };
+    return [in, out, op = batch_norm(residual)] { op->backward(in, out); };
   }
   Run convolution(int direction) const {
     const std::shared_ptr<ops::ConvolutionOp> op =
@@ -73,11 +80,10 @@ class Bench {
   }
   Run max_pool(bool forward) const {
     const std::shared_ptr<ops::MaxPoolOp> op = backend_.create<ops::MaxPoolOp>({x_, 3, 2, 1, type_});
-    const auto winner = reinterpret_cast<std::uint8_t*>(winner_.data());
-    op->forward(tensor(0), tensor(1), winner);
-    return [this, op, forward, winner] {
-      if (forward) return op->forward(tensor(0), tensor(1), winner);
-      op->backward(tensor(1), winner, tensor(2));
+    op->forward(tensor(0), tensor(1), bytes());
+    return [this, op, forward] {
+      if (forward) return op->forward(tensor(0), tensor(1), bytes());
+      op->backward(tensor(1), bytes(), tensor(2));
     };
   }
   Run global_average_pool(bool forward) const {
@@ -141,13 +147,14 @@ class Bench {
     return buffer;
   }
   void* tensor(std::size_t i) const { return tensors_[i].data(); }
+  std::uint8_t* bytes() const { return reinterpret_cast<std::uint8_t*>(bytes_.data()); }
   float* channel(std::size_t i) const { return channels_[i].floats(); }
 
   ops::Backend& backend_;
   Shape x_;
   DataType type_;
   std::vector<Buffer> tensors_, channels_;
-  Buffer floats_, winner_, tokens_, lengths_;
+  Buffer floats_, bytes_, tokens_, lengths_;
 };
 
 struct Measured {
@@ -160,6 +167,7 @@ constexpr Measured kMeasured[] = {
     {"batch norm forward, residual", [](const Bench& b) { return b.batch_norm_forward(true); }},
     {"batch norm backward", [](const Bench& b) { return b.batch_norm_backward(false); }},
     {"batch norm backward, residual", [](const Bench& b) { return b.batch_norm_backward(true); }},
+    {"batch norm backward, in parts", [](const Bench& b) { return b.batch_norm_backward(true, true); }},
     {"max pool forward", [](const Bench& b) { return b.max_pool(true); }},
     {"max pool backward", [](const Bench& b) { return b.max_pool(false); }},
     {"global average pool forward", [](const Bench& b) { return b.global_average_pool(true); }},

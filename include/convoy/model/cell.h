@@ -38,12 +38,14 @@ struct GradientLocation;
 
 /// All the memory of one call of a cell, and who watches it.
 struct Frame {
-  std::byte* x = nullptr;            ///< read
-  std::byte* y = nullptr;            ///< overwritten by forward, read by backward
-  std::byte* dy = nullptr;           ///< read by backward, which may overwrite it
-  std::byte* dx = nullptr;           ///< overwritten by backward; null for the network's first cell
-  std::byte* activations = nullptr;  ///< this cell's part, of this micro-batch; or what recomputed cells share
-  std::byte* statistics = nullptr;   ///< this cell's part, of this micro-batch: small, and never recomputed
+  std::byte* x = nullptr;                ///< read
+  std::byte* y = nullptr;                ///< overwritten by forward, read by backward
+  std::byte* dy = nullptr;               ///< read by backward, which may overwrite it
+  const std::byte* dy_addend = nullptr;  ///< what is to be added to dy first; may be dx; null: nothing
+  std::byte* dx = nullptr;               ///< overwritten by backward; null for the network's first cell
+  bool leaves_dx_in_parts = false;       ///< the gradient is then the sum of what backward leaves in dy and in dx
+  std::byte* activations = nullptr;      ///< this cell's part, of this micro-batch; or what recomputed cells share
+  std::byte* statistics = nullptr;       ///< this cell's part, of this micro-batch: small, and never recomputed
   /// This cell's part, of this micro-batch: what the weights' gradients are computed from, where a backward with
   /// respect to the input comes first and one with respect to the weights later. Null where backward is one, and in a
   /// frozen cell.
@@ -182,6 +184,11 @@ class Cell {
   /// After forward with this frame, when its activations have been overwritten: fills again those that the backward of
   /// this frame reads, with the same bits.
   void recompute(const Frame& frame) const;
+  /// Whether backward can take dy in two parts, in Frame::dy and Frame::dy_addend; and whether it can leave the
+  /// gradient with respect to x in two, for the cell before to add: it saves a pass over memory, and gives the same
+  /// bits.
+  bool takes_dy_in_parts() const;
+  bool can_leave_dx_in_parts() const;
   /// x and y as in forward; dy is consumed; dx overwritten. Every gradient of the cell's parameters is overwritten,
   /// unless the cell is frozen. Where the frame splits backward, only dx is computed, and what backward_weight needs is
   /// stored.

@@ -1,6 +1,8 @@
 /// The contract of batch normalisation, with the residual join and the ReLU that follow it in a ResNet.
 #pragma once
 
+#include <cstdint>
+
 #include "convoy/base/data_type.h"
 #include "convoy/base/shape.h"
 
@@ -14,6 +16,13 @@ struct BatchNormSpec {
   DataType type = DataType::kFloat32;  ///< of (N,H,W,C) tensors; (C) ones are float32
 };
 
+/// Of what a forward tells its backward of the ReLU of a tensor that is stored as `type`: which values it let through.
+/// A device packs them as it reads them, at most so tightly: a byte for as many values as 16 bytes hold.
+inline std::int64_t relu_mask_bytes(const Shape& y, DataType type) {
+  const std::int64_t widest = 16 / size_of(type), width = y.c % widest == 0 ? widest : y.c % 4 == 0 ? 4 : 1;
+  return y.count() / width;
+}
+
 struct BatchNormInputs {
   const void* x = nullptr;         ///< (N,H,W,C)
   const void* residual = nullptr;  ///< (N,H,W,C), with spec.residual
@@ -26,6 +35,7 @@ struct BatchNormOutputs {
   float* mean = nullptr;          ///< (C) over the N*H*W values of this micro-batch; backward reads it
   float* inv_std = nullptr;       ///< (C) 1 / sqrt(biased variance + epsilon); backward reads it
   float* var_unbiased = nullptr;  ///< (C) for the running statistics: sum of squares / max(1, N*H*W - 1)
+  std::uint8_t* mask = nullptr;   ///< relu_mask_bytes, with spec.relu and spec.residual; backward reads it
 };
 
 struct BatchNormInference {
@@ -39,9 +49,11 @@ struct BatchNormInference {
 };
 
 struct BatchNormGradInputs {
-  const void* dy = nullptr;  ///< (N,H,W,C)
-  const void* x = nullptr;   ///< forward's input
-  const void* y = nullptr;   ///< forward's output, the ReLU's mask; read only with spec.relu and spec.residual
+  const void* dy = nullptr;            ///< (N,H,W,C)
+  const void* dy_addend = nullptr;     ///< (N,H,W,C) added to dy first, with spec.residual, and the sum rounded to
+                                       ///< spec.type; null: nothing
+  const void* x = nullptr;             ///< forward's input
+  const std::uint8_t* mask = nullptr;  ///< as forward left it, with spec.relu and spec.residual
   const float* gamma = nullptr;
   const float* beta = nullptr;
   const float* mean = nullptr;
@@ -50,9 +62,9 @@ struct BatchNormGradInputs {
 };
 
 struct BatchNormGradOutputs {
-  void* dx = nullptr;         ///< (N,H,W,C), overwritten; may be dy
+  void* dx = nullptr;         ///< (N,H,W,C), overwritten; may be dy or its addend
   void* dresidual = nullptr;  ///< (N,H,W,C), overwritten, with spec.residual: dy where the ReLU let through; may be dy
-                              ///< (then dx is not), never dx
+                              ///< or its addend (then dx is not), never dx
   float* dgamma = nullptr;    ///< (C) overwritten
   float* dbeta = nullptr;     ///< (C) likewise
   float* mean = nullptr;      ///< (C) a copy of the micro-batch's, where the "gradient" of the running one stands
@@ -61,12 +73,13 @@ struct BatchNormGradOutputs {
 
 /// Where statistics and parameters stand fixed, batch norm is a factor per channel: x is not needed.
 struct BatchNormInferenceGrad {
-  const void* dy = nullptr;  ///< (N,H,W,C)
-  const void* y = nullptr;   ///< infer's output, the ReLU's mask; read only with spec.relu
+  const void* dy = nullptr;         ///< (N,H,W,C)
+  const void* dy_addend = nullptr;  ///< as in BatchNormGradInputs
+  const void* y = nullptr;          ///< infer's output, the ReLU's mask; read only with spec.relu
   const float* gamma = nullptr;
   const float* running_var = nullptr;
-  void* dx = nullptr;         ///< (N,H,W,C), overwritten; may be dy
-  void* dresidual = nullptr;  ///< (N,H,W,C), overwritten, with spec.residual; may be dy (then dx is not), never dx
+  void* dx = nullptr;         ///< (N,H,W,C), overwritten; may be dy or its addend
+  void* dresidual = nullptr;  ///< likewise, with spec.residual; then dx is another
 };
 
 /// y = relu(gamma * (x - mean) / sqrt(var + epsilon) + beta [+ residual])

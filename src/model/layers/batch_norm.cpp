@@ -13,22 +13,7 @@ Value batch_norm(const std::string& name, const Value& x) {
 }
 
 BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, std::int64_t num_channels)
-    : gamma_number_(memory.parameters().size()) {
-  const auto parameter = [&](const char* suffix, double initial, UpdateRule rule) {
-    return memory.parameter({.name = name + suffix,
-                             .dims = {num_channels},
-                             .initial = {InitialValues::Kind::kConstant, initial},
-                             .rule = rule,
-                             .role = ParameterRole::kNormOrBias});
-  };
-  gamma_ = parameter(".weight", 1, UpdateRule::kOptimizer);
-  beta_ = parameter(".bias", 0, UpdateRule::kOptimizer);
-  running_mean_ = parameter(".running_mean", 0, UpdateRule::kMovingAverage);
-  running_var_ = parameter(".running_var", 1, UpdateRule::kMovingAverage);
-  for (TensorLocation* location : {&mean_, &inv_std_, &var_unbiased_})
-    *location = memory.statistic(num_channels * kFloatBytes);
-  gradients_ = EarlyGradients(memory, gamma_, running_var_, num_channels);
-}
+    : parameters_(memory, name, num_channels) {}
 
 bool BatchNorm::merge(Layer& next) {
   if (has_relu_) return false;
@@ -47,7 +32,8 @@ bool BatchNorm::merge(Layer& next) {
 
 void BatchNorm::connect(CellGraph& graph) {
   spec_ = {.x = x().spec.shape, .relu = has_relu_, .residual = has_residual_, .type = graph.memory.type()};
-  graph.memory.parameters()[gamma_number_].spec.joins_shortcut = has_residual_;
+  graph.memory.parameters()[parameters_.gamma_number].spec.joins_shortcut = has_residual_;
+  if (has_relu_ && has_residual_) mask_ = graph.memory.statistic(ops::relu_mask_bytes(spec_.x, spec_.type));
 }
 
 void BatchNorm::create_ops(ops::Backend& backend) {
@@ -55,11 +41,11 @@ void BatchNorm::create_ops(ops::Backend& backend) {
   elementwise_ = &backend.elementwise();
 }
 
-// In training the mask of a ReLU alone follows from x.
+// In training the mask of a ReLU follows from x, or forward leaves it.
 Reads BatchNorm::read_by_backward_input(bool training) const {
   Reads reads;
   if (training) reads.push_back(&x());
-  if (has_relu_ && (has_residual_ || !training)) reads.push_back(&y());
+  if (has_relu_ && !training) reads.push_back(&y());
   return reads;
 }
 
@@ -67,60 +53,73 @@ const void* BatchNorm::residual(const Frame& frame) const {
   return has_residual_ ? frame[inputs[1].tensor->location] : nullptr;
 }
 
+std::uint8_t* BatchNorm::mask(const Frame& frame) const {
+  return mask_.part == nullptr ? nullptr : reinterpret_cast<std::uint8_t*>(frame[mask_]);
+}
+
 void BatchNorm::forward(const Frame& frame) const {
   if (!frame.training) {
     op_->infer({.x = frame[x().location],
                 .residual = residual(frame),
-                .gamma = frame[gamma_],
-                .beta = frame[beta_],
-                .running_mean = frame[running_mean_],
-                .running_var = frame[running_var_],
+                .gamma = frame[parameters_.gamma],
+                .beta = frame[parameters_.beta],
+                .running_mean = frame[parameters_.running_mean],
+                .running_var = frame[parameters_.running_var],
                 .y = frame[y().location]});
     return;
   }
-  op_->forward({.x = frame[x().location], .residual = residual(frame), .gamma = frame[gamma_], .beta = frame[beta_]},
+  op_->forward({.x = frame[x().location],
+                .residual = residual(frame),
+                .gamma = frame[parameters_.gamma],
+                .beta = frame[parameters_.beta]},
                {.y = frame[y().location],
-                .mean = floats(frame, mean_),
-                .inv_std = floats(frame, inv_std_),
-                .var_unbiased = floats(frame, var_unbiased_)});
+                .mean = parameters_.mean_of(frame),
+                .inv_std = parameters_.inv_std_of(frame),
+                .var_unbiased = parameters_.var_unbiased_of(frame),
+                .mask = mask(frame)});
 }
 
 void BatchNorm::recompute(const Frame& frame) const {
   if (!frame.training) return forward(frame);
   op_->forward_again(
-      {.x = frame[x().location], .residual = residual(frame), .gamma = frame[gamma_], .beta = frame[beta_]},
-      {.y = frame[y().location], .mean = floats(frame, mean_), .inv_std = floats(frame, inv_std_)});
+      {.x = frame[x().location],
+       .residual = residual(frame),
+       .gamma = frame[parameters_.gamma],
+       .beta = frame[parameters_.beta]},
+      {.y = frame[y().location], .mean = parameters_.mean_of(frame), .inv_std = parameters_.inv_std_of(frame)});
 }
 
 void BatchNorm::backward_input(const Frame& frame) const {
   void* dresidual = has_residual_ && inputs[1].dx != nullptr ? frame[*inputs[1].dx] : nullptr;
   if (!frame.training) {
     op_->infer_backward({.dy = frame[dy()],
+                         .dy_addend = dy_addend(frame),
                          .y = frame[y().location],
-                         .gamma = frame[gamma_],
-                         .running_var = frame[running_var_],
+                         .gamma = frame[parameters_.gamma],
+                         .running_var = frame[parameters_.running_var],
                          .dx = frame[dx()],
                          .dresidual = dresidual});
     return;
   }
   op_->backward({.dy = frame[dy()],
+                 .dy_addend = dy_addend(frame),
                  .x = frame[x().location],
-                 .y = frame[y().location],
-                 .gamma = frame[gamma_],
-                 .beta = frame[beta_],
-                 .mean = floats(frame, mean_),
-                 .inv_std = floats(frame, inv_std_),
-                 .var_unbiased = floats(frame, var_unbiased_)},
+                 .mask = mask(frame),
+                 .gamma = frame[parameters_.gamma],
+                 .beta = frame[parameters_.beta],
+                 .mean = parameters_.mean_of(frame),
+                 .inv_std = parameters_.inv_std_of(frame),
+                 .var_unbiased = parameters_.var_unbiased_of(frame)},
                 {.dx = frame[dx()],
                  .dresidual = dresidual,
-                 .dgamma = gradients_.at(frame, gamma_),
-                 .dbeta = gradients_.at(frame, beta_),
-                 .mean = gradients_.at(frame, running_mean_),
-                 .var_unbiased = gradients_.at(frame, running_var_)});
+                 .dgamma = parameters_.gradients.at(frame, parameters_.gamma),
+                 .dbeta = parameters_.gradients.at(frame, parameters_.beta),
+                 .mean = parameters_.gradients.at(frame, parameters_.running_mean),
+                 .var_unbiased = parameters_.gradients.at(frame, parameters_.running_var)});
 }
 
 void BatchNorm::backward_weight(const Frame& frame) const {
-  gradients_.finish(frame, *elementwise_);
+  parameters_.gradients.finish(frame, *elementwise_);
 }
 
 }  // namespace convoy

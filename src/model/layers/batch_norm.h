@@ -5,7 +5,7 @@
 #include <string>
 
 #include "model/cell_builder.h"
-#include "model/layers/early_gradients.h"
+#include "model/layers/batch_norm_parameters.h"
 
 namespace convoy {
 
@@ -25,6 +25,7 @@ class BatchNorm final : public Layer {
   bool merge(Layer& next) override;
   void connect(CellGraph& graph) override;
   bool has_weights() const override { return true; }
+  bool takes_dy_in_parts() const override { return has_residual_; }
   Reads read_by_backward_input(bool training) const override;
 
   void create_ops(ops::Backend& backend) override;
@@ -35,15 +36,11 @@ class BatchNorm final : public Layer {
 
  private:
   const void* residual(const Frame& frame) const;
-  float* floats(const Frame& frame, const TensorLocation& location) const {
-    return reinterpret_cast<float*>(frame[location]);
-  }
+  std::uint8_t* mask(const Frame& frame) const;
 
   bool has_relu_ = false, has_residual_ = false;
-  std::size_t gamma_number_;                                ///< among the cell's parameters
-  ParameterRef gamma_, beta_, running_mean_, running_var_;  ///< neighbours in the arena
-  EarlyGradients gradients_;                                ///< of these four
-  TensorLocation mean_, inv_std_, var_unbiased_;            ///< of the micro-batch
+  BatchNormParameters parameters_;
+  TensorLocation mask_;  ///< of the ReLU, where a residual is added before it
   ops::BatchNormSpec spec_;
   std::unique_ptr<ops::BatchNormOp> op_;
   ops::ElementwiseOps* elementwise_ = nullptr;

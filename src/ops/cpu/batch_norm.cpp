@@ -11,6 +11,7 @@
 #include "ops/cpu/batch_norm_rows.h"
 #include "ops/cpu/resources.h"
 #include "ops/cpu/storage.h"
+#include "ops/masked_gradient.h"
 
 namespace convoy::ops::cpu {
 
@@ -65,7 +66,7 @@ class CpuBatchNorm final : public BatchNormOp {
         return {in.gamma[c], in.beta[c], out.mean[c], out.inv_std[c]};
       });
 #pragma omp barrier
-      normalise_mine({.x = x, .residual = in.residual, .y = out.y}, scratch.affine);
+      normalise_mine({.x = x, .residual = in.residual, .y = out.y}, out.mask, scratch.affine);
     }
   }
 
@@ -83,9 +84,13 @@ class CpuBatchNorm final : public BatchNormOp {
   }
 
   void backward(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) override {
-    with_flags([&]<bool kRelu, bool kResidual>() {
-      backward_as<!kRelu ? Mask::kNone : kResidual ? Mask::kFromY : Mask::kFromX, kResidual>(in, out);
-    });
+    if (!spec_.relu) {
+      backward_as<Mask::kNone>(in, out);
+    } else if (spec_.residual) {
+      backward_as<Mask::kFromForward>(in, out);
+    } else {
+      backward_as<Mask::kFromX>(in, out);
+    }
   }
 
   void infer_backward(const BatchNormInferenceGrad& args) override {
@@ -128,24 +133,29 @@ class CpuBatchNorm final : public BatchNormOp {
     {
       expand_my_channels(layout_, scratch.affine, of_channel);
 #pragma omp barrier
-      normalise_mine(args, scratch.affine);
+      normalise_mine(args, nullptr, scratch.affine);
     }
   }
 
-  void normalise_mine(const BatchNormInference& args, const AffineRow& affine) const {
-    with_flags([&]<bool kRelu, bool kResidual>() { normalise_my_rows<T, kRelu, kResidual>(args, layout_, affine); });
+  void normalise_mine(const BatchNormInference& args, std::uint8_t* mask, const AffineRow& affine) const {
+    if (mask != nullptr && spec_.relu && spec_.residual)
+      return normalise_my_rows<T, true, true, true>(args, mask, layout_, affine);
+    with_flags([&]<bool kRelu, bool kResidual>() {
+      normalise_my_rows<T, kRelu, kResidual, false>(args, nullptr, layout_, affine);
+    });
   }
 
-  template <Mask kMask, bool kResidual>
+  template <Mask kMask>
   void backward_as(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) {
     const Scratch scratch(workspace_.scratch(), layout_);
+    void* const to_g = masked_gradient(spec_, in, out);
 #pragma omp parallel num_threads(workspace_.threads())
     {
       expand_my_channels(layout_, scratch.affine, [&](std::int64_t c) -> ChannelAffine {
         return {in.gamma[c], in.beta[c], in.mean[c], in.inv_std[c]};
       });
 #pragma omp barrier
-      sum_my_gradients<T, kMask, kResidual>(in, out.dresidual, layout_, scratch.affine, scratch.sums);
+      sum_my_gradients<T, kMask>(in, to_g, layout_, scratch.affine, scratch.sums);
 #pragma omp barrier
       merge_my_gradients(layout_, scratch.sums, scratch.totals);
 #pragma omp barrier
@@ -156,10 +166,9 @@ class CpuBatchNorm final : public BatchNormOp {
         out.var_unbiased[c] = in.var_unbiased[c];
       }
 #pragma omp barrier
-      constexpr Mask kMaskOfG = kResidual ? Mask::kNone : kMask;  // dresidual is masked already
-      const void* g = kResidual ? out.dresidual : in.dy;
-      input_gradients_of_my_rows<T, kMaskOfG>(values_at<T>(g), values_at<T>(in.x), values_at<T>(out.dx), layout_,
-                                              scratch.affine, scratch.slopes);
+      const void* const g = to_g != nullptr ? to_g : in.dy;
+      input_gradients_of_my_rows<T, kMask == Mask::kFromX>(values_at<T>(g), values_at<T>(in.x), values_at<T>(out.dx),
+                                                           layout_, scratch.affine, scratch.slopes);
     }
   }
 

@@ -10,8 +10,8 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// Where the ReLU's mask comes from. Without a residual x tells it, bit for bit, and y need not be read.
-enum class Mask { kNone, kFromX, kFromY };
+/// Where the ReLU's mask comes from. Without a residual x tells it, bit for bit, else forward's mask.
+enum class Mask { kNone, kFromX, kFromForward };
 
 /// v where what is stored of `condition` is positive.
 template <typename T>
@@ -23,26 +23,27 @@ template <typename T>
   return condition > kStoredAsZero<T> ? v : 0.0f;
 }
 
-/// g = dy where the ReLU let through.
-template <Mask kMask, typename T, typename V>
-[[gnu::always_inline]] inline V masked(V dy, V x, V y, const ColumnAffine<V>& column) {
-  if constexpr (kMask == Mask::kFromX) return where_positive<T>(normalised(x, column), dy);
-  if constexpr (kMask == Mask::kFromY) return where_positive<T>(y, dy);
-  return dy;
+/// The value of dy there, and of its addend, as their sum would be stored.
+template <typename V, typename T>
+[[gnu::always_inline]] inline V sum_of_parts(const T* dy, const T* addend, std::int64_t at) {
+  const V first = read<V>(dy + at);
+  return addend == nullptr ? first : as_stored<T>(V(first + read<V>(addend + at)));
 }
 
 // --- The pass of sums -------------------------------------------------------------------------------------------
 
-/// Of g and g * (x - mean), for the calling thread's blocks; writes dresidual = g, with a residual. The tail is a block
-/// whose columns hold one value each, or none.
-template <typename T, Mask kMask, bool kResidual>
-void sum_my_gradients(const BatchNormGradInputs& in, void* dresidual, const RowLayout& layout, const AffineRow& affine,
+/// Of g and g * (x - mean), for the calling thread's blocks; g = dy where the ReLU let through, written to `to_g`
+/// unless that is null. The tail is a block whose columns hold one value each, or none.
+template <typename T, Mask kMask>
+void sum_my_gradients(const BatchNormGradInputs& in, void* to_g, const RowLayout& layout, const AffineRow& affine,
                       const ColumnSums& sums) {
   const auto terms = [&]<typename V>(std::int64_t /*first_row*/, std::int64_t i, V) {
-    return [in, dresidual, column = affine.column<V>(i)](std::int64_t at) {
-      const V x = read<V>(values_at<T>(in.x) + at), y = kMask == Mask::kFromY ? read<V>(values_at<T>(in.y) + at) : V{};
-      const V g = masked<kMask, T>(read<V>(values_at<T>(in.dy) + at), x, y, column);
-      if (kResidual) write(values_at<T>(dresidual) + at, g);
+    return [in, to_g, column = affine.column<V>(i)](std::int64_t at) {
+      const V x = read<V>(values_at<T>(in.x) + at);
+      V g = sum_of_parts<V>(values_at<T>(in.dy), values_at<T>(in.dy_addend), at);
+      if constexpr (kMask == Mask::kFromX) g = where_positive<T>(normalised(x, column), g);
+      if constexpr (kMask == Mask::kFromForward) g = kept_by_mask(in.mask, at, g);
+      if (to_g != nullptr) write(values_at<T>(to_g) + at, g);
       return Terms<V>{g, g * (x - column.mean)};
     };
   };
@@ -83,15 +84,17 @@ struct SlopeRow {
   float* slope;
 };
 
-/// The calling thread's part of dx = gamma * inv_std * (g - mean(g) - xhat * mean(g * xhat)). `dy` may be masked
-/// already.
-template <typename T, Mask kMask>
+/// The calling thread's part of dx = gamma * inv_std * (g - mean(g) - xhat * mean(g * xhat)). g is `dy`, with kMask
+/// where x says that the ReLU let through.
+template <typename T, bool kMask>
 void input_gradients_of_my_rows(const T* dy, const T* x, T* dx, const RowLayout& layout, const AffineRow& affine,
                                 const SlopeRow& slopes) {
   compute_my_rows(layout, [&]<typename V>(std::int64_t i, V) {
     const V mean_g = read<V>(slopes.mean_g + i), slope = read<V>(slopes.slope + i);
     return [dy, x, dx, column = affine.column<V>(i), mean_g, slope](std::int64_t at) {
-      const V value = read<V>(x + at), g = masked<kMask, T>(read<V>(dy + at), value, V{}, column);
+      const V value = read<V>(x + at);
+      V g = read<V>(dy + at);
+      if constexpr (kMask) g = where_positive<T>(normalised(value, column), g);
       write(dx + at, V((g - mean_g - (value - column.mean) * slope) * column.scale));
     };
   });
@@ -104,7 +107,7 @@ template <typename T, bool kRelu, bool kResidual>
 void inference_gradients_of_my_rows(const BatchNormInferenceGrad& args, const RowLayout& layout, const float* scales) {
   compute_my_rows(layout, [&]<typename V>(std::int64_t i, V) {
     return [args, scale = read<V>(scales + i)](std::int64_t at) {
-      V g = read<V>(values_at<T>(args.dy) + at);
+      V g = sum_of_parts<V>(values_at<T>(args.dy), values_at<T>(args.dy_addend), at);
       if constexpr (kRelu) g = where_positive<T>(read<V>(values_at<T>(args.y) + at), g);
       if constexpr (kResidual) write(values_at<T>(args.dresidual) + at, g);
       write(values_at<T>(args.dx) + at, V(g * scale));

@@ -6,6 +6,7 @@
 #include "convoy/ops/batch_norm.h"
 
 #include "ops/cpu/batch_norm_rows.h"
+#include "ops/cpu/relu_mask.h"
 
 namespace convoy::ops::cpu {
 
@@ -136,13 +137,15 @@ Moments merge_columns(const T* x, const RowLayout& layout, std::int64_t channel,
 
 // --- The pass of results ----------------------------------------------------------------------------------------
 
-/// The calling thread's part of y; of `args` only the tensors.
-template <typename T, bool kRelu, bool kResidual>
-void normalise_my_rows(const BatchNormInference& args, const RowLayout& layout, const AffineRow& affine) {
+/// The calling thread's part of y, and with kMask of what backward is told of the ReLU; of `args` only the tensors.
+template <typename T, bool kRelu, bool kResidual, bool kMask>
+void normalise_my_rows(const BatchNormInference& args, std::uint8_t* mask, const RowLayout& layout,
+                       const AffineRow& affine) {
   compute_my_rows(layout, [&]<typename V>(std::int64_t i, V) {
-    return [args, column = affine.column<V>(i)](std::int64_t at) {
+    return [args, mask, column = affine.column<V>(i)](std::int64_t at) {
       V v = normalised(read<V>(values_at<T>(args.x) + at), column);
       if constexpr (kResidual) v += read<V>(values_at<T>(args.residual) + at);
+      if constexpr (kMask) write_mask<T>(mask, at, v);
       write(values_at<T>(args.y) + at, kRelu ? relu(v) : v);
     };
   });

@@ -89,6 +89,20 @@ template <typename T>
   *reinterpret_cast<HalfVecAt*>(p) = rounded_to_bf16(v);
 }
 
+/// What is read after v has been written as T.
+template <typename T>
+[[gnu::always_inline]] inline float as_stored(float v) {
+  return to_float(rounded_to<T>(v));
+}
+template <typename T>
+[[gnu::always_inline]] inline Vec as_stored(Vec v) {
+  if constexpr (std::is_same_v<T, float>) {
+    return v;
+  } else {
+    return widened(rounded_to_bf16(v));
+  }
+}
+
 /// Bytes, one or as many as V has values, by way of 16 bits: GCC 12 takes the step of four one value at a time.
 template <typename V>
 [[gnu::always_inline]] inline auto read_bytes(const std::uint8_t* p) {

@@ -10,6 +10,7 @@
 #include "ops/cuda/image_extents.h"
 #include "ops/cuda/resources.h"
 #include "ops/cuda/widths.h"
+#include "ops/masked_gradient.h"
 
 namespace convoy::ops::cuda {
 
@@ -34,27 +35,27 @@ class CudaBatchNorm final : public BatchNormOp {
   void forward(const BatchNormInputs& in, const BatchNormOutputs& out) override {
     const StatisticsArgs args{in, out, spec_.epsilon, grid_.rows, partials(), counters()};
     launch(compute_statistics<T, kWidth>, statistics_shape(), context_.stream(), args);
-    forward_again(in, out);
+    normalise_by(in, out, out.mask);
   }
 
   void forward_again(const BatchNormInputs& in, const BatchNormOutputs& out) override {
-    launch_normalise({.of = {.x = in.x,
-                             .residual = in.residual,
-                             .gamma = in.gamma,
-                             .beta = in.beta,
-                             .running_mean = out.mean,
-                             .y = out.y},
-                      .inv_std = out.inv_std});
+    normalise_by(in, out, nullptr);
   }
 
   void infer(const BatchNormInference& args) override { launch_normalise({.of = args, .epsilon = spec_.epsilon}); }
 
   void backward(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) override {
-    const GradientArgs args{in, out, grid_.rows, partials(), counters(), slabs_per_result_block(kInputRows)};
+    const GradientArgs args{in,
+                            out,
+                            grid_.rows,
+                            partials(),
+                            counters(),
+                            slabs_per_result_block(kInputRows),
+                            masked_gradient(spec_, in, out)};
     if (!spec_.relu) {
       launch_backward<Mask::kNone>(args);
     } else if (spec_.residual) {
-      launch_backward<Mask::kFromY>(args);
+      launch_backward<Mask::kFromForward>(args);
     } else {
       launch_backward<Mask::kFromX>(args);
     }
@@ -85,19 +86,34 @@ class CudaBatchNorm final : public BatchNormOp {
   void launch_normalise(NormaliseArgs args) const {
     args.rows = grid_.rows;
     args.slabs_per_block = slabs_per_result_block(kNormaliseRows);
-    const auto kernel = spec_.relu
+    const bool tells = args.mask != nullptr && spec_.relu && spec_.residual;
+    const auto kernel = tells ? normalise<T, kWidth, true, true, true>
+                        : spec_.relu
                             ? (spec_.residual ? normalise<T, kWidth, true, true> : normalise<T, kWidth, true, false>)
                         : spec_.residual ? normalise<T, kWidth, false, true>
                                          : normalise<T, kWidth, false, false>;
     launch(kernel, results_shape(kNormaliseRows), context_.stream(), args);
   }
 
+  void normalise_by(const BatchNormInputs& in, const BatchNormOutputs& out, std::uint8_t* mask) const {
+    launch_normalise({.of = {.x = in.x,
+                             .residual = in.residual,
+                             .gamma = in.gamma,
+                             .beta = in.beta,
+                             .running_mean = out.mean,
+                             .y = out.y},
+                      .inv_std = out.inv_std,
+                      .mask = mask});
+  }
+
   template <Mask kMask>
   void launch_backward(GradientArgs args) const {
-    void* const dresidual = args.out.dresidual;
-    if (!spec_.residual || (!spec_.relu && dresidual == args.in.dy)) args.out.dresidual = nullptr;
-    launch(sum_gradients<T, kWidth, kMask>, gradients_shape(), context_.stream(), args);
-    if (spec_.residual) args.in.dy = dresidual;  // masked by the pass of sums
+    auto sum = sum_gradients<T, kWidth, kMask, false>;
+    if constexpr (kMask != Mask::kFromX) {
+      if (args.in.dy_addend != nullptr) sum = sum_gradients<T, kWidth, kMask, true>;
+    }
+    launch(sum, gradients_shape(), context_.stream(), args);
+    if (args.g != nullptr) args.in.dy = args.g;
     launch(compute_input_gradients<T, kWidth, kMask == Mask::kFromX>, results_shape(kInputRows), context_.stream(),
            args);
   }

@@ -8,20 +8,21 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-/// Where the ReLU's mask comes from. Without a residual x tells it, bit for bit, and y need not be read.
-enum class Mask { kNone, kFromX, kFromY };
-
-/// The largest value that forward rounded to 0: half of the smallest positive T, a tie.
-template <typename T>
-inline constexpr float kRoundsToZero = 0;
-template <>
-inline constexpr float kRoundsToZero<__nv_bfloat16> = 0x1p-134f;
-template <>
-inline constexpr float kRoundsToZero<__half> = 0x1p-25f;
+/// Where the ReLU's mask comes from. Without a residual x tells it, bit for bit, else forward's mask.
+enum class Mask { kNone, kFromX, kFromForward };
 
 template <typename T>
 __device__ bool forward_was_positive(float centred, float scale, float beta) {
   return normalised(centred, scale, beta) > kRoundsToZero<T>;
+}
+
+/// Adds the values there, and rounds the sums as they would be stored.
+template <typename T, int kWidth>
+__device__ void add_part(const T* part, float (&dy)[kWidth]) {
+  float added[kWidth];
+  load<kWidth>(part, added);
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) dy[i] = to_float(from_float<T>(dy[i] + added[i]));
 }
 
 // --- The pass of sums -------------------------------------------------------------------------------------------
@@ -37,6 +38,7 @@ struct GradientArgs {
   FloatPair* partials;  ///< (blocks of a tile, C): sums of g and g * (x - mean)
   unsigned* counters;   ///< (tiles)
   int slabs_per_block;  ///< in the pass of results
+  void* g;              ///< (N,H,W,C) in T, where the pass of sums writes g; null: nowhere
 };
 
 /// Of the running statistics' "gradients".
@@ -45,11 +47,11 @@ __device__ inline void copy_statistics(const GradientArgs& args, int channel) {
   args.out.var_unbiased[channel] = args.in.var_unbiased[channel];
 }
 
-/// g = dy where the ReLU let through, written to dresidual unless that is null: where there is none, or where it is dy
-/// and does not change;  dbeta = sum g;  dgamma = inv_std * sum g * (x - mean).
+/// g = dy where the ReLU let through;  dbeta = sum g;  dgamma = inv_std * sum g * (x - mean).
 /// Grid: tiles x at most kGradientBlocks / tiles. Block: kThreads. Shared: 20 KiB. Summed in float32 in a
-/// thread, in double from there on. Reads dy, x and (kFromY) y, writes dresidual, once each.
-template <typename T, int kWidth, Mask kMask>
+/// thread, in double from there on. Reads dy, (kInParts) its addend, x and (kFromForward) the mask, writes g, once
+/// each.
+template <typename T, int kWidth, Mask kMask, bool kInParts>
 __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs args) {
   const Rows rows = args.rows;
   const T *const all_dy = static_cast<const T*>(args.in.dy), *const all_x = static_cast<const T*>(args.in.x);
@@ -71,28 +73,28 @@ __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs args) 
       for_rows_of_slab<kGradientRows>(slab, rows.count, [&]<int kRows>(Width<kRows>, std::int64_t row) {
         const std::int64_t begin = row * rows.channels + channel, step = std::int64_t{blockDim.y} * rows.channels;
         float g[kRows][kWidth], x[kRows][kWidth];
-        [[maybe_unused]] float y[kRows][kWidth];
+        [[maybe_unused]] unsigned kept[kRows];
 #pragma unroll
         for (int r = 0; r < kRows; ++r) {
           load<kWidth>(all_dy + begin + r * step, g[r]);
           load<kWidth>(all_x + begin + r * step, x[r]);
-          if constexpr (kMask == Mask::kFromY) load<kWidth>(static_cast<const T*>(args.in.y) + begin + r * step, y[r]);
+          if constexpr (kMask == Mask::kFromForward) kept[r] = read_mask<kWidth>(args.in.mask, begin + r * step);
         }
 #pragma unroll
         for (int r = 0; r < kRows; ++r) {
+          if constexpr (kInParts) add_part(static_cast<const T*>(args.in.dy_addend) + begin + r * step, g[r]);
+          if constexpr (kMask == Mask::kFromForward) keep_by(kept[r], g[r]);
 #pragma unroll
           for (int i = 0; i < kWidth; ++i) {
             const float centred = x[r][i] - mean[i];
             if constexpr (kMask == Mask::kFromX) {
               if (!forward_was_positive<T>(centred, scale[i], beta[i])) g[r][i] = 0;
             }
-            if constexpr (kMask == Mask::kFromY) g[r][i] = y[r][i] > 0 ? g[r][i] : 0.0f;
             sum[i] += g[r][i];
             products[i] = __fmaf_rn(g[r][i], centred, products[i]);
           }
           if constexpr (kMask != Mask::kFromX) {
-            if (args.out.dresidual != nullptr)
-              store<kWidth>(g[r], static_cast<T*>(args.out.dresidual) + begin + r * step);
+            if (args.g != nullptr) store<kWidth>(g[r], static_cast<T*>(args.g) + begin + r * step);
           }
         }
       });
@@ -123,7 +125,7 @@ constexpr int kInputRows = 2;
 
 /// dx = gamma * inv_std * (g - dbeta / n - xhat * dgamma / n),  xhat = (x - mean) * inv_std.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
-/// Reads g, which args.in.dy has here (dresidual, masked, where there is one; else dy), and x, writes dx, once each.
+/// Reads g (kMaskFromX: from dy, as x has it), which args.in.dy points to here, and x, writes dx, once each.
 template <typename T, int kWidth, bool kMaskFromX>
 __global__ void __launch_bounds__(kThreads, kMaskFromX ? 3 : 4) compute_input_gradients(GradientArgs args) {
   const int channel = my_channel<kWidth>();
@@ -181,7 +183,7 @@ struct InferenceGradientArgs {
 
 /// g = dy where the ReLU let through, written to dresidual;  dx = g * gamma / sqrt(variance + epsilon).
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
-/// Reads dy and (kRelu) y, writes dx and dresidual, once each.
+/// Reads dy, its addend and (kRelu) y, writes dx and dresidual, once each.
 template <typename T, int kWidth, bool kRelu>
 __global__ void __launch_bounds__(kThreads, 4) compute_inference_gradients(InferenceGradientArgs args) {
   const int channel = my_channel<kWidth>();
@@ -203,6 +205,10 @@ __global__ void __launch_bounds__(kThreads, 4) compute_inference_gradients(Infer
     for (int r = 0; r < kRows; ++r) {
       load<kWidth>(static_cast<const T*>(args.of.dy) + begin + r * step, g[r]);
       if constexpr (kRelu) load<kWidth>(static_cast<const T*>(args.of.y) + begin + r * step, y[r]);
+    }
+    if (args.of.dy_addend != nullptr) {
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) add_part(static_cast<const T*>(args.of.dy_addend) + begin + r * step, g[r]);
     }
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {

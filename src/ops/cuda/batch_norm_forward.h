@@ -1,9 +1,12 @@
 /// Forward kernels of batch normalisation. Included only by batch_norm.cu.
 #pragma once
 
+#include <cstdint>
+
 #include "convoy/ops/batch_norm.h"
 
 #include "ops/cuda/batch_norm_rows.h"
+#include "ops/cuda/relu_mask.h"
 
 namespace convoy::ops::cuda {
 
@@ -102,15 +105,16 @@ constexpr int kNormaliseRows = 4;
 struct NormaliseArgs {
   BatchNormInference of;           ///< in training running_mean is the micro-batch's, and running_var null
   const float* inv_std = nullptr;  ///< null in inference
+  std::uint8_t* mask = nullptr;    ///< with kMask
   float epsilon = 0;
   Rows rows = {};
   int slabs_per_block = 0;
 };
 
-/// y = relu((x - mean) * (gamma * inv_std) + beta [+ residual])
+/// y = relu((x - mean) * (gamma * inv_std) + beta [+ residual]), and with kMask what backward is told of the ReLU.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
 /// Reads x and the residual, writes y, once each.
-template <typename T, int kWidth, bool kRelu, bool kResidual>
+template <typename T, int kWidth, bool kRelu, bool kResidual, bool kMask = false>
 __global__ void __launch_bounds__(kThreads, kResidual ? 3 : 4) normalise(NormaliseArgs args) {
   const int channel = my_channel<kWidth>();
   const Rows rows = args.rows;
@@ -139,12 +143,15 @@ __global__ void __launch_bounds__(kThreads, kResidual ? 3 : 4) normalise(Normali
     }
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
+      [[maybe_unused]] unsigned kept = 0;
 #pragma unroll
       for (int i = 0; i < kWidth; ++i) {
         float value = normalised(x[r][i] - mean[i], scale[i], beta[i]);
         if constexpr (kResidual) value += residual[r][i];
+        if constexpr (kMask) kept |= mask_bit<T>(value, i);
         x[r][i] = kRelu && value <= 0 ? 0.0f : value;  // NaN stays NaN
       }
+      if constexpr (kMask) write_mask<kWidth>(args.mask, begin + r * step, kept);
       store<kWidth>(x[r], static_cast<T*>(args.of.y) + begin + r * step);
     }
   });

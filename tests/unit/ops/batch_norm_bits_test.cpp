@@ -35,6 +35,57 @@ TEST_P(BatchNormBits, GradientsMayBeWrittenOverTheIncomingOne) {
   }
 }
 
+// dy in two parts, as the sum of both: bit for bit, wherever the results go.
+TEST_P(BatchNormBits, TakesTheGradientInTwoParts) {
+  for (const DataType type : types()) {
+    for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{2, 7, 7, 36}, Shape{4, 16, 16, 32}}) {
+      BatchNormValues values(shape, type), sum(shape, type);
+      const Array part = rounded(type, random_array(shape.count(), 6));
+      sum.dy = sum_of_parts(type, values.dy, part);
+      for (const bool relu : {false, true}) {
+        SCOPED_TRACE(fmt::format("{}, relu {}, {}", to_string(shape), relu, to_string(type)));
+        const BatchNormSpec spec{shape, relu, true};
+        BatchNormPass whole(*backend_, spec, sum), apart(*backend_, spec, values), over_dy(*backend_, spec, values),
+            over_part(*backend_, spec, values);
+        whole.backward();
+        const auto expect_the_same = [&](const BatchNormPass& parts, const DeviceArray& dx,
+                                         const DeviceArray& dresidual) {
+          EXPECT_EQ(bits(whole.dx), bits(dx));
+          EXPECT_EQ(bits(whole.dresidual), bits(dresidual));
+          EXPECT_EQ(bits(whole.dgamma), bits(parts.dgamma));
+          EXPECT_EQ(bits(whole.dbeta), bits(parts.dbeta));
+        };
+        const DeviceArray first(*backend_, part, type), second(*backend_, part, type), third(*backend_, part, type);
+        apart.backward_to(apart.dx, apart.dresidual, first);
+        expect_the_same(apart, apart.dx, apart.dresidual);
+        over_dy.backward_to(second, over_dy.dy, second);
+        expect_the_same(over_dy, second, over_dy.dy);
+        over_part.backward_to(over_part.dy, third, third);
+        expect_the_same(over_part, over_part.dy, third);
+      }
+    }
+  }
+}
+
+TEST_P(BatchNormBits, TakesTheGradientOfInferenceInTwoParts) {
+  for (const DataType type : types()) {
+    for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{4, 16, 16, 32}}) {
+      const BatchNormValues values(shape, type);
+      const Array part = rounded(type, random_array(shape.count(), 6));
+      const DeviceArray y(*backend_, values.residual, type), gamma(*backend_, values.gamma),
+          running_var(*backend_, random_array(shape.c, 8, 2, 1));
+      const auto op = backend_->create<ops::BatchNormOp>({shape, true, true, 1e-5f, type});
+      const DeviceArray whole(*backend_, sum_of_parts(type, values.dy, part), type), dx(*backend_, shape.count(), type),
+          dresidual(*backend_, shape.count(), type);
+      op->infer_backward({whole, nullptr, y, gamma, running_var, dx, dresidual});
+      const DeviceArray first(*backend_, values.dy, type), second(*backend_, part, type);
+      op->infer_backward({first, second, y, gamma, running_var, second, first});
+      EXPECT_EQ(bits(dx), bits(second));
+      EXPECT_EQ(bits(dresidual), bits(first));
+    }
+  }
+}
+
 // Run after run of one operation, as others of the backend come in between, and of a new one.
 TEST_P(BatchNormBits, GivesTheSameBitsInEveryRun) {
   for (const DataType type : types()) {

@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "reference/batch_norm.h"
+#include "unit/ops/device_bytes.h"
 #include "unit/ops/op_test.h"
 
 namespace convoy {
 
-using ops::BatchNormGradInputs;
 using ops::BatchNormSpec;
 
 /// x in [center - radius, center + radius], stored in `type`.
@@ -27,6 +27,14 @@ struct BatchNormValues {
   double radius;
   Array x, residual, gamma, beta, dy;
 };
+
+/// The sum of two parts, as it is stored.
+inline Array sum_of_parts(DataType type, const Array& a, const Array& b) {
+  Array sum(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i)
+    sum[i] = rounded(type, static_cast<double>(static_cast<float>(a[i] + b[i])));
+  return sum;
+}
 
 /// A value passes through at most so many float32 additions. On the CPU 3 of a group of 8 rows, 128 / 8 groups of a
 /// block, one for good measure; on a GPU those of a thread, at most 12 rows at these sizes. All others are made in
@@ -109,6 +117,7 @@ struct BatchNormPass {
         mean(backend, spec.x.c),
         inv_std(backend, spec.x.c),
         var_unbiased(backend, spec.x.c),
+        mask(backend, ops::relu_mask_bytes(spec.x, values.type)),
         dx(backend, spec.x.count(), values.type),
         dresidual(backend, spec.x.count(), values.type),
         dgamma(backend, spec.x.c),
@@ -121,12 +130,13 @@ struct BatchNormPass {
     forward();
   }
 
-  BatchNormGradInputs gradient_inputs() const { return {dy, x, y, gamma, beta, mean, inv_std, var_unbiased}; }
-
-  void forward() { op->forward({x, joins ? residual.data() : nullptr, gamma, beta}, {y, mean, inv_std, var_unbiased}); }
+  void forward() {
+    op->forward({x, joins ? residual.data() : nullptr, gamma, beta}, {y, mean, inv_std, var_unbiased, mask.data()});
+  }
   void backward() { backward_to(dx, joins ? dresidual.data() : nullptr); }
-  void backward_to(void* to_dx, void* to_dresidual) {
-    op->backward(gradient_inputs(), {to_dx, to_dresidual, dgamma, dbeta, mean_copy, var_copy});
+  void backward_to(void* to_dx, void* to_dresidual, const void* dy_addend = nullptr) {
+    op->backward({dy, dy_addend, x, mask.data(), gamma, beta, mean, inv_std, var_unbiased},
+                 {to_dx, to_dresidual, dgamma, dbeta, mean_copy, var_copy});
   }
 
   std::vector<std::vector<std::uint32_t>> result_bits() const {
@@ -136,6 +146,7 @@ struct BatchNormPass {
 
   DeviceArray x, residual, gamma, beta, dy;
   DeviceArray y, mean, inv_std, var_unbiased;
+  DeviceBytes mask;
   DeviceArray dx, dresidual, dgamma, dbeta, mean_copy, var_copy;
   bool joins;
   std::unique_ptr<ops::BatchNormOp> op;

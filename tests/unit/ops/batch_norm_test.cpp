@@ -97,13 +97,13 @@ TEST_P(BatchNormTest, BackwardOfInferenceMatchesDoubleLoopsInPlaceToo) {
           const auto op = backend_->create<ops::BatchNormOp>(spec);
           const DeviceArray dy(*backend_, values.dy, type), dx(*backend_, shape.count(), type),
               dresidual(*backend_, shape.count(), type);
-          op->infer_backward({dy, y, gamma, running_var, dx, join ? dresidual.data() : nullptr});
+          op->infer_backward({dy, nullptr, y, gamma, running_var, dx, join ? dresidual.data() : nullptr});
           // Roundings: variance + epsilon, which the root halves, root, quotient; scale; the product.
           expect_close("dx", dx, want.dx, rounding_bound(absolute(want.dx), 5));
           if (join) expect_close("dresidual", dresidual, want.dresidual, Array(values.dy.size()));  // copied
 
           const DeviceArray in_place(*backend_, values.dy, type), other(*backend_, shape.count(), type);
-          op->infer_backward({in_place, y, gamma, running_var, join ? other.data() : in_place.data(),
+          op->infer_backward({in_place, nullptr, y, gamma, running_var, join ? other.data() : in_place.data(),
                               join ? in_place.data() : nullptr});
           EXPECT_EQ(bits(dx), bits(join ? other : in_place));
           if (join) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "unit/ops/device_bytes.h"
 #include "unit/ops/op_test.h"
 
 namespace convoy {
@@ -32,33 +33,6 @@ std::vector<PoolingSpec> specs_of(const std::vector<DataType>& types) {
   return specs;
 }
 
-/// Bytes on the device, with a guard after them.
-class Winners {
- public:
-  Winners(ops::Backend& backend, std::int64_t count)
-      : device_(backend.device()), count_(count), buffer_(device_, count + 64) {
-    const std::vector<std::uint8_t> poison(index(count + 64), kPoison);
-    device_.copy_to_device(buffer_.data(), poison.data(), count + 64);
-  }
-
-  std::uint8_t* data() const { return reinterpret_cast<std::uint8_t*>(buffer_.data()); }
-
-  std::vector<std::uint8_t> values() const {
-    device_.synchronize();
-    std::vector<std::uint8_t> all(index(count_ + 64));
-    device_.copy_to_host(all.data(), buffer_.data(), count_ + 64);
-    for (std::int64_t i = count_; i < count_ + 64; ++i) EXPECT_EQ(all[index(i)], kPoison) << "written past the end";
-    all.resize(index(count_));
-    return all;
-  }
-
- private:
-  static constexpr std::uint8_t kPoison = 255;  // no window has so many places
-  Device& device_;
-  std::int64_t count_;
-  Buffer buffer_;
-};
-
 class PoolingTest : public OpTest {};
 
 TEST_P(PoolingTest, MaxEqualsPlainLoops) {
@@ -68,7 +42,7 @@ TEST_P(PoolingTest, MaxEqualsPlainLoops) {
         dy = rounded(spec.type, random_array(spec.y().count(), 2));
     const DeviceArray device_x(*backend_, x, spec.type), device_dy(*backend_, dy, spec.type);
     const DeviceArray y(*backend_, spec.y().count(), spec.type), dx(*backend_, spec.x.count(), spec.type);
-    const Winners winner(*backend_, spec.y().count());
+    const DeviceBytes winner(*backend_, spec.y().count());
     const auto op = backend_->create<ops::MaxPoolOp>(spec);
     op->forward(device_x, y, winner.data());
     op->backward(device_dy, winner.data(), dx);
@@ -88,7 +62,7 @@ TEST_P(PoolingTest, MaxTakesTheFirstAmongEquals) {
     Array x(index(spec.x.count()), 0.0);
     for (std::size_t i = 1; i < x.size(); i += 2) x[i] = -0.0;
     const DeviceArray device_x(*backend_, x), y(*backend_, spec.y().count());
-    const Winners winner(*backend_, spec.y().count());
+    const DeviceBytes winner(*backend_, spec.y().count());
     backend_->create<ops::MaxPoolOp>(spec)->forward(device_x, y, winner.data());
     const std::vector<std::uint8_t> winners = winner.values();
     EXPECT_EQ(winners, reference::max_pool(spec, x).winner);
@@ -102,7 +76,7 @@ TEST_P(PoolingTest, MaxOfInfinitiesIsInsideTheImageAndNaNIsKept) {
     const PoolingSpec spec{{1, 3, 3, channels}, 3, 3, 1};
     Array x(index(spec.x.count()), -infinity);
     const DeviceArray y(*backend_, spec.y().count());
-    const Winners winner(*backend_, spec.y().count());
+    const DeviceBytes winner(*backend_, spec.y().count());
     const auto op = backend_->create<ops::MaxPoolOp>(spec);
     op->forward(DeviceArray(*backend_, x), y, winner.data());
     EXPECT_EQ(y.values()[0], -infinity);
