@@ -17,6 +17,11 @@ bool contains(const Range& range, const Value& value) {
   return std::find(range.begin(), range.end(), value) != range.end();
 }
 
+// The names of two layers in one.
+std::string joined(const std::string& first, const std::string& second) {
+  return first.empty() || second.empty() ? first + second : first + " + " + second;
+}
+
 }  // namespace
 
 Reads Layer::read_by_forward() const {
@@ -76,7 +81,8 @@ void CellGraph::fuse_layers() {
     Layer* const next = only_reader(layers[i]->y());
     std::unique_ptr<Layer> both = next == nullptr ? nullptr : layers[i]->fused_with(*next);
     if (both != nullptr) {
-      both->full_name = layers[i]->full_name;
+      both->full_name = joined(layers[i]->full_name, next->full_name);
+      both->weight_shape = layers[i]->weight_shape.empty() ? next->weight_shape : layers[i]->weight_shape;
       replace_both(i, *next, std::move(both));
     } else {
       ++i;

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::array<std::int64_t, 4> kHeadWidths = {16, 32, 64, 128};
 constexpr std::int64_t kMaxDropoutCount = std::int64_t{1} << 35;  // blocks of eight are counted in 32 bits
-constexpr std::int64_t kMaxPoolKernel = 15;                       // a winner's index in the window is one byte
 constexpr std::int64_t kMaxWords = std::int64_t{1} << 30;         // of a batch, and of a table: counted in 32 bits
 
 void check_shape(const char* operation, const Shape& x) {
@@ -66,6 +65,11 @@ void check<BatchNormOp>(const BatchNormSpec& spec) {
 }
 
 template <>
+void check<BatchNormSumOp>(const BatchNormSumSpec& spec) {
+  check_shape(BatchNormSumOp::kName, spec.x);
+}
+
+template <>
 void check<BroadcastOp>(const BroadcastSpec& spec) {
   check_shape(BroadcastOp::kName, {1, 1, spec.num_rows, spec.num_columns});
 }
@@ -78,8 +82,18 @@ void check<PrependOp>(const PrependSpec& spec) {
 template <>
 void check<MaxPoolOp>(const PoolingSpec& spec) {
   check_pooling(MaxPoolOp::kName, spec);
-  if (spec.kernel > kMaxPoolKernel) {
-    fail("max pooling of {}: kernel {}, at most {} allowed", to_string(spec.x), spec.kernel, kMaxPoolKernel);
+  if (spec.kernel > MaxPoolOp::kMaxKernel) {
+    fail("max pooling of {}: kernel {}, at most {} allowed", to_string(spec.x), spec.kernel, MaxPoolOp::kMaxKernel);
+  }
+}
+
+template <>
+void check<BatchNormMaxPoolOp>(const BatchNormMaxPoolSpec& spec) {
+  check<MaxPoolOp>(spec.pooling());
+  if (!spec.is_computed()) {
+    fail(
+        "{} of {}: kernel {} and stride {}, but channels must be a multiple of {}, the kernel at most twice the stride",
+        BatchNormMaxPoolOp::kName, to_string(spec.x), spec.kernel, spec.stride, BatchNormMaxPoolSpec::kChannelGroup);
   }
 }
 

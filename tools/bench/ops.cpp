@@ -68,6 +68,50 @@ class Bench {
     const ops::BatchNormGradOutputs out{tensor(3), tensor(4), channel(4), channel(5), channel(2), channel(3)};
     return [in, out, op = batch_norm(residual)] { op->backward(in, out); };
   }
+  // The end of a residual block whose shortcut is normalised: by two operations, or by the one for both.
+  Run two_batch_norms_forward() const {
+    const std::shared_ptr<ops::BatchNormOp> plain = backend_.create<ops::BatchNormOp>({.x = x_, .type = type_});
+    return [this, plain, joining = batch_norm(true)] {
+      plain->forward({.x = tensor(1), .gamma = channel(0), .beta = channel(1)},
+                     {tensor(3), channel(2), channel(3), channel(4)});
+      joining->forward({.x = tensor(0), .residual = tensor(3), .gamma = channel(0), .beta = channel(1)},
+                       {tensor(2), channel(2), channel(3), channel(4), bytes()});
+    };
+  }
+  Run two_batch_norms_backward() const {
+    const std::shared_ptr<ops::BatchNormOp> plain = backend_.create<ops::BatchNormOp>({.x = x_, .type = type_});
+    ops::BatchNormGradInputs of_b{.dy = tensor(4),
+                                  .x = tensor(2),
+                                  .gamma = channel(0),
+                                  .beta = channel(1),
+                                  .mean = channel(0),
+                                  .inv_std = channel(1),
+                                  .var_unbiased = channel(1)};
+    const ops::BatchNormGradOutputs out{tensor(4), nullptr, channel(4), channel(5), channel(2), channel(3)};
+    return [joining = batch_norm_backward(true), plain, of_b, out] {
+      joining();
+      plain->backward(of_b, out);
+    };
+  }
+  Run batch_norm_sum_forward() const {
+    const ops::BatchNormSumOutputs::Branch statistics{channel(2), channel(3), channel(4)};
+    return [this, statistics, op = batch_norm_sum()] {
+      op->forward({{tensor(0), channel(0), channel(1)}, {tensor(1), channel(0), channel(1)}},
+                  {.y = tensor(2), .mask = bytes(), .a = statistics, .b = statistics});
+    };
+  }
+  Run batch_norm_sum_backward() const {
+    const auto inputs = [this](void* x) {
+      return ops::BatchNormSumGradInputs::Branch{x, channel(0), channel(0), channel(1), channel(1)};
+    };
+    const auto gradients = [this](void* dx) {
+      return ops::BatchNormSumGradOutputs::Branch{dx, channel(4), channel(5), channel(2), channel(3)};
+    };
+    const ops::BatchNormSumGradInputs in{
+        .dy = tensor(0), .mask = bytes(), .a = inputs(tensor(1)), .b = inputs(tensor(2))};
+    const ops::BatchNormSumGradOutputs out{gradients(tensor(3)), gradients(tensor(4))};
+    return [in, out, op = batch_norm_sum()] { op->backward(in, out); };
+  }
   Run convolution(int direction) const {
     const std::shared_ptr<ops::ConvolutionOp> op =
         backend_.create<ops::ConvolutionOp>({.x = x_, .num_filters = x_.c, .kernel = 3, .padding = 1, .type = type_});
@@ -85,6 +129,27 @@ class Bench {
       if (forward) return op->forward(tensor(0), tensor(1), bytes());
       op->backward(tensor(1), bytes(), tensor(2));
     };
+  }
+  /// One operation for the work of the two above.
+  Run batch_norm_max_pool(bool forward) const {
+    const std::shared_ptr<ops::BatchNormMaxPoolOp> op =
+        backend_.create<ops::BatchNormMaxPoolOp>({.x = x_, .kernel = 3, .stride = 2, .padding = 1, .type = type_});
+    const auto winner = reinterpret_cast<std::uint8_t*>(winner_.data());
+    const auto run_forward = [this, op, winner] {
+      op->forward({.x = tensor(0), .gamma = channel(0), .beta = channel(1)},
+                  {tensor(1), channel(2), channel(3), channel(4)}, winner);
+    };
+    if (forward) return run_forward;
+    run_forward();
+    const ops::BatchNormGradInputs in{.dy = tensor(1),
+                                      .x = tensor(0),
+                                      .gamma = channel(0),
+                                      .mean = channel(2),
+                                      .inv_std = channel(3),
+                                      .var_unbiased = channel(4)};
+    const ops::BatchNormGradOutputs out{
+        .dx = tensor(2), .dgamma = channel(5), .dbeta = channel(1), .mean = channel(2), .var_unbiased = channel(4)};
+    return [op, in, out, winner] { op->backward(in, winner, out); };
   }
   Run global_average_pool(bool forward) const {
     const std::shared_ptr<ops::GlobalAveragePoolOp> op = backend_.create<ops::GlobalAveragePoolOp>({x_, type_});
@@ -139,6 +204,9 @@ class Bench {
   std::shared_ptr<ops::BatchNormOp> batch_norm(bool residual) const {
     return backend_.create<ops::BatchNormOp>({.x = x_, .relu = true, .residual = residual, .type = type_});
   }
+  std::shared_ptr<ops::BatchNormSumOp> batch_norm_sum() const {
+    return backend_.create<ops::BatchNormSumOp>({.x = x_, .type = type_});
+  }
   template <typename Value>
   Buffer integers(std::int64_t count, Value&& value) const {
     Buffer buffer(backend_.device(), count * static_cast<std::int64_t>(sizeof(std::int32_t)));
@@ -168,8 +236,14 @@ constexpr Measured kMeasured[] = {
     {"batch norm backward", [](const Bench& b) { return b.batch_norm_backward(false); }},
     {"batch norm backward, residual", [](const Bench& b) { return b.batch_norm_backward(true); }},
     {"batch norm backward, in parts", [](const Bench& b) { return b.batch_norm_backward(true, true); }},
+    {"two batch norms forward", [](const Bench& b) { return b.two_batch_norms_forward(); }},
+    {"two batch norms forward, in one", [](const Bench& b) { return b.batch_norm_sum_forward(); }},
+    {"two batch norms backward", [](const Bench& b) { return b.two_batch_norms_backward(); }},
+    {"two batch norms backward, in one", [](const Bench& b) { return b.batch_norm_sum_backward(); }},
     {"max pool forward", [](const Bench& b) { return b.max_pool(true); }},
     {"max pool backward", [](const Bench& b) { return b.max_pool(false); }},
+    {"batch norm, max pool forward", [](const Bench& b) { return b.batch_norm_max_pool(true); }},
+    {"batch norm, max pool backward", [](const Bench& b) { return b.batch_norm_max_pool(false); }},
     {"global average pool forward", [](const Bench& b) { return b.global_average_pool(true); }},
     {"global average pool backward", [](const Bench& b) { return b.global_average_pool(false); }},
     {"shortcut forward", [](const Bench& b) { return b.shortcut(true); }},

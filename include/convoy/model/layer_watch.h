@@ -34,7 +34,8 @@ struct LayerFlop {
 /// A layer as people see it.
 struct LayerInfo {
   std::string operation;     ///< convolution
-  std::string name;          ///< what the names of its parameters begin with: layer1.0.conv1; empty where it has none
+  std::string name;          ///< what the names of its parameters begin with: layer1.0.conv1; of two layers in one
+                             ///< "layer2.0.downsample.1 + layer2.0.bn2"; empty where it has none
   std::string weight_shape;  ///< of the first of them: 64x64x3x3; empty likewise
   TensorSpec x, y;
   LayerFlop flop;        ///< where backward is one

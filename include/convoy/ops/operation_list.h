@@ -7,6 +7,8 @@
 #include "convoy/ops/activation.h"
 #include "convoy/ops/attention.h"
 #include "convoy/ops/batch_norm.h"
+#include "convoy/ops/batch_norm_pooling.h"
+#include "convoy/ops/batch_norm_sum.h"
 #include "convoy/ops/broadcast.h"
 #include "convoy/ops/convolution.h"
 #include "convoy/ops/dropout.h"
@@ -38,9 +40,10 @@ struct OperationList {
 };
 
 using AllOperations =
-    OperationList<ActivationOp, AttentionOp, AveragePoolOp, BatchNormOp, BroadcastOp, ConvolutionOp, DropoutOp,
-                  EmbeddingOp, GatherOp, GlobalAveragePoolOp, ImageBatchOp, LayerNormOp, LinearOp, MaxPoolOp, PrependOp,
-                  SampleCrossEntropyOp, ScoreSumsOp, SequenceMeanOp, ShortcutOp, SoftmaxCrossEntropyOp>;
+    OperationList<ActivationOp, AttentionOp, AveragePoolOp, BatchNormMaxPoolOp, BatchNormOp, BatchNormSumOp,
+                  BroadcastOp, ConvolutionOp, DropoutOp, EmbeddingOp, GatherOp, GlobalAveragePoolOp, ImageBatchOp,
+                  LayerNormOp, LinearOp, MaxPoolOp, PrependOp, SampleCrossEntropyOp, ScoreSumsOp, SequenceMeanOp,
+                  ShortcutOp, SoftmaxCrossEntropyOp>;
 using AnyRequest = AllOperations::Request;
 using AnyOp = AllOperations::Created;
 

@@ -22,11 +22,12 @@ struct PoolingSpec {
 };
 
 /// y[n,p,q,c] = max over the window; the first in row-major order among equals.
-/// winner[n,p,q,c]: its index in the window, row * kernel + column, which backward reads. kernel <= 15.
+/// winner[n,p,q,c]: its index in the window, row * kernel + column, which backward reads.
 class MaxPoolOp {
  public:
   using Spec = PoolingSpec;
   static constexpr const char* kName = "max pooling";
+  static constexpr std::int64_t kMaxKernel = 15;  ///< an index in the window is one byte
 
   virtual ~MaxPoolOp() = default;
 

@@ -2,6 +2,9 @@
 #include "model/layers/batch_norm.h"
 
 #include "model/layers/activation.h"
+#include "model/layers/batch_norm_pooling.h"
+#include "model/layers/batch_norm_sum.h"
+#include "model/layers/pooling.h"
 #include "model/layers/sum.h"
 
 namespace convoy {
@@ -28,6 +31,30 @@ bool BatchNorm::merge(Layer& next) {
   for (const LayerInput& in : next.inputs)
     if (in.tensor != &y()) inputs.push_back({in.tensor, GradientRule::kReplaces});
   return true;
+}
+
+std::unique_ptr<Layer> BatchNorm::fused_with(Layer& next) {
+  if (const auto* pool = dynamic_cast<const MaxPool*>(&next); pool != nullptr) return fused_with_pooling(*pool);
+  const auto* sum = dynamic_cast<const BatchNorm*>(&next);
+  const bool is_its_residual = sum != nullptr && sum->has_relu_ && sum->has_residual_ && sum->inputs[1].tensor == &y();
+  if (!is_its_residual || has_relu_ || has_residual_) return nullptr;
+  return std::make_unique<BatchNormSum>(BatchNormSum::Branch{sum->x(), sum->parameters_},
+                                        BatchNormSum::Branch{x(), parameters_});
+}
+
+std::unique_ptr<Layer> BatchNorm::fused_with_pooling(const MaxPool& pool) {
+  if (!has_relu_ || has_residual_) return nullptr;
+  const ops::PoolingSpec& pooling = pool.spec();
+  const ops::BatchNormMaxPoolSpec spec{.x = pooling.x,
+                                       .kernel = pooling.kernel,
+                                       .stride = pooling.stride,
+                                       .padding = pooling.padding,
+                                       .epsilon = spec_.epsilon,
+                                       .type = pooling.type};
+  if (!spec.is_computed()) return nullptr;
+  auto both = std::make_unique<BatchNormMaxPool>(std::move(parameters_), spec, pool.winner());
+  both->inputs = {{&x(), GradientRule::kWrites}};
+  return both;
 }
 
 void BatchNorm::connect(CellGraph& graph) {

@@ -1,4 +1,4 @@
-/// Batch normalisation, which takes over the sum and the ReLU that follow it.
+/// Batch normalisation, which takes over the sum and the ReLU that follow it, or the ReLU and a max pooling.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,8 @@
 #include "model/layers/batch_norm_parameters.h"
 
 namespace convoy {
+
+class MaxPool;
 
 /// y = gamma * (x - mean) / sqrt(var + epsilon) + beta    x, y (N,H,W,C)
 /// NAME.weight is gamma, NAME.bias beta, NAME.running_mean and NAME.running_var the statistics, each (C).
@@ -23,6 +25,8 @@ class BatchNorm final : public Layer {
 
   std::string operation() const override { return ops::BatchNormOp::kName; }
   bool merge(Layer& next) override;
+  /// With a max pooling of its ReLU; or with the batch norm that adds this one's output and has a ReLU.
+  std::unique_ptr<Layer> fused_with(Layer& next) override;
   void connect(CellGraph& graph) override;
   bool has_weights() const override { return true; }
   bool takes_dy_in_parts() const override { return has_residual_; }
@@ -35,6 +39,7 @@ class BatchNorm final : public Layer {
   void backward_weight(const Frame& frame) const override;
 
  private:
+  std::unique_ptr<Layer> fused_with_pooling(const MaxPool& pool);
   const void* residual(const Frame& frame) const;
   std::uint8_t* mask(const Frame& frame) const;
 

@@ -5,27 +5,6 @@ namespace convoy {
 
 namespace {
 
-/// dy of each window goes to its maximum.
-class MaxPool final : public Layer {
- public:
-  MaxPool(CellMemory& memory, const ops::PoolingSpec& spec)
-      : spec_(spec), winner_(memory.statistic(spec.y().count())) {}
-
-  std::string operation() const override { return ops::MaxPoolOp::kName; }
-  void create_ops(ops::Backend& backend) override { op_ = backend.create<ops::MaxPoolOp>(spec_); }
-  void forward(const Frame& frame) const override {
-    op_->forward(frame[x().location], frame[y().location], winner(frame));
-  }
-  void backward_input(const Frame& frame) const override { op_->backward(frame[dy()], winner(frame), frame[dx()]); }
-
- private:
-  std::uint8_t* winner(const Frame& frame) const { return reinterpret_cast<std::uint8_t*>(frame[winner_]); }
-
-  ops::PoolingSpec spec_;
-  TensorLocation winner_;  ///< (N,P,Q,C) bytes: the maximum's index in its window
-  std::unique_ptr<ops::MaxPoolOp> op_;
-};
-
 /// y = op(x), dx = op'(dy), of any operation that needs nothing else.
 template <typename Op>
 class OneToOne final : public Layer {
@@ -55,6 +34,21 @@ ops::PoolingSpec spec_of(const Value& x, const PoolingSettings& settings) {
 }
 
 }  // namespace
+
+MaxPool::MaxPool(CellMemory& memory, const ops::PoolingSpec& spec)
+    : spec_(spec), winner_(memory.statistic(spec.y().count())) {}
+
+void MaxPool::create_ops(ops::Backend& backend) {
+  op_ = backend.create<ops::MaxPoolOp>(spec_);
+}
+
+void MaxPool::forward(const Frame& frame) const {
+  op_->forward(frame[x().location], frame[y().location], bytes_at(frame, winner_));
+}
+
+void MaxPool::backward_input(const Frame& frame) const {
+  op_->backward(frame[dy()], bytes_at(frame, winner_), frame[dx()]);
+}
 
 Value max_pool(const Value& x, const PoolingSettings& settings) {
   const ops::PoolingSpec spec = spec_of(x, settings);

@@ -2,6 +2,10 @@
 /// channels.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <string>
+
 #include "model/cell_builder.h"
 
 namespace convoy {
@@ -14,6 +18,29 @@ struct PoolingSettings {
 
 /// The maximum over each window.    x (N,H,W,C)   y (N,P,Q,C)
 Value max_pool(const Value& x, const PoolingSettings& settings);
+
+/// dy of each window goes to its maximum.
+class MaxPool final : public Layer {
+ public:
+  MaxPool(CellMemory& memory, const ops::PoolingSpec& spec);
+
+  const ops::PoolingSpec& spec() const { return spec_; }
+  const TensorLocation& winner() const { return winner_; }
+  std::string operation() const override { return ops::MaxPoolOp::kName; }
+
+  void create_ops(ops::Backend& backend) override;
+  void forward(const Frame& frame) const override;
+  void backward_input(const Frame& frame) const override;
+
+ private:
+  ops::PoolingSpec spec_;
+  TensorLocation winner_;  ///< (N,P,Q,C) bytes: the maximum's index in its window
+  std::unique_ptr<ops::MaxPoolOp> op_;
+};
+
+inline std::uint8_t* bytes_at(const Frame& frame, const TensorLocation& location) {
+  return reinterpret_cast<std::uint8_t*>(frame[location]);
+}
 
 /// The mean over each window's pixels inside the image.    x (N,H,W,C)   y (N,P,Q,C)
 Value average_pool(const Value& x, const PoolingSettings& settings);

@@ -1,4 +1,4 @@
-/// Backward loops of batch normalisation, over the rows of RowLayout. Included only by batch_norm.cpp.
+/// Backward loops of batch normalisation, over the rows of RowLayout.
 #pragma once
 
 #include <algorithm>
@@ -33,10 +33,10 @@ template <typename V, typename T>
 // --- The pass of sums -------------------------------------------------------------------------------------------
 
 /// Of g and g * (x - mean), for the calling thread's blocks; g = dy where the ReLU let through, written to `to_g`
-/// unless that is null. The tail is a block whose columns hold one value each, or none.
+/// unless that is null.
 template <typename T, Mask kMask>
 void sum_my_gradients(const BatchNormGradInputs& in, void* to_g, const RowLayout& layout, const AffineRow& affine,
-                      const ColumnSums& sums) {
+                      const ColumnSums<2>& sums) {
   const auto terms = [&]<typename V>(std::int64_t /*first_row*/, std::int64_t i, V) {
     return [in, to_g, column = affine.column<V>(i)](std::int64_t at) {
       const V x = read<V>(values_at<T>(in.x) + at);
@@ -44,58 +44,86 @@ void sum_my_gradients(const BatchNormGradInputs& in, void* to_g, const RowLayout
       if constexpr (kMask == Mask::kFromX) g = where_positive<T>(normalised(x, column), g);
       if constexpr (kMask == Mask::kFromForward) g = kept_by_mask(in.mask, at, g);
       if (to_g != nullptr) write(values_at<T>(to_g) + at, g);
-      return Terms<V>{g, g * (x - column.mean)};
+      return Terms<V, 2>{g, g * (x - column.mean)};
     };
   };
-  if (omp_get_thread_num() == 0) {
-    float *first = sums.first + layout.blocks * layout.width, *second = sums.second + layout.blocks * layout.width;
-    std::fill_n(first, layout.width, 0.0f);
-    std::fill_n(second, layout.width, 0.0f);
-    for (std::int64_t i = 0; i < layout.tail_count(); ++i) {
-      const Terms<float> only = terms(0, i, 0.0f)(layout.tail_begin() + i);
-      first[i] = only.first;
-      second[i] = only.second;
-    }
-  }
-  sum_my_blocks(layout, sums, terms);
+  sum_my_blocks_and_tail(layout, sums, terms);
 }
 
-/// Both sums over all blocks, in double and in order, for the calling thread's columns.
-void merge_my_gradients(const RowLayout& layout, const ColumnSums& sums, const ColumnTotals& totals) {
+/// The sums over all blocks, in double and in order, for the calling thread's columns.
+template <std::size_t kSums>
+void merge_my_gradients(const RowLayout& layout, const ColumnSums<kSums>& sums, const ColumnTotals<kSums>& totals) {
   const Range tiles = my_part_of(layout.tiles());
   for (std::int64_t t = tiles.begin; t < tiles.end; ++t) {
-    const std::int64_t column = t * kTile;
-    double first[kTile] = {}, second[kTile] = {};
-    for (std::int64_t b = 0; b <= layout.blocks; ++b) {
-      const float *s = sums.first + b * layout.width + column, *q = sums.second + b * layout.width + column;
-      for (std::int64_t i = 0; i < kTile; ++i) first[i] += double{s[i]};
-      for (std::int64_t i = 0; i < kTile; ++i) second[i] += double{q[i]};
+    for (std::size_t s = 0; s < kSums; ++s) {
+      const float* const sum = sums[s] + t * kTile;
+      double total[kTile] = {};
+      for (std::int64_t b = 0; b <= layout.blocks; ++b)
+        for (std::int64_t i = 0; i < kTile; ++i) total[i] += double{sum[b * layout.width + i]};
+      std::copy_n(total, kTile, totals[s] + t * kTile);
     }
-    std::copy_n(first, kTile, totals.first + column);
-    std::copy_n(second, kTile, totals.second + column);
   }
+}
+
+/// Of the channel's columns.
+inline double sum_of_columns(const RowLayout& layout, std::int64_t channel, const double* totals) {
+  double sum = 0;
+  for (std::int64_t i = channel; i < layout.width; i += layout.channels) sum += totals[i];
+  return sum;
+}
+
+/// dbeta = sum g, which is returned, and mean_g = mean(g) to the channel's columns.
+inline float finish_dbeta(const RowLayout& layout, std::int64_t channel, const double* g_totals, float* mean_g) {
+  const double dbeta = sum_of_columns(layout, channel, g_totals), count = static_cast<double>(layout.pixels);
+  for (std::int64_t i = channel; i < layout.width; i += layout.channels) mean_g[i] = static_cast<float>(dbeta / count);
+  return static_cast<float>(dbeta);
+}
+
+/// dgamma = sum g * xhat, which is returned, and slope = inv_std * mean(g * xhat) to the channel's columns.
+inline float finish_dgamma(const RowLayout& layout, std::int64_t channel, const double* product_totals, double inv_std,
+                           float* slope) {
+  const double dgamma = sum_of_columns(layout, channel, product_totals) * inv_std,
+               count = static_cast<double>(layout.pixels);
+  for (std::int64_t i = channel; i < layout.width; i += layout.channels)
+    slope[i] = static_cast<float>(inv_std * dgamma / count);
+  return static_cast<float>(dgamma);
 }
 
 // --- The pass of results ----------------------------------------------------------------------------------------
 
 /// mean_g = mean(g), slope = inv_std * mean(g * xhat), per column.
+template <typename V>
+struct ColumnSlopes {
+  V mean_g, slope;
+};
+
+/// Of all columns.
 struct SlopeRow {
   float* mean_g;
   float* slope;
+
+  template <typename V>
+  [[gnu::always_inline]] ColumnSlopes<V> column(std::int64_t i) const {
+    return {read<V>(mean_g + i), read<V>(slope + i)};
+  }
 };
 
-/// The calling thread's part of dx = gamma * inv_std * (g - mean(g) - xhat * mean(g * xhat)). g is `dy`, with kMask
-/// where x says that the ReLU let through.
+/// gamma * inv_std * (g - mean(g) - xhat * mean(g * xhat))
+template <typename V>
+[[gnu::always_inline]] inline V input_gradient(V g, V x, const ColumnAffine<V>& column, const ColumnSlopes<V>& slopes) {
+  return (g - slopes.mean_g - (x - column.mean) * slopes.slope) * column.scale;
+}
+
+/// The calling thread's part of dx. g is `dy`, with kMask where x says that the ReLU let through.
 template <typename T, bool kMask>
 void input_gradients_of_my_rows(const T* dy, const T* x, T* dx, const RowLayout& layout, const AffineRow& affine,
                                 const SlopeRow& slopes) {
   compute_my_rows(layout, [&]<typename V>(std::int64_t i, V) {
-    const V mean_g = read<V>(slopes.mean_g + i), slope = read<V>(slopes.slope + i);
-    return [dy, x, dx, column = affine.column<V>(i), mean_g, slope](std::int64_t at) {
+    return [dy, x, dx, column = affine.column<V>(i), slope = slopes.column<V>(i)](std::int64_t at) {
       const V value = read<V>(x + at);
       V g = read<V>(dy + at);
       if constexpr (kMask) g = where_positive<T>(normalised(value, column), g);
-      write(dx + at, V((g - mean_g - (value - column.mean) * slope) * column.scale));
+      write(dx + at, input_gradient(g, value, column, slope));
     };
   });
 }

@@ -1,7 +1,10 @@
-/// Forward loops of batch normalisation, over the rows of RowLayout. Included only by batch_norm.cpp.
+/// Forward loops of batch normalisation, over the rows of RowLayout.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
 
 #include "convoy/ops/batch_norm.h"
 
@@ -57,29 +60,27 @@ template <typename V>
 
 // --- The pass of sums -------------------------------------------------------------------------------------------
 
-/// Two numbers per column, (width).
-struct ColumnTotals {
-  double* first;
-  double* second;
-};
+/// Numbers per column, (width) each.
+template <std::size_t kTotals>
+using ColumnTotals = std::array<double*, kTotals>;
 
 /// Of x - shift and its square. A block's shift is its first row, so that a large mean cancels before it is squared.
 template <typename T>
-void sum_my_deviations(const T* x, const RowLayout& layout, const ColumnSums& sums) {
+void sum_my_deviations(const T* x, const RowLayout& layout, const ColumnSums<2>& sums) {
   sum_my_blocks(layout, sums, [&]<typename V>(std::int64_t first_row, std::int64_t i, V) {
     const V shift = read<V>(x + first_row * layout.width + i);
     return [x, shift](std::int64_t at) {
       const V d = read<V>(x + at) - shift;
-      return Terms<V>{d, d * d};
+      return Terms<V, 2>{d, d * d};
     };
   });
 }
 
-/// Mean (first) and sum of squared deviations (second) of each column over all rows, for the calling thread's columns.
-/// The blocks' own are merged as in Chan, Golub & LeVeque 1983, in double:
+/// Mean and sum of squared deviations of each column over all rows, for the calling thread's columns. The blocks' own
+/// are merged as in Chan, Golub & LeVeque 1983, in double:
 ///   mean = sum_b n_b mean_b / n      m2 = sum_b m2_b + n_b (mean_b - mean)^2
 template <typename T>
-void merge_my_tiles(const T* x, const RowLayout& layout, const ColumnSums& sums, const ColumnTotals& totals) {
+void merge_my_tiles(const T* x, const RowLayout& layout, const ColumnSums<2>& sums, const ColumnTotals<2>& totals) {
   const std::int64_t width = layout.width;
   const Range tiles = my_part_of(layout.tiles());
   for (std::int64_t t = tiles.begin; t < tiles.end; ++t) {
@@ -88,7 +89,7 @@ void merge_my_tiles(const T* x, const RowLayout& layout, const ColumnSums& sums,
     for (std::int64_t b = 0; b < layout.blocks; ++b) {
       const Range rows = layout.block(b);
       const T* shift = x + rows.begin * width + column;
-      const float* sum = sums.first + b * width + column;
+      const float* sum = sums[0] + b * width + column;
       const auto n = static_cast<double>(rows.end - rows.begin);
       for (std::int64_t i = 0; i < kTile; ++i) mean[i] += n * double{to_float(shift[i])} + double{sum[i]};
     }
@@ -96,7 +97,7 @@ void merge_my_tiles(const T* x, const RowLayout& layout, const ColumnSums& sums,
     for (std::int64_t b = 0; b < layout.blocks; ++b) {
       const Range rows = layout.block(b);
       const T* shift = x + rows.begin * width + column;
-      const float *sum = sums.first + b * width + column, *square_sum = sums.second + b * width + column;
+      const float *sum = sums[0] + b * width + column, *square_sum = sums[1] + b * width + column;
       const auto n = static_cast<double>(rows.end - rows.begin), inverse_n = 1.0 / n;
       for (std::int64_t i = 0; i < kTile; ++i) {
         const double shifted_mean = double{sum[i]} * inverse_n,
@@ -104,8 +105,8 @@ void merge_my_tiles(const T* x, const RowLayout& layout, const ColumnSums& sums,
         m2[i] += double{square_sum[i]} - double{sum[i]} * shifted_mean + n * offset * offset;
       }
     }
-    std::copy_n(mean, kTile, totals.first + column);
-    std::copy_n(m2, kTile, totals.second + column);
+    std::copy_n(mean, kTile, totals[0] + column);
+    std::copy_n(m2, kTile, totals[1] + column);
   }
 }
 
@@ -116,16 +117,16 @@ struct Moments {
 
 /// Of a channel: its columns, merged by the same formula, and its values in the tail.
 template <typename T>
-Moments merge_columns(const T* x, const RowLayout& layout, std::int64_t channel, const ColumnTotals& totals) {
+Moments merge_columns(const T* x, const RowLayout& layout, std::int64_t channel, const ColumnTotals<2>& totals) {
   const auto rows = static_cast<double>(layout.rows);
   const T* tail = x + layout.tail_begin();
   Moments all;
-  for (std::int64_t i = channel; i < layout.width; i += layout.channels) all.mean += rows * totals.first[i];
+  for (std::int64_t i = channel; i < layout.width; i += layout.channels) all.mean += rows * totals[0][i];
   for (std::int64_t i = channel; i < layout.tail_count(); i += layout.channels) all.mean += double{to_float(tail[i])};
   all.mean /= static_cast<double>(layout.pixels);
   for (std::int64_t i = channel; i < layout.width; i += layout.channels) {
-    const double offset = totals.first[i] - all.mean;
-    all.m2 += totals.second[i] + rows * offset * offset;
+    const double offset = totals[0][i] - all.mean;
+    all.m2 += totals[1][i] + rows * offset * offset;
   }
   for (std::int64_t i = channel; i < layout.tail_count(); i += layout.channels) {
     const double offset = double{to_float(tail[i])} - all.mean;
@@ -133,6 +134,30 @@ Moments merge_columns(const T* x, const RowLayout& layout, std::int64_t channel,
   }
   if (all.m2 < 0) all.m2 = 0;  // rounding may leave a constant channel a hair below; NaN stays NaN
   return all;
+}
+
+inline float inverse_stddev(double variance, float epsilon) {
+  return static_cast<float>(1.0 / std::sqrt(variance + static_cast<double>(epsilon)));
+}
+
+/// The whole pass, for all threads of a team: the statistics of x in `out`, and to the columns what follows from them.
+/// The columns are complete after the team's next barrier.
+template <typename T>
+void compute_statistics(const BatchNormInputs& in, const BatchNormOutputs& out, float epsilon, const RowLayout& layout,
+                        const ColumnSums<2>& sums, const ColumnTotals<2>& totals, const AffineRow& to) {
+  const T* x = values_at<T>(in.x);
+  sum_my_deviations(x, layout, sums);
+#pragma omp barrier
+  merge_my_tiles(x, layout, sums, totals);
+#pragma omp barrier
+  expand_my_channels(layout, to, [&](std::int64_t c) -> ChannelAffine {
+    const Moments moments = merge_columns(x, layout, c, totals);
+    const auto count = static_cast<double>(layout.pixels);
+    out.mean[c] = static_cast<float>(moments.mean);
+    out.inv_std[c] = inverse_stddev(moments.m2 / count, epsilon);
+    out.var_unbiased[c] = static_cast<float>(moments.m2 / std::max(1.0, count - 1.0));
+    return {in.gamma[c], in.beta[c], out.mean[c], out.inv_std[c]};
+  });
 }
 
 // --- The pass of results ----------------------------------------------------------------------------------------

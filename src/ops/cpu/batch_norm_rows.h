@@ -1,8 +1,10 @@
 /// Batch normalisation's view of an activation: rows that are a whole number of vectors wide, whatever C is; and how
-/// its passes walk over them. Included only by batch_norm.cpp.
+/// its passes walk over them.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 
@@ -61,61 +63,84 @@ template <typename Body>
   for (; row < rows.end; ++row) body.template operator()<1>(row);
 }
 
-/// Two sums per block and column, (blocks + 1, width); the last block is the tail's.
-struct ColumnSums {
-  float* first;
-  float* second;
-};
+/// Sums per block and column, each (blocks + 1, width); the last block is the tail's.
+template <std::size_t kSums>
+using ColumnSums = std::array<float*, kSums>;
 
-/// What is added to both sums for one value, or for a vector of them.
-template <typename V>
-struct Terms {
-  V first, second;
-};
+/// To zero, in the block's columns.
+template <std::size_t kSums>
+void clear_block(const RowLayout& layout, std::int64_t index, const ColumnSums<kSums>& sums) {
+  for (float* sum : sums) std::fill_n(sum + index * layout.width, layout.width, 0.0f);
+}
 
-/// Sums the calling thread's blocks. terms(first_row, i, V{}) returns what gives the Terms<V> of the value at an index:
-/// in the block that begins with first_row, of column i, or with V = Vec of as many columns from i on.
-template <typename TermsOf>
-void sum_my_blocks(const RowLayout& layout, const ColumnSums& sums, const TermsOf& terms) {
+/// What is added to these sums for one value, or for a vector of them.
+template <typename V, std::size_t kSums>
+using Terms = std::array<V, kSums>;
+
+/// Sums a block. terms(first_row, i, V{}) returns what gives the Terms of the value at an index: in the block that
+/// begins with first_row, of column i, or with V = Vec of as many columns from i on.
+template <std::size_t kSums, typename TermsOf>
+void sum_block(const RowLayout& layout, std::int64_t index, const ColumnSums<kSums>& sums, const TermsOf& terms) {
   const std::int64_t width = layout.width;
-  const Range blocks = my_part_of(layout.blocks);
-  for (std::int64_t b = blocks.begin; b < blocks.end; ++b) {
-    float *first = sums.first + b * width, *second = sums.second + b * width;
-    std::fill_n(first, width, 0.0f);
-    std::fill_n(second, width, 0.0f);
-    const Range rows = layout.block(b);
-    for_groups_of(rows, [&]<int kRows>(std::int64_t row) {
-      for (std::int64_t i = 0; i < width; i += kLanes) {
-        const auto terms_at = terms(rows.begin, i, Vec{});
-        Vec firsts[kRows], seconds[kRows];
-        for (int r = 0; r < kRows; ++r) {
-          const Terms<Vec> added = terms_at((row + r) * width + i);
-          firsts[r] = added.first;
-          seconds[r] = added.second;
-        }
-        write(first + i, read<Vec>(first + i) + pairwise_sum<kRows>(firsts));
-        write(second + i, read<Vec>(second + i) + pairwise_sum<kRows>(seconds));
+  clear_block(layout, index, sums);
+  ColumnSums<kSums> of_block = sums;
+  for (float*& sum : of_block) sum += index * width;
+  const Range rows = layout.block(index);
+  for_groups_of(rows, [&]<int kRows>(std::int64_t row) {
+    for (std::int64_t i = 0; i < width; i += kLanes) {
+      const auto terms_at = terms(rows.begin, i, Vec{});
+      Vec added[kSums][kRows];
+      for (int r = 0; r < kRows; ++r) {
+        const Terms<Vec, kSums> of_row = terms_at((row + r) * width + i);
+        for (std::size_t s = 0; s < kSums; ++s) added[s][r] = of_row[s];
       }
-    });
+      for (std::size_t s = 0; s < kSums; ++s)
+        write(of_block[s] + i, read<Vec>(of_block[s] + i) + pairwise_sum<kRows>(added[s]));
+    }
+  });
+}
+
+/// The calling thread's blocks.
+template <std::size_t kSums, typename TermsOf>
+void sum_my_blocks(const RowLayout& layout, const ColumnSums<kSums>& sums, const TermsOf& terms) {
+  const Range blocks = my_part_of(layout.blocks);
+  for (std::int64_t b = blocks.begin; b < blocks.end; ++b) sum_block(layout, b, sums, terms);
+}
+
+/// The same, and the tail: a block whose columns hold one value each, or none.
+template <std::size_t kSums, typename TermsOf>
+void sum_my_blocks_and_tail(const RowLayout& layout, const ColumnSums<kSums>& sums, const TermsOf& terms) {
+  if (omp_get_thread_num() == 0) {
+    const std::int64_t tail = layout.blocks * layout.width;
+    clear_block(layout, layout.blocks, sums);
+    for (std::int64_t i = 0; i < layout.tail_count(); ++i) {
+      const Terms<float, kSums> only = terms(0, i, 0.0f)(layout.tail_begin() + i);
+      for (std::size_t s = 0; s < kSums; ++s) sums[s][tail + i] = only[s];
+    }
   }
+  sum_my_blocks(layout, sums, terms);
+}
+
+/// The results of some rows. result(i, V{}) returns what computes the value at an index: of column i, or with V = Vec
+/// of as many columns from i on.
+template <typename Result>
+void compute_rows(const RowLayout& layout, const Range& rows, const Result& result) {
+  for_groups_of(rows, [&]<int kRows>(std::int64_t row) {
+    for (std::int64_t i = 0; i < layout.width; i += kLanes) {
+      const auto compute = result(i, Vec{});
+      for (int r = 0; r < kRows; ++r) compute((row + r) * layout.width + i);
+    }
+  });
 }
 
 /// The calling thread's part of a pass of results, from the end to the beginning: what the pass of sums read last may
-/// still be cached. result(i, V{}) returns what computes the value at an index: of column i, or with V = Vec of as many
-/// columns from i on.
+/// still be cached.
 template <typename Result>
 void compute_my_rows(const RowLayout& layout, const Result& result) {
   if (omp_get_thread_num() == 0)
     for (std::int64_t i = 0; i < layout.tail_count(); ++i) result(i, 0.0f)(layout.tail_begin() + i);
   const Range blocks = my_part_of(layout.blocks);
-  for (std::int64_t b = blocks.end; b-- > blocks.begin;) {
-    for_groups_of(layout.block(b), [&]<int kRows>(std::int64_t row) {
-      for (std::int64_t i = 0; i < layout.width; i += kLanes) {
-        const auto compute = result(i, Vec{});
-        for (int r = 0; r < kRows; ++r) compute((row + r) * layout.width + i);
-      }
-    });
-  }
+  for (std::int64_t b = blocks.end; b-- > blocks.begin;) compute_rows(layout, layout.block(b), result);
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 /// Pooling on the CPU: own loops, vectors along the channels. Backward gathers, so no two threads write one value.
 #include "convoy/ops/pooling.h"
 
-#include <algorithm>
 #include <memory>
 
 #include "ops/cpu/parallel.h"
+#include "ops/cpu/pooling_windows.h"
 #include "ops/cpu/resources.h"
 #include "ops/cpu/simd.h"
 #include "ops/cpu/storage.h"
@@ -12,35 +12,6 @@
 namespace convoy::ops::cpu {
 
 namespace {
-
-/// A window's pixels inside the image along one axis: begin, ..., end - 1, from `start`, which may lie outside.
-struct Span {
-  std::int64_t start, begin, end;
-};
-
-struct Geometry {
-  explicit Geometry(const PoolingSpec& spec)
-      : x(spec.x), y(spec.y()), kernel(spec.kernel), stride(spec.stride), padding(spec.padding) {}
-
-  Shape x, y;
-  std::int64_t kernel, stride, padding;
-
-  std::int64_t x_at(std::int64_t n, std::int64_t h, std::int64_t w) const { return ((n * x.h + h) * x.w + w) * x.c; }
-  std::int64_t y_at(std::int64_t n, std::int64_t p, std::int64_t q) const { return ((n * y.h + p) * y.w + q) * y.c; }
-
-  /// The pixels of window `index` along an axis of `size` pixels.
-  Span window(std::int64_t index, std::int64_t size) const {
-    const std::int64_t start = index * stride - padding;
-    return {start, std::max<std::int64_t>(start, 0), std::min(start + kernel, size)};
-  }
-
-  /// The windows that cover pixel `index` along an axis with `count` windows:
-  /// p * stride - padding <= index < p * stride - padding + kernel.
-  Range windows_over(std::int64_t index, std::int64_t count) const {
-    const std::int64_t first = std::max<std::int64_t>(index + padding - kernel + stride, 0) / stride;
-    return {first, std::min((index + padding) / stride + 1, count)};
-  }
-};
 
 /// body(n, p, q) for every pixel of an (n,h,w) grid; threads take rows.
 template <typename Body>
@@ -58,7 +29,7 @@ class CpuMaxPool final : public MaxPoolOp {
 
   void forward(const void* x, void* y, std::uint8_t* winner) override {
     for_my_pixels(geometry_.y, workspace_.threads(), [&](std::int64_t n, std::int64_t p, std::int64_t q) {
-      const Geometry& g = geometry_;
+      const PoolingGeometry& g = geometry_;
       const Span rows = g.window(p, g.x.h), columns = g.window(q, g.x.w);
       const std::int64_t to = g.y_at(n, p, q);
       for_lanes(0, g.x.c, [&]<typename V>(std::int64_t c, V) {
@@ -82,15 +53,14 @@ class CpuMaxPool final : public MaxPoolOp {
 
   void backward(const void* dy, const std::uint8_t* winner, void* dx) override {
     for_my_pixels(geometry_.x, workspace_.threads(), [&](std::int64_t n, std::int64_t h, std::int64_t w) {
-      const Geometry& g = geometry_;
+      const PoolingGeometry& g = geometry_;
       const Range rows = g.windows_over(h, g.y.h), columns = g.windows_over(w, g.y.w);
       for_lanes(0, g.x.c, [&]<typename V>(std::int64_t c, V) {
         V sum{};
         for (std::int64_t p = rows.begin; p < rows.end; ++p) {
           for (std::int64_t q = columns.begin; q < columns.end; ++q) {
             const std::int64_t from = g.y_at(n, p, q) + c;
-            const auto position =
-                static_cast<std::int32_t>((h - (p * g.stride - g.padding)) * g.kernel + w - (q * g.stride - g.padding));
+            const std::int32_t position = g.position(h, w, p, q);
             sum += read_bytes<V>(winner + from) == position ? read<V>(values_at<T>(dy) + from) : V{};
           }
         }
@@ -103,7 +73,7 @@ class CpuMaxPool final : public MaxPoolOp {
   static std::int32_t zeros(float) { return 0; }
   [[gnu::always_inline]] static inline IntVec zeros(const Vec&) { return IntVec{}; }
 
-  Geometry geometry_;
+  PoolingGeometry geometry_;
   const Workspace& workspace_;
 };
 
@@ -114,7 +84,7 @@ class CpuAveragePool final : public AveragePoolOp {
 
   void forward(const void* x, void* y) override {
     for_my_pixels(geometry_.y, workspace_.threads(), [&](std::int64_t n, std::int64_t p, std::int64_t q) {
-      const Geometry& g = geometry_;
+      const PoolingGeometry& g = geometry_;
       const Span rows = g.window(p, g.x.h), columns = g.window(q, g.x.w);
       for_lanes(0, g.x.c, [&]<typename V>(std::int64_t c, V) {
         V sum{};
@@ -129,7 +99,7 @@ class CpuAveragePool final : public AveragePoolOp {
 
   void backward(const void* dy, void* dx) override {
     for_my_pixels(geometry_.x, workspace_.threads(), [&](std::int64_t n, std::int64_t h, std::int64_t w) {
-      const Geometry& g = geometry_;
+      const PoolingGeometry& g = geometry_;
       const Range rows = g.windows_over(h, g.y.h), columns = g.windows_over(w, g.y.w);
       for_lanes(0, g.x.c, [&]<typename V>(std::int64_t c, V) {
         V sum{};
@@ -148,7 +118,7 @@ class CpuAveragePool final : public AveragePoolOp {
     return static_cast<float>((rows.end - rows.begin) * (columns.end - columns.begin));
   }
 
-  Geometry geometry_;
+  PoolingGeometry geometry_;
   const Workspace& workspace_;
 };
 

@@ -24,10 +24,14 @@ using WordVec = std::uint32_t __attribute__((vector_size(kVectorBytes)));
 using HalfVec = std::uint16_t __attribute__((vector_size(kVectorBytes / 2)));
 using PairVec = std::uint16_t __attribute__((vector_size(kVectorBytes)));
 using ByteVec = std::uint8_t __attribute__((vector_size(kVectorBytes / 4)));
+using HalfRow = std::uint8_t __attribute__((vector_size(kVectorBytes / 2)));
+using ByteRow = std::uint8_t __attribute__((vector_size(kVectorBytes)));
 
 // How values and bytes in memory are read and written as vectors, of any value's alignment.
 using VecAt = float __attribute__((vector_size(kVectorBytes), may_alias, aligned(4)));
 using HalfVecAt = std::uint16_t __attribute__((vector_size(kVectorBytes / 2), may_alias, aligned(2)));
+using HalfRowAt = std::uint8_t __attribute__((vector_size(kVectorBytes / 2), may_alias, aligned(1)));
+using ByteRowAt = std::uint8_t __attribute__((vector_size(kVectorBytes), may_alias, aligned(1)));
 using BytesAt = std::uint8_t __attribute__((vector_size(kVectorBytes / 4), may_alias, aligned(1)));
 
 /// As to_float and rounded_to do with one value, by shuffles of 16 bits: GCC 12 converts in more steps.
@@ -49,12 +53,12 @@ template <int... i>
   return upper_halves(nearest | is_nan, std::make_integer_sequence<int, kLanes>{});
 }
 
-/// max(0, v), and NaN where v is NaN.
+/// max(0, v), and NaN where v is NaN; never -0.
 [[gnu::always_inline]] inline Vec relu(Vec v) {
-  return 0.0f > v ? Vec{} : v;
+  return 0.0f >= v ? Vec{} : v;
 }
 [[gnu::always_inline]] inline float relu(float v) {
-  return 0.0f > v ? 0.0f : v;
+  return 0.0f >= v ? 0.0f : v;
 }
 
 /// ((v0 + v1) + (v2 + v3)) + ...: short chains of additions, for speed and accuracy. count: a power of two.
@@ -113,11 +117,30 @@ template <typename V>
                                    IntVec);
   }
 }
+
+/// Part `index` of four of a row of bytes, each byte in all four of a value: one shuffle, where widening takes GCC 12
+/// nine steps. `kOfEachByte` times a byte compares equal with it.
+inline constexpr std::int32_t kOfEachByte = 0x01010101;
+template <int index, int... i>
+[[gnu::always_inline]] inline IntVec spread(ByteRow bytes, std::integer_sequence<int, i...> /*indices*/) {
+  return std::bit_cast<IntVec>(__builtin_shufflevector(bytes, bytes, (index * int{kLanes} + i / 4)...));
+}
+template <int index>
+[[gnu::always_inline]] inline IntVec spread(ByteRow bytes) {
+  return spread<index>(bytes, std::make_integer_sequence<int, kVectorBytes>{});
+}
+
 [[gnu::always_inline]] inline void write_bytes(std::uint8_t* p, std::int32_t v) {
   *p = static_cast<std::uint8_t>(v);
 }
 [[gnu::always_inline]] inline void write_bytes(std::uint8_t* p, IntVec v) {
   *reinterpret_cast<BytesAt*>(p) = __builtin_convertvector(__builtin_convertvector(v, HalfVec), ByteVec);
+}
+[[gnu::always_inline]] inline void write_bytes(std::uint8_t* p, WordVec v) {
+  write_bytes(p, std::bit_cast<IntVec>(v));
+}
+[[gnu::always_inline]] inline void write_bytes(std::uint8_t* p, PairVec v) {
+  *reinterpret_cast<HalfRowAt*>(p) = __builtin_convertvector(v, HalfRow);
 }
 
 /// body(i, V{}) over [begin, end): vectors first, then single values.

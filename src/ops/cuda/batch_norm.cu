@@ -7,7 +7,6 @@
 #include "ops/cuda/batch_norm_backward.h"
 #include "ops/cuda/batch_norm_forward.h"
 #include "ops/cuda/batch_norm_rows.h"
-#include "ops/cuda/image_extents.h"
 #include "ops/cuda/resources.h"
 #include "ops/cuda/widths.h"
 #include "ops/masked_gradient.h"
@@ -15,10 +14,6 @@
 namespace convoy::ops::cuda {
 
 namespace {
-
-/// Of a pass of results: enough to keep every multiprocessor busy, few enough that a thread's parameters serve 16 rows.
-constexpr std::int64_t kResultBlocks = 2048;
-constexpr std::int64_t kMaxResultRows = 16;
 
 template <typename T, int kWidth>
 class CudaBatchNorm final : public BatchNormOp {
@@ -29,7 +24,7 @@ class CudaBatchNorm final : public BatchNormOp {
         context_(context),
         counters_(context.device(), grid_.tiles * static_cast<std::int64_t>(sizeof(unsigned))) {
     const std::int64_t blocks = std::max(statistics_shape().grid.y, gradients_shape().grid.y);
-    context_.reserve_scratch(blocks * spec.x.c * static_cast<std::int64_t>(sizeof(FloatPair)));
+    context_.reserve_scratch(blocks * spec.x.c * static_cast<std::int64_t>(sizeof(FloatSums<2>)));
   }
 
   void forward(const BatchNormInputs& in, const BatchNormOutputs& out) override {
@@ -50,7 +45,7 @@ class CudaBatchNorm final : public BatchNormOp {
                             grid_.rows,
                             partials(),
                             counters(),
-                            slabs_per_result_block(kInputRows),
+                            grid_.slabs_per_result_block(kInputRows),
                             masked_gradient(spec_, in, out)};
     if (!spec_.relu) {
       launch_backward<Mask::kNone>(args);
@@ -62,37 +57,29 @@ class CudaBatchNorm final : public BatchNormOp {
   }
 
   void infer_backward(const BatchNormInferenceGrad& of) override {
-    InferenceGradientArgs args{of, spec_.epsilon, grid_.rows, slabs_per_result_block(kInputRows)};
+    InferenceGradientArgs args{of, spec_.epsilon, grid_.rows, grid_.slabs_per_result_block(kInputRows)};
     if (!spec_.residual) args.of.dresidual = nullptr;
-    const auto kernel =
-        spec_.relu ? compute_inference_gradients<T, kWidth, true> : compute_inference_gradients<T, kWidth, false>;
-    launch(kernel, results_shape(kInputRows), context_.stream(), args);
+    with_gradients<T>(of.dy, of.dy_addend, grid_.rows, [&]<typename Gradients>(Gradients dy) {
+      const auto kernel = spec_.relu ? compute_inference_gradients<T, kWidth, true, Gradients>
+                                     : compute_inference_gradients<T, kWidth, false, Gradients>;
+      launch(kernel, grid_.results_shape(kInputRows), context_.stream(), args, dy);
+    });
   }
 
  private:
   LaunchShape statistics_shape() const { return grid_.shape_of(kSumRows, kSumBlocks); }
   LaunchShape gradients_shape() const { return grid_.shape_of(kGradientRows, kGradientBlocks); }
 
-  int slabs_per_result_block(int rows_at_once) const {
-    const std::int64_t slabs = grid_.slabs(rows_at_once), max_slabs = kMaxResultRows / rows_at_once;
-    const std::int64_t wanted = std::clamp<std::int64_t>(slabs * grid_.tiles / kResultBlocks, 1, max_slabs);
-    return static_cast<int>(std::max(wanted, ceil_div(slabs, kMaxGridHeight)));
-  }
-
-  LaunchShape results_shape(int rows_at_once) const {
-    return grid_.shape_with(ceil_div(grid_.slabs(rows_at_once), slabs_per_result_block(rows_at_once)));
-  }
-
   void launch_normalise(NormaliseArgs args) const {
     args.rows = grid_.rows;
-    args.slabs_per_block = slabs_per_result_block(kNormaliseRows);
+    args.slabs_per_block = grid_.slabs_per_result_block(kNormaliseRows);
     const bool tells = args.mask != nullptr && spec_.relu && spec_.residual;
     const auto kernel = tells ? normalise<T, kWidth, true, true, true>
                         : spec_.relu
                             ? (spec_.residual ? normalise<T, kWidth, true, true> : normalise<T, kWidth, true, false>)
                         : spec_.residual ? normalise<T, kWidth, false, true>
                                          : normalise<T, kWidth, false, false>;
-    launch(kernel, results_shape(kNormaliseRows), context_.stream(), args);
+    launch(kernel, grid_.results_shape(kNormaliseRows), context_.stream(), args);
   }
 
   void normalise_by(const BatchNormInputs& in, const BatchNormOutputs& out, std::uint8_t* mask) const {
@@ -107,18 +94,16 @@ class CudaBatchNorm final : public BatchNormOp {
   }
 
   template <Mask kMask>
-  void launch_backward(GradientArgs args) const {
-    auto sum = sum_gradients<T, kWidth, kMask, false>;
-    if constexpr (kMask != Mask::kFromX) {
-      if (args.in.dy_addend != nullptr) sum = sum_gradients<T, kWidth, kMask, true>;
-    }
-    launch(sum, gradients_shape(), context_.stream(), args);
-    if (args.g != nullptr) args.in.dy = args.g;
-    launch(compute_input_gradients<T, kWidth, kMask == Mask::kFromX>, results_shape(kInputRows), context_.stream(),
-           args);
+  void launch_backward(const GradientArgs& args) const {
+    with_gradients<T>(args.in.dy, args.in.dy_addend, grid_.rows, [&]<typename Gradients>(Gradients dy) {
+      launch(sum_gradients<T, kWidth, kMask, Gradients>, gradients_shape(), context_.stream(), args, dy);
+    });
+    const StoredGradients<T> g{args.g != nullptr ? args.g : args.in.dy, grid_.rows.channels};
+    launch(compute_input_gradients<T, kWidth, kMask == Mask::kFromX, StoredGradients<T>>,
+           grid_.results_shape(kInputRows), context_.stream(), args, g);
   }
 
-  FloatPair* partials() const { return reinterpret_cast<FloatPair*>(context_.scratch()); }
+  FloatSums<2>* partials() const { return reinterpret_cast<FloatSums<2>*>(context_.scratch()); }
   unsigned* counters() const { return reinterpret_cast<unsigned*>(counters_.data()); }
 
   BatchNormSpec spec_;

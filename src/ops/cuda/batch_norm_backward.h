@@ -1,4 +1,4 @@
-/// Backward kernels of batch normalisation. Included only by batch_norm.cu.
+/// Backward kernels of batch normalisation.
 #pragma once
 
 #include "ops/cuda/batch_norm_forward.h"
@@ -16,13 +16,43 @@ __device__ bool forward_was_positive(float centred, float scale, float beta) {
   return normalised(centred, scale, beta) > kRoundsToZero<T>;
 }
 
-/// Adds the values there, and rounds the sums as they would be stored.
-template <typename T, int kWidth>
-__device__ void add_part(const T* part, float (&dy)[kWidth]) {
-  float added[kWidth];
-  load<kWidth>(part, added);
+/// Of the output, in memory as it is: what a kernel's gradients are loaded from.
+template <typename T>
+struct StoredGradients {
+  static constexpr bool kAreGathered = false;
+
+  const void* dy;
+  int channels;
+
+  template <int kWidth>
+  __device__ void load_row(std::int64_t row, int channel, float (&to)[kWidth]) const {
+    load<kWidth>(static_cast<const T*>(dy) + row * channels + channel, to);
+  }
+};
+
+/// In two parts, each in memory: the sum as it would be stored.
+template <typename T>
+struct SummedGradients {
+  static constexpr bool kAreGathered = false;
+
+  const void *dy, *addend;
+  int channels;
+
+  template <int kWidth>
+  __device__ void load_row(std::int64_t row, int channel, float (&to)[kWidth]) const {
+    float added[kWidth];
+    load<kWidth>(static_cast<const T*>(dy) + row * channels + channel, to);
+    load<kWidth>(static_cast<const T*>(addend) + row * channels + channel, added);
 #pragma unroll
-  for (int i = 0; i < kWidth; ++i) dy[i] = to_float(from_float<T>(dy[i] + added[i]));
+    for (int i = 0; i < kWidth; ++i) to[i] = as_stored<T>(to[i] + added[i]);
+  }
+};
+
+/// body(gradients), of dy in one part or in two.
+template <typename T, typename Body>
+void with_gradients(const void* dy, const void* addend, const Rows& rows, const Body& body) {
+  if (addend != nullptr) return body(SummedGradients<T>{dy, addend, rows.channels});
+  body(StoredGradients<T>{dy, rows.channels});
 }
 
 // --- The pass of sums -------------------------------------------------------------------------------------------
@@ -35,10 +65,10 @@ struct GradientArgs {
   BatchNormGradInputs in;
   BatchNormGradOutputs out;
   Rows rows;
-  FloatPair* partials;  ///< (blocks of a tile, C): sums of g and g * (x - mean)
-  unsigned* counters;   ///< (tiles)
-  int slabs_per_block;  ///< in the pass of results
-  void* g;              ///< (N,H,W,C) in T, where the pass of sums writes g; null: nowhere
+  FloatSums<2>* partials;  ///< (blocks of a tile, C): sums of g and g * (x - mean)
+  unsigned* counters;      ///< (tiles)
+  int slabs_per_block;     ///< in the pass of results
+  void* g;                 ///< (N,H,W,C) in T, where the pass of sums writes g; null: nowhere
 };
 
 /// Of the running statistics' "gradients".
@@ -49,12 +79,11 @@ __device__ inline void copy_statistics(const GradientArgs& args, int channel) {
 
 /// g = dy where the ReLU let through;  dbeta = sum g;  dgamma = inv_std * sum g * (x - mean).
 /// Grid: tiles x at most kGradientBlocks / tiles. Block: kThreads. Shared: 20 KiB. Summed in float32 in a
-/// thread, in double from there on. Reads dy, (kInParts) its addend, x and (kFromForward) the mask, writes g, once
-/// each.
-template <typename T, int kWidth, Mask kMask, bool kInParts>
-__global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs args) {
+/// thread, in double from there on. Reads dy, x and (kFromForward) the mask, writes g, once each.
+template <typename T, int kWidth, Mask kMask, typename Gradients>
+__global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs args, Gradients dy) {
   const Rows rows = args.rows;
-  const T *const all_dy = static_cast<const T*>(args.in.dy), *const all_x = static_cast<const T*>(args.in.x);
+  const T* const all_x = static_cast<const T*>(args.in.x);
   const Sweep<kGradientRows> sweep(rows);
   float sum[kWidth] = {}, products[kWidth] = {};
   if (const int channel = my_channel<kWidth>(); channel < rows.channels) {
@@ -76,13 +105,12 @@ __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs args) 
         [[maybe_unused]] unsigned kept[kRows];
 #pragma unroll
         for (int r = 0; r < kRows; ++r) {
-          load<kWidth>(all_dy + begin + r * step, g[r]);
+          dy.template load_row<kWidth>(row + std::int64_t{r} * blockDim.y, channel, g[r]);
           load<kWidth>(all_x + begin + r * step, x[r]);
           if constexpr (kMask == Mask::kFromForward) kept[r] = read_mask<kWidth>(args.in.mask, begin + r * step);
         }
 #pragma unroll
         for (int r = 0; r < kRows; ++r) {
-          if constexpr (kInParts) add_part(static_cast<const T*>(args.in.dy_addend) + begin + r * step, g[r]);
           if constexpr (kMask == Mask::kFromForward) keep_by(kept[r], g[r]);
 #pragma unroll
           for (int i = 0; i < kWidth; ++i) {
@@ -101,20 +129,17 @@ __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs args) 
     }
   }
 
-  const DoublePair sums = sum_columns<kWidth>(sum, products);
+  const DoubleSums<2> sums = sum_columns<kWidth>(sum, products);
   const int tile = static_cast<int>(blockDim.x) * kWidth, channel = static_cast<int>(blockIdx.x) * tile + my_thread();
   const bool has_channel = my_thread() < tile && channel < rows.channels;
-  if (has_channel)
-    args.partials[std::int64_t{blockIdx.y} * rows.channels + channel] = {static_cast<float>(sums.first),
-                                                                         static_cast<float>(sums.second)};
+  if (has_channel) args.partials[std::int64_t{blockIdx.y} * rows.channels + channel] = narrowed(sums);
   if (!is_last_of_tile(args.counters)) return;
 
-  const DoublePair merged = merge_blocks<kWidth>(args.partials, rows, [](int, const FloatPair& partial) {
-    return DoublePair{double{partial.first}, double{partial.second}};
-  });
+  const DoubleSums<2> merged =
+      merge_blocks<kWidth>(args.partials, rows, [](int, const FloatSums<2>& partial) { return widened(partial); });
   if (has_channel) {
-    args.out.dbeta[channel] = static_cast<float>(merged.first);
-    args.out.dgamma[channel] = static_cast<float>(merged.second * double{args.in.inv_std[channel]});
+    args.out.dbeta[channel] = static_cast<float>(merged.of[0]);
+    args.out.dgamma[channel] = static_cast<float>(merged.of[1] * double{args.in.inv_std[channel]});
     copy_statistics(args, channel);
   }
 }
@@ -125,9 +150,10 @@ constexpr int kInputRows = 2;
 
 /// dx = gamma * inv_std * (g - dbeta / n - xhat * dgamma / n),  xhat = (x - mean) * inv_std.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
-/// Reads g (kMaskFromX: from dy, as x has it), which args.in.dy points to here, and x, writes dx, once each.
-template <typename T, int kWidth, bool kMaskFromX>
-__global__ void __launch_bounds__(kThreads, kMaskFromX ? 3 : 4) compute_input_gradients(GradientArgs args) {
+/// Reads g, which `dy` gives here, and x, writes dx, once each.
+template <typename T, int kWidth, bool kMaskFromX, typename Gradients>
+__global__ void __launch_bounds__(kThreads, kMaskFromX || Gradients::kAreGathered ? 3 : 4)
+    compute_input_gradients(GradientArgs args, Gradients dy) {
   const int channel = my_channel<kWidth>();
   const Rows rows = args.rows;
   if (channel >= rows.channels) return;
@@ -154,7 +180,7 @@ __global__ void __launch_bounds__(kThreads, kMaskFromX ? 3 : 4) compute_input_gr
     float g[kRows][kWidth], x[kRows][kWidth];
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      load<kWidth>(static_cast<const T*>(args.in.dy) + begin + r * step, g[r]);
+      dy.template load_row<kWidth>(row + std::int64_t{r} * blockDim.y, channel, g[r]);
       load<kWidth>(static_cast<const T*>(args.in.x) + begin + r * step, x[r]);
     }
 #pragma unroll
@@ -183,32 +209,22 @@ struct InferenceGradientArgs {
 
 /// g = dy where the ReLU let through, written to dresidual;  dx = g * gamma / sqrt(variance + epsilon).
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
-/// Reads dy, its addend and (kRelu) y, writes dx and dresidual, once each.
-template <typename T, int kWidth, bool kRelu>
-__global__ void __launch_bounds__(kThreads, 4) compute_inference_gradients(InferenceGradientArgs args) {
+/// Reads dy and (kRelu) y, writes dx and dresidual, once each.
+template <typename T, int kWidth, bool kRelu, typename Gradients>
+__global__ void __launch_bounds__(kThreads, 4) compute_inference_gradients(InferenceGradientArgs args, Gradients dy) {
   const int channel = my_channel<kWidth>();
   const Rows rows = args.rows;
   if (channel >= rows.channels) return;
   float scale[kWidth];
-  {
-    float variance[kWidth];
-    load<kWidth>(args.of.gamma + channel, scale);
-    load<kWidth>(args.of.running_var + channel, variance);
-#pragma unroll
-    for (int i = 0; i < kWidth; ++i) scale[i] *= __fdiv_rn(1.0f, __fsqrt_rn(variance[i] + args.epsilon));
-  }
+  load_scale<kWidth>(channel, args.of.gamma, nullptr, args.of.running_var, args.epsilon, scale);
   for_rows_of_block<kInputRows>(rows, args.slabs_per_block, [&]<int kRows>(Width<kRows>, std::int64_t row) {
     const std::int64_t begin = row * rows.channels + channel, step = std::int64_t{blockDim.y} * rows.channels;
     float g[kRows][kWidth];
     [[maybe_unused]] float y[kRows][kWidth];
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      load<kWidth>(static_cast<const T*>(args.of.dy) + begin + r * step, g[r]);
+      dy.template load_row<kWidth>(row + std::int64_t{r} * blockDim.y, channel, g[r]);
       if constexpr (kRelu) load<kWidth>(static_cast<const T*>(args.of.y) + begin + r * step, y[r]);
-    }
-    if (args.of.dy_addend != nullptr) {
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) add_part(static_cast<const T*>(args.of.dy_addend) + begin + r * step, g[r]);
     }
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {

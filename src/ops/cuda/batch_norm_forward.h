@@ -1,4 +1,4 @@
-/// Forward kernels of batch normalisation. Included only by batch_norm.cu.
+/// Forward kernels of batch normalisation.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,11 @@ __device__ inline float normalised(float centred, float scale, float beta) {
   return __fmaf_rn(centred, scale, beta);
 }
 
+/// max(0, value), and NaN where it is NaN.
+__device__ inline float relu(float value) {
+  return value <= 0 ? 0.0f : value;
+}
+
 // --- The pass of sums -------------------------------------------------------------------------------------------
 
 constexpr int kSumRows = 4;
@@ -27,8 +32,8 @@ struct StatisticsArgs {
   BatchNormOutputs out;
   float epsilon;
   Rows rows;
-  FloatPair* partials;  ///< (blocks of a tile, C): mean and sum of squared deviations
-  unsigned* counters;   ///< (tiles)
+  FloatSums<2>* partials;  ///< (blocks of a tile, C): mean and sum of squared deviations
+  unsigned* counters;      ///< (tiles)
 };
 
 /// `difference`: the sum of squared deviations, or a hair below 0 by rounding.
@@ -75,32 +80,46 @@ __global__ void __launch_bounds__(kThreads, 4) compute_statistics(StatisticsArgs
     }
   }
 
-  const DoublePair sums = sum_columns<kWidth>(sum, squares);
+  const DoubleSums<2> sums = sum_columns<kWidth>(sum, squares);
   const int tile = static_cast<int>(blockDim.x) * kWidth, channel = static_cast<int>(blockIdx.x) * tile + my_thread();
   const bool has_channel = my_thread() < tile && channel < rows.channels;
   if (has_channel) {
     const float shift = to_float(all_x[sweep.first_row() * rows.channels + channel]);
-    const double shifted_mean = sums.first / static_cast<double>(sweep.rows_of_block(static_cast<int>(blockIdx.y)));
+    const double shifted_mean = sums.of[0] / static_cast<double>(sweep.rows_of_block(static_cast<int>(blockIdx.y)));
     args.partials[std::int64_t{blockIdx.y} * rows.channels + channel] = {
-        static_cast<float>(double{shift} + shifted_mean), static_cast<float>(sums.second - sums.first * shifted_mean)};
+        static_cast<float>(double{shift} + shifted_mean), static_cast<float>(sums.of[1] - sums.of[0] * shifted_mean)};
   }
   if (!is_last_of_tile(args.counters)) return;
 
   const int some_channel = static_cast<int>(blockIdx.x) * tile + my_thread() % tile;
-  const double base = some_channel < rows.channels ? double{args.partials[some_channel].first} : 0;
-  const DoublePair merged = merge_blocks<kWidth>(args.partials, rows, [&](int b, const FloatPair& partial) {
-    const double offset = double{partial.first} - base, weighted = static_cast<double>(sweep.rows_of_block(b)) * offset;
-    return DoublePair{weighted, double{partial.second} + weighted * offset};
+  const double base = some_channel < rows.channels ? double{args.partials[some_channel].of[0]} : 0;
+  const DoubleSums<2> merged = merge_blocks<kWidth>(args.partials, rows, [&](int b, const FloatSums<2>& partial) {
+    const double offset = double{partial.of[0]} - base, weighted = static_cast<double>(sweep.rows_of_block(b)) * offset;
+    return DoubleSums<2>{weighted, double{partial.of[1]} + weighted * offset};
   });
   if (has_channel) {
-    const double offset = merged.first / static_cast<double>(rows.count);
-    write_statistics(args, channel, base + offset, merged.second - merged.first * offset);
+    const double offset = merged.of[0] / static_cast<double>(rows.count);
+    write_statistics(args, channel, base + offset, merged.of[1] - merged.of[0] * offset);
   }
 }
 
 // --- The pass of results ----------------------------------------------------------------------------------------
 
 constexpr int kNormaliseRows = 4;
+
+/// scale = gamma * inv_std;  where that is null, gamma / sqrt(running_var + epsilon).
+template <int kWidth>
+__device__ void load_scale(int channel, const float* gamma, const float* inv_std, const float* running_var,
+                           float epsilon, float (&scale)[kWidth]) {
+  float factor[kWidth];
+  load<kWidth>(gamma + channel, scale);
+  load<kWidth>((inv_std != nullptr ? inv_std : running_var) + channel, factor);
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) {
+    if (inv_std == nullptr) factor[i] = __fdiv_rn(1.0f, __fsqrt_rn(factor[i] + epsilon));
+    scale[i] *= factor[i];
+  }
+}
 
 struct NormaliseArgs {
   BatchNormInference of;           ///< in training running_mean is the micro-batch's, and running_var null
@@ -111,6 +130,22 @@ struct NormaliseArgs {
   int slabs_per_block = 0;
 };
 
+/// What kWidth channels' values go through: scale * (x - mean) + beta, scale = gamma * inv_std.
+template <int kWidth>
+struct ChannelAffines {
+  float mean[kWidth], scale[kWidth], beta[kWidth];
+
+  /// Of a BatchNormInference, or a branch of one. inv_std: null where the running statistics are used.
+  template <typename Inference>
+  __device__ ChannelAffines(const Inference& of, const float* inv_std, float epsilon, int channel) {
+    load<kWidth>(of.running_mean + channel, mean);
+    load_scale<kWidth>(channel, of.gamma, inv_std, of.running_var, epsilon, scale);
+    load<kWidth>(of.beta + channel, beta);
+  }
+
+  __device__ float normalise(float x, int i) const { return normalised(x - mean[i], scale[i], beta[i]); }
+};
+
 /// y = relu((x - mean) * (gamma * inv_std) + beta [+ residual]), and with kMask what backward is told of the ReLU.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
 /// Reads x and the residual, writes y, once each.
@@ -119,19 +154,7 @@ __global__ void __launch_bounds__(kThreads, kResidual ? 3 : 4) normalise(Normali
   const int channel = my_channel<kWidth>();
   const Rows rows = args.rows;
   if (channel >= rows.channels) return;
-  float mean[kWidth], scale[kWidth], beta[kWidth];
-  {
-    float gamma[kWidth], inv_std[kWidth];
-    load<kWidth>(args.of.gamma + channel, gamma);
-    load<kWidth>(args.of.beta + channel, beta);
-    load<kWidth>(args.of.running_mean + channel, mean);
-    load<kWidth>((args.inv_std != nullptr ? args.inv_std : args.of.running_var) + channel, inv_std);
-#pragma unroll
-    for (int i = 0; i < kWidth; ++i) {
-      if (args.inv_std == nullptr) inv_std[i] = __fdiv_rn(1.0f, __fsqrt_rn(inv_std[i] + args.epsilon));
-      scale[i] = gamma[i] * inv_std[i];
-    }
-  }
+  const ChannelAffines<kWidth> affines(args.of, args.inv_std, args.epsilon, channel);
   for_rows_of_block<kNormaliseRows>(rows, args.slabs_per_block, [&]<int kRows>(Width<kRows>, std::int64_t row) {
     const std::int64_t begin = row * rows.channels + channel, step = std::int64_t{blockDim.y} * rows.channels;
     float x[kRows][kWidth];
@@ -146,10 +169,10 @@ __global__ void __launch_bounds__(kThreads, kResidual ? 3 : 4) normalise(Normali
       [[maybe_unused]] unsigned kept = 0;
 #pragma unroll
       for (int i = 0; i < kWidth; ++i) {
-        float value = normalised(x[r][i] - mean[i], scale[i], beta[i]);
+        float value = affines.normalise(x[r][i], i);
         if constexpr (kResidual) value += residual[r][i];
         if constexpr (kMask) kept |= mask_bit<T>(value, i);
-        x[r][i] = kRelu && value <= 0 ? 0.0f : value;  // NaN stays NaN
+        x[r][i] = kRelu ? relu(value) : value;
       }
       if constexpr (kMask) write_mask<kWidth>(args.mask, begin + r * step, kept);
       store<kWidth>(x[r], static_cast<T*>(args.of.y) + begin + r * step);

@@ -1,5 +1,5 @@
 /// Batch normalisation's view of an activation: rows of C channels, cut into tiles of channels and slabs of rows; and
-/// how sums over the rows are put together. Included only by batch_norm.cu.
+/// how sums over the rows are put together.
 ///
 /// A block of kThreads threads is blockDim.x wide and blockDim.y high. Its width covers a tile of blockDim.x * kWidth
 /// channels, 128 bytes of a row where C allows; its height blockDim.y rows. A slab is kRows times as many rows, which
@@ -13,6 +13,7 @@
 #include "convoy/base/shape.h"
 
 #include "ops/cuda/element.h"
+#include "ops/cuda/image_extents.h"
 #include "ops/cuda/launch.h"
 #include "ops/cuda/widths.h"
 
@@ -21,6 +22,10 @@ namespace convoy::ops::cuda {
 namespace {
 
 constexpr int kTileBytes = 128;  // of a row, to a block: one cache line
+
+/// Of a pass of results: enough to keep every multiprocessor busy, few enough that a thread's parameters serve 16 rows.
+constexpr std::int64_t kResultBlocks = 2048;
+constexpr std::int64_t kMaxResultRows = 16;
 
 struct Rows {
   std::int64_t count;  ///< N * H * W
@@ -46,6 +51,16 @@ struct RowGrid {
   LaunchShape shape_of(int rows_at_once, std::int64_t num_blocks) const {
     const std::int64_t slabs_per_block = ceil_div(slabs(rows_at_once) * tiles, num_blocks);
     return shape_with(ceil_div(slabs(rows_at_once), slabs_per_block));
+  }
+
+  /// Neighbouring ones, of a block of a pass of results.
+  int slabs_per_result_block(int rows_at_once) const {
+    const std::int64_t all = slabs(rows_at_once), max_slabs = kMaxResultRows / rows_at_once;
+    const std::int64_t wanted = std::clamp<std::int64_t>(all * tiles / kResultBlocks, 1, max_slabs);
+    return static_cast<int>(std::max(wanted, ceil_div(all, kMaxGridHeight)));
+  }
+  LaunchShape results_shape(int rows_at_once) const {
+    return shape_with(ceil_div(slabs(rows_at_once), slabs_per_result_block(rows_at_once)));
   }
 
   LaunchShape shape_with(std::int64_t blocks_per_tile) const {
@@ -109,31 +124,51 @@ struct Sweep {
   }
 };
 
-struct alignas(8) FloatPair {
-  float first, second;
+/// A block's partial sums of a channel, read and written at once.
+template <int kSums>
+struct alignas(std::bit_ceil(sizeof(float) * kSums)) FloatSums {
+  float of[kSums];
 };
-struct DoublePair {
-  double first, second;
+template <int kSums>
+struct DoubleSums {
+  double of[kSums];
 };
+
+template <int kSums>
+__device__ DoubleSums<kSums> widened(const FloatSums<kSums>& sums) {
+  DoubleSums<kSums> result;
+#pragma unroll
+  for (int s = 0; s < kSums; ++s) result.of[s] = double{sums.of[s]};
+  return result;
+}
+template <int kSums>
+__device__ FloatSums<kSums> narrowed(const DoubleSums<kSums>& sums) {
+  FloatSums<kSums> result;
+#pragma unroll
+  for (int s = 0; s < kSums; ++s) result.of[s] = static_cast<float>(sums.of[s]);
+  return result;
+}
 
 __device__ inline int my_thread() {
   return static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
 }
 
-/// Adds up the columns of a block from top to bottom, in double. For all threads; thread t < tile gets column t's.
-template <int kWidth>
-__device__ DoublePair sum_columns(const float (&first)[kWidth], const float (&second)[kWidth]) {
-  alignas(32) __shared__ float first_sums[kThreads * kWidth], second_sums[kThreads * kWidth];
-  store<kWidth>(first, first_sums + my_thread() * kWidth);
-  store<kWidth>(second, second_sums + my_thread() * kWidth);
+/// Adds up the columns of a block from top to bottom, in double. For all threads, each of which brings its
+/// float[kWidth] of every sum; thread t < tile gets column t's.
+template <int kWidth, typename... Sums>
+__device__ DoubleSums<sizeof...(Sums)> sum_columns(const Sums&... of_thread) {
+  constexpr int kSums = sizeof...(Sums);
+  alignas(32) __shared__ float shared[kSums][kThreads * kWidth];
+  int next = 0;
+  (store<kWidth>(of_thread, shared[next++] + my_thread() * kWidth), ...);
   __syncthreads();
   const int tile = static_cast<int>(blockDim.x) * kWidth, height = static_cast<int>(blockDim.y);
-  DoublePair sums = {0, 0};
+  DoubleSums<kSums> sums = {};
   if (my_thread() < tile) {
 #pragma unroll 8
     for (int row = 0; row < height; ++row) {
-      sums.first += double{first_sums[row * tile + my_thread()]};
-      sums.second += double{second_sums[row * tile + my_thread()]};
+#pragma unroll
+      for (int s = 0; s < kSums; ++s) sums.of[s] += double{shared[s][row * tile + my_thread()]};
     }
   }
   return sums;
@@ -153,27 +188,27 @@ __device__ inline bool is_last_of_tile(unsigned* counters) {
 
 /// Adds up term(b, partials[b][channel]) over the tile's blocks b, in double and in an order that only the shape
 /// decides. For all threads; thread t < tile gets the sums of its channel, which is given to it as `channel`.
-template <int kWidth, typename Term>
-__device__ DoublePair merge_blocks(const FloatPair* partials, const Rows& rows, Term&& term) {
-  __shared__ double first_sums[kThreads], second_sums[kThreads];
+template <int kWidth, int kSums, typename Term>
+__device__ DoubleSums<kSums> merge_blocks(const FloatSums<kSums>* partials, const Rows& rows, Term&& term) {
+  __shared__ double shared[kSums][kThreads];
   const int tile = static_cast<int>(blockDim.x) * kWidth, blocks = static_cast<int>(gridDim.y);
   const int channel = static_cast<int>(blockIdx.x) * tile + my_thread() % tile;
-  DoublePair sums = {0, 0};
+  DoubleSums<kSums> sums = {};
   if (channel < rows.channels) {
 #pragma unroll 16
     for (int b = my_thread() / tile; b < blocks; b += kThreads / tile) {
-      const DoublePair added = term(b, partials[std::int64_t{b} * rows.channels + channel]);
-      sums.first += added.first;
-      sums.second += added.second;
+      const DoubleSums<kSums> added = term(b, partials[std::int64_t{b} * rows.channels + channel]);
+#pragma unroll
+      for (int s = 0; s < kSums; ++s) sums.of[s] += added.of[s];
     }
   }
-  first_sums[my_thread()] = sums.first;
-  second_sums[my_thread()] = sums.second;
+#pragma unroll
+  for (int s = 0; s < kSums; ++s) shared[s][my_thread()] = sums.of[s];
   __syncthreads();
   if (my_thread() < tile) {
     for (int t = my_thread() + tile; t < kThreads; t += tile) {
-      sums.first += first_sums[t];
-      sums.second += second_sums[t];
+#pragma unroll
+      for (int s = 0; s < kSums; ++s) sums.of[s] += shared[s][t];
     }
   }
   return sums;

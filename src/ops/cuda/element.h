@@ -35,6 +35,12 @@ __device__ inline __half from_float<__half>(float value) {
   return __float2half_rn(value);
 }
 
+/// What is loaded again of a value where a T was stored of it.
+template <typename T>
+__device__ float as_stored(float value) {
+  return to_float(from_float<T>(value));
+}
+
 /// Two at once: one instruction where the GPU has it.
 __device__ inline void from_floats(float first, float second, float* to) {
   to[0] = first;

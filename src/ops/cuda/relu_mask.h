@@ -27,9 +27,11 @@ template <int kWidth>
 __device__ inline void write_mask(std::uint8_t* mask, std::int64_t at, unsigned bits) {
   mask[at / kWidth] = static_cast<std::uint8_t>(bits);
 }
-template <int kWidth>
+/// Of kWidth values from `at` on, in a mask that was written in packs of kPack values, a multiple of kWidth.
+template <int kWidth, int kPack = kWidth>
 __device__ inline unsigned read_mask(const std::uint8_t* mask, std::int64_t at) {
-  return mask[at / kWidth];
+  const unsigned bits = mask[at / kPack];
+  return kPack == kWidth ? bits : bits >> (at % kPack);
 }
 
 /// v where the ReLU let through, elsewhere 0.

@@ -33,18 +33,25 @@ TEST(Layers, HaveTheNamesOfTheirParameters) {
                 "batch normalisation layer2.0.bn1 128: 2x8x8x128 -> 2x8x8x128",
                 "convolution layer2.0.conv2 128x128x3x3: 2x8x8x128 -> 2x8x8x128",
                 "convolution layer2.0.downsample.0 128x64x1x1: 2x16x16x64 -> 2x8x8x128",
-                "batch normalisation layer2.0.downsample.1 128: 2x8x8x128 -> 2x8x8x128",
-                "batch normalisation layer2.0.bn2 128: 2x8x8x128 -> 2x8x8x128",
+                "two batch normalisations layer2.0.downsample.1 + layer2.0.bn2 128: 2x8x8x128 -> 2x8x8x128",
             }));
+}
+
+TEST(Layers, OfOneOperationHaveTheNameOfTheFirst) {
+  const Network network =
+      make_network({.name = "resnet18", .input = ImageShape{64, 64, 3}, .micro_batch = 2, .num_classes = 10});
+  EXPECT_EQ(shown_layers(*network.front()), (std::vector<std::string>{
+                                                "convolution conv1 64x3x7x7: 2x64x64x3 -> 2x32x32x64",
+                                                "batch normalisation and max pooling bn1 64: 2x32x32x64 -> 2x16x16x64",
+                                            }));
 }
 
 TEST(Layers, WithoutParametersHaveNoName) {
   const Network network =
       make_network({.name = "resnet18", .input = ImageShape{64, 64, 3}, .micro_batch = 2, .num_classes = 10});
-  const std::vector<LayerInfo> stem = network.front()->layers(), head = network.back()->layers();
-  EXPECT_EQ(stem.back().operation, "max pooling");
-  EXPECT_EQ(stem.back().name, "");
+  const std::vector<LayerInfo> head = network.back()->layers();
   EXPECT_EQ(head.front().operation, "global average pooling");
+  EXPECT_EQ(head.front().name, "");
   EXPECT_EQ(head.back().operation, "linear layer");
   EXPECT_EQ(head.back().name, "fc");
 }

@@ -15,14 +15,17 @@
 
 namespace convoy::test {
 
-/// One value with three readers, of which two reach the output through batch norms with a sum.
+/// One value with three readers, of which two reach the output through batch norms with a sum; then the sum of two
+/// batch norms of one value, of which one is of a convolution, with a ReLU that is read inside the cell.
 inline std::unique_ptr<Cell> read_three_times(const Shape& shape, DataType type) {
   CellBuilder cell({.name = "three", .parameters = "three.", .type = type});
   const Value x = cell.input(shape);
   const Value a = relu(batch_norm("bn1", convolution_3x3("conv1", x, shape.c)));
   const Value b = batch_norm("bn2", convolution_1x1("conv2", a, shape.c));
   const Value c = batch_norm("bn3", convolution_3x3("conv3", a, shape.c));
-  return cell.finish(relu(b + (c + a)));
+  const Value d = relu(b + (c + a));
+  const Value e = relu(batch_norm("bn4", convolution_1x1("conv4", d, shape.c)) + batch_norm("bn5", d));
+  return cell.finish(d + convolution_1x1("conv5", e, shape.c));
 }
 
 /// Sums of values that no batch norm gave, x three times among them; no ReLU at the end.
@@ -72,6 +75,27 @@ inline Network toy_network(const Shape& images, std::int64_t num_classes, DataTy
   CellBuilder head({.name = "head", .type = type});
   const Value x = head.input(network.back()->y().shape);
   network.push_back(head.finish(logits("fc", global_average_pool(relu(batch_norm("bn", x))), num_classes)));
+  return network;
+}
+
+/// A batch norm, a ReLU and a max pooling that one operation computes; or, where cells are `apart`, two, as the first's
+/// output is not only the pooling's to read.
+inline Network pooled_network(const Shape& images, std::int64_t num_classes, DataType type, bool apart) {
+  Network network;
+  CellBuilder stem({.name = "stem", .type = type});
+  network.push_back(
+      stem.finish(convolution_3x3("conv1", stem.feature(features::kImage, {images, type}), /*num_filters=*/64)));
+  CellBuilder cell({.name = "pool", .parameters = "pool.", .type = type});
+  const Value a = convolution_1x1("conv1", cell.input(network.back()->y().shape), /*num_filters=*/64);
+  const Value normalised = relu(batch_norm("bn1", a));
+  const PoolingSettings pooling{.kernel = 3, .stride = 2, .padding = 1};
+  network.push_back(cell.finish(apart ? normalised : max_pool(normalised, pooling)));
+  if (apart) {
+    CellBuilder second({.name = "apart", .type = type});
+    network.push_back(second.finish(max_pool(second.input(network.back()->y().shape), pooling)));
+  }
+  CellBuilder head({.name = "head", .type = type});
+  network.push_back(head.finish(logits("fc", global_average_pool(head.input(network.back()->y().shape)), num_classes)));
   return network;
 }
 

@@ -53,11 +53,30 @@ inline double inv_std_tolerance(const BatchNormValues& values, double inv_std) {
   return kRounding * (0.5 * (kAdditions + 3) * (1 + std::pow(2 * values.radius * inv_std, 2)) + 1);
 }
 
-inline void expect_forward(const BatchNormSpec& spec, const BatchNormValues& values, const DeviceArray& y,
-                           const DeviceArray& mean, const DeviceArray& inv_std, const DeviceArray& var_unbiased) {
-  const auto want = reference::batch_norm(spec, values.x, values.residual, values.gamma, values.beta);
+/// Of value i of (x - mean) * (gamma * inv_std) + beta, and of what it brings to one more sum: errors of mean and
+/// inv_std, and a rounding per operation.
+inline double normalised_tolerance(const BatchNormValues& values, const reference::BatchNormResult& want,
+                                   std::size_t i) {
+  const std::size_t c = i % want.mean.size();
+  const double slope = std::abs(values.gamma[c]) * want.inv_std[c],
+               scaled = slope * std::abs(values.x[i] - want.mean[c]);
+  return slope * mean_tolerance(values, want.mean[c]) +
+         scaled * (inv_std_tolerance(values, want.inv_std[c]) + 5 * kRounding) +
+         2 * kRounding * std::abs(values.beta[c]);
+}
+
+/// Of y, the residual included.
+inline Array result_bound(const BatchNormValues& values, const reference::BatchNormResult& want) {
+  Array bound(values.x.size());
+  for (std::size_t i = 0; i < bound.size(); ++i)
+    bound[i] = normalised_tolerance(values, want, i) + 2 * kRounding * std::abs(values.residual[i]);
+  return bound;
+}
+
+inline void expect_statistics(const BatchNormValues& values, const reference::BatchNormResult& want,
+                              const DeviceArray& mean, const DeviceArray& inv_std, const DeviceArray& var_unbiased) {
   const std::size_t channels = want.mean.size();
-  Array mean_bound(channels), inv_std_bound(channels), var_bound(channels), y_bound(values.x.size());
+  Array mean_bound(channels), inv_std_bound(channels), var_bound(channels);
   for (std::size_t c = 0; c < channels; ++c) {
     mean_bound[c] = mean_tolerance(values, want.mean[c]);
     inv_std_bound[c] = inv_std_tolerance(values, want.inv_std[c]) * want.inv_std[c];
@@ -65,18 +84,16 @@ inline void expect_forward(const BatchNormSpec& spec, const BatchNormValues& val
     var_bound[c] =
         2 * inv_std_tolerance(values, want.inv_std[c]) * (want.var_unbiased[c] + 1 / std::pow(want.inv_std[c], 2));
   }
-  for (std::size_t i = 0; i < values.x.size(); ++i) {
-    const std::size_t c = i % channels;
-    const double slope = std::abs(values.gamma[c]) * want.inv_std[c],
-                 scaled = slope * std::abs(values.x[i] - want.mean[c]);
-    // y = (x - mean) * (gamma * inv_std) + beta + residual: errors of mean and inv_std, and a rounding per operation
-    y_bound[i] = slope * mean_bound[c] + scaled * (inv_std_tolerance(values, want.inv_std[c]) + 5 * kRounding) +
-                 2 * kRounding * (std::abs(values.beta[c]) + std::abs(values.residual[i]));
-  }
   expect_close("mean", mean, want.mean, mean_bound);
   expect_close("inv_std", inv_std, want.inv_std, inv_std_bound);
   expect_close("var_unbiased", var_unbiased, want.var_unbiased, var_bound);
-  expect_close("y", y, want.y, y_bound);
+}
+
+inline void expect_forward(const BatchNormSpec& spec, const BatchNormValues& values, const DeviceArray& y,
+                           const DeviceArray& mean, const DeviceArray& inv_std, const DeviceArray& var_unbiased) {
+  const auto want = reference::batch_norm(spec, values.x, values.residual, values.gamma, values.beta);
+  expect_statistics(values, want, mean, inv_std, var_unbiased);
+  expect_close("y", y, want.y, result_bound(values, want));
 }
 
 /// Against the reference fed with the device's own mean, inv_std and y: one ULP of the mean may otherwise move a value

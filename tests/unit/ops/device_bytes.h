@@ -8,7 +8,7 @@
 
 namespace convoy {
 
-/// With a guard after them. All are 255 at first: no window has so many values.
+/// With a guard after them. All are 254 at first: no window has so many pixels, and 255 says that there is no winner.
 class DeviceBytes {
  public:
   DeviceBytes(ops::Backend& backend, std::int64_t count)
@@ -29,7 +29,7 @@ class DeviceBytes {
   }
 
  private:
-  static constexpr std::uint8_t kPoison = 255;
+  static constexpr std::uint8_t kPoison = 254;
   Device& device_;
   std::int64_t count_;
   Buffer buffer_;

@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#include "convoy/base/random.h"
+
 #include "unit/model/toy_network.h"
 #include "unit/ops/op_test.h"
 
@@ -25,8 +27,8 @@ struct TestNetwork {
   std::vector<std::string> frozen;  ///< before all cells that are trained, between them, and in part
 };
 const std::vector<TestNetwork> kNetworks = {
-    {"resnet18", {17, 15, 3}, {{0, 4}, {1, 4}}, {"layer1.1.*", "layer2.0.conv1.*"}},
-    {"resnet50", {16, 16, 3}, {{0, 5}, {2, 5}}, {"conv1.*", "bn1.*", "layer1.0.*", "layer1.2.*"}},
+    {"resnet18", {17, 15, 3}, {{0, 5}, {1, 5}}, {"layer1.1.*", "layer2.0.*", "layer2.1.conv1.*"}},
+    {"resnet50", {16, 16, 3}, {{0, 5}, {2, 5}}, {"conv1.*", "bn1.*", "layer1.0.*", "layer1.2.*", "layer2.0.conv1.*"}},
     {"resnet20", {12, 12, 1}, {{0, 11}, {4, 11}}, {"conv1.*", "bn1.*", "layer1.0.*", "layer2.1.*"}},
     {"pyramidnet20-a27", {12, 12, 3}, {{0, 11}, {4, 11}}, {"layer1.0.*", "layer2.0.*"}},
     {"toy", {12, 10, 3}, {{0, 6}, {1, 6}}, {"three.*", "drops.*", "pre.conv1.*"}},
@@ -66,13 +68,17 @@ class StageTest : public OpTest {
     backend_->device().synchronize();
   }
 
-  /// Initial parameters, with batch norms and statistics that change something.
+  /// Initial parameters, with batch norms and statistics that change something, each in its own way.
   void fill_parameters(Stage& stage) const {
     const ArenaLayout& layout = stage.plan().layout;
     std::vector<float> arena(static_cast<std::size_t>(layout.count), 0.0f);
     for (const ArenaEntry& entry : layout.entries) {
       std::vector<float> values = initial_values(entry.spec, {.seed = 7});
       for (std::size_t i = 0; i < values.size(); ++i) values[i] *= 1 + 0.01f * static_cast<float>(i % 13);
+      if (entry.spec.role == ParameterRole::kNormOrBias) {
+        const std::size_t first = hash_name(entry.spec.name) % 7;
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] += 0.05f * static_cast<float>((first + i) % 7);
+      }
       to_device_order(entry.spec, values, {arena.data() + entry.offset, values.size()});
     }
     backend_->device().copy_to_device(stage.parameters().masters, arena.data(),
@@ -197,37 +203,11 @@ class StageTest : public OpTest {
   static bool all_zero(const Bits& bits) {
     return std::all_of(bits.begin(), bits.end(), [](std::uint32_t value) { return value == 0; });
   }
-};
 
-TEST_P(StageTest, RecomputingAndSplittingGiveTheGradientsOfNeither) {
-  for (const TestNetwork& test : kNetworks) {
-    for (const DataType type : types()) {
-      for (const bool frozen : {false, true}) {
-        const Network cells = network(test, type, frozen);
-        for (const CellRange& range : test.ranges) {
-          SCOPED_TRACE(fmt::format("{} in {}, cells from {}, {}", test.name, to_string(type), range.begin,
-                                   frozen ? "partly frozen" : "all trained"));
-          const ArenaLayout layout = make_arena_layout(cells, {range}, 1);
-          const std::vector<Bits> expected = gradients(cells, {range}, {});
-          const auto difference = [&](const Way& way) {
-            return differences(gradients(cells, {range}, way), expected, layout);
-          };
-          ASSERT_FALSE(all_zero(expected.back()));
-          ASSERT_NE(expected.back(), expected[expected.size() - 2]) << "both micro-batches have the same gradients";
-          EXPECT_EQ(difference({.recomputes = true}), "") << "recomputed";
-          EXPECT_EQ(difference({.splits = true}), "") << "in two parts";
-          EXPECT_EQ(difference({.recomputes = true, .splits = true}), "") << "both";
-        }
-      }
-    }
-  }
-}
-
-// Along a parameter's gradient g the loss rises by |g| a step of length 1: central differences of the network's
-// numbers. The input of the second cell takes part as one more parameter.
-TEST_P(StageTest, GradientsAreThoseOfFiniteDifferences) {
-  for (const TestNetwork& test : kNetworks) {
-    const Network cells = network(test, DataType::kFloat32, /*frozen=*/false);
+  // Along a parameter's gradient g the loss rises by |g| a step of length 1: central differences of the network's
+  // numbers. The input of the second cell takes part as one more parameter.
+  void expect_finite_differences(const TestNetwork& test, bool frozen) const {
+    const Network cells = network(test, DataType::kFloat32, frozen);
     const CellRange range{1, test.ranges.front().end};
     Stage stage(*backend_, cells, plan_stage(cells, {.runs = {range}}));
     fill_parameters(stage);
@@ -270,6 +250,38 @@ TEST_P(StageTest, GradientsAreThoseOfFiniteDifferences) {
         expect_slope(entry.spec.name, stage.parameters().masters + entry.offset, gradients.floats() + entry.offset,
                      entry.spec.count());
   }
+};
+
+TEST_P(StageTest, RecomputingAndSplittingGiveTheGradientsOfNeither) {
+  for (const TestNetwork& test : kNetworks) {
+    for (const DataType type : types()) {
+      for (const bool frozen : {false, true}) {
+        const Network cells = network(test, type, frozen);
+        for (const CellRange& range : test.ranges) {
+          SCOPED_TRACE(fmt::format("{} in {}, cells from {}, {}", test.name, to_string(type), range.begin,
+                                   frozen ? "partly frozen" : "all trained"));
+          const ArenaLayout layout = make_arena_layout(cells, {range}, 1);
+          const std::vector<Bits> expected = gradients(cells, {range}, {});
+          const auto difference = [&](const Way& way) {
+            return differences(gradients(cells, {range}, way), expected, layout);
+          };
+          ASSERT_FALSE(all_zero(expected.back()));
+          ASSERT_NE(expected.back(), expected[expected.size() - 2]) << "both micro-batches have the same gradients";
+          EXPECT_EQ(difference({.recomputes = true}), "") << "recomputed";
+          EXPECT_EQ(difference({.splits = true}), "") << "in two parts";
+          EXPECT_EQ(difference({.recomputes = true, .splits = true}), "") << "both";
+        }
+      }
+    }
+  }
+}
+
+TEST_P(StageTest, GradientsAreThoseOfFiniteDifferences) {
+  for (const TestNetwork& test : kNetworks) expect_finite_differences(test, /*frozen=*/false);
+}
+
+TEST_P(StageTest, GradientsThroughFrozenCellsAreThoseOfFiniteDifferences) {
+  for (const TestNetwork& test : kNetworks) expect_finite_differences(test, /*frozen=*/true);
 }
 
 TEST_P(StageTest, CutIntoChunksHasTheGradientsOfOneRun) {
@@ -287,6 +299,30 @@ TEST_P(StageTest, CutIntoChunksHasTheGradientsOfOneRun) {
         EXPECT_EQ(differences(gradients(cells, two, {}), expected, layout), "") << "in two runs";
         EXPECT_EQ(differences(gradients(cells, three, {.recomputes = true}), expected, layout), "")
             << "in three, recomputed";
+      }
+    }
+  }
+}
+
+TEST_P(StageTest, OneOperationForBatchNormAndMaxPoolingHasTheGradientsOfTwo) {
+  const Shape images{kSamples, 11, 10, 3};
+  for (const DataType type : types()) {
+    for (const std::vector<std::string>& frozen : {std::vector<std::string>{}, {"pool.*"}}) {
+      Network together = test::pooled_network(images, kClasses, type, /*apart=*/false),
+              apart = test::pooled_network(images, kClasses, type, /*apart=*/true);
+      ASSERT_EQ(together[1]->layers().size(), 2) << "a convolution, and all else";
+      for (Network* network : {&together, &apart})
+        if (!frozen.empty()) freeze_parameters(frozen, *network);
+      for (const std::int64_t first : {0, 1}) {
+        SCOPED_TRACE(
+            fmt::format("{}, cells from {}, {}", to_string(type), first, frozen.empty() ? "trained" : "frozen"));
+        const std::vector<Bits> expected = gradients(apart, {{first, 4}}, {});
+        ASSERT_FALSE(all_zero(expected.back()));
+        const ArenaLayout layout = make_arena_layout(together, {{first, 3}}, 1);
+        for (const bool recomputes : {false, true})
+          for (const bool splits : {false, true})
+            EXPECT_EQ(differences(gradients(together, {{first, 3}}, {recomputes, splits}), expected, layout), "")
+                << "recomputes " << recomputes << ", splits " << splits;
       }
     }
   }

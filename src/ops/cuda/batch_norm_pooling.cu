@@ -1,0 +1,136 @@
+/// Batch normalisation, ReLU and max pooling on a GPU: batch norm's passes, in which a window's values are normalised
+/// when they are compared, and gradients gathered when they are summed or used.
+#include <algorithm>
+#include <memory>
+
+#include "convoy/ops/batch_norm_pooling.h"
+
+#include "ops/cuda/batch_norm_backward.h"
+#include "ops/cuda/batch_norm_forward.h"
+#include "ops/cuda/batch_norm_rows.h"
+#include "ops/cuda/image_extents.h"
+#include "ops/cuda/pooling_windows.h"
+#include "ops/cuda/resources.h"
+
+namespace convoy::ops::cuda {
+
+namespace {
+
+/// Grid: a thread for every kWidth values of y. Block: kPixelThreads. Shared: none. Reads x (overlaps from the caches),
+/// writes y and winner, once each. kKernel: as of Maximum.
+template <typename T, int kWidth, int kKernel>
+__global__ void __launch_bounds__(kPixelThreads, 3)
+    normalise_and_pool(NormaliseArgs args, PoolingGeometry g, std::uint8_t* winner) {
+  for_my_pixels<kWidth>(g.y, [&](int image, int row, int column, int c) {
+    const ChannelAffines<kWidth> affines(args.of, args.inv_std, args.epsilon, c);
+    Maximum<kWidth> max;
+    max.template find_in<kKernel>(g, row, column, [&](int h, int w, float(&v)[kWidth]) {
+      load<kWidth>(static_cast<const T*>(args.of.x) + g.x.at(image, h, w) + c, v);
+#pragma unroll
+      for (int i = 0; i < kWidth; ++i) v[i] = as_stored<T>(relu(affines.normalise(v[i], i)));
+    });
+    const std::int64_t to = g.y.at(image, row, column) + c;
+    store<kWidth>(max.value, static_cast<T*>(args.of.y) + to);
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i)
+      if (!(max.value[i] > 0)) max.position[i] = BatchNormMaxPoolOp::kNoWinner;
+    store_bytes(max.position, winner + to);
+  });
+}
+
+/// The gradient of the pooling's input, which is nowhere in memory. A GPU's memory holds fewer than 2^31 pixels of 64
+/// channels.
+template <typename T>
+struct WonGradients {
+  static constexpr bool kAreGathered = true;
+
+  PoolingGeometry geometry;
+  const void* dy;
+  const std::uint8_t* winner;
+
+  template <int kWidth>
+  __device__ void load_row(std::int64_t row, int channel, float (&to)[kWidth]) const {
+    const int pixel = static_cast<int>(row), w = geometry.x.w, h = geometry.x.h;
+    const int image_row = pixel / w, image = image_row / h;
+    sum_won_gradients<2>(geometry, image, image_row - image * h, pixel - image_row * w, channel,
+                         static_cast<const T*>(dy), winner, to);
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) to[i] = as_stored<T>(to[i]);
+  }
+};
+
+template <typename T>
+class CudaBatchNormMaxPool final : public BatchNormMaxPoolOp {
+ public:
+  CudaBatchNormMaxPool(const BatchNormMaxPoolSpec& spec, Context& context)
+      : epsilon_(spec.epsilon),
+        grid_(spec.x, kWidth, static_cast<int>(sizeof(T))),
+        geometry_(spec.pooling()),
+        context_(context),
+        counters_(context.device(), grid_.tiles * static_cast<std::int64_t>(sizeof(unsigned))) {
+    const std::int64_t blocks = std::max(statistics_shape().grid.y, gradients_shape().grid.y);
+    context_.reserve_scratch(blocks * spec.x.c * static_cast<std::int64_t>(sizeof(FloatSums<2>)));
+  }
+
+  void forward(const BatchNormInputs& in, const BatchNormOutputs& out, std::uint8_t* winner) override {
+    const StatisticsArgs args{in, out, epsilon_, grid_.rows, partials(), counters()};
+    launch(compute_statistics<T, kWidth>, statistics_shape(), context_.stream(), args);
+    forward_again(in, out, winner);
+  }
+
+  void forward_again(const BatchNormInputs& in, const BatchNormOutputs& out, std::uint8_t* winner) override {
+    const BatchNormInference of{.x = in.x, .gamma = in.gamma, .beta = in.beta, .running_mean = out.mean, .y = out.y};
+    launch_pooling({.of = of, .inv_std = out.inv_std}, winner);
+  }
+
+  void infer(const BatchNormInference& args, std::uint8_t* winner) override {
+    launch_pooling({.of = args, .epsilon = epsilon_}, winner);
+  }
+
+  void backward(const BatchNormGradInputs& in, const std::uint8_t* winner, const BatchNormGradOutputs& out) override {
+    const GradientArgs args{in, out, grid_.rows, partials(), counters(), grid_.slabs_per_result_block(kInputRows)};
+    const WonGradients<T> dy{geometry_, in.dy, winner};
+    launch(sum_gradients<T, kWidth, Mask::kNone, WonGradients<T>>, gradients_shape(), context_.stream(), args, dy);
+    launch(compute_input_gradients<T, kWidth, false, WonGradients<T>>, grid_.results_shape(kInputRows),
+           context_.stream(), args, dy);
+  }
+
+  void infer_backward(const BatchNormInferenceGrad& of, const std::uint8_t* winner) override {
+    const InferenceGradientArgs args{of, epsilon_, grid_.rows, grid_.slabs_per_result_block(kInputRows)};
+    launch(compute_inference_gradients<T, kWidth, false, WonGradients<T>>, grid_.results_shape(kInputRows),
+           context_.stream(), args, WonGradients<T>{geometry_, of.dy, winner});
+  }
+
+ private:
+  static constexpr int kWidth = kWidest<T>;
+  static_assert(BatchNormMaxPoolSpec::kChannelGroup % kWidth == 0);
+
+  LaunchShape statistics_shape() const { return grid_.shape_of(kSumRows, kSumBlocks); }
+  LaunchShape gradients_shape() const { return grid_.shape_of(kGradientRows, kGradientBlocks); }
+
+  void launch_pooling(const NormaliseArgs& args, std::uint8_t* winner) const {
+    const auto kernel = geometry_.kernel == 3 ? normalise_and_pool<T, kWidth, 3> : normalise_and_pool<T, kWidth, 0>;
+    launch(kernel, shape_over<kWidth>(geometry_.y), context_.stream(), args, geometry_, winner);
+  }
+
+  FloatSums<2>* partials() const { return reinterpret_cast<FloatSums<2>*>(context_.scratch()); }
+  unsigned* counters() const { return reinterpret_cast<unsigned*>(counters_.data()); }
+
+  float epsilon_;
+  RowGrid grid_;
+  PoolingGeometry geometry_;
+  Context& context_;
+  Buffer counters_;
+};
+
+}  // namespace
+
+template <>
+std::unique_ptr<BatchNormMaxPoolOp> make_op(const BatchNormMaxPoolSpec& spec, const Resources& resources) {
+  std::unique_ptr<BatchNormMaxPoolOp> op;
+  with_type(spec.type,
+            [&]<typename T>(T*) { op = std::make_unique<CudaBatchNormMaxPool<T>>(spec, resources.context); });
+  return op;
+}
+
+}  // namespace convoy::ops::cuda

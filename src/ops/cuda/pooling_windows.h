@@ -1,0 +1,131 @@
+/// Windows over an image, the maximum of one, and the gradients of those that a pixel has won.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "convoy/ops/pooling.h"
+
+#include "ops/cuda/element.h"
+#include "ops/cuda/image_extents.h"
+
+namespace convoy::ops::cuda {
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// The pixels of a window along one axis that lie inside the image: begin, ..., end - 1, from `start`, which may not;
+/// or windows.
+struct Span {
+  int start, begin, end;
+};
+
+struct PoolingGeometry {
+  explicit PoolingGeometry(const PoolingSpec& spec)
+      : x(spec.x),
+        y(spec.y()),
+        kernel(static_cast<int>(spec.kernel)),
+        stride(static_cast<int>(spec.stride)),
+        padding(static_cast<int>(spec.padding)) {}
+
+  ImageExtents x, y;
+  int kernel, stride, padding;
+
+  __device__ Span window(int index, int size) const {
+    const int start = index * stride - padding;
+    return {start, max(start, 0), min(start + kernel, size)};
+  }
+
+  /// The windows that cover pixel `index` along an axis with `count` windows:
+  /// p * stride - padding <= index < p * stride - padding + kernel.
+  __device__ Span windows_over(int index, int count) const {
+    const int first = max(index + padding - kernel + stride, 0) / stride;
+    return {first, first, min((index + padding) / stride + 1, count)};
+  }
+
+  /// Over a pixel, along each axis.
+  bool has_at_most_two_windows() const { return kernel <= 2 * stride; }
+
+  /// Of the average over a window.
+  __device__ float share_of_pixel(int row, int column) const {
+    const Span rows = window(row, x.h), columns = window(column, x.w);
+    return __fdiv_rn(1.0f, static_cast<float>((rows.end - rows.begin) * (columns.end - columns.begin)));
+  }
+};
+
+/// The largest values of a window of kWidth channels, and their indices in the window.
+template <int kWidth>
+struct Maximum {
+  float value[kWidth];
+  int position[kWidth];
+
+  /// Of window (row, column): load_pixel(h, w, v) loads a pixel's values; the first in row-major order among equals.
+  /// kKernel: the window's size, or 0 for any: with it all loads of a thread are in flight at once.
+  template <int kKernel, typename LoadPixel>
+  __device__ void find_in(const PoolingGeometry& g, int row, int column, LoadPixel&& load_pixel) {
+    const int kernel = kKernel > 0 ? kKernel : g.kernel;
+    const Span rows = g.window(row, g.x.h), columns = g.window(column, g.x.w);
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) {
+      value[i] = -kInfinity;
+      position[i] = (rows.begin - rows.start) * kernel + columns.begin - columns.start;
+    }
+#pragma unroll(kKernel > 0 ? kKernel : 1)
+    for (int r = 0; r < kernel; ++r) {
+#pragma unroll(kKernel > 0 ? kKernel : 1)
+      for (int s = 0; s < kernel; ++s) {
+        const int h = rows.start + r, w = columns.start + s;
+        if (h < 0 || h >= g.x.h || w < 0 || w >= g.x.w) continue;
+        float v[kWidth];
+        load_pixel(h, w, v);
+#pragma unroll
+        for (int i = 0; i < kWidth; ++i) {
+          const bool wins = v[i] > value[i] || v[i] != v[i];  // NaN wins, and is never beaten
+          value[i] = wins ? v[i] : value[i];
+          position[i] = wins ? r * kernel + s : position[i];
+        }
+      }
+    }
+  }
+};
+
+/// The sum of dy over the windows that the pixel has won, in row-major order, for kWidth channels from c on.
+/// kWindows: the most windows over a pixel along an axis, or 0 for any.
+template <int kWindows, int kWidth, typename T>
+__device__ void sum_won_gradients(const PoolingGeometry& g, int image, int row, int column, int c, const T* dy,
+                                  const std::uint8_t* winner, float (&sum)[kWidth]) {
+  const Span rows = g.windows_over(row, g.y.h), columns = g.windows_over(column, g.y.w);
+  const int num_rows = kWindows > 0 ? kWindows : rows.end - rows.begin;
+  const int num_columns = kWindows > 0 ? kWindows : columns.end - columns.begin;
+#pragma unroll
+  for (int k = 0; k < kWidth; ++k) sum[k] = 0;
+#pragma unroll(kWindows > 0 ? kWindows : 1)
+  for (int i = 0; i < num_rows; ++i) {
+#pragma unroll(kWindows > 0 ? kWindows : 1)
+    for (int j = 0; j < num_columns; ++j) {
+      const int p = rows.begin + i, q = columns.begin + j;
+      if (p >= rows.end || q >= columns.end) continue;
+      const std::int64_t from = g.y.at(image, p, q) + c;
+      const int position = (row - (p * g.stride - g.padding)) * g.kernel + column - (q * g.stride - g.padding);
+      const auto positions = *reinterpret_cast<const Pack<std::uint8_t, kWidth>*>(winner + from);
+      float v[kWidth];
+      load<kWidth>(dy + from, v);
+#pragma unroll
+      for (int k = 0; k < kWidth; ++k) sum[k] += positions.values[k] == position ? v[k] : 0.0f;
+    }
+  }
+}
+
+/// Each of which one byte holds.
+template <int kWidth>
+__device__ void store_bytes(const int (&from)[kWidth], std::uint8_t* to) {
+  Pack<std::uint8_t, kWidth> bytes;
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) bytes.values[i] = static_cast<std::uint8_t>(from[i]);
+  *reinterpret_cast<Pack<std::uint8_t, kWidth>*>(to) = bytes;
+}
+
+}  // namespace
+
+}  // namespace convoy::ops::cuda
