@@ -134,10 +134,9 @@ class Bench {
   Run batch_norm_max_pool(bool forward) const {
     const std::shared_ptr<ops::BatchNormMaxPoolOp> op =
         backend_.create<ops::BatchNormMaxPoolOp>({.x = x_, .kernel = 3, .stride = 2, .padding = 1, .type = type_});
-    const auto winner = reinterpret_cast<std::uint8_t*>(winner_.data());
-    const auto run_forward = [this, op, winner] {
+    const auto run_forward = [this, op] {
       op->forward({.x = tensor(0), .gamma = channel(0), .beta = channel(1)},
-                  {tensor(1), channel(2), channel(3), channel(4)}, winner);
+                  {tensor(1), channel(2), channel(3), channel(4)}, bytes());
     };
     if (forward) return run_forward;
     run_forward();
@@ -149,7 +148,7 @@ class Bench {
                                       .var_unbiased = channel(4)};
     const ops::BatchNormGradOutputs out{
         .dx = tensor(2), .dgamma = channel(5), .dbeta = channel(1), .mean = channel(2), .var_unbiased = channel(4)};
-    return [op, in, out, winner] { op->backward(in, winner, out); };
+    return [this, op, in, out] { op->backward(in, bytes(), out); };
   }
   Run global_average_pool(bool forward) const {
     const std::shared_ptr<ops::GlobalAveragePoolOp> op = backend_.create<ops::GlobalAveragePoolOp>({x_, type_});

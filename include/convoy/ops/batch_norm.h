@@ -16,8 +16,8 @@ struct BatchNormSpec {
   DataType type = DataType::kFloat32;  ///< of (N,H,W,C) tensors; (C) ones are float32
 };
 
-/// Of what a forward tells its backward of the ReLU of a tensor that is stored as `type`: which values it let through.
-/// A device packs them as it reads them, at most so tightly: a byte for as many values as 16 bytes hold.
+/// The size of what forward leaves for backward of the ReLU of y, which is stored as `type`: which values it let
+/// through. Each device packs them in its own way, at best in a byte for as many values as 16 bytes hold.
 inline std::int64_t relu_mask_bytes(const Shape& y, DataType type) {
   const std::int64_t widest = 16 / size_of(type), width = y.c % widest == 0 ? widest : y.c % 4 == 0 ? 4 : 1;
   return y.count() / width;

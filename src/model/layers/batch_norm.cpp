@@ -52,7 +52,7 @@ std::unique_ptr<Layer> BatchNorm::fused_with_pooling(const MaxPool& pool) {
                                        .epsilon = spec_.epsilon,
                                        .type = pooling.type};
   if (!spec.is_computed()) return nullptr;
-  auto both = std::make_unique<BatchNormMaxPool>(std::move(parameters_), spec, pool.winner());
+  auto both = std::make_unique<BatchNormMaxPool>(parameters_, spec, pool.winner());
   both->inputs = {{&x(), GradientRule::kWrites}};
   return both;
 }

@@ -1,13 +1,11 @@
 /// Batch norm, ReLU and max pooling: one operation of the device, bound to tensors.
 #include "model/layers/batch_norm_pooling.h"
 
-#include <utility>
-
 namespace convoy {
 
-BatchNormMaxPool::BatchNormMaxPool(BatchNormParameters parameters, const ops::BatchNormMaxPoolSpec& spec,
+BatchNormMaxPool::BatchNormMaxPool(const BatchNormParameters& parameters, const ops::BatchNormMaxPoolSpec& spec,
                                    const TensorLocation& winner)
-    : parameters_(std::move(parameters)), spec_(spec), winner_(winner) {}
+    : parameters_(parameters), spec_(spec), winner_(winner) {}
 
 void BatchNormMaxPool::create_ops(ops::Backend& backend) {
   op_ = backend.create<ops::BatchNormMaxPoolOp>(spec_);

@@ -15,7 +15,8 @@ namespace convoy {
 /// As BatchNorm, but what it normalises is nowhere in memory, and neither is its gradient.
 class BatchNormMaxPool final : public Layer {
  public:
-  BatchNormMaxPool(BatchNormParameters parameters, const ops::BatchNormMaxPoolSpec& spec, const TensorLocation& winner);
+  BatchNormMaxPool(const BatchNormParameters& parameters, const ops::BatchNormMaxPoolSpec& spec,
+                   const TensorLocation& winner);
 
   std::string operation() const override { return ops::BatchNormMaxPoolOp::kName; }
   bool has_weights() const override { return true; }

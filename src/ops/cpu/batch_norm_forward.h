@@ -170,7 +170,7 @@ void normalise_my_rows(const BatchNormInference& args, std::uint8_t* mask, const
     return [args, mask, column = affine.column<V>(i)](std::int64_t at) {
       V v = normalised(read<V>(values_at<T>(args.x) + at), column);
       if constexpr (kResidual) v += read<V>(values_at<T>(args.residual) + at);
-      if constexpr (kMask) write_mask<T>(mask, at, v);
+      if (kMask) write_mask<T>(mask, at, v);
       write(values_at<T>(args.y) + at, kRelu ? relu(v) : v);
     };
   });

@@ -50,7 +50,7 @@ void normalise_my_sums(const T* a, const T* b, T* y, std::uint8_t* mask, const R
   compute_my_rows(layout, [&]<typename V>(std::int64_t i, V) {
     return [a, b, y, mask, of_a = scratch.a.column<V>(i), of_b = scratch.b.column<V>(i)](std::int64_t at) {
       const V sum = normalised(read<V>(a + at), of_a) + normalised(read<V>(b + at), of_b);
-      if constexpr (kMask) write_mask<T>(mask, at, sum);
+      if (kMask) write_mask<T>(mask, at, sum);
       write(y + at, relu(sum));
     };
   });
