@@ -84,65 +84,45 @@ std::uint8_t* BatchNorm::mask(const Frame& frame) const {
   return mask_.part == nullptr ? nullptr : reinterpret_cast<std::uint8_t*>(frame[mask_]);
 }
 
+ops::BatchNormInputs BatchNorm::op_inputs(const Frame& frame) const {
+  ops::BatchNormInputs in = parameters_.inputs(frame, x());
+  in.residual = residual(frame);
+  return in;
+}
+
 void BatchNorm::forward(const Frame& frame) const {
   if (!frame.training) {
-    op_->infer({.x = frame[x().location],
-                .residual = residual(frame),
-                .gamma = frame[parameters_.gamma],
-                .beta = frame[parameters_.beta],
-                .running_mean = frame[parameters_.running_mean],
-                .running_var = frame[parameters_.running_var],
-                .y = frame[y().location]});
+    ops::BatchNormInference args = parameters_.inference(frame, x(), y());
+    args.residual = residual(frame);
+    op_->infer(args);
     return;
   }
-  op_->forward({.x = frame[x().location],
-                .residual = residual(frame),
-                .gamma = frame[parameters_.gamma],
-                .beta = frame[parameters_.beta]},
-               {.y = frame[y().location],
-                .mean = parameters_.mean_of(frame),
-                .inv_std = parameters_.inv_std_of(frame),
-                .var_unbiased = parameters_.var_unbiased_of(frame),
-                .mask = mask(frame)});
+  ops::BatchNormOutputs out = parameters_.outputs(frame, y());
+  out.mask = mask(frame);
+  op_->forward(op_inputs(frame), out);
 }
 
 void BatchNorm::recompute(const Frame& frame) const {
   if (!frame.training) return forward(frame);
-  op_->forward_again(
-      {.x = frame[x().location],
-       .residual = residual(frame),
-       .gamma = frame[parameters_.gamma],
-       .beta = frame[parameters_.beta]},
-      {.y = frame[y().location], .mean = parameters_.mean_of(frame), .inv_std = parameters_.inv_std_of(frame)});
+  op_->forward_again(op_inputs(frame), parameters_.outputs(frame, y()));
 }
 
 void BatchNorm::backward_input(const Frame& frame) const {
   void* dresidual = has_residual_ && inputs[1].dx != nullptr ? frame[*inputs[1].dx] : nullptr;
   if (!frame.training) {
-    op_->infer_backward({.dy = frame[dy()],
-                         .dy_addend = dy_addend(frame),
-                         .y = frame[y().location],
-                         .gamma = frame[parameters_.gamma],
-                         .running_var = frame[parameters_.running_var],
-                         .dx = frame[dx()],
-                         .dresidual = dresidual});
+    ops::BatchNormInferenceGrad args = parameters_.inference_gradient(frame, dy(), dx());
+    args.dy_addend = dy_addend(frame);
+    args.y = frame[y().location];
+    args.dresidual = dresidual;
+    op_->infer_backward(args);
     return;
   }
-  op_->backward({.dy = frame[dy()],
-                 .dy_addend = dy_addend(frame),
-                 .x = frame[x().location],
-                 .mask = mask(frame),
-                 .gamma = frame[parameters_.gamma],
-                 .beta = frame[parameters_.beta],
-                 .mean = parameters_.mean_of(frame),
-                 .inv_std = parameters_.inv_std_of(frame),
-                 .var_unbiased = parameters_.var_unbiased_of(frame)},
-                {.dx = frame[dx()],
-                 .dresidual = dresidual,
-                 .dgamma = parameters_.gradients.at(frame, parameters_.gamma),
-                 .dbeta = parameters_.gradients.at(frame, parameters_.beta),
-                 .mean = parameters_.gradients.at(frame, parameters_.running_mean),
-                 .var_unbiased = parameters_.gradients.at(frame, parameters_.running_var)});
+  ops::BatchNormGradInputs in = parameters_.gradient_inputs(frame, dy(), x());
+  in.dy_addend = dy_addend(frame);
+  in.mask = mask(frame);
+  ops::BatchNormGradOutputs out = parameters_.gradient_outputs(frame, dx());
+  out.dresidual = dresidual;
+  op_->backward(in, out);
 }
 
 void BatchNorm::backward_weight(const Frame& frame) const {

@@ -42,6 +42,7 @@ class BatchNorm final : public Layer {
   std::unique_ptr<Layer> fused_with_pooling(const MaxPool& pool);
   const void* residual(const Frame& frame) const;
   std::uint8_t* mask(const Frame& frame) const;
+  ops::BatchNormInputs op_inputs(const Frame& frame) const;
 
   bool has_relu_ = false, has_residual_ = false;
   BatchNormParameters parameters_;

@@ -19,6 +19,16 @@ struct BatchNormParameters {
   float* inv_std_of(const Frame& frame) const { return floats(frame, inv_std); }
   float* var_unbiased_of(const Frame& frame) const { return floats(frame, var_unbiased); }
 
+  /// The arguments of BatchNormOp's functions, and of those that take the same, with these parameters and without what
+  /// a sum before the ReLU needs.
+  ops::BatchNormInputs inputs(const Frame& frame, const Tensor& x) const;
+  ops::BatchNormOutputs outputs(const Frame& frame, const Tensor& y) const;
+  ops::BatchNormInference inference(const Frame& frame, const Tensor& x, const Tensor& y) const;
+  ops::BatchNormGradInputs gradient_inputs(const Frame& frame, const GradientLocation& dy, const Tensor& x) const;
+  ops::BatchNormGradOutputs gradient_outputs(const Frame& frame, const GradientLocation& dx) const;
+  ops::BatchNormInferenceGrad inference_gradient(const Frame& frame, const GradientLocation& dy,
+                                                 const GradientLocation& dx) const;
+
   std::size_t gamma_number;                             ///< among the cell's parameters
   ParameterRef gamma, beta, running_mean, running_var;  ///< neighbours in the arena
   EarlyGradients gradients;                             ///< of these four

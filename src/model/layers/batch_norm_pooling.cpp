@@ -18,53 +18,23 @@ Reads BatchNormMaxPool::read_by_backward_input(bool training) const {
 }
 
 void BatchNormMaxPool::forward(const Frame& frame) const {
-  if (!frame.training) {
-    op_->infer({.x = frame[x().location],
-                .gamma = frame[parameters_.gamma],
-                .beta = frame[parameters_.beta],
-                .running_mean = frame[parameters_.running_mean],
-                .running_var = frame[parameters_.running_var],
-                .y = frame[y().location]},
-               winner(frame));
-    return;
-  }
-  op_->forward({.x = frame[x().location], .gamma = frame[parameters_.gamma], .beta = frame[parameters_.beta]},
-               {.y = frame[y().location],
-                .mean = parameters_.mean_of(frame),
-                .inv_std = parameters_.inv_std_of(frame),
-                .var_unbiased = parameters_.var_unbiased_of(frame)},
-               winner(frame));
+  if (frame.training)
+    op_->forward(parameters_.inputs(frame, x()), parameters_.outputs(frame, y()), winner(frame));
+  else
+    op_->infer(parameters_.inference(frame, x(), y()), winner(frame));
 }
 
 void BatchNormMaxPool::recompute(const Frame& frame) const {
   if (!frame.training) return forward(frame);
-  op_->forward_again(
-      {.x = frame[x().location], .gamma = frame[parameters_.gamma], .beta = frame[parameters_.beta]},
-      {.y = frame[y().location], .mean = parameters_.mean_of(frame), .inv_std = parameters_.inv_std_of(frame)},
-      winner(frame));
+  op_->forward_again(parameters_.inputs(frame, x()), parameters_.outputs(frame, y()), winner(frame));
 }
 
 void BatchNormMaxPool::backward_input(const Frame& frame) const {
-  if (!frame.training) {
-    op_->infer_backward({.dy = frame[dy()],
-                         .gamma = frame[parameters_.gamma],
-                         .running_var = frame[parameters_.running_var],
-                         .dx = frame[dx()]},
-                        winner(frame));
-    return;
-  }
-  op_->backward({.dy = frame[dy()],
-                 .x = frame[x().location],
-                 .gamma = frame[parameters_.gamma],
-                 .mean = parameters_.mean_of(frame),
-                 .inv_std = parameters_.inv_std_of(frame),
-                 .var_unbiased = parameters_.var_unbiased_of(frame)},
-                winner(frame),
-                {.dx = frame[dx()],
-                 .dgamma = parameters_.gradients.at(frame, parameters_.gamma),
-                 .dbeta = parameters_.gradients.at(frame, parameters_.beta),
-                 .mean = parameters_.gradients.at(frame, parameters_.running_mean),
-                 .var_unbiased = parameters_.gradients.at(frame, parameters_.running_var)});
+  if (frame.training)
+    op_->backward(parameters_.gradient_inputs(frame, dy(), x()), winner(frame),
+                  parameters_.gradient_outputs(frame, dx()));
+  else
+    op_->infer_backward(parameters_.inference_gradient(frame, dy(), dx()), winner(frame));
 }
 
 void BatchNormMaxPool::backward_weight(const Frame& frame) const {

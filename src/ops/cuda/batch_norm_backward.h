@@ -148,6 +148,39 @@ __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs args, 
 
 constexpr int kInputRows = 2;
 
+/// What dx = scale * (g - mean_g - (x - mean) * slope) takes of some channels, but for mean_g = dbeta / n.
+template <int kWidth>
+struct InputGradientColumns {
+  /// `In` and `Out` are BatchNormGradInputs and BatchNormGradOutputs, or what of them belongs to one of two branches.
+  template <typename In, typename Out>
+  __device__ InputGradientColumns(const In& in, const Out& out, int channel, float inverse_count) {
+    float inv_std[kWidth];
+    load<kWidth>(in.mean + channel, mean);
+    load<kWidth>(in.gamma + channel, scale);
+    load<kWidth>(in.inv_std + channel, inv_std);
+    load<kWidth>(out.dgamma + channel, slope);
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) {
+      scale[i] *= inv_std[i];
+      slope[i] *= inv_std[i] * inverse_count;
+    }
+  }
+
+  __device__ float dx(int i, float centred_x, float centred_g) const {
+    return scale[i] * __fmaf_rn(-centred_x, slope[i], centred_g);
+  }
+
+  float mean[kWidth], scale[kWidth], slope[kWidth];
+};
+
+/// dbeta / n, which is the mean of g, in some channels.
+template <int kWidth>
+__device__ void load_mean_g(const float* dbeta, int channel, float inverse_count, float (&mean_g)[kWidth]) {
+  load<kWidth>(dbeta + channel, mean_g);
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) mean_g[i] *= inverse_count;
+}
+
 /// dx = gamma * inv_std * (g - dbeta / n - xhat * dgamma / n),  xhat = (x - mean) * inv_std.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
 /// Reads g, which `dy` gives here, and x, writes dx, once each.
@@ -157,24 +190,12 @@ __global__ void __launch_bounds__(kThreads, kMaskFromX || Gradients::kAreGathere
   const int channel = my_channel<kWidth>();
   const Rows rows = args.rows;
   if (channel >= rows.channels) return;
-  float mean[kWidth], scale[kWidth], mean_g[kWidth], slope[kWidth];
+  const float inverse_count = __fdiv_rn(1.0f, static_cast<float>(rows.count));
+  const InputGradientColumns<kWidth> columns(args.in, args.out, channel, inverse_count);
+  float mean_g[kWidth];
+  load_mean_g<kWidth>(args.out.dbeta, channel, inverse_count, mean_g);
   [[maybe_unused]] float beta[kWidth];
-  {
-    const float inverse_count = __fdiv_rn(1.0f, static_cast<float>(rows.count));
-    float inv_std[kWidth];
-    load<kWidth>(args.in.mean + channel, mean);
-    load<kWidth>(args.in.gamma + channel, scale);
-    load<kWidth>(args.in.inv_std + channel, inv_std);
-    load<kWidth>(args.out.dbeta + channel, mean_g);
-    load<kWidth>(args.out.dgamma + channel, slope);
-    if constexpr (kMaskFromX) load<kWidth>(args.in.beta + channel, beta);
-#pragma unroll
-    for (int i = 0; i < kWidth; ++i) {
-      scale[i] *= inv_std[i];
-      mean_g[i] *= inverse_count;
-      slope[i] *= inv_std[i] * inverse_count;
-    }
-  }
+  if constexpr (kMaskFromX) load<kWidth>(args.in.beta + channel, beta);
   for_rows_of_block<kInputRows>(rows, args.slabs_per_block, [&]<int kRows>(Width<kRows>, std::int64_t row) {
     const std::int64_t begin = row * rows.channels + channel, step = std::int64_t{blockDim.y} * rows.channels;
     float g[kRows][kWidth], x[kRows][kWidth];
@@ -187,11 +208,11 @@ __global__ void __launch_bounds__(kThreads, kMaskFromX || Gradients::kAreGathere
     for (int r = 0; r < kRows; ++r) {
 #pragma unroll
       for (int i = 0; i < kWidth; ++i) {
-        const float centred = x[r][i] - mean[i];
+        const float centred = x[r][i] - columns.mean[i];
         if constexpr (kMaskFromX) {
-          if (!forward_was_positive<T>(centred, scale[i], beta[i])) g[r][i] = 0;
+          if (!forward_was_positive<T>(centred, columns.scale[i], beta[i])) g[r][i] = 0;
         }
-        g[r][i] = scale[i] * __fmaf_rn(-centred, slope[i], g[r][i] - mean_g[i]);
+        g[r][i] = columns.dx(i, centred, g[r][i] - mean_g[i]);
       }
       store<kWidth>(g[r], static_cast<T*>(args.out.dx) + begin + r * step);
     }

@@ -141,30 +141,6 @@ __global__ void __launch_bounds__(kThreads, 3) sum_gradients_of_both(SumGradient
   }
 }
 
-/// Of a branch's dx = scale * (g - mean_g - (x - mean) * slope), in some channels.
-template <int kWidth>
-struct BranchColumns {
-  __device__ BranchColumns(const BatchNormSumGradInputs::Branch& in, const BatchNormSumGradOutputs::Branch& out,
-                           int channel, float inverse_count) {
-    float inv_std[kWidth];
-    load<kWidth>(in.mean + channel, mean);
-    load<kWidth>(in.gamma + channel, scale);
-    load<kWidth>(in.inv_std + channel, inv_std);
-    load<kWidth>(out.dgamma + channel, slope);
-#pragma unroll
-    for (int i = 0; i < kWidth; ++i) {
-      scale[i] *= inv_std[i];
-      slope[i] *= inv_std[i] * inverse_count;
-    }
-  }
-
-  __device__ float dx(int i, float x, float g_less_mean) const {
-    return scale[i] * __fmaf_rn(-(x - mean[i]), slope[i], g_less_mean);
-  }
-
-  float mean[kWidth], scale[kWidth], slope[kWidth];
-};
-
 /// dx = gamma * inv_std * (g - dbeta / n - xhat * dgamma / n),  xhat = (x - mean) * inv_std,  of both branches.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
 /// Reads dy or g, which args.in.dy points to here, the mask (in packs of kPack), a and b, writes da and db, once each.
@@ -174,12 +150,10 @@ __global__ void __launch_bounds__(kThreads, 3) compute_input_gradients_of_both(S
   const Rows rows = args.rows;
   if (channel >= rows.channels) return;
   const float inverse_count = __fdiv_rn(1.0f, static_cast<float>(rows.count));
-  const BranchColumns<kWidth> of_a(args.in.a, args.out.a, channel, inverse_count),
+  const InputGradientColumns<kWidth> of_a(args.in.a, args.out.a, channel, inverse_count),
       of_b(args.in.b, args.out.b, channel, inverse_count);
   float mean_g[kWidth];
-  load<kWidth>(args.out.a.dbeta + channel, mean_g);
-#pragma unroll
-  for (int i = 0; i < kWidth; ++i) mean_g[i] *= inverse_count;
+  load_mean_g<kWidth>(args.out.a.dbeta, channel, inverse_count, mean_g);
   for_rows_of_block<kInputRows>(rows, args.slabs_per_block, [&]<int kRows>(Width<kRows>, std::int64_t row) {
     const std::int64_t begin = row * rows.channels + channel, step = std::int64_t{blockDim.y} * rows.channels;
     float g[kRows][kWidth], a[kRows][kWidth], b[kRows][kWidth];
@@ -197,8 +171,8 @@ __global__ void __launch_bounds__(kThreads, 3) compute_input_gradients_of_both(S
 #pragma unroll
       for (int i = 0; i < kWidth; ++i) {
         const float centred_g = g[r][i] - mean_g[i];
-        a[r][i] = of_a.dx(i, a[r][i], centred_g);
-        b[r][i] = of_b.dx(i, b[r][i], centred_g);
+        a[r][i] = of_a.dx(i, a[r][i] - of_a.mean[i], centred_g);
+        b[r][i] = of_b.dx(i, b[r][i] - of_b.mean[i], centred_g);
       }
       store<kWidth>(a[r], static_cast<T*>(args.out.a.dx) + begin + r * step);
       store<kWidth>(b[r], static_cast<T*>(args.out.b.dx) + begin + r * step);

@@ -4,6 +4,7 @@
 #include "reference/pooling.h"
 #include "unit/ops/batch_norm_pass.h"
 #include "unit/ops/device_bytes.h"
+#include "unit/ops/pooling_specs.h"
 
 namespace convoy {
 namespace {
@@ -17,22 +18,6 @@ const std::vector<BatchNormMaxPoolSpec> kSpecs = {
     {{2, 10, 9, 64}, 2, 3, 1},   {{1, 1, 1, 64}, 3, 2, 1},   {{1, 9, 13, 64}, 4, 2, 2}, {{2, 5, 5, 192}, 1, 1, 0},
     {{1, 17, 16, 64}, 15, 8, 7}, {{1, 45, 50, 64}, 3, 2, 1},
 };
-
-std::vector<BatchNormMaxPoolSpec> specs_of(const std::vector<DataType>& types) {
-  std::vector<BatchNormMaxPoolSpec> specs;
-  for (const DataType type : types) {
-    for (BatchNormMaxPoolSpec spec : kSpecs) {
-      spec.type = type;
-      specs.push_back(spec);
-    }
-  }
-  return specs;
-}
-
-std::string describe(const BatchNormMaxPoolSpec& spec) {
-  return fmt::format("{} kernel {} stride {} padding {}, {}", to_string(spec.x), spec.kernel, spec.stride, spec.padding,
-                     to_string(spec.type));
-}
 
 /// With channels of equal values: positive ones, in which the first wins; those that the ReLU makes 0; and -0.
 BatchNormValues values_of(const BatchNormMaxPoolSpec& spec) {
@@ -145,7 +130,7 @@ std::vector<std::uint8_t> positive_winners(const Results& parts) {
 class BatchNormPoolingTest : public OpTest {};
 
 TEST_P(BatchNormPoolingTest, EqualsDoubleLoops) {
-  for (const BatchNormMaxPoolSpec& spec : specs_of(types())) {
+  for (const BatchNormMaxPoolSpec& spec : with_types(kSpecs, types())) {
     SCOPED_TRACE(describe(spec));
     BatchNormValues values = values_of(spec);
     // Sixteenths below 1: sums of four are exact in every type, so that their roundings need no bound.
@@ -171,7 +156,7 @@ TEST_P(BatchNormPoolingTest, EqualsDoubleLoops) {
 }
 
 TEST_P(BatchNormPoolingTest, GivesTheBitsOfBatchNormThenMaxPooling) {
-  for (const BatchNormMaxPoolSpec& spec : specs_of(types())) {
+  for (const BatchNormMaxPoolSpec& spec : with_types(kSpecs, types())) {
     SCOPED_TRACE(describe(spec));
     const Inputs in(*backend_, spec, values_of(spec));
     const Results got(*backend_, spec), want(*backend_, spec);
@@ -183,7 +168,7 @@ TEST_P(BatchNormPoolingTest, GivesTheBitsOfBatchNormThenMaxPooling) {
 }
 
 TEST_P(BatchNormPoolingTest, InferenceGivesTheBitsOfBatchNormThenMaxPoolingWithNaNAndInfinityToo) {
-  for (const BatchNormMaxPoolSpec& spec : specs_of(types())) {
+  for (const BatchNormMaxPoolSpec& spec : with_types(kSpecs, types())) {
     SCOPED_TRACE(describe(spec));
     BatchNormValues values = values_of(spec);
     const double infinity = std::numeric_limits<double>::infinity();
@@ -201,7 +186,7 @@ TEST_P(BatchNormPoolingTest, InferenceGivesTheBitsOfBatchNormThenMaxPoolingWithN
 }
 
 TEST_P(BatchNormPoolingTest, ForwardAgainGivesTheSameBits) {
-  for (const BatchNormMaxPoolSpec& spec : specs_of(types())) {
+  for (const BatchNormMaxPoolSpec& spec : with_types(kSpecs, types())) {
     SCOPED_TRACE(describe(spec));
     const Inputs in(*backend_, spec, values_of(spec));
     const Results first(*backend_, spec), again(*backend_, spec);
@@ -215,7 +200,7 @@ TEST_P(BatchNormPoolingTest, ForwardAgainGivesTheSameBits) {
 }
 
 TEST(BatchNormPoolingOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
-  for (const BatchNormMaxPoolSpec& spec : specs_of({DataType::kFloat32, DataType::kBfloat16})) {
+  for (const BatchNormMaxPoolSpec& spec : with_types(kSpecs, {DataType::kFloat32, DataType::kBfloat16})) {
     SCOPED_TRACE(describe(spec));
     std::vector<std::vector<std::uint32_t>> first;
     for (const std::int64_t threads : {1, 2, 3}) {

@@ -118,33 +118,29 @@ void expect_gradients(const Shape& shape, const SumValues& values, const SumPass
   }
 }
 
-class BatchNormSumTest : public OpTest {};
-
-TEST_P(BatchNormSumTest, EqualsDoubleLoops) {
-  for (const DataType type : types()) {
-    for (const Shape& shape : kShapes) {
-      SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
-      const SumValues values(shape, type);
-      SumPass pass(*backend_, shape, values);
-      pass.backward();
-      expect_sum(shape, values, pass);
-      expect_gradients(shape, values, pass);
+class BatchNormSumTest : public OpTest {
+ protected:
+  void expect_double_loops(const std::vector<Shape>& shapes) {
+    for (const DataType type : types()) {
+      for (const Shape& shape : shapes) {
+        SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
+        const SumValues values(shape, type);
+        SumPass pass(*backend_, shape, values);
+        pass.backward();
+        expect_sum(shape, values, pass);
+        expect_gradients(shape, values, pass);
+      }
     }
   }
+};
+
+TEST_P(BatchNormSumTest, EqualsDoubleLoops) {
+  expect_double_loops(kShapes);
 }
 
 // So large that a block of a GPU sums several slabs, and not all blocks as many.
 TEST_P(BatchNormSumTest, EqualsDoubleLoopsOnManyRows) {
-  for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{1, 727, 725, 1}, Shape{1, 231, 229, 32}}) {
-      SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
-      const SumValues values(shape, type);
-      SumPass pass(*backend_, shape, values);
-      pass.backward();
-      expect_sum(shape, values, pass);
-      expect_gradients(shape, values, pass);
-    }
-  }
+  expect_double_loops({{1, 727, 725, 1}, {1, 231, 229, 32}});
 }
 
 // What it stands for, bit for bit: nothing is rounded in between in float32.

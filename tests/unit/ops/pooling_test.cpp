@@ -6,6 +6,7 @@
 
 #include "unit/ops/device_bytes.h"
 #include "unit/ops/op_test.h"
+#include "unit/ops/pooling_specs.h"
 
 namespace convoy {
 namespace {
@@ -17,26 +18,10 @@ const std::vector<PoolingSpec> kSpecs = {
     {{2, 7, 7, 1}, 3, 1, 1},  {{3, 11, 10, 19}, 3, 3, 0}, {{1, 5, 5, 3}, 5, 1, 2},   {{1, 1, 1, 5}, 3, 2, 1},
     {{1, 9, 9, 16}, 7, 2, 3}, {{2, 6, 6, 20}, 2, 2, 0},   {{2, 10, 9, 33}, 2, 3, 1}, {{1, 16, 17, 2}, 15, 1, 7}};
 
-std::string describe(const PoolingSpec& spec) {
-  return fmt::format("{} kernel {} stride {} padding {}, {}", to_string(spec.x), spec.kernel, spec.stride, spec.padding,
-                     to_string(spec.type));
-}
-
-std::vector<PoolingSpec> specs_of(const std::vector<DataType>& types) {
-  std::vector<PoolingSpec> specs;
-  for (const DataType type : types) {
-    for (PoolingSpec spec : kSpecs) {
-      spec.type = type;
-      specs.push_back(spec);
-    }
-  }
-  return specs;
-}
-
 class PoolingTest : public OpTest {};
 
 TEST_P(PoolingTest, MaxEqualsPlainLoops) {
-  for (const PoolingSpec& spec : specs_of(types())) {
+  for (const PoolingSpec& spec : with_types(kSpecs, types())) {
     SCOPED_TRACE(describe(spec));
     const Array x = rounded(spec.type, random_array(spec.x.count(), 1, -3)),  // padding's 0 would win
         dy = rounded(spec.type, random_array(spec.y().count(), 2));
@@ -91,7 +76,7 @@ TEST_P(PoolingTest, MaxOfInfinitiesIsInsideTheImageAndNaNIsKept) {
 }
 
 TEST_P(PoolingTest, AverageEqualsDoubleLoops) {
-  for (const PoolingSpec& spec : specs_of(types())) {
+  for (const PoolingSpec& spec : with_types(kSpecs, types())) {
     SCOPED_TRACE(describe(spec));
     const Array x = rounded(spec.type, random_array(spec.x.count(), 1)),
                 dy = rounded(spec.type, random_array(spec.y().count(), 2));
