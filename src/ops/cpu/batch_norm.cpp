@@ -62,7 +62,9 @@ class CpuBatchNorm final : public BatchNormOp {
                          [&](std::int64_t c) -> ChannelAffine { return running_factor(args, c, spec_.epsilon); });
 #pragma omp barrier
       with_flags([&]<bool kRelu, bool kResidual>() {
-        inference_gradients_of_my_rows<T, kRelu, kResidual>(args, layout_, scratch.affine.scale);
+        with_gradients<T>(args.dy, args.dy_addend, [&](const auto& dy) {
+          inference_gradients_of_my_rows<T, kRelu, kResidual>(dy, args, layout_, scratch.affine.scale);
+        });
       });
     }
   }
@@ -104,22 +106,40 @@ class CpuBatchNorm final : public BatchNormOp {
   template <Mask kMask>
   void backward_as(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) {
     const BatchNormScratch scratch(workspace_.scratch(), layout_);
-    void* const to_g = masked_gradient(spec_, in, out);
+    T* const to_g = values_at<T>(masked_gradient(spec_, in, out));
 #pragma omp parallel num_threads(workspace_.threads())
     {
       expand_my_channels(layout_, scratch.affine, [&](std::int64_t c) -> ChannelAffine {
         return {in.gamma[c], in.beta[c], in.mean[c], in.inv_std[c]};
       });
 #pragma omp barrier
-      sum_my_gradients<T, kMask>(in, to_g, layout_, scratch.affine, scratch.sums);
+      sum_mine<kMask>(in, to_g, scratch);
 #pragma omp barrier
       merge_my_gradients(layout_, scratch.sums, scratch.totals);
 #pragma omp barrier
       finish_my_channels(in, out, layout_, scratch);
 #pragma omp barrier
-      const void* const g = to_g != nullptr ? to_g : in.dy;
-      input_gradients_of_my_rows<T, kMask == Mask::kFromX>(values_at<T>(g), values_at<T>(in.x), values_at<T>(out.dx),
-                                                           layout_, scratch.affine, scratch.slopes);
+      const T* const g = to_g != nullptr ? to_g : values_at<T>(in.dy);
+      input_gradients_of_my_rows<T, kMask == Mask::kFromX>(g, values_at<T>(in.x), values_at<T>(out.dx), layout_,
+                                                           scratch.affine, scratch.slopes);
+    }
+  }
+
+  // Without a residual dy is in one part, and nobody else wants g.
+  template <Mask kMask>
+  void sum_mine(const BatchNormGradInputs& in, T* to_g, const BatchNormScratch& scratch) const {
+    const auto sum = [&]<bool kWritesG>(const auto& dy) {
+      sum_my_gradients<T, kMask, kWritesG>(dy, in, to_g, layout_, scratch.affine, scratch.sums);
+    };
+    if constexpr (kMask == Mask::kFromX) {
+      sum.template operator()<false>(StoredGradients<T>{values_at<T>(in.dy)});
+    } else {
+      with_gradients<T>(in.dy, in.dy_addend, [&](const auto& dy) {
+        if (to_g != nullptr)
+          sum.template operator()<true>(dy);
+        else
+          sum.template operator()<false>(dy);
+      });
     }
   }
 

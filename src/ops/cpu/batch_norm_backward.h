@@ -23,31 +23,60 @@ template <typename T>
   return condition > kStoredAsZero<T> ? v : 0.0f;
 }
 
-/// The value of dy there, and of its addend, as their sum would be stored.
-template <typename V, typename T>
-[[gnu::always_inline]] inline V sum_of_parts(const T* dy, const T* addend, std::int64_t at) {
-  const V first = read<V>(dy + at);
-  return addend == nullptr ? first : as_stored<T>(V(first + read<V>(addend + at)));
+/// Of the output, in memory as it is: what a pass's gradients are read from.
+template <typename T>
+struct StoredGradients {
+  static constexpr bool kAreSummed = false;
+
+  const T* dy;
+
+  template <typename V>
+  [[gnu::always_inline]] V at(std::int64_t i) const {
+    return read<V>(dy + i);
+  }
+};
+
+/// In two parts, each in memory: the sum as it would be stored.
+template <typename T>
+struct SummedGradients {
+  static constexpr bool kAreSummed = true;
+
+  const T *dy, *addend;
+
+  template <typename V>
+  [[gnu::always_inline]] V at(std::int64_t i) const {
+    return as_stored<T>(V(read<V>(dy + i) + read<V>(addend + i)));
+  }
+};
+
+/// body(gradients), of dy in one part or in two.
+template <typename T, typename Body>
+void with_gradients(const void* dy, const void* addend, const Body& body) {
+  if (addend != nullptr) return body(SummedGradients<T>{values_at<T>(dy), values_at<T>(addend)});
+  body(StoredGradients<T>{values_at<T>(dy)});
 }
 
 // --- The pass of sums -------------------------------------------------------------------------------------------
 
-/// Of g and g * (x - mean), for the calling thread's blocks; g = dy where the ReLU let through, written to `to_g`
-/// unless that is null.
-template <typename T, Mask kMask>
-void sum_my_gradients(const BatchNormGradInputs& in, void* to_g, const RowLayout& layout, const AffineRow& affine,
-                      const ColumnSums<2>& sums) {
+/// Of g and g * (x - mean), for the calling thread's blocks; g = dy where the ReLU let through, with kWritesG written
+/// to `to_g`.
+template <typename T, Mask kMask, bool kWritesG, typename Gradients>
+void sum_my_gradients(const Gradients& dy, const BatchNormGradInputs& in, T* to_g, const RowLayout& layout,
+                      const AffineRow& affine, const ColumnSums<2>& sums) {
+  const T* const x = values_at<T>(in.x);
+  const std::uint8_t* const mask = in.mask;
   const auto terms = [&]<typename V>(std::int64_t /*first_row*/, std::int64_t i, V) {
-    return [in, to_g, column = affine.column<V>(i)](std::int64_t at) {
-      const V x = read<V>(values_at<T>(in.x) + at);
-      V g = sum_of_parts<V>(values_at<T>(in.dy), values_at<T>(in.dy_addend), at);
-      if constexpr (kMask == Mask::kFromX) g = where_positive<T>(normalised(x, column), g);
-      if constexpr (kMask == Mask::kFromForward) g = kept_by_mask(in.mask, at, g);
-      if (to_g != nullptr) write(values_at<T>(to_g) + at, g);
-      return Terms<V, 2>{g, g * (x - column.mean)};
+    return [=, column = affine.column<V>(i)](std::int64_t at) {
+      const V value = read<V>(x + at);
+      V g = dy.template at<V>(at);
+      if constexpr (kMask == Mask::kFromX) g = where_positive<T>(normalised(value, column), g);
+      if constexpr (kMask == Mask::kFromForward) g = kept_by_mask(mask, at, g);
+      if constexpr (kWritesG) write_stored(to_g + at, g);
+      return Terms<V, 2>{g, g * (value - column.mean)};
     };
   };
-  sum_my_blocks_and_tail(layout, sums, terms);
+  const WalkedArrays<T> arrays{x, values_at<T>(in.dy), values_at<T>(in.dy_addend), to_g};
+  sum_my_blocks_and_tail(layout, sums, arrays, terms);
 }
 
 /// The sums over all blocks, in double and in order, for the calling thread's columns.
@@ -118,7 +147,7 @@ template <typename V>
 template <typename T, bool kMask>
 void input_gradients_of_my_rows(const T* dy, const T* x, T* dx, const RowLayout& layout, const AffineRow& affine,
                                 const SlopeRow& slopes) {
-  compute_my_rows(layout, [&]<typename V>(std::int64_t i, V) {
+  compute_my_rows(layout, WalkedArrays<T>{x, dy, dx}, [&]<typename V>(std::int64_t i, V) {
     return [dy, x, dx, column = affine.column<V>(i), slope = slopes.column<V>(i)](std::int64_t at) {
       const V value = read<V>(x + at);
       V g = read<V>(dy + at);
@@ -131,13 +160,17 @@ void input_gradients_of_my_rows(const T* dy, const T* x, T* dx, const RowLayout&
 // --- Backward of inference --------------------------------------------------------------------------------------
 
 /// The calling thread's part of dresidual = g, dx = g * scale, g = dy where the ReLU let through.
-template <typename T, bool kRelu, bool kResidual>
-void inference_gradients_of_my_rows(const BatchNormInferenceGrad& args, const RowLayout& layout, const float* scales) {
-  compute_my_rows(layout, [&]<typename V>(std::int64_t i, V) {
-    return [args, scale = read<V>(scales + i)](std::int64_t at) {
-      V g = sum_of_parts<V>(values_at<T>(args.dy), values_at<T>(args.dy_addend), at);
+template <typename T, bool kRelu, bool kResidual, typename Gradients>
+void inference_gradients_of_my_rows(const Gradients& dy, const BatchNormInferenceGrad& args, const RowLayout& layout,
+                                    const float* scales) {
+  const WalkedArrays<T> arrays{values_at<T>(args.dy), values_at<T>(args.dy_addend),
+                               kRelu ? values_at<T>(args.y) : nullptr,
+                               kResidual ? values_at<T>(args.dresidual) : nullptr, values_at<T>(args.dx)};
+  compute_my_rows(layout, arrays, [&]<typename V>(std::int64_t i, V) {
+    return [dy, args, scale = read<V>(scales + i)](std::int64_t at) {
+      V g = dy.template at<V>(at);
       if constexpr (kRelu) g = where_positive<T>(read<V>(values_at<T>(args.y) + at), g);
-      if constexpr (kResidual) write(values_at<T>(args.dresidual) + at, g);
+      if constexpr (kResidual) write_stored(values_at<T>(args.dresidual) + at, g);
       write(values_at<T>(args.dx) + at, V(g * scale));
     };
   });

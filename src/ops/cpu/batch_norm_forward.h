@@ -67,7 +67,7 @@ using ColumnTotals = std::array<double*, kTotals>;
 /// Of x - shift and its square. A block's shift is its first row, so that a large mean cancels before it is squared.
 template <typename T>
 void sum_my_deviations(const T* x, const RowLayout& layout, const ColumnSums<2>& sums) {
-  sum_my_blocks(layout, sums, [&]<typename V>(std::int64_t first_row, std::int64_t i, V) {
+  sum_my_blocks(layout, sums, WalkedArrays<T>{x}, [&]<typename V>(std::int64_t first_row, std::int64_t i, V) {
     const V shift = read<V>(x + first_row * layout.width + i);
     return [x, shift](std::int64_t at) {
       const V d = read<V>(x + at) - shift;
@@ -166,12 +166,14 @@ void compute_statistics(const BatchNormInputs& in, const BatchNormOutputs& out, 
 template <typename T, bool kRelu, bool kResidual, bool kMask>
 void normalise_my_rows(const BatchNormInference& args, std::uint8_t* mask, const RowLayout& layout,
                        const AffineRow& affine) {
-  compute_my_rows(layout, [&]<typename V>(std::int64_t i, V) {
-    return [args, mask, column = affine.column<V>(i)](std::int64_t at) {
-      V v = normalised(read<V>(values_at<T>(args.x) + at), column);
-      if constexpr (kResidual) v += read<V>(values_at<T>(args.residual) + at);
+  const T *const x = values_at<T>(args.x), *const residual = values_at<T>(args.residual);
+  T* const y = values_at<T>(args.y);
+  compute_my_rows(layout, WalkedArrays<T>{x, residual, y}, [&]<typename V>(std::int64_t i, V) {
+    return [=, column = affine.column<V>(i)](std::int64_t at) {
+      V v = normalised(read<V>(x + at), column);
+      if constexpr (kResidual) v += read<V>(residual + at);
       if (kMask) write_mask<T>(mask, at, v);
-      write(values_at<T>(args.y) + at, kRelu ? relu(v) : v);
+      write(y + at, kRelu ? relu(v) : v);
     };
   });
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <numeric>
 
 #include "convoy/base/shape.h"
@@ -63,6 +64,25 @@ template <typename Body>
   for (; row < rows.end; ++row) body.template operator()<1>(row);
 }
 
+/// Arrays of the layout's values that a pass walks over, of what it reads and what it writes; null: none.
+template <typename T>
+using WalkedArrays = std::initializer_list<const T*>;
+
+/// Fetches the next group of rows, a piece of it with each column i of the group that begins with `row`: processors
+/// foresee few of the accesses to rows side by side, the fewer the shorter the rows are. To the second level of caches,
+/// as the first does not hold two groups of wide rows. Behind an array's end this does nothing.
+template <typename T>
+[[gnu::always_inline]] inline void fetch_next_group(const RowLayout& layout, std::int64_t row, std::int64_t i,
+                                                    WalkedArrays<T> arrays) {
+  constexpr std::int64_t kLineValues = 64 / static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t begin = (row + kRowsAtOnce) * layout.width + i * kRowsAtOnce;
+  for (const T* array : arrays) {
+    if (array == nullptr) continue;
+    for (std::int64_t at = 0; at < kRowsAtOnce * kLanes; at += kLineValues)
+      __builtin_prefetch(array + begin + at, 0, 2);
+  }
+}
+
 /// Sums per block and column, each (blocks + 1, width); the last block is the tail's.
 template <std::size_t kSums>
 using ColumnSums = std::array<float*, kSums>;
@@ -77,10 +97,11 @@ void clear_block(const RowLayout& layout, std::int64_t index, const ColumnSums<k
 template <typename V, std::size_t kSums>
 using Terms = std::array<V, kSums>;
 
-/// Sums a block. terms(first_row, i, V{}) returns what gives the Terms of the value at an index: in the block that
-/// begins with first_row, of column i, or with V = Vec of as many columns from i on.
-template <std::size_t kSums, typename TermsOf>
-void sum_block(const RowLayout& layout, std::int64_t index, const ColumnSums<kSums>& sums, const TermsOf& terms) {
+/// Sums a block of these arrays. terms(first_row, i, V{}) returns what gives the Terms of the value at an index: in the
+/// block that begins with first_row, of column i, or with V = Vec of as many columns from i on.
+template <std::size_t kSums, typename T, typename TermsOf>
+void sum_block(const RowLayout& layout, std::int64_t index, const ColumnSums<kSums>& sums, WalkedArrays<T> arrays,
+               const TermsOf& terms) {
   const std::int64_t width = layout.width;
   clear_block(layout, index, sums);
   ColumnSums<kSums> of_block = sums;
@@ -88,6 +109,7 @@ void sum_block(const RowLayout& layout, std::int64_t index, const ColumnSums<kSu
   const Range rows = layout.block(index);
   for_groups_of(rows, [&]<int kRows>(std::int64_t row) {
     for (std::int64_t i = 0; i < width; i += kLanes) {
+      if constexpr (kRows == kRowsAtOnce) fetch_next_group(layout, row, i, arrays);
       const auto terms_at = terms(rows.begin, i, Vec{});
       Vec added[kSums][kRows];
       for (int r = 0; r < kRows; ++r) {
@@ -101,15 +123,17 @@ void sum_block(const RowLayout& layout, std::int64_t index, const ColumnSums<kSu
 }
 
 /// The calling thread's blocks.
-template <std::size_t kSums, typename TermsOf>
-void sum_my_blocks(const RowLayout& layout, const ColumnSums<kSums>& sums, const TermsOf& terms) {
+template <std::size_t kSums, typename T, typename TermsOf>
+void sum_my_blocks(const RowLayout& layout, const ColumnSums<kSums>& sums, WalkedArrays<T> arrays,
+                   const TermsOf& terms) {
   const Range blocks = my_part_of(layout.blocks);
-  for (std::int64_t b = blocks.begin; b < blocks.end; ++b) sum_block(layout, b, sums, terms);
+  for (std::int64_t b = blocks.begin; b < blocks.end; ++b) sum_block(layout, b, sums, arrays, terms);
 }
 
 /// The same, and the tail: a block whose columns hold one value each, or none.
-template <std::size_t kSums, typename TermsOf>
-void sum_my_blocks_and_tail(const RowLayout& layout, const ColumnSums<kSums>& sums, const TermsOf& terms) {
+template <std::size_t kSums, typename T, typename TermsOf>
+void sum_my_blocks_and_tail(const RowLayout& layout, const ColumnSums<kSums>& sums, WalkedArrays<T> arrays,
+                            const TermsOf& terms) {
   if (omp_get_thread_num() == 0) {
     const std::int64_t tail = layout.blocks * layout.width;
     clear_block(layout, layout.blocks, sums);
@@ -118,15 +142,16 @@ void sum_my_blocks_and_tail(const RowLayout& layout, const ColumnSums<kSums>& su
       for (std::size_t s = 0; s < kSums; ++s) sums[s][tail + i] = only[s];
     }
   }
-  sum_my_blocks(layout, sums, terms);
+  sum_my_blocks(layout, sums, arrays, terms);
 }
 
-/// The results of some rows. result(i, V{}) returns what computes the value at an index: of column i, or with V = Vec
-/// of as many columns from i on.
-template <typename Result>
-void compute_rows(const RowLayout& layout, const Range& rows, const Result& result) {
+/// The results of some rows of these arrays. result(i, V{}) returns what computes the value at an index: of column i,
+/// or with V = Vec of as many columns from i on.
+template <typename T, typename Result>
+void compute_rows(const RowLayout& layout, const Range& rows, WalkedArrays<T> arrays, const Result& result) {
   for_groups_of(rows, [&]<int kRows>(std::int64_t row) {
     for (std::int64_t i = 0; i < layout.width; i += kLanes) {
+      if constexpr (kRows == kRowsAtOnce) fetch_next_group(layout, row, i, arrays);
       const auto compute = result(i, Vec{});
       for (int r = 0; r < kRows; ++r) compute((row + r) * layout.width + i);
     }
@@ -135,12 +160,12 @@ void compute_rows(const RowLayout& layout, const Range& rows, const Result& resu
 
 /// The calling thread's part of a pass of results, from the end to the beginning: what the pass of sums read last may
 /// still be cached.
-template <typename Result>
-void compute_my_rows(const RowLayout& layout, const Result& result) {
+template <typename T, typename Result>
+void compute_my_rows(const RowLayout& layout, WalkedArrays<T> arrays, const Result& result) {
   if (omp_get_thread_num() == 0)
     for (std::int64_t i = 0; i < layout.tail_count(); ++i) result(i, 0.0f)(layout.tail_begin() + i);
   const Range blocks = my_part_of(layout.blocks);
-  for (std::int64_t b = blocks.end; b-- > blocks.begin;) compute_rows(layout, layout.block(b), result);
+  for (std::int64_t b = blocks.end; b-- > blocks.begin;) compute_rows(layout, layout.block(b), arrays, result);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ struct Scratch {
 template <typename T, bool kMask>
 void normalise_my_sums(const T* a, const T* b, T* y, std::uint8_t* mask, const RowLayout& layout,
                        const Scratch& scratch) {
-  compute_my_rows(layout, [&]<typename V>(std::int64_t i, V) {
+  compute_my_rows(layout, WalkedArrays<T>{a, b, y}, [&]<typename V>(std::int64_t i, V) {
     return [a, b, y, mask, of_a = scratch.a.column<V>(i), of_b = scratch.b.column<V>(i)](std::int64_t at) {
       const V sum = normalised(read<V>(a + at), of_a) + normalised(read<V>(b + at), of_b);
       if (kMask) write_mask<T>(mask, at, sum);
@@ -56,17 +56,19 @@ void normalise_my_sums(const T* a, const T* b, T* y, std::uint8_t* mask, const R
   });
 }
 
-/// Of g, g * (a - mean_a) and g * (b - mean_b), for the calling thread's blocks; g = dy where the ReLU let through,
-/// written to `to_g` unless that is null.
-template <typename T>
-void sum_my_gradients_of_both(const BatchNormSumGradInputs& in, T* to_g, const RowLayout& layout,
+/// Of g, g * (a - mean_a) and g * (b - mean_b), for the calling thread's blocks; g = dy where the ReLU let through. Of
+/// a dy in two parts it is written to `to_g`.
+template <typename T, typename Gradients>
+void sum_my_gradients_of_both(const Gradients& dy, const BatchNormSumGradInputs& in, T* to_g, const RowLayout& layout,
                               const Scratch& scratch) {
-  sum_my_blocks_and_tail(layout, scratch.sums, [&]<typename V>(std::int64_t /*first_row*/, std::int64_t i, V) {
-    return [in, to_g, mean_a = read<V>(scratch.a.mean + i), mean_b = read<V>(scratch.b.mean + i)](std::int64_t at) {
-      const V g = kept_by_mask(in.mask, at, sum_of_parts<V>(values_at<T>(in.dy), values_at<T>(in.dy_addend), at));
-      if (to_g != nullptr) write(to_g + at, g);
-      return Terms<V, 3>{g, g * (read<V>(values_at<T>(in.a.x) + at) - mean_a),
-                         g * (read<V>(values_at<T>(in.b.x) + at) - mean_b)};
+  const T *const a = values_at<T>(in.a.x), *const b = values_at<T>(in.b.x);
+  const std::uint8_t* const mask = in.mask;
+  const WalkedArrays<T> arrays{values_at<T>(in.dy), values_at<T>(in.dy_addend), a, b, to_g};
+  sum_my_blocks_and_tail(layout, scratch.sums, arrays, [&]<typename V>(std::int64_t /*first_row*/, std::int64_t i, V) {
+    return [=, mean_a = read<V>(scratch.a.mean + i), mean_b = read<V>(scratch.b.mean + i)](std::int64_t at) {
+      const V g = kept_by_mask(mask, at, dy.template at<V>(at));
+      if constexpr (Gradients::kAreSummed) write_stored(to_g + at, g);
+      return Terms<V, 3>{g, g * (read<V>(a + at) - mean_a), g * (read<V>(b + at) - mean_b)};
     };
   });
 }
@@ -76,7 +78,8 @@ void sum_my_gradients_of_both(const BatchNormSumGradInputs& in, T* to_g, const R
 template <typename T>
 void input_gradients_of_my_sums(const T* dy, const BatchNormSumGradInputs& in, T* da, T* db, const RowLayout& layout,
                                 const Scratch& scratch) {
-  compute_my_rows(layout, [&]<typename V>(std::int64_t i, V) {
+  const WalkedArrays<T> arrays{dy, values_at<T>(in.a.x), values_at<T>(in.b.x), da, db};
+  compute_my_rows(layout, arrays, [&]<typename V>(std::int64_t i, V) {
     return [dy, in, da, db, mean_a = read<V>(scratch.a.mean + i), mean_b = read<V>(scratch.b.mean + i),
             scale_a = read<V>(scratch.a.scale + i), scale_b = read<V>(scratch.b.scale + i),
             slope_a = read<V>(scratch.slope_a + i), slope_b = read<V>(scratch.slope_b + i),
@@ -90,13 +93,14 @@ void input_gradients_of_my_sums(const T* dy, const BatchNormSumGradInputs& in, T
 }
 
 /// The calling thread's part of dx = g * scale of both branches.
-template <typename T>
-void inference_gradients_of_my_sums(const BatchNormSumInferenceGrad& args, const RowLayout& layout,
+template <typename T, typename Gradients>
+void inference_gradients_of_my_sums(const Gradients& dy, const BatchNormSumInferenceGrad& args, const RowLayout& layout,
                                     const Scratch& scratch) {
-  compute_my_rows(layout, [&]<typename V>(std::int64_t i, V) {
-    return [args, scale_a = read<V>(scratch.a.scale + i), scale_b = read<V>(scratch.b.scale + i)](std::int64_t at) {
-      const V dy = sum_of_parts<V>(values_at<T>(args.dy), values_at<T>(args.dy_addend), at);
-      const V g = where_positive<T>(read<V>(values_at<T>(args.y) + at), dy);
+  const WalkedArrays<T> arrays{values_at<T>(args.dy), values_at<T>(args.dy_addend), values_at<T>(args.y),
+                               values_at<T>(args.a.dx), values_at<T>(args.b.dx)};
+  compute_my_rows(layout, arrays, [&]<typename V>(std::int64_t i, V) {
+    return [dy, args, scale_a = read<V>(scratch.a.scale + i), scale_b = read<V>(scratch.b.scale + i)](std::int64_t at) {
+      const V g = where_positive<T>(read<V>(values_at<T>(args.y) + at), dy.template at<V>(at));
       write(values_at<T>(args.a.dx) + at, V(g * scale_a));
       write(values_at<T>(args.b.dx) + at, V(g * scale_b));
     };
@@ -143,7 +147,8 @@ class CpuBatchNormSum final : public BatchNormSumOp {
       expand_my_channels(layout_, scratch.a, affine_without_beta(in.a));
       expand_my_channels(layout_, scratch.b, affine_without_beta(in.b));
 #pragma omp barrier
-      sum_my_gradients_of_both(in, to_g, layout_, scratch);
+      with_gradients<T>(in.dy, in.dy_addend,
+                        [&](const auto& dy) { sum_my_gradients_of_both(dy, in, to_g, layout_, scratch); });
 #pragma omp barrier
       merge_my_gradients(layout_, scratch.sums, scratch.totals);
 #pragma omp barrier
@@ -168,7 +173,8 @@ class CpuBatchNormSum final : public BatchNormSumOp {
       expand_my_channels(layout_, scratch.a, factor_of(args.a));
       expand_my_channels(layout_, scratch.b, factor_of(args.b));
 #pragma omp barrier
-      inference_gradients_of_my_sums<T>(args, layout_, scratch);
+      with_gradients<T>(args.dy, args.dy_addend,
+                        [&](const auto& dy) { inference_gradients_of_my_sums<T>(dy, args, layout_, scratch); });
     }
   }
 

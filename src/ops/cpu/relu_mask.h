@@ -48,36 +48,42 @@ template <int... i>
 #endif
 }
 
+/// Its index. No index is negative; the compiler need not know what dividing those would give.
+[[gnu::always_inline]] inline std::uint64_t mask_byte_of(std::int64_t at) {
+  return static_cast<std::uint64_t>(at) / 8;
+}
+
 /// Of kLanes values from `at` on, a multiple of kLanes; or of the value there, where those before it in its byte have
 /// been written. `argument`: what the ReLU of values stored as T was given.
 template <typename T>
 [[gnu::always_inline]] inline void write_mask(std::uint8_t* mask, std::int64_t at, Vec argument) {
   const std::uint32_t bits = bits_above(argument, kStoredAsZero<T>);
   if constexpr (kLanes >= 8) {
-    std::memcpy(mask + at / 8, &bits, kLanes / 8);  // lowest byte first, as all processors with such vectors have it
+    std::memcpy(mask + mask_byte_of(at), &bits,
+                kLanes / 8);  // lowest byte first, as all processors with such vectors have it
   } else {
-    const std::uint32_t before = at % 8 == 0 ? 0u : mask[at / 8];
-    mask[at / 8] = static_cast<std::uint8_t>(before | bits << (at % 8));
+    const std::uint32_t before = at % 8 == 0 ? 0u : mask[mask_byte_of(at)];
+    mask[mask_byte_of(at)] = static_cast<std::uint8_t>(before | bits << (at % 8));
   }
 }
 template <typename T>
 [[gnu::always_inline]] inline void write_mask(std::uint8_t* mask, std::int64_t at, float argument) {
-  const std::uint32_t bit = argument > kStoredAsZero<T> ? 1u : 0u, before = at % 8 == 0 ? 0u : mask[at / 8];
-  mask[at / 8] = static_cast<std::uint8_t>(before | bit << (at % 8));
+  const std::uint32_t bit = argument > kStoredAsZero<T> ? 1u : 0u, before = at % 8 == 0 ? 0u : mask[mask_byte_of(at)];
+  mask[mask_byte_of(at)] = static_cast<std::uint8_t>(before | bit << (at % 8));
 }
 
 /// Where the ReLU let through: v of kLanes values from `at` on, a multiple of kLanes, or of one; elsewhere 0.
 [[gnu::always_inline]] inline Vec kept_by_mask(const std::uint8_t* mask, std::int64_t at, Vec v) {
   std::uint32_t bits = 0;
   if constexpr (kLanes >= 8) {
-    std::memcpy(&bits, mask + at / 8, kLanes / 8);
+    std::memcpy(&bits, mask + mask_byte_of(at), kLanes / 8);
   } else {
-    bits = static_cast<std::uint32_t>(mask[at / 8]) >> (at % 8);
+    bits = static_cast<std::uint32_t>(mask[mask_byte_of(at)]) >> (at % 8);
   }
   return kept_by(bits, v);
 }
 [[gnu::always_inline]] inline float kept_by_mask(const std::uint8_t* mask, std::int64_t at, float v) {
-  return (mask[at / 8] >> (at % 8) & 1) != 0 ? v : 0.0f;
+  return (mask[mask_byte_of(at)] >> (at % 8) & 1) != 0 ? v : 0.0f;
 }
 
 }  // namespace convoy::ops::cpu

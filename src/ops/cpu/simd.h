@@ -47,10 +47,17 @@ template <int... i>
   const auto halves = std::bit_cast<PairVec>(words);
   return __builtin_shufflevector(halves, halves, (2 * i + 1)...);
 }
-[[gnu::always_inline]] inline HalfVec rounded_to_bf16(Vec v) {
+/// In the upper halves; NaN is all ones.
+[[gnu::always_inline]] inline WordVec nearest_bf16(Vec v) {
   const auto bits = std::bit_cast<WordVec>(v);
   const WordVec nearest = bits + 0x7fffu + (bits >> 16 & 1u), is_nan = std::bit_cast<WordVec>(v != v);
-  return upper_halves(nearest | is_nan, std::make_integer_sequence<int, kLanes>{});
+  return nearest | is_nan;
+}
+[[gnu::always_inline]] inline HalfVec upper_halves(WordVec words) {
+  return upper_halves(words, std::make_integer_sequence<int, kLanes>{});
+}
+[[gnu::always_inline]] inline HalfVec rounded_to_bf16(Vec v) {
+  return upper_halves(nearest_bf16(v));
 }
 
 /// max(0, v), and NaN where v is NaN; never -0.
@@ -103,8 +110,20 @@ template <typename T>
   if constexpr (std::is_same_v<T, float>) {
     return v;
   } else {
-    return widened(rounded_to_bf16(v));
+    return std::bit_cast<Vec>(nearest_bf16(v) & 0xffff0000u);
   }
+}
+
+/// A value that has been read as T, or made by as_stored<T>: nothing is left to round.
+[[gnu::always_inline]] inline void write_stored(float* p, Vec v) {
+  write(p, v);
+}
+[[gnu::always_inline]] inline void write_stored(Bf16* p, Vec v) {
+  *reinterpret_cast<HalfVecAt*>(p) = upper_halves(std::bit_cast<WordVec>(v));
+}
+template <typename T>
+[[gnu::always_inline]] inline void write_stored(T* p, float v) {
+  write(p, v);
 }
 
 /// Bytes, one or as many as V has values, by way of 16 bits: GCC 12 takes the step of four one value at a time.
