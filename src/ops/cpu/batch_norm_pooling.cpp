@@ -303,8 +303,6 @@ class CpuBatchNormMaxPool final : public BatchNormMaxPoolOp {
     }
   }
 
-  static constexpr std::int64_t kLineBytes = 64;
-
   BatchNormMaxPoolSpec spec_;
   RowLayout layout_;
   PoolingGeometry geometry_;

@@ -12,6 +12,7 @@
 #include "convoy/base/shape.h"
 
 #include "ops/cpu/parallel.h"
+#include "ops/cpu/prefetch.h"
 #include "ops/cpu/simd.h"
 
 namespace convoy::ops::cpu {
@@ -68,19 +69,15 @@ template <typename Body>
 template <typename T>
 using WalkedArrays = std::initializer_list<const T*>;
 
-/// Fetches the next group of rows, a piece of it with each column i of the group that begins with `row`: processors
-/// foresee few of the accesses to rows side by side, the fewer the shorter the rows are. To the second level of caches,
-/// as the first does not hold two groups of wide rows. Behind an array's end this does nothing.
+/// Asks for the group of rows behind the one that begins with `row`: for a piece of it with each vector of columns, i.
+/// A processor does not foresee that several short rows are read side by side, and would wait for each. What comes goes
+/// to the cache's second level, as the first does not hold two groups of wide rows.
 template <typename T>
 [[gnu::always_inline]] inline void fetch_next_group(const RowLayout& layout, std::int64_t row, std::int64_t i,
                                                     WalkedArrays<T> arrays) {
-  constexpr std::int64_t kLineValues = 64 / static_cast<std::int64_t>(sizeof(T));
   const std::int64_t begin = (row + kRowsAtOnce) * layout.width + i * kRowsAtOnce;
-  for (const T* array : arrays) {
-    if (array == nullptr) continue;
-    for (std::int64_t at = 0; at < kRowsAtOnce * kLanes; at += kLineValues)
-      __builtin_prefetch(array + begin + at, 0, 2);
-  }
+  for (const T* array : arrays)
+    if (array != nullptr) prefetch<CacheLevel::kSecond>(array + begin, kRowsAtOnce * kLanes);
 }
 
 /// Sums per block and column, each (blocks + 1, width); the last block is the tail's.

@@ -9,6 +9,7 @@
 
 #include "ops/check_spec.h"
 #include "ops/cpu/parallel.h"
+#include "ops/cpu/prefetch.h"
 #include "ops/cpu/refuse_token.h"
 #include "ops/cpu/resources.h"
 #include "ops/cpu/simd.h"
@@ -20,15 +21,6 @@ namespace {
 
 constexpr std::int64_t kSegment = 64;    // sorted words that one thread sums at a time
 constexpr std::int64_t kWordsAhead = 4;  // the memory of which rows is asked for: they lie in no order
-constexpr std::int64_t kLineBytes = 64;
-
-/// Asks for a row that will be read soon.
-template <typename T>
-[[gnu::always_inline]] inline void prefetch_row(const T* row, std::int64_t width) {
-  const auto* bytes = reinterpret_cast<const char*>(row);
-  for (std::int64_t at = 0; at < width * static_cast<std::int64_t>(sizeof(T)); at += kLineBytes)
-    __builtin_prefetch(bytes + at);
-}
 
 /// The words of a batch, sorted by their tokens; words of one token stay in order.
 struct SortedWords {
@@ -59,7 +51,7 @@ class CpuEmbedding final : public EmbeddingOp {
       for (std::int64_t word = words.begin; word < words.end; ++word) {
         const std::int64_t ahead = std::min(word + kWordsAhead, words.end - 1);
         if (const std::int64_t token = token_of(tokens, ahead); token != kNoToken)
-          prefetch_row(table + token * spec_.width, spec_.width);
+          prefetch(table + token * spec_.width, spec_.width);
         write_word(word, token_of(tokens, word), table, y + word * spec_.width);
       }
     }

@@ -48,7 +48,7 @@ template <int... i>
 #endif
 }
 
-/// Its index. No index is negative; the compiler need not know what dividing those would give.
+/// The index of the byte that holds the bit of value `at`: unsigned, as dividing what may be negative takes more steps.
 [[gnu::always_inline]] inline std::uint64_t mask_byte_of(std::int64_t at) {
   return static_cast<std::uint64_t>(at) / 8;
 }
@@ -59,8 +59,8 @@ template <typename T>
 [[gnu::always_inline]] inline void write_mask(std::uint8_t* mask, std::int64_t at, Vec argument) {
   const std::uint32_t bits = bits_above(argument, kStoredAsZero<T>);
   if constexpr (kLanes >= 8) {
-    std::memcpy(mask + mask_byte_of(at), &bits,
-                kLanes / 8);  // lowest byte first, as all processors with such vectors have it
+    // Lowest byte first, as all processors with such vectors have it.
+    std::memcpy(mask + mask_byte_of(at), &bits, kLanes / 8);
   } else {
     const std::uint32_t before = at % 8 == 0 ? 0u : mask[mask_byte_of(at)];
     mask[mask_byte_of(at)] = static_cast<std::uint8_t>(before | bits << (at % 8));

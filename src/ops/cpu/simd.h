@@ -47,14 +47,14 @@ template <int... i>
   const auto halves = std::bit_cast<PairVec>(words);
   return __builtin_shufflevector(halves, halves, (2 * i + 1)...);
 }
-/// In the upper halves; NaN is all ones.
+[[gnu::always_inline]] inline HalfVec upper_halves(WordVec words) {
+  return upper_halves(words, std::make_integer_sequence<int, kLanes>{});
+}
+/// v rounded to bf16, in the upper half of each word; the lower halves mean nothing. NaN is all ones.
 [[gnu::always_inline]] inline WordVec nearest_bf16(Vec v) {
   const auto bits = std::bit_cast<WordVec>(v);
   const WordVec nearest = bits + 0x7fffu + (bits >> 16 & 1u), is_nan = std::bit_cast<WordVec>(v != v);
   return nearest | is_nan;
-}
-[[gnu::always_inline]] inline HalfVec upper_halves(WordVec words) {
-  return upper_halves(words, std::make_integer_sequence<int, kLanes>{});
 }
 [[gnu::always_inline]] inline HalfVec rounded_to_bf16(Vec v) {
   return upper_halves(nearest_bf16(v));

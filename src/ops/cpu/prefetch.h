@@ -1,0 +1,21 @@
+/// How loops ask for memory that they will need soon, where the processor does not foresee it.
+#pragma once
+
+#include <cstdint>
+
+namespace convoy::ops::cpu {
+
+inline constexpr std::int64_t kLineBytes = 64;  // of a cache
+
+enum class CacheLevel { kFirst, kSecond };
+
+/// Asks for `count` values, which may lie behind the end of an array: then nothing happens.
+template <CacheLevel level = CacheLevel::kFirst, typename T>
+[[gnu::always_inline]] inline void prefetch(const T* values, std::int64_t count) {
+  constexpr int kKeep = level == CacheLevel::kFirst ? 3 : 2;
+  const auto* bytes = reinterpret_cast<const char*>(values);
+  for (std::int64_t at = 0; at < count * static_cast<std::int64_t>(sizeof(T)); at += kLineBytes)
+    __builtin_prefetch(bytes + at, 0, kKeep);
+}
+
+}  // namespace convoy::ops::cpu
