@@ -3,7 +3,8 @@
 two classes of texts by AdamW. One line of JSON per mode. A mode is one or more of these words, with a + between them:
 
     eager       without torch.compile
-    compile     with it
+    compile     with it, as it comes
+    tuned       with it, and each kernel tried in many ways (max-autotune): many minutes for a convolutional network
     contiguous  images as (N, C, H, W); else they lie channels last
     fused       PyTorch's fused attention, which on a CPU drops no attention weights
     cutN        of a pipeline: its second stage begins with part N of the network
@@ -78,7 +79,7 @@ def cut_of(mode):
 def check_modes(args, parser):
     modes = args.modes.split(",")
     for word in (word for mode in modes for word in words_of(mode)):
-        if word not in ("eager", "compile", "contiguous", "fused") and not re.fullmatch(r"cut\d+", word):
+        if word not in ("eager", "compile", "tuned", "contiguous", "fused") and not re.fullmatch(r"cut\d+", word):
             parser.error(f"--modes: '{word}' is not known: see --help")
     if args.paced and len(modes) != 1:
         parser.error("--paced takes one mode")
@@ -145,8 +146,10 @@ def make_step(args, mode):
         with autocast(args):
             return loss_of(model(samples), targets)
 
-    if "compile" in words_of(mode):
-        forward = torch.compile(forward, mode="max-autotune-no-cudagraphs" if args.device == "cuda" else "default")
+    if "tuned" in words_of(mode):
+        forward = torch.compile(forward, mode="max-autotune-no-cudagraphs")
+    elif "compile" in words_of(mode):
+        forward = torch.compile(forward)
 
     def step():
         optimizer.zero_grad(set_to_none=True)

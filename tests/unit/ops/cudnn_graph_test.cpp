@@ -61,6 +61,17 @@ TEST_P(CudnnGraphTest, GivesTheSameBitsInSpoiledMemory) {
   }
 }
 
+// What is decided by it would be decided otherwise the second time: a convolution's gradient in float32 or in 16 bits.
+TEST_P(CudnnGraphTest, TakesAsLongWhenItIsAskedForAgain) {
+  for (const ConvolutionCase& test : kConvolutionCases) {
+    const CudnnGraphSpec spec{test.spec, ConvolutionPass::kBackwardWeight, test.spec.type};
+    const std::optional<float> measured = CudnnGraph::milliseconds(spec, *runtime_);
+    ASSERT_TRUE(measured);
+    EXPECT_GT(*measured, 0);
+    EXPECT_EQ(CudnnGraph::milliseconds(spec, *runtime_), measured) << to_string(test.spec.x);
+  }
+}
+
 TEST_P(CudnnGraphTest, MeasuringMemorySeesEveryChangeOfTheResult) {
   for (const ConvolutionPass pass :
        {ConvolutionPass::kForward, ConvolutionPass::kBackwardInput, ConvolutionPass::kBackwardWeight}) {
