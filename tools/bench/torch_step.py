@@ -2,9 +2,9 @@
 """Times PyTorch on the step that `bench_step` times, on synthetic data: a ResNet by SGD, or a Transformer's encoder for
 two classes of texts by AdamW. One line of JSON per mode. A mode is one or more of these words, with a + between them:
 
-    eager       without torch.compile
-    compile     with it, as it comes
-    tuned       with it, and each kernel tried in many ways (max-autotune): many minutes for a convolutional network
+    eager       neither of the next two
+    compile     torch.compile with its default settings
+    tuned       torch.compile with max-autotune, which takes many minutes for a convolutional network
     contiguous  images as (N, C, H, W); else they lie channels last
     fused       PyTorch's fused attention, which on a CPU drops no attention weights
     cutN        of a pipeline: its second stage begins with part N of the network

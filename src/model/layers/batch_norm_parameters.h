@@ -19,8 +19,8 @@ struct BatchNormParameters {
   float* inv_std_of(const Frame& frame) const { return floats(frame, inv_std); }
   float* var_unbiased_of(const Frame& frame) const { return floats(frame, var_unbiased); }
 
-  /// The arguments of BatchNormOp's functions, and of those that take the same, with these parameters and without what
-  /// a sum before the ReLU needs.
+  /// The arguments of BatchNormOp and BatchNormMaxPoolOp: tensors, parameters, statistics. The caller adds what a sum
+  /// before the ReLU needs (residual, dy_addend, dresidual, mask), and with a ReLU `y` of inference_gradient.
   ops::BatchNormInputs inputs(const Frame& frame, const Tensor& x) const;
   ops::BatchNormOutputs outputs(const Frame& frame, const Tensor& y) const;
   ops::BatchNormInference inference(const Frame& frame, const Tensor& x, const Tensor& y) const;

@@ -125,7 +125,7 @@ class CpuBatchNorm final : public BatchNormOp {
     }
   }
 
-  // Without a residual dy is in one part, and nobody else wants g.
+  // Without a residual dy comes in one part, and g need not be written: the second pass finds it by x again.
   template <Mask kMask>
   void sum_mine(const BatchNormGradInputs& in, T* to_g, const BatchNormScratch& scratch) const {
     const auto sum = [&]<bool kWritesG>(const auto& dy) {

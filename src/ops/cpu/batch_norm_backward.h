@@ -23,7 +23,7 @@ template <typename T>
   return condition > kStoredAsZero<T> ? v : 0.0f;
 }
 
-/// Of the output, in memory as it is: what a pass's gradients are read from.
+/// dy, read from one array.
 template <typename T>
 struct StoredGradients {
   static constexpr bool kAreSummed = false;
@@ -36,7 +36,7 @@ struct StoredGradients {
   }
 };
 
-/// In two parts, each in memory: the sum as it would be stored.
+/// dy + addend, each read from an array, rounded as if the sum had been stored.
 template <typename T>
 struct SummedGradients {
   static constexpr bool kAreSummed = true;
@@ -49,7 +49,7 @@ struct SummedGradients {
   }
 };
 
-/// body(gradients), of dy in one part or in two.
+/// Calls body with one of the two above.
 template <typename T, typename Body>
 void with_gradients(const void* dy, const void* addend, const Body& body) {
   if (addend != nullptr) return body(SummedGradients<T>{values_at<T>(dy), values_at<T>(addend)});
@@ -58,8 +58,8 @@ void with_gradients(const void* dy, const void* addend, const Body& body) {
 
 // --- The pass of sums -------------------------------------------------------------------------------------------
 
-/// Of g and g * (x - mean), for the calling thread's blocks; g = dy where the ReLU let through, with kWritesG written
-/// to `to_g`.
+/// Sums g and g * (x - mean) over the calling thread's blocks. g is dy where the ReLU let the value through, else 0;
+/// with kWritesG it is written to `to_g`.
 template <typename T, Mask kMask, bool kWritesG, typename Gradients>
 void sum_my_gradients(const Gradients& dy, const BatchNormGradInputs& in, T* to_g, const RowLayout& layout,
                       const AffineRow& affine, const ColumnSums<2>& sums) {
@@ -71,11 +71,11 @@ void sum_my_gradients(const Gradients& dy, const BatchNormGradInputs& in, T* to_
       V g = dy.template at<V>(at);
       if constexpr (kMask == Mask::kFromX) g = where_positive<T>(normalised(value, column), g);
       if constexpr (kMask == Mask::kFromForward) g = kept_by_mask(mask, at, g);
-      if constexpr (kWritesG) write_stored(to_g + at, g);
+      if constexpr (kWritesG) write_exact(to_g + at, g);
       return Terms<V, 2>{g, g * (value - column.mean)};
     };
   };
-  const WalkedArrays<T> arrays{x, values_at<T>(in.dy), values_at<T>(in.dy_addend), to_g};
+  const PrefetchedArrays<T> arrays{x, values_at<T>(in.dy), values_at<T>(in.dy_addend), to_g};
   sum_my_blocks_and_tail(layout, sums, arrays, terms);
 }
 
@@ -147,7 +147,7 @@ template <typename V>
 template <typename T, bool kMask>
 void input_gradients_of_my_rows(const T* dy, const T* x, T* dx, const RowLayout& layout, const AffineRow& affine,
                                 const SlopeRow& slopes) {
-  compute_my_rows(layout, WalkedArrays<T>{x, dy, dx}, [&]<typename V>(std::int64_t i, V) {
+  compute_my_rows(layout, PrefetchedArrays<T>{x, dy, dx}, [&]<typename V>(std::int64_t i, V) {
     return [dy, x, dx, column = affine.column<V>(i), slope = slopes.column<V>(i)](std::int64_t at) {
       const V value = read<V>(x + at);
       V g = read<V>(dy + at);
@@ -163,14 +163,14 @@ void input_gradients_of_my_rows(const T* dy, const T* x, T* dx, const RowLayout&
 template <typename T, bool kRelu, bool kResidual, typename Gradients>
 void inference_gradients_of_my_rows(const Gradients& dy, const BatchNormInferenceGrad& args, const RowLayout& layout,
                                     const float* scales) {
-  const WalkedArrays<T> arrays{values_at<T>(args.dy), values_at<T>(args.dy_addend),
-                               kRelu ? values_at<T>(args.y) : nullptr,
-                               kResidual ? values_at<T>(args.dresidual) : nullptr, values_at<T>(args.dx)};
+  const PrefetchedArrays<T> arrays{values_at<T>(args.dy), values_at<T>(args.dy_addend),
+                                   kRelu ? values_at<T>(args.y) : nullptr,
+                                   kResidual ? values_at<T>(args.dresidual) : nullptr, values_at<T>(args.dx)};
   compute_my_rows(layout, arrays, [&]<typename V>(std::int64_t i, V) {
     return [dy, args, scale = read<V>(scales + i)](std::int64_t at) {
       V g = dy.template at<V>(at);
       if constexpr (kRelu) g = where_positive<T>(read<V>(values_at<T>(args.y) + at), g);
-      if constexpr (kResidual) write_stored(values_at<T>(args.dresidual) + at, g);
+      if constexpr (kResidual) write_exact(values_at<T>(args.dresidual) + at, g);
       write(values_at<T>(args.dx) + at, V(g * scale));
     };
   });

@@ -67,7 +67,7 @@ using ColumnTotals = std::array<double*, kTotals>;
 /// Of x - shift and its square. A block's shift is its first row, so that a large mean cancels before it is squared.
 template <typename T>
 void sum_my_deviations(const T* x, const RowLayout& layout, const ColumnSums<2>& sums) {
-  sum_my_blocks(layout, sums, WalkedArrays<T>{x}, [&]<typename V>(std::int64_t first_row, std::int64_t i, V) {
+  sum_my_blocks(layout, sums, PrefetchedArrays<T>{x}, [&]<typename V>(std::int64_t first_row, std::int64_t i, V) {
     const V shift = read<V>(x + first_row * layout.width + i);
     return [x, shift](std::int64_t at) {
       const V d = read<V>(x + at) - shift;
@@ -168,7 +168,7 @@ void normalise_my_rows(const BatchNormInference& args, std::uint8_t* mask, const
                        const AffineRow& affine) {
   const T *const x = values_at<T>(args.x), *const residual = values_at<T>(args.residual);
   T* const y = values_at<T>(args.y);
-  compute_my_rows(layout, WalkedArrays<T>{x, residual, y}, [&]<typename V>(std::int64_t i, V) {
+  compute_my_rows(layout, PrefetchedArrays<T>{x, residual, y}, [&]<typename V>(std::int64_t i, V) {
     return [=, column = affine.column<V>(i)](std::int64_t at) {
       V v = normalised(read<V>(x + at), column);
       if constexpr (kResidual) v += read<V>(residual + at);

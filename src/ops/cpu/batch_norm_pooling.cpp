@@ -130,7 +130,7 @@ void sum_my_won_gradients(const WonGradients<T>& gradients, const T* x, const Ro
   const Range blocks = my_part_of(layout.blocks);
   for (std::int64_t b = blocks.begin; b < blocks.end; ++b) {
     gradients.gather(layout.block(b));
-    sum_block(layout, b, sums, WalkedArrays<T>{x}, [&]<typename V>(std::int64_t first_row, std::int64_t i, V) {
+    sum_block(layout, b, sums, PrefetchedArrays<T>{x}, [&]<typename V>(std::int64_t first_row, std::int64_t i, V) {
       return [x, block = gradients.block, begin = first_row * layout.width,
               column = affine.column<V>(i)](std::int64_t at) {
         const V g = read<V>(block + at - begin);
@@ -147,7 +147,7 @@ void input_gradients_of_my_blocks(const WonGradients<T>& gradients, const T* x, 
   const Range blocks = my_part_of(layout.blocks);
   for (std::int64_t b = blocks.end; b-- > blocks.begin;) {
     gradients.gather(layout.block(b));
-    compute_rows(layout, layout.block(b), WalkedArrays<T>{x, dx}, [&]<typename V>(std::int64_t i, V) {
+    compute_rows(layout, layout.block(b), PrefetchedArrays<T>{x, dx}, [&]<typename V>(std::int64_t i, V) {
       return [x, dx, block = gradients.block, begin = layout.block(b).begin * layout.width,
               column = affine.column<V>(i), slope = slopes.column<V>(i)](std::int64_t at) {
         write(dx + at, input_gradient(read<V>(block + at - begin), read<V>(x + at), column, slope));
@@ -163,7 +163,7 @@ void inference_gradients_of_my_blocks(const WonGradients<T>& gradients, T* dx, c
   const Range blocks = my_part_of(layout.blocks);
   for (std::int64_t b = blocks.begin; b < blocks.end; ++b) {
     gradients.gather(layout.block(b));
-    compute_rows(layout, layout.block(b), WalkedArrays<T>{dx}, [&]<typename V>(std::int64_t i, V) {
+    compute_rows(layout, layout.block(b), PrefetchedArrays<T>{dx}, [&]<typename V>(std::int64_t i, V) {
       return [dx, block = gradients.block, begin = layout.block(b).begin * layout.width,
               scale = read<V>(scales + i)](std::int64_t at) { write(dx + at, V(read<V>(block + at - begin) * scale)); };
     });
@@ -235,7 +235,7 @@ class CpuBatchNormMaxPool final : public BatchNormMaxPoolOp {
  private:
   /// Of the threads' gathered blocks, after what all share.
   std::int64_t blocks_at() const {
-    return (BatchNormScratch::size_bytes(layout_) + kLineBytes - 1) / kLineBytes * kLineBytes;
+    return round_up(BatchNormScratch::size_bytes(layout_), kCacheLineBytes);
   }
   std::int64_t block_bytes() const {
     return std::max(kMaxRowsPerBlock, geometry_.kernel * geometry_.x.w) * layout_.width *
@@ -282,7 +282,7 @@ class CpuBatchNormMaxPool final : public BatchNormMaxPoolOp {
   void normalise_row(std::int64_t n, std::int64_t h, const T* x, const AffineRow& affine) const {
     const PoolingGeometry& g = geometry_;
     const std::int64_t begin = (n * g.x.h + h) * g.x.w;
-    compute_rows(layout_, {begin, begin + g.x.w}, WalkedArrays<T>{x}, [&]<typename V>(std::int64_t i, V) {
+    compute_rows(layout_, {begin, begin + g.x.w}, PrefetchedArrays<T>{x}, [&]<typename V>(std::int64_t i, V) {
       return [x, to = normalised_row(h), from = begin * g.x.c, column = affine.column<V>(i)](std::int64_t at) {
         write(to + at - from, relu(normalised(read<V>(x + at), column)));
       };

@@ -65,16 +65,17 @@ template <typename Body>
   for (; row < rows.end; ++row) body.template operator()<1>(row);
 }
 
-/// Arrays of the layout's values that a pass walks over, of what it reads and what it writes; null: none.
+/// The arrays that a pass reads or writes, to be prefetched. Null pointers are skipped.
 template <typename T>
-using WalkedArrays = std::initializer_list<const T*>;
+using PrefetchedArrays = std::initializer_list<const T*>;
 
-/// Asks for the group of rows behind the one that begins with `row`: for a piece of it with each vector of columns, i.
-/// A processor does not foresee that several short rows are read side by side, and would wait for each. What comes goes
-/// to the cache's second level, as the first does not hold two groups of wide rows.
+/// Prefetches the group of rows after the one that begins with `row`, a part of it with each vector of columns, i: the
+/// processor's own prefetching does not follow several short rows that are read at once. Into the second-level cache,
+/// as two groups of wide rows do not fit into the first.
 template <typename T>
-[[gnu::always_inline]] inline void fetch_next_group(const RowLayout& layout, std::int64_t row, std::int64_t i,
-                                                    WalkedArrays<T> arrays) {
+[[gnu::always_inline]] inline void prefetch_next_group(const RowLayout& layout, std::int64_t row, std::int64_t i,
+                                                       PrefetchedArrays<T> arrays) {
+  if (row + 2 * kRowsAtOnce > layout.rows) return;
   const std::int64_t begin = (row + kRowsAtOnce) * layout.width + i * kRowsAtOnce;
   for (const T* array : arrays)
     if (array != nullptr) prefetch<CacheLevel::kSecond>(array + begin, kRowsAtOnce * kLanes);
@@ -94,10 +95,10 @@ void clear_block(const RowLayout& layout, std::int64_t index, const ColumnSums<k
 template <typename V, std::size_t kSums>
 using Terms = std::array<V, kSums>;
 
-/// Sums a block of these arrays. terms(first_row, i, V{}) returns what gives the Terms of the value at an index: in the
-/// block that begins with first_row, of column i, or with V = Vec of as many columns from i on.
+/// Sums a block, and prefetches `arrays`. terms(first_row, i, V{}) returns what gives the Terms of the value at an
+/// index: in the block that begins with first_row, of column i, or with V = Vec of as many columns from i on.
 template <std::size_t kSums, typename T, typename TermsOf>
-void sum_block(const RowLayout& layout, std::int64_t index, const ColumnSums<kSums>& sums, WalkedArrays<T> arrays,
+void sum_block(const RowLayout& layout, std::int64_t index, const ColumnSums<kSums>& sums, PrefetchedArrays<T> arrays,
                const TermsOf& terms) {
   const std::int64_t width = layout.width;
   clear_block(layout, index, sums);
@@ -106,7 +107,7 @@ void sum_block(const RowLayout& layout, std::int64_t index, const ColumnSums<kSu
   const Range rows = layout.block(index);
   for_groups_of(rows, [&]<int kRows>(std::int64_t row) {
     for (std::int64_t i = 0; i < width; i += kLanes) {
-      if constexpr (kRows == kRowsAtOnce) fetch_next_group(layout, row, i, arrays);
+      if constexpr (kRows == kRowsAtOnce) prefetch_next_group(layout, row, i, arrays);
       const auto terms_at = terms(rows.begin, i, Vec{});
       Vec added[kSums][kRows];
       for (int r = 0; r < kRows; ++r) {
@@ -121,7 +122,7 @@ void sum_block(const RowLayout& layout, std::int64_t index, const ColumnSums<kSu
 
 /// The calling thread's blocks.
 template <std::size_t kSums, typename T, typename TermsOf>
-void sum_my_blocks(const RowLayout& layout, const ColumnSums<kSums>& sums, WalkedArrays<T> arrays,
+void sum_my_blocks(const RowLayout& layout, const ColumnSums<kSums>& sums, PrefetchedArrays<T> arrays,
                    const TermsOf& terms) {
   const Range blocks = my_part_of(layout.blocks);
   for (std::int64_t b = blocks.begin; b < blocks.end; ++b) sum_block(layout, b, sums, arrays, terms);
@@ -129,7 +130,7 @@ void sum_my_blocks(const RowLayout& layout, const ColumnSums<kSums>& sums, Walke
 
 /// The same, and the tail: a block whose columns hold one value each, or none.
 template <std::size_t kSums, typename T, typename TermsOf>
-void sum_my_blocks_and_tail(const RowLayout& layout, const ColumnSums<kSums>& sums, WalkedArrays<T> arrays,
+void sum_my_blocks_and_tail(const RowLayout& layout, const ColumnSums<kSums>& sums, PrefetchedArrays<T> arrays,
                             const TermsOf& terms) {
   if (omp_get_thread_num() == 0) {
     const std::int64_t tail = layout.blocks * layout.width;
@@ -142,13 +143,13 @@ void sum_my_blocks_and_tail(const RowLayout& layout, const ColumnSums<kSums>& su
   sum_my_blocks(layout, sums, arrays, terms);
 }
 
-/// The results of some rows of these arrays. result(i, V{}) returns what computes the value at an index: of column i,
-/// or with V = Vec of as many columns from i on.
+/// Computes the results of some rows, and prefetches `arrays`. result(i, V{}) returns what computes the value at an
+/// index: of column i, or with V = Vec of as many columns from i on.
 template <typename T, typename Result>
-void compute_rows(const RowLayout& layout, const Range& rows, WalkedArrays<T> arrays, const Result& result) {
+void compute_rows(const RowLayout& layout, const Range& rows, PrefetchedArrays<T> arrays, const Result& result) {
   for_groups_of(rows, [&]<int kRows>(std::int64_t row) {
     for (std::int64_t i = 0; i < layout.width; i += kLanes) {
-      if constexpr (kRows == kRowsAtOnce) fetch_next_group(layout, row, i, arrays);
+      if constexpr (kRows == kRowsAtOnce) prefetch_next_group(layout, row, i, arrays);
       const auto compute = result(i, Vec{});
       for (int r = 0; r < kRows; ++r) compute((row + r) * layout.width + i);
     }
@@ -158,7 +159,7 @@ void compute_rows(const RowLayout& layout, const Range& rows, WalkedArrays<T> ar
 /// The calling thread's part of a pass of results, from the end to the beginning: what the pass of sums read last may
 /// still be cached.
 template <typename T, typename Result>
-void compute_my_rows(const RowLayout& layout, WalkedArrays<T> arrays, const Result& result) {
+void compute_my_rows(const RowLayout& layout, PrefetchedArrays<T> arrays, const Result& result) {
   if (omp_get_thread_num() == 0)
     for (std::int64_t i = 0; i < layout.tail_count(); ++i) result(i, 0.0f)(layout.tail_begin() + i);
   const Range blocks = my_part_of(layout.blocks);

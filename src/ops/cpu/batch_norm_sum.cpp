@@ -47,7 +47,7 @@ struct Scratch {
 template <typename T, bool kMask>
 void normalise_my_sums(const T* a, const T* b, T* y, std::uint8_t* mask, const RowLayout& layout,
                        const Scratch& scratch) {
-  compute_my_rows(layout, WalkedArrays<T>{a, b, y}, [&]<typename V>(std::int64_t i, V) {
+  compute_my_rows(layout, PrefetchedArrays<T>{a, b, y}, [&]<typename V>(std::int64_t i, V) {
     return [a, b, y, mask, of_a = scratch.a.column<V>(i), of_b = scratch.b.column<V>(i)](std::int64_t at) {
       const V sum = normalised(read<V>(a + at), of_a) + normalised(read<V>(b + at), of_b);
       if (kMask) write_mask<T>(mask, at, sum);
@@ -56,18 +56,18 @@ void normalise_my_sums(const T* a, const T* b, T* y, std::uint8_t* mask, const R
   });
 }
 
-/// Of g, g * (a - mean_a) and g * (b - mean_b), for the calling thread's blocks; g = dy where the ReLU let through. Of
-/// a dy in two parts it is written to `to_g`.
+/// Sums g, g * (a - mean_a) and g * (b - mean_b) over the calling thread's blocks. g is dy where the ReLU let the value
+/// through, else 0; where dy comes in two parts, g is written to `to_g`.
 template <typename T, typename Gradients>
 void sum_my_gradients_of_both(const Gradients& dy, const BatchNormSumGradInputs& in, T* to_g, const RowLayout& layout,
                               const Scratch& scratch) {
   const T *const a = values_at<T>(in.a.x), *const b = values_at<T>(in.b.x);
   const std::uint8_t* const mask = in.mask;
-  const WalkedArrays<T> arrays{values_at<T>(in.dy), values_at<T>(in.dy_addend), a, b, to_g};
+  const PrefetchedArrays<T> arrays{values_at<T>(in.dy), values_at<T>(in.dy_addend), a, b, to_g};
   sum_my_blocks_and_tail(layout, scratch.sums, arrays, [&]<typename V>(std::int64_t /*first_row*/, std::int64_t i, V) {
     return [=, mean_a = read<V>(scratch.a.mean + i), mean_b = read<V>(scratch.b.mean + i)](std::int64_t at) {
       const V g = kept_by_mask(mask, at, dy.template at<V>(at));
-      if constexpr (Gradients::kAreSummed) write_stored(to_g + at, g);
+      if constexpr (Gradients::kAreSummed) write_exact(to_g + at, g);
       return Terms<V, 3>{g, g * (read<V>(a + at) - mean_a), g * (read<V>(b + at) - mean_b)};
     };
   });
@@ -78,7 +78,7 @@ void sum_my_gradients_of_both(const Gradients& dy, const BatchNormSumGradInputs&
 template <typename T>
 void input_gradients_of_my_sums(const T* dy, const BatchNormSumGradInputs& in, T* da, T* db, const RowLayout& layout,
                                 const Scratch& scratch) {
-  const WalkedArrays<T> arrays{dy, values_at<T>(in.a.x), values_at<T>(in.b.x), da, db};
+  const PrefetchedArrays<T> arrays{dy, values_at<T>(in.a.x), values_at<T>(in.b.x), da, db};
   compute_my_rows(layout, arrays, [&]<typename V>(std::int64_t i, V) {
     return [dy, in, da, db, mean_a = read<V>(scratch.a.mean + i), mean_b = read<V>(scratch.b.mean + i),
             scale_a = read<V>(scratch.a.scale + i), scale_b = read<V>(scratch.b.scale + i),
@@ -96,8 +96,8 @@ void input_gradients_of_my_sums(const T* dy, const BatchNormSumGradInputs& in, T
 template <typename T, typename Gradients>
 void inference_gradients_of_my_sums(const Gradients& dy, const BatchNormSumInferenceGrad& args, const RowLayout& layout,
                                     const Scratch& scratch) {
-  const WalkedArrays<T> arrays{values_at<T>(args.dy), values_at<T>(args.dy_addend), values_at<T>(args.y),
-                               values_at<T>(args.a.dx), values_at<T>(args.b.dx)};
+  const PrefetchedArrays<T> arrays{values_at<T>(args.dy), values_at<T>(args.dy_addend), values_at<T>(args.y),
+                                   values_at<T>(args.a.dx), values_at<T>(args.b.dx)};
   compute_my_rows(layout, arrays, [&]<typename V>(std::int64_t i, V) {
     return [dy, args, scale_a = read<V>(scratch.a.scale + i), scale_b = read<V>(scratch.b.scale + i)](std::int64_t at) {
       const V g = where_positive<T>(read<V>(values_at<T>(args.y) + at), dy.template at<V>(at));

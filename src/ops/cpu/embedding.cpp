@@ -119,7 +119,7 @@ class CpuEmbedding final : public EmbeddingOp {
   // --- Backward: scratch memory is ends, words, heads -------------------------------------------------------------
 
   std::int64_t heads_offset() const {
-    return round_up((spec_.num_rows + num_words()) * static_cast<std::int64_t>(sizeof(std::int32_t)), kLineBytes);
+    return round_up((spec_.num_rows + num_words()) * static_cast<std::int64_t>(sizeof(std::int32_t)), kCacheLineBytes);
   }
   /// (segments, C): the part of a segment's first row where the row began in an earlier segment.
   float* head(std::int64_t segment) const {

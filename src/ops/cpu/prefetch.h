@@ -5,17 +5,17 @@
 
 namespace convoy::ops::cpu {
 
-inline constexpr std::int64_t kLineBytes = 64;  // of a cache
+inline constexpr std::int64_t kCacheLineBytes = 64;
 
 enum class CacheLevel { kFirst, kSecond };
 
-/// Asks for `count` values, which may lie behind the end of an array: then nothing happens.
+/// Asks for `count` values.
 template <CacheLevel level = CacheLevel::kFirst, typename T>
 [[gnu::always_inline]] inline void prefetch(const T* values, std::int64_t count) {
-  constexpr int kKeep = level == CacheLevel::kFirst ? 3 : 2;
+  constexpr int kLocality = level == CacheLevel::kFirst ? 3 : 2;
   const auto* bytes = reinterpret_cast<const char*>(values);
-  for (std::int64_t at = 0; at < count * static_cast<std::int64_t>(sizeof(T)); at += kLineBytes)
-    __builtin_prefetch(bytes + at, 0, kKeep);
+  for (std::int64_t at = 0; at < count * static_cast<std::int64_t>(sizeof(T)); at += kCacheLineBytes)
+    __builtin_prefetch(bytes + at, 0, kLocality);
 }
 
 }  // namespace convoy::ops::cpu

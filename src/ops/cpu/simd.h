@@ -114,15 +114,15 @@ template <typename T>
   }
 }
 
-/// A value that has been read as T, or made by as_stored<T>: nothing is left to round.
-[[gnu::always_inline]] inline void write_stored(float* p, Vec v) {
+/// Writes v, which T holds exactly: it was read as T, or made by as_stored<T>. Nothing is rounded.
+[[gnu::always_inline]] inline void write_exact(float* p, Vec v) {
   write(p, v);
 }
-[[gnu::always_inline]] inline void write_stored(Bf16* p, Vec v) {
+[[gnu::always_inline]] inline void write_exact(Bf16* p, Vec v) {
   *reinterpret_cast<HalfVecAt*>(p) = upper_halves(std::bit_cast<WordVec>(v));
 }
 template <typename T>
-[[gnu::always_inline]] inline void write_stored(T* p, float v) {
+[[gnu::always_inline]] inline void write_exact(T* p, float v) {
   write(p, v);
 }
 

@@ -16,7 +16,7 @@ __device__ bool forward_was_positive(float centred, float scale, float beta) {
   return normalised(centred, scale, beta) > kRoundsToZero<T>;
 }
 
-/// Of the output, in memory as it is: what a kernel's gradients are loaded from.
+/// dy, loaded from one array.
 template <typename T>
 struct StoredGradients {
   static constexpr bool kAreGathered = false;
@@ -30,7 +30,7 @@ struct StoredGradients {
   }
 };
 
-/// In two parts, each in memory: the sum as it would be stored.
+/// dy + addend, each loaded from an array, rounded as if the sum had been stored.
 template <typename T>
 struct SummedGradients {
   static constexpr bool kAreGathered = false;
@@ -48,7 +48,7 @@ struct SummedGradients {
   }
 };
 
-/// body(gradients), of dy in one part or in two.
+/// Calls body with one of the two above.
 template <typename T, typename Body>
 void with_gradients(const void* dy, const void* addend, const Rows& rows, const Body& body) {
   if (addend != nullptr) return body(SummedGradients<T>{dy, addend, rows.channels});
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs args, 
 
 constexpr int kInputRows = 2;
 
-/// What dx = scale * (g - mean_g - (x - mean) * slope) takes of some channels, but for mean_g = dbeta / n.
+/// The factors of some channels in dx = scale * (g - mean_g - (x - mean) * slope), without mean_g = dbeta / n.
 template <int kWidth>
 struct InputGradientColumns {
   /// `In` and `Out` are BatchNormGradInputs and BatchNormGradOutputs, or what of them belongs to one of two branches.

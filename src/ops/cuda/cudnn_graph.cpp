@@ -261,7 +261,7 @@ CudnnGraph* CudnnGraph::create(const CudnnGraphSpec& spec, CudnnRuntime& runtime
 
 std::optional<float> CudnnGraph::milliseconds(const CudnnGraphSpec& spec, CudnnRuntime& runtime) {
   if (!known_choice(spec, runtime)) create(spec, runtime);  // measures
-  // With the digits that the cache has: decided by more of them, the first operation could differ from all later ones.
+  // As the cache has rounded it: the first operation must decide by the same value as all later ones.
   const EngineChoice choice = known_choice(spec, runtime).value();
   return choice.engine.empty() ? std::nullopt : std::optional(choice.milliseconds);
 }

@@ -39,8 +39,8 @@ class CudnnGraph {
  public:
   /// The runtime's: planned once, whoever asks for an equal spec. Null where cuDNN has no such engine.
   static CudnnGraph* create(const CudnnGraphSpec& spec, CudnnRuntime& runtime);
-  /// What the engine was measured to take, in the digits of the engine cache, by whoever filled it; nothing where there
-  /// is none. Never another answer to the same question.
+  /// What the engine was measured to take, by whoever filled the engine cache; nothing where there is none. Rounded as
+  /// in the cache, so that every call gives the same value.
   static std::optional<float> milliseconds(const CudnnGraphSpec& spec, CudnnRuntime& runtime);
 
   virtual ~CudnnGraph() = default;
