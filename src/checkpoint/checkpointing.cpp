@@ -102,8 +102,7 @@ void write_parameters(RankRuntime& runtime, const ValuesOf& values_of) {
   runtime.finish();
   runtime.device().copy_to_device(runtime.stage().parameters().masters, arena.data(), layout.count * kFloatBytes);
   runtime.device().synchronize();  // the host's copy goes at the end of this scope
-  runtime.stage().reload_weights();
-  runtime.update().start_ema();
+  runtime.take_new_parameters();
 }
 
 // The tensors of a slot, which must be there for each parameter of the network.

@@ -98,8 +98,7 @@ void restore_parts(const io::Checkpoint& checkpoint, const std::string& path, Ra
   };
   copy(runtime.stage().parameters().masters, values.parameters());
   device.synchronize();
-  runtime.stage().reload_weights();
-  runtime.update().start_ema();
+  runtime.take_new_parameters();
   const auto slots = runtime.update().slots();
   for (std::size_t k = 0; k < slots.size(); ++k) copy(slots[k], values.shards()[k]);
   if (has_ema) copy(runtime.update().ema(), values.shards().back());

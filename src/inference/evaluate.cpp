@@ -1,5 +1,6 @@
 /// An evaluation: data, weights, and what rank 0 makes of the logits.
 #include <cmath>
+#include <utility>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
@@ -25,11 +26,11 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   board.enter(Activity::kOpeningData);
   const io::Dataset test(path, key, params.data.verify);
   board.enter(Activity::kStarting);
-  const TrainedModel model = load_trained(request, grid.world());
+  TrainedModel model = load_trained(request, grid.world());
   check_samples(model.metadata, test.info(), key, model.owner());
   check_classes(model.metadata, test.info(), key, model.owner());
-  RankRuntime runtime(runtime_spec(params, model.metadata), grid, backend, board);
-  restore_weights(model.tensors, model.path, runtime);
+  RankRuntime runtime(evaluation_spec(params, model.metadata), grid, backend, board);
+  restore_weights(std::exchange(model.tensors, {}), model.path, runtime);  // and frees them
   if (params.evaluate.confusion && !runtime.plan().gives_logits())
     refuse("evaluate.confusion = true needs classes, which {} does not give. Leave it out.", model.metadata.name);
   if (params.evaluate.confusion) mpi::on_root(grid.world(), [&] { io::make_directory(params.run.directory); });

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/log.h"
@@ -255,20 +256,20 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   const Files files = output_files(params);
   const Source source = input_data(params);
   const mpi::Communicator& world = grid.world();
-  const TrainedModel model = load_trained(request, world);
+  TrainedModel model = load_trained(request, world);
   board.enter(Activity::kOpeningData);
   const OpenedSamples samples = open_source(source, params, model, world);
   board.enter(Activity::kStarting);
   const io::SampleStore* const data = samples.store.get();
   judge_skipped(samples, source, params.predict.strict, grid.is_root());
   check_samples(model.metadata, data->info(), source.key, model.owner());
-  RankRuntime runtime(runtime_spec(params, model.metadata), grid, backend, board);
+  RankRuntime runtime(evaluation_spec(params, model.metadata), grid, backend, board);
   if (!runtime.plan().gives_logits())
     refuse(
         "{} was trained for {}, not for classes: train model.name = bert_classifier from its weights (init.weights), "
         "and predict with that.",
         model.owner(), fmt::join(runtime.plan().objectives(), " and "));
-  restore_weights(model.tensors, model.path, runtime);
+  restore_weights(std::exchange(model.tensors, {}), model.path, runtime);  // and frees them
   const std::vector<std::string>& class_names = model.metadata.class_names;
   // Rank 0. The classes of one picture or text are printed, and written only where predict.output asks for it.
   std::optional<PredictionFiles> opened;

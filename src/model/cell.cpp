@@ -2,6 +2,7 @@
 #include "convoy/model/cell.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "model/cell_graph.h"
 
@@ -72,6 +73,11 @@ ParameterRef CellMemory::parameter(ParameterSpec spec) {
   return ref;
 }
 
+void CellMemory::drop_backward() {
+  activation_bytes_ = weight_gradient_input_bytes_ = scratch_bytes_ = 0;
+  needs_draw_key_ = false;
+}
+
 std::int64_t CellMemory::reserve(std::int64_t& total_bytes, std::int64_t size_bytes) {
   const std::int64_t offset = total_bytes;
   total_bytes += round_up(size_bytes, kAlignmentBytes);
@@ -123,6 +129,14 @@ void Cell::set_rates(const std::function<double(const std::string& name)>& facto
   for (CellMemory::Entry& entry : graph_->memory.parameters()) entry.spec.rate_factor = factor(entry.spec.name);
 }
 
+void Cell::drop_backward() {
+  graph_->drop_backward();
+}
+
+bool Cell::has_backward() const {
+  return graph_->has_backward;
+}
+
 void Cell::create_ops(ops::Backend& backend) {
   graph_->create_ops(backend);
 }
@@ -155,6 +169,7 @@ bool Cell::can_leave_dx_in_parts() const {
 }
 
 void Cell::forward(const Frame& frame) const {
+  assert(has_backward() || !frame.training);
   const Watched watched(*this, frame);
   for (const auto& layer : graph_->layers) {
     layer->forward(frame);
@@ -163,6 +178,7 @@ void Cell::forward(const Frame& frame) const {
 }
 
 void Cell::recompute(const Frame& frame) const {
+  assert(has_backward());
   const Watched watched(*this, frame);
   for (const Layer* layer : graph_->recomputed(frame)) {
     layer->recompute(frame);
@@ -171,6 +187,7 @@ void Cell::recompute(const Frame& frame) const {
 }
 
 void Cell::backward(const Frame& frame) const {
+  assert(has_backward());
   const Watched watched(*this, frame);
   ops::ElementwiseOps& elementwise = graph_->elementwise();
   const auto add = [&](const GradientSum& sum) {
@@ -194,6 +211,7 @@ void Cell::backward(const Frame& frame) const {
 }
 
 void Cell::backward_weight(const Frame& frame) const {
+  assert(has_backward());
   const Watched watched(*this, frame);
   std::for_each(graph_->layers.rbegin(), graph_->layers.rend(),
                 [&](const auto& layer) { backward_weight_of(*layer, frame, watched); });

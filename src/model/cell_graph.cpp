@@ -106,11 +106,6 @@ void CellGraph::replace_both(std::size_t i, Layer& next, std::unique_ptr<Layer> 
 
 void CellGraph::locate_tensors() {
   std::vector<Tensor*> in_scratch;
-  std::vector<Lifetime> lifetimes;
-  const auto number_of = [&](const Layer* layer) {
-    return std::find_if(layers.begin(), layers.end(), [&](const auto& own) { return own.get() == layer; }) -
-           layers.begin();
-  };
   for (Tensor& tensor : tensors) {
     if (tensor.producer == nullptr) {  // what the cell reads; features have their locations
       if (&tensor == x) tensor.location = {&Frame::x};
@@ -121,15 +116,27 @@ void CellGraph::locate_tensors() {
     } else if (is_read_by_backward(tensor)) {
       tensor.location = memory.activation(tensor.spec.bytes());
     } else {
-      Lifetime lifetime{.bytes = tensor.spec.bytes(), .first_call = number_of(tensor.producer)};
-      lifetime.last_call = lifetime.first_call;
-      for (const Layer* reader : tensor.readers) lifetime.last_call = std::max(lifetime.last_call, number_of(reader));
-      lifetimes.push_back(lifetime);
       in_scratch.push_back(&tensor);
     }
   }
+  locate_in_scratch(in_scratch);
+}
+
+// Each from its producer to its last reader; what layers ask for, during their call.
+void CellGraph::locate_in_scratch(const std::vector<Tensor*>& in_scratch) {
+  std::vector<Lifetime> lifetimes;
   std::vector<TensorLocation*> locations;
-  for (Tensor* tensor : in_scratch) locations.push_back(&tensor->location);
+  const auto number_of = [&](const Layer* layer) {
+    return std::find_if(layers.begin(), layers.end(), [&](const auto& own) { return own.get() == layer; }) -
+           layers.begin();
+  };
+  for (Tensor* tensor : in_scratch) {
+    Lifetime lifetime{.bytes = tensor->spec.bytes(), .first_call = number_of(tensor->producer)};
+    lifetime.last_call = lifetime.first_call;
+    for (const Layer* reader : tensor->readers) lifetime.last_call = std::max(lifetime.last_call, number_of(reader));
+    lifetimes.push_back(lifetime);
+    locations.push_back(&tensor->location);
+  }
   for (const auto& layer : layers) {
     if (layer->forward_scratch_bytes() == 0) continue;
     const std::int64_t call = number_of(layer.get());
@@ -150,6 +157,21 @@ bool CellGraph::is_read_by_backward(const Tensor& tensor) const {
   return std::any_of(layers.begin(), layers.end(), [&](const auto& layer) {
     return is_read_by(*layer, tensor, kJoint) || is_read_by(*layer, tensor, kFrozen);
   });
+}
+
+// What lay in activations now lies in scratch, from its producer to its last reader.
+void CellGraph::drop_backward() {
+  has_backward = false;
+  backward.clear();
+  last_sum.reset();
+  for (std::vector<const Layer*>& chosen : recomputed_) chosen.clear();
+  memory.drop_backward();
+  for (const auto& layer : layers) layer->drop_backward();
+  std::vector<Tensor*> in_scratch;
+  for (Tensor& tensor : tensors)
+    if (tensor.location.part == &Frame::activations || tensor.location.part == &Frame::scratch)
+      in_scratch.push_back(&tensor);
+  locate_in_scratch(in_scratch);
 }
 
 void CellGraph::create_ops(ops::Backend& backend) {

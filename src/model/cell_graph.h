@@ -38,6 +38,8 @@ class CellGraph {
   /// No layer is added any more: merges layers that one operation computes, lays out the memory, and finds what
   /// recomputing needs.
   void finish();
+  /// As Cell has it.
+  void drop_backward();
   void create_ops(ops::Backend& backend);
 
   CellMemory memory;
@@ -47,6 +49,7 @@ class CellGraph {
   Tensor* x = nullptr;
   Tensor* y = nullptr;
   std::vector<std::unique_ptr<Layer>> layers;  ///< in the order of forward
+  bool has_backward = true;                    ///< false: `backward` and `last_sum` are empty
   std::vector<BackwardStep> backward;
   /// The last of backward's sums, where it is dx = dy + dx, of what the steps have left there: the cell before may make
   /// it itself.
@@ -67,6 +70,7 @@ class CellGraph {
   void replace_both(std::size_t i, Layer& next, std::unique_ptr<Layer> both);
   void link();
   void locate_tensors();
+  void locate_in_scratch(const std::vector<Tensor*>& in_scratch);
   bool is_read_by(const Layer& layer, const Tensor& tensor, Part part) const;
   bool is_read_by_backward(const Tensor& tensor) const;
   std::vector<const Layer*> layers_to_recompute(Part part) const;

@@ -87,6 +87,8 @@ class Layer {
   virtual std::unique_ptr<Layer> fused_with(Layer& /*next*/) { return nullptr; }
   /// Takes over what follows from the layers around it.
   virtual void connect(CellGraph& /*graph*/) {}
+  /// From now on only forward will be called.
+  virtual void drop_backward() {}
 
   virtual bool has_weights() const { return false; }
   /// Whether backward_input changes the output's gradient, which backward_weight then reads as it is.

@@ -77,6 +77,8 @@ Network make_network(const NetworkSpec& spec) {
   Network network = spec.make_cells != nullptr ? spec.make_cells(spec) : make_cells(spec);
   if (!spec.freeze.empty()) freeze_parameters(spec.freeze, network);
   group_rates(spec.rate_groups, network);
+  if (!spec.trains)
+    for (const auto& cell : network) cell->drop_backward();
   return network;
 }
 

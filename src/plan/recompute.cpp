@@ -81,12 +81,14 @@ class Chooser {
         use_.gpu_library_bytes == 0 ? ""
                                     : fmt::format(" ({} of it for CUDA and NCCL)", human_bytes(use_.gpu_library_bytes));
     const std::string others = "a smaller batch.micro, more grid.stages";
-    refuse(
-        "memory.limit_gib = {}: cells {} take {} per rank{} with memory.recompute = {}, at least {} with cell. "
-        "Allowed: memory.limit_gib = {:.2f} and more, {}{}.",
-        memory_.limit_gib, cell_names(network_, stage_.runs), human_bytes(taken), libraries, name_of(memory_.recompute),
-        human_bytes(min_bytes), limit_for(recomputing_helps ? taken : min_bytes),
-        recomputing_helps ? "memory.recompute = auto, " : "", others);
+    const std::string with = network_.front()->has_backward()
+                                 ? fmt::format(" with memory.recompute = {}, at least {} with cell",
+                                               name_of(memory_.recompute), human_bytes(min_bytes))
+                                 : "";
+    refuse("memory.limit_gib = {}: cells {} take {} per rank{}{}. Allowed: memory.limit_gib = {:.2f} and more, {}{}.",
+           memory_.limit_gib, cell_names(network_, stage_.runs), human_bytes(taken), libraries, with,
+           limit_for(recomputing_helps ? taken : min_bytes), recomputing_helps ? "memory.recompute = auto, " : "",
+           others);
   }
 
   const Network& network_;

@@ -52,6 +52,7 @@ struct ChunkPlan {
 struct StagePlan {
   ArenaLayout layout;                  ///< a run a chunk
   DataType type = DataType::kFloat32;  ///< the network's
+  bool has_backward = true;            ///< likewise
   std::int64_t first_trained = 0;      ///< cell of the network: nothing before it needs a gradient
   std::vector<ChunkPlan> chunks;
   // Of which there is one for all chunks, as large as the largest of them needs.
@@ -68,6 +69,8 @@ struct StagePlanSpec {
   bool splits_backward = false;                ///< backward_input and backward_weight can be called
 };
 
+/// Where the network is only evaluated, a frame has two regions that in turn hold what lies between two cells, and one
+/// for what a cell notes.
 StagePlan plan_stage(const Network& network, const StagePlanSpec& spec);
 
 struct StageUse {

@@ -20,6 +20,12 @@ namespace convoy {
 
 namespace {
 
+/// What nobody has measured. Of cells with their backward, as their forward is modelled as a share of both.
+MachineCosts modelled_costs(NetworkSpec network) {
+  network.trains = true;
+  return model_machine_costs(make_network(network));
+}
+
 std::vector<std::string> names_of(const Network& network) {
   std::vector<std::string> names;
   for (const auto& cell : network) names.push_back(cell->name());
@@ -70,6 +76,17 @@ RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& meta
           .audit_every = params.run.audit_every,
           .saves_in_background = params.checkpoint.background,
           .shards_checkpoints = params.checkpoint.files == CheckpointFiles::kSharded};
+}
+
+RuntimeSpec evaluation_spec(const Parameters& params, const io::ModelMetadata& metadata) {
+  RuntimeSpec spec = runtime_spec(params, metadata);
+  spec.network.trains = false;
+  spec.network.freeze.clear();
+  spec.network.rate_groups.clear();
+  spec.memory.recompute = RecomputeKind::kNone;
+  spec.ema_decay = 0;
+  spec.audit_every = 0;
+  return spec;
 }
 
 namespace {
@@ -139,7 +156,7 @@ StepPlan::StepPlan(const RuntimeSpec& spec, const GridShape& grid)
     : spec_(spec),
       grid_(grid),
       network_(make_network(spec.network)),
-      machine_(spec.machine ? *spec.machine : model_machine_costs(network_)) {
+      machine_(spec.machine ? *spec.machine : modelled_costs(spec.network)) {
   check_micro_batches(spec, grid);
   if (!gives_logits() && spec.label_smoothing > 0)
     refuse("train.label_smoothing = {} is of labels of classes, which {} does not read. Leave it out.",
@@ -152,7 +169,7 @@ StepPlan::StepPlan(const RuntimeSpec& spec, const GridShape& grid)
     check_messages(network_, stages_.back(), spec.batch.micro);
   }
   schedule_costs_ = costs();
-  make_schedules();
+  if (trains()) make_schedules();
   for (std::size_t s = 0; s < specs.size(); ++s) {
     for (std::int64_t c = 0; c < num_chunks(); ++c)
       for (const auto& [micro_batches, schedule] : schedules_)
@@ -189,10 +206,7 @@ void StepPlan::make_schedules() {
 std::vector<CellRange> StepPlan::cut_network() const {
   const std::int64_t num_runs = grid_.stages * num_chunks();
   if (!spec_.cuts.empty()) return partition_at(spec_.cuts, names_of(network_), num_runs);
-  std::vector<double> seconds;
-  for (const CellCost& cell : machine_.cells.cells)
-    seconds.push_back(cell.forward_seconds + cell.backward_seconds +
-                      (spec_.memory.recompute == RecomputeKind::kCell ? cell.recompute_seconds : 0));
+  const std::vector<double> seconds = seconds_of_cells();
   if (spec_.memory.limit_gib == 0 || num_chunks() > 1) return partition(seconds, num_runs);
   const std::vector<std::int64_t> frames = frames_of_stages();
   StagePlanSpec tried{.runs = {},
@@ -207,9 +221,19 @@ std::vector<CellRange> StepPlan::cut_network() const {
   return runs.empty() ? partition(seconds, num_runs) : runs;
 }
 
+std::vector<double> StepPlan::seconds_of_cells() const {
+  std::vector<double> seconds;
+  for (const CellCost& cell : machine_.cells.cells)
+    seconds.push_back(!trains() ? cell.evaluation_seconds
+                                : cell.forward_seconds + cell.backward_seconds +
+                                      (spec_.memory.recompute == RecomputeKind::kCell ? cell.recompute_seconds : 0));
+  return seconds;
+}
+
 // Of one chunk each. Before there are stages, of equal ones; a schedule that follows costs may hold a micro-batch more
 // or less.
 std::vector<std::int64_t> StepPlan::frames_of_stages() const {
+  if (!trains()) return std::vector<std::int64_t>(static_cast<std::size_t>(grid_.stages), evaluation_frames());
   const Schedule schedule = make_schedule(schedule_kind(), {.stages = grid_.stages,
                                                             .micro_batches = micro_batches_of(busiest_replica()).size(),
                                                             .num_buckets = std::vector<std::int64_t>(grid_.stages, 1)});
@@ -295,7 +319,7 @@ StageUse StepPlan::stage_use() const {
           .num_slots = num_slots(),
           .audits = spec_.audit_every > 0,
           .trips_of_update = trips_of_update(),
-          .gpu_library_bytes = spec_.on_gpu ? gpu_library_bytes(grid_, num_chunks()) : 0};
+          .gpu_library_bytes = spec_.on_gpu ? gpu_library_bytes(grid_, num_chunks(), trains()) : 0};
 }
 
 std::int64_t StepPlan::num_recomputed(std::int64_t stage) const {

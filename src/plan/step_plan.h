@@ -52,6 +52,9 @@ DataType storage_type(PrecisionKind precision);
 /// What the parameter file asks for, of the network that the metadata tells of; 1f1b where schedule.kind = auto.
 RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& metadata);
 
+/// The same for evaluations alone: nothing is there that only training needs.
+RuntimeSpec evaluation_spec(const Parameters& params, const io::ModelMetadata& metadata);
+
 /// Which micro-batches of a step a replica works on.
 struct MicroBatchRange {
   std::int64_t begin = 0, end = 0;
@@ -86,6 +89,7 @@ class StepPlan {
   /// Whether the bits are the same as on one replica: every replica's share is a whole subtree of the gradient tree.
   bool is_invariant() const;
 
+  /// Of a network that trains.
   const Schedule& training_schedule(std::int64_t replica) const;
   /// Of so many steps, one after the other without a pause.
   Schedule evaluation_schedule(std::int64_t replica, std::int64_t num_steps = 1) const;
@@ -109,12 +113,14 @@ class StepPlan {
   std::int64_t trips_of_update() const;  ///< StageUse's
 
  private:
-  bool splits_backward() const { return traits_of(schedule_kind()).splits_backward; }
+  bool trains() const { return spec_.network.trains; }
+  bool splits_backward() const { return trains() && traits_of(schedule_kind()).splits_backward; }
   std::int64_t bucket_floats() const {
     return static_cast<std::int64_t>(spec_.bucket_mib * 1024 * 1024 / sizeof(float));
   }
   std::vector<StagePlanSpec> cut() const;
   std::vector<CellRange> cut_network() const;
+  std::vector<double> seconds_of_cells() const;
   std::vector<std::int64_t> frames_of_stages() const;
   PipelineSpec pipeline_of(std::int64_t replica) const;
   void make_schedules();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 
 #include "convoy/comm/topology.h"
 #include "convoy/io/checkpoint.h"
@@ -26,75 +27,87 @@ RankRuntime::RankRuntime(const RuntimeSpec& spec, const ProcessGrid& grid, ops::
       backend_(backend),
       board_(board) {
   board_.take_place(grid.replica(), grid.stage());
-  Device& device = backend.device();
-  ops::ElementwiseOps& elementwise = backend.elementwise();
-  const DataType type = spec.network.type;
   share_engines(plan_.network(), grid.world(), spec.engines_file, backend);
-  transport_ = make_transport(grid, device);
+  transport_ = make_transport(grid, backend.device());
   stage_ = std::make_unique<Stage>(backend, plan_.network(), plan_.stages()[grid.stage()]);
+  if (spec.network.trains) make_training();
+  evaluation_loss_ = make_loss({.num_micro_batches = micro_batches().size(), .in_training = false});
+  evaluation_ =
+      make_executor(bind_program(plan_.evaluation_schedule(grid.replica())[grid.stage()], plan_.evaluation_frames()),
+                    evaluation_loss_.get(), {});
+  active_ = training_ ? training_->executor.get() : evaluation_.get();
+  transport_->connect();
+}
+
+void RankRuntime::make_training() {
+  Device& device = backend_.device();
+  ops::ElementwiseOps& elementwise = backend_.elementwise();
+  const RuntimeSpec& spec = plan_.spec();
   const ArenaLayout& layout = stage_->plan().layout;
-  loss_scale_ = std::make_unique<LossScale>(type);
-  optimizer_ = make_optimizer(spec.optimizer, type, elementwise);
-  const std::int64_t slack = spec.reduction == ReductionKind::kFast ? slack_of_slices(grid.num_replicas()) : 0;
-  tree_ = std::make_unique<GradientTree>(device, elementwise, layout.count + slack, micro_batches().size());
-  update_ = std::make_unique<ShardedUpdate>(
+  training_ = std::make_unique<Training>(Training{.loss_scale = LossScale(spec.network.type)});
+  Training& t = *training_;
+  t.optimizer = make_optimizer(spec.optimizer, spec.network.type, elementwise);
+  const std::int64_t slack = spec.reduction == ReductionKind::kFast ? slack_of_slices(grid_.num_replicas()) : 0;
+  t.tree = std::make_unique<GradientTree>(device, elementwise, layout.count + slack, micro_batches().size());
+  t.update = std::make_unique<ShardedUpdate>(
       ShardedUpdateSpec{.layout = layout,
-                        .data = grid.data(),
+                        .data = grid_.data(),
                         .reduction = spec.reduction,
-                        .neighbours = neighbours(grid),
+                        .neighbours = neighbours(grid_),
                         .micro_batches_a_step = plan_.micro_batches_a_step(),
-                        .local_sum = tree_->sum(),
+                        .local_sum = t.tree->sum(),
                         .parameters = stage_->parameters(),
                         .tells_roles = tells_roles(spec.optimizer),
                         .tensor_norms = tensor_norms(spec.optimizer.kind),
                         .clip = clip(),
                         .ema_decay = spec.ema_decay},
-      UpdateTools{.device = device, .elementwise = elementwise, .transport = *transport_, .optimizer = *optimizer_});
-  if (grid.is_last_stage()) {
-    StepLossSpec loss{.num_micro_batches = micro_batches().size(), .in_training = true};
-    training_loss_ = make_step_loss(plan_, loss, backend);
-    loss.in_training = false;
-    evaluation_loss_ = make_step_loss(plan_, loss, backend);
-  }
+      UpdateTools{.device = device, .elementwise = elementwise, .transport = *transport_, .optimizer = *t.optimizer});
+  t.loss = make_loss({.num_micro_batches = micro_batches().size(), .in_training = true});
   if (spec.audit_every > 0) make_audit_parts();
-  training_ = make_executor(bind_program(plan_.training_schedule(grid.replica())[grid.stage()]), training_loss_.get(),
-                            {.tree = tree_.get(),
-                             .update = update_.get(),
-                             .loss_scale = loss_scale_.get(),
-                             .record = audit_ ? &audit_->record() : nullptr,
-                             .audit = audit_.get(),
-                             .checks_numbers = spec.checks_numbers,
-                             .loss_limit = spec.loss_limit,
-                             .seed = spec.seed,
-                             .first_micro_batch = micro_batches().begin});
-  evaluation_ =
-      make_executor(bind_program(plan_.evaluation_schedule(grid.replica())[grid.stage()], plan_.evaluation_frames()),
-                    evaluation_loss_.get(), {});
-  active_ = training_.get();
-  transport_->connect();
+  t.executor = make_executor(bind_program(training_program()), t.loss.get(),
+                             {.tree = t.tree.get(),
+                              .update = t.update.get(),
+                              .loss_scale = &t.loss_scale,
+                              .record = t.audit ? &t.audit->record() : nullptr,
+                              .audit = t.audit.get(),
+                              .checks_numbers = spec.checks_numbers,
+                              .loss_limit = spec.loss_limit,
+                              .seed = spec.seed,
+                              .first_micro_batch = micro_batches().begin});
 }
 
 void RankRuntime::make_audit_parts() {
   Device& device = backend_.device();
   ops::ElementwiseOps& elementwise = backend_.elementwise();
-  audit_ = std::make_unique<StepAudit>(*stage_, *update_, device, elementwise);
-  repeat_ = std::make_unique<Repeat>(
-      Repeat{.tree = GradientTree(device, elementwise, stage_->plan().layout.count, 1),
-             .record = MicroBatchRecord(stage_->plan(), device, elementwise),
-             .loss = grid_.is_last_stage() ? make_step_loss(plan_, {.num_micro_batches = 1}, backend_) : nullptr,
-             .executor = nullptr});
-  repeat_->executor = make_executor(
-      bind_program(plan_.audit_schedule()[grid_.stage()]), repeat_->loss.get(),
-      {.tree = &repeat_->tree, .loss_scale = loss_scale_.get(), .record = &repeat_->record, .seed = plan_.spec().seed});
+  Training& t = *training_;
+  t.audit = std::make_unique<StepAudit>(*stage_, *t.update, device, elementwise);
+  t.repeat = std::make_unique<Repeat>(Repeat{.tree = GradientTree(device, elementwise, stage_->plan().layout.count, 1),
+                                             .record = MicroBatchRecord(stage_->plan(), device, elementwise),
+                                             .loss = make_loss({.num_micro_batches = 1}),
+                                             .executor = nullptr});
+  t.repeat->executor = make_executor(
+      bind_program(plan_.audit_schedule()[grid_.stage()]), t.repeat->loss.get(),
+      {.tree = &t.repeat->tree, .loss_scale = &t.loss_scale, .record = &t.repeat->record, .seed = plan_.spec().seed});
+}
+
+RankRuntime::Training& RankRuntime::training() const {
+  if (training_ == nullptr) throw std::logic_error("this network does not train: NetworkSpec::trains");
+  return *training_;
+}
+
+// On the last stage, which has the network's output.
+std::unique_ptr<StepLoss> RankRuntime::make_loss(const StepLossSpec& spec) const {
+  return grid_.is_last_stage() ? make_step_loss(plan_, spec, backend_) : nullptr;
 }
 
 std::span<const std::uint64_t> RankRuntime::repeat_micro_batch(BatchSource& source, std::int64_t number,
                                                                std::int64_t step) {
-  activate(*repeat_->executor);
-  repeat_->record.begin(0);
-  repeat_->executor->set_first_micro_batch(number);
-  repeat_->executor->run(source, step);
-  return repeat_->record.checksums();
+  Repeat& repeat = *training().repeat;
+  activate(*repeat.executor);
+  repeat.record.begin(0);
+  repeat.executor->set_first_micro_batch(number);
+  repeat.executor->run(source, step);
+  return repeat.record.checksums();
 }
 
 std::optional<ClipSpec> RankRuntime::clip() const {
@@ -136,7 +149,7 @@ std::vector<WantedFeature> RankRuntime::wanted_features(SampleView view) const {
       for (const Feature& feature : plan_.network()[i]->features())
         wanted.push_back({.name = feature.name, .spec = feature.spec});
   if (!grid_.is_last_stage()) return wanted;
-  const StepLoss& loss = view == SampleView::kTraining ? *training_loss_ : *evaluation_loss_;
+  const StepLoss& loss = view == SampleView::kTraining ? *training().loss : *evaluation_loss_;
   std::ranges::copy(loss.features(), std::back_inserter(wanted));
   return wanted;
 }
@@ -151,20 +164,23 @@ LoaderSpec RankRuntime::loader_spec(const Parameters& params, SampleView view) c
 }
 
 StepOutcome RankRuntime::train_step(BatchSource& source, double learning_rate) {
-  update_->begin_step(
-      {.learning_rate = learning_rate, .gradient_factor = 1.0 / loss_scale_->scale(), .number = num_updates_ + 1});
-  activate(*training_);
+  Training& t = training();
+  t.update->begin_step(
+      {.learning_rate = learning_rate, .gradient_factor = 1.0 / t.loss_scale.scale(), .number = num_updates_ + 1});
+  activate(*t.executor);
   board_.begin_step(num_steps_ + 1);
-  training_->run(source, num_steps_++);
-  if (audit_) audit_->end();
-  if (training_->outcome() == StepOutcome::kApplied) ++num_updates_;
+  t.executor->run(source, num_steps_++);
+  if (t.audit) t.audit->end();
+  if (t.executor->outcome() == StepOutcome::kApplied) ++num_updates_;
   ++steps_counted_;
-  return training_->outcome();
+  return t.executor->outcome();
 }
 
 void RankRuntime::set_beside(const ProgressHook& beside) {
-  for (StepExecutor* executor : {training_.get(), evaluation_.get()}) executor->set_beside(beside);
-  if (repeat_) repeat_->executor->set_beside(beside);
+  evaluation_->set_beside(beside);
+  if (training_ == nullptr) return;
+  training_->executor->set_beside(beside);
+  if (training_->repeat) training_->repeat->executor->set_beside(beside);
 }
 
 void RankRuntime::set_batch_counters(std::map<std::string, std::int64_t> counters) {
@@ -187,8 +203,13 @@ std::map<std::string, std::int64_t> RankRuntime::batch_counters() const {
 
 void RankRuntime::swap_ema() {
   finish();
-  update_->swap_ema();
+  update().swap_ema();
   stage_->reload_weights();
+}
+
+void RankRuntime::take_new_parameters() {
+  stage_->reload_weights();
+  if (training_ != nullptr) training_->update->start_ema();
 }
 
 void RankRuntime::evaluate_step(BatchSource& source) {

@@ -1,4 +1,5 @@
-/// A rank's part of the planned step, ready to run: trainer, evaluation, benchmarks and tests run it.
+/// A rank's part of the planned step, ready to run: trainer, evaluation, benchmarks and tests run it. Where the plan's
+/// network does not train, it evaluates only.
 #pragma once
 
 #include <cstdint>
@@ -35,30 +36,41 @@ class RankRuntime {
   /// cells and, on the last stage, the loss read. Steps are left to the caller.
   LoaderSpec loader_spec(const Parameters& params, SampleView view) const;
 
+  // The members from here to loss_scale() are of a network that trains. Without one they throw std::logic_error.
   StepOutcome train_step(BatchSource& source, double learning_rate);
   /// Of this rank, in a training step.
-  std::int64_t num_instructions() const { return training_->num_instructions(); }
+  std::int64_t num_instructions() const { return training().executor->num_instructions(); }
   /// Of this rank: its list of a training step.
   const StageProgram& training_program() const {
+    training();
     return plan_.training_schedule(grid_.replica())[static_cast<std::size_t>(grid_.stage())];
   }
   /// As StepExecutor's, of training steps.
-  void record_in(StepRecorder& recorder) { training_->record_in(recorder); }
-  void stop_recording(const StepRecorder& recorder) { training_->stop_recording(recorder); }
-  /// Called after each instruction of every step, of evaluations too; it neither waits nor allocates.
-  void set_beside(const ProgressHook& beside);
-  /// Forward with running statistics, and the loss without label smoothing.
-  void evaluate_step(BatchSource& source);
+  void record_in(StepRecorder& recorder) { training().executor->record_in(recorder); }
+  void stop_recording(const StepRecorder& recorder) { training().executor->stop_recording(recorder); }
   /// Where RuntimeSpec::audit_every: checks of training steps. Else null.
-  StepAudit* audit() const { return audit_.get(); }
+  StepAudit* audit() const { return training().audit.get(); }
   /// Likewise: computes micro-batch `number` of a step, forward and backward, whichever replica has it there. `source`
   /// has it as its only one; cells draw for training step `step`, counted from 0. Nothing is exchanged between replicas
   /// or updated. All ranks of this replica, between steps; the checksums are valid until the next call.
   std::span<const std::uint64_t> repeat_micro_batch(BatchSource& source, std::int64_t number, std::int64_t step);
-  /// Whether a moving average of the weights is kept.
-  bool has_ema() const { return plan_.spec().ema_decay > 0; }
   /// Exchanges the weights with their moving average, or back. All ranks, between steps.
   void swap_ema();
+  Optimizer& optimizer() const { return *training().optimizer; }
+  /// Of the latest training step; null but on the last stage.
+  const StepLoss* training_loss() const { return training().loss.get(); }
+  ShardedUpdate& update() const { return *training().update; }
+  ExecutorTimes times() const { return training().executor->times(); }
+  LossScale& loss_scale() const { return training().loss_scale; }
+
+  /// Forward with running statistics, and the loss without label smoothing.
+  void evaluate_step(BatchSource& source);
+  /// Called after each instruction of every step, of evaluations too; it neither waits nor allocates.
+  void set_beside(const ProgressHook& beside);
+  /// Whether a moving average of the weights is kept.
+  bool has_ema() const { return training_ != nullptr && plan_.spec().ema_decay > 0; }
+  /// The stage's parameters were written from outside: it loads them, and a moving average begins with them.
+  void take_new_parameters();
   /// Last stage: what each objective of each of this replica's micro-batches of the latest step counted, in order.
   /// Elsewhere empty.
   std::span<const ops::LossSums> sums() const { return active_->sums(); }
@@ -72,13 +84,7 @@ class RankRuntime {
   void finish();
 
   Device& device() const { return backend_.device(); }
-  Optimizer& optimizer() const { return *optimizer_; }
   Stage& stage() const { return *stage_; }
-  /// Of the latest training step; null but on the last stage.
-  const StepLoss* training_loss() const { return training_loss_.get(); }
-  ShardedUpdate& update() const { return *update_; }
-  ExecutorTimes times() const { return training_->times(); }
-  LossScale& loss_scale() const { return *loss_scale_; }
   /// That were made: steps without those that were skipped.
   std::int64_t num_updates() const { return num_updates_; }
   void set_num_updates(std::int64_t num) { num_updates_ = num; }
@@ -93,10 +99,32 @@ class RankRuntime {
   std::string transport() const { return transport_->description(); }
 
  private:
+  /// Of repeat_micro_batch().
+  struct Repeat {
+    GradientTree tree;
+    MicroBatchRecord record;
+    std::unique_ptr<StepLoss> loss;
+    std::unique_ptr<StepExecutor> executor;
+  };
+  /// What training has beside the stage.
+  struct Training {
+    LossScale loss_scale;
+    std::unique_ptr<Optimizer> optimizer;
+    std::unique_ptr<GradientTree> tree;
+    std::unique_ptr<ShardedUpdate> update;
+    std::unique_ptr<StepLoss> loss;    ///< last stage
+    std::unique_ptr<StepAudit> audit;  ///< where steps are audited
+    std::unique_ptr<Repeat> repeat;    ///< likewise
+    std::unique_ptr<StepExecutor> executor;
+  };
+
+  Training& training() const;
+  void make_training();
+  void make_audit_parts();
   void activate(StepExecutor& executor);
   std::vector<WantedFeature> wanted_features(SampleView view) const;
   std::optional<ClipSpec> clip() const;
-  void make_audit_parts();
+  std::unique_ptr<StepLoss> make_loss(const StepLossSpec& spec) const;
   std::unique_ptr<StepExecutor> make_executor(BoundProgram program, StepLoss* loss,
                                               const TrainingParts& training) const;
 
@@ -106,21 +134,9 @@ class RankRuntime {
   StatusBoard& board_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Stage> stage_;
-  std::unique_ptr<LossScale> loss_scale_;
-  std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<GradientTree> tree_;
-  std::unique_ptr<ShardedUpdate> update_;
-  std::unique_ptr<StepLoss> training_loss_, evaluation_loss_;
-  std::unique_ptr<StepAudit> audit_;
-  /// Of repeat_micro_batch().
-  struct Repeat {
-    GradientTree tree;
-    MicroBatchRecord record;
-    std::unique_ptr<StepLoss> loss;
-    std::unique_ptr<StepExecutor> executor;
-  };
-  std::unique_ptr<Repeat> repeat_;
-  std::unique_ptr<StepExecutor> training_, evaluation_;
+  std::unique_ptr<Training> training_;         ///< null where the network does not train
+  std::unique_ptr<StepLoss> evaluation_loss_;  ///< last stage
+  std::unique_ptr<StepExecutor> evaluation_;
   std::int64_t num_updates_ = 0, num_steps_ = 0;
   std::map<std::string, std::int64_t> first_counters_;
   std::int64_t steps_counted_ = 0;  ///< since then

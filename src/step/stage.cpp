@@ -16,7 +16,7 @@ Stage::Stage(ops::Backend& backend, const Network& network, StagePlan plan)
     }
     ChunkMemory& memory = memory_.emplace_back();
     memory.frames = Buffer(device, chunk.num_frames * chunk.frame_bytes);
-    for (std::int64_t i = 0; i < kGradientBuffers; ++i) {
+    for (std::int64_t i = 0; plan_.has_backward && i < kGradientBuffers; ++i) {
       memory.gradients_in.emplace_back(device, chunk.boundary_out_bytes);
       memory.gradients_out.emplace_back(device, chunk.boundary_in_bytes);
     }

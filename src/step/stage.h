@@ -33,7 +33,7 @@ class Stage {
 
   void* input(const FrameSlot& slot) const { return at(slot, plan_.chunks[slot.chunk].x_offsets.front()); }
   void* output(const FrameSlot& slot) const { return at(slot, plan_.chunks[slot.chunk].x_offsets.back()); }
-  /// Of the chunk's cell i, from 0.
+  /// Of the chunk's cell i, from 0. Without a backward a later cell overwrites it.
   void* output_of(const FrameSlot& slot, std::int64_t i) const {
     return at(slot, plan_.chunks[slot.chunk].x_offsets[i + 1]);
   }

@@ -149,7 +149,7 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
   // 2. All that a prediction has
   board.enter(Activity::kStarting);
   const Resident before = memory_before_row();
-  RankRuntime runtime(runtime_spec(params, metadata), grid, backend, board);
+  RankRuntime runtime(evaluation_spec(params, metadata), grid, backend, board);
   initialise_parameters({.seed = params.train.seed}, runtime);
   // 3. Its first steps
   StopRequest stop(ranks);

@@ -84,15 +84,16 @@ void take_micro_batch(const Draft& draft, SweepRow& row) {
   row.params.batch.micro = global / (replicas * draft.micro_batches);
 }
 
-// One stage has no schedule, and only one schedule has chunks: rows that differ in nothing else do the same work.
+// One stage has no schedule, only one schedule has chunks, and a prediction recomputes nothing: rows that differ in
+// nothing else do the same work.
 std::string work_of(const SweepRow& row) {
   const Parameters& p = row.params;
-  const bool has_schedule = p.grid.stages != 1 && p.sweep.work == SweepWork::kTrain;
+  const bool trains = p.sweep.work == SweepWork::kTrain, has_schedule = p.grid.stages != 1 && trains;
   const bool has_chunks = has_schedule && p.schedule.kind == ScheduleKind::kInterleaved;
   const std::string schedule = p.schedule.kind ? name_of(*p.schedule.kind) : "auto";
   return fmt::format("{} {} {} {} {} {} {} {}", row.ranks, p.grid.stages, has_schedule ? schedule : "",
-                     has_chunks ? p.schedule.chunks : 0, name_of(p.memory.recompute), name_of(p.train.precision),
-                     p.batch.global, p.batch.micro);
+                     has_chunks ? p.schedule.chunks : 0, trains ? name_of(p.memory.recompute) : "",
+                     name_of(p.train.precision), p.batch.global, p.batch.micro);
 }
 
 SweepRow make_row(const Draft& draft, std::int64_t job_ranks, std::int64_t number) {
@@ -153,7 +154,9 @@ void check_rows(const io::ModelMetadata& metadata, SweepTable& table) {
   for (SweepRow& row : table.rows) {
     if (!row.reason.empty() || row.params.grid.stages == 0) continue;
     try {
-      StepPlan(runtime_spec(row.params, metadata), grid_shape(row.params.grid.stages, row.ranks));
+      const bool trains = row.params.sweep.work == SweepWork::kTrain;
+      StepPlan(trains ? runtime_spec(row.params, metadata) : evaluation_spec(row.params, metadata),
+               grid_shape(row.params.grid.stages, row.ranks));
     } catch (const RequestError& error) {
       row.reason = error.what();
     }

@@ -65,6 +65,32 @@ TEST(MemoryPlan, IsWhatTheDeviceGives) {
   }
 }
 
+TEST(MemoryPlan, AnEvaluationsIsWhatTheDeviceGivesAndSmallBesideATrainings) {
+  RuntimeSpec spec{.network = {.name = "resnet18", .input = ImageShape{64, 64, 3}, .micro_batch = 8, .num_classes = 10},
+                   .batch = {.global = 64, .micro = 8}};
+  for (const std::int64_t stages : {std::int64_t{1}, std::int64_t{world().size()}}) {
+    const ProcessGrid grid(world(), stages);
+    const auto planned_of = [&](bool trains) {
+      spec.network.trains = trains;
+      const StepPlan plan(spec, {.stages = grid.num_stages(), .replicas = grid.num_replicas()});
+      std::int64_t largest = 0;
+      for (std::int64_t s = 0; s < stages; ++s) largest = std::max(largest, plan.memory_of(s).total());
+      return static_cast<double>(largest);
+    };
+    EXPECT_LT(planned_of(false), 0.4 * planned_of(true)) << stages << " stages";
+    const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
+    StatusBoard board;
+    spec.network.trains = false;
+    RankRuntime runtime(spec, grid, *backend, board);
+    const auto planned = static_cast<double>(runtime.plan().memory_of(grid.stage()).total());
+    const auto scratch = static_cast<double>(backend->scratch_bytes());
+    const auto allocated = static_cast<double>(backend->device().allocated_bytes());
+    const double padding = padding_of_packed_weights(runtime.stage().plan().layout);
+    EXPECT_LE(allocated, planned + scratch + padding) << stages << " stages, stage " << grid.stage();
+    EXPECT_GE(allocated, 0.8 * (planned + scratch)) << stages << " stages, stage " << grid.stage();
+  }
+}
+
 // Attention's products of all words with all words would be N * H * T^2 floats in each layer.
 TEST(MemoryPlan, AnEncodersGrowsWithTheLengthOfTextsAndNotWithItsSquare) {
   constexpr std::int64_t kTexts = 2, kHeads = 4, kLayers = 2;

@@ -18,12 +18,12 @@ inline constexpr std::int64_t kMaxExchangeBlocks = 16;
 ///   for each block of a link and each peer                              10 MiB to receive, 2 MiB to send
 /// Both as reported in https://github.com/NVIDIA/nccl/issues/1685. Replicas on other nodes share the network's buffers,
 /// so that a node's eight GPUs count.
-constexpr std::int64_t gpu_library_bytes(const GridShape& grid, std::int64_t chunks) {
+constexpr std::int64_t gpu_library_bytes(const GridShape& grid, std::int64_t chunks, bool trains) {
   constexpr std::int64_t kMebibyte = std::int64_t{1} << 20, kContext = 1024 * kMebibyte, kBlock = 12 * kMebibyte;
   constexpr std::int64_t kMaxPeers = 7;
-  // For each chunk a link from the rank before and one to the rank after, forward and backward.
-  const std::int64_t pipeline = grid.stages == 1 ? 0 : 4 * chunks * kMaxPipelineBlocks;
-  const std::int64_t exchange = std::min(grid.replicas - 1, kMaxPeers) * kMaxExchangeBlocks;
+  // For each chunk a link from the rank before and one to the rank after, forward and, in training, backward.
+  const std::int64_t pipeline = grid.stages == 1 ? 0 : (trains ? 4 : 2) * chunks * kMaxPipelineBlocks;
+  const std::int64_t exchange = trains ? std::min(grid.replicas - 1, kMaxPeers) * kMaxExchangeBlocks : 0;
   return kContext + (pipeline + exchange) * kBlock;
 }
 

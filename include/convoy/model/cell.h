@@ -113,6 +113,8 @@ class CellMemory {
   /// Forward and backward each lay out their scratch; the larger counts.
   void need_scratch(std::int64_t bytes) { scratch_bytes_ = std::max(scratch_bytes_, bytes); }
   void need_draw_key() { needs_draw_key_ = true; }
+  /// Nothing is kept for backward, nothing is drawn, and scratch is laid out anew.
+  void drop_backward();
   void add_flop(const LayerFlop& flop) { forward_flop_ += flop.forward, backward_flop_ += flop.backward(); }
 
   struct Entry {
@@ -174,6 +176,11 @@ class Cell {
   bool is_frozen() const { return frozen_; }
   /// Gives each parameter the factor of its learning rate.
   void set_rates(const std::function<double(const std::string& name)>& factor);
+
+  /// For a network that is only evaluated: from now on neither backward, recompute nor a forward in training may be
+  /// called. Nothing is kept for them, and convolutions are planned without them. Forward keeps its bits.
+  void drop_backward();
+  bool has_backward() const;
 
   /// Creates the operations, before anything below; again for another device.
   void create_ops(ops::Backend& backend);

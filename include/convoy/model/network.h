@@ -25,6 +25,7 @@ struct NetworkSpec {
   DataType type = DataType::kFloat32;       ///< of activations, and of the weights that they meet
   std::vector<std::string> freeze;          ///< patterns of names of frozen parameters: "layer1.*"
   std::vector<RateGroup> rate_groups = {};  ///< as OptimizerParams has them
+  bool trains = true;                       ///< false: cells without backward, to be evaluated
   /// A network that has no name; null: the one that `name` tells.
   Network (*make_cells)(const NetworkSpec& spec) = nullptr;
 };

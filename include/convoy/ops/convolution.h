@@ -20,6 +20,7 @@ struct ConvolutionSpec {
   bool needs_dx = true;  ///< false for the first layer of a network: backward_input is not planned and not callable
   DataType type = DataType::kFloat32;  ///< of x, w, y, dx, dy
   std::int64_t groups = 1;             ///< G, which divides C and K
+  bool has_backward = true;            ///< false: forward alone is planned and callable, with the same bits
 
   /// C/G: what a filter sees of x.
   std::int64_t filter_channels() const { return x.c / groups; }

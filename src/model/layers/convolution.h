@@ -35,6 +35,7 @@ class Convolution final : public Layer {
   std::string operation() const override { return ops::ConvolutionOp::kName; }
   LayerFlop flop(bool is_split) const override;
   void connect(CellGraph& graph) override;
+  void drop_backward() override { spec_.has_backward = false; }
   bool has_weights() const override { return true; }
   bool backward_weight_reads_dy() const override { return true; }
   Reads read_by_backward_weight() const override { return {&x()}; }

@@ -67,6 +67,7 @@ class Convolution final : public ConvolutionOp {
       weights = forward->weights();
       forward_ = std::move(forward);
     }
+    if (!spec.has_backward) return;
     backward_weight_ = make_winograd_weight_gradient(spec, runtime.workspace());
     if (backward_weight_ == nullptr) backward_weight_ = make_window_weight_gradient(spec, runtime);
     if (backward_weight_ == nullptr) backward_weight_ = std::make_unique<WeightGradient>(spec, runtime);
@@ -89,11 +90,14 @@ class Convolution final : public ConvolutionOp {
     backward_input_->run(dy, dx);
   }
 
-  void backward_weight(const void* x, const void* dy, float* dw) override { backward_weight_->run(x, dy, dw); }
+  void backward_weight(const void* x, const void* dy, float* dw) override {
+    assert(backward_weight_ != nullptr);
+    backward_weight_->run(x, dy, dw);
+  }
 
  private:
   std::unique_ptr<ConvolutionDirection> forward_, backward_input_;  ///< the latter if dx is needed
-  std::unique_ptr<ConvolutionWeightGradient> backward_weight_;
+  std::unique_ptr<ConvolutionWeightGradient> backward_weight_;      ///< null without backward
 };
 
 // --- In bf16 on a processor for which oneDNN has it in float32 alone ----------------------------------------------

@@ -42,11 +42,13 @@ class CudnnConvolution final : public ConvolutionOp {
   CudnnConvolution(const ConvolutionSpec& spec, CudnnRuntime& cudnn)
       : spec_(spec),
         rounded_bytes_(round_up(spec.weight_count() * size_of(spec.type), kAlignmentBytes)),
-        context_(cudnn.context()),
-        gradient_type_(gradient_type(spec, cudnn)) {
+        context_(cudnn.context()) {
     forward_ = create({spec, ConvolutionPass::kForward, spec.type}, cudnn);
-    if (spec.needs_dx) backward_input_ = create({spec, ConvolutionPass::kBackwardInput, spec.type}, cudnn);
-    backward_weight_ = create({spec, ConvolutionPass::kBackwardWeight, gradient_type_}, cudnn);
+    if (spec.has_backward) {
+      if (spec.needs_dx) backward_input_ = create({spec, ConvolutionPass::kBackwardInput, spec.type}, cudnn);
+      gradient_type_ = gradient_type(spec, cudnn);
+      backward_weight_ = create({spec, ConvolutionPass::kBackwardWeight, gradient_type_}, cudnn);
+    }
     reserve_scratch();
   }
 
@@ -80,7 +82,7 @@ class CudnnConvolution final : public ConvolutionOp {
   ConvolutionSpec spec_;
   std::int64_t rounded_bytes_;  // of dw in 16 bits
   Context& context_;
-  DataType gradient_type_;  // that backward_weight_ writes
+  DataType gradient_type_ = DataType::kFloat32;  // that backward_weight_ writes
   // The runtime's, shared by convolutions of equal specs: they run one after the other.
   CudnnGraph *forward_ = nullptr, *backward_input_ = nullptr, *backward_weight_ = nullptr;
   const void* w_ = nullptr;

@@ -93,6 +93,30 @@ TEST_P(ConvolutionTest, FirstLayerWithoutInputGradientEqualsTheSameWithIt) {
   EXPECT_EQ(results[1], results[3]);
 }
 
+TEST_P(ConvolutionTest, ForwardAloneHasTheBitsOfForwardBesideBackward) {
+  for (const DataType type : types()) {
+    for (ConvolutionSpec spec : {ConvolutionSpec{{2, 28, 28, 1}, 16, 3, 1, 1},
+                                 {{2, 14, 14, 64}, 64, 3, 1, 1},
+                                 {{2, 9, 9, 32}, 48, 1, 2, 0},
+                                 {{2, 2, 2, 32}, 32, 3, 1, 1}}) {
+      SCOPED_TRACE(to_string(spec.x) + " in " + to_string(type));
+      spec.type = type;
+      const DeviceArray x(*backend_, random_array(spec.x.count(), 1), type),
+          w(*backend_, random_array(spec.weight_count(), 2), type);
+      std::vector<std::vector<std::uint32_t>> results;
+      for (const bool has_backward : {true, false}) {
+        spec.has_backward = has_backward;
+        const DeviceArray y(*backend_, spec.y().count(), type);
+        const auto op = backend_->create<ops::ConvolutionOp>(spec);
+        op->load_weights(w);
+        op->forward(x, y);
+        results.push_back(bits(y));
+      }
+      EXPECT_EQ(results[0], results[1]);
+    }
+  }
+}
+
 TEST_P(ConvolutionTest, SeesNewWeightsAfterLoading) {
   for (const DataType type : types()) {
     SCOPED_TRACE(to_string(type));

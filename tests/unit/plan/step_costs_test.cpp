@@ -226,16 +226,17 @@ TEST(StepPlanCut, FollowsCostsAndTheLimitOfMemory) {
 
 TEST(StepPlanMemory, OnAGpuHoldsWhatCudaAndNcclTake) {
   constexpr std::int64_t kMebibyte = 1 << 20;
-  EXPECT_EQ(gpu_library_bytes({.stages = 1, .replicas = 1}, 1), 1024 * kMebibyte) << "no links";
-  EXPECT_EQ(gpu_library_bytes({.stages = 2, .replicas = 1}, 3), (1024 + 4 * 3 * 4 * 12) * kMebibyte);
-  EXPECT_EQ(gpu_library_bytes({.stages = 1, .replicas = 4}, 1), (1024 + 3 * 16 * 12) * kMebibyte);
+  EXPECT_EQ(gpu_library_bytes({.stages = 1, .replicas = 1}, 1, true), 1024 * kMebibyte) << "no links";
+  EXPECT_EQ(gpu_library_bytes({.stages = 2, .replicas = 1}, 3, true), (1024 + 4 * 3 * 4 * 12) * kMebibyte);
+  EXPECT_EQ(gpu_library_bytes({.stages = 1, .replicas = 4}, 1, true), (1024 + 3 * 16 * 12) * kMebibyte);
+  EXPECT_EQ(gpu_library_bytes({.stages = 2, .replicas = 4}, 1, false), (1024 + 2 * 4 * 12) * kMebibyte) << "forward";
 
   RuntimeSpec spec = runtime();
   const GridShape grid{.stages = 2, .replicas = 1};
   const std::int64_t on_cpu = StepPlan(spec, grid).memory_of(0).total();
   spec.on_gpu = true;
   const StepPlan plan(spec, grid);
-  EXPECT_EQ(plan.memory_of(0).total(), on_cpu + gpu_library_bytes(grid, 1));
+  EXPECT_EQ(plan.memory_of(0).total(), on_cpu + gpu_library_bytes(grid, 1, true));
   spec.memory.limit_gib = 1;
   EXPECT_CONTAINS(test::message_of<RequestError>([&] { StepPlan(spec, grid); }), "1.2 GiB of it for CUDA and NCCL");
 }

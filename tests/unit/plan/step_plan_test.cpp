@@ -97,6 +97,37 @@ TEST(StepPlan, ZeroBubbleAloneKeepsWhatBackwardByWeightNeeds) {
   }
 }
 
+TEST(StepPlan, AnEvaluationIsCutAsATrainingAndTakesAFractionOfItsMemory) {
+  for (const std::int64_t stages : {1, 2, 4}) {
+    RuntimeSpec spec = spec_of(ScheduleKind::k1F1B, 1);
+    spec.network.input = ImageShape{32, 32, 3};
+    const StepPlan training(spec, {.stages = stages});
+    spec.network.trains = false;
+    const StepPlan evaluation(spec, {.stages = stages});
+    for (std::int64_t s = 0; s < stages; ++s) {
+      const StagePlan& stage = evaluation.stages()[s];
+      EXPECT_EQ(stage.layout.runs[0].cells, training.stages()[s].layout.runs[0].cells);
+      EXPECT_EQ(stage.layout.count, training.stages()[s].layout.count);
+      EXPECT_EQ(stage.chunks[0].num_frames, evaluation.evaluation_frames());
+      const StageMemory memory = evaluation.memory_of(s);
+      EXPECT_EQ(memory.gradients, 0);
+      EXPECT_EQ(memory.optimizer_state, 0);
+      EXPECT_LT(3 * memory.total(), training.memory_of(s).total());
+    }
+  }
+}
+
+TEST(StepPlan, AnEvaluationThatDoesNotFitIsRefusedWithoutAWordOfRecomputing) {
+  RuntimeSpec spec = spec_of(ScheduleKind::k1F1B, 1);
+  spec.network.trains = false;
+  spec.memory.limit_gib = 0.0001;
+  const std::string refusal = refusal_of(spec, {.stages = 1});
+  EXPECT_CONTAINS(refusal, "memory.limit_gib = 0.0001: cells stem .. head take ");
+  EXPECT_CONTAINS(refusal,
+                  " per rank. Allowed: memory.limit_gib = 0.01 and more, a smaller batch.micro, more grid.stages.");
+  EXPECT_EQ(refusal.find("recompute"), std::string::npos);
+}
+
 TEST(StepPlan, NamesAMicroBatchThatDividesTheBatchAndGivesEachReplicaOne) {
   RuntimeSpec spec = spec_of(ScheduleKind::k1F1B, 1);
   const auto refusal = [&](std::int64_t global, std::int64_t micro, std::int64_t replicas) {

@@ -127,6 +127,14 @@ TEST(SweepRows, WorkThatAnotherRowDoesIsNotDoneTwice) {
                                    "the same work as row 5", "", ""));
 }
 
+TEST(SweepRows, APredictionRecomputesNothing) {
+  Parameters params = parameters();
+  params.sweep.recompute = {RecomputeKind::kNone, RecomputeKind::kCell};
+  EXPECT_EQ(make_table(params, 1).rows[1].reason, "");
+  params.sweep.work = SweepWork::kPredict;
+  EXPECT_EQ(make_table(params, 1).rows[1].reason, "the same work as row 1");
+}
+
 TEST(SweepRows, WhatTheNetworkRefusesSaysWhy) {
   Parameters params = parameters();
   params.model.name = "resnet20";  // 11 cells
