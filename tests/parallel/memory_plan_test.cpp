@@ -1,4 +1,6 @@
 /// What a stage is said to take before it starts is what it takes.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "convoy/ops/backend.h"
