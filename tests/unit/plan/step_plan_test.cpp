@@ -117,6 +117,38 @@ TEST(StepPlan, AnEvaluationIsCutAsATrainingAndTakesAFractionOfItsMemory) {
   }
 }
 
+// The chunk's own input and output last longer: one may arrive, the other leave, while cells compute in another frame.
+TEST(StepPlan, AnEvaluationsFrameKeepsApartWhatIsInUseTogether) {
+  for (const std::string name : {"resnet50", "convnext_atto"}) {
+    RuntimeSpec spec = spec_of(ScheduleKind::k1F1B, 1);
+    spec.network.name = name;
+    spec.network.input = ImageShape{32, 32, 3};
+    spec.network.trains = false;
+    const StepPlan plan(spec, {.stages = 2});
+    for (const StagePlan& stage : plan.stages()) {
+      const ChunkPlan& chunk = stage.chunks.front();
+      const Cell &first = *plan.network()[chunk.cells.begin], &last = *plan.network()[chunk.cells.end - 1];
+      for (std::int64_t i = 0; i < chunk.cells.size(); ++i) {
+        const Cell& cell = *plan.network()[chunk.cells.begin + i];
+        std::vector<std::pair<std::int64_t, std::int64_t>> parts = {
+            {chunk.x_offsets[i], cell.x().bytes()},
+            {chunk.x_offsets[i + 1], cell.y().bytes()},
+            {chunk.statistic_offsets[i], cell.memory().statistic_bytes()},
+            {chunk.feature_offsets[i], cell.memory().feature_bytes()}};
+        if (i > 0) parts.emplace_back(chunk.x_offsets.front(), first.x().bytes());
+        if (i + 1 < chunk.cells.size()) parts.emplace_back(chunk.x_offsets.back(), last.y().bytes());
+        std::ranges::sort(parts);
+        std::int64_t end = 0;
+        for (const auto& [offset, bytes] : parts) {
+          EXPECT_TRUE(bytes == 0 || offset >= end) << name << ", " << cell.name();
+          end = std::max(end, offset + bytes);
+        }
+        EXPECT_LE(end, chunk.frame_bytes);
+      }
+    }
+  }
+}
+
 TEST(StepPlan, AnEvaluationThatDoesNotFitIsRefusedWithoutAWordOfRecomputing) {
   RuntimeSpec spec = spec_of(ScheduleKind::k1F1B, 1);
   spec.network.trains = false;
