@@ -30,6 +30,17 @@ double padding_of_packed_weights(const ArenaLayout& layout) {
   return bytes;
 }
 
+void expect_what_is_planned(const RankRuntime& runtime, const ops::Backend& backend) {
+  const std::int64_t stage = runtime.grid().stage();
+  const auto planned = static_cast<double>(runtime.plan().memory_of(stage).total());
+  const auto scratch = static_cast<double>(backend.scratch_bytes());
+  const auto allocated = static_cast<double>(runtime.device().allocated_bytes());
+  // Planned too high: weights that are packed in one form only. Too low: forms that oneDNN pads.
+  const double padding = padding_of_packed_weights(runtime.stage().plan().layout);
+  EXPECT_LE(allocated, planned + scratch + padding) << runtime.grid().num_stages() << " stages, stage " << stage;
+  EXPECT_GE(allocated, 0.8 * (planned + scratch)) << runtime.grid().num_stages() << " stages, stage " << stage;
+}
+
 }  // namespace
 
 TEST(MemoryPlan, IsWhatTheDeviceGives) {
@@ -56,13 +67,7 @@ TEST(MemoryPlan, IsWhatTheDeviceGives) {
            .memory = {.recompute = recompute},
            .reduction = reduction},
           grid, *backend, board);
-      const auto planned = static_cast<double>(runtime.plan().memory_of(grid.stage()).total());
-      const auto scratch = static_cast<double>(backend->scratch_bytes());
-      const auto allocated = static_cast<double>(backend->device().allocated_bytes());
-      // Planned too high: weights that are packed in one form only. Too low: forms that oneDNN pads.
-      const double padding = padding_of_packed_weights(runtime.stage().plan().layout);
-      EXPECT_LE(allocated, planned + scratch + padding) << stages << " stages, stage " << grid.stage();
-      EXPECT_GE(allocated, 0.8 * (planned + scratch)) << stages << " stages, stage " << grid.stage();
+      expect_what_is_planned(runtime, *backend);
     }
   }
 }
@@ -84,12 +89,7 @@ TEST(MemoryPlan, AnEvaluationsIsWhatTheDeviceGivesAndSmallBesideATrainings) {
     StatusBoard board;
     spec.network.trains = false;
     RankRuntime runtime(spec, grid, *backend, board);
-    const auto planned = static_cast<double>(runtime.plan().memory_of(grid.stage()).total());
-    const auto scratch = static_cast<double>(backend->scratch_bytes());
-    const auto allocated = static_cast<double>(backend->device().allocated_bytes());
-    const double padding = padding_of_packed_weights(runtime.stage().plan().layout);
-    EXPECT_LE(allocated, planned + scratch + padding) << stages << " stages, stage " << grid.stage();
-    EXPECT_GE(allocated, 0.8 * (planned + scratch)) << stages << " stages, stage " << grid.stage();
+    expect_what_is_planned(runtime, *backend);
   }
 }
 
