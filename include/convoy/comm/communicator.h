@@ -48,15 +48,16 @@ class Request {
 class Backoff {
  public:
   void pause() {
-    if (++num_pauses_ > kSpins) give_way();
+    if (++num_pauses_ > kSpins) offer_core();
   }
-  bool sleeps() const { return num_pauses_ > kSpins + kYields; }
+  /// Whether the tests without a pause are over. Later pauses have no known length: as long as others want the core.
+  bool offers_core() const { return num_pauses_ > kSpins; }
 
  private:
   static constexpr std::int64_t kSpins = 2000;    // at about 0.1 us a test: below the length of a time slice
   static constexpr std::int64_t kYields = 20000;  // at 0.3 us or more a yield
 
-  void give_way() const;
+  void offer_core() const;
 
   std::int64_t num_pauses_ = 0;
 };
@@ -66,7 +67,7 @@ class Backoff {
 /// comes for far longer than it ever took.
 class Patience {
  public:
-  /// Called again and again during one wait, once it is long. Throws Error when it is at an end.
+  /// Called again and again during one wait. Throws Error when it is at an end.
   void check();
   /// What was awaited has come.
   void remember() const;
@@ -81,7 +82,7 @@ template <typename Done>
 void wait_until(Done&& done) {
   Patience patience;
   for (Backoff backoff; !done(); backoff.pause())
-    if (backoff.sleeps()) patience.check();
+    if (backoff.offers_core()) patience.check();
   patience.remember();
 }
 

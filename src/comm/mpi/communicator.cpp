@@ -92,7 +92,7 @@ void Request::wait() {
 
 // --- Waiting -------------------------------------------------------------------------------------------------
 
-void Backoff::give_way() const {
+void Backoff::offer_core() const {
   const std::int64_t num_sleeps = num_pauses_ - kSpins - kYields;
   if (num_sleeps <= 0) {
     sched_yield();
