@@ -50,7 +50,7 @@ class Backoff {
   void pause() {
     if (++num_pauses_ > kSpins) offer_core();
   }
-  /// Whether the tests without a pause are over. Later pauses have no known length: as long as others want the core.
+  /// Whether pauses have begun in which others get the core: such a pause lasts as long as they want it.
   bool offers_core() const { return num_pauses_ > kSpins; }
 
  private:
