@@ -80,10 +80,11 @@ class Lap {
         gradients_(backend.device(), stage_.plan().layout.count * kFloatBytes),
         dy_(backend.device(), stage_.last_cell().dy().bytes()),
         stopwatch_(backend.device().make_stopwatch(2 * cells.size() + 1)) {
-    std::vector<float> values(static_cast<std::size_t>(stage_.plan().layout.count));
-    for (const ArenaEntry& entry : stage_.plan().layout.entries)
-      std::ranges::copy(initial_values(entry.spec, {.seed = 1}), values.begin() + entry.offset);
-    backend.device().copy_to_device(stage_.parameters().masters, values.data(), std::ssize(values) * kFloatBytes);
+    for (const ArenaEntry& entry : stage_.plan().layout.entries) {
+      const std::vector<float> values = initial_values(entry.spec, {.seed = 1});
+      backend.device().copy_to_device(stage_.parameters().masters + entry.offset, values.data(),
+                                      std::ssize(values) * kFloatBytes);
+    }
     stage_.reload_weights();
     if (cells.begin > 0) fill(backend, spec.type, stage_.input(kFirstSlot), stage_.first_cell().x().shape.count());
     stage_.for_each_feature(kFirstSlot, [&](const Feature& feature, void* to) { fill_feature(backend, feature, to); });

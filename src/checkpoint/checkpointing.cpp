@@ -95,13 +95,18 @@ std::vector<float> make_arena(const ArenaLayout& layout, const ValuesOf& values_
   return arena;
 }
 
+// Tensor by tensor: the host never holds a second copy of all of them.
 template <typename ValuesOf>
 void write_parameters(RankRuntime& runtime, const ValuesOf& values_of) {
-  const ArenaLayout& layout = runtime.stage().plan().layout;
-  const std::vector<float> arena = make_arena(layout, values_of);
+  float* masters = runtime.stage().parameters().masters;
+  std::vector<float> in_device_order;
   runtime.finish();
-  runtime.device().copy_to_device(runtime.stage().parameters().masters, arena.data(), layout.count * kFloatBytes);
-  runtime.device().synchronize();  // the host's copy goes at the end of this scope
+  for (const ArenaEntry& entry : runtime.stage().plan().layout.entries) {
+    const std::vector<float> values = values_of(entry.spec);
+    in_device_order.resize(values.size());
+    to_device_order(entry.spec, values, in_device_order);
+    runtime.device().copy_to_device(masters + entry.offset, in_device_order.data(), std::ssize(values) * kFloatBytes);
+  }
   runtime.take_new_parameters();
 }
 
