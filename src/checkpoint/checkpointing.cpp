@@ -84,18 +84,7 @@ std::vector<float> bring_to_root(const ProcessGrid& grid, int from, int tag, std
   return theirs;
 }
 
-// A stage's arena (host), entry by entry: values_of(spec) are in file order; zeros where there are none.
-template <typename ValuesOf>
-std::vector<float> make_arena(const ArenaLayout& layout, const ValuesOf& values_of) {
-  std::vector<float> arena(layout.count, 0.0f);
-  for (const ArenaEntry& entry : layout.entries) {
-    const std::vector<float> values = values_of(entry.spec);
-    if (!values.empty()) to_device_order(entry.spec, values, {arena.data() + entry.offset, values.size()});
-  }
-  return arena;
-}
-
-// Tensor by tensor: the host never holds a second copy of all of them.
+// Tensor by tensor, so that no copy of the whole arena is needed.
 template <typename ValuesOf>
 void write_parameters(RankRuntime& runtime, const ValuesOf& values_of) {
   float* masters = runtime.stage().parameters().masters;
@@ -162,19 +151,18 @@ std::vector<float> gather_slot(const RankRuntime& runtime, std::int64_t stage, c
   return arena;
 }
 
-// This replica's part of a slot, from tensors.
+// This replica's part of a slot, from tensors; statistics have none.
 void restore_slot(const TensorsByName& tensors, float* mine, RankRuntime& runtime) {
   const ProcessGrid& grid = runtime.grid();
   const ArenaLayout& layout = runtime.stage().plan().layout;
-  const std::vector<float> arena = make_arena(layout, [&](const ParameterSpec& spec) {
-    const auto found = tensors.find(spec.name);
-    return found == tensors.end() ? std::vector<float>() : found->second->values;
-  });
+  std::vector<float> arena(layout.count, 0.0f);
+  for (const ArenaEntry& entry : layout.entries)
+    if (const auto found = tensors.find(entry.spec.name); found != tensors.end())
+      to_device_order(entry.spec, found->second->values, {arena.data() + entry.offset, found->second->values.size()});
   const Shard shard = shard_of(layout, grid.replica(), grid.num_replicas());
   for (std::size_t b = 0; b < shard.slices.size(); ++b)
     runtime.device().copy_to_device(mine + shard.offsets[b], arena.data() + shard.slices[b].begin,
                                     shard.slices[b].count() * kFloatBytes);
-  runtime.device().synchronize();  // the host's copy goes at the end of this scope
 }
 
 void restore_optimizer(const io::Checkpoint& checkpoint, const std::string& where, RankRuntime& runtime) {
