@@ -1,6 +1,9 @@
 /// What cells cost is the same for equal cells and on all ranks, and found again.
 #include "plan/cell_costs.h"
 
+#include <algorithm>
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "convoy/io/atomic_file.h"
@@ -49,7 +52,8 @@ TEST(CellCosts, AreTheSameForEqualCellsAndOnAllRanks) {
   EXPECT_EQ(costs.serialise(), world().broadcast(costs.serialise(), 0));
 }
 
-// As many words in few long texts as in many short ones: the products cost the same, attention eight times as much.
+// As many words in few long texts as in many short ones: the products cost the same, attention 32 times as much.
+// Other programs can only lengthen a time, so the least of several is compared.
 TEST(CellCosts, OfTextsAreThoseOfLongOnes) {
   const auto layer_seconds = [ops = backend()](std::int64_t micro_batch, std::int64_t length) {
     const NetworkSpec network{.name = "transformer",
@@ -57,9 +61,12 @@ TEST(CellCosts, OfTextsAreThoseOfLongOnes) {
                               .transformer = {.layers = 1, .heads = 1, .width = 16, .feedforward = 16},
                               .micro_batch = micro_batch,
                               .num_classes = 2};
-    return measure_cell_costs(network, {}, world(), *ops).cells[1].forward_seconds;
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < 3; ++i)
+      least = std::min(least, measure_cell_costs(network, {}, world(), *ops).cells[1].forward_seconds);
+    return least;
   };
-  EXPECT_GT(layer_seconds(2, 1024), 2 * layer_seconds(16, 128));
+  EXPECT_GT(layer_seconds(1, 2048), 2 * layer_seconds(32, 64));
 }
 
 TEST(CellCosts, AreReadBackAsWritten) {
