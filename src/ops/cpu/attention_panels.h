@@ -75,16 +75,12 @@ struct Bf16Panels : VectorProducts<Bf16Factors> {
     return *reinterpret_cast<const LooseWordsAt*>(row + 2 * i);
   }
   template <int... i>
-  [[gnu::always_inline]] static WordVec zipped(HalfVec a, HalfVec b, std::integer_sequence<int, i...> /*halves*/) {
-    return std::bit_cast<WordVec>(__builtin_shufflevector(a, b, (i / 2 + i % 2 * int{kLanes})...));
-  }
-  template <int... i>
   [[gnu::always_inline]] static WordVec zipped(PairVec halves, std::integer_sequence<int, i...> /*halves*/) {
     return std::bit_cast<WordVec>(__builtin_shufflevector(halves, halves, (i / 2 + i % 2 * int{kLanes})...));
   }
   [[gnu::always_inline]] static WordVec interleaved(const Bf16* const (&rows)[2], std::int64_t d) {
     const auto halves = [d](const Bf16* row) { return HalfVec(*reinterpret_cast<const HalfVecAt*>(row + d)); };
-    return zipped(halves(rows[0]), halves(rows[1]), std::make_integer_sequence<int, 2 * int{kLanes}>{});
+    return cpu::zipped(halves(rows[0]), halves(rows[1]));
   }
   // By the processor's own rounding, which takes what is below 2^-126 for 0.
   [[gnu::always_inline]] static void store_along_row(float* row, std::int64_t k, Vec v) {

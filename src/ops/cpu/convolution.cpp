@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "ops/cpu/bf16_weight_gradient.h"
 #include "ops/cpu/convolution_descriptions.h"
 #include "ops/cpu/dnnl_call.h"
 #include "ops/cpu/dnnl_direction.h"
@@ -69,6 +70,7 @@ class Convolution final : public ConvolutionOp {
     }
     if (!spec.has_backward) return;
     backward_weight_ = make_winograd_weight_gradient(spec, runtime.workspace());
+    if (backward_weight_ == nullptr) backward_weight_ = make_bf16_weight_gradient(spec, runtime.workspace());
     if (backward_weight_ == nullptr) backward_weight_ = make_window_weight_gradient(spec, runtime);
     if (backward_weight_ == nullptr) backward_weight_ = std::make_unique<WeightGradient>(spec, runtime);
     if (!spec.needs_dx) return;

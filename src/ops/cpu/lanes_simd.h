@@ -70,4 +70,9 @@ template <int distance = 1>
   }
 }
 
+/// a0 b0 a1 b1 ...: halves of words.
+[[gnu::always_inline]] inline WordVec zipped(HalfVec a, HalfVec b) {
+  return __builtin_convertvector(a, WordVec) | __builtin_convertvector(b, WordVec) << 16;
+}
+
 }  // namespace convoy::ops::cpu
