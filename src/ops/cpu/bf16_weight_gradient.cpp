@@ -1,11 +1,11 @@
 /// dw[k][r][s][c] = sum over pixels (n,p,q) of dy[n][p][q][k] x[n][stride p + r - padding][stride q + s - padding][c].
 /// The processor multiplies two bf16 that lie beside each other, along the sum: pixels q and q + 1. So a band of rows
 /// is copied with pairs of pixels interleaved, x once for each s, and multiplied while it lies in the cache. The sum is
-/// divided into parts that follow from the shape alone, each computed by one thread: no bit depends on their number.
+/// divided into parts that follow from the shape alone, each computed by one thread: no bit depends on how many
+/// threads there are.
 #include "ops/cpu/bf16_weight_gradient.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 #include <omp.h>
@@ -27,7 +27,7 @@ using Word = Bf16Factors::Word;
 constexpr std::int64_t kKernel = 3;
 constexpr std::int64_t kFilters = 8;  // times kKernel vectors of channels: 24 sums in registers
 
-// Of two pixels, or none where a pointer is null.
+// The values of two pixels, pairwise; zeros where a pointer is null.
 void interleave(const Bf16* first, const Bf16* second, std::int64_t count, Word* to) {
   const auto halves = [](const Bf16* pixel, std::int64_t c) {
     return pixel == nullptr ? HalfVec{} : HalfVec(*reinterpret_cast<const HalfVecAt*>(pixel + c));
@@ -69,6 +69,7 @@ class Bf16WeightGradient final : public ConvolutionWeightGradient {
   std::int64_t x_rows(std::int64_t rows) const {
     return (rows - 1) * stride_ + kKernel;
   }
+  // Of the copies of dy and x for so many rows of y.
   std::int64_t words_of(std::int64_t rows) const {
     return pairs_ * (rows * y_.c + kKernel * x_rows(rows) * x_.c);
   }
@@ -164,7 +165,8 @@ class Bf16WeightGradient final : public ConvolutionWeightGradient {
   std::int64_t pairs_, band_rows_, bands_, ranges_;
 };
 
-// Of ResNet-20's and ResNet-50's layers on an EPYC of the fourth generation. Tiles (AMX) are faster yet.
+// Measured on ResNet-20's layers with an EPYC of the fourth generation. Where the processor has tiles (AMX), oneDNN
+// computes by them; wider layers have not been measured.
 bool is_faster(const ConvolutionSpec& spec) {
   constexpr std::int64_t kMaxChannels = 64;
   const auto fits = [](std::int64_t channels) { return channels % kLanes == 0 && channels <= kMaxChannels; };
