@@ -49,6 +49,9 @@ inline const std::vector<ConvolutionCase> kConvolutionCases = {
     // Images that are taken in bands of rows where the CPU multiplies pairs of bf16; the last band has fewer.
     {"BandsOfRows", {{2, 40, 21, 64}, 64, 3, 1, 1}},
     {"BandsOfRowsStride2", {{1, 41, 32, 64}, 64, 3, 2, 1}},
+    // Several small images at once; the parts of the sum have 2 and 3 of them.
+    {"SamplesAtOnce", {{19, 5, 5, 16}, 32, 3, 1, 1}},
+    {"SamplesAtOnceStride2", {{18, 6, 5, 32}, 16, 3, 2, 1}},
     {"Groups32", {.x = {2, 9, 7, 128}, .num_filters = 128, .kernel = 3, .padding = 1, .groups = 32}},
     {"Groups4Stride2", {.x = {2, 8, 7, 32}, .num_filters = 64, .kernel = 3, .stride = 2, .padding = 1, .groups = 4}},
     {"Groups3Of5Channels", {.x = {2, 6, 5, 15}, .num_filters = 6, .kernel = 3, .padding = 1, .groups = 3}},
