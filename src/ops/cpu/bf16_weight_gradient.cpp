@@ -50,7 +50,7 @@ class Bf16WeightGradient final : public ConvolutionWeightGradient {
         padding_(spec.padding),
         workspace_(workspace),
         pairs_((y_.w + 1) / 2),
-        x_row_(x_.c * (stride_ == 1 ? 2 * pairs_ + 1 : kKernel * pairs_)),
+        x_row_words_(x_.c * (stride_ == 1 ? 2 * pairs_ + 1 : kKernel * pairs_)),
         band_rows_(rows_that_fit()),
         bands_((y_.h + band_rows_ - 1) / band_rows_),
         ranges_(std::min(y_.n * bands_, kWantedParts)),
@@ -73,13 +73,13 @@ class Bf16WeightGradient final : public ConvolutionWeightGradient {
   std::int64_t sum_count() const {
     return y_.c * kKernel * kKernel * x_.c;
   }
-  // Rows of x below those of so many rows of y.
+  // How many rows of x lie below so many rows of y.
   std::int64_t x_rows(std::int64_t rows) const {
     return (rows - 1) * stride_ + kKernel;
   }
   // Of the copies of dy and x for so many rows of y.
   std::int64_t words_of(std::int64_t rows) const {
-    return rows * pairs_ * y_.c + x_rows(rows) * x_row_;
+    return rows * pairs_ * y_.c + x_rows(rows) * x_row_words_;
   }
   std::int64_t rows_that_fit() const {
     std::int64_t rows = y_.h;
@@ -131,7 +131,7 @@ class Bf16WeightGradient final : public ConvolutionWeightGradient {
   // (rows of x,S,pairs,C); with stride 1 (rows of x,pairs + 1 of s = 0 and 2 and pairs of s = 1,C).
   Word* copy_x(const Bf16* x, std::int64_t sample, const Range& rows, Word* to) const {
     const std::int64_t first = rows.begin * stride_ - padding_;
-    for (std::int64_t row = first; row < first + x_rows(rows.end - rows.begin); ++row, to += x_row_) {
+    for (std::int64_t row = first; row < first + x_rows(rows.end - rows.begin); ++row, to += x_row_words_) {
       prefetch_ahead(x, x_, sample * x_.h + row);
       const Bf16* const pixels = row < 0 || row >= x_.h ? nullptr : x + (sample * x_.h + row) * x_.w * x_.c;
       copy_pairs(pixels, 0, stride_ == 1 ? pairs_ + 1 : pairs_, to);
@@ -171,16 +171,16 @@ class Bf16WeightGradient final : public ConvolutionWeightGradient {
     for (std::int64_t r = 0; r < kKernel; ++r)
       for (std::int64_t c = 0; c < x_.c; c += kLanes)
         for (std::int64_t k = 0; k < y_.c; k += kFilters)
-          add_tile(dy + k, x + r * x_row_ + c, copied, sum + (k * kKernel + r) * kKernel * x_.c + c);
+          add_tile(dy + k, x + r * x_row_words_ + c, copied, sum + (k * kKernel + r) * kKernel * x_.c + c);
   }
 
   // Of kFilters filters, one r and each s, kLanes channels.
   void add_tile(const Word* dy, const Word* x, const Copied& copied, float* sum) const {
     const std::int64_t filters = y_.c, channels = x_.c;
     Vec sums[kFilters][kKernel] = {};
-    for (std::int64_t band = 0; band < copied.bands; ++band, x += x_rows(copied.rows) * x_row_)
+    for (std::int64_t band = 0; band < copied.bands; ++band, x += x_rows(copied.rows) * x_row_words_)
       for (std::int64_t row = 0; row < copied.rows; ++row) {
-        const Word* x0 = x + row * stride_ * x_row_;
+        const Word* x0 = x + row * stride_ * x_row_words_;
         const Word *x1 = x0 + place(1), *x2 = x0 + place(2);
         for (std::int64_t i = 0; i < pairs_; ++i, dy += filters, x0 += channels, x1 += channels, x2 += channels) {
 #pragma GCC unroll 8
@@ -204,7 +204,7 @@ class Bf16WeightGradient final : public ConvolutionWeightGradient {
   Shape x_, y_;
   std::int64_t stride_, padding_;
   Workspace& workspace_;
-  std::int64_t pairs_, x_row_, band_rows_, bands_, ranges_, at_once_;
+  std::int64_t pairs_, x_row_words_, band_rows_, bands_, ranges_, at_once_;
 };
 
 // Measured on the layers of ResNet-20 and ResNet-50 with an EPYC of the fourth generation: wider ones take longer here.
