@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "convoy/base/error.h"
+#include "convoy/comm/on_root.h"
 #include "convoy/comm/tags.h"
 
 #include "checkpoint/arena_tensors.h"
@@ -84,12 +85,13 @@ std::vector<float> bring_to_root(const ProcessGrid& grid, int from, int tag, std
   return theirs;
 }
 
-// Tensor by tensor, so that no copy of the whole arena is needed.
+// Tensor by tensor, so that no copy of the whole arena is needed. All ranks.
 template <typename ValuesOf>
 void write_parameters(RankRuntime& runtime, const ValuesOf& values_of) {
   float* masters = runtime.stage().parameters().masters;
   std::vector<float> in_device_order;
   runtime.finish();
+  if (!runtime.writes_parameters()) return runtime.take_new_parameters();
   for (const ArenaEntry& entry : runtime.stage().plan().layout.entries) {
     const std::vector<float> values = values_of(entry.spec);
     in_device_order.resize(values.size());
@@ -228,7 +230,9 @@ void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& whe
 }
 
 void restore_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where, RankRuntime& runtime) {
-  check_model(runtime.plan().network(), tensors, where);
+  mpi::on_all(runtime.grid().world(), [&] {
+    if (runtime.writes_parameters()) check_model(runtime.plan().network(), tensors, where);
+  });
   const TensorsByName found = by_name(tensors);
   write_parameters(runtime, [&](const ParameterSpec& spec) { return found.at(spec.name)->values; });
 }

@@ -44,8 +44,8 @@ io::Checkpoint gather_checkpoint(const RankRuntime& runtime);
 /// average (which begins at the model where there is none).
 void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, RankRuntime& runtime);
 
-/// Every rank takes its part of these weights. Throws RequestError listing what is missing, unexpected or of another
-/// shape.
+/// Every rank takes its part of these weights; a rank that RankRuntime::writes_parameters() leaves out needs none.
+/// Throws RequestError listing what is missing, unexpected or of another shape.
 void restore_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where, RankRuntime& runtime);
 
 /// Every rank takes its part of those that fit, and initial values for the others. Throws RequestError where none fits.

@@ -26,7 +26,8 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   board.enter(Activity::kOpeningData);
   const io::Dataset test(path, key, params.data.verify);
   board.enter(Activity::kStarting);
-  TrainedModel model = load_trained(request, grid.world());
+  const bool writes_weights = find_weight_sharers(grid, backend.device()).rank() == 0;
+  TrainedModel model = load_trained(request, grid.world(), writes_weights);
   check_samples(model.metadata, test.info(), key, model.owner());
   check_classes(model.metadata, test.info(), key, model.owner());
   RankRuntime runtime(evaluation_spec(params, model.metadata), grid, backend, board);
@@ -44,6 +45,7 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
       scores.add(test.label(sample++), logits.first(classes.size()));
   };
   const bool gives_logits = runtime.plan().gives_logits();
+  const std::string sharing = runtime.shared_weights()->describe(grid.world());
   const StepMetrics metrics = evaluate_dataset(runtime, {.samples = test,
                                                          .metadata = model.metadata,
                                                          .params = params,
@@ -65,7 +67,7 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
     // With fewer classes every guess is among them.
     const bool has_top5 = gives_logits && std::ssize(classes) > ClassScores::kGuesses;
     const std::string top5 = has_top5 ? fmt::format("  top-5 {:.2f} %", 100 * scores.top5()) : "";
-    fmt::print("checkpoint: {}\n{}", model.describe(), describe_resizing(model.metadata, test.info()));
+    fmt::print("checkpoint: {}\n{}{}", model.describe(), sharing, describe_resizing(model.metadata, test.info()));
     if (params.evaluate.mirror) fmt::print("each picture as it is and mirrored (evaluate.mirror)\n");
     fmt::print("{}: {} samples  {}{}  ({:.0f} {}s/s)\n", path, metrics.num_samples(),
                describe_metrics(metrics, runtime.plan().objectives()), top5,

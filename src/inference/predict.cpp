@@ -256,7 +256,8 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   const Files files = output_files(params);
   const Source source = input_data(params);
   const mpi::Communicator& world = grid.world();
-  TrainedModel model = load_trained(request, world);
+  const bool writes_weights = find_weight_sharers(grid, backend.device()).rank() == 0;
+  TrainedModel model = load_trained(request, world, writes_weights);
   board.enter(Activity::kOpeningData);
   const OpenedSamples samples = open_source(source, params, model, world);
   board.enter(Activity::kStarting);
@@ -276,6 +277,7 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   mpi::on_root(world, [&] {
     if (!samples.is_one_file || !params.predict.output.empty()) open_files(params, files, *data, class_names, opened);
   });
+  const std::string sharing = runtime.shared_weights()->describe(world);
   // 2. All samples, in order
   const double start = now_seconds();
   std::vector<BadSample> bad;
@@ -300,7 +302,7 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   });
   // 3. What there is now
   if (grid.is_root()) {
-    fmt::print("checkpoint: {}\n{}", model.describe(), describe_resizing(model.metadata, data->info()));
+    fmt::print("checkpoint: {}\n{}{}", model.describe(), sharing, describe_resizing(model.metadata, data->info()));
     if (samples.is_one_file) {
       fmt::print("{}:\n{}", source.path, classes);
     } else {

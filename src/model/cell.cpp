@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 
 #include "model/cell_graph.h"
 
@@ -143,6 +144,12 @@ void Cell::create_ops(ops::Backend& backend) {
 
 void Cell::load_weights(const Weights& weights) {
   for (const auto& layer : graph_->layers) layer->load_weights(weights);
+}
+
+std::vector<Buffer*> Cell::packed_weights() const {
+  std::vector<Buffer*> packed;
+  for (const auto& layer : graph_->layers) std::ranges::copy(layer->packed_weights(), std::back_inserter(packed));
+  return packed;
 }
 
 std::vector<LayerInfo> Cell::layers() const {

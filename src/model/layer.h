@@ -109,6 +109,7 @@ class Layer {
 
   virtual void create_ops(ops::Backend& backend) = 0;
   virtual void load_weights(const Weights& /*weights*/) {}
+  virtual std::vector<Buffer*> packed_weights() { return {}; }
   virtual void forward(const Frame& frame) const = 0;
   /// forward once more, with the statistics that it left: the same bits.
   virtual void recompute(const Frame& frame) const { forward(frame); }

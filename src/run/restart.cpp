@@ -361,18 +361,44 @@ void compare_with_data(const io::ModelMetadata& metadata, const std::string& pat
   check_classes(metadata, train->info(), "data.train", fmt::format("'{}'", path));
 }
 
-}  // namespace
-
-TrainedModel load_trained(const Request& request, const mpi::Communicator& world) {
+// Rank 0.
+TrainedModel find_trained(const Request& request) {
   const Parameters& params = request.params;
-  const FoundFile found = find_on_root(world, [&] { return find_weights(request); });
+  const FoundFile found = find_weights(request);
   FileWeights weights = decode_weights(found.bytes, found.path, params.evaluate.weights);
-  if (weights.metadata) mpi::on_root(world, [&] { compare_with_data(*weights.metadata, found.path, params); });
+  if (weights.metadata) compare_with_data(*weights.metadata, found.path, params);
   const io::ModelMetadata metadata = weights.metadata ? *weights.metadata : metadata_from_data(params, found.path);
   return {.path = found.path,
           .of_ema = weights.of_ema,
           .tensors = std::move(weights.dict.tensors),
           .metadata = with_size(metadata, params.augment)};
+}
+
+// What rank 0 of the group has of a model, without the optimizer's state that its file may hold.
+void broadcast_content(const mpi::Communicator& group, const std::string& path, io::Checkpoint& content) {
+  if (group.size() == 1) return;
+  const bool is_root = group.rank() == 0;
+  const std::vector<std::byte> bytes =
+      group.broadcast(is_root ? encode_checkpoint(content) : std::vector<std::byte>(), 0);
+  if (!is_root) content = io::decode_checkpoint(bytes, path);
+}
+
+}  // namespace
+
+TrainedModel load_trained(const Request& request, const mpi::Communicator& world, bool needs_tensors) {
+  TrainedModel model;
+  mpi::on_root(world, [&] { model = find_trained(request); });
+  model.path = world.broadcast(model.path, 0);
+  world.broadcast(&model.of_ema, sizeof model.of_ema, 0);
+  io::Checkpoint content{.metadata = std::move(model.metadata)};
+  broadcast_content(world, model.path, content);
+  const bool takes_tensors = needs_tensors || world.rank() == 0;
+  const mpi::Communicator takers = world.split(takes_tensors ? 1 : 0, world.rank());
+  content.model = std::move(model.tensors);
+  if (takes_tensors) broadcast_content(takers, model.path, content);
+  model.metadata = std::move(content.metadata);
+  model.tensors = std::move(content.model);
+  return model;
 }
 
 std::optional<TrainedModel> load_best(const Parameters& params, std::int64_t step, const mpi::Communicator& world) {

@@ -74,8 +74,9 @@ struct TrainedModel {
 
 /// What find_weights() finds on rank 0, on all ranks: its moving average where evaluate.weights asks for it and there
 /// is one. A checkpoint says itself what it was trained on; where data.train is given and there too, the classes must
-/// be the same. A safetensors file needs data.train. Throws RequestError. All ranks of the world.
-TrainedModel load_trained(const Request& request, const mpi::Communicator& world);
+/// be the same. A safetensors file needs data.train. Throws RequestError. `needs_tensors`: false for a rank that is to
+/// have all but the tensors. All ranks of the world.
+TrainedModel load_trained(const Request& request, const mpi::Communicator& world, bool needs_tensors);
 
 /// best.h5 of run.directory, as load_trained() takes a checkpoint. Nothing, and a warning on rank 0, where it cannot be
 /// read or is not of that step. All ranks of the world.

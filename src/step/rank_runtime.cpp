@@ -29,7 +29,10 @@ RankRuntime::RankRuntime(const RuntimeSpec& spec, const ProcessGrid& grid, ops::
   board_.take_place(grid.replica(), grid.stage());
   share_engines(plan_.network(), grid.world(), spec.engines_file, backend);
   transport_ = make_transport(grid, backend.device());
-  stage_ = std::make_unique<Stage>(backend, plan_.network(), plan_.stages()[grid.stage()]);
+  const StagePlan& stage = plan_.stages()[grid.stage()];
+  if (!spec.network.trains) weights_.emplace(grid, backend.device(), stage);
+  stage_ = std::make_unique<Stage>(backend, plan_.network(), stage,
+                                   weights_ ? weights_->arenas() : make_weight_arenas(backend.device(), stage));
   if (spec.network.trains) make_training();
   evaluation_loss_ = make_loss({.num_micro_batches = micro_batches().size(), .in_training = false});
   evaluation_ =
@@ -208,6 +211,7 @@ void RankRuntime::swap_ema() {
 }
 
 void RankRuntime::take_new_parameters() {
+  if (weights_) return weights_->publish(*stage_);
   stage_->reload_weights();
   if (training_ != nullptr) training_->update->start_ema();
 }

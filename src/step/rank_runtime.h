@@ -16,6 +16,7 @@
 #include "convoy/ops/backend.h"
 
 #include "plan/step_plan.h"
+#include "step/shared_weights.h"
 #include "step/step_executor.h"
 #include "watch/status_board.h"
 
@@ -69,8 +70,14 @@ class RankRuntime {
   void set_beside(const ProgressHook& beside);
   /// Whether a moving average of the weights is kept.
   bool has_ema() const { return training_ != nullptr && plan_.spec().ema_decay > 0; }
-  /// The stage's parameters were written from outside: it loads them, and a moving average begins with them.
+  /// Whether parameters from outside are to be written to this rank's stage; else it reads those of another rank, and
+  /// its own arenas cannot be written.
+  bool writes_parameters() const { return !weights_ || weights_->is_writer(); }
+  /// The stage's parameters were written from outside, where this rank writes them: it loads them, and a moving average
+  /// begins with them. All ranks; once only, where the network does not train.
   void take_new_parameters();
+  /// Of a network that does not train.
+  const SharedWeights* shared_weights() const { return weights_ ? &*weights_ : nullptr; }
   /// Last stage: what each objective of each of this replica's micro-batches of the latest step counted, in order.
   /// Elsewhere empty.
   std::span<const ops::LossSums> sums() const { return active_->sums(); }
@@ -133,6 +140,7 @@ class RankRuntime {
   ops::Backend& backend_;
   StatusBoard& board_;
   std::unique_ptr<Transport> transport_;
+  std::optional<SharedWeights> weights_;  ///< where the network does not train
   std::unique_ptr<Stage> stage_;
   std::unique_ptr<Training> training_;         ///< null where the network does not train
   std::unique_ptr<StepLoss> evaluation_loss_;  ///< last stage

@@ -6,8 +6,17 @@
 
 namespace convoy {
 
-Stage::Stage(ops::Backend& backend, const Network& network, StagePlan plan)
-    : plan_(std::move(plan)), backend_(backend) {
+WeightArenas make_weight_arenas(Device& device, const StagePlan& plan) {
+  const bool has_copies = plan.type != DataType::kFloat32;
+  return {.masters = Buffer(device, plan.layout.count * kFloatBytes),
+          .copies = Buffer(device, has_copies ? plan.layout.count * size_of(plan.type) : 0)};
+}
+
+Stage::Stage(ops::Backend& backend, const Network& network, const StagePlan& plan)
+    : Stage(backend, network, plan, make_weight_arenas(backend.device(), plan)) {}
+
+Stage::Stage(ops::Backend& backend, const Network& network, StagePlan plan, WeightArenas arenas)
+    : plan_(std::move(plan)), backend_(backend), arenas_(std::move(arenas)) {
   Device& device = backend.device();
   for (const ChunkPlan& chunk : plan_.chunks) {
     for (std::int64_t i = chunk.cells.begin; i < chunk.cells.end; ++i) {
@@ -21,16 +30,14 @@ Stage::Stage(ops::Backend& backend, const Network& network, StagePlan plan)
       memory.gradients_out.emplace_back(device, chunk.boundary_in_bytes);
     }
   }
-  parameters_ = Buffer(device, plan_.layout.count * kFloatBytes);
-  if (plan_.type != DataType::kFloat32) copies_ = Buffer(device, plan_.layout.count * size_of(plan_.type));
   recomputed_ = Buffer(device, plan_.recomputed_bytes);
   scratch_ = Buffer(device, plan_.scratch_bytes);
   for (int i = 0; i < 2; ++i) inner_gradients_.emplace_back(device, plan_.inner_gradient_bytes);
 }
 
-Weights Stage::weights_of(std::int64_t chunk, std::int64_t i) const {
-  const std::byte* arena = plan_.type == DataType::kFloat32 ? parameters_.data() : copies_.data();
-  return {.data = arena + arena_offset(chunk, i) * size_of(plan_.type), .type = plan_.type};
+Weights Stage::weights_of(std::int64_t index) const {
+  const std::byte* arena = (plan_.type == DataType::kFloat32 ? arenas_.masters : arenas_.copies).data();
+  return {.data = arena + plan_.layout.cell_offsets[index] * size_of(plan_.type), .type = plan_.type};
 }
 
 Frame Stage::frame_of(const FrameSlot& slot, std::int64_t i) const {
@@ -42,14 +49,14 @@ Frame Stage::frame_of(const FrameSlot& slot, std::int64_t i) const {
           .features = at(slot, chunk.feature_offsets[i]),
           .scratch = scratch_.data(),
           .draw_key = chunk.draws ? draw_key(slot) : nullptr,
-          .parameters = parameters_.floats() + arena_offset(slot.chunk, i),
+          .parameters = arenas_.masters.floats() + arena_offset(slot.chunk, i),
           .weights = weights_of(slot.chunk, i),
           .watch = watch_};
 }
 
 void Stage::reload_weights() {
   if (plan_.type != DataType::kFloat32)
-    backend_.elementwise().round_to(plan_.type, parameters_.floats(), copies_.data(), plan_.layout.count);
+    backend_.elementwise().round_to(plan_.type, arenas_.masters.floats(), arenas_.copies.data(), plan_.layout.count);
   for (std::int64_t chunk = 0; chunk < std::ssize(plan_.chunks); ++chunk)
     load_weights(chunk, plan_.chunks[chunk].cells);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "convoy/model/network.h"
@@ -22,10 +23,19 @@ struct FrameSlot {
   std::int64_t chunk = 0, frame = 0;
 };
 
+/// What a stage's parameters lie in: float32, and rounded to the network's type where that is another.
+struct WeightArenas {
+  Buffer masters, copies;
+};
+WeightArenas make_weight_arenas(Device& device, const StagePlan& plan);
+
 class Stage {
  public:
-  /// Creates the operations of the cells of plan.layout; `network` and `backend` outlive the stage.
-  Stage(ops::Backend& backend, const Network& network, StagePlan plan);
+  /// Creates the operations of the cells of plan.layout; `network` and `backend` outlive the stage, and so does the
+  /// memory of arenas that are parts of somebody else's.
+  Stage(ops::Backend& backend, const Network& network, StagePlan plan, WeightArenas arenas);
+  /// The same in memory of its own.
+  Stage(ops::Backend& backend, const Network& network, const StagePlan& plan);
 
   const StagePlan& plan() const { return plan_; }
   const Cell& first_cell() const { return *cells_.front(); }
@@ -48,13 +58,17 @@ class Stage {
     return memory_[chunk].gradients_out[buffer].data();
   }
   ParameterArenas parameters() const {
-    return {.masters = parameters_.floats(), .copies = copies_.data(), .type = plan_.type};
+    return {.masters = arenas_.masters.floats(), .copies = arenas_.copies.data(), .type = plan_.type};
   }
 
   /// The masters were written from outside: rounds their copies, and tells all cells.
   void reload_weights();
   /// The parameters of these cells (of the network) of the chunk, copies included, have changed.
   void load_weights(std::int64_t chunk, const CellRange& cells);
+  /// Cell after cell, as load_weights() tells each that its parameters have changed.
+  std::span<Cell* const> cells() const { return cells_; }
+  /// What the cell at this index of cells() reads.
+  Weights weights_of(std::int64_t index) const;
 
   /// Calls visit(feature, where it is to be) for what the chunk's cells read of the samples.
   template <typename Visit>
@@ -117,7 +131,9 @@ class Stage {
   std::int64_t arena_offset(std::int64_t chunk, std::int64_t i) const {
     return plan_.layout.cell_offsets[plan_.chunks[chunk].first_cell + i];
   }
-  Weights weights_of(std::int64_t chunk, std::int64_t i) const;
+  Weights weights_of(std::int64_t chunk, std::int64_t i) const {
+    return weights_of(plan_.chunks[chunk].first_cell + i);
+  }
   Frame frame_of(const FrameSlot& slot, std::int64_t i) const;
   enum class Part { kWhole, kInput, kWeight };
   Frame backward_frame(const BackwardPiece& piece, std::int64_t i, Part part) const;
@@ -127,7 +143,8 @@ class Stage {
   StagePlan plan_;
   std::vector<Cell*> cells_;  ///< chunk after chunk
   ops::Backend& backend_;
-  Buffer parameters_, copies_, recomputed_, scratch_;
+  WeightArenas arenas_;
+  Buffer recomputed_, scratch_;
   std::vector<Buffer> inner_gradients_;
   std::vector<ChunkMemory> memory_;
   LayerWatch* watch_ = nullptr;

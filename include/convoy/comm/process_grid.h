@@ -1,5 +1,6 @@
 /// Who is where: ranks as a grid of replicas x stages, and their communicators. (The exchange of gradients has one of
-/// its own, with the replicas in another order, and data.stage one for the ranks of a node.)
+/// its own, with the replicas in another order, data.stage one for the ranks of a node, and an evaluation one for the
+/// replicas that share their weights.)
 ///   rank = replica * stages + stage        neighbours in rank are neighbours in the pipeline
 #pragma once
 

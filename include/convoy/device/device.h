@@ -87,6 +87,7 @@ class Device {
 };
 
 /// Memory that a device gives, released on destruction. 64-byte aligned, zeroed. A move exchanges what the two hold.
+/// Or a part of memory that somebody else releases, as SharedMemory (convoy/comm/shared_memory.h) does.
 template <auto kAllocate, auto kRelease>
 class DeviceMemory {
  public:
@@ -94,6 +95,12 @@ class DeviceMemory {
   DeviceMemory(Device& device, std::int64_t size_bytes) {
     if (size_bytes > 0)
       data_ = {static_cast<std::byte*>((device.*kAllocate)(size_bytes)), Release{&device, size_bytes}};
+  }
+  /// `data` outlives it, and a move.
+  static DeviceMemory part_of(std::byte* data, std::int64_t size_bytes) {
+    DeviceMemory part;
+    if (size_bytes > 0) part.data_ = {data, Release{nullptr, size_bytes}};
+    return part;
   }
   DeviceMemory(DeviceMemory&& other) noexcept = default;
   DeviceMemory& operator=(DeviceMemory&& other) noexcept {
@@ -111,10 +118,12 @@ class DeviceMemory {
 
  private:
   struct Release {
-    Device* device = nullptr;
+    Device* device = nullptr;  ///< null: somebody else's
     std::int64_t size_bytes = 0;
 
-    void operator()(std::byte* data) const noexcept { (device->*kRelease)(data, size_bytes); }
+    void operator()(std::byte* data) const noexcept {
+      if (device != nullptr) (device->*kRelease)(data, size_bytes);
+    }
   };
   std::unique_ptr<std::byte, Release> data_;
 };

@@ -186,6 +186,8 @@ class Cell {
   void create_ops(ops::Backend& backend);
   /// Tells the operations that the parameters (this cell's part of the arena) have changed.
   void load_weights(const Weights& weights);
+  /// The operations' own copies of them, as ops::ConvolutionOp::packed_weights() has them; always in the same order.
+  std::vector<Buffer*> packed_weights() const;
   /// x read, y overwritten.
   void forward(const Frame& frame) const;
   /// After forward with this frame, when its activations have been overwritten: fills again those that the backward of

@@ -44,6 +44,7 @@ class Convolution final : public Layer {
 
   void create_ops(ops::Backend& backend) override;
   void load_weights(const Weights& weights) override { op_->load_weights(weights[weight_]); }
+  std::vector<Buffer*> packed_weights() override { return op_->packed_weights(); }
   void forward(const Frame& frame) const override;
   void backward_input(const Frame& frame) const override;
   void backward_weight(const Frame& frame) const override;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "ops/cpu/bf16_weight_gradient.h"
 #include "ops/cpu/convolution_descriptions.h"
@@ -84,6 +86,11 @@ class Convolution final : public ConvolutionOp {
     forward_->load_weights(w);
     if (backward_input_ != nullptr) backward_input_->load_weights(w);
   }
+  std::vector<Buffer*> packed_weights() override {
+    std::vector<Buffer*> packed = forward_->packed_weights();
+    if (backward_input_ != nullptr) std::ranges::copy(backward_input_->packed_weights(), std::back_inserter(packed));
+    return packed;
+  }
 
   void forward(const void* x, void* y) override { forward_->run(x, y); }
 
@@ -129,6 +136,7 @@ class WidenedConvolution final : public ConvolutionOp {
     widening_.widen(w, widening_.operands(), w_count_);
     float32_.load_weights(widening_.operands());  // packs them: they need not stay
   }
+  std::vector<Buffer*> packed_weights() override { return float32_.packed_weights(); }
 
   void forward(const void* x, void* y) override {
     for (std::int64_t i = 0; i < num_slices_; ++i) {

@@ -2,6 +2,10 @@
 /// a matrix product of oneDNN's, or Winograd's products.
 #pragma once
 
+#include <vector>
+
+#include "convoy/device/device.h"
+
 namespace convoy::ops::cpu {
 
 /// y of x, or dx of dy.
@@ -11,6 +15,8 @@ class ConvolutionDirection {
 
   /// Of w (K,R,S,C/G), which stays where it is until the next call.
   virtual void load_weights(const void* w) = 0;
+  /// As ConvolutionOp's; of a copy that two directions read, the one that loads it has it.
+  virtual std::vector<Buffer*> packed_weights() = 0;
   virtual void run(const void* from, void* to) = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "convoy/ops/convolution.h"
 
@@ -17,20 +18,23 @@
 
 namespace convoy::ops::cpu {
 
-/// A copy of the weights in one of oneDNN's layouts.
+/// A copy of the weights in one of oneDNN's layouts. It takes memory when they are first loaded.
 class PackedWeights {
  public:
   PackedWeights(DnnlRuntime& runtime, const dnnl::memory::desc& plain, const dnnl::memory::desc& layout)
-      : layout_(layout),
-        buffer_(runtime.workspace().device(), static_cast<std::int64_t>(layout.get_size())),
-        pack_(create_reorder(runtime, plain, layout)) {}
+      : layout_(layout), device_(runtime.workspace().device()), pack_(create_reorder(runtime, plain, layout)) {}
 
   const dnnl::memory::desc& layout() const { return layout_; }
-  void load(const void* w) { pack_.run({w, buffer_.data()}); }
+  void load(const void* w) {
+    if (buffer_.data() == nullptr) buffer_ = Buffer(device_, static_cast<std::int64_t>(layout_.get_size()));
+    pack_.run({w, buffer_.data()});
+  }
   const std::byte* data() const { return buffer_.data(); }
+  Buffer& buffer() { return buffer_; }
 
  private:
   dnnl::memory::desc layout_;
+  Device& device_;
   Buffer buffer_;
   DnnlCall pack_;
 };
@@ -106,6 +110,9 @@ class DnnlDirection final : public ConvolutionDirection {
 
   void load_weights(const void* w) override {
     if (loads_) weights_->load(w);
+  }
+  std::vector<Buffer*> packed_weights() override {
+    return loads_ ? std::vector{&weights_->buffer()} : std::vector<Buffer*>();
   }
 
   void run(const void* from, void* to) override {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <vector>
 
 #include "ops/cpu/dnnl_direction.h"
 
@@ -49,6 +50,7 @@ class PointwiseBackwardInput final : public ConvolutionDirection {
   }
 
   void load_weights(const void* w) override { product_.load_weights(w); }
+  std::vector<Buffer*> packed_weights() override { return product_.packed_weights(); }
 
   void run(const void* dy, void* dx) override {
     if (spec_.stride == 1) return product_.run(dy, dx);

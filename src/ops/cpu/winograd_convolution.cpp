@@ -33,16 +33,21 @@ class WinogradConvolution final : public ConvolutionDirection {
         workspace_(workspace),
         results_(squares.to.c),
         block_(block_of(squares)),
-        zeros_(static_cast<std::size_t>(squares.from.c)),
-        weights_(workspace.device(), kPositions * squares.from.c * squares.to.c * kFloatBytes) {
+        zeros_(static_cast<std::size_t>(squares.from.c)) {
     workspace_.reserve(workspace_.threads() * (inputs_stride() + outputs_stride()) * kPositions * kFloatBytes);
   }
 
   void load_weights(const void* w) override {
+    if (weights_.data() == nullptr)
+      weights_ = Buffer(workspace_.device(), kPositions * squares_.from.c * squares_.to.c * kFloatBytes);
     const std::int64_t groups = weight_channels() / kLanes;  // of channels, and as many filters
 #pragma omp parallel for schedule(static) num_threads(workspace_.threads())
     for (std::int64_t filters = 0; filters < num_filters(); filters += kLanes)
       for (std::int64_t g = 0; g < groups; ++g) load_filters(static_cast<const float*>(w), filters, g * kLanes);
+  }
+
+  std::vector<Buffer*> packed_weights() override {
+    return {&weights_};
   }
 
   void run(const void* from, void* to) override {
@@ -206,7 +211,7 @@ class WinogradConvolution final : public ConvolutionDirection {
   Panels results_;
   std::int64_t block_;
   std::vector<float> zeros_;  ///< a pixel beyond the border
-  Buffer weights_;            ///< (positions, panels of (C,K))
+  Buffer weights_;            ///< (positions, panels of (C,K)); made when they are first loaded
 };
 
 }  // namespace

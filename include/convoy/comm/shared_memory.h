@@ -1,0 +1,35 @@
+/// Memory that ranks of one node have in common: one of them writes it, the others read it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "convoy/comm/communicator.h"
+
+namespace convoy {
+
+/// The ranks of `group`, in its order, to which the same memory is as near as to this rank: they are on its node and,
+/// where Linux tells, their first processors lie in the same NUMA domain. All ranks of `group`.
+mpi::Communicator split_by_memory(const mpi::Communicator& group);
+
+/// It has no name in any file system: whatever ends the ranks, nothing is left behind.
+class SharedMemory {
+ public:
+  /// Zeroed. Rank 0 of `group` may write it, the others would get a segmentation fault. All ranks of `group`, which are
+  /// on one node. Throws Error on all of them where one does not get it: there is too little memory, or the ranks are
+  /// in containers that hide their processes from each other.
+  SharedMemory(const mpi::Communicator& group, std::int64_t size_bytes);
+
+  std::byte* data() const { return data_.get(); }
+  std::int64_t size_bytes() const { return data_ == nullptr ? 0 : data_.get_deleter().size_bytes; }
+
+ private:
+  struct Unmap {
+    std::int64_t size_bytes;
+    void operator()(std::byte* data) const noexcept;
+  };
+  std::unique_ptr<std::byte, Unmap> data_;
+};
+
+}  // namespace convoy

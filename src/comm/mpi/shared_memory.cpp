@@ -1,0 +1,115 @@
+/// A file in memory alone (memfd_create), which the other ranks open through /proc while the first keeps it open.
+#include "convoy/comm/shared_memory.h"
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/host_name.h"
+#include "convoy/base/text.h"
+#include "convoy/comm/machine.h"
+#include "convoy/comm/on_root.h"
+
+namespace convoy {
+
+namespace {
+
+/// Of one process. What is mapped stays mapped when it is closed.
+class OpenFile {
+ public:
+  OpenFile() = default;
+  ~OpenFile() {
+    if (number_ >= 0) close(number_);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  bool take(int number) {
+    number_ = number;
+    return number_ >= 0;
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_ = -1;
+};
+
+/// Where the other ranks find rank 0's file, and how they know that it is the one: in a container of its own a rank
+/// may find another process's file there.
+struct FileAddress {
+  pid_t process = 0;
+  int number = -1;
+  dev_t device = 0;
+  ino_t inode = 0;
+
+  std::string path() const { return fmt::format("/proc/{}/fd/{}", process, number); }
+  bool is_of(const struct stat& status) const { return status.st_dev == device && status.st_ino == inode; }
+};
+
+[[noreturn]] void fail_in(const std::string& what, std::int64_t size_bytes, const std::string& reason) {
+  fail("the ranks of {} cannot share {} of memory: {}: {}", host_name(), human_bytes(size_bytes), what, reason);
+}
+
+std::string last_error() {
+  return std::generic_category().message(errno);
+}
+
+std::byte* map(const OpenFile& file, std::int64_t size_bytes, int access) {
+  void* const data = mmap(nullptr, static_cast<std::size_t>(size_bytes), access, MAP_SHARED, file.number(), 0);
+  if (data == MAP_FAILED) fail_in("mmap", size_bytes, last_error());
+  madvise(data, static_cast<std::size_t>(size_bytes), MADV_HUGEPAGE);  // advice only
+  return static_cast<std::byte*>(data);
+}
+
+// A page is taken when it is first written, and then near to the rank that writes it.
+std::byte* make_file(std::int64_t size_bytes, OpenFile& file, FileAddress& address) {
+  struct stat status = {};
+  if (!file.take(memfd_create("convoy", MFD_CLOEXEC)) || ftruncate(file.number(), size_bytes) != 0 ||
+      fstat(file.number(), &status) != 0)
+    fail_in("memfd_create", size_bytes, last_error());
+  address = {.process = getpid(), .number = file.number(), .device = status.st_dev, .inode = status.st_ino};
+  return map(file, size_bytes, PROT_READ | PROT_WRITE);
+}
+
+std::byte* open_file(const FileAddress& address, std::int64_t size_bytes, OpenFile& file) {
+  const std::string path = address.path();
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) fail_in(path, size_bytes, last_error());
+  if (!address.is_of(status))
+    fail_in(path, size_bytes, "it is another file, as where each rank is in a container of its own");
+  if (!file.take(open(path.c_str(), O_RDONLY | O_CLOEXEC))) fail_in(path, size_bytes, last_error());
+  return map(file, size_bytes, PROT_READ);
+}
+
+}  // namespace
+
+mpi::Communicator split_by_memory(const mpi::Communicator& group) {
+  const std::vector<Processor> processors = find_processors(own_processors());
+  const std::int64_t domain = processors.empty() ? 0 : processors.front().domain;
+  return group.split_by_node().split(static_cast<int>(domain), group.rank());
+}
+
+SharedMemory::SharedMemory(const mpi::Communicator& group, std::int64_t size_bytes) {
+  if (size_bytes == 0) return;
+  OpenFile file;
+  FileAddress address;
+  mpi::on_root(group, [&] { data_ = {make_file(size_bytes, file, address), Unmap{size_bytes}}; });
+  group.broadcast(&address, sizeof address, 0);
+  mpi::on_all(group, [&] {  // and until all have opened it, rank 0 keeps it open
+    if (group.rank() > 0) data_ = {open_file(address, size_bytes, file), Unmap{size_bytes}};
+  });
+}
+
+void SharedMemory::Unmap::operator()(std::byte* data) const noexcept {
+  munmap(data, static_cast<std::size_t>(size_bytes));
+}
+
+}  // namespace convoy
