@@ -49,6 +49,7 @@ void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& whe
 void restore_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where, RankRuntime& runtime);
 
 /// Every rank takes its part of those that fit, and initial values for the others. Throws RequestError where none fits.
+/// For a network that trains: all ranks have the tensors.
 WeightMatch restore_matching_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where,
                                      const InitialSpec& initial, RankRuntime& runtime);
 

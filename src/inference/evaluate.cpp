@@ -45,7 +45,7 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
       scores.add(test.label(sample++), logits.first(classes.size()));
   };
   const bool gives_logits = runtime.plan().gives_logits();
-  const std::string sharing = runtime.shared_weights()->describe(grid.world());
+  const std::string sharing = runtime.shared_weights()->describe();
   const StepMetrics metrics = evaluate_dataset(runtime, {.samples = test,
                                                          .metadata = model.metadata,
                                                          .params = params,

@@ -277,7 +277,7 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   mpi::on_root(world, [&] {
     if (!samples.is_one_file || !params.predict.output.empty()) open_files(params, files, *data, class_names, opened);
   });
-  const std::string sharing = runtime.shared_weights()->describe(world);
+  const std::string sharing = runtime.shared_weights()->describe();
   // 2. All samples, in order
   const double start = now_seconds();
   std::vector<BadSample> bad;

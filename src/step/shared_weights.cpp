@@ -27,15 +27,11 @@ struct ArenaSizes {
   std::int64_t master_bytes, copy_bytes;
 };
 
-// Nothing, and a warning, where the system does not allow it. All sharers.
-std::optional<SharedMemory> try_to_share(const mpi::Communicator& sharers, std::int64_t size_bytes) {
-  try {
-    return std::optional<SharedMemory>(std::in_place, sharers, size_bytes);
-  } catch (const Error& error) {
-    if (sharers.rank() == 0)
-      log_warning(fmt::format("each replica keeps its own copy of the weights: {}", error.what()));
-    return std::nullopt;
-  }
+std::vector<Buffer*> packed_weights_of(const Stage& stage) {
+  std::vector<Buffer*> packed;
+  for (const Cell* cell : stage.cells())
+    for (Buffer* buffer : cell->packed_weights()) packed.push_back(buffer);
+  return packed;
 }
 
 /// Where each of the writer's packed weights lies in the memory that all share.
@@ -44,8 +40,7 @@ class PackedParts {
   /// By the writer's stage; that of others is not read. All sharers.
   PackedParts(const mpi::Communicator& sharers, const Stage& stage) {
     if (sharers.rank() == 0)
-      for (const Cell* cell : stage.cells())
-        for (const Buffer* buffer : cell->packed_weights()) sizes_.push_back(buffer->size_bytes());
+      for (const Buffer* buffer : packed_weights_of(stage)) sizes_.push_back(buffer->size_bytes());
     auto count = std::ssize(sizes_);
     sharers.broadcast(&count, sizeof count, 0);
     sizes_.resize(static_cast<std::size_t>(count));
@@ -57,7 +52,7 @@ class PackedParts {
   }
 
   std::int64_t size_bytes() const { return size_bytes_; }
-  /// Number i's, counted over the cells; empty where the writer has no such.
+  /// Number i's, counted over the cells; empty where the writer has fewer.
   std::span<std::byte> in(const SharedMemory& memory, std::size_t i) const {
     if (i >= sizes_.size()) return {};
     return {memory.data() + offsets_[i], static_cast<std::size_t>(sizes_[i])};
@@ -73,10 +68,12 @@ void move_to(std::span<std::byte> part, Buffer& buffer) {
   buffer = Buffer::part_of(part.data(), std::ssize(part));
 }
 
-// On another number of threads an operation may have chosen another layout.
-void exchange_for_same_bytes(std::span<std::byte> part, Buffer& buffer) {
-  if (std::ssize(part) == buffer.size_bytes() && std::memcmp(part.data(), buffer.data(), part.size()) == 0)
-    buffer = Buffer::part_of(part.data(), std::ssize(part));
+// False where they differ: on another processor or number of threads an operation may have chosen another layout.
+bool exchange_for_same_bytes(std::span<std::byte> part, Buffer& buffer) {
+  if (std::ssize(part) != buffer.size_bytes() || std::memcmp(part.data(), buffer.data(), part.size()) != 0)
+    return false;
+  buffer = Buffer::part_of(part.data(), std::ssize(part));
+  return true;
 }
 
 }  // namespace
@@ -86,9 +83,25 @@ mpi::Communicator find_weight_sharers(const ProcessGrid& grid, const Device& dev
 }
 
 SharedWeights::SharedWeights(const ProcessGrid& grid, Device& device, const StagePlan& plan)
-    : sharers_(find_weight_sharers(grid, device)), device_(device), plan_(plan) {
+    : world_(grid.world()), sharers_(find_weight_sharers(grid, device)), device_(device), plan_(plan) {
   const ArenaSizes sizes(plan);
-  if (sharers_.size() > 1) arenas_ = try_to_share(sharers_, sizes.master_bytes + sizes.copy_bytes);
+  arenas_ = try_to_share(sizes.master_bytes + sizes.copy_bytes, "the weights");
+}
+
+// Nothing where the system does not allow it; the first reason is told, and once. All ranks of the grid.
+std::optional<SharedMemory> SharedWeights::try_to_share(std::int64_t size_bytes, const std::string& what) const {
+  std::optional<SharedMemory> memory;
+  std::string reason;
+  try {
+    if (sharers_.size() > 1 && size_bytes > 0) memory.emplace(sharers_, size_bytes);
+  } catch (const Error& error) {
+    reason = error.what();
+  }
+  const std::int64_t from_last = world_.max(reason.empty() ? 0 : world_.size() - world_.rank());
+  if (from_last == 0) return memory;
+  reason = world_.broadcast(reason, static_cast<int>(world_.size() - from_last));
+  if (world_.rank() == 0) log_warning(fmt::format("each replica keeps its own copy of {}: {}", what, reason));
+  return memory;
 }
 
 WeightArenas SharedWeights::arenas() const {
@@ -99,45 +112,45 @@ WeightArenas SharedWeights::arenas() const {
 }
 
 void SharedWeights::publish(Stage& stage) {
-  if (sharers_.size() == 1) return stage.reload_weights();
-  if (is_published_) throw std::logic_error("weights that replicas share are published once");
+  if (is_published_) throw std::logic_error("weights of a network that does not train are published once");
   is_published_ = true;
-  if (arenas_) {
-    share_packed(stage);
-  } else {
-    take_message(stage);
-  }
-}
-
-void SharedWeights::take_message(Stage& stage) const {
-  sharers_.broadcast(stage.parameters().masters, plan_.layout.count * kFloatBytes, 0);
-  stage.reload_weights();
+  if (!arenas_ && sharers_.size() > 1)
+    sharers_.broadcast(stage.parameters().masters, plan_.layout.count * kFloatBytes, 0);
+  if (!arenas_ || is_writer()) stage.reload_weights();
+  share_packed(stage);
 }
 
 // A reader packs one cell's weights at a time, so that it never holds more than these.
 void SharedWeights::share_packed(Stage& stage) {
-  if (is_writer()) stage.reload_weights();
   const PackedParts parts(sharers_, stage);
-  packed_ = try_to_share(sharers_, parts.size_bytes());
+  packed_ = try_to_share(arenas_ ? parts.size_bytes() : 0, "convolutions' packed weights");
   std::size_t number = 0;
-  if (is_writer() && packed_)
-    for (const Cell* cell : stage.cells())
-      for (Buffer* buffer : cell->packed_weights()) move_to(parts.in(*packed_, number++), *buffer);
+  if (packed_ && is_writer())
+    for (Buffer* buffer : packed_weights_of(stage)) move_to(parts.in(*packed_, number++), *buffer);
   sharers_.barrier();
-  if (is_writer()) return;
+  if (!arenas_ || is_writer()) return;
   for (std::int64_t i = 0; i < std::ssize(stage.cells()); ++i) {
     Cell& cell = *stage.cells()[i];
     cell.load_weights(stage.weights_of(i));
     if (!packed_) continue;
-    for (Buffer* buffer : cell.packed_weights()) exchange_for_same_bytes(parts.in(*packed_, number++), *buffer);
+    for (Buffer* buffer : cell.packed_weights())
+      if (!exchange_for_same_bytes(parts.in(*packed_, number++), *buffer)) keeps_own_packed_ = true;
   }
 }
 
-std::string SharedWeights::describe(const mpi::Communicator& world) const {
+std::int64_t SharedWeights::shared_bytes() const {
+  return (arenas_ ? arenas_->size_bytes() : 0) + (packed_ ? packed_->size_bytes() : 0);
+}
+
+std::string SharedWeights::describe() const {
   const std::int64_t readers = arenas_ ? sharers_.size() : 1;
-  const std::int64_t max = world.max(readers), min = -world.max(-readers);
+  const std::int64_t max = world_.max(readers), min = -world_.max(-readers);
+  const std::int64_t others = world_.sum(keeps_own_packed_ ? 1 : 0);
   if (max == 1) return "";
-  return fmt::format("weights: one copy in memory for {} {} replicas\n", min == max ? "each" : "up to", max);
+  const char* const keep = others == 1 ? "rank keeps its" : "ranks keep their";
+  const std::string but =
+      others == 0 ? "" : fmt::format("; {} {} own copies for convolutions, in other layouts", others, keep);
+  return fmt::format("weights: one copy in memory per {}{} replicas{}\n", min == max ? "" : "up to ", max, but);
 }
 
 }  // namespace convoy

@@ -19,31 +19,35 @@ namespace convoy {
 mpi::Communicator find_weight_sharers(const ProcessGrid& grid, const Device& device);
 
 /// The stage's parameters, and what convolutions keep of them in layouts of their own. Where the system does not let
-/// the replicas share memory, each has its own copy of the same weights, and a warning says why.
+/// replicas share memory, each has its own copy of the same weights, and a warning of rank 0 says why.
 class SharedWeights {
  public:
   /// All ranks of the grid.
   SharedWeights(const ProcessGrid& grid, Device& device, const StagePlan& plan);
 
-  /// Whether this rank is to write the stage's parameters. To the others they are read-only.
+  /// Whether this rank is to write the stage's parameters. The others cannot.
   bool is_writer() const { return sharers_.rank() == 0; }
   /// For the stage that publish() gets, which this outlives.
   WeightArenas arenas() const;
-  /// The writer's parameters are written: from now on all sharers compute with them. Once. All sharers.
+  /// The writer's parameters are written: from now on all sharers compute with them. Once. All ranks of the grid.
   void publish(Stage& stage);
 
-  /// "weights: one copy in memory for each 4 replicas\n"; empty where no replicas share them. All ranks of the grid.
-  std::string describe(const mpi::Communicator& world) const;
+  /// Of the memory that this rank reads together with others.
+  std::int64_t shared_bytes() const;
+  /// "weights: one copy in memory per 4 replicas\n"; empty where no replicas share them. All ranks of the grid, after
+  /// publish().
+  std::string describe() const;
 
  private:
-  void take_message(Stage& stage) const;
+  std::optional<SharedMemory> try_to_share(std::int64_t size_bytes, const std::string& what) const;
   void share_packed(Stage& stage);
 
-  mpi::Communicator sharers_;
+  mpi::Communicator world_, sharers_;
   Device& device_;
   StagePlan plan_;
   std::optional<SharedMemory> arenas_, packed_;  ///< none where each has its own
   bool is_published_ = false;
+  bool keeps_own_packed_ = false;  ///< though it could read another's
 };
 
 }  // namespace convoy

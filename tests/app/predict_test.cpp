@@ -23,7 +23,7 @@ std::string percent(const char* name, int count) {
   return text;
 }
 
-constexpr const char* kSharing = "weights: one copy in memory for each 2 replicas\n";
+const std::string kSharing = "weights: one copy in memory per 2 replicas";
 
 // Of memory: else it depends on where the ranks are bound whether they share their weights.
 bool has_one_domain() {
@@ -68,7 +68,8 @@ TEST_F(Prediction, WritesTheSameBytesFromChunksAndAnEvaluationCountsTheSame) {
   }
 }
 
-TEST_F(Prediction, IsTheSameWhereReplicasKeepWeightsInDifferentLayouts) {
+TEST_F(Prediction, AgreesToRoundingWhereReplicasKeepWeightsInDifferentLayouts) {
+  if (!__builtin_cpu_supports("avx512f")) GTEST_SKIP() << "oneDNN's layouts are those of AVX2 here in any case";
   ASSERT_EQ(predict("one.csv", {}).status, 0);
   // oneDNN's layouts for rank 0, which the others may read, are those of another processor.
   const std::string older = R"([ "$OMPI_COMM_WORLD_RANK" != 0 ] || export ONEDNN_MAX_CPU_ISA=AVX2; exec "$@")";
@@ -78,7 +79,8 @@ TEST_F(Prediction, IsTheSameWhereReplicasKeepWeightsInDifferentLayouts) {
                    .ranks = 2,
                    .tool = {"sh", "-c", older, "sh"}});
   ASSERT_EQ(predicted.status, 0) << predicted.output;
-  EXPECT_EQ(contains(predicted.output, kSharing), has_one_domain()) << predicted.output;
+  const std::string own = "; 1 rank keeps its own copies for convolutions, in other layouts\n";
+  EXPECT_EQ(contains(predicted.output, kSharing + own), has_one_domain()) << predicted.output;
   const Rows one = read_rows(directory_ / "one.csv"), two = read_rows(directory_ / "two.csv");
   ASSERT_EQ(one.size(), two.size());
   for (std::size_t i = 1; i < one.size(); ++i)  // name, label, class, p1, ...: to the rounding of another processor

@@ -1,6 +1,7 @@
 /// What computes, and the memory it computes in. Operations are created on it by ops::Backend.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -83,7 +84,7 @@ class Device {
   std::int64_t allocated_bytes() const { return allocated_bytes_; }
 
  protected:
-  std::int64_t allocated_bytes_ = 0;
+  std::atomic<std::int64_t> allocated_bytes_ = 0;  ///< any thread may allocate
 };
 
 /// Memory that a device gives, released on destruction. 64-byte aligned, zeroed. A move exchanges what the two hold.

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <string>
 #include <system_error>
-#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -69,12 +68,11 @@ std::byte* map(const OpenFile& file, std::int64_t size_bytes, int access) {
   return static_cast<std::byte*>(data);
 }
 
-// A page is taken when it is first written, and then near to the rank that writes it.
 std::byte* make_file(std::int64_t size_bytes, OpenFile& file, FileAddress& address) {
+  if (!file.take(memfd_create("convoy", MFD_CLOEXEC))) fail_in("memfd_create", size_bytes, last_error());
+  if (ftruncate(file.number(), size_bytes) != 0) fail_in("ftruncate", size_bytes, last_error());
   struct stat status = {};
-  if (!file.take(memfd_create("convoy", MFD_CLOEXEC)) || ftruncate(file.number(), size_bytes) != 0 ||
-      fstat(file.number(), &status) != 0)
-    fail_in("memfd_create", size_bytes, last_error());
+  if (fstat(file.number(), &status) != 0) fail_in("fstat", size_bytes, last_error());
   address = {.process = getpid(), .number = file.number(), .device = status.st_dev, .inode = status.st_ino};
   return map(file, size_bytes, PROT_READ | PROT_WRITE);
 }
@@ -92,8 +90,8 @@ std::byte* open_file(const FileAddress& address, std::int64_t size_bytes, OpenFi
 }  // namespace
 
 mpi::Communicator split_by_memory(const mpi::Communicator& group) {
-  const std::vector<Processor> processors = find_processors(own_processors());
-  const std::int64_t domain = processors.empty() ? 0 : processors.front().domain;
+  const ProcessorSet mine = own_processors();
+  const std::int64_t domain = mine.empty() ? 0 : find_processors({mine.front()}).front().domain;
   return group.split_by_node().split(static_cast<int>(domain), group.rank());
 }
 

@@ -22,7 +22,10 @@ namespace convoy::ops::cpu {
 class PackedWeights {
  public:
   PackedWeights(DnnlRuntime& runtime, const dnnl::memory::desc& plain, const dnnl::memory::desc& layout)
-      : layout_(layout), device_(runtime.workspace().device()), pack_(create_reorder(runtime, plain, layout)) {}
+      : layout_(layout),
+        is_padded_(layout.get_size() > plain.get_size()),
+        device_(runtime.workspace().device()),
+        pack_(create_reorder(runtime, plain, layout)) {}
 
   const dnnl::memory::desc& layout() const { return layout_; }
   void load(const void* w) {
@@ -30,10 +33,13 @@ class PackedWeights {
     pack_.run({w, buffer_.data()});
   }
   const std::byte* data() const { return buffer_.data(); }
-  Buffer& buffer() { return buffer_; }
+  /// What load() has made, where it may lie in memory that cannot be written: oneDNN writes zeros to a layout's padding
+  /// each time that it is given a pointer.
+  std::vector<Buffer*> movable() { return is_padded_ ? std::vector<Buffer*>() : std::vector{&buffer_}; }
 
  private:
   dnnl::memory::desc layout_;
+  bool is_padded_;
   Device& device_;
   Buffer buffer_;
   DnnlCall pack_;
@@ -111,9 +117,7 @@ class DnnlDirection final : public ConvolutionDirection {
   void load_weights(const void* w) override {
     if (loads_) weights_->load(w);
   }
-  std::vector<Buffer*> packed_weights() override {
-    return loads_ ? std::vector{&weights_->buffer()} : std::vector<Buffer*>();
-  }
+  std::vector<Buffer*> packed_weights() override { return loads_ ? weights_->movable() : std::vector<Buffer*>(); }
 
   void run(const void* from, void* to) override {
     const std::int64_t x_bytes = part_.x.count() * size_of(part_.type),
