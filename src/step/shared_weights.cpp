@@ -100,7 +100,7 @@ std::optional<SharedMemory> SharedWeights::try_to_share(std::int64_t size_bytes,
   const std::int64_t from_last = world_.max(reason.empty() ? 0 : world_.size() - world_.rank());
   if (from_last == 0) return memory;
   reason = world_.broadcast(reason, static_cast<int>(world_.size() - from_last));
-  if (world_.rank() == 0) log_warning(fmt::format("each replica keeps its own copy of {}: {}", what, reason));
+  if (world_.rank() == 0) log_warning(fmt::format("replicas keep their own copies of {}: {}", what, reason));
   return memory;
 }
 

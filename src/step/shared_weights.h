@@ -19,7 +19,7 @@ namespace convoy {
 mpi::Communicator find_weight_sharers(const ProcessGrid& grid, const Device& device);
 
 /// The stage's parameters, and what convolutions keep of them in layouts of their own. Where the system does not let
-/// replicas share memory, each has its own copy of the same weights, and a warning of rank 0 says why.
+/// replicas share memory, they have their own copies of the same weights, and a warning of rank 0 says why.
 class SharedWeights {
  public:
   /// All ranks of the grid.
