@@ -15,8 +15,8 @@
 #include "checkpoint/checkpointing.h"
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
-#include "parallel/no_more_files.h"
 #include "parallel/storage_ways.h"
+#include "parallel/system_limit.h"
 
 namespace convoy::test {
 
@@ -132,7 +132,7 @@ TEST_P(SharedWeightsTest, GiveThemWhereReplicasHaveOtherNumbersOfThreads) {
 TEST_P(SharedWeightsTest, GiveThemFromACopyEachWhereTheSystemRefuses) {
   std::optional<Evaluation> evaluation;
   {
-    const NoMoreFiles refused;
+    const SystemLimit limit = SystemLimit::no_growing_files();
     evaluation.emplace(world(), GetParam(), 1);
     evaluation->load();
   }
@@ -146,7 +146,7 @@ TEST_P(SharedWeightsTest, GiveThemFromACopyEachWhereTheSystemRefuses) {
 TEST_P(SharedWeightsTest, GiveThemWhereItRefusesMemoryForConvolutions) {
   Evaluation evaluation(world(), GetParam(), 1);
   {
-    const NoMoreFiles refused;
+    const SystemLimit limit = SystemLimit::no_growing_files();
     evaluation.load();
   }
   expect_logits_of_one_rank(evaluation, GetParam());
