@@ -74,6 +74,7 @@ StepCalls calls_of_a_step(int replicas, ReductionKind reduction = ReductionKind:
   const auto backend = emulation::make_emulated_backend();
   StatusBoard board;
   RankRuntime runtime(resnet50(replicas, reduction), grid, *backend, board);
+  runtime.take_new_parameters();  // zeros: convolutions pack them
   test::FixedBatch batch(runtime, 5);
   StepCalls step;
   for (int i = 0; i < 2; ++i) {  // the first one also records graphs

@@ -50,8 +50,9 @@ class ConvolutionOp {
 
   virtual ~ConvolutionOp() = default;
 
-  /// Takes w (K,R,S,C/G) into the layout in which forward and backward_input want it. Call after every change of w,
-  /// which stays where it is until the next call: an operation that likes this order reads it in place.
+  /// Takes w (K,R,S,C/G) into the layout in which forward and backward_input want it. Call before these, and after
+  /// every change of w, which stays where it is until the next call: an operation that likes this order reads it in
+  /// place.
   virtual void load_weights(const void* w) = 0;
   /// Its copies of w in layouts of its own, which load_weights() makes, as far as forward reads them only; none where
   /// it reads w in place. Until the next load_weights() they may be exchanged for other memory with the same bytes,
