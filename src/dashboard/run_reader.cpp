@@ -129,7 +129,7 @@ void add_row(std::string_view line, WatchedRun& run) {
 RunReader::RunReader(const std::string& directory) : directory_(directory) {}
 
 bool RunReader::update() {
-  const io::FileDescriptor file(::open((directory_ + "/log.jsonl").c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(::open((directory_ + "/log.jsonl").c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (!file.is_open() || fstat(file.get(), &status) != 0) return false;
   if (status.st_ino != file_number_ || status.st_size < offset_) {  // written anew when the run was resumed
@@ -154,7 +154,7 @@ bool RunReader::update() {
 }
 
 std::optional<bool> RunReader::is_locked() const {
-  const io::FileDescriptor file(::open((directory_ + "/lock").c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(::open((directory_ + "/lock").c_str(), O_RDONLY | O_CLOEXEC));
   struct flock whole {};
   whole.l_type = F_RDLCK;
   whole.l_whence = SEEK_SET;

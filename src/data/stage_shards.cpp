@@ -82,7 +82,7 @@ class BriefName {
 
   void make_file(const std::string& to) {
     std::string path = directory_of(to) + "/convoy-stage-XXXXXX";
-    const io::FileDescriptor file(mkostemp(path.data(), O_CLOEXEC));
+    const FileDescriptor file(mkostemp(path.data(), O_CLOEXEC));
     if (!file.is_open())
       refuse("data.stage = {}: no file can be made in '{}' on {}: {}", to, directory_of(to), host_name(),
              std::generic_category().message(errno));
@@ -95,16 +95,16 @@ class BriefName {
 };
 
 // All ranks of world.
-std::shared_ptr<const io::FileDescriptor> open_file_of_node(const std::string& to, const mpi::Communicator& node,
-                                                            const mpi::Communicator& world) {
+std::shared_ptr<const FileDescriptor> open_file_of_node(const std::string& to, const mpi::Communicator& node,
+                                                        const mpi::Communicator& world) {
   BriefName name;  // on the node's first rank
   mpi::on_all(world, [&] {
     if (node.rank() == 0) name.make_file(to);
   });
   const std::string path = node.broadcast(name.path(), 0);
-  std::shared_ptr<const io::FileDescriptor> file;
+  std::shared_ptr<const FileDescriptor> file;
   mpi::on_all(world, [&] {
-    file = std::make_shared<const io::FileDescriptor>(open(path.c_str(), O_RDWR | O_CLOEXEC));
+    file = std::make_shared<const FileDescriptor>(open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (!file->is_open())
       refuse("data.stage = {}: '{}' on {} cannot be opened by all ranks of the node: {}", to, path, host_name(),
              std::generic_category().message(errno));
@@ -113,7 +113,7 @@ std::shared_ptr<const io::FileDescriptor> open_file_of_node(const std::string& t
 }
 
 // This rank's; how many of each copy are missing on the node: none or one. All ranks of world.
-std::vector<std::int64_t> write_copies(const std::vector<Copy>& copies, const io::FileDescriptor& file,
+std::vector<std::int64_t> write_copies(const std::vector<Copy>& copies, const FileDescriptor& file,
                                        const Staging& staging, const mpi::Communicator& node,
                                        const mpi::Communicator& world) {
   std::vector<std::int64_t> mine(copies.size(), 0), missing(copies.size(), 0);

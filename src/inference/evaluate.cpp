@@ -13,7 +13,7 @@
 #include "evaluation/evaluation.h"
 #include "evaluation/logits.h"
 #include "run/report.h"
-#include "run/restart.h"
+#include "run/trained_model.h"
 #include "watch/status_board.h"
 
 namespace convoy {

@@ -20,7 +20,7 @@
 #include "checkpoint/checkpointing.h"
 #include "evaluation/evaluation.h"
 #include "evaluation/logits.h"
-#include "run/restart.h"
+#include "run/trained_model.h"
 #include "watch/status_board.h"
 
 namespace convoy {

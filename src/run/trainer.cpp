@@ -37,6 +37,7 @@
 #include "run/run_record.h"
 #include "run/step_studies.h"
 #include "run/stop_request.h"
+#include "run/trained_model.h"
 #include "run/training_samples.h"
 #include "run/training_spec.h"
 #include "step/step_clock.h"

@@ -11,6 +11,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
+#include "convoy/comm/on_root.h"
 
 namespace convoy {
 
@@ -97,10 +98,13 @@ std::optional<SharedMemory> SharedWeights::try_to_share(std::int64_t size_bytes,
   } catch (const Error& error) {
     reason = error.what();
   }
-  const std::int64_t from_last = world_.max(reason.empty() ? 0 : world_.size() - world_.rank());
-  if (from_last == 0) return memory;
-  reason = world_.broadcast(reason, static_cast<int>(world_.size() - from_last));
-  if (world_.rank() == 0) log_warning(fmt::format("replicas keep their own copies of {}: {}", what, reason));
+  try {
+    mpi::on_all(world_, [&] {
+      if (!reason.empty()) fail("replicas keep their own copies of {}: {}", what, reason);
+    });
+  } catch (const Error& error) {
+    if (world_.rank() == 0) log_warning(error.what());
+  }
   return memory;
 }
 

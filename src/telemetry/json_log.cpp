@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "convoy/base/error.h"
+#include "convoy/io/atomic_file.h"
 
 namespace convoy {
 
@@ -22,7 +23,7 @@ bool stays(std::string_view line, const JsonLog::Keep& keep) {
 }
 
 // 0, or errno where it failed.
-int append(const io::FileDescriptor& file, std::string_view text) {
+int append(const FileDescriptor& file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file.get(), text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
@@ -49,7 +50,7 @@ std::string keep_json_rows(std::string_view text, const JsonLog::Keep& keep) {
 JsonLog::JsonLog(const std::string& path, const Keep& keep) : path_(path) {
   io::check_replaceable(path);
   io::write_text_atomically(path, keep_json_rows(io::read_text(path).value_or(""), keep));
-  file_ = io::FileDescriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  file_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (!file_.is_open()) fail_to_write(path_, errno);
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "convoy/io/atomic_file.h"
+#include "convoy/base/file_descriptor.h"
 
 #include "telemetry/json_row.h"
 
@@ -33,7 +33,7 @@ class JsonLog {
 
  private:
   std::string path_;
-  io::FileDescriptor file_;  ///< each write appends whole lines
+  FileDescriptor file_;  ///< each write appends whole lines
   std::string waiting_;
   double first_waiting_seconds_ = 0;
 };

@@ -14,6 +14,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/io/atomic_file.h"
 
 namespace convoy {
 
@@ -80,7 +81,7 @@ RankTable::RankTable(const std::string& path, bool has_sensors, std::int64_t las
   has_sensors_ = has_sensors || text.starts_with(header(true) + '\n');
   io::check_replaceable(path);
   io::write_text_atomically(path, keep_rank_rows(text, has_sensors_, last_step));
-  file_ = io::FileDescriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  file_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (!file_.is_open()) fail_to_write(path_);
 }
 

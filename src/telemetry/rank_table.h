@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "convoy/io/atomic_file.h"
+#include "convoy/base/file_descriptor.h"
 #include "convoy/schedule/timeline.h"
 
 #include "telemetry/json_row.h"
@@ -36,7 +36,7 @@ class RankTable {
  private:
   std::string path_;
   bool has_sensors_;
-  io::FileDescriptor file_;
+  FileDescriptor file_;
 };
 
 /// The same as a row of log.jsonl.

@@ -72,24 +72,24 @@ struct FreeAddresses {
   void operator()(addrinfo* list) const { freeaddrinfo(list); }
 };
 
-io::FileDescriptor connect_to(const std::string& host, const std::string& port) {
+FileDescriptor connect_to(const std::string& host, const std::string& port) {
   addrinfo hints{};
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return {};
   const std::unique_ptr<addrinfo, FreeAddresses> address(found);
-  io::FileDescriptor socket(::socket(found->ai_family, SOCK_STREAM, 0));
+  FileDescriptor socket(::socket(found->ai_family, SOCK_STREAM, 0));
   if (!socket.is_open()) return {};
   make_non_blocking(socket.get());
   const bool connected = ::connect(socket.get(), found->ai_addr, found->ai_addrlen) == 0 ||
                          (errno == EINPROGRESS && waits_until_connected(socket.get()));
-  return connected ? std::move(socket) : io::FileDescriptor();
+  return connected ? std::move(socket) : FileDescriptor();
 }
 
 }  // namespace
 
-PacketSocket::PacketSocket(io::FileDescriptor socket) : socket_(std::move(socket)) {
+PacketSocket::PacketSocket(FileDescriptor socket) : socket_(std::move(socket)) {
   make_non_blocking(socket_.get());
   const int on = 1;
   setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -132,7 +132,7 @@ bool PacketSocket::is_unacknowledged() const {
 
 RootLink::RootLink(std::int64_t num_ranks, std::uint64_t job) : job_(job), ranks_(static_cast<std::size_t>(num_ranks)) {
   allow_open_files(static_cast<rlim_t>(num_ranks));
-  listener_ = io::FileDescriptor(::socket(AF_INET, SOCK_STREAM, 0));
+  listener_ = FileDescriptor(::socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in any{};
   any.sin_family = AF_INET;
   any.sin_addr.s_addr = htonl(INADDR_ANY);
@@ -160,7 +160,7 @@ std::vector<std::string> RootLink::addresses() const {
 
 void RootLink::accept_all() {
   for (int socket = 0; (socket = ::accept(listener_.get(), nullptr, nullptr)) >= 0;)
-    strangers_.emplace_back(io::FileDescriptor(socket));
+    strangers_.emplace_back(FileDescriptor(socket));
 }
 
 // From its hello on it is a rank; whoever says anything else is left out.
@@ -202,7 +202,7 @@ PacketSocket connect_to_root(const std::vector<std::string>& addresses, const Pa
     std::istringstream words(address);
     std::string host, port;
     words >> host >> port;
-    io::FileDescriptor connected = connect_to(host, port);
+    FileDescriptor connected = connect_to(host, port);
     if (!connected.is_open()) continue;
     PacketSocket socket(std::move(connected));
     if (socket.send(hello) && is_heard(socket, hello.job)) return socket;

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "convoy/io/atomic_file.h"
+#include "convoy/base/file_descriptor.h"
 
 #include "watch/roll_call.h"
 #include "watch/status_board.h"
@@ -42,7 +42,7 @@ static_assert(std::is_trivially_copyable_v<Packet>);
 class PacketSocket {
  public:
   PacketSocket() = default;
-  explicit PacketSocket(io::FileDescriptor socket);
+  explicit PacketSocket(FileDescriptor socket);
 
   bool is_open() const { return socket_.is_open(); }
   int descriptor() const { return socket_.get(); }
@@ -55,7 +55,7 @@ class PacketSocket {
   bool is_unacknowledged() const;
 
  private:
-  io::FileDescriptor socket_;
+  FileDescriptor socket_;
   std::vector<std::byte> pending_;  ///< of a packet that has come in part
 };
 
@@ -80,7 +80,7 @@ class RootLink {
   void take_hello(PacketSocket& stranger);
 
   std::uint64_t job_;
-  io::FileDescriptor listener_;
+  FileDescriptor listener_;
   std::vector<PacketSocket> ranks_;      ///< by rank; rank 0's stays closed
   std::vector<PacketSocket> strangers_;  ///< have not said who they are
   std::vector<Packet> early_;            ///< what came with a hello

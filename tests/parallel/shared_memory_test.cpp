@@ -73,10 +73,6 @@ TEST(SharedMemory, EndsWithTheLastRankThatHasIt) {
   EXPECT_EQ(access_of(data), "not mapped");
 }
 
-TEST(SharedMemory, OfNoBytesIsNothing) {
-  EXPECT_EQ(SharedMemory(world(), 0).data(), nullptr);
-}
-
 // All ranks.
 void expect_failure(const std::string& reason) {
   const std::string message = test::message_of<Error>([] { SharedMemory(world(), kSizeBytes); });

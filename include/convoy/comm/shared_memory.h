@@ -16,9 +16,9 @@ mpi::Communicator split_by_memory(const mpi::Communicator& group);
 /// It has no name in any file system: whatever ends the ranks, nothing is left behind.
 class SharedMemory {
  public:
-  /// Zeroed. Rank 0 of `group` may write it, the others would get a segmentation fault. All ranks of `group`, which are
-  /// on one node. Throws Error on all of them where the system refuses it to one, as in containers that hide the ranks'
-  /// processes from each other. A page is taken when it is first written.
+  /// At least one byte, zeroed. Rank 0 of `group` may write it, the others would get a segmentation fault. All ranks of
+  /// `group`, which are on one node. Throws Error on all of them where the system refuses it to one, as in containers
+  /// that hide the ranks' processes from each other. A page is taken when it is first written.
   SharedMemory(const mpi::Communicator& group, std::int64_t size_bytes);
 
   std::byte* data() const { return data_.get(); }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/file_descriptor.h"
 #include "convoy/base/host_name.h"
 #include "convoy/base/text.h"
 #include "convoy/comm/machine.h"
@@ -20,26 +21,6 @@
 namespace convoy {
 
 namespace {
-
-/// Of one process. What is mapped stays mapped when it is closed.
-class OpenFile {
- public:
-  OpenFile() = default;
-  ~OpenFile() {
-    if (number_ >= 0) close(number_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-
-  bool take(int number) {
-    number_ = number;
-    return number_ >= 0;
-  }
-  int number() const { return number_; }
-
- private:
-  int number_ = -1;
-};
 
 /// Where the other ranks find rank 0's file, and how they know that it is the one: in a container of its own a rank
 /// may find another process's file there.
@@ -61,29 +42,31 @@ std::string last_error() {
   return std::generic_category().message(errno);
 }
 
-std::byte* map(const OpenFile& file, std::int64_t size_bytes, int access) {
-  void* const data = mmap(nullptr, static_cast<std::size_t>(size_bytes), access, MAP_SHARED, file.number(), 0);
+std::byte* map(const FileDescriptor& file, std::int64_t size_bytes, int access) {
+  void* const data = mmap(nullptr, static_cast<std::size_t>(size_bytes), access, MAP_SHARED, file.get(), 0);
   if (data == MAP_FAILED) fail_in("mmap", size_bytes, last_error());
   madvise(data, static_cast<std::size_t>(size_bytes), MADV_HUGEPAGE);  // advice only
   return static_cast<std::byte*>(data);
 }
 
-std::byte* make_file(std::int64_t size_bytes, OpenFile& file, FileAddress& address) {
-  if (!file.take(memfd_create("convoy", MFD_CLOEXEC))) fail_in("memfd_create", size_bytes, last_error());
-  if (ftruncate(file.number(), size_bytes) != 0) fail_in("ftruncate", size_bytes, last_error());
+std::byte* make_file(std::int64_t size_bytes, FileDescriptor& file, FileAddress& address) {
+  file = FileDescriptor(memfd_create("convoy", MFD_CLOEXEC));
+  if (!file.is_open()) fail_in("memfd_create", size_bytes, last_error());
+  if (ftruncate(file.get(), size_bytes) != 0) fail_in("ftruncate", size_bytes, last_error());
   struct stat status = {};
-  if (fstat(file.number(), &status) != 0) fail_in("fstat", size_bytes, last_error());
-  address = {.process = getpid(), .number = file.number(), .device = status.st_dev, .inode = status.st_ino};
+  if (fstat(file.get(), &status) != 0) fail_in("fstat", size_bytes, last_error());
+  address = {.process = getpid(), .number = file.get(), .device = status.st_dev, .inode = status.st_ino};
   return map(file, size_bytes, PROT_READ | PROT_WRITE);
 }
 
-std::byte* open_file(const FileAddress& address, std::int64_t size_bytes, OpenFile& file) {
+std::byte* open_file(const FileAddress& address, std::int64_t size_bytes, FileDescriptor& file) {
   const std::string path = address.path();
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) fail_in(path, size_bytes, last_error());
   if (!address.is_of(status))
     fail_in(path, size_bytes, "it is another file, as where each rank is in a container of its own");
-  if (!file.take(open(path.c_str(), O_RDONLY | O_CLOEXEC))) fail_in(path, size_bytes, last_error());
+  file = FileDescriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) fail_in(path, size_bytes, last_error());
   return map(file, size_bytes, PROT_READ);
 }
 
@@ -96,8 +79,7 @@ mpi::Communicator split_by_memory(const mpi::Communicator& group) {
 }
 
 SharedMemory::SharedMemory(const mpi::Communicator& group, std::int64_t size_bytes) {
-  if (size_bytes == 0) return;
-  OpenFile file;
+  FileDescriptor file;
   FileAddress address;
   mpi::on_root(group, [&] { data_ = {make_file(size_bytes, file, address), Unmap{size_bytes}}; });
   group.broadcast(&address, sizeof address, 0);

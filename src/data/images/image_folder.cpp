@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 // What stands before a JPEG's dimensions (colour profiles, a small preview) is seldom longer.
 constexpr std::uint64_t kHeaderBytes = std::uint64_t{64} << 10;
 
-io::FileDescriptor open_image(const std::string& path) {
+FileDescriptor open_image(const std::string& path) {
   try {
     return io::open_for_reading(path);
   } catch (const Error&) {
@@ -30,7 +30,7 @@ io::FileDescriptor open_image(const std::string& path) {
 
 /// At most `max_bytes` of it, into `file`; the file's size. Throws Error, also where it is longer than any image's.
 std::uint64_t read_image_file(const std::string& path, std::uint64_t max_bytes, std::vector<std::byte>& file) {
-  const io::FileDescriptor opened = open_image(path);
+  const FileDescriptor opened = open_image(path);
   const std::uint64_t size = io::file_size(opened, path);
   if (size > kMaxImageFileBytes) fail("it is too long: {} bytes; at most {} are allowed", size, kMaxImageFileBytes);
   file.resize(std::min(size, max_bytes));

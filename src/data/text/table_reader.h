@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "convoy/io/atomic_file.h"
+#include "convoy/base/file_descriptor.h"
 
 namespace convoy {
 
@@ -44,7 +44,7 @@ class TableReader {
   void read_quoted(TableRow& row, std::string* field);
 
   std::string path_;
-  io::FileDescriptor file_;
+  FileDescriptor file_;
   std::int64_t size_ = 0;
   char separator_;
   bool has_quotes_;

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 std::string_view TextFiles::read(const SourceSplit& split, std::int64_t sample) {
   const std::string path = (fs::path(folder_) / split.names[sample]).string();
-  const io::FileDescriptor file = io::open_for_reading(path);
+  const FileDescriptor file = io::open_for_reading(path);
   const auto size = static_cast<std::int64_t>(io::file_size(file, path));
   check_text_size(size);
   text_.resize(static_cast<std::size_t>(size));
