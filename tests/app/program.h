@@ -23,7 +23,7 @@ struct Start {
 
 ProcessResult run_program(const Start& start);
 
-/// Sends a signal to at most `max` ranks whose command line holds `word`; how many were there.
+/// Sends a signal (0: none) to at most `max` ranks whose command line holds `word`; how many were there.
 int signal_ranks(const std::string& word, int signal, int max);
 
 /// Whether a rank has this file open.

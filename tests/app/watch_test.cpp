@@ -23,7 +23,8 @@ class Watch : public Restart {
       wait_up_to(60, [this] { return std::filesystem::exists(run_ + "/steps.csv"); });
       std::this_thread::sleep_for(std::chrono::seconds(1));
       EXPECT_EQ(signal_ranks(run_, signal, 1), 1);
-      wait_up_to(20, [&ended] { return ended.load(); });
+      const auto is_gone = [this] { return signal_ranks(run_, 0, 4) == 0; };  // its last rank a moment after mpirun
+      wait_up_to(20, [&] { return ended && is_gone(); });
       EXPECT_EQ(signal_ranks(run_, SIGKILL, 4), 0) << "the job did not end by itself";
     });
     ProcessResult result =
