@@ -2,6 +2,7 @@
 #include "checkpoint/checkpointing.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include "convoy/base/error.h"
@@ -125,9 +126,7 @@ TensorsByName find_slot(const Network& network, const io::Checkpoint& checkpoint
 
 void check_model(const Network& network, const std::vector<io::NamedTensor>& tensors, const std::string& where) {
   const WeightMatch match = match_weights(network, tensors);
-  if (!match.is_exact())
-    refuse("{} does not match this model: {}. Is this another model.name, or data with other classes or channels?",
-           where, match.differences());
+  if (!match.is_exact()) refuse("{} does not match this model: {}. {}", where, match.differences(), match.remedy());
 }
 
 void check_ema(const Network& network, const io::Checkpoint& checkpoint, const std::string& where) {
@@ -182,6 +181,23 @@ std::string WeightMatch::differences() const {
   append(text, wrong_shapes, "of another shape");
   append(text, unexpected, "unexpected");
   return text;
+}
+
+// "module." where the file has "module.conv1.weight" and the network "conv1.weight", for at least half of what is
+// missing.
+std::string WeightMatch::remedy() const {
+  const std::set<std::string> wanted(missing.begin(), missing.end());
+  std::map<std::string, std::size_t> prefixes;
+  for (const std::string& name : unexpected)
+    for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1))
+      if (wanted.contains(name.substr(dot + 1))) ++prefixes[name.substr(0, dot + 1)];
+  for (const auto& [prefix, count] : prefixes)
+    if (2 * count >= missing.size() && count > matching.size())
+      return fmt::format(
+          "{} of the file's names begin with '{}', which this network's do not: init.strip_prefix = {} "
+          "removes it.",
+          count, prefix, prefix);
+  return "Is this another model.name, or data with other classes or channels?";
 }
 
 io::Checkpoint gather_checkpoint(const RankRuntime& runtime) {
@@ -240,7 +256,8 @@ void restore_weights(const std::vector<io::NamedTensor>& tensors, const std::str
 WeightMatch restore_matching_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where,
                                      const InitialSpec& initial, RankRuntime& runtime) {
   WeightMatch match = match_weights(runtime.plan().network(), tensors);
-  if (match.matching.empty()) refuse("{}: none of its tensors fits this model: {}", where, match.differences());
+  if (match.matching.empty())
+    refuse("{}: none of its tensors fits this model: {}. {}", where, match.differences(), match.remedy());
   const TensorsByName found = by_name(tensors);
   write_parameters(runtime, [&](const ParameterSpec& spec) {
     return match.matching.contains(spec.name) ? found.at(spec.name)->values : initial_values(spec, initial);

@@ -21,6 +21,9 @@ struct WeightMatch {
   bool is_exact() const { return missing.empty() && unexpected.empty() && wrong_shapes.empty(); }
   /// Each kind with the first few of its names and how many there are.
   std::string differences() const;
+  /// Says what to do: if the removal of a prefix from the file's names makes them the network's names, the prefix is
+  /// named; else it is a question.
+  std::string remedy() const;
 };
 
 /// Which tensors of a file are a network's.

@@ -24,14 +24,36 @@ std::int64_t short_side(const AugmentParams& params) {
   return (params.size * 256 + 112) / 224;
 }
 
+// torchvision's, of images in RGB.
+const std::vector<double> kImageNetMean = {0.485, 0.456, 0.406}, kImageNetStddev = {0.229, 0.224, 0.225};
+
+std::vector<double> channel_values(const char* key, const ChannelValues& asked, const std::vector<double>& imagenet,
+                                   const std::vector<double>& of_data, std::int64_t channels) {
+  if (asked.are_of_data()) return of_data;
+  const std::vector<double>& values = asked.imagenet ? imagenet : asked.values;
+  if (values.size() == 1) return std::vector<double>(static_cast<std::size_t>(channels), values.front());
+  if (std::ssize(values) != channels)
+    refuse("{} = {} has {} numbers, but the images of data.train have {}. Give {}.", key,
+           asked.imagenet ? "imagenet" : fmt::format("{}", fmt::join(values, ", ")), values.size(),
+           channels == 1 ? "1 channel" : fmt::format("{} channels", channels),
+           channels == 1 ? "one number" : fmt::format("{} numbers, or one for all channels", channels));
+  return values;
+}
+
+bool is_of_data(const AugmentParams& params) {
+  return params.mean.are_of_data() && params.stddev.are_of_data();
+}
+
 io::ImageInput image_input(const AugmentParams& params, const io::DatasetInfo& train) {
+  const std::int64_t channels = train.image.c;
   return {.shape = network_image(params, train),
           .resizes = params.size > 0,
           .short_side = short_side(params),
           .orients = train.oriented,
           .normalizes = params.normalize,
-          .channel_mean = train.channel_mean,
-          .channel_stddev = train.channel_stddev};
+          .channel_mean = channel_values("augment.mean", params.mean, kImageNetMean, train.channel_mean, channels),
+          .channel_stddev =
+              channel_values("augment.stddev", params.stddev, kImageNetStddev, train.channel_stddev, channels)};
 }
 
 void resize(io::ImageInput& input, const AugmentParams& params) {
@@ -75,6 +97,47 @@ io::ModelMetadata model_metadata(const Parameters& params, const io::DatasetInfo
 io::ModelMetadata with_size(io::ModelMetadata metadata, const AugmentParams& params) {
   if (auto* const image = std::get_if<io::ImageInput>(&metadata.input)) resize(*image, params);
   return metadata;
+}
+
+std::string describe_new_normalisation(const Parameters& params, const io::ModelMetadata& metadata,
+                                       const std::optional<io::ModelMetadata>& of_file, const std::string& owner) {
+  if (metadata.text() != nullptr) return "";
+  const io::ImageInput& now = metadata.image();
+  const std::string here = io::describe_normalisation(now);
+  if (!of_file)
+    return is_of_data(params.augment)
+               ? fmt::format(
+                     "{} does not say how its images were normalised. Here it is {}, of data.train. "
+                     "torchvision's weights were trained with augment.mean = imagenet, augment.stddev = imagenet",
+                     owner, here)
+               : "";
+  if (of_file->text() != nullptr) return "";
+  const io::ImageInput& then = of_file->image();
+  const bool is_same =
+      now.normalizes == then.normalizes && (!now.normalizes || (now.channel_mean == then.channel_mean &&  //
+                                                                now.channel_stddev == then.channel_stddev));
+  if (is_same || now.shape.c != then.shape.c) return "";
+  const std::string keys = then.normalizes
+                               ? fmt::format("augment.mean = {}, augment.stddev = {}",
+                                             fmt::join(then.channel_mean, ", "), fmt::join(then.channel_stddev, ", "))
+                               : "augment.normalize = false";
+  return fmt::format("{} was trained with {}. Here it is {}. To keep that of the file: {}", owner,
+                     io::describe_normalisation(then), here, keys);
+}
+
+std::string describe_ignored_normalisation(const AugmentParams& params, const io::ModelMetadata& metadata,
+                                           const std::string& owner) {
+  if (metadata.text() != nullptr || is_of_data(params)) return "";
+  const io::ImageInput& image = metadata.image();
+  const auto asks_for_others = [&](const char* key, const ChannelValues& asked, const std::vector<double>& imagenet,
+                                   const std::vector<double>& own) {
+    return !image.normalizes || channel_values(key, asked, imagenet, own, image.shape.c) != own;
+  };
+  if (!asks_for_others("augment.mean", params.mean, kImageNetMean, image.channel_mean) &&
+      !asks_for_others("augment.stddev", params.stddev, kImageNetStddev, image.channel_stddev))
+    return "";
+  return fmt::format("augment.mean and augment.stddev are not followed: {} is used as it was trained, with {}", owner,
+                     io::describe_normalisation(image));
 }
 
 void check_vocabulary(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,

@@ -1,6 +1,7 @@
 /// What a checkpoint tells an evaluation: how samples become the network's input, and what its logits mean.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "convoy/io/checkpoint.h"
@@ -14,6 +15,16 @@ io::ModelMetadata model_metadata(const Parameters& params, const io::DatasetInfo
 
 /// The same where an evaluation asks for another augment.size or augment.eval_resize; 0 keeps the metadata's.
 io::ModelMetadata with_size(io::ModelMetadata metadata, const AugmentParams& params);
+
+/// Returns what a training that begins with weights has to say of mean and standard deviation: the file (`owner`, as in
+/// "init.weights = a.h5") was trained with others, or does not say with which ones. Empty if nothing differs, and for
+/// texts. `of_file`: the metadata of a checkpoint; a safetensors file has none.
+std::string describe_new_normalisation(const Parameters& params, const io::ModelMetadata& metadata,
+                                       const std::optional<io::ModelMetadata>& of_file, const std::string& owner);
+/// Returns a warning if augment.mean or augment.stddev ask for other values than those that the checkpoint, which is to
+/// be evaluated, was trained with; else an empty text.
+std::string describe_ignored_normalisation(const AugmentParams& params, const io::ModelMetadata& metadata,
+                                           const std::string& owner);
 
 /// Throws RequestError where these samples cannot be what the network sees: they are of another kind; images that have
 /// other channels, or would have to be resized to what is not a square; texts of another vocabulary. `key` names them,

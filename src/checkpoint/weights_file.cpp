@@ -4,12 +4,49 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "convoy/base/error.h"
+#include "convoy/io/foreign_kind.h"
 
 namespace convoy {
 
+namespace fs = std::filesystem;
+
+namespace {
+
+// "runs/a/checkpoints/best.h5, ..." of a run's directory or a folder of checkpoints; empty where there are none.
+std::string files_of_weights(const fs::path& folder) {
+  std::vector<std::string> found;
+  for (const fs::path& path : {folder, folder / "checkpoints"}) {
+    std::error_code unknown;
+    for (const fs::directory_entry& entry : fs::directory_iterator(path, unknown)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension == ".h5" || extension == ".safetensors") found.push_back(entry.path().string());
+    }
+  }
+  std::sort(found.begin(), found.end());  // best.h5 before step-00000001.h5
+  const std::vector<std::string> shown(found.begin(), found.begin() + std::min<std::ptrdiff_t>(3, std::ssize(found)));
+  return found.empty() ? "" : fmt::format("{}{}", fmt::join(shown, ", "), found.size() > shown.size() ? ", ..." : "");
+}
+
+}  // namespace
+
+void check_is_no_folder(const std::string& path) {
+  std::error_code unknown;
+  if (!fs::is_directory(path, unknown)) return;
+  const std::string files = files_of_weights(path);
+  refuse("it is a folder. Give a file{}",
+         files.empty() ? ": a checkpoint, or weights in safetensors" : ", as in " + files);
+}
+
 std::vector<std::byte> read_weights_file(const std::string& path) {
+  check_is_no_folder(path);
+  if (const auto foreign = io::find_foreign_kind(path))
+    refuse("it is {}, neither a checkpoint nor a .safetensors file. {}", foreign->name, foreign->remedy);
   if (io::is_safetensors_file(path)) return io::read_safetensors_file(path);
   return io::join_parts(io::read_checkpoint_file(path), path, /*with_optimizer=*/false);
 }
@@ -28,11 +65,37 @@ void check_values(const std::vector<io::NamedTensor>& tensors, const std::string
   }
 }
 
-FileWeights decode_weights(std::span<const std::byte> bytes, const std::string& where, WeightsKind kind) {
+namespace {
+
+void strip_prefix(io::StateDict& dict, const std::string& prefix, const std::string& where) {
+  std::set<std::string> names;
+  bool is_found = false;
+  for (io::NamedTensor& tensor : dict.tensors) {
+    const bool has_prefix = tensor.name.starts_with(prefix);
+    if (has_prefix) tensor.name.erase(0, prefix.size());
+    is_found = is_found || has_prefix;
+    if (!names.insert(tensor.name).second)
+      refuse("init.strip_prefix = {}: '{}' would then have two tensors '{}'. Give another prefix, or none", prefix,
+             where, tensor.name);
+  }
+  if (!is_found && !dict.tensors.empty())
+    refuse("init.strip_prefix = {}: no tensor of '{}' begins so; the first is '{}'. Give another prefix, or none",
+           prefix, where, dict.tensors.front().name);
+  std::map<std::string, std::int64_t> counters;
+  for (const auto& [name, count] : dict.counters)
+    counters[name.starts_with(prefix) ? name.substr(prefix.size()) : name] = count;
+  dict.counters = std::move(counters);
+}
+
+}  // namespace
+
+FileWeights decode_weights(std::span<const std::byte> bytes, const std::string& where, WeightsKind kind,
+                           const std::string& prefix) {
   FileWeights weights;
   io::StateDict& dict = weights.dict;
   if (io::looks_like_safetensors(bytes)) {
     dict = io::decode_safetensors(bytes, where);
+    if (!prefix.empty()) strip_prefix(dict, prefix, where);
   } else {
     io::Checkpoint checkpoint = io::decode_checkpoint(bytes, where);
     weights.of_ema = kind == WeightsKind::kEma && !checkpoint.ema.empty();

@@ -41,6 +41,8 @@ ExitStatus import(const Request& request, mpi::Session& session) {
   std::int64_t imported = 0;
   for (const ImportedSplit& split : summary.splits) {
     print_split(split);
+    if (const std::string empty = io::describe_empty_classes(split.info); !empty.empty())
+      log_warning(fmt::format("{}: {}", split.name, empty));
     imported += split.info.num_samples;
   }
   const double seconds = now_seconds() - start;

@@ -12,6 +12,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"
+#include "convoy/io/foreign_kind.h"
 #include "convoy/io/shard_files.h"
 
 #include "data/folder_walk.h"
@@ -25,6 +26,8 @@ namespace fs = std::filesystem;
 constexpr const char* kKey = "import.source";
 constexpr const auto& kSplits = io::kSplitNames;
 constexpr std::int32_t kNoClass = -1;
+constexpr std::size_t kFilesExamined = 100;  // to say what a folder without classes holds
+constexpr const char* kIfClasses = "If these folders are classes, set import.splits = false";
 
 /// 0, 1, 2 for train, val, test; nothing for a folder that is no split.
 std::optional<std::size_t> split_of(const fs::path& folder, const std::string& key) {
@@ -39,9 +42,11 @@ class Listing {
   SourceListing list() {
     check_links_in(root_, kKey);
     const std::vector<fs::path> folders = folders_in(root_, kKey);
-    if (folders.empty()) refuse("import.source = {}: it holds no folders. {}", root_name_, expected());
+    if (folders.empty())
+      refuse("import.source = {}: it holds no folders{}. {}", root_name_, describe_files(), expected());
     for (const fs::path& folder : folders) sort_out(folder);
     if (others_.size() == folders.size()) {
+      if (kind_.has_splits) warn_of_common_folders(folders);
       list_split(root_, "train");
     } else {
       list_splits();
@@ -57,13 +62,26 @@ class Listing {
  private:
   std::string expected() const { return fmt::format("Expected: [SPLIT/]CLASS/{}", kind_.file); }
 
+  // "; it holds 1 file, 'pictures.tar.gz', a gzip file. Unpack it first": of the first that says what to do.
+  std::string describe_files() const {
+    const std::vector<std::string> files = files_below(root_, root_, kKey);
+    if (files.empty()) return "";
+    std::string text = fmt::format("; it holds {} file{}, for example '{}'", files.size(), files.size() == 1 ? "" : "s",
+                                   files.front());
+    for (std::size_t i = 0; i < std::min<std::size_t>(files.size(), kFilesExamined); ++i)
+      if (const auto kind = io::find_foreign_kind((root_ / files[i]).string()))
+        return fmt::format("; it holds {} file{}, among them '{}', which is {}. {}", files.size(),
+                           files.size() == 1 ? "" : "s", files[i], kind->name, kind->remedy);
+    return text;
+  }
+
   void sort_out(const fs::path& folder) {
-    const auto split = split_of(folder, kKey);
+    const auto split = kind_.has_splits ? split_of(folder, kKey) : std::nullopt;
     if (!split) {
       others_.push_back(folder.filename().string());
     } else if (fs::path& found = splits_[*split]; !found.empty()) {
-      refuse("import.source = {}: '{}' and '{}' are both split {}. Import them apart, or rename one", root_name_,
-             found.filename().string(), folder.filename().string(), kSplits[*split]);
+      refuse("import.source = {}: '{}' and '{}' are both split {}. Import them apart, or rename one. {}", root_name_,
+             found.filename().string(), folder.filename().string(), kSplits[*split], kIfClasses);
     } else {
       found = folder;
     }
@@ -71,23 +89,51 @@ class Listing {
 
   void list_splits() {
     if (splits_[0].empty()) {
-      refuse("import.source = {}: there is a split {} but no split train, whose classes are needed", root_name_,
-             (splits_[1].empty() ? splits_[2] : splits_[1]).filename().string());
+      refuse("import.source = {}: there is a split {} but no split train, whose classes are needed. {}", root_name_,
+             (splits_[1].empty() ? splits_[2] : splits_[1]).filename().string(), kIfClasses);
     }
-    if (!others_.empty()) {
-      log_warning(fmt::format("import.source = {}: these lie outside the splits and are not imported: {}", root_name_,
-                              fmt::join(others_, ", ")));
-    }
+    if (!others_.empty()) warn_of_others();
     for (std::size_t i = 0; i < kSplits.size(); ++i) {
       if (!splits_[i].empty()) list_split(splits_[i], kSplits[i]);
     }
+  }
+
+  void warn_of_others() const {
+    const auto named = std::find_if(others_.begin(), others_.end(), split_called);  // test/1.jpg
+    const std::string hint =
+        named == others_.end()
+            ? ""
+            : fmt::format(
+                  ". '{0}' holds no folders of classes; convoy predict reads {1} without classes: predict.data = {2}",
+                  *named, kind_.samples, (root_ / *named).string());
+    log_warning(fmt::format("import.source = {}: these lie outside the splits and are not imported: {}{}", root_name_,
+                            fmt::join(others_, ", "), hint));
+  }
+
+  // seg_train/a, seg_train/b, seg_test/a, seg_test/b: the guess that the upper folders are the classes is announced.
+  void warn_of_common_folders(const std::vector<fs::path>& classes) const {
+    const auto names_in = [](const fs::path& folder) {
+      std::vector<std::string> names;
+      for (const fs::path& path : folders_in(folder, kKey)) names.push_back(path.filename().string());
+      return names;
+    };
+    if (classes.size() < 2) return;
+    const std::vector<std::string> inner = names_in(classes.front());
+    if (inner.size() < 2) return;
+    for (const fs::path& path : classes)
+      if (names_in(path) != inner) return;
+    log_warning(fmt::format(
+        "import.source = {}: '{}' and the folders beside it are taken as classes, but all of them hold folders of the "
+        "same names ({}, {}{}). If those are the classes, name the folders above them train, val and test",
+        root_name_, classes.front().filename().string(), inner[0], inner[1], inner.size() > 2 ? ", ..." : ""));
   }
 
   void list_split(const fs::path& folder, const std::string& name) {
     check_links_in(folder, kKey);
     std::vector<fs::path> classes = folders_in(folder, kKey);
     pass_over_unlabelled(classes);
-    check_class_names(folder, classes);
+    if (leaves_out(folder, classes)) return;
+    if (kind_.has_splits) check_class_names(folder, classes);
     if (listing_.splits.empty()) {
       for (const fs::path& path : classes) listing_.class_names.push_back(path.filename().string());
     }
@@ -96,8 +142,11 @@ class Listing {
     for (const fs::path& path : classes) {
       const std::int32_t label = label_of(path);
       const std::vector<std::string> files = files_of(path);
-      if (files.empty()) refuse("import.source: class folder '{}' is empty. Fill it, or remove it", path.string());
-      check_not_a_data_set(path, files);
+      if (files.empty())
+        refuse("import.source: class folder '{}' {}. Fill it, or remove it", path.string(),
+               *kind_.suffix == '\0' ? "is empty"
+                                     : fmt::format("is empty, or holds no files that end in {}", kind_.suffix));
+      if (kind_.has_splits) check_not_a_data_set(path, files);
       for (const std::string& file : files) split.add(file, label, 0);
     }
   }
@@ -110,6 +159,18 @@ class Listing {
                             found->string(), kind_.samples));
     classes.erase(found);
   }
+
+  // Kaggle gives what is to be predicted as test/unknown: the only folder of its split, and no class of train.
+  bool leaves_out(const fs::path& split, const std::vector<fs::path>& classes) const {
+    if (listing_.splits.empty() || classes.size() != 1 || is_class(classes.front().filename().string())) return false;
+    log_warning(
+        fmt::format("import.source = {}: '{}' is not imported: its only folder, '{}', is no class of train. convoy "
+                    "predict reads {} without classes: predict.data = {}",
+                    root_name_, split.string(), classes.front().filename().string(), kind_.samples, split.string()));
+    return true;
+  }
+
+  bool is_class(const std::string& name) const { return std::ranges::binary_search(listing_.class_names, name); }
 
   std::vector<std::string> files_of(const fs::path& folder) {
     std::vector<std::string> files = files_below(folder, root_, kKey);
@@ -125,23 +186,38 @@ class Listing {
     const auto& names = listing_.class_names;
     const auto found = std::lower_bound(names.begin(), names.end(), folder.filename().string());
     if (found == names.end() || *found != folder.filename().string()) {
-      refuse("import.source: '{}' is a class that train does not have. Train has {}: {}{}", folder.string(),
-             names.size(),
-             fmt::join(names.begin(), names.begin() + std::min<std::ptrdiff_t>(5, std::ssize(names)), ", "),
-             names.size() > 5 ? ", ..." : "");
+      refuse(
+          "import.source: '{}' is a class that train does not have. Train has {}: {}{}. Rename it, or move it out of "
+          "import.source: convoy predict reads {} without classes (predict.data)",
+          folder.string(), names.size(),
+          fmt::join(names.begin(), names.begin() + std::min<std::ptrdiff_t>(5, std::ssize(names)), ", "),
+          names.size() > 5 ? ", ..." : "", kind_.samples);
     }
     return static_cast<std::int32_t>(found - names.begin());
   }
 
-  // train/1.jpg, test/1.jpg: not all classes may be called as splits are.
+  // train/1.jpg, test/1.jpg: not all classes may be called as splits are, unless two are called as the same split.
   void check_class_names(const fs::path& folder, const std::vector<fs::path>& classes) const {
     std::vector<std::string> names;
-    for (const fs::path& path : classes) names.push_back(path.filename().string());
+    std::set<std::size_t> splits;
+    for (const fs::path& path : classes) {
+      names.push_back(path.filename().string());
+      if (const auto split = split_called(names.back())) splits.insert(*split);
+    }
     if (names.size() < 2 || !std::all_of(names.begin(), names.end(), split_called)) return;
+    const std::vector<std::string> shown(names.begin(), names.begin() + std::min<std::ptrdiff_t>(5, std::ssize(names)));
+    const std::string list = fmt::format("{}{}", fmt::join(shown, ", "), names.size() > shown.size() ? ", ..." : "");
+    if (splits.size() < names.size()) {
+      log_warning(
+          fmt::format("import.source = {}: the folders in '{}' are taken as classes, although their names begin as "
+                      "those of splits do: {}",
+                      root_name_, folder.string(), list));
+      return;
+    }
     refuse(
         "import.source: the folders in '{}' would be the classes {}, but these are names of splits. {}. Put the {} "
-        "into a folder for each class",
-        folder.string(), fmt::join(names, ", "), expected(), kind_.samples);
+        "into a folder for each class. {}",
+        folder.string(), list, expected(), kind_.samples, kIfClasses);
   }
 
   // mini/train/ant/1.jpg, where mini was taken for a class.
@@ -152,8 +228,8 @@ class Listing {
       return end != std::string::npos && split_called(file.substr(own, end - own));
     };
     if (!std::all_of(files.begin(), files.end(), lies_in_split)) return;
-    refuse("import.source = {}: '{}' would be a class, but it holds splits, for example '{}'. {}. Import '{}'",
-           root_.string(), folder.filename().string(), files.front(), expected(), folder.string());
+    refuse("import.source = {}: '{}' would be a class, but it holds splits, for example '{}'. {}. Import '{}'. {}",
+           root_.string(), folder.filename().string(), files.front(), expected(), folder.string(), kIfClasses);
   }
 
   void check_number_of_classes() const {
@@ -194,6 +270,18 @@ std::optional<std::size_t> split_called(std::string name) {
 
 SourceListing list_class_folders(const std::string& root, const ClassFolders& kind) {
   return Listing(root, kind).list();
+}
+
+void check_is_folder(const std::string& source) {
+  std::error_code error;
+  const fs::file_status status = fs::status(source, error);
+  if (fs::is_directory(status)) return;
+  if (!fs::exists(status)) refuse("{} = {}: there is no such folder", kKey, source);
+  const auto kind = io::find_foreign_kind(source);
+  refuse(
+      "{} = {}: it is {}, but a folder was expected (of images or texts, or with the files of CIFAR or MNIST), or a "
+      "table of texts (.csv, .tsv; of another name with import.format = csv). {}",
+      kKey, source, kind ? kind->name : "a file", kind ? kind->remedy : "Give the folder that holds the classes");
 }
 
 SourceListing list_any_files(const std::string& folder, const ClassFolders& kind, const std::string& key) {

@@ -4,6 +4,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
+#include "convoy/base/log.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/inference/inference.h"
 #include "convoy/io/atomic_file.h"
@@ -13,6 +14,7 @@
 #include "evaluation/evaluation.h"
 #include "evaluation/logits.h"
 #include "run/report.h"
+#include "run/run_data.h"
 #include "run/trained_model.h"
 #include "watch/status_board.h"
 
@@ -25,6 +27,8 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   const std::string path = has_test ? params.data.test : params.data.val, key = has_test ? "data.test" : "data.val";
   board.enter(Activity::kOpeningData);
   const io::Dataset test(path, key, params.data.verify);
+  if (grid.is_root())
+    for (const std::string& gap : gaps_of(test, key)) log_warning(gap);
   board.enter(Activity::kStarting);
   const bool writes_weights = find_weight_sharers(grid, backend.device()).rank() == 0;
   TrainedModel model = load_trained(request, grid.world(), writes_weights);

@@ -18,7 +18,8 @@ void export_weights(const Request& request) {
         "it.",
         output);
   const FoundFile found = find_weights(request);
-  const FileWeights weights = decode_weights(found.bytes, found.path, request.params.evaluate.weights);
+  const FileWeights weights =
+      decode_weights(found.bytes, found.path, request.params.evaluate.weights, request.params.init.strip_prefix);
   const io::StateDict& dict = weights.dict;
   std::int64_t values = 0;
   for (const io::NamedTensor& tensor : dict.tensors) values += std::ssize(tensor.values);

@@ -333,6 +333,12 @@ InputShape ModelMetadata::shape() const {
   return image().shape;
 }
 
+std::string describe_normalisation(const ImageInput& input) {
+  if (!input.normalizes) return "values between 0 and 1, not normalised";
+  return fmt::format("mean {:.4g}, standard deviation {:.4g}", fmt::join(input.channel_mean, ", "),
+                     fmt::join(input.channel_stddev, ", "));
+}
+
 std::string counter_name(const std::string& tensor_name) {
   constexpr std::string_view kMean = "running_mean";
   if (!tensor_name.ends_with(kMean)) return "";

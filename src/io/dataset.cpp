@@ -129,11 +129,19 @@ Dataset::Dataset(const std::string& path, const std::string& key, const std::str
       refuse("{}: shard '{}' was written as number {} of {}, it is number {} of the {} that are there. Import again",
              key, shard_path, head.index + 1, head.num_shards, index + 1, paths.size());
     }
-    if (index == 0) info_ = head.info, info_.num_samples = 0;
+    if (index == 0) info_ = head.info, info_.num_samples = 0, num_shards_of_import_ = head.num_shards;
     require_same_import(key, shard_path, head, paths.front(), info_);
     head.info.text.tokenization.model.clear();  // once is enough
     info_.num_samples += head.info.num_samples;
   }
+  if (num_shards() < num_shards_of_import_) count_classes();
+}
+
+// A shard that was opened alone has the counts of all shards in its head.
+void Dataset::count_classes() {
+  std::fill(info_.class_counts.begin(), info_.class_counts.end(), 0);
+  for (const auto& shard : shards_)
+    for (const std::int32_t label : shard->open.head.labels) ++info_.class_counts[static_cast<std::size_t>(label)];
 }
 
 std::pair<const Dataset::Shard&, std::size_t> Dataset::find(std::int64_t sample) const {

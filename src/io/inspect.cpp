@@ -95,10 +95,13 @@ std::string describe_kind(const DatasetInfo& info, std::int64_t payload_bytes) {
          line("tokenizer", describe_tokenization(info.text.tokenization));
 }
 
+std::string describe_mean_and_deviation(const std::vector<double>& mean, const std::vector<double>& stddev) {
+  return line("mean", fmt::format("{:.4f}", fmt::join(mean, ", "))) +
+         line("deviation", fmt::format("{:.4f}", fmt::join(stddev, ", ")));
+}
+
 std::string describe_statistics(const DatasetInfo& info) {
-  if (info.kind != input_kinds::kImages) return "";
-  return line("mean", fmt::format("{:.4f}", fmt::join(info.channel_mean, ", "))) +
-         line("deviation", fmt::format("{:.4f}", fmt::join(info.channel_stddev, ", ")));
+  return info.kind == input_kinds::kImages ? describe_mean_and_deviation(info.channel_mean, info.channel_stddev) : "";
 }
 
 // As a checkpoint has it of what it was trained on.
@@ -201,6 +204,13 @@ std::string describe_input(const ModelMetadata& metadata) {
   return fmt::format("{} images{}", to_string(image.shape), image.orients ? "; turned as Exif says" : "");
 }
 
+std::string describe_normalisation_of(const ModelMetadata& metadata) {
+  if (metadata.text() != nullptr) return "";
+  const ImageInput& image = metadata.image();
+  if (!image.normalizes) return line("mean", "none: values between 0 and 1 are not normalised");
+  return describe_mean_and_deviation(image.channel_mean, image.channel_stddev);
+}
+
 std::string describe_checkpoint(const std::string& path) {
   const std::vector<std::byte> bytes = read_or_fail(path);
   Checkpoint checkpoint = decode_checkpoint(bytes, path);
@@ -209,8 +219,8 @@ std::string describe_checkpoint(const std::string& path) {
   std::string text =
       fmt::format("{}: checkpoint\n", path) +
       line("model", fmt::format("{}, of {}", checkpoint.metadata.name, describe_input(checkpoint.metadata))) +
-      line("input", checkpoint.metadata.kind()) + line("classes", list_of_classes(checkpoint.metadata.class_names)) +
-      line("step", fmt::format("{}", state.step)) +
+      line("input", checkpoint.metadata.kind()) + describe_normalisation_of(checkpoint.metadata) +
+      line("classes", list_of_classes(checkpoint.metadata.class_names)) + line("step", fmt::format("{}", state.step)) +
       line("samples", fmt::format("{} seen, {} a step", state.samples, state.batch_global)) +
       line("best top-1", best_text(state)) + line("seed", fmt::format("{}", state.seed)) +
       line("trained on", content_text(state.train_hash, checkpoint.metadata.kind())) +

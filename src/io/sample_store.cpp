@@ -1,4 +1,4 @@
-/// What a store says that is asked for another kind of samples than it has.
+/// What a store says of what it does not have: samples of another kind, or of some classes.
 #include "convoy/io/sample_store.h"
 
 #include "convoy/base/error.h"
@@ -11,7 +11,19 @@ namespace {
   fail("{} was asked for, '{}' holds {}", what, info.source, info.kind);
 }
 
+constexpr std::size_t kShownClasses = 5;
+
 }  // namespace
+
+std::string describe_empty_classes(const DatasetInfo& info) {
+  std::vector<std::string> shown;
+  std::size_t num_empty = 0;
+  for (std::size_t c = 0; c < info.class_counts.size(); ++c)
+    if (info.class_counts[c] == 0 && num_empty++ < kShownClasses) shown.push_back(info.class_names[c]);
+  if (num_empty == 0) return "";
+  return fmt::format("{} of {} classes {} no sample: {}{}", num_empty, info.class_names.size(),
+                     num_empty == 1 ? "has" : "have", fmt::join(shown, ", "), num_empty > shown.size() ? ", ..." : "");
+}
 
 void SampleStore::read_pixels(std::int64_t, std::span<std::byte>) const {
   fail_to_give("an image's pixels", info());

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "convoy/base/error.h"
+#include "convoy/io/foreign_kind.h"
 
 #include "io/hdf5.h"
 #include "io/little_endian.h"
@@ -281,7 +282,11 @@ OpenShard open_shard(const std::string& path) {
   OpenShard shard;
   shard.file = open_for_reading(path);
   const std::uint64_t size = file_size(shard.file, path);
-  if (!begins_like_hdf5(shard.file, size, path)) fail("it is not HDF5. Make a data set with 'convoy import'");
+  if (!begins_like_hdf5(shard.file, size, path)) {
+    const auto foreign = find_foreign_kind(path);
+    if (foreign) fail("it is {}. {}; then make a data set with 'convoy import'", foreign->name, foreign->remedy);
+    fail("it is not HDF5. Make a data set with 'convoy import'");
+  }
   if (size <= kShardTrailerBytes) fail("it is truncated: {} bytes. Import it again", size);
 
   std::byte last[kShardTrailerBytes];

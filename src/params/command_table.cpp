@@ -16,30 +16,15 @@ std::vector<std::string> with_training(std::vector<std::string> reads) {
 
 /// These keys, and those of every command that applies a trained network.
 std::vector<std::string> with_inference(std::vector<std::string> reads) {
-  reads.insert(reads.end(), {"model",
-                             "data.train",
-                             "data.test",
-                             "data.val",
-                             "data.loader_threads",
-                             "data.verify",
-                             "batch",
-                             "grid.stages",
-                             "schedule",
-                             "memory",
-                             "train.precision",
-                             "augment.size",
-                             "augment.crop",
-                             "augment.eval_resize",
-                             "augment.normalize",
-                             "checkpoint.resume",
-                             "init.weights",
-                             "run.directory",
-                             "run.threads",
-                             "run.placement",
-                             "run.device",
-                             "run.plans",
-                             "run.watchdog_seconds",
-                             "run.watchdog_abort_seconds"});
+  reads.insert(reads.end(), {"model",        "data.train",           "data.test",
+                             "data.val",     "data.loader_threads",  "data.verify",
+                             "batch",        "grid.stages",          "schedule",
+                             "memory",       "train.precision",      "augment.size",
+                             "augment.crop", "augment.eval_resize",  "augment.normalize",
+                             "augment.mean", "augment.stddev",       "checkpoint.resume",
+                             "init.weights", "init.strip_prefix",    "run.directory",
+                             "run.threads",  "run.placement",        "run.device",
+                             "run.plans",    "run.watchdog_seconds", "run.watchdog_abort_seconds"});
   return reads;
 }
 
@@ -73,7 +58,8 @@ const std::vector<Command>& commands() {
       {.name = "export",
        .takes = Takes::kParameterFiles,
        .needs = {{"export.output"}},
-       .reads = {"checkpoint.resume", "evaluate.weights", "init.weights", "run.directory", "export"},
+       .reads = {"checkpoint.resume", "evaluate.weights", "init.weights", "init.strip_prefix", "run.directory",
+                 "export"},
        .sentence = "writes the weights of init.weights or of the run's newest checkpoint, as torchvision and torch.nn "
                    "name them"},
       {.name = "plan",

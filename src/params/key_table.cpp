@@ -82,6 +82,9 @@ std::vector<Key> make_keys() {
       {"data.verify", choice(&DataParams::verify), "",
        "when a sample's bytes are compared with the hash from its import: whenever they are read (epoch), the first "
        "time in a run (once), or only by convoy check (none). Bytes that differ end the run"},
+      {"data.allow_part", flag(&DataParams::allow_part), "",
+       "true: data.train may be one shard of several, which holds some of the samples and perhaps not all classes; "
+       "false: refuses that"},
 
       // --- How a step is cut --------------------------------------------------------------------------------------
       {"batch.global", integer(&BatchParams::global, {.min = 1, .max = kMaxSamples}), "samples",
@@ -254,7 +257,16 @@ std::vector<Key> make_keys() {
        "never. Usual: 1",
        kChangesResult},
       {"augment.normalize", flag(&AugmentParams::normalize), "",
-       "subtracts the training set's mean and divides by its standard deviation, channel by channel", kChangesResult},
+       "subtracts augment.mean and divides by augment.stddev, channel by channel", kChangesResult},
+      {"augment.mean", channel_values(&AugmentParams::mean, {.min = 0, .max = 1}), "",
+       "what is subtracted from values between 0 and 1. data: the training set's mean; imagenet: 0.485, 0.456, 0.406, "
+       "as torchvision's weights were trained; or a number for each channel. A checkpoint remembers it: evaluate and "
+       "predict use the checkpoint's",
+       kChangesResult},
+      {"augment.stddev", channel_values(&AugmentParams::stddev, {.min = 0, .max = 1, .above_min = true}), "",
+       "what they are then divided by. data: the training set's standard deviation; imagenet: 0.229, 0.224, 0.225; or "
+       "a number for each channel",
+       kChangesResult},
 
       // --- What is kept -------------------------------------------------------------------------------------------
       {"checkpoint.every_epochs", number(&CheckpointParams::every_epochs, {.min = 0, .max = kMaxEpochs}), "epochs",
@@ -314,6 +326,9 @@ std::vector<Key> make_keys() {
 
       {"init.weights", word_or_path(&InitParams::weights, {"random"}, "a path"), "",
        "weights to begin with, if no checkpoint is resumed: a checkpoint or a .safetensors file"},
+      {"init.strip_prefix", text_or_empty(&InitParams::strip_prefix, "the beginning of names; may be empty"), "",
+       "removed from the names of the tensors in init.weights that begin with it, as in module., which PyTorch's "
+       "DistributedDataParallel puts before each name"},
       {"init.strict", flag(&InitParams::strict), "",
        "true: refuses weights that are not exactly this model's; false: takes the tensors that fit and initialises the "
        "others at random"},
@@ -479,6 +494,9 @@ std::vector<Key> make_keys() {
        "of a table: the column of the texts, by the name in its first row; predict reads it, too"},
       {"import.label_column", text(&ImportParams::label_column, "a column's name"), "",
        "of a table: the column of the classes; predict does without it"},
+      {"import.splits", flag(&ImportParams::splits), "",
+       "true: folders of import.source whose names begin with train, val or test, and that hold folders, are splits; "
+       "false: each folder of import.source is a class, whatever its name"},
       {"import.val_fraction", number(&ImportParams::val_fraction, {.min = 0, .max = 1, .below_max = true}), "",
        "share of each class of train that becomes the split val, drawn from train.seed"},
       {"import.shards", integer(&ImportParams::shards, {.min = 0, .max = 9999}), "files",

@@ -128,6 +128,17 @@ void check_rollback(const ParameterBuilder& builder) {
                 "next step. Allowed for checkpoint.keep: 2 and more, or 0 (all); it is 1.");
 }
 
+void check_normalisation(const ParameterBuilder& builder) {
+  const AugmentParams& augment = builder.values.augment;
+  if (augment.mean.imagenet != augment.stddev.imagenet)
+    refuse_keys(builder, {"augment.mean", "augment.stddev"}, "{}, but {}. Give both as imagenet, or neither.",
+                assignment(builder, "augment.mean"), assignment(builder, "augment.stddev"));
+  if (augment.normalize || (augment.mean.are_of_data() && augment.stddev.are_of_data())) return;
+  refuse_keys(builder, {"augment.normalize", "augment.mean", "augment.stddev"},
+              "augment.normalize = false uses neither {} nor {}. Leave them out, or set augment.normalize = true.",
+              assignment(builder, "augment.mean"), assignment(builder, "augment.stddev"));
+}
+
 void check_augment(const ParameterBuilder& builder) {
   const AugmentParams& augment = builder.values.augment;
   if (augment.size == 0 && (augment.crop == CropKind::kRandomResized || augment.eval_resize > 0)) {
@@ -149,6 +160,7 @@ void check_augment(const ParameterBuilder& builder) {
                 "{} mixes images of one micro-batch, and batch.micro is 1. Allowed: 2 and more.",
                 assignment(builder, name));
   }
+  check_normalisation(builder);
   if (augment.erase > 0 && augment.cutout > 0)
     refuse_keys(builder, {"augment.erase", "augment.cutout"},
                 "augment.erase = {} and augment.cutout = {}: an image has one hole. Set one of them to 0.",

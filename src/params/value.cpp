@@ -265,6 +265,22 @@ Value class_weights(const Field<ClassWeights>& field, Range range) {
   return value;
 }
 
+Value channel_values(const Field<ChannelValues>& field, Range range) {
+  const auto read = [=](const Given& given) {
+    const std::string word = lower_case(given.value);
+    ChannelValues channels{.imagenet = word == "imagenet"};
+    if (word == "data" || channels.imagenet) return channels;
+    for (const std::string& part : split_at_commas(given.value))
+      channels.values.push_back(read_number(given, part, range));
+    return channels;
+  };
+  const auto write = [](const ChannelValues& channels) {
+    if (channels.are_of_data()) return std::string("data");
+    return channels.imagenet ? "imagenet" : fmt::format("{}", fmt::join(channels.values, ", "));
+  };
+  return value_of(field, "numbers", fmt::format("data; imagenet; a, b, ..., each {}", to_string(range)), read, write);
+}
+
 Value lower_case_text(const Field<std::string>& field, const std::string& allowed) {
   return value_of(field, "text", allowed, [](const Given& given) { return lower_case(read_some_text(given)); });
 }

@@ -94,6 +94,9 @@ Value step_range(const Field<StepRange>& field, std::int64_t max);
 /// "balanced", or "1, 2.5, ..."; may be empty.
 Value class_weights(const Field<ClassWeights>& field, Range range);
 
+/// "data", "imagenet", or "0.5" or "0.485, 0.456, ...".
+Value channel_values(const Field<ChannelValues>& field, Range range);
+
 /// `written`: see Value.
 Value path(const Field<std::string>& field, const std::string& written = "");
 Value path_or_empty(const Field<std::string>& field, const std::string& written = "");

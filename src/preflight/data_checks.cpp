@@ -159,6 +159,7 @@ std::optional<RunData> check_data(const Parameters& params, Report& report, Stat
     RunData data(params, std::move(*train), std::move(val), std::move(test));
     report.add("data fit", ok(fmt::format("the splits have the same classes, and {}s that one network can read",
                                           input_kinds::one_of(data.metadata.kind()))));
+    for (const std::string& gap : data.gaps()) report.add("data fit", warning(gap));
     return data;
   } catch (const Error& error) {  // on all ranks alike
     report.add("data fit", fails(error.what()));

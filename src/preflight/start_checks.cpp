@@ -45,18 +45,20 @@ Start check_checkpoint(const Parameters& params, const RunData& data, const RunP
 
 void check_weights(const Parameters& params, const RunData& data, const RunPlan& plan, Report& report) {
   const std::string where = "init.weights = " + params.init.weights;
-  const FileWeights weights =
-      decode_weights(read_weights_file(params.init.weights), params.init.weights, WeightsKind::kTrained);
+  const FileWeights weights = decode_weights(read_weights_file(params.init.weights), params.init.weights,
+                                             WeightsKind::kTrained, params.init.strip_prefix);
   if (weights.metadata) check_vocabulary(*weights.metadata, data.train.info(), "data.train", where);
+  if (const std::string other = describe_new_normalisation(params, data.metadata, weights.metadata, where);
+      !other.empty())
+    report.add("weights", warning(other));
   const WeightMatch match = match_weights(plan.step.network(), weights.dict.tensors);
   if (match.is_exact()) return report.add("weights", ok(where + ": whole, and they fit the network"));
   if (params.init.strict || match.matching.empty())
-    return report.add("weights", fails(fmt::format("{} does not match this model: {}. Is this another model.name, or "
-                                                   "data with other classes or channels?{}",
-                                                   where, match.differences(),
-                                                   params.init.strict && !match.matching.empty()
-                                                       ? " init.strict = false takes the tensors that fit."
-                                                       : "")));
+    return report.add(
+        "weights",
+        fails(fmt::format(
+            "{} does not match this model: {}. {}{}", where, match.differences(), match.remedy(),
+            params.init.strict && !match.matching.empty() ? " init.strict = false takes the tensors that fit." : "")));
   report.add("weights", warning(fmt::format("{}: {} tensors fit; {}. What the file does not give is drawn from "
                                             "train.seed",
                                             where, match.matching.size(), match.differences())));

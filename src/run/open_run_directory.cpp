@@ -74,10 +74,14 @@ void open_run_directory(const RunOpening& start, const StepClock& clock, std::op
   if (!start.layout.reason.empty()) record->say(start.layout.reason);
   record->say(describe_run(start.params, start.runtime.plan(), start.data.train.info(),
                            fmt::format("{}; messages by {}", machine, start.runtime.transport())));
+  const io::ModelMetadata& metadata = start.data.metadata;
+  if (start.params.init.weights != "random" && metadata.text() == nullptr)
+    record->say("normalisation: " + io::describe_normalisation(metadata.image()));
   if (!start.resumed_from.empty()) record->say(fmt::format("resumed: {}", start.resumed_from));
   if (start.nothing_to_do)
     record->say(fmt::format("nothing to do: step {} of {} is done", start.state.step, start.steps.total));
   for (const std::string& warning : warnings_for(start.params)) log_warning(warning);
+  for (const std::string& gap : start.data.gaps()) log_warning(gap);
   warn_of_bits(start);
 }
 

@@ -58,7 +58,10 @@ FoundFile read_given(const std::string& path, const std::string& key,
 }
 
 FoundFile read_resumed(const std::string& path) {
-  return read_given(path, "checkpoint.resume", io::read_checkpoint_file);
+  return read_given(path, "checkpoint.resume", [](const std::string& file) {
+    check_is_no_folder(file);
+    return io::read_checkpoint_file(file);
+  });
 }
 
 FoundFile read_weights(const std::string& path) {
@@ -239,13 +242,18 @@ InitialSpec initial_spec(const Parameters& params) {
   return {.seed = params.train.seed, .zero_residual = params.init.zero_residual};
 }
 
-void begin_from_weights(const Parameters& params, const io::DatasetInfo& data, RankRuntime& runtime) {
+void begin_from_weights(const Parameters& params, const RunData& run_data, RankRuntime& runtime) {
+  const io::DatasetInfo& data = run_data.train.info();
   const mpi::Communicator& world = runtime.grid().world();
   const FoundFile file = find_on_root(world, [&] { return read_weights(params.init.weights); });
-  FileWeights weights = decode_weights(file.bytes, file.path, WeightsKind::kTrained);
+  FileWeights weights = decode_weights(file.bytes, file.path, WeightsKind::kTrained, params.init.strip_prefix);
   io::StateDict& dict = weights.dict;
   const std::string where = "init.weights = " + file.path;
   if (weights.metadata) check_vocabulary(*weights.metadata, data, "data.train", where);
+  mpi::on_root(world, [&] {
+    const std::string normalisation = describe_new_normalisation(params, run_data.metadata, weights.metadata, where);
+    if (!normalisation.empty()) log_warning(normalisation);
+  });
   runtime.set_batch_counters(std::move(dict.counters));
   if (params.init.strict) return restore_weights(dict.tensors, where, runtime);
   const WeightMatch match = restore_matching_weights(dict.tensors, where, initial_spec(params), runtime);
@@ -277,7 +285,7 @@ std::optional<Resumed> start_from(FoundFile found, const Parameters& params, con
     initialise_parameters(initial_spec(params), runtime);
     return std::nullopt;
   }
-  begin_from_weights(params, data.train.info(), runtime);
+  begin_from_weights(params, data, runtime);
   return std::nullopt;
 }
 

@@ -15,6 +15,11 @@ namespace convoy {
 
 namespace {
 
+// Returns "data/train" of "data/train-003.h5".
+std::string without_number(const std::string& shard) {
+  return shard.substr(0, shard.rfind('-'));
+}
+
 // At least one; 0 for none.
 std::int64_t steps_in(double epochs, std::int64_t steps_per_epoch) {
   if (epochs <= 0) return 0;
@@ -24,6 +29,15 @@ std::int64_t steps_in(double epochs, std::int64_t steps_per_epoch) {
 std::optional<io::Dataset> open_if_given(const std::string& path, const char* key, VerifyKind verify) {
   if (path.empty()) return std::nullopt;
   return io::Dataset(path, key, verify);
+}
+
+void check_is_whole(const Parameters& params, const io::Dataset& train) {
+  if (params.data.allow_part || train.num_shards() == train.num_shards_of_import()) return;
+  refuse(
+      "data.train = {} is one of the {} shards that its import wrote: it holds {} samples, and not those of the "
+      "others. Give the folder of the shards, or the beginning of their names, as in data.train = {}; or set "
+      "data.allow_part = true to train on this shard alone.",
+      params.data.train, train.num_shards_of_import(), train.info().num_samples, without_number(params.data.train));
 }
 
 void check_split(const RunData& data, const std::optional<io::Dataset>& split, const char* key) {
@@ -52,8 +66,31 @@ RunData::RunData(const Parameters& params, io::Dataset opened_train, std::option
       val(std::move(opened_val)),
       test(std::move(opened_test)),
       metadata(model_metadata(params, train.info())) {
+  check_is_whole(params, train);
   check_split(*this, val, "data.val");
   check_split(*this, test, "data.test");
+}
+
+std::vector<std::string> gaps_of(const io::Dataset& data, const std::string& key) {
+  std::vector<std::string> gaps;
+  if (data.num_shards() < data.num_shards_of_import())
+    gaps.push_back(
+        fmt::format("{} is one of the {} shards that its import wrote: the samples of the others are left out", key,
+                    data.num_shards_of_import()));
+  if (const std::string empty = io::describe_empty_classes(data.info()); !empty.empty())
+    gaps.push_back(fmt::format("{}: {}", key, empty));
+  return gaps;
+}
+
+std::vector<std::string> RunData::gaps() const {
+  std::vector<std::string> all = gaps_of(train, "data.train");
+  const auto add = [&](const std::optional<io::Dataset>& split, const char* key) {
+    if (!split) return;
+    for (std::string& gap : gaps_of(*split, key)) all.push_back(std::move(gap));
+  };
+  add(val, "data.val");
+  add(test, "data.test");
+  return all;
 }
 
 void RunData::stage(const Parameters& params, const mpi::Communicator& world, StatusBoard& board) {

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "convoy/comm/communicator.h"
 #include "convoy/io/checkpoint.h"
@@ -14,7 +16,8 @@
 namespace convoy {
 
 /// The splits, opened and compared before anything large is allocated. Throws RequestError where they are not what one
-/// network can be trained on and measured with.
+/// network can be trained on and measured with, or data.train is one shard of several and data.allow_part does not say
+/// so.
 struct RunData {
   explicit RunData(const Parameters& params);
   /// Of splits that are open.
@@ -27,12 +30,19 @@ struct RunData {
 
   /// What is measured epoch by epoch, and so what "best" means: val where it is given, else test.
   const io::Dataset& measured() const { return val ? *val : *test; }
+  /// Returns what gaps_of() says of each split.
+  std::vector<std::string> gaps() const;
+
   const char* measured_name() const { return val ? "val" : "test"; }
 
   io::Dataset train;
   std::optional<io::Dataset> val, test;  ///< at least one of them
   io::ModelMetadata metadata;
 };
+
+/// Returns a sentence for each thing that a data set leaves out: the other shards, if one of several was opened alone;
+/// classes without a sample. `key` names it: "data.test".
+std::vector<std::string> gaps_of(const io::Dataset& data, const std::string& key);
 
 struct StepCount {
   std::int64_t an_epoch = 0;  ///< what is left over of an epoch waits for another epoch's shuffle

@@ -42,8 +42,12 @@ void compare_with_data(const io::ModelMetadata& metadata, const std::string& pat
 TrainedModel find_trained(const Request& request) {
   const Parameters& params = request.params;
   const FoundFile found = find_weights(request);
-  FileWeights weights = decode_weights(found.bytes, found.path, params.evaluate.weights);
-  if (weights.metadata) compare_with_data(*weights.metadata, found.path, params);
+  FileWeights weights = decode_weights(found.bytes, found.path, params.evaluate.weights, params.init.strip_prefix);
+  if (weights.metadata) {
+    compare_with_data(*weights.metadata, found.path, params);
+    const std::string ignored = describe_ignored_normalisation(params.augment, *weights.metadata, found.path);
+    if (!ignored.empty()) log_warning(ignored);
+  }
   const io::ModelMetadata metadata = weights.metadata ? *weights.metadata : metadata_from_data(params, found.path);
   return {.path = found.path,
           .of_ema = weights.of_ema,

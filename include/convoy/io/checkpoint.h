@@ -53,6 +53,9 @@ struct ImageInput {
   bool operator==(const ImageInput&) const = default;
 };
 
+/// "mean 0.485, 0.456, 0.406, standard deviation 0.229, 0.224, 0.225"; or that values are not normalised.
+std::string describe_normalisation(const ImageInput& input);
+
 /// How texts do.
 struct TextInput {
   std::int64_t length = 0;    ///< tokens that the network reads of a text

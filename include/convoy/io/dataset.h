@@ -65,6 +65,10 @@ class Dataset final : public SampleStore {
   /// its path nor the number of its shards is part of it.
   std::int64_t content_hash() const;
 
+  /// Shards that its import wrote; more than num_shards() where one of several was opened alone. Then info() counts the
+  /// samples of each class in what was opened.
+  std::int64_t num_shards_of_import() const { return num_shards_of_import_; }
+
   // --- Copies near the node (data.stage). A shard's body is its samples and names.
   std::int64_t num_shards() const { return std::ssize(shards_); }
   const std::string& shard_path(std::int64_t shard) const;
@@ -81,8 +85,10 @@ class Dataset final : public SampleStore {
   struct Shard;
   /// The shard that holds the sample, and which of its own it is.
   std::pair<const Shard&, std::size_t> find(std::int64_t sample) const;
+  void count_classes();
 
   DatasetInfo info_;
+  std::int64_t num_shards_of_import_ = 0;
   std::vector<std::shared_ptr<Shard>> shards_;
 };
 

@@ -30,12 +30,15 @@ struct DatasetInfo {
   bool oriented = false;                 ///< upright, as Exif says: pixels were turned, files are when they are decoded
   std::int64_t num_samples = 0;          ///< over all shards
   std::vector<std::string> class_names;  ///< labels are their positions
-  std::vector<std::int64_t> class_counts;  ///< samples of each class, over all shards; empty for a folder
+  std::vector<std::int64_t> class_counts;  ///< samples of each class, over the shards opened; empty for a folder
   std::vector<double> channel_mean;        ///< (C) of values / 255, over all pixels; empty for a folder
   std::vector<double> channel_stddev;      ///< (C); likewise
   TextInfo text;                           ///< where `kind` is text: then nothing is said of images
   std::string source;                      ///< what was imported; the folder
 };
+
+/// "2 of 10 classes have no sample: cat, dog"; empty where all have some, or the counts are not known.
+std::string describe_empty_classes(const DatasetInfo& info);
 
 /// The store's files are not what they were when it was opened: one was cut short, overwritten, or cannot be read. No
 /// image is at fault, and none that is still to come can be trusted. Names the file and what to do.

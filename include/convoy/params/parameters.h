@@ -238,6 +238,7 @@ struct DataParams {
   std::int64_t loader_threads = 1;         ///< background threads per rank
   std::string stage = "none";              ///< where copies of the shards are read: "memory", a folder of the node
   VerifyKind verify = VerifyKind::kEpoch;  ///< how often a sample's bytes are compared with their hash
+  bool allow_part = false;                 ///< `train` may be one shard of several
   bool operator==(const DataParams&) const = default;
 };
 
@@ -323,6 +324,15 @@ struct TrainParams {
   bool operator==(const TrainParams&) const = default;
 };
 
+/// A number for each channel of the images, in [0, 1] as values / 255 are.
+struct ChannelValues {
+  bool imagenet = false;       ///< those of ImageNet, by which torchvision's weights were trained
+  std::vector<double> values;  ///< otherwise one for each channel, or one for all; empty: those of the training set
+
+  bool are_of_data() const { return !imagenet && values.empty(); }
+  bool operator==(const ChannelValues&) const = default;
+};
+
 struct AugmentParams {
   std::int64_t size = 0;                   ///< rows and columns of the network's input; 0: the images' own
   CropKind crop = CropKind::kPad;          ///< in training
@@ -338,7 +348,8 @@ struct AugmentParams {
   double erase = 0;                                          ///< probability of random erasing
   double mixup = 0;                                          ///< alpha of Beta(alpha, alpha); 0: not
   double cutmix = 0;                                         ///< likewise; both: one or the other for each micro-batch
-  bool normalize = true;  ///< (x - mean) / standard deviation of the training set, a channel
+  bool normalize = true;       ///< (x - mean) / stddev, channel by channel
+  ChannelValues mean, stddev;  ///< by default those of the training set
   bool mixes() const { return mixup > 0 || cutmix > 0; }
   bool operator==(const AugmentParams&) const = default;
 };
@@ -375,6 +386,7 @@ struct PredictParams {
 
 struct InitParams {
   std::string weights = "random";  ///< random, or the path of a checkpoint or a .safetensors file
+  std::string strip_prefix;        ///< removed from the names of tensors that begin with it, as in "module."
   bool strict = true;              ///< refuse weights that are not this model's; false: take those that fit
   bool zero_residual = false;      ///< what starts at random: every block begins as its shortcut
   bool operator==(const InitParams&) const = default;
@@ -468,6 +480,7 @@ struct ImportParams {
   std::int64_t vocabulary = 20'000;    ///< tokens, with the special ones, at most
   std::string text_column = "text";    ///< of tables
   std::string label_column = "label";  ///< likewise
+  bool splits = true;                  ///< folders named train*, val* and test* are splits; false: classes
   double val_fraction = 0;             ///< of each class of train, for a split of its own
   std::int64_t shards = 0;             ///< files per split; 0: one for every 128 MiB, at most 256
   bool strict = false;                 ///< the first bad file ends the import

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "convoy/base/error.h"
+#include "convoy/io/foreign_kind.h"
 
 #include "data/images/orientation.h"
 
@@ -48,6 +49,8 @@ ImageCodec& ImageDecoder::codec_of(std::span<const std::byte> file) {
   if (file.empty()) fail("it is empty");
   if (begins_with(file, "\xff\xd8\xff")) return *jpeg_;
   if (begins_with(file, "\x89PNG\r\n\x1a\n")) return *png_;
+  const auto kind = io::find_foreign_kind(file);
+  if (kind) fail("it is {}, neither a JPEG nor a PNG. {}", kind->name, kind->remedy);
   fail("it is neither a JPEG nor a PNG");
 }
 

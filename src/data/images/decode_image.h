@@ -4,7 +4,8 @@
 /// and what is damaged or cut off is an error, never half an image. Where only a window of a picture is asked for,
 /// damage that no pixel of it depends on may go unnoticed: the window is what it would be in the whole file.
 ///   alpha: dropped, as most training programs do; 16 bits: scaled to 8; CMYK and YCCK: through the simple formula
-///   R = (255 - C) (255 - K) / 255; colour to grey: 0.299 R + 0.587 G + 0.114 B.
+///   R = (255 - C) (255 - K) / 255, with all four taken as stored inverted, as Pillow does; colour to grey:
+///   0.299 R + 0.587 G + 0.114 B.
 #pragma once
 
 #include <cstddef>

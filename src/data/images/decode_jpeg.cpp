@@ -67,12 +67,12 @@ void count_scans(j_common_ptr jpeg) {
   leave(jpeg);
 }
 
-/// Four bytes per pixel to one or three. Adobe's programs, who alone write such files, store them inverted.
-void convert_cmyk(std::span<const std::uint8_t> cmyk, bool inverted, std::int64_t channels, std::uint8_t* out) {
-  const int flip = inverted ? 0 : 255;
+/// Four bytes per pixel to one or three. All are taken as inverted, as Adobe's programs store them, with or without
+/// Adobe's segment in the file: so Pillow does.
+void convert_cmyk(std::span<const std::uint8_t> cmyk, std::int64_t channels, std::uint8_t* out) {
   for (std::size_t i = 0; i < cmyk.size(); i += 4, out += channels) {
-    const int k = cmyk[i + 3] ^ flip;
-    const auto light = [&](std::size_t c) { return ((cmyk[i + c] ^ flip) * k + 127) / 255; };
+    const int k = cmyk[i + 3];
+    const auto light = [&](std::size_t c) { return (cmyk[i + c] * k + 127) / 255; };
     const std::array<int, 3> rgb = {light(0), light(1), light(2)};
     if (channels == 1) {
       out[0] = luma(rgb[0], rgb[1], rgb[2]);
@@ -132,7 +132,7 @@ class JpegCodec final : public ImageCodec {
         std::uint8_t* const out = pixels.data() + (jpeg_.output_scanline - window.top) * row_bytes;
         JSAMPROW row = cmyk ? cmyk_row_.data() : out;
         if (jpeg_read_scanlines(&jpeg_, &row, 1) != 1) continue;
-        if (cmyk) convert_cmyk(cmyk_row_, jpeg_.saw_Adobe_marker != 0, shape.c, out);
+        if (cmyk) convert_cmyk(cmyk_row_, shape.c, out);
       }
       if (window.bottom == jpeg_.output_height) {
         jpeg_finish_decompress(&jpeg_);  // up to the mark of the file's end

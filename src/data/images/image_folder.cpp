@@ -42,8 +42,8 @@ std::uint64_t read_image_file(const std::string& path, std::uint64_t max_bytes, 
 
 // --- Imported --------------------------------------------------------------------------------------------------------
 
-SourceListing list_image_folder(const std::string& root) {
-  return list_class_folders(root, {});
+SourceListing list_image_folder(const std::string& root, bool has_splits) {
+  return list_class_folders(root, {.has_splits = has_splits});
 }
 
 FolderSource::FolderSource(std::string root, SourceListing listing, bool orients)

@@ -15,7 +15,7 @@ namespace convoy {
 // --- Imported: ROOT/[SPLIT/]CLASS/IMAGE ------------------------------------------------------------------------------
 
 /// As list_class_folders() does.
-SourceListing list_image_folder(const std::string& root);
+SourceListing list_image_folder(const std::string& root, bool has_splits = true);
 
 class FolderSource final : public ImageSource {
  public:

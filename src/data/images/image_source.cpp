@@ -10,6 +10,7 @@
 #include "convoy/base/log.h"
 #include "convoy/comm/on_root.h"
 
+#include "data/class_folders.h"
 #include "data/images/cifar_files.h"
 #include "data/images/idx_files.h"
 #include "data/images/image_folder.h"
@@ -27,8 +28,7 @@ bool has_any(const fs::path& folder, const std::vector<std::string>& names) {
 }
 
 ImportFormat find_format(const ImportParams& params) {
-  std::error_code error;
-  if (!fs::is_directory(params.source, error)) refuse("import.source = {}: there is no such folder", params.source);
+  check_is_folder(params.source);
   if (params.format != ImportFormat::kAuto) return params.format;
   if (has_any(params.source, {"train-images-idx3-ubyte", "train-images-idx3-ubyte.gz"})) return ImportFormat::kIdx;
   if (has_any(params.source, {"data_batch_1.bin", "train.bin"})) return ImportFormat::kCifar;
@@ -74,7 +74,7 @@ std::unique_ptr<ImageSource> open_source(const ImportParams& params, const mpi::
   SourceListing listed;
   mpi::on_root(world, [&] {
     format = find_format(params);
-    if (format == ImportFormat::kFolder) listed = list_image_folder(params.source);
+    if (format == ImportFormat::kFolder) listed = list_image_folder(params.source, params.splits);
     if (format == ImportFormat::kCifar) warn_of_missing_files(params.source);
   });
   world.broadcast(&format, sizeof(format), 0);

@@ -53,7 +53,7 @@ ImportFormat find_format(const ImportParams& params) {
     if (!fs::is_regular_file(params.source, error)) refuse("import.source = {}: there is no such file", params.source);
     return ImportFormat::kCsv;
   }
-  if (!is_folder) refuse("import.source = {}: there is no such folder", params.source);
+  check_is_folder(params.source);
   if (params.format != ImportFormat::kAuto) return params.format;
   if (!find_tables(params.source, kKey).empty()) return ImportFormat::kCsv;
   return holds_mostly_texts(first_leaf(params.source)) ? ImportFormat::kText : ImportFormat::kAuto;
@@ -82,7 +82,9 @@ std::unique_ptr<TextSource> open_texts(const ImportParams& params, const mpi::Co
   const TableColumns columns = columns_of(params, true);
   SourceListing listed;
   mpi::on_root(world, [&] {
-    listed = is_table ? list_tables(params.source, columns, kKey) : list_class_folders(params.source, kTextFolders);
+    ClassFolders folders = kTextFolders;
+    folders.has_splits = params.splits;
+    listed = is_table ? list_tables(params.source, columns, kKey) : list_class_folders(params.source, folders);
   });
   listed = broadcast_listing(listed, world);
   if (is_table) return std::make_unique<TextTable>(params.source, std::move(listed), columns);

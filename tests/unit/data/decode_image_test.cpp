@@ -78,15 +78,12 @@ TEST(DecodeJpeg, ColourAsGreyIsItsLuma) {
   });
 }
 
-TEST(DecodeJpeg, FourChannelsBecomeRgbInvertedOrNot) {
+TEST(DecodeJpeg, FourChannelsBecomeRgbAndAreInvertedWithAndWithoutAdobesSegment) {
   ImageDecoder decoder;
   for (const JpegSpec& spec :
        {JpegSpec{.channels = 4}, JpegSpec{.channels = 4, .ycck = true}, JpegSpec{.channels = 4, .adobe = false}}) {
     const Bytes file = make_jpeg(spec);
-    const auto rgb = [&](int y, int x, int c) {
-      const int flip = spec.adobe ? 0 : 255;
-      return (smooth_byte(y, x, c) ^ flip) * (smooth_byte(y, x, 3) ^ flip) / 255;
-    };
+    const auto rgb = [&](int y, int x, int c) { return smooth_byte(y, x, c) * smooth_byte(y, x, 3) / 255; };
     // A product of two values, each off by the tolerance, over 255: twice it at most.
     expect_pixels(decoder.decode(file, {}), {24, 20, 3}, 2 * kJpegTolerance, rgb);
     expect_pixels(decoder.decode(file, {.channels = 1}), {24, 20, 1}, 2 * kJpegTolerance,
@@ -252,7 +249,8 @@ TEST(DecodeImage, GoesByTheContent) {
     return message_of<Error>([&] { decoder.decode(std::as_bytes(std::span(text)), {}); });
   };
   EXPECT_EQ(message(""), "it is empty");
-  EXPECT_EQ(message("GIF89a"), "it is neither a JPEG nor a PNG");
+  EXPECT_CONTAINS(message("GIF89a"), "it is a GIF image, neither a JPEG nor a PNG. Convert it to PNG");
+  EXPECT_EQ(message("no image"), "it is neither a JPEG nor a PNG");
   EXPECT_EQ(message("\xff\xd8"), "it is neither a JPEG nor a PNG");
   EXPECT_CONTAINS(message("\xff\xd8\xff\xe0"), "it is damaged");
 }

@@ -99,7 +99,7 @@ TEST(DecodeWindow, IsThatOfTheWholePictureAtEveryResolutionOfChroma) {
 TEST(DecodeWindow, IsThatOfTheWholePictureInEveryKindOfFile) {
   for (JpegSpec spec :
        {JpegSpec{.channels = 1}, JpegSpec{.channels = 1, .across = 2, .down = 2}, JpegSpec{.channels = 4},
-        JpegSpec{.channels = 4, .ycck = true, .across = 2, .down = 2},
+        JpegSpec{.channels = 4, .adobe = false}, JpegSpec{.channels = 4, .ycck = true, .across = 2, .down = 2},
         JpegSpec{.progressive = true, .across = 2, .down = 2}, JpegSpec{.channels = 1, .progressive = true},
         JpegSpec{.arithmetic = true, .across = 2, .down = 2}, JpegSpec{.separate_scans = true, .across = 2, .down = 2},
         JpegSpec{.across = 2, .down = 2, .restart_rows = 1}}) {

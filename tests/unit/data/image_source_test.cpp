@@ -80,6 +80,7 @@ TEST_F(ImageFolder, ThatIsEmptyOrContradictsItselfIsRefused) {
   put(directory_ / "test/a/1");
   EXPECT_CONTAINS(refusal(), "no split train");
   put(directory_ / "train/b/1");
+  put(directory_ / "test/b/1");
   EXPECT_CONTAINS(refusal(), "test/a' is a class that train does not have. Train has 1: b");
   put(directory_ / "train/a/1");
   EXPECT_EQ(list().splits.size(), 2u);
@@ -117,6 +118,25 @@ TEST_F(ImageFolder, OfImagesInSplitsWithoutClassesIsRefused) {
                   "would be the classes Test, train, but these are names of splits. Expected: [SPLIT/]CLASS/IMAGE");
   put(directory_ / "boat/1");
   EXPECT_EQ(list().class_names.size(), 3u);
+}
+
+TEST_F(ImageFolder, OfClassesThatBeginLikeOneSplitHasThem) {
+  for (const std::string file : {"test_negative/1", "test_positive/1"}) put(directory_ / file);
+  EXPECT_EQ(list().class_names, (Names{"test_negative", "test_positive"}));
+  put(directory_ / "train/1");
+  EXPECT_EQ(list().class_names.size(), 3u);
+  for (const std::string file : {"train_a/x/1", "train_b/x/1"}) put(directory_ / file);
+  EXPECT_CONTAINS(refusal(), "'train_a' and 'train_b' are both split train");
+  EXPECT_CONTAINS(refusal(), "import.splits = false");
+  EXPECT_EQ(list_image_folder(directory_.path(), /*has_splits=*/false).class_names,
+            (Names{"test_negative", "test_positive", "train", "train_a", "train_b"}));
+}
+
+TEST_F(ImageFolder, WhoseTestSplitHoldsOneFolderOfNoClassLeavesItOut) {
+  for (const std::string file : {"train/a/1", "train/b/1", "test/unknown/1"}) put(directory_ / file);
+  EXPECT_EQ(list().splits.size(), 1u);
+  put(directory_ / "test/a/1");
+  EXPECT_CONTAINS(refusal(), "test/unknown' is a class that train does not have. Train has 2: a, b");
 }
 
 TEST_F(ImageFolder, OfOneClassIsRefused) {

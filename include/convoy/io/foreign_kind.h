@@ -1,0 +1,25 @@
+/// What a file is by its first bytes, for messages about files that Convoy does not read.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace convoy::io {
+
+/// So many of a file's first bytes tell every kind that is known.
+inline constexpr std::size_t kForeignKindBytes = 512;
+
+struct ForeignKind {
+  const char* name;    ///< "a WebP image"
+  const char* remedy;  ///< "Convert it to PNG, ...", a sentence without its full stop
+};
+
+/// Nothing for files that Convoy reads, and for unknown ones.
+std::optional<ForeignKind> find_foreign_kind(std::span<const std::byte> begin);
+
+/// The same of a file; nothing where it cannot be read.
+std::optional<ForeignKind> find_foreign_kind(const std::string& path);
+
+}  // namespace convoy::io
