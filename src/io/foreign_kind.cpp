@@ -21,7 +21,6 @@ constexpr const char* kConvertPicture =
     "Convert it to PNG, as ImageMagick does with: convert 'FILE[0]' NEW.png, and remove the original";
 constexpr const char* kWritePictures = "Write its arrays as PNG files, in a folder for each class";
 constexpr const char* kUnpack = "Unpack it first";
-constexpr const char* kCopyAgain = "Copy or download it again";
 
 /// A file that has `bytes` at `offset`, and `also` (where it is given) anywhere in its first bytes.
 struct Signature {
@@ -121,8 +120,6 @@ std::optional<ForeignKind> find_foreign_kind(std::span<const std::byte> begin) {
                                          [&](const Signature& signature) { return fits(signature, text); });
   if (found != std::end(kSignatures)) return found->kind;
   if (is_web_page(text)) return ForeignKind{"a web page (HTML)", "Download the file itself"};
-  const bool is_zero = text.size() >= 16 && std::all_of(text.begin(), text.end(), [](char c) { return c == '\0'; });
-  if (is_zero) return ForeignKind{"a file that begins with zeros only: it was not written to its end", kCopyAgain};
   return std::nullopt;
 }
 

@@ -286,7 +286,7 @@ class StaysRight(field.Case):
 
     def test_pngs_of_16_bits_and_with_transparent_palettes_have_their_pixels(self):
         """16 bits: the nearest of 8 (v / 257). A palette: its colours, whatever their transparency."""
-        wide = [(x * 4099 + y * 257) % 65536 for y in range(8) for x in range(8)]
+        wide = [(x * 9001 + y * 777 + 255) % 65536 for y in range(8) for x in range(8)]
         self.write("source/a/1.png", png(8, 8, b"".join(struct.pack(">H", v) for v in wide), color_type=0, depth=16))
         palette = bytes((i * 7 + c * 50) % 256 for i in range(16) for c in range(3))
         indices = bytes((3 * x + 5 * y) % 16 for y in range(8) for x in range(8))

@@ -1,6 +1,7 @@
 /// Which codec a file is for, by its first bytes.
 #include "data/images/decode_image.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "convoy/base/error.h"
@@ -49,6 +50,9 @@ ImageCodec& ImageDecoder::codec_of(std::span<const std::byte> file) {
   if (file.empty()) fail("it is empty");
   if (begins_with(file, "\xff\xd8\xff")) return *jpeg_;
   if (begins_with(file, "\x89PNG\r\n\x1a\n")) return *png_;
+  const auto begin = file.first(std::min(file.size(), io::kForeignKindBytes));
+  if (std::ranges::all_of(begin, [](std::byte value) { return value == std::byte{0}; }))
+    fail("it begins with zeros only: it was not written to its end. Copy or download it again");
   const auto kind = io::find_foreign_kind(file);
   if (kind) fail("it is {}, neither a JPEG nor a PNG. {}", kind->name, kind->remedy);
   fail("it is neither a JPEG nor a PNG");

@@ -246,8 +246,8 @@ TEST(Help, OnATopicHasItsEntriesAloneAsTheFullPageHasThem) {
 }
 
 TEST(Help, OnACommandHasTheKeysThatItReadsAlone) {
-  EXPECT_EQ(entries(help_text({"export"})),
-            (Names{"checkpoint.resume", "evaluate.weights", "init.weights", "run.directory", "export.output"}));
+  EXPECT_EQ(entries(help_text({"export"})), (Names{"checkpoint.resume", "evaluate.weights", "init.weights",
+                                                   "init.strip_prefix", "run.directory", "export.output"}));
   EXPECT_EQ(help_text({"export"}).find("convoy export [FILE.cfg ...] [--section.key=value ...]\n    writes the "), 0u);
   EXPECT_TRUE(entries(help_text({"info"})).empty());
   EXPECT_EQ(help_text({"info"}).find("convoy info [PATH ...]\n"), 0u);
