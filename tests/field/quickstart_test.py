@@ -10,7 +10,7 @@ class Quickstart(field.Case):
         compiler = {name: os.environ[name] for name in ("CC", "CXX") if name in os.environ}
         configured = self.start(["cmake", "--preset", "cpu", "-S", field.SOURCE, "-B", build], environment=compiler)
         self.expect(configured, 0, "CUDA device: no")
-        planned = self.start(["ninja", "-C", build, "-n", "-v", "convoy"])
+        planned = self.start(["ninja", "-C", build, "-t", "commands", "convoy"])
         self.expect(planned, 0, "main.cpp")
         self.assertNotIn(".cu ", planned.output)
         self.assertNotIn("nvcc", planned.output)
