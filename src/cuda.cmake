@@ -1,7 +1,7 @@
 # Decides whether the CUDA device is built in (CONVOY_HAS_CUDA) and finds what it needs: nvcc of CUDA 12.1 or newer (the
 # fold of gradients takes 8 KB of arguments, and kernels of 12.0 take 4), its cublasLt, cuDNN 9 with its frontend (headers
-# only, 1.13 or newer) and NCCL 2.19 or newer. Imported here: convoy_cublas, convoy_cudnn, convoy_nccl; and
-# CUDA::cudart_static by FindCUDAToolkit.
+# only, 1.13 or newer) and NCCL 2.19 or newer. Imported here: the headers convoy_cublas, convoy_cudnn, convoy_nccl, whose
+# libraries are opened when a GPU is first used; and CUDA::cudart_static by FindCUDAToolkit.
 set(CONVOY_CUDA AUTO CACHE STRING "The CUDA device: AUTO (where all that it needs is found), ON (or an error) or OFF")
 set_property(CACHE CONVOY_CUDA PROPERTY STRINGS AUTO ON OFF)
 
@@ -31,23 +31,32 @@ function(convoy_find_in_toolkit prefix header library)
   endif()
 endfunction()
 
-function(convoy_import name include_dir)
+# The headers of a library. An imported target: their warnings are not ours.
+function(convoy_import_headers name)
   add_library(${name} INTERFACE IMPORTED GLOBAL)
-  target_include_directories(${name} INTERFACE "${include_dir}")  # of an imported target: its warnings are not ours
-  target_link_libraries(${name} INTERFACE ${ARGN})
+  target_include_directories(${name} INTERFACE ${ARGN})
 endfunction()
 
-# Before CUDA is enabled: which GPUs to compile for. Volta, Ampere, Hopper; toolkits from 13 on begin with Turing.
-function(convoy_default_architectures)
-  if(DEFINED CMAKE_CUDA_ARCHITECTURES OR DEFINED ENV{CUDAARCHS})
-    return()
+# Tells a source file which library it opens when one of its functions is first called (src/device/cuda/lazy_library.h).
+function(convoy_opens source prefix)
+  get_filename_component(file "${${prefix}_LIBRARY}" REALPATH)
+  string(REGEX MATCH "[^/]*\\.so(\\.[0-9]+)?" name "${file}")  # libcudnn.so.9 of libcudnn.so.9.19.0
+  set_source_files_properties(${source} PROPERTIES
+    COMPILE_DEFINITIONS "CONVOY_${prefix}_NAME=\"${name}\";CONVOY_${prefix}_FILE=\"${file}\"")
+endfunction()
+
+# Which GPUs to compile for: Ampere and Hopper, whose kernels unit_kernels checks. Newer GPUs compile Hopper's intermediate
+# code when a kernel is first used. Older GPUs (Volta, Turing) have no bf16, and the attention kernels need more registers
+# there than a thread has: who compiles for one is told so.
+set(CONVOY_CUDA_ARCHITECTURES 80-real 90)
+function(convoy_warn_of_old_architectures)
+  set(old ${CMAKE_CUDA_ARCHITECTURES})
+  list(FILTER old INCLUDE REGEX "^[1-7][0-9](-|$)")
+  if(old)
+    list(JOIN old ", " old)
+    message(WARNING "CMAKE_CUDA_ARCHITECTURES has ${old}: on GPUs older than architecture 80 Convoy is not tested, bf16 does "
+                    "not work, and attention is slow, because its kernels keep values in memory instead of in registers.")
   endif()
-  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-arch OUTPUT_VARIABLE known ERROR_QUIET)
-  set(architectures 70 80 90)
-  if(NOT known MATCHES "compute_70")
-    set(architectures 75 80 90)
-  endif()
-  set(CMAKE_CUDA_ARCHITECTURES "${architectures}" CACHE STRING "GPUs to compile for, as numbers of their architecture")
 endfunction()
 
 function(convoy_find_cuda result_missing)
@@ -107,9 +116,12 @@ elseif(missing)
   message(FATAL_ERROR "CONVOY_CUDA=${CONVOY_CUDA}, but this is missing: ${missing}. CMAKE_PREFIX_PATH may say where it is.")
 endif()
 
-convoy_default_architectures()
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})  # before CUDA is enabled, which has a default of its own
+  set(CMAKE_CUDA_ARCHITECTURES "${CONVOY_CUDA_ARCHITECTURES}" CACHE STRING "GPUs to compile for, as numbers of their architecture")
+endif()
 set(CMAKE_CUDA_HOST_COMPILER "${CMAKE_CXX_COMPILER}" CACHE FILEPATH "What nvcc hands the host's code to")
 enable_language(CUDA)
+convoy_warn_of_old_architectures()
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_EXTENSIONS OFF)
@@ -119,10 +131,9 @@ endif()
 # fmt 9 takes its functions for constant expressions in part only under nvcc, whose later versions know them all.
 add_compile_definitions($<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>)
 
-convoy_import(convoy_cublas "${CUBLASLT_INCLUDE_DIR}" "${CUBLASLT_LIBRARY}")
-convoy_import(convoy_cudnn "${CUDNN_INCLUDE_DIR}" "${CUDNN_LIBRARY}")
-target_include_directories(convoy_cudnn INTERFACE "${CUDNN_FRONTEND_INCLUDE_DIR}")
-convoy_import(convoy_nccl "${NCCL_INCLUDE_DIR}" "${NCCL_LIBRARY}")
+convoy_import_headers(convoy_cublas "${CUBLASLT_INCLUDE_DIR}")
+convoy_import_headers(convoy_cudnn "${CUDNN_INCLUDE_DIR}" "${CUDNN_FRONTEND_INCLUDE_DIR}")
+convoy_import_headers(convoy_nccl "${NCCL_INCLUDE_DIR}")
 set(CONVOY_HAS_CUDA ON)
 list(JOIN CMAKE_CUDA_ARCHITECTURES ", " architectures)
 message(STATUS "CUDA device: yes, CUDA ${CMAKE_CUDA_COMPILER_VERSION}, for architectures ${architectures}")

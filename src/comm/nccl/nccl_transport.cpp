@@ -219,9 +219,3 @@ std::unique_ptr<Transport> make_transport(const ProcessGrid& grid, Device& devic
 }
 
 }  // namespace convoy::nccl
-
-std::string convoy::nccl_version() {
-  int version = 0;
-  CONVOY_CHECK_NCCL(ncclGetVersion(&version));
-  return fmt::format("NCCL {}.{}.{}", version / 10'000, version / 100 % 100, version % 100);
-}

@@ -16,8 +16,8 @@ class CudaBackend final : public Backend {
   explicit CudaBackend(const BackendSpec& spec)
       : device_({.local_rank = spec.local_rank, .libraries = "cuDNN " + cudnn_version()}),
         context_(device_, device_.stream()),
-        cudnn_(context_, {.gpu = device_.properties().name, .tf32 = spec.tf32, .engine_cache = engine_cache_}),
         cublas_(context_, spec.tf32),
+        cudnn_(context_, {.gpu = device_.properties().name, .tf32 = spec.tf32, .engine_cache = engine_cache_}),
         elementwise_(make_elementwise(context_)) {}
 
   Device& device() override { return device_; }
@@ -36,8 +36,8 @@ class CudaBackend final : public Backend {
   convoy::cuda::CudaDevice device_;
   Context context_;
   EngineCache engine_cache_;
+  CublasRuntime cublas_;  // before cuDNN, which uses cublasLt and then finds it open, whichever folder it is in
   CudnnRuntime cudnn_;
-  CublasRuntime cublas_;
   std::unique_ptr<ElementwiseOps> elementwise_;
 };
 
