@@ -468,6 +468,7 @@ struct ImportParams {
   std::int64_t vocabulary = 20'000;    ///< tokens, with the special ones, at most
   std::string text_column = "text";    ///< of tables
   std::string label_column = "label";  ///< likewise
+  double max_class_fraction = 0.1;     ///< classes of a table, as a share of its texts
   double val_fraction = 0;             ///< of each class of train, for a split of its own
   std::int64_t shards = 0;             ///< files per split; 0: one for every 128 MiB, at most 256
   bool strict = false;                 ///< the first bad file ends the import
