@@ -65,9 +65,7 @@ void check_not_empty(const Request& request) {
       refuse("{} is empty: there is nothing to predict. Give it a value; without the key data.test is predicted.", key);
 }
 
-Source input_data(const Request& request) {
-  check_not_empty(request);
-  const Parameters& params = request.params;
+Source input_data(const Parameters& params) {
   if (!params.predict.text.empty()) return {.path = params.predict.text, .key = "predict.text"};
   if (!params.predict.data.empty()) return {.path = params.predict.data, .key = "predict.data"};
   if (!params.data.test.empty()) return {.path = params.data.test, .key = "data.test"};
@@ -293,8 +291,9 @@ void judge_skipped(const OpenedSamples& samples, const Source& source, bool stri
 ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board) {
   const Parameters& params = request.params;
   // 1. What is asked for
+  check_not_empty(request);
   const Files files = output_files(params);
-  const Source source = input_data(request);
+  const Source source = input_data(params);
   const mpi::Communicator& world = grid.world();
   const bool writes_weights = find_weight_sharers(grid, backend.device()).rank() == 0;
   TrainedModel model = load_trained(request, world, writes_weights);
