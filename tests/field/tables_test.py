@@ -124,7 +124,7 @@ class Tables(field.Case):
         # pandas: to_csv("train.tsv", sep="\t", index=False), for a text of two lines
         table = GOOD.replace(",", "\t") + '"first half\nsecond half"\tpos\n'
         self.refused(self.imported(self.write("train.tsv", table)), "lines 14 to 15 are one row with a line break in quotes",
-                     "Write the table as .csv")
+                     "Write it as .csv")
         letters = GOOD.replace(",", "\t") + '"so they say\tpos\n"no" end"\tneg\n'
         self.expect(self.imported(self.write("train.tsv", letters)), 0, "train: 14 texts")
 

@@ -47,8 +47,7 @@ void check_not_quoted(const std::string& path, const TableRow& row, const TableH
       record.last_line == row.first_line)
     return;
   refuse(
-      "'{}': lines {} to {} are one row with a line break in quotes, which a .tsv does not have. Write the table as "
-      ".csv "
+      "'{}': lines {} to {} are one row with a line break in quotes, which a .tsv does not have. Write it as .csv "
       "(pandas: to_csv('NEW.csv', index=False)), or take the line breaks out of the texts",
       path, record.first_line, record.last_line);
 }
@@ -66,8 +65,8 @@ class Listing {
              others.empty() ? "" : ". Tables of other names: ", others);
     if (!others.empty())
       log_warning(
-          fmt::format("{} = {}: tables of no split are not read: {}. Names of splits begin with train, val (or "
-                      "dev) and test",
+          fmt::format("{} = {}: tables of no split are not read: {}. Names of splits begin with train, val or "
+                      "dev, and test",
                       key_, source_, others));
     if (listing_.splits.front().name != "train")
       refuse("{} = {}: there is a table of {} but none of train, whose classes are needed", key_, source_,
@@ -103,10 +102,9 @@ class Listing {
     const TableHeader header = read_header(reader, path, columns);
     if (columns_.needs_label && header.label < 0) {
       log_warning(
-          fmt::format("'{}' has no column '{}' and is left out of the import, as accuracy cannot be measured on it. If "
-                      "it has classes, "
-                      "name their column '{}'; if not, predict them later: convoy predict ... --predict.data={}",
-                      path, columns_.label, columns_.label, path));
+          fmt::format("'{}' has no column '{}' and is left out of the import: no accuracy can be measured on it. Texts "
+                      "without classes are predicted as they are: convoy predict ... --predict.data={}",
+                      path, columns_.label, path));
       return;
     }
     name_carried(header);
