@@ -145,7 +145,7 @@ class Tables(field.Case):
         self.write("t/more.csv", GOOD)
         self.expect(self.imported("t"), 0, "tables of no split are not read: more.csv")
         self.write("u/reviews.csv", GOOD)
-        self.refused(self.imported("u"), "no table in it is named as a split", "reviews.csv")
+        self.refused(self.imported("u", "--import.replace=true"), "no table in it is named as a split", "reviews.csv")
 
     def test_classes_of_a_test_that_train_does_not_have_say_what_to_do(self):
         self.write("t/train.csv", GOOD)

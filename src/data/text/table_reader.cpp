@@ -67,12 +67,15 @@ void TableReader::add(std::string* field, int c) {
 
 // From after the first quote to after the last.
 void TableReader::read_quoted(TableRow& row, std::string* field) {
+  bool ends_line = false;  // the byte before
   for (int c = peek();; c = peek()) {
     if (c == kEnd) {
       row.fault = TableFault::kOpenQuote;
+      row.last_line = ends_line ? line_ - 1 : line_;
       return;
     }
     take();
+    ends_line = c == '\n';
     if (c == '"') {
       if (peek() != '"') return;
       take();
@@ -128,7 +131,7 @@ void TableReader::read_field(TableRow& row) {
 
 // Takes the line's end; or goes back, where the row's quotes have taken in lines that may be rows.
 void TableReader::end_row(TableRow& row) {
-  row.last_line = line_;
+  if (row.fault != TableFault::kOpenQuote) row.last_line = line_;
   const bool may_hold_rows = row.fault == TableFault::kTextAfterQuote || row.fault == TableFault::kOpenQuote;
   if (may_hold_rows && second_line_ > 0) {
     seek(second_line_);
