@@ -36,7 +36,52 @@ std::string in_units(std::int64_t number, std::int64_t step, std::initializer_li
   return fmt::format("{:.1f} {}", value, *unit);
 }
 
+// Number of bytes of the UTF-8 character at the front that may be shown; 0 for a control character and for other bytes.
+std::size_t visible_bytes(std::string_view text) {
+  const auto byte = [text](std::size_t i) -> unsigned { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  if (first < 0x80) return first < 0x20 || first == 0x7f ? 0 : 1;
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xc0U) != 0x80) return 0;
+  const bool is_control = first == 0xc2 && byte(1) < 0xa0;
+  return is_control ? 0 : length;
+}
+
+std::string escaped(char c) {
+  switch (c) {
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      return fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+}
+
 }  // namespace
+
+std::string counted(std::int64_t count, std::string_view one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+std::string excerpt(std::string_view content) {
+  constexpr int kMaxCharacters = 200;
+  std::string shown;
+  int num_shown = 0;
+  while (!content.empty()) {
+    const std::size_t bytes = visible_bytes(content);
+    const std::string next = bytes > 0 ? std::string(content.substr(0, bytes)) : escaped(content.front());
+    num_shown += bytes > 0 ? 1 : static_cast<int>(next.size());
+    if (num_shown > kMaxCharacters) return shown + "...";
+    shown += next;
+    content.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return shown;
+}
 
 std::string human_bytes(std::int64_t bytes) {
   return bytes < 1024 ? fmt::format("{} B", bytes) : in_units(bytes, 1024, {"KiB", "MiB", "GiB", "TiB", "PiB"});

@@ -88,7 +88,8 @@ io::ModelMetadata model_metadata(const Parameters& params, const io::DatasetInfo
   io::ModelMetadata metadata{
       .name = params.model.name, .transformer = params.transformer, .class_names = train.class_names};
   if (train.kind == input_kinds::kText)
-    metadata.input = io::TextInput{.length = params.model.length, .tokenization = train.text.tokenization};
+    metadata.input = io::TextInput{
+        .length = params.model.length, .tokenization = train.text.tokenization, .columns = train.text.columns};
   else
     metadata.input = image_input(params.augment, train);
   return metadata;

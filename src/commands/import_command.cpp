@@ -15,14 +15,16 @@ namespace {
 
 void print_split(const ImportedSplit& split) {
   const io::DatasetInfo& info = split.info;
-  const std::string samples =
-      info.kind == input_kinds::kText
-          ? fmt::format("texts ({} tokens, a vocabulary of {} {})", human_count(info.text.num_tokens),
-                        info.text.tokenization.vocabulary, info.text.tokenization.kind)
-      : info.encoded ? fmt::format("files of images ({})", info.image.c == 1 ? "grey" : "in colour")
-                     : fmt::format("images {}", to_string(info.image));
-  fmt::print("{}: {} {}, {} classes -> {}{}\n", split.name, info.num_samples, samples, info.class_names.size(),
-             split.paths.front(), split.paths.size() > 1 ? fmt::format(" .. {}", split.paths.back()) : std::string());
+  const std::string samples = info.kind == input_kinds::kText
+                                  ? fmt::format("{} ({} tokens, a vocabulary of {} {})",
+                                                counted(info.num_samples, "text"), human_count(info.text.num_tokens),
+                                                info.text.tokenization.vocabulary, info.text.tokenization.kind)
+                              : info.encoded
+                                  ? fmt::format("{} of images ({})", counted(info.num_samples, "file"),
+                                                info.image.c == 1 ? "grey" : "in colour")
+                                  : fmt::format("{} {}", counted(info.num_samples, "image"), to_string(info.image));
+  fmt::print("{}: {}, {} classes -> {}{}\n", split.name, samples, info.class_names.size(), split.paths.front(),
+             split.paths.size() > 1 ? fmt::format(" .. {}", split.paths.back()) : std::string());
 }
 
 }  // namespace
@@ -47,9 +49,12 @@ ExitStatus import(const Request& request, mpi::Session& session) {
   }
   const double seconds = now_seconds() - start;
   const std::string_view sample = input_kinds::one_of(summary.splits.front().info.kind);
-  fmt::print("imported {} {}s in {:.1f} s ({:.0f} {}s/s){}\n", imported, sample, seconds,
+  fmt::print("imported {} in {:.1f} s ({:.0f} {}s/s){}\n", counted(imported, sample), seconds,
              static_cast<double>(imported) / seconds, sample,
-             summary.skipped.empty() ? "" : fmt::format("; skipped {} bad ones, named above", summary.skipped.size()));
+             summary.skipped.empty()
+                 ? ""
+                 : fmt::format("; skipped {}, named above",
+                               counted(std::ssize(summary.skipped), fmt::format("bad {}", sample))));
   return ExitStatus::kDone;
 }
 

@@ -265,7 +265,9 @@ std::optional<std::size_t> split_called(std::string name) {
   for (std::size_t i = 0; i < kSplits.size(); ++i) {
     if (name.starts_with(kSplits[i])) return i;
   }
-  return std::nullopt;
+  // GLUE and others name it so: dev.tsv, dev_matched.tsv; devices are none.
+  const bool is_dev = name.starts_with("dev") && (name.size() == 3 || name[3] < 'a' || name[3] > 'z');
+  return is_dev ? std::optional<std::size_t>(1) : std::nullopt;
 }
 
 SourceListing list_class_folders(const std::string& root, const ClassFolders& kind) {

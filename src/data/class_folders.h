@@ -37,7 +37,7 @@ SourceListing list_any_files(const std::string& folder, const ClassFolders& kind
 /// Of the folder that the file lies in.
 SourceListing list_one_file(const std::string& path);
 
-/// The split that is called so, in any case: Train, TESTING. 0, 1, 2 for train, val, test.
+/// The split that is called so, in any case: Train, TESTING; dev and dev_matched are val. 0, 1, 2 for train, val, test.
 std::optional<std::size_t> split_called(std::string name);
 
 }  // namespace convoy

@@ -8,7 +8,10 @@
 #include <optional>
 
 #include "convoy/base/error.h"
+#include "convoy/base/log.h"
+#include "convoy/base/text.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/comm/packed.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/shard_files.h"
 #include "convoy/io/shard_writer.h"
@@ -42,7 +45,8 @@ class Import {
       : params_(params), world_(world), show_(show) {
     mpi::on_root(world_, [this] { check_nothing_is_replaced(); });
     input_ = open_input(params, world);
-    if (params.val_fraction > 0) cut_validation(input_->listing(), params.val_fraction, seed);
+    warn_of_single_samples();
+    if (params.val_fraction > 0) warn(cut_validation(input_->listing(), params.val_fraction, seed));
   }
 
   ImportSummary run() {
@@ -69,6 +73,25 @@ class Import {
 
  private:
   const SourceListing& listing() const { return input_->listing(); }
+
+  // What is listed may be other than what was meant: a folder for each picture, a column of ids.
+  void warn_of_single_samples() const {
+    const SourceSplit& train = listing().splits.front();
+    std::vector<std::int64_t> counts(listing().class_names.size());
+    for (const std::int32_t label : train.labels)
+      if (label >= 0) ++counts[static_cast<std::size_t>(label)];
+    const auto single = std::ranges::count(counts, 1);
+    if (2 * single <= std::ssize(counts) || world_.rank() != 0) return;
+    const auto first = static_cast<std::size_t>(std::ranges::find(counts, 1) - counts.begin());
+    log_warning(
+        fmt::format("import.source = {}: {} of {} classes of split train have a single sample, for example '{}'",
+                    params_.source, single, counts.size(), excerpt(listing().class_names[first])));
+  }
+
+  void warn(const ValidationCut& cut) const {
+    const std::string unusual = cut.describe(params_.val_fraction);
+    if (!unusual.empty() && world_.rank() == 0) log_warning(unusual);
+  }
 
   void check_nothing_is_replaced() const {
     if (params_.replace) return;
@@ -199,16 +222,16 @@ class Import {
   // --- What only all ranks together know -----------------------------------------------------------------------------
 
   void gather_skipped() {
-    std::string mine;
-    for (const SkippedSample& bad : skipped_) mine += bad.name + '\0' + bad.reason + '\0';
-    const std::vector<std::byte> all = world_.gather(std::as_bytes(std::span(mine)), 0);
-    const std::string text(reinterpret_cast<const char*>(all.data()), all.size());
-    for (std::size_t at = 0; at < text.size();) {
+    mpi::Packer mine;
+    for (const SkippedSample& bad : skipped_) {
+      mine.add(bad.name);
+      mine.add(bad.reason);
+    }
+    const std::vector<std::byte> bytes = world_.gather(mine.bytes(), 0);
+    for (mpi::Unpacker all(bytes); !all.is_empty();) {
       SkippedSample& bad = summary_.skipped.emplace_back();
-      bad.name = text.c_str() + at;
-      at += bad.name.size() + 1;
-      bad.reason = text.c_str() + at;
-      at += bad.reason.size() + 1;
+      bad.name = all.text();
+      bad.reason = all.text();
     }
     std::sort(summary_.skipped.begin(), summary_.skipped.end(),
               [](const SkippedSample& a, const SkippedSample& b) { return a.name < b.name; });
@@ -230,12 +253,13 @@ class Import {
     for (std::size_t s = 0; s < good_.size(); ++s) {
       const SourceSplit& split = listing().splits[s];
       for (std::int64_t i = 0; i < split.size(); ++i) {
-        const auto label = static_cast<std::size_t>(split.labels[static_cast<std::size_t>(i)]);
-        if (summary_.splits[s].info.class_counts[label] > 0) continue;
+        const std::int32_t listed = split.labels[static_cast<std::size_t>(i)];
+        const auto label = static_cast<std::size_t>(listed);
+        if (listed < 0 || summary_.splits[s].info.class_counts[label] > 0) continue;
         const auto bad = std::find_if(summary_.skipped.begin(), summary_.skipped.end(),
                                       [&](const SkippedSample& skipped) { return skipped.name == split.names[i]; });
         refuse("import.source = {}: class '{}' of split {} has no good sample{}", params_.source,
-               listing().class_names[label], split.name,
+               excerpt(listing().class_names[label]), split.name,
                bad == summary_.skipped.end() ? "" : fmt::format("; '{}': {}", bad->name, bad->reason));
       }
     }

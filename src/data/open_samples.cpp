@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "convoy/base/error.h"
+#include "convoy/base/log.h"
 #include "convoy/base/text.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/dataset.h"
@@ -12,9 +13,9 @@
 
 #include "data/class_folders.h"
 #include "data/images/image_folder.h"
-#include "data/text/table_reader.h"
 #include "data/text/text_source.h"
 #include "data/text/text_store.h"
+#include "data/text/text_table.h"
 
 namespace convoy {
 
@@ -70,14 +71,41 @@ std::unique_ptr<io::SampleStore> open_images(const SamplesPath& from, const Imag
   return std::make_unique<ImageFolder>(folder, broadcast_listing(listing, world), options.channels, options.orients);
 }
 
+// The other columns of the rows that became samples.
+OtherColumns other_columns(const CarriedColumns& carried, const SourceSplit& listed, const OpenedSamples& opened) {
+  OtherColumns others{.names = carried.names, .rows = {}};
+  auto skipped = opened.skipped.begin();
+  for (std::int64_t i = 0; i < carried.rows.size(); ++i) {
+    if (skipped != opened.skipped.end() && skipped->name == listed.names[i])
+      ++skipped;
+    else
+      others.rows.emplace_back(carried.rows[i]);
+  }
+  return others;
+}
+
+// A text per line is a common form of files of texts.
+void warn_of_lines(const std::string& path, const std::string& column) {
+  std::ifstream file(path);
+  std::int64_t num_lines = 0;
+  for (std::string line; std::getline(file, line);)
+    if (line.find_first_not_of(" \t\r") != std::string::npos) ++num_lines;
+  if (num_lines > 1)
+    log_warning(
+        fmt::format("'{}' has {} lines, and is one text. To predict each line, give a .csv or .tsv with a column "
+                    "'{}' and a line in each row",
+                    path, num_lines, column));
+}
+
 OpenedSamples open_texts_of(const SamplesPath& from, const TextFileOptions& options, Kind kind,
                             const mpi::Communicator& world) {
-  ImportParams columns;
-  columns.text_column = options.text_column;
-  columns.label_column = options.label_column;
-  const auto source = open_any_texts(from.path, from.key, columns, world);
-  OpenedSamples opened{.is_one_file = kind == Kind::kOneFile && !is_table(from.path)};
+  const TableColumns columns{.text = options.columns.text, .label = options.columns.label, .needs_label = false};
+  CarriedColumns carried;
+  const auto source = open_any_texts(from.path, from.key, columns, world, carried);
+  OpenedSamples opened{.store = {}, .is_one_file = kind == Kind::kOneFile && !is_table(from.path), .skipped = {}};
   opened.store = std::make_unique<TextStore>(*source, from.path, options.tokenization, world, opened.skipped);
+  opened.others = other_columns(carried, source->listing().splits.front(), opened);
+  if (opened.is_one_file && world.rank() == 0) warn_of_lines(from.path, columns.text);
   return opened;
 }
 

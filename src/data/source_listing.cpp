@@ -3,53 +3,48 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 #include "convoy/base/error.h"
 #include "convoy/base/random.h"
+#include "convoy/comm/packed.h"
 
 namespace convoy {
 
 namespace {
 
-// --- Lists as texts --------------------------------------------------------------------------------------------------
+// --- Lists as bytes --------------------------------------------------------------------------------------------------
 
-// Texts and numbers, each with a 0 after it, which no name of a file holds.
-std::string pack(const SourceListing& listing) {
-  std::string packed;
-  const auto add = [&](const auto& value) { fmt::format_to(std::back_inserter(packed), "{}{}", value, '\0'); };
-  add(listing.class_names.size());
-  for (const std::string& name : listing.class_names) add(name);
-  add(listing.splits.size());
+std::vector<std::byte> pack(const SourceListing& listing) {
+  mpi::Packer packed;
+  packed.add(std::ssize(listing.class_names));
+  for (const std::string& name : listing.class_names) packed.add(name);
+  packed.add(std::ssize(listing.splits));
   for (const SourceSplit& split : listing.splits) {
-    add(split.name);
-    add(split.size());
+    packed.add(split.name);
+    packed.add(split.size());
     for (std::int64_t i = 0; i < split.size(); ++i) {
-      add(split.names[i]);
-      add(split.labels[static_cast<std::size_t>(i)]);
-      add(split.source_ids[static_cast<std::size_t>(i)]);
+      packed.add(split.names[i]);
+      packed.add(split.labels[static_cast<std::size_t>(i)]);
+      packed.add(split.source_ids[static_cast<std::size_t>(i)]);
     }
   }
-  return packed;
+  return packed.bytes();
 }
 
-SourceListing unpack(std::string_view packed) {
-  const auto text = [&] {
-    const std::string_view value = packed.substr(0, packed.find('\0'));
-    packed.remove_prefix(value.size() + 1);
-    return value;
-  };
-  const auto number = [&] { return std::stoll(std::string(text())); };
+SourceListing unpack(std::span<const std::byte> bytes) {
+  mpi::Unpacker packed(bytes);
   SourceListing listing;
-  for (std::int64_t n = number(); n > 0; --n) listing.class_names.emplace_back(text());
-  for (std::int64_t n = number(); n > 0; --n) {
+  for (std::int64_t n = packed.number(); n > 0; --n) listing.class_names.emplace_back(packed.text());
+  for (std::int64_t n = packed.number(); n > 0; --n) {
     SourceSplit& split = listing.splits.emplace_back();
-    split.name = text();
-    for (std::int64_t i = number(); i > 0; --i) {
-      const std::string_view name = text();
-      const auto label = static_cast<std::int32_t>(number());
-      split.add(name, label, number());
+    split.name = packed.text();
+    for (std::int64_t i = packed.number(); i > 0; --i) {
+      const std::string_view name = packed.text();
+      const auto label = static_cast<std::int32_t>(packed.number());
+      split.add(name, label, packed.number());
     }
   }
   return listing;
@@ -80,12 +75,12 @@ void SourceSplit::add(std::string_view sample_name, std::int32_t label, std::int
 // --- On all ranks ----------------------------------------------------------------------------------------------------
 
 SourceListing broadcast_listing(const SourceListing& listing, const mpi::Communicator& world) {
-  return unpack(world.broadcast(world.rank() == 0 ? pack(listing) : std::string(), 0));
+  return unpack(world.broadcast(world.rank() == 0 ? pack(listing) : std::vector<std::byte>(), 0));
 }
 
 // --- A validation split ----------------------------------------------------------------------------------------------
 
-void cut_validation(SourceListing& listing, double fraction, std::uint64_t seed) {
+ValidationCut cut_validation(SourceListing& listing, double fraction, std::uint64_t seed) {
   const SourceSplit& train = listing.splits.front();
   for (const SourceSplit& split : listing.splits) {
     if (split.name == "val")
@@ -93,17 +88,24 @@ void cut_validation(SourceListing& listing, double fraction, std::uint64_t seed)
   }
   using Drawn = std::pair<std::uint64_t, std::int64_t>;  // a random number, its sample
   std::vector<std::vector<Drawn>> classes(listing.class_names.size());
+  ValidationCut cut;
   for (std::int64_t i = 0; i < train.size(); ++i) {
+    const std::int32_t label = train.labels[static_cast<std::size_t>(i)];
+    if (label < 0) continue;
+    ++cut.num_samples;
     const RandomKey key{.seed = seed, .purpose = Purpose::kValidationSplit, .item = hash_name(train.names[i])};
-    classes[static_cast<std::size_t>(train.labels[static_cast<std::size_t>(i)])].push_back(
-        {random_block(key, 0)[0], i});
+    classes[static_cast<std::size_t>(label)].push_back({random_block(key, 0)[0], i});
   }
   std::vector<bool> moves(static_cast<std::size_t>(train.size()));
   for (std::vector<Drawn>& drawn : classes) {
+    if (drawn.size() == 1) ++cut.num_single;
     if (drawn.size() < 2) continue;
     std::sort(drawn.begin(), drawn.end());
     const auto wanted = std::llround(fraction * static_cast<double>(drawn.size()));
     const auto count = std::clamp<std::int64_t>(wanted, 1, std::ssize(drawn) - 1);
+    if (count > wanted) ++cut.num_raised;
+    if (count < wanted) ++cut.num_lowered;
+    cut.num_moved += count;
     for (std::int64_t i = 0; i < count; ++i) {
       moves[static_cast<std::size_t>(drawn[static_cast<std::size_t>(i)].second)] = true;
     }
@@ -118,6 +120,21 @@ void cut_validation(SourceListing& listing, double fraction, std::uint64_t seed)
     refuse("import.val_fraction = {}: no class of train has two samples, which a split needs", fraction);
   listing.splits.front() = std::move(kept);
   listing.splits.insert(listing.splits.begin() + 1, std::move(moved));
+  return cut;
+}
+
+std::string ValidationCut::describe(double fraction) const {
+  if (num_raised + num_lowered + num_single == 0) return "";
+  std::string text =
+      fmt::format("import.val_fraction = {}: {} of {} samples of train go to split val ({:.1f} %)", fraction, num_moved,
+                  num_samples, 100.0 * static_cast<double>(num_moved) / static_cast<double>(num_samples));
+  const auto add = [&](const char* how_many, std::int64_t count, const char* which) {
+    if (count > 0) text += fmt::format("; {} from {} class{} {}", how_many, count, count == 1 ? "" : "es", which);
+  };
+  add("1 sample each", num_raised, "whose fraction rounds to none");
+  add("all samples but 1 each", num_lowered, "whose fraction rounds to all");
+  add("none", num_single, "of 1 sample");
+  return text;
 }
 
 }  // namespace convoy

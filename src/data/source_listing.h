@@ -25,7 +25,7 @@ class NameList {
 struct SourceSplit {
   std::string name;                      ///< train, val or test
   NameList names;                        ///< below the source's folder, e.g. train/cat/17.jpg
-  std::vector<std::int32_t> labels;      ///< of each name
+  std::vector<std::int32_t> labels;      ///< of each name; -1: its class is not known
   std::vector<std::int64_t> source_ids;  ///< of each name: what the source knows it by, where names are not enough
 
   std::int64_t size() const { return names.size(); }
@@ -41,8 +41,20 @@ struct SourceListing {
 /// Rank 0's listing, on all ranks of the group.
 SourceListing broadcast_listing(const SourceListing& listing, const mpi::Communicator& world);
 
+/// How a fraction became numbers of samples.
+struct ValidationCut {
+  std::int64_t num_samples = 0, num_moved = 0;  ///< of train as it was; of them in val
+  std::int64_t num_raised = 0;                  ///< classes of which the fraction, rounded, is 0: one sample moved
+  std::int64_t num_lowered = 0;                 ///< classes of which it is all: one sample stayed
+  std::int64_t num_single = 0;                  ///< classes of one sample: it stayed
+
+  /// What a user must be told; empty where every class gave its fraction.
+  std::string describe(double fraction) const;
+};
+
 /// Moves `fraction` of each class of train, rounded, but at least one sample and never all, to a split val. Whether a
-/// sample moves depends on the names in its class and the seed only. Throws RequestError where there is a val already.
-void cut_validation(SourceListing& listing, double fraction, std::uint64_t seed);
+/// sample moves depends on the names in its class and the seed only; one without a class stays. Throws RequestError
+/// where there is a val already.
+ValidationCut cut_validation(SourceListing& listing, double fraction, std::uint64_t seed);
 
 }  // namespace convoy

@@ -11,6 +11,7 @@
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/comm/packed.h"
 #include "convoy/data/open_samples.h"
 #include "convoy/inference/inference.h"
 #include "convoy/io/atomic_file.h"
@@ -46,7 +47,7 @@ std::string class_list(std::span<const float> logits, const std::vector<std::str
   const std::vector<double> p = probabilities(logits);
   std::string text;
   for (const std::int64_t k : best_classes(logits, std::min(top, std::ssize(class_names))))
-    text += fmt::format("{:8.2f} %  {}\n", 100 * p[static_cast<std::size_t>(k)], class_names[k]);
+    text += fmt::format("{:8.2f} %  {}\n", 100 * p[static_cast<std::size_t>(k)], excerpt(class_names[k]));
   return text;
 }
 
@@ -54,6 +55,15 @@ struct Source {
   std::string path, key;       ///< or the text of predict.text
   std::string split = "test";  ///< of a folder of shards
 };
+
+// A variable of the shell that was never set must not predict something else, and write over what was predicted before.
+void check_not_empty(const Request& request) {
+  const PredictParams& predict = request.params.predict;
+  if (!predict.text.empty() || !predict.data.empty()) return;
+  for (const char* const key : {"predict.text", "predict.data"})
+    if (request.given_on_command_line(key))
+      refuse("{} is empty: there is nothing to predict. Give it a value; without the key data.test is predicted.", key);
+}
 
 Source input_data(const Parameters& params) {
   if (!params.predict.text.empty()) return {.path = params.predict.text, .key = "predict.text"};
@@ -69,8 +79,22 @@ ImageFileOptions image_options(const io::ImageInput& input, OrientKind orient) {
           .needs_oriented = must_turn};
 }
 
-OpenedSamples open_source(const Source& source, const Parameters& params, const TrainedModel& model,
+// Keys that are given come first, then what the network's training texts were read from, then what keys default to.
+io::ColumnNames table_columns(const Request& request, const io::TextInput& text) {
+  const ImportParams usual;
+  const ImportParams& given = request.params.import;
+  const auto choose = [&](const char* key, const std::string& value, const std::string& default_value,
+                          const std::string& trained) {
+    const bool is_given = value != default_value || request.given_on_command_line(key);
+    return is_given || trained.empty() ? value : trained;
+  };
+  return {.text = choose("import.text_column", given.text_column, usual.text_column, text.columns.text),
+          .label = choose("import.label_column", given.label_column, usual.label_column, text.columns.label)};
+}
+
+OpenedSamples open_source(const Source& source, const Request& request, const TrainedModel& model,
                           const mpi::Communicator& world) {
+  const Parameters& params = request.params;
   const io::TextInput* const text = model.metadata.text();
   if (source.key == "predict.text") {
     if (text == nullptr) refuse("predict.text gives a text, and {} takes images. Give predict.data", model.owner());
@@ -78,9 +102,7 @@ OpenedSamples open_source(const Source& source, const Parameters& params, const 
   }
   SamplesPath path{.path = source.path, .key = source.key, .verify = params.data.verify, .split = source.split};
   if (text != nullptr)
-    path.files = TextFileOptions{.tokenization = text->tokenization,
-                                 .text_column = params.import.text_column,
-                                 .label_column = params.import.label_column};
+    path.files = TextFileOptions{.tokenization = text->tokenization, .columns = table_columns(request, *text)};
   else
     path.files = image_options(model.metadata.image(), params.predict.orient);
   return open_samples(path, world);
@@ -108,7 +130,7 @@ io::PredictedSamples describe_samples(const io::SampleStore& data, const std::ve
 /// Rank 0's two files: they get their names when both are whole.
 class PredictionFiles {
  public:
-  PredictionFiles(const Files& files, const io::SampleStore& data, const io::PredictedSamples& samples,
+  PredictionFiles(const Files& files, const OpenedSamples& opened, const io::PredictedSamples& samples,
                   std::int64_t top);
 
   void append(const StepLogits& step);
@@ -122,6 +144,7 @@ class PredictionFiles {
   void append_one(std::int64_t sample, std::span<const float> logits);
 
   const io::SampleStore& data_;
+  const OtherColumns& others_;
   const io::PredictedSamples samples_;
   io::PredictedSamples written_;  ///< without those that were left out
   std::int64_t top_;
@@ -132,17 +155,30 @@ class PredictionFiles {
   std::int64_t num_known_ = 0, num_right_ = 0;
 };
 
-PredictionFiles::PredictionFiles(const Files& files, const io::SampleStore& data, const io::PredictedSamples& samples,
+// Ours, then the table's own; one of these that is called as one of ours is "table_label".
+std::string csv_header(std::int64_t top, const OtherColumns& others) {
+  std::vector<std::string> names = {"name", "label", "class", "p1"};
+  for (std::int64_t k = 2; k <= top; ++k) names.insert(names.end(), {fmt::format("class{}", k), fmt::format("p{}", k)});
+  for (std::string name : others.names) {
+    while (std::ranges::find(names, name) != names.end()) name = "table_" + name;
+    names.push_back(name);
+  }
+  std::string header;
+  for (const std::string& name : names) header += (header.empty() ? "" : ",") + csv_field(name);
+  return header + "\n";
+}
+
+PredictionFiles::PredictionFiles(const Files& files, const OpenedSamples& opened, const io::PredictedSamples& samples,
                                  std::int64_t top)
-    : data_(data),
+    : data_(*opened.store),
+      others_(opened.others),
       samples_(samples),
       written_{.class_names = samples.class_names, .names = {}, .labels = {}},
       top_(std::min(top, std::ssize(samples.class_names))),
       h5_(files.h5, samples),
       csv_(files.csv, 0) {
-  std::string header = "name,label,class,p1";
-  for (std::int64_t k = 2; k <= top_; ++k) header += fmt::format(",class{},p{}", k, k);
-  csv_.write(std::as_bytes(std::span(header += "\n")));
+  const std::string header = csv_header(top_, others_);
+  csv_.write(std::as_bytes(std::span(header)));
 }
 
 void PredictionFiles::append_one(std::int64_t sample, std::span<const float> logits) {
@@ -152,6 +188,7 @@ void PredictionFiles::append_one(std::int64_t sample, std::span<const float> log
   fmt::format_to(row, "{},{}", csv_field(samples_.names[sample]), csv_field(class_name(data_, sample)));
   for (const std::int64_t k : best)
     fmt::format_to(row, ",{},{:.6g}", csv_field(samples_.class_names[k]), p[static_cast<std::size_t>(k)]);
+  if (!others_.rows.empty()) rows_ += others_.rows[static_cast<std::size_t>(sample)];
   rows_ += '\n';
 
   const std::int32_t label = samples_.labels[sample];
@@ -194,12 +231,12 @@ void check_finite(const StepLogits& step, const io::SampleStore& data, std::int6
 }
 
 // Refused before anything is computed where a file cannot be written.
-void open_files(const Parameters& params, const Files& files, const io::SampleStore& data,
+void open_files(const Parameters& params, const Files& files, const OpenedSamples& samples,
                 const std::vector<std::string>& class_names, std::optional<PredictionFiles>& opened) {
-  const io::PredictedSamples samples = describe_samples(data, class_names);  // reads: no fault of predict.output
+  const io::PredictedSamples described = describe_samples(*samples.store, class_names);  // no fault of predict.output
   try {
     if (params.predict.output.empty()) io::make_directory(params.run.directory);
-    opened.emplace(files, data, samples, params.predict.top);
+    opened.emplace(files, samples, described, params.predict.top);
   } catch (const Error& error) {
     const fs::path folder = fs::path(files.csv).parent_path();
     std::error_code unknown;
@@ -210,15 +247,16 @@ void open_files(const Parameters& params, const Files& files, const io::SampleSt
 
 // All ranks' bad images on rank 0, in the order of the samples; elsewhere nothing.
 std::vector<BadSample> gather_bad(const mpi::Communicator& world, const std::vector<BadSample>& mine) {
-  std::string text;
-  for (const BadSample& bad : mine) text += fmt::format("{}", bad.sample) + '\0' + bad.reason + '\0';
-  const std::vector<std::byte> bytes = world.gather(std::as_bytes(std::span(text)), 0);
-  const std::string all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  mpi::Packer packed;
+  for (const BadSample& one : mine) {
+    packed.add(one.sample);
+    packed.add(one.reason);
+  }
+  const std::vector<std::byte> bytes = world.gather(packed.bytes(), 0);
   std::vector<BadSample> bad;
-  for (std::size_t at = 0; at < all.size();) {
-    const std::string sample = all.c_str() + at, reason = all.c_str() + at + sample.size() + 1;
-    bad.push_back({.sample = std::stoll(sample), .reason = reason});
-    at += sample.size() + reason.size() + 2;
+  for (mpi::Unpacker all(bytes); !all.is_empty();) {
+    const std::int64_t sample = all.number();
+    bad.push_back({.sample = sample, .reason = std::string(all.text())});
   }
   std::ranges::sort(bad, {}, &BadSample::sample);
   return bad;
@@ -253,13 +291,14 @@ void judge_skipped(const OpenedSamples& samples, const Source& source, bool stri
 ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board) {
   const Parameters& params = request.params;
   // 1. What is asked for
+  check_not_empty(request);
   const Files files = output_files(params);
   const Source source = input_data(params);
   const mpi::Communicator& world = grid.world();
   const bool writes_weights = find_weight_sharers(grid, backend.device()).rank() == 0;
   TrainedModel model = load_trained(request, world, writes_weights);
   board.enter(Activity::kOpeningData);
-  const OpenedSamples samples = open_source(source, params, model, world);
+  const OpenedSamples samples = open_source(source, request, model, world);
   board.enter(Activity::kStarting);
   const io::SampleStore* const data = samples.store.get();
   judge_skipped(samples, source, params.predict.strict, grid.is_root());
@@ -275,7 +314,7 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   // Rank 0. The classes of one picture or text are printed, and written only where predict.output asks for it.
   std::optional<PredictionFiles> opened;
   mpi::on_root(world, [&] {
-    if (!samples.is_one_file || !params.predict.output.empty()) open_files(params, files, *data, class_names, opened);
+    if (!samples.is_one_file || !params.predict.output.empty()) open_files(params, files, samples, class_names, opened);
   });
   const std::string sharing = runtime.shared_weights()->describe();
   // 2. All samples, in order
@@ -306,11 +345,11 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
     if (samples.is_one_file) {
       fmt::print("{}:\n{}", source.path, classes);
     } else {
-      const std::size_t num_bad = bad.size() + samples.skipped.size();
-      fmt::print("{}: {} samples{}  ({:.0f} {}s/s){}\n", source.path, opened->num_written(), opened->top1(),
-                 static_cast<double>(data->info().num_samples) / (now_seconds() - start),
-                 input_kinds::one_of(data->info().kind),
-                 num_bad == 0 ? "" : fmt::format("; left out {} bad ones, named above", num_bad));
+      const std::int64_t num_bad = std::ssize(bad) + std::ssize(samples.skipped);
+      const std::string one(input_kinds::one_of(data->info().kind));
+      fmt::print("{}: {}{}  ({:.0f} {}s/s){}\n", source.path, counted(opened->num_written(), "sample"), opened->top1(),
+                 static_cast<double>(data->info().num_samples) / (now_seconds() - start), one,
+                 num_bad == 0 ? "" : fmt::format("; left out {}, named above", counted(num_bad, "bad " + one)));
     }
     if (opened) fmt::print("-> {}, {}\n", files.csv, files.h5);
   }

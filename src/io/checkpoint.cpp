@@ -121,6 +121,7 @@ TextInput read_text(hid_t group, std::uint64_t limit_bytes) {
   hdf5::read_attribute(group, "length", input.length);
   if (input.length < 1) fail("its network reads texts of {} tokens", input.length);
   input.tokenization = hdf5::read_tokenization(group, limit_bytes);
+  input.columns = hdf5::read_columns(group, limit_bytes);
   return input;
 }
 
@@ -166,6 +167,7 @@ void write_metadata(hid_t file, const ModelMetadata& metadata) {
   if (const TextInput* const text = metadata.text()) {
     hdf5::write_attribute(group, "length", text->length);
     hdf5::write_tokenization(group, text->tokenization);
+    hdf5::write_columns(group, text->columns);
     write_transformer(group, metadata.transformer);
   } else {
     write_image(group, metadata.image());

@@ -285,4 +285,16 @@ Tokenization read_tokenization(hid_t record, std::uint64_t limit_bytes) {
   return tokenization;
 }
 
+void write_columns(hid_t record, const ColumnNames& columns) {
+  if (columns.text.empty()) return;
+  write_texts(record, "text_column", {&columns.text, 1});
+  write_texts(record, "label_column", {&columns.label, 1});
+}
+
+ColumnNames read_columns(hid_t record, std::uint64_t limit_bytes) {
+  if (!exists(record, "text_column")) return {};
+  return {.text = read_text(record, "text_column", limit_bytes),
+          .label = read_text(record, "label_column", limit_bytes)};
+}
+
 }  // namespace convoy::io::hdf5

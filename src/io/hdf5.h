@@ -186,4 +186,8 @@ std::string read_kind(hid_t record, const std::string& what, std::uint64_t limit
 void write_tokenization(hid_t record, const Tokenization& tokenization);
 Tokenization read_tokenization(hid_t record, std::uint64_t limit_bytes);
 
+/// Writes the names of columns, if there are any; reads empty ones from a record without them.
+void write_columns(hid_t record, const ColumnNames& columns);
+ColumnNames read_columns(hid_t record, std::uint64_t limit_bytes);
+
 }  // namespace convoy::io::hdf5

@@ -63,7 +63,9 @@ void write_description(hid_t file, const ShardHead& head) {
   hdf5::write_list(file, "labels", head.labels);
   hdf5::write_list(file, "hashes", head.hashes);
   if (payload_layout(head.info).has_offsets) hdf5::write_list(file, "offsets", head.offsets);
-  if (is_text) hdf5::write_tokenization(file, head.info.text.tokenization);  // any word may stand in it: last
+  if (!is_text) return;
+  hdf5::write_columns(file, head.info.text.columns);
+  hdf5::write_tokenization(file, head.info.text.tokenization);  // any word may stand in it: last
 }
 
 // Payload and names, both created before either has its offset, so that nothing comes between. Returns where they
@@ -157,6 +159,7 @@ std::uint64_t read_names_shape(hid_t file, const ShardTrailer& trailer, ShardHea
 void read_body_shape(hid_t file, const ShardTrailer& trailer, std::uint64_t limit_bytes, ShardHead& head) {
   const bool is_text = head.info.kind == input_kinds::kText;
   if (is_text) head.info.text.tokenization = hdf5::read_tokenization(file, limit_bytes);
+  if (is_text) head.info.text.columns = hdf5::read_columns(file, limit_bytes);
   head.info.encoded = !is_text && hdf5::exists(file, "encoded");
   const PayloadLayout layout = payload_layout(head.info);
   const hdf5::Array payload = hdf5::open_array(file, layout.name, payload_type(layout), trailer.body_bytes);

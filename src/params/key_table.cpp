@@ -470,8 +470,9 @@ std::vector<Key> make_keys() {
 
       {"import.format", choice(&ImportParams::format), "",
        "of import.source: folder of images ([split/]class/image), CIFAR's binary files, MNIST's idx, text "
-       "([split/]class/text.txt), csv (a table of texts .csv or .tsv, or a folder with train.csv and test.csv); auto "
-       "looks"},
+       "([split/]class/text.txt), csv (a table of texts .csv or .tsv, or a folder with train.csv, val.csv or dev.csv, "
+       "and "
+       "test.csv); auto looks"},
       {"import.source", path_or_empty(&ImportParams::source), "", "folder to import from, or one table of texts"},
       {"import.output", path_or_empty(&ImportParams::output, "/train-0000.h5.partial"), "",
        "folder for train*.h5, val*.h5 and test*.h5"},
@@ -491,12 +492,17 @@ std::vector<Key> make_keys() {
       {"import.vocabulary", integer(&ImportParams::vocabulary, {.min = kMinVocabulary, .max = kMaxVocabulary}),
        "tokens", "how many different tokens there are at most: the most frequent words, or as many parts of words"},
       {"import.text_column", text(&ImportParams::text_column, "a column's name"), "",
-       "of a table: the column of the texts, by the name in its first row; predict reads it, too"},
+       "of a table: the column of the texts, by the name in its first row. predict reads it, too; where it is not "
+       "given "
+       "there, the column that the network's training texts came from"},
       {"import.label_column", text(&ImportParams::label_column, "a column's name"), "",
-       "of a table: the column of the classes; predict does without it"},
+       "of a table: the column of the classes; likewise, and predict does without it"},
       {"import.splits", flag(&ImportParams::splits), "",
        "true: folders of import.source whose names begin with train, val or test, and that hold folders, are splits; "
        "false: each folder of import.source is a class, whatever its name"},
+      {"import.max_class_fraction", number(&ImportParams::max_class_fraction, {.min = 0, .max = 1}), "",
+       "of a table: more than 10 classes are refused where there are more than this share of the texts of train, as a "
+       "column of texts, numbers or ids has; 1: any number of classes"},
       {"import.val_fraction", number(&ImportParams::val_fraction, {.min = 0, .max = 1, .below_max = true}), "",
        "share of each class of train that becomes the split val, drawn from train.seed"},
       {"import.shards", integer(&ImportParams::shards, {.min = 0, .max = 9999}), "files",

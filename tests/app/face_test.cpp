@@ -180,7 +180,7 @@ TEST(Face, AnImportNamesWhatItSkipsAndEveryRankWorks) {
   EXPECT_TRUE(contains(import.output, "skipped 'train/bee/gone.jpg': it is a link to 'nowhere', which is not there"))
       << import.output;
   EXPECT_TRUE(contains(import.output, "train: 24 images 24x24x3, 3 classes")) << import.output;
-  EXPECT_TRUE(contains(import.output, "skipped 2 bad ones")) << import.output;
+  EXPECT_TRUE(contains(import.output, "skipped 2 bad images")) << import.output;
 
   const ProcessResult strict = run_program(
       {.arguments = arguments + std::vector<std::string>{"--import.strict=on", "--import.output=" + (directory / "s")},

@@ -148,7 +148,7 @@ TEST_F(FolderPrediction, LeavesBadFilesOutAndNamesThemOrStopsAtTheFirst) {
     EXPECT_TRUE(contains(result.output, "left out '3/cut.png': it is damaged: it ends too early")) << result.output;
     EXPECT_TRUE(contains(result.output, "left out 'notes.txt': it is neither a JPEG nor a PNG")) << result.output;
     EXPECT_TRUE(contains(result.output, "14 samples  top-1 ")) << result.output;
-    EXPECT_TRUE(contains(result.output, "; left out 2 bad ones, named above")) << result.output;
+    EXPECT_TRUE(contains(result.output, "; left out 2 bad images, named above")) << result.output;
     expect_same_but_for_rounding(read_rows(directory_ / name), read_rows(directory_ / "good.csv"));
     EXPECT_TRUE(read_text(directory_ / name) == read_text(directory_ / "0-bad.csv")) << ranks;
     const std::string h5 = read_text(directory_ / (name.substr(0, name.size() - 3) + "h5"));
@@ -158,7 +158,7 @@ TEST_F(FolderPrediction, LeavesBadFilesOutAndNamesThemOrStopsAtTheFirst) {
     const ProcessResult mirrored =
         predict("mirrored.csv", used + std::vector<std::string>{"--evaluate.mirror=true"}, ranks);
     EXPECT_EQ(mirrored.status, 0) << mirrored.output;
-    EXPECT_TRUE(contains(mirrored.output, "; left out 2 bad ones, named above")) << mirrored.output;
+    EXPECT_TRUE(contains(mirrored.output, "; left out 2 bad images, named above")) << mirrored.output;
     EXPECT_EQ(names_in("mirrored.csv"), names_in("good.csv"));
 
     const ProcessResult strict = predict("strict.csv", used + std::vector<std::string>{"--predict.strict=true"}, ranks);

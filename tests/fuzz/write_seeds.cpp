@@ -209,6 +209,8 @@ void add_images(const Seeds& seeds) {
 void add_texts(const Seeds& seeds) {
   const std::string csv = "label,text\n1,\"a \"\"b\"\", c\n d\"\r\n0,e\n\n2,f";
   seeds.add("text_table", "csv", std::string({1, 1}) + csv);
+  seeds.add("text_table", "broken_quotes",
+            std::string({1, 1}) + "text,label\n\"a fine film,1\nb,0\n\"c\" d,1\ne\rf,0\n\"open,1\ng,0");
   seeds.add("text_table", "tsv", std::string({0, 0}) + "text\tlabel\na\t1\n\"b\t2\n");
 
   const auto vocabulary = static_cast<char>(special_tokens::kCount + 2);

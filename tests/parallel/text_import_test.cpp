@@ -15,6 +15,7 @@
 #include "convoy/io/dataset.h"
 #include "convoy/io/inspect.h"
 
+#include "data/source_listing.h"
 #include "parallel/mpi_main.h"
 #include "parallel/shared_directory.h"
 #include "unit/io/temporary_directory.h"
@@ -146,7 +147,10 @@ TEST_F(TextImport, TablesGiveWhatTheirTextsInFilesGive) {
   import();
   const io::Dataset files(root_ + "/out", "data.train"), rows(params_.output, "data.train");
   ASSERT_EQ(rows.info().num_samples, 40);
-  EXPECT_EQ(rows.info().text, files.info().text);
+  EXPECT_EQ(rows.info().text.tokenization, files.info().text.tokenization);
+  EXPECT_EQ(rows.info().text.num_tokens, files.info().text.num_tokens);
+  EXPECT_EQ(rows.info().text.columns, (io::ColumnNames{.text = "review", .label = "sentiment"}));
+  EXPECT_EQ(files.info().text.columns, io::ColumnNames{});
   std::multiset<Tokens> of_files, of_rows;
   for (std::int64_t i = 0; i < 40; ++i) {
     of_files.insert(tokens_of(files, i));
@@ -158,6 +162,24 @@ TEST_F(TextImport, TablesGiveWhatTheirTextsInFilesGive) {
   params_.replace = true;
   params_.shards = 2;
   expect_same_files_by_one_rank();
+}
+
+// A name with a 0 byte, as a column of labels had once, must not cut the list that the ranks share.
+TEST_F(TextImport, NamesTravelWithAnyBytes) {
+  SourceListing listing{.class_names = {std::string("a\0b", 3), "", "c\n"}, .splits = {}};
+  SourceSplit& split = listing.splits.emplace_back();
+  split.name = "train";
+  split.add(std::string_view("\0", 1), 2, -7);
+  split.add("plain", -1, std::int64_t{1} << 40);
+  const SourceListing got = broadcast_listing(world().rank() == 0 ? listing : SourceListing(), world());
+  EXPECT_EQ(got.class_names, listing.class_names);
+  ASSERT_EQ(got.splits.size(), 1u);
+  EXPECT_EQ(got.splits[0].name, "train");
+  ASSERT_EQ(got.splits[0].size(), 2);
+  EXPECT_EQ(got.splits[0].names[0], std::string_view("\0", 1));
+  EXPECT_EQ(got.splits[0].names[1], "plain");
+  EXPECT_EQ(got.splits[0].labels, split.labels);
+  EXPECT_EQ(got.splits[0].source_ids, split.source_ids);
 }
 
 TEST_F(TextImport, NamesCountsAndSkipsBadTexts) {
@@ -176,7 +198,7 @@ TEST_F(TextImport, NamesCountsAndSkipsBadTexts) {
     for (const SkippedSample& bad : summary.skipped) skipped.push_back(bad.name + ": " + bad.reason);
     EXPECT_EQ(skipped,
               (std::vector<std::string>{"test/pos/b5.txt: it has no words", "train/neg/b1.txt: it is empty",
-                                        "train/neg/b2.txt: it is not UTF-8: byte 0xe9 at 3",
+                                        "train/neg/b2.txt: it is not UTF-8: byte 0xe9 at 3. Convert it to UTF-8",
                                         "train/pos/b3.txt: it is too long: 1048577 bytes; at most 1048576 are allowed",
                                         "train/pos/b4.txt: it is binary: byte 0x00 at 1"}));
   }
@@ -223,7 +245,8 @@ TEST_F(TextImport, RefusesKeysOfImagesAndSourcesWithoutTexts) {
 TEST_F(TextImport, TextsWhereTheyLieGiveTheTokensOfAnImport) {
   import();
   const io::Dataset imported(params_.output, "data.test");
-  const TextFileOptions options{.tokenization = imported.info().text.tokenization};
+  const TextFileOptions options{.tokenization = imported.info().text.tokenization,
+                                .columns = {.text = "text", .label = "label"}};
   const auto open = [&](const std::string& path) {
     return open_samples({.path = path, .key = "predict.data", .files = options}, world());
   };
@@ -243,7 +266,8 @@ TEST_F(TextImport, TextsWhereTheyLieGiveTheTokensOfAnImport) {
     EXPECT_EQ(folder.store->num_tokens(i), imported.num_tokens(i));
   }
   ASSERT_EQ(folder.skipped.size(), 1u) << "on all ranks";
-  EXPECT_EQ(folder.skipped[0].name + ": " + folder.skipped[0].reason, "pos/b5.txt: it is not UTF-8: byte 0xff at 0");
+  EXPECT_EQ(folder.skipped[0].name + ": " + folder.skipped[0].reason,
+            "pos/b5.txt: it is not UTF-8: byte 0xff at 0. Convert it to UTF-8");
 
   const OpenedSamples table = open(root_ + "/rows.tsv");
   EXPECT_FALSE(table.is_one_file);

@@ -24,7 +24,7 @@ struct ImageFileOptions {
 /// How texts do.
 struct TextFileOptions {
   io::Tokenization tokenization;
-  std::string text_column = "text", label_column = "label";  ///< of a table; that of labels need not be there
+  io::ColumnNames columns;  ///< of a table; that of labels need not be there
 };
 
 struct SamplesPath {
@@ -35,8 +35,15 @@ struct SamplesPath {
   std::string split = "test";                             ///< of a folder of shards
 };
 
+/// The columns of a table other than those of texts and classes.
+struct OtherColumns {
+  std::vector<std::string> names;
+  std::vector<std::string> rows;  ///< of each sample its fields as CSV, each after a comma
+};
+
 struct OpenedSamples {
   std::unique_ptr<io::SampleStore> store;
+  OtherColumns others = {};            ///< on rank 0, of a table; else empty
   bool is_one_file = false;            ///< the path is of one image or text
   std::vector<SkippedSample> skipped;  ///< texts that cannot be used: they are not in the store
 };
@@ -45,7 +52,8 @@ struct OpenedSamples {
 /// that do not begin with a dot, in the order of their paths' bytes; rank 0 lists them, all know the list. Splits are
 /// folders named train*, val* and test* that hold folders; a file that lies in no class has no label. Images are read
 /// when they are asked for, texts at once. A file that is not HDF5 is one image or text, or, named .csv or .tsv, a
-/// table of texts. Anything else is opened as io::Dataset, of a folder the shards of `split`. Throws RequestError, on
+/// table of texts. A warning says where one text has several
+/// lines. Anything else is opened as io::Dataset, of a folder the shards of `split`. Throws RequestError, on
 /// all ranks alike where the path is at fault, or where images are to be turned and a data set was imported without
 /// import.orient. All ranks of the group.
 OpenedSamples open_samples(const SamplesPath& path, const mpi::Communicator& world);

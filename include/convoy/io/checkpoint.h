@@ -6,7 +6,8 @@
 ///   /counters                  attributes, PyTorch's names: steps that each batch norm's statistics have followed
 ///   /card                      attributes, /card/name and /card/class_names: an evaluation needs them (ModelMetadata);
 ///                              /card/kind: of the network's input, "images" or "text"; older files have none and
-///                              mean images; /card/tokenizer, /card/vocabulary: of texts (io/dataset.h)
+///                              mean images; /card/tokenizer, /card/vocabulary, /card/text_column,
+///                              /card/label_column: of texts (io/dataset.h)
 ///   /state                     attributes: step, samples, seed, best_metric ... (TrainingState)
 ///   /parameters, /version      the effective parameter file; who wrote it
 /// After the HDF5 image come 32 bytes: "CONVOYCK", or "CONVOYCL" where it is in parts, the image's size (little-endian
@@ -60,6 +61,7 @@ std::string describe_normalisation(const ImageInput& input);
 struct TextInput {
   std::int64_t length = 0;    ///< tokens that the network reads of a text
   Tokenization tokenization;  ///< of the training set
+  ColumnNames columns = {};   ///< of the tables that the training set was imported from
 
   bool operator==(const TextInput&) const = default;
 };

@@ -10,6 +10,8 @@
 ///   (N+1)
 ///            /tokenizer, /vocabulary   text, "words" or "subwords"; uint8: the words, one per line, or SentencePiece's
 ///                                      model (data/special_tokens.h: the tokens before them)
+///            /text_column, /label_column  texts: the columns of the tables that were imported; absent where there
+///                                      were none, and in older files
 ///            vocabulary_size           attribute of the file: tokens are smaller
 ///            num_tokens                attribute of the file: of all texts, over all shards
 ///   /names                             texts: the files' names, below what was imported; last, and not in every shard

@@ -17,6 +17,7 @@ namespace convoy::io {
 /// Of a store of texts.
 struct TextInfo {
   Tokenization tokenization;    ///< of all its texts
+  ColumnNames columns = {};     ///< of the tables that it was imported from
   std::int64_t num_tokens = 0;  ///< of all texts together, over all shards
 
   bool operator==(const TextInfo&) const = default;

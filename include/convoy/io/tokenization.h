@@ -1,10 +1,19 @@
-/// How texts became tokens: kept beside the tokens in shards, and in checkpoints of networks that were trained on them.
+/// Where texts came from and how they became tokens: stored with the tokens in shards, and in checkpoints of networks
+/// that were trained on them.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 namespace convoy::io {
+
+/// The columns of the tables that texts and classes were read from, by the names in a table's first row; empty where
+/// the texts came from elsewhere, or where an older Convoy wrote the file.
+struct ColumnNames {
+  std::string text, label;
+
+  bool operator==(const ColumnNames&) const = default;
+};
 
 /// Plain data; src/data/text turns texts into tokens by it.
 struct Tokenization {

@@ -481,6 +481,7 @@ struct ImportParams {
   std::string text_column = "text";    ///< of tables
   std::string label_column = "label";  ///< likewise
   bool splits = true;                  ///< folders named train*, val* and test* are splits; false: classes
+  double max_class_fraction = 0.1;     ///< classes of a table, as a share of its texts
   double val_fraction = 0;             ///< of each class of train, for a split of its own
   std::int64_t shards = 0;             ///< files per split; 0: one for every 128 MiB, at most 256
   bool strict = false;                 ///< the first bad file ends the import

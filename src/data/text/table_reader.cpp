@@ -17,13 +17,20 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 }  // namespace
 
-TableReader::TableReader(const std::string& path, std::int64_t offset)
+TableFormat table_format(const std::string& path) {
+  if (lower_case(path).ends_with(".tsv")) return {.separator = '\t', .has_quotes = false};
+  return {};
+}
+
+TableReader::TableReader(const std::string& path) : TableReader(path, table_format(path)) {}
+
+TableReader::TableReader(const std::string& path, const TableFormat& format, std::int64_t offset, std::int64_t line)
     : path_(path),
       file_(io::open_for_reading(path)),
       size_(static_cast<std::int64_t>(io::file_size(file_, path))),
-      separator_(lower_case(path).ends_with(".tsv") ? '\t' : ','),
-      has_quotes_(separator_ == ','),
-      block_offset_(offset) {
+      format_(format),
+      block_offset_(offset),
+      line_(line) {
   if (offset > 0) return;
   for (const char expected : kByteOrderMark) {
     if (peek() != static_cast<unsigned char>(expected)) break;
@@ -43,25 +50,62 @@ int TableReader::peek() {
   return static_cast<unsigned char>(block_[at_]);
 }
 
+void TableReader::seek(std::int64_t offset) {
+  if (offset >= block_offset_ && offset <= block_offset_ + std::ssize(block_)) {
+    at_ = static_cast<std::size_t>(offset - block_offset_);
+    return;
+  }
+  block_.clear();
+  block_offset_ = offset;
+  at_ = 0;
+}
+
+void TableReader::add(std::string* field, int c) {
+  if (field != nullptr && length_ < kMaxTextBytes) field->push_back(static_cast<char>(c));
+  ++length_;
+}
+
 // From after the first quote to after the last.
 void TableReader::read_quoted(TableRow& row, std::string* field) {
+  bool ends_line = false;  // the byte before
   for (int c = peek();; c = peek()) {
     if (c == kEnd) {
-      row.ends_quoted = true;
+      row.fault = TableFault::kOpenQuote;
+      row.last_line = ends_line ? line_ - 1 : line_;
       return;
     }
     take();
+    ends_line = c == '\n';
     if (c == '"') {
       if (peek() != '"') return;
       take();
     }
-    line_ += c == '\n' ? 1 : 0;
-    if (field != nullptr && length_ < kMaxTextBytes) field->push_back(static_cast<char>(c));
-    ++length_;
+    add(field, c);
+    if (c != '\n') continue;
+    ++line_;
+    if (second_line_ == 0) second_line_ = offset();
   }
 }
 
-// Up to the separator or the line's end. What stands after closing quotes belongs to the field.
+// Up to the separator or the line's end, of which carriage returns before it are a part.
+void TableReader::read_plain(TableRow& row, std::string* field) {
+  bool has_returns = false;
+  for (int c = peek(); c != kEnd && c != format_.separator && c != '\n'; c = peek()) {
+    take();
+    if (c == '\r') {
+      has_returns = true;
+      continue;
+    }
+    if (has_returns) {
+      row.fault = TableFault::kCarriageReturn;
+      add(field, '\r');
+      has_returns = false;
+    }
+    add(field, c);
+  }
+  if (has_returns && peek() == format_.separator) row.fault = TableFault::kCarriageReturn;
+}
+
 void TableReader::read_field(TableRow& row) {
   std::string* field = nullptr;
   if (row.num_fields < kMaxFields) {
@@ -70,18 +114,35 @@ void TableReader::read_field(TableRow& row) {
     field->clear();
   }
   length_ = 0;
-  if (has_quotes_ && peek() == '"') {
+  const bool is_quoted = format_.has_quotes && peek() == '"';
+  if (is_quoted) {
     take();
     read_quoted(row, field);
-  }
-  for (int c = peek(); c != kEnd && c != separator_ && c != '\n'; c = peek()) {
-    take();
-    if (c == '\r' && (peek() == '\n' || peek() == kEnd)) break;
-    if (field != nullptr && length_ < kMaxTextBytes) field->push_back(static_cast<char>(c));
-    ++length_;
+    const std::int64_t length = length_;
+    const bool ends_line = peek() == '\r';
+    if (row.fault != TableFault::kOpenQuote) read_plain(row, nullptr);
+    if (length_ > length && !ends_line) row.fault = TableFault::kTextAfterQuote;
+  } else {
+    read_plain(row, field);
   }
   row.longest = std::max(row.longest, length_);
   ++row.num_fields;
+}
+
+// Takes the line's end; or goes back, where the row's quotes have taken in lines that may be rows.
+void TableReader::end_row(TableRow& row) {
+  if (row.fault != TableFault::kOpenQuote) row.last_line = line_;
+  const bool may_hold_rows = row.fault == TableFault::kTextAfterQuote || row.fault == TableFault::kOpenQuote;
+  if (may_hold_rows && second_line_ > 0) {
+    seek(second_line_);
+    line_ = row.first_line + 1;
+    return;
+  }
+  while (may_hold_rows && peek() != '\n' && peek() != kEnd) take();
+  if (peek() == '\n') {
+    take();
+    ++line_;
+  }
 }
 
 bool TableReader::next(TableRow& row) {
@@ -90,15 +151,13 @@ bool TableReader::next(TableRow& row) {
     take();
   }
   if (peek() == kEnd) return false;
-  row.num_fields = row.longest = 0;
-  row.ends_quoted = false;
+  row.num_fields = row.longest = second_line_ = 0;
+  row.fault = TableFault::kNone;
   row.offset = offset();
-  row.line = line_;
-  for (read_field(row); peek() == separator_; read_field(row)) take();
-  if (peek() == '\n') {
+  row.first_line = line_;
+  for (read_field(row); peek() == format_.separator && row.fault != TableFault::kTextAfterQuote; read_field(row))
     take();
-    ++line_;
-  }
+  end_row(row);
   row.fields.resize(static_cast<std::size_t>(std::min(row.num_fields, kMaxFields)));
   return true;
 }

@@ -32,15 +32,18 @@ constexpr std::int64_t kMaxIn16Bits = 1 << 16;  // as io/dataset.h stores tokens
 class TextImport final : public ImportInput {
  public:
   TextImport(const ImportParams& params, const mpi::Communicator& world)
-      : params_(params), world_(world), source_(open_texts(params, world)) {}
+      : params_(params), world_(world), texts_(open_texts(params, world)) {}
 
   const char* kind() const override { return input_kinds::kText; }
-  SourceListing& listing() override { return source_->listing(); }
+  SourceListing& listing() override { return texts_.source->listing(); }
   void check_request() const override;
   /// Each rank counts the words of its share; parts of words are learnt by rank 0.
   void prepare(const ShowImport& show) override;
   std::int64_t mean_sample_bytes(std::size_t split) override;
-  void describe(io::DatasetInfo& info) const override { info.text.tokenization = tokenization_; }
+  void describe(io::DatasetInfo& info) const override {
+    info.text.tokenization = tokenization_;
+    info.text.columns = texts_.columns;
+  }
   std::span<const std::byte> read(std::size_t split, std::int64_t sample) override;
   void sum_up(std::size_t split, io::DatasetInfo& info) override {
     info.text.num_tokens = world_.sum(num_tokens_[split]);
@@ -53,7 +56,7 @@ class TextImport final : public ImportInput {
 
   const ImportParams& params_;
   mpi::Communicator world_;
-  std::unique_ptr<TextSource> source_;
+  ImportedTexts texts_;
   io::Tokenization tokenization_;
   std::unique_ptr<Tokenizer> tokenizer_;
   std::vector<std::int64_t> num_tokens_;  ///< of each split, by this rank
@@ -84,7 +87,7 @@ io::Tokenization TextImport::count_words(const ShowImport& show) {
   for (std::int64_t i = train.size() * world_.rank() / world_.size(); i < end; ++i) {
     bool is_good = true;
     try {
-      words.add(source_->read(train, i));
+      words.add(texts_.source->read(train, i));
     } catch (const Error&) {
       is_good = false;
     }
@@ -112,7 +115,7 @@ io::Tokenization TextImport::learn_from_sample(const ShowImport& show) {
     std::vector<std::string> texts;
     for (std::int64_t i = 0; i < wanted; ++i) {
       try {
-        texts.emplace_back(source_->read(train, train.size() * i / wanted));
+        texts.emplace_back(texts_.source->read(train, train.size() * i / wanted));
       } catch (const Error&) {  // as above
       }
       show({"reading", i + 1, wanted, 0});
@@ -136,10 +139,10 @@ void TextImport::prepare(const ShowImport& show) {
 // --- Texts -----------------------------------------------------------------------------------------------------------
 
 std::int64_t TextImport::mean_text_bytes(std::size_t split_number) const {
-  const SourceSplit& split = source_->listing().splits[split_number];
+  const SourceSplit& split = texts_.source->listing().splits[split_number];
   const std::int64_t count = std::min(split.size(), kTextsWeighed);
   std::int64_t bytes = 0;
-  for (std::int64_t i = 0; i < count; ++i) bytes += source_->text_bytes(split, split.size() * i / count);
+  for (std::int64_t i = 0; i < count; ++i) bytes += texts_.source->text_bytes(split, split.size() * i / count);
   return std::max<std::int64_t>(1, bytes / count);
 }
 
@@ -154,7 +157,7 @@ std::int64_t TextImport::mean_sample_bytes(std::size_t split) {
 }
 
 std::span<const std::byte> TextImport::read(std::size_t split, std::int64_t sample) {
-  tokenizer_->encode(source_->read(listing().splits[split], sample), tokens_);
+  tokenizer_->encode(texts_.source->read(listing().splits[split], sample), tokens_);
   if (tokens_.empty()) fail("it has no words");
   num_tokens_[split] += std::ssize(tokens_);
   if (tokenization_.vocabulary > kMaxIn16Bits) return std::as_bytes(std::span(tokens_));

@@ -56,11 +56,19 @@ ImportFormat find_format(const ImportParams& params) {
   check_is_folder(params.source);
   if (params.format != ImportFormat::kAuto) return params.format;
   if (!find_tables(params.source, kKey).empty()) return ImportFormat::kCsv;
+  if (const auto others = other_tables(params.source); !others.empty() && folders_in(params.source, kKey).empty())
+    refuse(
+        "import.source = {}: no table in it is named as a split (train*, val* or dev*, test*): {}. Give one of them as "
+        "import.source, or rename them",
+        params.source, excerpt(fmt::format("{}", fmt::join(others, ", "))));
   return holds_mostly_texts(first_leaf(params.source)) ? ImportFormat::kText : ImportFormat::kAuto;
 }
 
 TableColumns columns_of(const ImportParams& params, bool needs_label) {
-  return {.text = params.text_column, .label = params.label_column, .needs_label = needs_label};
+  return {.text = params.text_column,
+          .label = params.label_column,
+          .needs_label = needs_label,
+          .max_class_fraction = params.max_class_fraction};
 }
 
 ImportFormat agree_on_format(const ImportParams& params, const mpi::Communicator& world) {
@@ -77,7 +85,7 @@ bool holds_texts(const ImportParams& params, const mpi::Communicator& world) {
   return format == ImportFormat::kText || format == ImportFormat::kCsv;
 }
 
-std::unique_ptr<TextSource> open_texts(const ImportParams& params, const mpi::Communicator& world) {
+ImportedTexts open_texts(const ImportParams& params, const mpi::Communicator& world) {
   const bool is_table = agree_on_format(params, world) == ImportFormat::kCsv;
   const TableColumns columns = columns_of(params, true);
   SourceListing listed;
@@ -87,13 +95,14 @@ std::unique_ptr<TextSource> open_texts(const ImportParams& params, const mpi::Co
     listed = is_table ? list_tables(params.source, columns, kKey) : list_class_folders(params.source, folders);
   });
   listed = broadcast_listing(listed, world);
-  if (is_table) return std::make_unique<TextTable>(params.source, std::move(listed), columns);
-  return std::make_unique<TextFiles>(params.source, std::move(listed));
+  if (is_table)
+    return {.source = std::make_unique<TextTable>(params.source, std::move(listed), columns),
+            .columns = {.text = columns.text, .label = columns.label}};
+  return {.source = std::make_unique<TextFiles>(params.source, std::move(listed)), .columns = {}};
 }
 
-std::unique_ptr<TextSource> open_any_texts(const std::string& path, const std::string& key, const ImportParams& params,
-                                           const mpi::Communicator& world) {
-  const TableColumns columns = columns_of(params, false);
+std::unique_ptr<TextSource> open_any_texts(const std::string& path, const std::string& key, const TableColumns& columns,
+                                           const mpi::Communicator& world, CarriedColumns& carried) {
   SourceListing listed;
   bool is_folder = false;
   mpi::on_root(world, [&] {
@@ -101,7 +110,7 @@ std::unique_ptr<TextSource> open_any_texts(const std::string& path, const std::s
     is_folder = fs::is_directory(path, error);
     if (!is_folder && !fs::exists(path)) refuse("{} = {}: there is no such file or folder", key, path);
     listed = is_folder        ? list_any_files(path, kTextFolders, key)
-             : is_table(path) ? list_tables(path, columns, key)
+             : is_table(path) ? list_tables(path, columns, key, &carried)
                               : list_one_file(path);
   });
   world.broadcast(&is_folder, sizeof is_folder, 0);

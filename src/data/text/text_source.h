@@ -8,11 +8,15 @@
 #include <utility>
 
 #include "convoy/comm/communicator.h"
+#include "convoy/io/tokenization.h"
 #include "convoy/params/parameters.h"
 
 #include "data/source_listing.h"
 
 namespace convoy {
+
+struct CarriedColumns;
+struct TableColumns;
 
 /// One per rank; not for several threads.
 class TextSource {
@@ -37,13 +41,20 @@ class TextSource {
 /// Throws RequestError where nothing does. All ranks of the group.
 bool holds_texts(const ImportParams& params, const mpi::Communicator& world);
 
+/// The texts of an import, and the columns that they come from: empty where they are in files of their own.
+struct ImportedTexts {
+  std::unique_ptr<TextSource> source;
+  io::ColumnNames columns;
+};
+
 /// import.source, of holds_texts(). Rank 0 lists, all know the list. Throws RequestError, on all ranks alike, saying
 /// what was looked for. All ranks of the group.
-std::unique_ptr<TextSource> open_texts(const ImportParams& params, const mpi::Communicator& world);
+ImportedTexts open_texts(const ImportParams& params, const mpi::Communicator& world);
 
 /// What a prediction is asked for: a folder of texts, a table, or a file with one text. Of a table the column of the
-/// texts, and where it is there that of the classes. Throws RequestError naming `key`. All ranks of the group.
-std::unique_ptr<TextSource> open_any_texts(const std::string& path, const std::string& key, const ImportParams& params,
-                                           const mpi::Communicator& world);
+/// texts and, if the table has it, that of the classes; rank 0 gets the others in `carried`. Throws RequestError naming
+/// `key`. All ranks of the group.
+std::unique_ptr<TextSource> open_any_texts(const std::string& path, const std::string& key, const TableColumns& columns,
+                                           const mpi::Communicator& world, CarriedColumns& carried);
 
 }  // namespace convoy

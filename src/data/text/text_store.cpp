@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "convoy/base/error.h"
+#include "convoy/comm/packed.h"
 
 #include "data/text/check_text.h"
 #include "data/text/tokenizer.h"
@@ -17,31 +18,8 @@ void encode(Tokenizer& tokenizer, std::string_view text, std::vector<std::int32_
   if (tokens.empty()) fail("it has no words");
 }
 
-/// What became of texts, one after the other: how many tokens, and these; or, for a bad one, minus the length of what
-/// is wrong with it, and that.
-class Records {
- public:
-  void add_tokens(const std::vector<std::int32_t>& tokens) {
-    add_number(std::ssize(tokens));
-    add_bytes(std::as_bytes(std::span(tokens)));
-  }
-  void add_reason(const std::string& reason) {
-    add_number(-std::ssize(reason));
-    add_bytes(std::as_bytes(std::span(reason)));
-  }
-  const std::vector<std::byte>& bytes() const { return bytes_; }
-
- private:
-  void add_number(std::int64_t number) { add_bytes(std::as_bytes(std::span(&number, 1))); }
-  void add_bytes(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
-
-  std::vector<std::byte> bytes_;
-};
-
-template <typename Value>
-void take(std::span<const std::byte>& rest, Value* to, std::size_t count) {
-  std::memcpy(to, rest.data(), count * sizeof(Value));
-  rest = rest.subspan(count * sizeof(Value));
+std::string_view bytes_of(const std::vector<std::int32_t>& tokens) {
+  return {reinterpret_cast<const char*>(tokens.data()), tokens.size() * sizeof(std::int32_t)};
 }
 
 }  // namespace
@@ -54,30 +32,30 @@ TextStore::TextStore(TextSource& source, const std::string& name, const io::Toke
            .source = name};
   const auto tokenizer = make_tokenizer(tokenization);
   const SourceSplit& split = source.listing().splits.front();
-  Records mine;
+  mpi::Packer mine;  // of each text: 1 and its tokens, or 0 and what is wrong with it
   std::vector<std::int32_t> tokens;
   const std::int64_t end = split.size() * (world.rank() + 1) / world.size();
   for (std::int64_t i = split.size() * world.rank() / world.size(); i < end; ++i) {
     try {
       encode(*tokenizer, source.read(split, i), tokens);
-      mine.add_tokens(tokens);
+      mine.add(1);
+      mine.add(bytes_of(tokens));
     } catch (const Error& error) {
-      mine.add_reason(error.what());
+      mine.add(0);
+      mine.add(std::string_view(error.what()));
     }
   }
   const std::vector<std::byte> all = world.broadcast(world.gather(mine.bytes(), 0), 0);
-  std::span<const std::byte> rest = all;
+  mpi::Unpacker packed(all);
   for (std::int64_t i = 0; i < split.size(); ++i) {
-    std::int64_t count = 0;
-    take(rest, &count, 1);
-    if (count > 0) {
-      tokens.resize(static_cast<std::size_t>(count));
-      take(rest, tokens.data(), tokens.size());
+    const bool is_good = packed.number() == 1;
+    const std::string_view content = packed.text();
+    if (is_good) {
+      tokens.resize(content.size() / sizeof(std::int32_t));
+      std::memcpy(tokens.data(), content.data(), content.size());
       add(tokens, split.names[i], split.labels[static_cast<std::size_t>(i)]);
     } else {
-      std::string reason(static_cast<std::size_t>(-count), '\0');
-      take(rest, reason.data(), reason.size());
-      skipped.push_back({.name = std::string(split.names[i]), .reason = std::move(reason)});
+      skipped.push_back({.name = std::string(split.names[i]), .reason = std::string(content)});
     }
   }
 }

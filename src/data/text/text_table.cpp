@@ -4,15 +4,17 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <map>
 #include <system_error>
+#include <unordered_map>
 
 #include "convoy/base/error.h"
+#include "convoy/base/log.h"
 #include "convoy/base/text.h"
 #include "convoy/io/shard_files.h"
 
 #include "data/class_folders.h"
 #include "data/text/check_text.h"
+#include "data/text/column_checks.h"
 
 namespace convoy {
 
@@ -21,130 +23,204 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int32_t kNoClass = -1;
-
-std::int64_t position_of(const std::string& name, const TableRow& header) {
-  const auto found = std::ranges::find(header.fields, name);
-  return found == header.fields.end() ? -1 : found - header.fields.begin();
-}
-
-[[noreturn]] void refuse_header(const std::string& path, const char* key, const std::string& name,
-                                const TableRow& header) {
-  const std::string near = nearest(name, header.fields);
-  refuse("'{}' has no column '{}'. Its first row names: {}. Give one of them as {}{}", path, name,
-         fmt::join(header.fields, ", "), key, near.empty() ? "" : fmt::format(", for example {}", near));
-}
-
-// The first row. Throws RequestError where a column is missing.
-TableHeader read_header(TableReader& reader, const std::string& path, const TableColumns& columns) {
-  TableRow row;
-  if (!reader.next(row)) refuse("'{}' is empty. Its first row must name the columns", path);
-  TableHeader header{
-      .num_fields = row.num_fields, .text = position_of(columns.text, row), .label = position_of(columns.label, row)};
-  if (header.text < 0) refuse_header(path, "import.text_column", columns.text, row);
-  if (header.label < 0 && columns.needs_label) refuse_header(path, "import.label_column", columns.label, row);
-  return header;
-}
-
-// Throws Error saying what is wrong with the row.
-void check_row(const TableRow& row, const TableHeader& header, bool needs_label) {
-  if (row.ends_quoted) fail("its quotes are not closed before the end of the file");
-  if (row.num_fields != header.num_fields)
-    fail("it has {} fields, the first row {}", row.num_fields, header.num_fields);
-  check_text_size(row.longest);
-  if (needs_label && row.fields[static_cast<std::size_t>(header.label)].empty()) fail("it has no class");
-}
-
-bool is_good(const TableRow& row, const TableHeader& header, bool needs_label) {
-  try {
-    check_row(row, header, needs_label);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
-std::optional<std::int64_t> whole_number(const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
+constexpr std::int64_t kMaxNamed = 3;  // bad rows in one message
 
 std::vector<std::string> in_order(std::vector<std::string> names) {
   std::ranges::sort(names);
-  if (std::ranges::all_of(names, [](const std::string& name) { return whole_number(name).has_value(); }))
-    std::ranges::stable_sort(names, {}, [](const std::string& name) { return *whole_number(name); });
+  const auto value_of = [](const std::string& name) {
+    std::int64_t value = 0;
+    std::from_chars(name.data(), name.data() + name.size(), value);
+    return value;
+  };
+  if (std::ranges::all_of(names, is_whole_number)) std::ranges::stable_sort(names, {}, value_of);
   return names;
+}
+
+// pandas writes line breaks within quotes in a .tsv too, where quotes are letters: the halves would be two rows.
+void check_not_quoted(const std::string& path, const TableRow& row, const TableHeader& header) {
+  const TableFormat format = table_format(path);
+  const auto is_quoted = [](const std::string& field) { return field.starts_with('"'); };
+  if (format.has_quotes || row.num_fields == header.num_fields || std::ranges::none_of(row.fields, is_quoted)) return;
+  TableReader reader(path, {.separator = format.separator}, row.offset, row.first_line);
+  TableRow record;
+  if (!reader.next(record) || record.fault != TableFault::kNone || record.num_fields != header.num_fields ||
+      record.last_line == row.first_line)
+    return;
+  refuse(
+      "'{}': lines {} to {} are one row with a line break in quotes, which a .tsv does not have. Write it as .csv "
+      "(pandas: to_csv('NEW.csv', index=False)), or take the line breaks out of the texts",
+      path, record.first_line, record.last_line);
 }
 
 class Listing {
  public:
-  Listing(const std::string& source, const TableColumns& columns, const std::string& key)
-      : source_(source), columns_(columns), key_(key) {}
+  Listing(const std::string& source, const TableColumns& columns, const std::string& key, CarriedColumns* carried)
+      : source_(source), columns_(columns), key_(key), carried_(carried) {}
 
   SourceListing list() {
     for (const auto& [split, path] : find_tables(source_, key_)) list_split(split, path);
+    const std::string others = excerpt(fmt::format("{}", fmt::join(other_tables(source_), ", ")));
     if (listing_.splits.empty())
-      refuse("{} = {}: there are no tables. Expected: train.csv and test.csv, or .tsv", key_, source_);
+      refuse("{} = {}: there are no tables. Expected: train.csv and test.csv, or .tsv{}{}", key_, source_,
+             others.empty() ? "" : ". Tables of other names: ", others);
+    if (!others.empty())
+      log_warning(
+          fmt::format("{} = {}: tables of no split are not read: {}. Names of splits begin with train, val or "
+                      "dev, and test",
+                      key_, source_, others));
     if (listing_.splits.front().name != "train")
       refuse("{} = {}: there is a table of {} but none of train, whose classes are needed", key_, source_,
              listing_.splits.front().name);
     if (columns_.needs_label && listing_.class_names.size() < 2)
       refuse(
-          "{} = {}: all texts are of one class, '{}'. A network needs at least two. Is '{}' the column of the classes?",
-          key_, source_, listing_.class_names.front(), columns_.label);
+          "{} = {}: all texts are of one class, '{}'. A network needs at least two. Is '{}' the column of the "
+          "classes?{}",
+          key_, source_, excerpt(listing_.class_names.front()), columns_.label, bad_rows_);
     return std::move(listing_);
   }
 
  private:
+  /// What the rows of a table hold, one after the other.
+  struct Rows {
+    std::vector<std::int32_t> labels;  ///< by the order in which classes appear; kNoClass: none, or a bad row
+    std::unordered_map<std::string, std::int32_t> numbers;  ///< of classes
+    ColumnContent content;
+    std::int64_t num_good = 0;
+    std::int64_t num_longer = 0;        ///< rows with one field more than the header
+    std::vector<std::string> some_bad;  ///< the first bad rows, and what is wrong with them
+
+    std::string describe_bad() const {
+      return fmt::format("{} of {} rows are bad, the first: {}", std::ssize(labels) - num_good, labels.size(),
+                         fmt::join(some_bad, "; "));
+    }
+  };
+
   void list_split(const std::string& name, const std::string& path) {
     TableReader reader(path);
-    const TableHeader header = read_header(reader, path, columns_);
+    TableColumns columns = columns_;
+    columns.needs_label = columns_.needs_label && name != "test";
+    const TableHeader header = read_header(reader, path, columns);
+    if (columns_.needs_label && header.label < 0) {
+      log_warning(
+          fmt::format("'{}' has no column '{}' and is left out of the import: no accuracy can be measured on it. Texts "
+                      "without classes are predicted as they are: convoy predict ... --predict.data={}",
+                      path, columns_.label, path));
+      return;
+    }
+    name_carried(header);
     SourceSplit& split = listing_.splits.emplace_back();
     split.name = name;
-    const std::string file = fs::path(path).filename().string();
-    std::vector<std::int32_t> found;  // of each row: by the order in which classes appear
-    std::map<std::string, std::int32_t> numbers;
-    for (TableRow row; reader.next(row);) {
-      const bool counts = header.label >= 0 && is_good(row, header, true);
-      std::int32_t number = kNoClass;
-      if (counts) {
-        const std::string& label = row.fields[static_cast<std::size_t>(header.label)];
-        number = numbers.emplace(label, static_cast<std::int32_t>(numbers.size())).first->second;
-      }
-      found.push_back(number);
-      split.add(fmt::format("{}:{}", file, row.line), 0, row.offset);
-    }
-    if (split.size() == 0) refuse("'{}' has no rows but the one that names the columns", path);
-    if (columns_.needs_label && numbers.empty()) refuse("none of the {} rows of '{}' is good", split.size(), path);
-    set_labels(split, path, found, numbers);
+    const Rows rows = read_rows(reader, path, header, split);
+    check_rows(path, header, rows, split.size());
+    set_labels(split, path, rows);
   }
 
-  // A bad row has some label: it will not be stored.
-  void set_labels(SourceSplit& split, const std::string& path, const std::vector<std::int32_t>& found,
-                  const std::map<std::string, std::int32_t>& numbers) {
+  Rows read_rows(TableReader& reader, const std::string& path, const TableHeader& header, SourceSplit& split) {
+    const std::string file = fs::path(path).filename().string();
+    Rows rows;
+    for (TableRow row; reader.next(row);) {
+      check_not_quoted(path, row, header);
+      const std::string name = fmt::format("{}:{}", file, row.first_line);
+      std::int32_t number = kNoClass;
+      try {
+        check_row(row, header, columns_.needs_label);
+        ++rows.num_good;
+        number = number_of_class(row, header, rows);
+        if (is_number(row.fields[static_cast<std::size_t>(header.text)]) && rows.content.num_numbers++ == 0)
+          rows.content.number = row.fields[static_cast<std::size_t>(header.text)];
+        carry(row, header);
+      } catch (const Error& error) {
+        if (std::ssize(rows.some_bad) < kMaxNamed) rows.some_bad.push_back(fmt::format("'{}': {}", name, error.what()));
+        if (row.num_fields == header.num_fields + 1) ++rows.num_longer;
+        if (carried_ != nullptr) carried_->rows.add("");
+      }
+      rows.labels.push_back(number);
+      split.add(name, kNoClass, row.offset);
+    }
+    return rows;
+  }
+
+  static std::int32_t number_of_class(const TableRow& row, const TableHeader& header, Rows& rows) {
+    if (header.label < 0) return kNoClass;
+    const std::string& name = row.fields[static_cast<std::size_t>(header.label)];
+    const auto next = static_cast<std::int32_t>(rows.numbers.size());
+    return is_blank(name) ? kNoClass : rows.numbers.emplace(name, next).first->second;
+  }
+
+  static bool is_carried(const TableHeader& header, std::size_t column) {
+    const auto at = static_cast<std::int64_t>(column);
+    return at != header.text && at != header.label;
+  }
+
+  void name_carried(const TableHeader& header) {
+    if (carried_ == nullptr) return;
+    for (std::size_t i = 0; i < header.names.size(); ++i)
+      if (is_carried(header, i)) carried_->names.push_back(header.names[i]);
+  }
+
+  void carry(const TableRow& row, const TableHeader& header) {
+    if (carried_ == nullptr) return;
+    std::string fields;
+    for (std::size_t i = 0; i < row.fields.size(); ++i)
+      if (is_carried(header, i)) fields += "," + csv_field(row.fields[i]);
+    carried_->rows.add(fields);
+  }
+
+  static void check_rows(const std::string& path, const TableHeader& header, const Rows& rows, std::int64_t count) {
+    if (count == 0) refuse("'{}' has no rows but the one that names the columns", path);
+    if (rows.num_good > 0) return;
+    const char* const remedy =
+        rows.num_longer == count
+            ? ". Each has one field more than the first row has names, as R's write.table makes them: write the table "
+              "with row.names = FALSE"
+            : "";
+    refuse("'{}' names {}: {}{}", path, counted(header.num_fields, "column"), rows.describe_bad(), remedy);
+  }
+
+  void set_labels(SourceSplit& split, const std::string& path, const Rows& rows) {
+    std::vector<std::string> found(rows.numbers.size());
+    for (const auto& [name, number] : rows.numbers) found[static_cast<std::size_t>(number)] = name;
     if (listing_.class_names.empty()) {
-      for (const auto& [label, number] : numbers) listing_.class_names.push_back(label);
-      listing_.class_names = in_order(std::move(listing_.class_names));
+      listing_.class_names = in_order(found);
+      for (const std::string& name : listing_.class_names)
+        positions_.emplace(name, static_cast<std::int32_t>(positions_.size()));
+      if (columns_.needs_label) check_content(path, rows);
+      if (!rows.some_bad.empty()) bad_rows_ = " " + rows.describe_bad();
     }
+    std::vector<std::int32_t> labels;
+    for (const std::string& name : found) {
+      const auto position = positions_.find(name);
+      if (position == positions_.end()) refuse_class(path, name);
+      labels.push_back(position->second);
+    }
+    for (std::size_t i = 0; i < rows.labels.size(); ++i)
+      if (rows.labels[i] != kNoClass) split.labels[i] = labels[static_cast<std::size_t>(rows.labels[i])];
+  }
+
+  void check_content(const std::string& path, const Rows& rows) const {
+    ColumnContent content = rows.content;
+    content.class_names = listing_.class_names;
+    content.num_texts = rows.num_good;
+    check_columns(path, columns_, content);
+  }
+
+  [[noreturn]] void refuse_class(const std::string& path, const std::string& name) const {
     const auto& names = listing_.class_names;
-    std::vector<std::int32_t> labels(numbers.size());
-    for (const auto& [label, number] : numbers) {
-      const auto at = std::ranges::find(names, label);
-      if (at == names.end())
-        refuse("'{}' has a class '{}' that train does not have. Train has {}: {}{}", path, label, names.size(),
-               fmt::join(names.begin(), names.begin() + std::min<std::ptrdiff_t>(5, std::ssize(names)), ", "),
-               names.size() > 5 ? ", ..." : "");
-      labels[static_cast<std::size_t>(number)] = static_cast<std::int32_t>(at - names.begin());
-    }
-    const std::int32_t of_bad = columns_.needs_label ? 0 : kNoClass;
-    for (std::size_t i = 0; i < found.size(); ++i)
-      split.labels[i] = found[i] == kNoClass ? of_bad : labels[static_cast<std::size_t>(found[i])];
+    const auto end = names.begin() + std::min<std::ptrdiff_t>(5, std::ssize(names));
+    refuse(
+        "'{}' has a class '{}' that train does not have. Train has {}: {}{}. Mend it, or take the table out of the "
+        "folder; convoy predict reads tables without classes",
+        path, excerpt(name), names.size(), excerpt(fmt::format("{}", fmt::join(names.begin(), end, ", "))),
+        names.size() > 5 ? ", ..." : "");
   }
 
   const std::string& source_;
   const TableColumns& columns_;
   const std::string& key_;
+  CarriedColumns* carried_;
+  std::string bad_rows_;  ///< of train
   SourceListing listing_;
+  std::unordered_map<std::string, std::int32_t> positions_;  ///< of class names
 };
 
 }  // namespace
@@ -169,8 +245,21 @@ std::vector<std::pair<std::string, std::string>> find_tables(const std::string& 
   return found;
 }
 
-SourceListing list_tables(const std::string& path, const TableColumns& columns, const std::string& key) {
-  return Listing(path, columns, key).list();
+std::vector<std::string> other_tables(const std::string& path) {
+  std::error_code error;
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_hidden = name.starts_with('.');
+    if (!is_hidden && is_table(name) && !split_called(name) && entry.is_regular_file(error)) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+SourceListing list_tables(const std::string& path, const TableColumns& columns, const std::string& key,
+                          CarriedColumns* carried) {
+  return Listing(path, columns, key, carried).list();
 }
 
 TextTable::TextTable(const std::string& path, SourceListing listing, const TableColumns& columns)
@@ -179,21 +268,26 @@ TextTable::TextTable(const std::string& path, SourceListing listing, const Table
   folder_ = fs::is_directory(path, error) ? path : fs::path(path).parent_path().string();
 }
 
-void TextTable::go_to(const std::string& file, std::int64_t offset) {
+void TextTable::go_to(const std::string& file, std::int64_t line, std::int64_t offset) {
   const std::string path = (fs::path(folder_) / file).string();
   if (!reader_ || file_ != file) {
     reader_.emplace(path);
     header_ = read_header(*reader_, path, columns_);
     file_ = file;
   }
-  if (reader_->offset() != offset) reader_.emplace(path, offset);
+  if (reader_->offset() != offset) reader_.emplace(path, table_format(path), offset, line);
 }
 
 std::string_view TextTable::read(const SourceSplit& split, std::int64_t sample) {
   const std::string_view name = split.names[sample];
-  go_to(std::string(name.substr(0, name.rfind(':'))), split.source_ids[static_cast<std::size_t>(sample)]);
+  const std::size_t colon = name.rfind(':');
+  std::int64_t line = 0;
+  std::from_chars(name.data() + colon + 1, name.data() + name.size(), line);
+  const auto at = static_cast<std::size_t>(sample);
+  go_to(std::string(name.substr(0, colon)), line, split.source_ids[at]);
   if (!reader_->next(row_)) fail("it is not there any more");
   check_row(row_, header_, columns_.needs_label);
+  if (columns_.needs_label && split.labels[at] < 0) fail("its file has changed since it was listed");
   return check_text(row_.fields[static_cast<std::size_t>(header_.text)]);
 }
 

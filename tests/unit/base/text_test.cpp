@@ -94,5 +94,26 @@ TEST(CsvField, IsInQuotesOnlyWhereItMustBe) {
   EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
 }
 
+TEST(Text, ExcerptsShowControlCharactersAndEndAfter200) {
+  EXPECT_EQ(excerpt("plain, gr\xc3\xb6\xc3\x9f"
+                    "er"),
+            "plain, gr\xc3\xb6\xc3\x9f"
+            "er");
+  EXPECT_EQ(excerpt(std::string_view("a\0b\n\x1b[31m\x7f\t\r", 12)), "a\\x00b\\n\\x1b[31m\\x7f\\t\\r");
+  EXPECT_EQ(excerpt("caf\xe9 \xc2\x9b \xe6\x97"), "caf\\xe9 \\xc2\\x9b \\xe6\\x97")
+      << "not UTF-8, and another control character";
+  EXPECT_EQ(excerpt(std::string(200, 'a')), std::string(200, 'a'));
+  EXPECT_EQ(excerpt(std::string(201, 'a')), std::string(200, 'a') + "...");
+  std::string umlauts;
+  for (int i = 0; i < 300; ++i) umlauts += "\xc3\xa4";
+  EXPECT_EQ(excerpt(umlauts), umlauts.substr(0, 400) + "...");
+}
+
+TEST(Text, CountsAreInTheirNumber) {
+  EXPECT_EQ(counted(1, "bad text"), "1 bad text");
+  EXPECT_EQ(counted(0, "row"), "0 rows");
+  EXPECT_EQ(counted(2, "row"), "2 rows");
+}
+
 }  // namespace
 }  // namespace convoy

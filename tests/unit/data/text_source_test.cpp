@@ -1,11 +1,13 @@
 /// Tables row by row, and which texts folders and tables hold.
 #include <filesystem>
 #include <fstream>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
 
+#include "data/class_folders.h"
 #include "data/text/check_text.h"
 #include "data/text/table_reader.h"
 #include "data/text/text_files.h"
@@ -47,8 +49,30 @@ TEST_F(TextSources, CsvHasQuotesCommasAndLineEndsInFields) {
       rows("b.CSV", "\xef\xbb\xbftext,label\r\n\r\n\"a, b\",1\r\n\"say \"\"yes\"\"\nand go\",2\r\n\n,\r\nplain,3\r\n"),
       want)
       << "lines that end in \\r\\n, empty lines, a byte order mark";
-  EXPECT_EQ(rows("c.csv", "\"a\"b,c\n"), (Rows{{"ab", "c"}}));
+  EXPECT_EQ(rows("c.csv", "a \"b\" c,d\n"), (Rows{{"a \"b\" c", "d"}})) << "quotes within a field are letters";
   EXPECT_EQ(rows("d.csv", ""), Rows{});
+  EXPECT_EQ(rows("e.csv", "a,\"b\"\r\r\nc,d\r\r\n"), (Rows{{"a", "b"}, {"c", "d"}}))
+      << "line ends that were converted twice";
+}
+
+// Each row: its first and last line, and its fault.
+using Lines = std::vector<std::tuple<std::int64_t, std::int64_t, TableFault>>;
+
+TEST_F(TextSources, AfterWhatTheStandardRefusesReadingResumesOnTheNextLine) {
+  using enum TableFault;
+  const auto lines = [&](const std::string& content) {
+    TableReader reader(write("a.csv", content));
+    Lines all;
+    for (TableRow row; reader.next(row);) all.emplace_back(row.first_line, row.last_line, row.fault);
+    return all;
+  };
+  EXPECT_EQ(lines("\"a\"b,c\nd,e\n"), (Lines{{1, 1, kTextAfterQuote}, {2, 2, kNone}}));
+  EXPECT_EQ(lines("\"a,b\nc,d\n\n\"e\" f,g\nh,i"),
+            (Lines{{1, 4, kTextAfterQuote}, {2, 2, kNone}, {4, 4, kTextAfterQuote}, {5, 5, kNone}}));
+  EXPECT_EQ(lines("a,\"b\nc,d\ne,f"), (Lines{{1, 3, kOpenQuote}, {2, 2, kNone}, {3, 3, kNone}}));
+  EXPECT_EQ(lines("\"a\nb\",c\n\"d\"\n"), (Lines{{1, 2, kNone}, {3, 3, kNone}}));
+  EXPECT_EQ(lines("a\rb,c\nd\r,e\nf,g\n"), (Lines{{1, 1, kCarriageReturn}, {2, 2, kCarriageReturn}, {3, 3, kNone}}));
+  EXPECT_EQ(lines("\"a\"\r\"b\"\n"), (Lines{{1, 1, kCarriageReturn}}));
 }
 
 TEST_F(TextSources, TsvHasTabsAndItsQuotesAreLetters) {
@@ -66,12 +90,12 @@ TEST_F(TextSources, RowsAreFoundAgainByTheirPositions) {
   std::int64_t line = 1;
   reader.next(row);
   for (line = 2; reader.next(row); line += 2) {
-    EXPECT_EQ(row.line, line);
+    EXPECT_EQ(row.first_line, line);
     offsets.push_back(row.offset);
   }
   ASSERT_EQ(offsets.size(), 5000u);
   for (const std::size_t i : {4999u, 0u, 1234u}) {
-    TableReader there(path, offsets[i]);
+    TableReader there(path, table_format(path), offsets[i]);
     ASSERT_TRUE(there.next(row));
     EXPECT_EQ(row.fields, (std::vector<std::string>{fmt::format("row {}\nof many", i), fmt::format("{}", i % 2)}));
   }
@@ -82,7 +106,7 @@ TEST_F(TextSources, AFieldWithoutEndTakesNoMoreMemoryThanATextMay) {
   TableRow row;
   reader.next(row);
   ASSERT_TRUE(reader.next(row));
-  EXPECT_TRUE(row.ends_quoted);
+  EXPECT_EQ(row.fault, TableFault::kOpenQuote);
   EXPECT_EQ(row.longest, 3 * kMaxTextBytes);
   EXPECT_EQ(row.fields[0].size(), static_cast<std::size_t>(kMaxTextBytes));
   EXPECT_FALSE(reader.next(row));
@@ -127,9 +151,10 @@ TEST_F(TextSources, RowsThatCannotBeUsedAreListedAndSayWhy) {
   EXPECT_EQ(complaint(2), "it has no class");
   EXPECT_EQ(complaint(3), "it has 3 fields, the first row 2");
   EXPECT_EQ(complaint(4), "it is empty");
-  EXPECT_EQ(complaint(5), "it is not UTF-8: byte 0xe9 at 1");
+  EXPECT_EQ(complaint(5), "it is not UTF-8: byte 0xe9 at 1. Convert it to UTF-8");
   EXPECT_EQ(complaint(6), "it is too long: 1048577 bytes; at most 1048576 are allowed");
-  EXPECT_EQ(complaint(7), "its quotes are not closed before the end of the file");
+  EXPECT_EQ(complaint(7), "its quotes are not closed before the end of the file (line 9)");
+  EXPECT_EQ(split.labels, (std::vector<std::int32_t>{1, 0, -1, -1, 1, 1, -1, -1}));
   EXPECT_EQ(table.read(split, 0), "good");
 }
 
@@ -140,14 +165,16 @@ TEST_F(TextSources, TablesThatCannotBeUsedAreRefusedWithTheReason) {
   EXPECT_EQ(refusal(write("a.csv", "review,sentiment,labels\na,1\n")),
             "'" + (directory_ / "a.csv") +
                 "' has no column 'text'. Its first row names: review, sentiment, labels. Give one of them as "
-                "import.text_column");
+                "import.text_column; where that row is no row of names, write one above it");
   EXPECT_CONTAINS(refusal(write("b.csv", "text,labels\na,1\n")),
                   "has no column 'label'. Its first row names: text, labels. Give one of them as import.label_column, "
-                  "for example labels");
+                  "for example 'labels'");
   EXPECT_CONTAINS(refusal(write("c.csv", "")), "is empty. Its first row must name the columns");
   EXPECT_CONTAINS(refusal(write("d.csv", "text,label\n")), "has no rows but the one that names the columns");
   EXPECT_CONTAINS(refusal(write("e.csv", "text,label\na,1\nb,1\n")), "all texts are of one class, '1'");
-  EXPECT_CONTAINS(refusal(write("f.csv", "text,label\na,\n")), "none of the 1 rows of");
+  EXPECT_CONTAINS(refusal(write("f.csv", "text,label\na,\n")),
+                  "names 2 columns: 1 of 1 rows are bad, the first: 'f.csv:2': it has no class");
+  EXPECT_CONTAINS(refusal(write("g.csv", "text,label,text\na,1,b\n")), "has several columns 'text'");
   write("s/train.csv", "text,label\na,1\nb,2\n");
   write("s/test.csv", "text,label\na,3\n");
   EXPECT_CONTAINS(refusal(directory_ / "s"), "has a class '3' that train does not have. Train has 2: 1, 2");
@@ -158,6 +185,44 @@ TEST_F(TextSources, TablesThatCannotBeUsedAreRefusedWithTheReason) {
   EXPECT_CONTAINS(refusal(directory_ / "u"), "are both of split train");
 }
 
+TEST_F(TextSources, NamesOfClassesAreTextsOfOneLine) {
+  const auto complaint = [&](const std::string& name) { return message_of<Error>([&] { check_class_name(name); }); };
+  check_class_name("gute Größe, \xe6\x97\xa5");
+  EXPECT_EQ(complaint("  "), "it has no class");
+  EXPECT_EQ(complaint("a\nb"), "its class has a control character: byte 0x0a at 1");
+  EXPECT_EQ(complaint("caf\xe9"), "its class is not UTF-8: byte 0xe9 at 3. Convert it to UTF-8");
+  EXPECT_CONTAINS(complaint(std::string(kMaxClassBytes + 1, 'a')), "its class is too long: 1001 bytes");
+}
+
+TEST_F(TextSources, MoreClassesThanAShareOfTheTextsAreRefused) {
+  TableColumns columns{.text = "text", .label = "label", .max_class_fraction = 0.25};
+  const auto table = [&](int num_classes) {
+    std::string content = "text,label\n";
+    for (int i = 0; i < 48; ++i) content += fmt::format("a,{}\n", i % num_classes);
+    return write("a.csv", content);
+  };
+  EXPECT_EQ(list_tables(table(12), columns, "k").class_names.size(), 12u);
+  EXPECT_CONTAINS(message_of<RequestError>([&] { list_tables(table(13), columns, "k"); }),
+                  "the column 'label' has 13 different classes in 48 texts: '0', '1', '2', .... "
+                  "import.max_class_fraction = 0.25 allows 12.");
+  columns.max_class_fraction = 0;
+  EXPECT_EQ(list_tables(table(10), columns, "k").class_names.size(), 10u) << "however few texts";
+  EXPECT_CONTAINS(message_of<RequestError>([&] { list_tables(table(11), columns, "k"); }), "allows 10");
+  columns.needs_label = false;
+  EXPECT_EQ(list_tables(table(11), columns, "k").class_names.size(), 11u) << "to be predicted";
+}
+
+// Were each class compared with all others, this would take hours.
+TEST_F(TextSources, MillionsOfClassesAreListedInLinearTime) {
+  constexpr int kNumClasses = 500'000;
+  std::string content = "text,label\n";
+  for (int i = 0; i < kNumClasses; ++i) content += fmt::format("a,id{}\n", i);
+  const SourceListing listing = list_tables(write("a.csv", content), kColumns, "k");
+  ASSERT_EQ(listing.class_names.size(), static_cast<std::size_t>(kNumClasses));
+  for (const std::size_t i : {0u, 99'999u, 499'999u})
+    EXPECT_EQ(listing.class_names[static_cast<std::size_t>(listing.splits[0].labels[i])], fmt::format("id{}", i));
+}
+
 TEST_F(TextSources, OfAPredictionNeedNoClasses) {
   const TableColumns columns{.text = "text", .label = "label", .needs_label = false};
   const std::string path = write("a.csv", "text\na\nb\n");
@@ -166,6 +231,19 @@ TEST_F(TextSources, OfAPredictionNeedNoClasses) {
   EXPECT_EQ(listing.splits.front().labels, (std::vector<std::int32_t>{-1, -1}));
   const std::string labelled = write("b.csv", "text,label\na,x\nb,\n");
   EXPECT_EQ(list_tables(labelled, columns, "predict.data").splits.front().labels, (std::vector<std::int32_t>{0, -1}));
+  CarriedColumns carried;
+  list_tables(write("c.csv", "id,label,text,note\n1,x,a,\"n, m\"\nbad\n2,x,b,\n"), columns, "predict.data", &carried);
+  EXPECT_EQ(carried.names, (std::vector<std::string>{"id", "note"}));
+  ASSERT_EQ(carried.rows.size(), 3);
+  EXPECT_EQ(carried.rows[0], ",1,\"n, m\"");
+  EXPECT_EQ(carried.rows[1], "") << "a bad row";
+  EXPECT_EQ(carried.rows[2], ",2,");
+}
+
+TEST_F(TextSources, DevIsVal) {
+  for (const char* name : {"dev.tsv", "Dev_matched.csv", "dev", "val.csv", "VALIDATION"})
+    EXPECT_EQ(split_called(name), std::optional<std::size_t>(1)) << name;
+  for (const char* name : {"device", "developers.csv", "unsup"}) EXPECT_EQ(split_called(name), std::nullopt) << name;
 }
 
 // --- Folders ---------------------------------------------------------------------------------------------------------

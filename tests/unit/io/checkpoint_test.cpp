@@ -295,6 +295,8 @@ TEST(Checkpoint, OfANetworkOfTextsKeepsItsVocabulary) {
   const std::string model("good\nbad\n\0binary", 16);
   checkpoint.metadata.input =
       TextInput{.length = 256, .tokenization = {.kind = "words", .model = model, .vocabulary = 20'000}};
+  expect_equal(decode_checkpoint(encode_checkpoint(checkpoint), "a.h5"), checkpoint);  // as older files are: no columns
+  std::get<TextInput>(checkpoint.metadata.input).columns = {.text = "review", .label = "stars"};
   expect_equal(decode_checkpoint(encode_checkpoint(checkpoint), "a.h5"), checkpoint);
   EXPECT_EQ(checkpoint.metadata.shape(), InputShape(TextShape{.length = 256, .vocabulary = 20'000}));
 }

@@ -37,7 +37,9 @@ DatasetInfo text_info(std::int64_t vocabulary, const std::string& model) {
           .num_samples = kNumTexts,
           .class_names = {"bad", "good"},
           .class_counts = {kNumTexts / 2, kNumTexts / 2},
-          .text = {.tokenization = {.kind = "words", .model = model, .vocabulary = vocabulary}, .num_tokens = 51},
+          .text = {.tokenization = {.kind = "words", .model = model, .vocabulary = vocabulary},
+                   .columns = {.text = "review", .label = "stars"},
+                   .num_tokens = 51},
           .source = "made for a test"};
 }
 

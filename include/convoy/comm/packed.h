@@ -1,0 +1,52 @@
+/// Numbers and texts as bytes, for messages between ranks of one program: a text travels with its length, so that it
+/// may hold any bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace convoy::mpi {
+
+class Packer {
+ public:
+  void add(std::int64_t number) { add_bytes(std::as_bytes(std::span(&number, 1))); }
+  void add(std::string_view text) {
+    add(std::ssize(text));
+    add_bytes(std::as_bytes(std::span(text)));
+  }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+
+ private:
+  void add_bytes(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+
+  std::vector<std::byte> bytes_;
+};
+
+/// Gives back what was added, in the same order. `bytes` outlive it, and what is taken of them.
+class Unpacker {
+ public:
+  explicit Unpacker(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+  bool is_empty() const { return rest_.empty(); }
+  std::int64_t number() {
+    std::int64_t value = 0;
+    std::memcpy(&value, rest_.data(), sizeof value);
+    rest_ = rest_.subspan(sizeof value);
+    return value;
+  }
+  std::string_view text() {
+    const auto size = static_cast<std::size_t>(number());
+    const std::string_view value(reinterpret_cast<const char*>(rest_.data()), size);
+    rest_ = rest_.subspan(size);
+    return value;
+  }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+}  // namespace convoy::mpi
