@@ -144,10 +144,10 @@ ExitStatus run(const Request& request, const mpi::Communicator& world, StatusBoa
   }
   const ExitStatus status = finish(report);
   if (!is_dry_run || !report.is_root()) return status;
-  if (status == ExitStatus::kDone)
+  if (plan && status == ExitStatus::kDone)
     print_run(params, *plan, *data, start, backend->device().description());
   else
-    fmt::print("\nconvoy train would be refused, or fail: mend what fails above first\n");
+    fmt::print("\nconvoy train would be refused, or fail: first mend what the table says\n");
   return status;
 }
 
