@@ -31,7 +31,8 @@ void add_problems(const std::vector<std::string>& mine, Report& report) {
   report.add(kCheck, summarise(findings, report.hosts()));
 }
 
-// Of what takes the number of ranks, or the network: on all ranks alike. Empty: none.
+// What is wrong with the grid, which takes the number of ranks and the network; empty: nothing. All ranks find the
+// same.
 std::string find_grid_problem(const Parameters& params, std::int64_t num_ranks) {
   try {
     requested_grid(params, num_ranks);

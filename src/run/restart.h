@@ -46,7 +46,7 @@ struct FoundFile {
 
 /// What there is to evaluate or to export: init.weights or checkpoint.resume where the command line has them name a
 /// file; else, as those of a parameter file say where a run began, what the run in run.directory has learnt: its best
-/// checkpoint, or the newest where it has no best one. Where it has none at all, those files. Of a checkpoint in parts
+/// checkpoint, or the newest where it has no best one. If it has none at all, those files. Of a checkpoint in parts
 /// the bytes are those of one that holds its weights itself. Throws RequestError where there is nothing. One rank.
 FoundFile find_weights(const Request& request);
 

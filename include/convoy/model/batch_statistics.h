@@ -1,4 +1,5 @@
-/// Of how many values a training takes each of a network's batch statistics: of one value there is no deviation.
+/// Which layers of a network take statistics of a micro-batch in training, and of how many values: one value has no
+/// deviation.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@ struct BatchStatistics {
   std::int64_t num_values() const { return x.n * x.h * x.w; }  ///< of each channel
 };
 
-/// Of every layer that normalises by the statistics of a micro-batch when the network is trained, in order: those that
-/// keep running statistics, in cells that are not frozen.
+/// Lists every layer that normalises by the statistics of a micro-batch when the network is trained, in order: the
+/// layers with running statistics, in cells that are not frozen.
 std::vector<BatchStatistics> trained_batch_statistics(const Network& network);
 
 }  // namespace convoy
