@@ -9,6 +9,7 @@
 #include "convoy/model/partition.h"
 
 #include "calibrate/calibration.h"
+#include "plan/batch_norm_check.h"
 #include "plan/planner.h"
 
 namespace convoy {
@@ -122,7 +123,9 @@ RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metad
   if (layout.stages > 0) grid_shape(layout.stages, world.size());
   if (world.size() == 1) return layout;
   runtime.on_gpu = !backend.device().is_host();
-  if (layout.stages > 0) StepPlan(runtime, grid_shape(layout.stages, world.size()));  // refused before it is measured
+  // Refused before it is measured.
+  if (layout.stages > 0) StepPlan(runtime, grid_shape(layout.stages, world.size()));
+  if (layout.stages == 0) check_batch_norms(make_network(runtime.network), runtime.network);
   layout.machine = find_machine_costs(calibration_spec(runtime.network, params.run, world, backend), world, backend);
   choose(params, world.size(), runtime, layout);
   for (std::int64_t* chosen : {&layout.stages, &layout.chunks})  // whose rounding decides where two are equal
@@ -138,6 +141,7 @@ RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metad
   layout.machine = machine;
   runtime.on_gpu = on_gpu;
   if (layout.stages > 0) grid_shape(layout.stages, ranks);
+  if (layout.stages == 0) check_batch_norms(make_network(runtime.network), runtime.network);
   choose(params, ranks, runtime, layout);
   return layout;
 }

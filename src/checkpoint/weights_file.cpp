@@ -101,6 +101,7 @@ FileWeights decode_weights(std::span<const std::byte> bytes, const std::string& 
     weights.of_ema = kind == WeightsKind::kEma && !checkpoint.ema.empty();
     dict.tensors = std::move(weights.of_ema ? checkpoint.ema : checkpoint.model);
     weights.metadata = std::move(checkpoint.metadata);
+    weights.parameters = std::move(checkpoint.parameters);
     dict.counters = std::move(checkpoint.counters);
   }
   check_values(dict.tensors, where);

@@ -29,6 +29,7 @@ struct FileWeights {
   io::StateDict dict;
   bool of_ema = false;                        ///< they are a checkpoint's moving average
   std::optional<io::ModelMetadata> metadata;  ///< a checkpoint's
+  std::string parameters;                     ///< a checkpoint's, of its training, as render() wrote them
 };
 
 /// Parameters and running statistics, and for each batch norm how many steps they have followed (Checkpoint::counters;

@@ -62,6 +62,10 @@ ExitStatus on_grid(const Request& asked, mpi::Session& session, Work&& work) {
   request.params.grid = {.stages = stages_without_training(asked, session.world())};  // grid.cuts are a training's
   Watch watch(request.params.run, session.world());
   const ProcessGrid grid(watch.world(), request.params.grid.stages);
+  // A training's step may have fewer micro-batches than there are replicas here. How many samples an evaluation takes
+  // at a time changes no result.
+  BatchParams& batch = request.params.batch;
+  batch.global = std::max(batch.global, grid.num_replicas() * batch.micro);
   // 2. On which device
   const auto backend = make_placed_backend(request.params, watch.world());
   // 3. Do it

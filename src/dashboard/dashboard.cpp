@@ -104,7 +104,8 @@ std::string picture_of(const RunReader& reader, const std::string& directory) {
 }  // namespace
 
 ExitStatus watch_run(const std::string& directory, bool once) {
-  if (!std::filesystem::is_directory(directory))
+  std::error_code unknown;  // a path that cannot be followed is no directory
+  if (!std::filesystem::is_directory(directory, unknown))
     refuse("{} is no directory. convoy watch needs what run.directory names, as in convoy watch runs/convoy",
            directory);
   RunReader reader(directory);

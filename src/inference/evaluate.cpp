@@ -23,15 +23,15 @@ namespace convoy {
 ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board) {
   const Parameters& params = request.params;
   // 1. Which weights, on what
-  const bool has_test = !params.data.test.empty();
-  const std::string path = has_test ? params.data.test : params.data.val, key = has_test ? "data.test" : "data.val";
+  const bool writes_weights = find_weight_sharers(grid, backend.device()).rank() == 0;
+  TrainedModel model = load_trained(request, grid.world(), writes_weights);
+  const auto [path, key, is_of_model] = find_measured_data(params, model, request.command);
+  if (is_of_model && grid.is_root()) fmt::print("{} = {}: as in the training of {}\n", key, path, model.owner());
   board.enter(Activity::kOpeningData);
   const io::Dataset test(path, key, params.data.verify);
   if (grid.is_root())
     for (const std::string& gap : gaps_of(test, key)) log_warning(gap);
   board.enter(Activity::kStarting);
-  const bool writes_weights = find_weight_sharers(grid, backend.device()).rank() == 0;
-  TrainedModel model = load_trained(request, grid.world(), writes_weights);
   check_samples(model.metadata, test.info(), key, model.owner());
   check_classes(model.metadata, test.info(), key, model.owner());
   RankRuntime runtime(evaluation_spec(params, model.metadata), grid, backend, board);

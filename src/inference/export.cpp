@@ -24,8 +24,8 @@ void export_weights(const Request& request) {
   std::int64_t values = 0;
   for (const io::NamedTensor& tensor : dict.tensors) values += std::ssize(tensor.values);
   io::write_file_atomically(output, io::encode_safetensors(dict));
-  fmt::print("{}{}: {} values in {} tensors -> {}\n", found.path, weights.of_ema ? " (moving average)" : "",
-             human_count(values), dict.tensors.size(), output);
+  fmt::print("checkpoint: {}{}\n{}{}: {} values in {} tensors -> {}\n", found.path, found.choice, found.path,
+             weights.of_ema ? " (moving average)" : "", human_count(values), dict.tensors.size(), output);
 }
 
 }  // namespace convoy

@@ -65,11 +65,12 @@ void check_not_empty(const Request& request) {
       refuse("{} is empty: there is nothing to predict. Give it a value; without the key data.test is predicted.", key);
 }
 
-Source input_data(const Parameters& params) {
+Source input_data(const Parameters& params, const TrainedModel& model, bool is_root) {
   if (!params.predict.text.empty()) return {.path = params.predict.text, .key = "predict.text"};
   if (!params.predict.data.empty()) return {.path = params.predict.data, .key = "predict.data"};
-  if (!params.data.test.empty()) return {.path = params.data.test, .key = "data.test"};
-  return {.path = params.data.val, .key = "data.val", .split = "val"};
+  const auto [path, key, is_of_model] = find_measured_data(params, model, "predict");
+  if (is_of_model && is_root) fmt::print("{} = {}: as in the training of {}\n", key, path, model.owner());
+  return {.path = path, .key = key, .split = key == "data.val" ? "val" : "test"};
 }
 
 ImageFileOptions image_options(const io::ImageInput& input, OrientKind orient) {
@@ -293,10 +294,10 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   // 1. What is asked for
   check_not_empty(request);
   const Files files = output_files(params);
-  const Source source = input_data(params);
   const mpi::Communicator& world = grid.world();
   const bool writes_weights = find_weight_sharers(grid, backend.device()).rank() == 0;
   TrainedModel model = load_trained(request, world, writes_weights);
+  const Source source = input_data(params, model, grid.is_root());
   board.enter(Activity::kOpeningData);
   const OpenedSamples samples = open_source(source, request, model, world);
   board.enter(Activity::kStarting);

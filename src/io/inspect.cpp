@@ -257,9 +257,13 @@ bool is_file(const std::string& path) {
 // A line for each checkpoint of a folder, by name; empty where it holds none.
 std::string describe_checkpoints(const std::string& folder) {
   std::map<std::string, std::string> lines;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  std::error_code unknown;
+  std::filesystem::directory_iterator entries(folder, unknown);
+  if (unknown) fail("cannot list '{}': {}", folder, unknown.message());
+  for (const auto& entry : entries) {
     const std::string path = entry.path(), name = entry.path().filename();
-    if (!entry.is_regular_file() || !name.ends_with(".h5") || !(is_checkpoint_file(path) || was_checkpoint(path)))
+    if (!entry.is_regular_file(unknown) || !name.ends_with(".h5") ||
+        !(is_checkpoint_file(path) || was_checkpoint(path)))
       continue;
     try {
       const TrainingState state = decode_state(read_checkpoint_file(path), path);

@@ -72,7 +72,8 @@ std::string shard_path(const std::string& directory, const std::string& name, st
 // Shards of an earlier import in another number would stand beside the new ones; killed imports leave temporary files.
 void remove_earlier_shards(const std::string& directory, const std::string& name, std::int64_t num_shards) {
   std::vector<fs::path> earlier;
-  for (const fs::directory_entry& file : fs::directory_iterator(directory)) {
+  std::error_code unknown;  // writing the new ones then gives the reason
+  for (const fs::directory_entry& file : fs::directory_iterator(directory, unknown)) {
     std::string shard = file.path().filename().string();
     const bool partial = shard.ends_with(kPartialSuffix);
     if (partial) shard.resize(shard.size() - std::string_view(kPartialSuffix).size());

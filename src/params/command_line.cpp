@@ -155,11 +155,13 @@ bool is_preflight(const Command& command, const Tokens& tokens) {
 }
 
 /// What no key can tell by itself.
-void check_together(ParameterBuilder& builder, const Request& request, const Command& command) {
+void check_together(ParameterBuilder& builder, const Request& request, const Command& command,
+                    const std::vector<std::string>& files) {
   check_paths(builder);
   check_reachable(builder, command);
+  check_moved(builder, command, files);
   if (!builder.problems.empty()) return;  // of keys, which would be complained of once more
-  check_consistency(builder);
+  check_consistency(builder, &command);
   if (command.takes != Takes::kPathsOrParameterFiles || request.is_preflight) check_needs(builder, command);
 }
 
@@ -198,7 +200,7 @@ Request parse_command_line(int argc, const char* const* argv) {
   }
 
   // 4. What no key can tell by itself
-  check_together(builder, request, command);
+  check_together(builder, request, command, arguments);
   request.params = std::move(builder.values);
   request.problems = std::move(builder.problems);
   return request;

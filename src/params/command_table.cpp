@@ -41,12 +41,12 @@ const std::vector<Command>& commands() {
                    "for, and says what it would do"},
       {.name = "evaluate",
        .takes = Takes::kParameterFiles,
-       .needs = {{"data.test", "data.val"}},
        .reads = with_inference({"evaluate"}),
-       .sentence = "measures a checkpoint's loss and accuracy on data.test, or else data.val"},
+       .sentence =
+           "measures a checkpoint's loss and accuracy on data.test, or else data.val; where neither is given, on "
+           "those of its training"},
       {.name = "predict",
        .takes = Takes::kParameterFiles,
-       .needs = {{"predict.data", "predict.text", "data.test", "data.val"}},
        .reads = with_inference(
            {"evaluate.weights", "evaluate.mirror", "predict", "import.text_column", "import.label_column"}),
        .sentence = "writes the classes, probabilities and logits of predict.data, by a checkpoint"},
@@ -60,13 +60,13 @@ const std::vector<Command>& commands() {
        .needs = {{"export.output"}},
        .reads = {"checkpoint.resume", "evaluate.weights", "init.weights", "init.strip_prefix", "run.directory",
                  "export"},
-       .sentence = "writes the weights of init.weights or of the run's newest checkpoint, as torchvision and torch.nn "
+       .sentence = "writes the weights of init.weights or of the run's best checkpoint, as torchvision and torch.nn "
                    "name them"},
       {.name = "plan",
        .takes = Takes::kParameterFiles,
        .reads = {"model", "data.train", "batch", "grid", "schedule", "memory", "optimizer", "train.precision",
-                 "train.label_smoothing", "train.freeze", "train.clip_norm", "train.ema_decay", "augment.size",
-                 "augment.mixup", "augment.cutmix", "run", "plan"},
+                 "train.label_smoothing", "train.class_weights", "train.freeze", "train.clip_norm", "train.ema_decay",
+                 "augment.size", "augment.mixup", "augment.cutmix", "run", "plan"},
        .sentence = "prints what each rank would hold and compute, and runs nothing"},
       {.name = "sweep",
        .takes = Takes::kParameterFiles,

@@ -288,8 +288,10 @@ std::vector<Key> make_keys() {
        "training resumes from both on any number of ranks; convoy join makes one file of them"},
       {"checkpoint.resume", word_or_path(&CheckpointParams::resume, {"auto", "best", "none"}, "a checkpoint's path"),
        "",
-       "auto resumes from the newest valid checkpoint of run.directory; none: starts from the beginning; best, for "
-       "evaluate: best.h5"},
+       "auto: train resumes from the newest valid checkpoint of run.directory, and evaluate, predict and export take "
+       "the best there, or the newest where there is no best one; none: begins anew in a directory whose checkpoints "
+       "are gone, and keeps its tables in a folder of their own; best, for evaluate, predict and export: best.h5 or "
+       "nothing"},
       {"checkpoint.allow_other_data", flag(&CheckpointParams::allow_other_data), "",
        "true: resumes also with other images, texts or labels than the checkpoint was trained on (the same number, of "
        "the "

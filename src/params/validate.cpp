@@ -67,6 +67,17 @@ std::string nearest_multiples_hint(const ParameterBuilder& builder) {
                      below + micro, micro);
 }
 
+// With run.device = auto that is known once the backend is made.
+void check_device(const ParameterBuilder& builder) {
+  const PrecisionKind precision = builder.values.train.precision;
+  const bool is_computed = precision == PrecisionKind::kF32 || precision == PrecisionKind::kBf16;
+  if (builder.values.run.device != DeviceKind::kCpu || is_computed) return;
+  refuse_keys(builder, {"train.precision", "run.device"},
+              "train.precision = {} needs a GPU; the CPU has f32 and bf16. Use train.precision = f32 or bf16, or "
+              "run.device = cuda.",
+              name_of(precision));
+}
+
 void check_batch(const ParameterBuilder& builder) {
   const auto [global, micro] = builder.values.batch;
   if (global % micro == 0) return;
@@ -257,20 +268,75 @@ void check_paths(ParameterBuilder& builder) {
   }
 }
 
+namespace {
+
+/// A link on the way whose target is gone: the system would say that there is no such file, or that it exists already.
+std::optional<std::string> find_lost_link(const std::filesystem::path& path) {
+  std::filesystem::path way;
+  for (const std::filesystem::path& part : path) {
+    way /= part;
+    std::error_code unknown;
+    const bool is_link = std::filesystem::symlink_status(way, unknown).type() == std::filesystem::file_type::symlink;
+    if (is_link && std::filesystem::status(way, unknown).type() == std::filesystem::file_type::not_found)
+      return fmt::format("{} is a link to {}, which is not there. Restore that, or remove the link",
+                         shown(way.string()), shown(std::filesystem::read_symlink(way, unknown).string()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 void check_reachable(ParameterBuilder& builder, const Command& command) {
   for (const Key& key : keys()) {
-    const std::string value = key.value.write(builder.values);
+    const std::string value = key.value.write(builder.values), &written = key.value.written;
     if (!key.value.is_path || value.empty() || !command.is_reading(key)) continue;
+    // A file that is written takes the place of a link with its name.
+    const bool is_written_file = !written.empty() && written.find('/') == std::string::npos;
+    const std::filesystem::path whole = value, followed = is_written_file ? whole.parent_path() : whole;
     builder.attempt([&] {
-      if (const auto defect = find_defect(value + key.value.written))
+      if (const auto defect = find_defect(value + written))
         refuse("{}: {} = {}: {}. Choose another path.", builder.source_of(key.name), key.name, shown(value), *defect);
+      if (const auto lost = find_lost_link(followed))
+        refuse("{}: {} = {}: {}.", builder.source_of(key.name), key.name, shown(value), *lost);
     });
   }
 }
 
-void check_consistency(ParameterBuilder& builder) {
-  for (const auto check : {check_batch, check_optimizer, check_learning_rate, check_data, check_rollback, check_augment,
-                           check_import, check_predict, check_sweep})
+void check_moved(ParameterBuilder& builder, const Command& command, const std::vector<std::string>& files) {
+  const std::vector<std::string> commands = {"train", "check", "evaluate", "predict", "export", "replay"};
+  if (std::ranges::find(commands, command.name) == commands.end()) return;
+  const std::string& directory = builder.values.run.directory;
+  for (const std::string& file : files) {
+    const std::filesystem::path path(file), here("."), folder = path.has_parent_path() ? path.parent_path() : here;
+    std::error_code unknown;
+    const bool is_of_a_run = path.filename() == "params.cfg" && std::filesystem::exists(folder / "starts.csv", unknown);
+    const bool names_directory = builder.source_of("run.directory").starts_with(file + ":");
+    if (!is_of_a_run || !names_directory || std::filesystem::equivalent(folder, directory, unknown)) continue;
+    builder.attempt([&] {
+      refuse(
+          "{}: run.directory = {}, but this file lies in the directory of a run, {}: was that moved or copied? To use "
+          "the "
+          "run there, add --run.directory={}; else --run.directory={}.",
+          builder.source_of("run.directory"), shown(directory), shown(folder.string()), shown(folder.string()),
+          shown(directory));
+    });
+  }
+}
+
+namespace {
+
+/// Tables of plan.micro, or of plan.samples_per_rank, do not read what they replace: the planner checks these.
+bool compares_other_batches(const PlanParams& plan, const Command* command) {
+  return command != nullptr && command->name == "plan" && !plan.ranks.empty() &&
+         (!plan.micro.empty() || plan.samples_per_rank > 0);
+}
+
+}  // namespace
+
+void check_consistency(ParameterBuilder& builder, const Command* command) {
+  if (!compares_other_batches(builder.values.plan, command)) builder.attempt([&] { check_batch(builder); });
+  for (const auto check : {check_device, check_optimizer, check_learning_rate, check_data, check_rollback,
+                           check_augment, check_import, check_predict, check_sweep})
     builder.attempt([&] { check(builder); });
 }
 

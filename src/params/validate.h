@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "params/command_table.h"
 #include "params/parameter_file.h"
@@ -20,11 +21,17 @@ std::optional<std::string> find_defect(const std::string& path);
 void check_paths(ParameterBuilder& builder);
 
 /// Throws RequestError for a path that the command reads or writes at and no file system can follow: a name too long,
-/// links that lead in a circle.
+/// links that lead in a circle, or to what is not there.
 void check_reachable(ParameterBuilder& builder, const Command& command);
 
-/// Throws RequestError naming the keys, their values, where they were given, and what would be right.
-void check_consistency(ParameterBuilder& builder);
+/// Throws RequestError where the params.cfg of a run's directory says that the run is in another one: the directory was
+/// moved or copied, and the command would begin a run anew, or continue another one. `files`: the parameter files of
+/// the command line.
+void check_moved(ParameterBuilder& builder, const Command& command, const std::vector<std::string>& files);
+
+/// Throws RequestError naming the keys, their values, where they were given, and what would be right. `command`: that
+/// they are for; null: the parameters are those that a file keeps.
+void check_consistency(ParameterBuilder& builder, const Command* command = nullptr);
 
 /// Throws RequestError where a key that the command needs is empty, or is not what the command can take: other
 /// commands, and checkpoints that keep the value, do not mind.

@@ -11,6 +11,7 @@
 #include "convoy/comm/gpu_links.h"
 #include "convoy/params/parameters.h"
 
+#include "plan/batch_norm_check.h"
 #include "plan/recompute.h"
 #include "plan/share_engines.h"
 #include "update/loss_scale.h"
@@ -158,6 +159,7 @@ StepPlan::StepPlan(const RuntimeSpec& spec, const GridShape& grid)
       network_(make_network(spec.network)),
       machine_(spec.machine ? *spec.machine : modelled_costs(spec.network)) {
   check_micro_batches(spec, grid);
+  if (trains()) check_batch_norms(network_, spec.network);
   if (!gives_logits() && spec.label_smoothing > 0)
     refuse("train.label_smoothing = {} is of labels of classes, which {} does not read. Leave it out.",
            spec.label_smoothing, spec.network.name);

@@ -36,8 +36,8 @@ constexpr const char* kProbeName = "preflight-probe";
 
 // The directory, or the nearest above it that is there.
 fs::path find_existing(const std::string& directory) {
-  fs::path path = fs::absolute(directory).lexically_normal();
   std::error_code error;
+  fs::path path = fs::absolute(directory, error).lexically_normal();
   while (!fs::exists(path, error) && path.has_parent_path() && path != path.parent_path()) path = path.parent_path();
   return path;
 }
@@ -47,7 +47,7 @@ class TemporaryDirectories {
  public:
   explicit TemporaryDirectories(const std::string& directory) {
     std::error_code error;
-    for (fs::path path = fs::absolute(directory).lexically_normal(); !fs::exists(path, error);
+    for (fs::path path = fs::absolute(directory, error).lexically_normal(); !fs::exists(path, error);
          path = path.parent_path()) {
       made_.push_back(path);
       if (path == path.parent_path()) break;

@@ -31,14 +31,14 @@ void add_problems(const std::vector<std::string>& mine, Report& report) {
   report.add(kCheck, summarise(findings, report.hosts()));
 }
 
-// What takes the number of ranks, or the network.
-bool check_grid(const Parameters& params, Report& report) {
+// What is wrong with the grid, which takes the number of ranks and the network; empty: nothing. All ranks find the
+// same.
+std::string find_grid_problem(const Parameters& params, std::int64_t num_ranks) {
   try {
-    requested_grid(params, report.world().size());
-    return true;
-  } catch (const Error& error) {  // on all ranks alike
-    report.add(kCheck, fails(error.what()));
-    return false;
+    requested_grid(params, num_ranks);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
   }
 }
 
@@ -53,10 +53,14 @@ ParameterState check_parameters(const Request& request, Report& report) {
     add_problems(request.problems, report);
     return state;
   }
-  report.add_agreement(kCheck, "no key is refused; fingerprint " + mine, Outcome::kFails,
-                       "Give all hosts the same parameter files.");
+  const std::string problem = state.is_common ? find_grid_problem(request.params, world.size()) : "";
+  state.is_sound = state.is_common && problem.empty();
+  if (problem.empty())
+    report.add_agreement(kCheck, "no key is refused; fingerprint " + mine, Outcome::kFails,
+                         "Give all hosts the same parameter files.");
+  else
+    report.add(kCheck, fails(problem));
   for (const std::string& doubt : warnings_for(request.params)) report.add(kCheck, warning(doubt));
-  state.is_sound = state.is_common && check_grid(request.params, report);
   return state;
 }
 

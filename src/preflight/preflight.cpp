@@ -68,6 +68,7 @@ void check_links(const Parameters& params, const RunPlan* plan, const NodeLoad& 
   check_messages(spec, backend->device(), report);
 }
 
+// Where nothing fails.
 void print_run(const Parameters& params, const RunPlan& plan, const RunData& data, const Start& start,
                const std::string& device) {
   fmt::print(
@@ -142,7 +143,11 @@ ExitStatus run(const Request& request, const mpi::Communicator& world, StatusBoa
     check_time(known_plan, start.step, report);
   }
   const ExitStatus status = finish(report);
-  if (is_dry_run && plan && start.is_known) print_run(params, *plan, *data, start, backend->device().description());
+  if (!is_dry_run || !report.is_root()) return status;
+  if (plan && status == ExitStatus::kDone)
+    print_run(params, *plan, *data, start, backend->device().description());
+  else
+    fmt::print("\nconvoy train would be refused, or fail: first mend what the table says\n");
   return status;
 }
 

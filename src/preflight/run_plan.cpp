@@ -10,9 +10,11 @@
 
 #include "calibrate/calibration.h"
 #include "calibrate/run_layout.h"
+#include "plan/batch_norm_check.h"
 #include "plan/described_cluster.h"
 #include "plan/planner.h"
 #include "plan/share_engines.h"
+#include "run/training_samples.h"
 #include "run/training_spec.h"
 
 namespace convoy::preflight {
@@ -33,6 +35,7 @@ RunPlan plan(const Parameters& params, const RunData& data, ops::Backend& backen
   const bool on_gpu = !backend.device().is_host();
   const NetworkSpec network = runtime_spec(params, data.metadata).network;
   const StepCount steps = count_steps(params, data.train.info());
+  check_sample_path(params, data.train, data.metadata);
   const auto kept = kept_costs(params, network, node, ranks, backend);
   MachineCosts machine = kept ? *kept : model_machine_costs(make_network(network));
   machine.node = node;
@@ -64,6 +67,8 @@ std::optional<RunPlan> plan_run(const Parameters& params, const RunData& data, o
     RunPlan planned = plan(params, data, backend, node, report.world().size());
     const bool is_invariant = planned.step.is_invariant();
     report.add("plan", ok(describe(planned, params.batch.global)));
+    const std::string few = describe_few_values(planned.step.network(), planned.step.spec().network);
+    if (!few.empty()) report.add("plan", warning(few));
     if (!is_invariant)
       report.add("plan",
                  warning(fmt::format("only runs with {0} replicas will give the same bits: {1} micro-batches on {0} "

@@ -189,6 +189,7 @@ void CheckpointSaver::write(const SaveRequest& request, const std::string& not_f
   const std::vector<std::byte> bytes = encode(std::move(checkpoint));
   for (const std::string& path : request.paths) {
     io::write_file_atomically(path, bytes);
+    if (record_) record_->add_checkpoint(request.state.step, path);
     keeper_.trust(path);
   }
   keeper_.remove_old(request.state.step, bound_of_kept(range, request.state.step));

@@ -106,17 +106,21 @@ std::string checkpoints_of(const std::string& run) {
 }
 
 bool is_run(const std::string& path) {
-  return std::filesystem::exists(path + "/steps.csv") || std::filesystem::is_directory(checkpoints_of(path));
+  std::error_code unknown;  // reading it then gives the reason
+  return std::filesystem::exists(path + "/steps.csv", unknown) ||
+         std::filesystem::is_directory(checkpoints_of(path), unknown);
 }
 
 // Steps of the checkpoints that both have.
 std::vector<std::int64_t> common_checkpoints(const std::string& a, const std::string& b,
                                              const std::vector<RecordedStep>& steps) {
   std::vector<std::int64_t> common;
+  const auto has = [](const std::string& run, std::int64_t step) {
+    std::error_code unknown;
+    return std::filesystem::exists(io::checkpoint_path(checkpoints_of(run), step), unknown);
+  };
   for (const RecordedStep& step : steps)
-    if (std::filesystem::exists(io::checkpoint_path(checkpoints_of(a), step.step)) &&
-        std::filesystem::exists(io::checkpoint_path(checkpoints_of(b), step.step)))
-      common.push_back(step.step);
+    if (has(a, step.step) && has(b, step.step)) common.push_back(step.step);
   return common;
 }
 

@@ -13,11 +13,15 @@
 #include "calibrate/calibration.h"
 #include "calibrate/run_layout.h"
 #include "checkpoint/model_metadata.h"
+#include "plan/batch_norm_check.h"
 #include "plan/described_cluster.h"
 #include "plan/efficiency_picture.h"
 #include "plan/planner.h"
 #include "run/memory_report.h"
 #include "run/report.h"
+#include "run/run_data.h"
+#include "run/training_samples.h"
+#include "run/training_spec.h"
 #include "step/step_trace.h"
 
 namespace convoy {
@@ -75,16 +79,19 @@ std::int64_t batch_on(const Parameters& params, std::int64_t ranks) {
   return params.plan.samples_per_rank > 0 ? params.plan.samples_per_rank * ranks : params.batch.global;
 }
 
+std::vector<std::int64_t> micro_batches_to_try(const Parameters& params) {
+  const bool are_given = !params.plan.ranks.empty() && !params.plan.micro.empty();
+  return are_given ? params.plan.micro : std::vector{params.batch.micro};
+}
+
 // For each micro-batch that is to be tried.
 Machines find_machines(const Parameters& params, const io::ModelMetadata& metadata, const mpi::Communicator& world,
                        ops::Backend* backend) {
   Machines machines;
-  std::vector<std::int64_t> sizes = params.plan.micro;
-  if (sizes.empty()) sizes = {params.batch.micro};
-  for (const std::int64_t micro : sizes) {
+  for (const std::int64_t micro : micro_batches_to_try(params)) {
     for (const std::int64_t ranks : params.plan.ranks)
       if (const std::int64_t batch = batch_on(params, ranks); batch % micro != 0)
-        refuse("plan.micro = {} does not divide {} = {}.", micro,
+        refuse("{} = {} does not divide {} = {}.", params.plan.micro.empty() ? "batch.micro" : "plan.micro", micro,
                params.plan.samples_per_rank > 0 ? "plan.samples_per_rank times the ranks" : "batch.global", batch);
     NetworkSpec network = runtime_spec(params, metadata).network;
     network.micro_batch = micro;
@@ -144,22 +151,35 @@ GridShape asked_for(const Parameters& params, const mpi::Communicator& world) {
 }
 
 std::string describe_one(const Parameters& params, const StepPlan& plan, const io::DatasetInfo& data) {
+  if (const std::string few = describe_few_values(plan.network(), plan.spec().network); !few.empty()) log_warning(few);
   if (!params.plan.draw.empty()) io::write_text_atomically(params.plan.draw, draw_plan(plan));
   return describe_run(params, plan, data, "planned, not started") + describe_memory(plan) +
          draw(plan.training_schedule(plan.busiest_replica()));
 }
 
-// With a table, a layout that cannot be is not a reason not to compare others.
-std::string describe_asked_for(const Parameters& params, const io::Dataset& data, RuntimeSpec runtime,
-                               const mpi::Communicator& world) {
-  try {
-    const GridShape grid = asked_for(params, world);
-    choose_schedule(params, grid, runtime);
-    return describe_one(params, StepPlan(runtime, grid), data.info());
-  } catch (const RequestError& error) {
-    if (params.plan.ranks.empty() || !params.plan.draw.empty()) throw;
-    return fmt::format("as asked for: {}\n", error.what());
+// With the first micro-batch that can be. With a table, a layout that cannot be is not a reason not to compare others.
+std::string describe_asked_for(const Parameters& given, const io::Dataset& data, const RuntimeSpec& spec,
+                               const Machines& machines, const mpi::Communicator& world) {
+  std::string refusal;
+  for (const std::int64_t micro : micro_batches_to_try(given)) {
+    try {
+      Parameters params = given;
+      RuntimeSpec runtime = spec;
+      params.batch.micro = runtime.batch.micro = runtime.network.micro_batch = micro;
+      if (machines.contains(micro)) runtime.machine = machines.at(micro);
+      count_steps(params, data.info());
+      const GridShape grid = asked_for(params, world);
+      choose_schedule(params, grid, runtime);
+      return describe_one(params, StepPlan(runtime, grid), data.info());
+    } catch (const RequestError& error) {
+      if (given.plan.ranks.empty() || !given.plan.draw.empty()) throw;
+      if (refusal.empty()) refusal = error.what();
+    }
   }
+  const bool tries_several = !given.plan.micro.empty();
+  return fmt::format(
+      "as asked for{}: {}\n",
+      tries_several ? fmt::format(", with any of plan.micro = {}", fmt::join(given.plan.micro, ", ")) : "", refusal);
 }
 
 }  // namespace
@@ -170,17 +190,16 @@ std::string describe_plan(const Parameters& given, const mpi::Communicator& worl
   const io::Dataset data(params.data.train, "data.train");
   const io::ModelMetadata metadata = model_metadata(params, data.info());
   RuntimeSpec runtime = runtime_spec(params, metadata);
+  runtime.class_weights = class_weights(params, data.info());
   if (backend != nullptr) runtime.on_gpu = !backend->device().is_host();
+  check_sample_path(params, data, metadata);
   Machines machines;
   if (params.plan.ranks.empty() && !params.plan.draw_efficiency.empty())
     refuse("plan.draw_efficiency is a picture of the numbers in plan.ranks, and there are none.");
-  if (!params.plan.ranks.empty()) {
-    machines = find_machines(params, metadata, world, backend);
-    if (machines.contains(params.batch.micro)) runtime.machine = machines.at(params.batch.micro);
-  }
+  if (!params.plan.ranks.empty()) machines = find_machines(params, metadata, world, backend);
   std::string text;
   mpi::on_root(world, [&] {
-    text = describe_asked_for(params, data, runtime, world);
+    text = describe_asked_for(params, data, runtime, machines, world);
     if (!machines.empty()) text += compare(params, metadata, data.info().num_samples, machines);
   });
   return text;

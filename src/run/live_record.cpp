@@ -158,6 +158,10 @@ void LiveRecord::add_rollback(const io::TrainingState& state) {
   if (events_) events_.emplace(params_.run.directory, state.step, wall_clock_seconds());
 }
 
+void LiveRecord::add_checkpoint(std::int64_t step, const std::string& path) const {
+  log_.add_at_once(JsonRow("checkpoint", wall_clock_seconds(), step).add("path", path));
+}
+
 void LiveRecord::add_round(const RankRound& round) {
   const double time = wall_clock_seconds(), now = now_seconds();
   const std::vector<TimeShares> shares = divide_waits(round, spec_.grid, spec_.planned);

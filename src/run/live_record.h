@@ -60,6 +60,8 @@ class LiveRecord {
   void add_epoch(const EpochRow& row);
   /// Training goes back to this state: rows of later steps stand there still, but no longer count.
   void add_rollback(const io::TrainingState& state);
+  /// A checkpoint is whole and has its name. By any thread.
+  void add_checkpoint(std::int64_t step, const std::string& path) const;
   /// Warns of ranks that have become slow.
   void add_round(const RankRound& round);
   /// `how`: "done", "stopped on request", "ended early".

@@ -12,7 +12,9 @@
 #include "convoy/params/parse.h"
 
 #include "calibrate/calibration.h"
+#include "plan/batch_norm_check.h"
 #include "plan/share_engines.h"
+#include "run/earlier_tables.h"
 #include "run/recorded_run.h"
 #include "run/report.h"
 #include "run/restart.h"
@@ -21,17 +23,41 @@ namespace convoy {
 
 namespace {
 
+bool resumes_own_checkpoint(const RunOpening& start) {
+  return !start.resumed_from.empty() &&
+         std::filesystem::path(start.resumed_from).parent_path() == checkpoint_directory(start.params);
+}
+
 // Where the run began in another directory, only the checkpoint that it began from knows at which step.
 std::int64_t first_row(const RunOpening& start) {
   if (start.resumed_from.empty()) return 1;
-  const bool is_own = std::filesystem::path(start.resumed_from).parent_path() == checkpoint_directory(start.params);
-  if (!is_own) return start.state.step + 1;
+  if (!resumes_own_checkpoint(start)) return start.state.step + 1;
   return start.params.checkpoint.resume == "auto" ? 1 : 0;
+}
+
+// Rows that this start would erase are kept elsewhere: says where; empty where there are none.
+std::string keep_earlier_tables(const RunOpening& start) {
+  const std::string& directory = start.params.run.directory;
+  if (!resumes_own_checkpoint(start)) {
+    const std::string folder = set_tables_aside(directory, SetAside::kMove);
+    if (folder.empty()) return "";
+    return fmt::format(
+        "{} has tables of an earlier start, but no checkpoint: training begins anew at step {}. The "
+        "earlier tables are kept in {}",
+        directory, start.state.step, folder);
+  }
+  const auto recorded = find_recorded_checkpoint(directory, begins_from_file(start.params));
+  if (!recorded || recorded->step <= start.state.step) return "";
+  const std::string folder = set_tables_aside(directory, SetAside::kCopy);
+  return fmt::format(
+      "{} records a checkpoint of step {}, and the newest that can be used is of step {}: the steps after "
+      "it are made again. The tables with their rows are kept in {}",
+      recorded->file, recorded->step, start.state.step, folder);
 }
 
 void write_files(const RunOpening& start) {
   const RunParams& run = start.params.run;
-  std::filesystem::create_directories(checkpoint_directory(start.params));
+  io::make_directory(checkpoint_directory(start.params));
   if (!start.nothing_to_do) io::write_text_atomically(run.directory + "/params.cfg", render(start.params));
   if (const ops::EngineCache* engine_cache = start.runtime.operations().engine_cache())
     io::write_text_atomically(engines_path(run), engine_cache->serialise());
@@ -54,6 +80,7 @@ void warn_of_bits(const RunOpening& start) {
 
 void open_run_directory(const RunOpening& start, const StepClock& clock, std::optional<RunRecord>& record) {
   const GridShape grid = start.runtime.plan().grid();
+  const std::string kept = keep_earlier_tables(start);
   write_files(start);
   record.emplace(RunRecordSpec{.params = start.params,
                                .steps = start.steps,
@@ -63,6 +90,7 @@ void open_run_directory(const RunOpening& start, const StepClock& clock, std::op
                                .first_row = first_row(start),
                                .live = start.live},
                  start.state, clock);
+  if (!kept.empty()) log_warning(kept);
   const std::string machine = fmt::format("{}; {}", start.hosts, start.runtime.device().description());
   record->add_start(std::string(version()), machine);
   add_start(start.params.run.directory, {.step = start.state.step,
@@ -82,6 +110,8 @@ void open_run_directory(const RunOpening& start, const StepClock& clock, std::op
     record->say(fmt::format("nothing to do: step {} of {} is done", start.state.step, start.steps.total));
   for (const std::string& warning : warnings_for(start.params)) log_warning(warning);
   for (const std::string& gap : start.data.gaps()) log_warning(gap);
+  const StepPlan& plan = start.runtime.plan();
+  if (const std::string few = describe_few_values(plan.network(), plan.spec().network); !few.empty()) log_warning(few);
   warn_of_bits(start);
 }
 

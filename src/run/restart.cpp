@@ -15,6 +15,7 @@
 #include "checkpoint/checkpointing.h"
 #include "checkpoint/model_metadata.h"
 #include "checkpoint/weights_file.h"
+#include "run/earlier_tables.h"
 #include "run/run_data.h"
 #include "update/learning_rate.h"
 
@@ -68,9 +69,8 @@ FoundFile read_weights(const std::string& path) {
   return read_given(path, "init.weights", read_weights_file);
 }
 
-// What checkpoint.resume says; else it is a word.
-bool names_file(const std::string& resume) {
-  return resume != "auto" && resume != "best" && resume != "none";
+std::string best_path(const Parameters& params) {
+  return io::best_checkpoint_path(checkpoint_directory(params));
 }
 
 Parameters parameters_of(const FoundFile& found) {
@@ -87,15 +87,57 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return std::filesystem::equivalent(a, b, absent);
 }
 
+// Where the folder of checkpoints is a link whose target is gone. Empty: it is not.
+std::string find_lost_target(const Parameters& params) {
+  const std::filesystem::path folder = checkpoint_directory(params);
+  std::error_code absent;
+  if (!std::filesystem::is_symlink(folder, absent) || std::filesystem::exists(folder, absent)) return "";
+  return std::filesystem::read_symlink(folder, absent).string();
+}
+
+// "runs/a/log.jsonl records a checkpoint of step 100, but runs/a/checkpoints holds none"; empty where nothing is lost.
+std::string describe_lost(const Parameters& params) {
+  const auto recorded = find_recorded_checkpoint(params.run.directory, begins_from_file(params));
+  const std::string folder = checkpoint_directory(params), target = find_lost_target(params);
+  const std::string link =
+      target.empty() ? "" : fmt::format("{} is a link to '{}', which is not there", folder, target);
+  if (!recorded) return link;
+  return fmt::format("{} records a checkpoint of step {}, but {}", recorded->file, recorded->step,
+                     link.empty() ? folder + " holds none" : link);
+}
+
+// A training would erase what the tables tell of that run.
+void refuse_to_begin_over(const Parameters& params) {
+  const std::string lost = describe_lost(params);
+  if (lost.empty()) return;
+  if (const bool is_asked_for = params.checkpoint.resume == "none"; is_asked_for && find_lost_target(params).empty())
+    return;
+  const std::string anew =
+      begins_from_file(params)
+          ? fmt::format("To begin anew from {}, choose another run.directory.", params.checkpoint.resume)
+          : fmt::format(
+                "To begin anew, {}give checkpoint.resume = none: the tables of the run so far are then kept in "
+                "a folder of their own, {}/earlier-1.",
+                find_lost_target(params).empty() ? "" : "remove the link and ", params.run.directory);
+  refuse("run.directory = {}: {}. Were checkpoints moved or deleted? Put them back to resume from them. {}",
+         params.run.directory, lost, anew);
+}
+
 }  // namespace
+
+bool begins_from_file(const Parameters& params) {
+  const std::string& resume = params.checkpoint.resume;
+  return resume != "auto" && resume != "best" && resume != "none";
+}
 
 FoundFile find_start(const Parameters& params) {
   const std::string& resume = params.checkpoint.resume;
-  FoundFile newest = find_newest(checkpoint_directory(params));
-  if (resume == "auto") return newest;
   if (resume == "best")
     refuse("checkpoint.resume = best is for convoy evaluate. To train on from {}, name it, and another run.directory.",
-           io::best_checkpoint_path(checkpoint_directory(params)));
+           best_path(params));
+  FoundFile newest = find_newest(checkpoint_directory(params));
+  if (newest.path.empty()) refuse_to_begin_over(params);
+  if (resume == "auto") return newest;
   if (resume == "none") {
     if (newest.path.empty()) return {};
     refuse(
@@ -299,8 +341,7 @@ std::optional<Resumed> start_before(const Parameters& params, const RunData& dat
                                     RankRuntime& runtime) {
   FoundFile found = find_on_root(runtime.grid().world(), [&] {
     FoundFile newest = find_newest(checkpoint_directory(params), step);
-    return newest.path.empty() && names_file(params.checkpoint.resume) ? read_resumed(params.checkpoint.resume)
-                                                                       : newest;
+    return newest.path.empty() && begins_from_file(params) ? read_resumed(params.checkpoint.resume) : newest;
   });
   auto resumed = start_from(std::move(found), params, data, runtime);
   if (resumed && resumed->state.step >= step)
@@ -309,31 +350,68 @@ std::optional<Resumed> start_before(const Parameters& params, const RunData& dat
   return resumed;
 }
 
+FoundFile find_best(const Parameters& params, std::int64_t step) {
+  const std::string path = best_path(params);
+  std::error_code unknown;  // reading it then gives the reason
+  if (std::filesystem::symlink_status(path, unknown).type() == std::filesystem::file_type::not_found) return {};
+  try {
+    FoundFile best{.path = path, .bytes = io::read_checkpoint_file(path)};
+    const std::int64_t its_step = io::decode_state(best.bytes, path).step;
+    best.bytes = io::join_parts(std::move(best.bytes), path, /*with_optimizer=*/false);
+    if (its_step == step) return best;
+    log_warning(fmt::format("{} is of step {}, and step {} was the best: it is not used", path, its_step, step));
+  } catch (const Error& error) {
+    log_warning(fmt::format("{} is not used: {}", path, error.what()));
+  }
+  return {};
+}
+
 namespace {
+
+// The best where there is one, as at the end of a training.
+FoundFile choose_learnt(const Parameters& params, FoundFile newest) {
+  const io::TrainingState state = io::decode_state(newest.bytes, newest.path);
+  if (newest.path == best_path(params)) {
+    newest.choice = fmt::format(" (the best, of step {}, and the newest)", state.step);
+    return newest;
+  }
+  FoundFile best = state.best_step > 0 ? find_best(params, state.best_step) : FoundFile();
+  if (best.path.empty()) {
+    newest.choice = fmt::format(" (the newest, of step {}; there is no best one)", state.step);
+    return newest;
+  }
+  best.choice =
+      fmt::format(" (the best, of step {}; the newest, {}, is of step {})", state.best_step, newest.path, state.step);
+  return best;
+}
 
 FoundFile find_weights_file(const Request& request) {
   const Parameters& params = request.params;
   const std::string &weights = params.init.weights, &resume = params.checkpoint.resume;
-  const bool names_weights = weights != "random", names_checkpoint = names_file(resume);
+  const bool names_weights = weights != "random", names_checkpoint = begins_from_file(params);
   // 1. What is wanted this once
   if (names_weights && request.given_on_command_line("init.weights")) {
     warn_of_own_checkpoints(params);
     return read_weights(weights);
   }
-  if (resume == "best") return read_resumed(io::best_checkpoint_path(checkpoint_directory(params)));
+  if (resume == "best") return read_resumed(best_path(params));
   if (names_checkpoint && request.given_on_command_line("checkpoint.resume")) return read_resumed(resume);
   // 2. What the run has learnt
   FoundFile newest = find_newest(checkpoint_directory(params));
   const bool is_of_this_run = !newest.path.empty() && (!names_checkpoint || began_from(newest, resume)) &&
                               (!names_weights || parameters_of(newest).init.weights == weights);
-  if (is_of_this_run) return newest;
+  if (is_of_this_run) return choose_learnt(params, std::move(newest));
   // 3. What it is to begin from
+  const std::string lost = newest.path.empty() ? describe_lost(params) : "";
+  if (!names_checkpoint && !names_weights)
+    refuse("run.directory = {} holds no checkpoint{}. Train first, or name one with init.weights.",
+           params.run.directory, lost.empty() ? "" : ": " + lost);
+  if (!lost.empty())
+    log_warning(fmt::format("{}. What is used is what the run began from, {}", lost,
+                            names_checkpoint ? "checkpoint.resume = " + resume : "init.weights = " + weights));
   if (names_checkpoint) return read_resumed(resume);
-  if (names_weights) {
-    warn_of_own_checkpoints(params);
-    return read_weights(weights);
-  }
-  refuse("run.directory = {} holds no checkpoint. Train first, or name one with init.weights.", params.run.directory);
+  warn_of_own_checkpoints(params);
+  return read_weights(weights);
 }
 
 }  // namespace

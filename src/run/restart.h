@@ -41,17 +41,27 @@ std::optional<Resumed> start_before(const Parameters& params, const RunData& dat
 struct FoundFile {
   std::string path;
   std::vector<std::byte> bytes;
+  std::string choice = {};  ///< " (the best, of step 20; the newest is of step 30)", where a rule has chosen the file
 };
 
 /// What there is to evaluate or to export: init.weights or checkpoint.resume where the command line has them name a
-/// file; else, as those of a parameter file say where a run began, its newest checkpoint in run.directory (or best.h5,
-/// if checkpoint.resume says so), and those files where it has none. Of a checkpoint in parts the bytes are those of
-/// one that holds its weights itself. Throws RequestError where there is nothing. One rank.
+/// file; else, as those of a parameter file say where a run began, what the run in run.directory has learnt: its best
+/// checkpoint, or the newest where it has no best one. If it has none at all, those files. Of a checkpoint in parts
+/// the bytes are those of one that holds its weights itself. Throws RequestError where there is nothing. One rank.
 FoundFile find_weights(const Request& request);
 
+/// best.h5 of run.directory, which a run has whose best step so far is `step`. An empty path where there is no such
+/// file, and, with a warning, where it cannot be read or is of another step. Its bytes are those of a checkpoint that
+/// holds its weights itself. One rank.
+FoundFile find_best(const Parameters& params, std::int64_t step);
+
 /// The file, read and verified, that a training of these parameters would resume from; none where it would begin.
-/// Throws RequestError where checkpoint.resume cannot be followed, Error where all checkpoints are damaged. One rank.
+/// Throws RequestError where checkpoint.resume cannot be followed, and where the run directory records a checkpoint but
+/// holds none; Error where all checkpoints are damaged. One rank.
 FoundFile find_start(const Parameters& params);
+
+/// Whether checkpoint.resume names a file that the run begins from.
+bool begins_from_file(const Parameters& params);
 
 /// Throws RequestError where a training with these parameters and data cannot continue from the checkpoint.
 void check_continues(const Parameters& params, const RunData& data, const io::Checkpoint& checkpoint,

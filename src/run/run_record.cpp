@@ -187,7 +187,8 @@ void RunRecord::summarise(const RunEnd& end) {
   if (!end.step.empty()) say(end.step);
   for (const std::string& line : live_.describe_slow_ranks()) say(line);
   live_.add_end(state.step, how);
-  say(fmt::format("checkpoint: {}", end.checkpoint.empty() ? "none" : end.checkpoint));
+  say(fmt::format("checkpoint: {}{}", end.checkpoint.empty() ? "none" : end.checkpoint,
+                  end.best.empty() ? "" : fmt::format("; evaluate, predict and export take the best, {}", end.best)));
   if (!end.stopped || end.checkpoint.empty()) return;
   say(spec_.params.checkpoint.resume == "none" ? "run it again with checkpoint.resume = auto to resume from there"
                                                : "run the same command again to resume from there");

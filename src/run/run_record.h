@@ -35,7 +35,8 @@ struct RunEnd {
   bool by_audit = false;       ///< stopped by an audit, which has found a rank that is not to be trusted
   bool lost_patience = false;  ///< what is measured did not improve any more
   io::TrainingState state;
-  std::string checkpoint;  ///< empty: there is none
+  std::string checkpoint;  ///< that a restart resumes from; empty: there is none
+  std::string best;        ///< what evaluate, predict and export take; empty: the same
   std::string memory;      ///< as compare_memory() says it
   std::string audits;      ///< as RunAudits::summary() does; empty: there were none
   std::string step;        ///< as compare_step() does; empty: nothing was predicted
@@ -62,6 +63,8 @@ class RunRecord {
   void add_round(const RankRound& round) { live_.add_round(round); }
   /// As those of RunLog.
   void write_rows();
+  /// As that of LiveRecord.
+  void add_checkpoint(std::int64_t step, const std::string& path) const { live_.add_checkpoint(step, path); }
   void sync_rows() const { log_.sync_rows(); }
   const LossRange& loss_range() const { return loss_range_; }
   /// Writes the epoch's sums and the loss's range into a checkpoint's state.

@@ -38,6 +38,14 @@ void compare_with_data(const io::ModelMetadata& metadata, const std::string& pat
   check_classes(metadata, train->info(), "data.train", fmt::format("'{}'", path));
 }
 
+// Rank 0: so that a run's directory, or a checkpoint, is all that has to be named to measure it.
+void find_data(const std::string& parameters, const std::string& path, TrainedModel& model) {
+  if (parameters.empty()) return;
+  const DataParams data = parse_parameters(parameters, path).data;
+  model.test = data.test;
+  model.val = data.val;
+}
+
 // Rank 0.
 TrainedModel find_trained(const Request& request) {
   const Parameters& params = request.params;
@@ -49,25 +57,13 @@ TrainedModel find_trained(const Request& request) {
     if (!ignored.empty()) log_warning(ignored);
   }
   const io::ModelMetadata metadata = weights.metadata ? *weights.metadata : metadata_from_data(params, found.path);
-  return {.path = found.path,
-          .of_ema = weights.of_ema,
-          .tensors = std::move(weights.dict.tensors),
-          .metadata = with_size(metadata, params.augment)};
-}
-
-// Rank 0: best.h5, where it can be used; else an empty path.
-FoundFile find_best(const Parameters& params, std::int64_t step) {
-  const std::string path = io::best_checkpoint_path(checkpoint_directory(params));
-  try {
-    FoundFile best{.path = path, .bytes = io::read_checkpoint_file(path)};
-    const std::int64_t its_step = io::decode_state(best.bytes, path).step;
-    best.bytes = io::join_parts(std::move(best.bytes), path, /*with_optimizer=*/false);
-    if (its_step == step) return best;
-    log_warning(fmt::format("{} is of step {}, and step {} was the best: it is not used", path, its_step, step));
-  } catch (const Error& error) {
-    log_warning(fmt::format("{} is not used: {}", path, error.what()));
-  }
-  return {};
+  TrainedModel model{.path = found.path,
+                     .choice = found.choice,
+                     .of_ema = weights.of_ema,
+                     .tensors = std::move(weights.dict.tensors),
+                     .metadata = with_size(metadata, params.augment)};
+  find_data(weights.parameters, found.path, model);
+  return model;
 }
 
 // What rank 0 of the group has of a model, without the optimizer's state that its file may hold.
@@ -84,6 +80,8 @@ TrainedModel broadcast_model(TrainedModel model, const mpi::Communicator& world,
   model.path = world.broadcast(model.path, 0);
   if (model.path.empty()) return model;
   world.broadcast(&model.of_ema, sizeof model.of_ema, 0);
+  model.test = world.broadcast(model.test, 0);
+  model.val = world.broadcast(model.val, 0);
   io::Checkpoint content{.metadata = std::move(model.metadata)};
   broadcast_content(world, model.path, content);
   const bool takes_tensors = needs_tensors || world.rank() == 0;
@@ -96,6 +94,17 @@ TrainedModel broadcast_model(TrainedModel model, const mpi::Communicator& world,
 }
 
 }  // namespace
+
+MeasuredData find_measured_data(const Parameters& params, const TrainedModel& model, const std::string& command) {
+  if (!params.data.test.empty()) return {.path = params.data.test, .key = "data.test"};
+  if (!params.data.val.empty()) return {.path = params.data.val, .key = "data.val"};
+  if (!model.test.empty()) return {.path = model.test, .key = "data.test", .is_of_model = true};
+  if (!model.val.empty()) return {.path = model.val, .key = "data.val", .is_of_model = true};
+  refuse(
+      "convoy {} needs data: {} does not say what it was measured on. Give data.test or data.val in a parameter file, "
+      "under [data], or as --data.test=PATH.",
+      command, model.owner());
+}
 
 TrainedModel load_trained(const Request& request, const mpi::Communicator& world, bool needs_tensors) {
   TrainedModel model;

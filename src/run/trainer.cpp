@@ -84,6 +84,7 @@ class Trainer {
   void save_best();
   void save_to(std::vector<std::string> paths);
   std::string last_checkpoint() const;
+  std::string best_checkpoint() const;
   std::string current_checkpoint() const { return io::checkpoint_path(checkpoint_directory(params_), state_.step); }
 
   const Parameters& params_;
@@ -170,6 +171,7 @@ ExitStatus Trainer::run() {
          .lost_patience = state_.step < steps_.total && calendar_.lost_patience(state_),
          .state = state_,
          .checkpoint = last_checkpoint(),
+         .best = best_checkpoint(),
          .memory = memory,
          .audits = audits_.summary(),
          .step = layout_.machine ? compare_step(predict_step(runtime_.plan()).step_seconds, clock_) : ""});
@@ -181,7 +183,9 @@ void Trainer::begin() {
   // A directory that is there is locked before anything in it is read; a new one is only made once nothing can be
   // refused.
   mpi::on_root(grid_.world(), [&] {
-    if (std::filesystem::exists(params_.run.directory)) lock_.emplace(params_.run.directory);
+    std::error_code
+        unknown;  // where it is not known either, find_start() reads nothing, and making it gives the reason
+    if (std::filesystem::exists(params_.run.directory, unknown)) lock_.emplace(params_.run.directory);
   });
   const auto resumed = start_parameters(params_, data_, runtime_);
   resumed_ = resumed.has_value();
@@ -300,6 +304,13 @@ std::string Trainer::last_checkpoint() const {
   return newest ? newest->path : "";
 }
 
+// As find_weights() chooses it later.
+std::string Trainer::best_checkpoint() const {
+  const std::string path = io::best_checkpoint_path(checkpoint_directory(params_));
+  std::error_code unknown;
+  return state_.best_step > 0 && std::filesystem::exists(path, unknown) ? path : "";
+}
+
 // That is not training time.
 void Trainer::write_studies(std::vector<std::string> (StepStudies::*write)()) {
   const double start = now_seconds();
@@ -371,7 +382,7 @@ std::optional<StepMetrics> Trainer::evaluate(const io::Dataset& data, StopReques
 // last checkpoint written. False where a stop was requested: the same run, started again, comes here at once.
 bool Trainer::measure_test_set(StopRequest& stop) {
   std::optional<TrainedModel> best;
-  if (params_.checkpoint.best && state_.best_step > 0) best = load_best(params_, state_.best_step, grid_.world());
+  if (state_.best_step > 0) best = load_best(params_, state_.best_step, grid_.world());
   if (best) restore_weights(best->tensors, best->path, runtime_);
   const auto metrics = evaluate(*data_.test, stop);
   if (metrics && record_)
@@ -422,6 +433,7 @@ ExitStatus train(const Parameters& params, const mpi::Communicator& world, ops::
   requested_grid(params, world.size());  // refused before anything is opened
   board.enter(Activity::kOpeningData);
   RunData data(params);
+  check_sample_path(params, data.train, data.metadata);
   // 2. Who does what
   board.enter(Activity::kPlanning);
   const RunLayout layout = choose_layout(params, data.metadata, world, backend);

@@ -3,7 +3,22 @@
 
 #include "convoy/data/make_sample_path.h"
 
+#include "plan/step_plan.h"
+
 namespace convoy {
+
+void check_sample_path(const Parameters& params, const io::Dataset& data, const io::ModelMetadata& metadata) {
+  const auto check = [&](SampleView view) {
+    make_sample_path({.samples = data,
+                      .metadata = metadata,
+                      .params = params,
+                      .view = view,
+                      .type = storage_type(params.train.precision)});
+  };
+  training_sampler(data, params);
+  check(SampleView::kTraining);
+  if (params.evaluate.mirror) check(SampleView::kMirrored);
+}
 
 TrainingSamples::TrainingSamples(const Spec& spec)
     : spec_(spec),

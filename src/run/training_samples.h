@@ -15,6 +15,10 @@
 
 namespace convoy {
 
+/// Throws RequestError where a training on these data asks for changes of its samples, or an order of them, that they
+/// do not have: before anything is planned or measured.
+void check_sample_path(const Parameters& params, const io::Dataset& data, const io::ModelMetadata& metadata);
+
 class TrainingSamples {
  public:
   /// All outlive it.

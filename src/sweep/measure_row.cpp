@@ -8,6 +8,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
+#include "convoy/base/log.h"
 #include "convoy/base/median.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/process_grid.h"
@@ -20,6 +21,7 @@
 #include "checkpoint/checkpointing.h"
 #include "checkpoint/model_metadata.h"
 #include "evaluation/evaluation.h"
+#include "plan/batch_norm_check.h"
 #include "plan/planner.h"
 #include "run/memory_report.h"
 #include "run/run_data.h"
@@ -70,6 +72,8 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
   const Resident before = memory_before_row();
   RankRuntime runtime(training_spec(params, metadata, data.info(), layout, !backend.device().is_host()), grid, backend,
                       board);
+  const std::string few = describe_few_values(runtime.plan().network(), runtime.plan().spec().network);
+  if (!few.empty() && ranks.rank() == 0) log_warning(few);
   initialise_parameters({.seed = params.train.seed}, runtime);
   const auto path = make_sample_path({.samples = data,
                                       .metadata = metadata,

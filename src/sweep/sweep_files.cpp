@@ -95,6 +95,12 @@ std::int64_t attempts(const std::string& folder, std::int64_t round) {
   return text ? std::count(text->begin(), text->end(), '\n') : 0;
 }
 
+// One that stays counts as an attempt.
+void remove_marker(const std::string& folder, std::int64_t round) {
+  std::error_code ignored;
+  std::filesystem::remove(marker_path(folder, round), ignored);
+}
+
 // Whether a round of the row says that no other is worth a trial.
 bool has_failed(const std::string& folder) {
   std::error_code none;
@@ -159,7 +165,8 @@ std::string SweepFiles::folder_of(std::int64_t row) const {
 
 bool SweepFiles::wants(std::int64_t row, std::int64_t round) {
   const std::string folder = folder_of(row);
-  if (std::filesystem::exists(result_path(folder, round)) || has_failed(folder)) return false;
+  std::error_code unknown;  // writing it then gives the reason
+  if (std::filesystem::exists(result_path(folder, round), unknown) || has_failed(folder)) return false;
   const std::int64_t num_attempts = attempts(folder, round);
   if (num_attempts < kMaxAttempts) return true;
   end(row, round, {.failure = fmt::format("the program ended while it measured this row, {} times", num_attempts)});
@@ -175,11 +182,11 @@ void SweepFiles::begin(std::int64_t row, std::int64_t round) {
 
 void SweepFiles::end(std::int64_t row, std::int64_t round, const RowMeasurement& measured) {
   io::write_text_atomically(result_path(folder_of(row), round), encode(measured));
-  std::filesystem::remove(marker_path(folder_of(row), round));
+  remove_marker(folder_of(row), round);
 }
 
 void SweepFiles::abandon(std::int64_t row, std::int64_t round) {
-  std::filesystem::remove(marker_path(folder_of(row), round));
+  remove_marker(folder_of(row), round);
 }
 
 std::int64_t SweepFiles::num_results() const {

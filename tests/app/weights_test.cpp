@@ -98,14 +98,14 @@ TEST_F(Weights, TrainingGoesOnAlikeFromAnExportAndFromTheCheckpoint) {
 
 TEST_F(Weights, ATunedRunIsMeasuredByItsOwnCheckpoints) {
   ASSERT_EQ(train({.name = "run", .steps = 1}).status, 0);
-  const std::string base = checkpoint_path("run", 1), tuned = checkpoint_path("tuned", 1);
+  const std::string base = checkpoint_path("run", 1), tuned = run_directory("tuned") + "/checkpoints/best.h5";
   ASSERT_EQ(train({.name = "tuned", .more = {"--init.weights=" + base}, .steps = 1}).status, 0);
   const std::string exported = directory_ / "exported.safetensors", params = run_directory("tuned") + "/params.cfg";
   const ProcessResult own = export_to(exported, {params});
   EXPECT_TRUE(contains(own.output, tuned + ": ")) << own.output;
   EXPECT_FALSE(contains(own.output, "warning")) << own.output;
   const ProcessResult best = export_to(exported, {params, "--checkpoint.resume=best"});
-  EXPECT_TRUE(contains(best.output, run_directory("tuned") + "/checkpoints/best.h5: ")) << best.output;
+  EXPECT_TRUE(contains(best.output, tuned + ": ")) << best.output;
   const ProcessResult measured = run_program({.arguments = {"evaluate", params}});
   EXPECT_TRUE(contains(measured.output, "checkpoint: " + tuned)) << measured.output;
   const ProcessResult asked = export_to(exported, {params, "--init.weights=" + base});
@@ -115,6 +115,7 @@ TEST_F(Weights, ATunedRunIsMeasuredByItsOwnCheckpoints) {
   std::filesystem::remove_all(run_directory("tuned") + "/checkpoints");
   const ProcessResult untrained = export_to(exported, {params});
   EXPECT_TRUE(contains(untrained.output, base + ": ")) << untrained.output;
+  EXPECT_TRUE(contains(untrained.output, "log.jsonl records a checkpoint of step 1, but ")) << untrained.output;
 }
 
 TEST_F(Weights, ABranchIsMeasuredByItsOwnCheckpoints) {
@@ -123,7 +124,7 @@ TEST_F(Weights, ABranchIsMeasuredByItsOwnCheckpoints) {
   ASSERT_EQ(train({.name = "branch", .more = {"--checkpoint.resume=" + base}, .steps = 2}).status, 0);
   const std::string exported = directory_ / "exported.safetensors", params = run_directory("branch") + "/params.cfg";
   const ProcessResult own = export_to(exported, {params});
-  EXPECT_TRUE(contains(own.output, checkpoint_path("branch", 2) + ": ")) << own.output;
+  EXPECT_TRUE(contains(own.output, run_directory("branch") + "/checkpoints/best.h5: ")) << own.output;
   const ProcessResult asked = export_to(exported, {params, "--checkpoint.resume=" + base});
   EXPECT_TRUE(contains(asked.output, base + ": ")) << asked.output;
 }

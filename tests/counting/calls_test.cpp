@@ -57,7 +57,7 @@ std::vector<int> all(int ranks) {
 
 RuntimeSpec resnet50(int replicas, ReductionKind reduction) {
   return {.network = {.name = "resnet50",
-                      .input = ImageShape{32, 32, 3},
+                      .input = ImageShape{64, 64, 3},
                       .micro_batch = 1,
                       .num_classes = 1000,
                       .type = DataType::kBfloat16},

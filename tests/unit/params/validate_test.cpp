@@ -207,17 +207,29 @@ TEST(Needs, TrainNeedsTrainingDataAndSomethingToMeasureOn) {
   EXPECT_EQ(complaint({"train", "--data.train=a", "--data.val=b"}), kNothingThrown);
 }
 
-TEST(Needs, EvaluateNeedsATestSplitOrOneForValidation) {
-  EXPECT_EQ(complaint({"evaluate"}).find("convoy evaluate needs data.test or data.val: "), 0u);
-  EXPECT_EQ(complaint({"evaluate", "--data.test=b"}), kNothingThrown);
-  EXPECT_EQ(complaint({"evaluate", "--data.val=b"}), kNothingThrown);
+TEST(Needs, WhatAppliesATrainedNetworkFindsItsDataInTheCheckpoint) {
+  for (const std::string command : {"evaluate", "predict"}) EXPECT_EQ(complaint({command}), kNothingThrown);
 }
 
-TEST(Needs, PredictNeedsDataOfItsOwnOrASplit) {
-  EXPECT_EQ(complaint({"predict"}).find("convoy predict needs predict.data or predict.text or data.test or data.val: "),
-            0u);
-  for (const std::string key : {"predict.data", "predict.text", "data.test", "data.val"})
-    EXPECT_EQ(complaint({"predict", "--" + key + "=a"}), kNothingThrown) << key;
+TEST(Consistency, TablesOfOtherMicroBatchesDoNotReadTheRunsOwn) {
+  const std::vector<std::string> table = {"plan", "--plan.ranks=4", "--batch.global=8", "--batch.micro=5"};
+  const auto with = [&](const std::string& key) {
+    std::vector<std::string> arguments = table;
+    arguments.push_back(key);
+    return complaint(arguments);
+  };
+  EXPECT_NE(complaint(table).find("batch.micro = 5 does not divide batch.global = 8"), std::string::npos);
+  EXPECT_EQ(with("--plan.micro=2,4"), kNothingThrown);
+  EXPECT_EQ(with("--plan.samples_per_rank=10"), kNothingThrown);
+}
+
+TEST(Consistency, PrecisionsThatOnlyGpusHaveAreRefusedOnTheCpuWhateverTheCommand) {
+  for (const std::string command : {"plan", "train"})
+    EXPECT_NE(
+        complaint({command, "--run.device=cpu", "--train.precision=fp16"}).find("train.precision = fp16 needs a GPU"),
+        std::string::npos);
+  EXPECT_EQ(complaint({"plan", "--train.precision=fp16"}), kNothingThrown) << "the job's machine may have one";
+  EXPECT_EQ(complaint({"plan", "--run.device=cpu", "--train.precision=bf16"}), kNothingThrown);
 }
 
 TEST(Consistency, APredictionIsOfATextOrOfData) {

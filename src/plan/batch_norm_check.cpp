@@ -1,0 +1,60 @@
+/// The batch norm with the fewest values speaks for all.
+#include "plan/batch_norm_check.h"
+
+#include <algorithm>
+#include <variant>
+#include <vector>
+
+#include "convoy/base/error.h"
+#include "convoy/model/batch_statistics.h"
+
+namespace convoy {
+
+namespace {
+
+// With fewer the signs of the deviations are almost all that is left of the values.
+constexpr std::int64_t kMinGoodValues = 4;
+
+std::string images_of(const NetworkSpec& spec) {
+  const auto* const image = std::get_if<ImageShape>(&spec.input);
+  return image == nullptr ? "" : fmt::format(" of a network that takes images of {}", to_string(*image));
+}
+
+// "layer4.0.bn1 and 4 more batch norms, of a network that takes images of 32x32x3, average over 1 value per channel
+// (batch.micro x rows x columns = 1 x 1 x 1)"; empty where all have more than `max` values.
+std::string describe(const Network& network, const NetworkSpec& spec, std::int64_t max) {
+  std::vector<BatchStatistics> few = trained_batch_statistics(network);
+  std::erase_if(few, [&](const BatchStatistics& norm) { return norm.num_values() > max; });
+  if (few.empty()) return "";
+  const BatchStatistics& fewest = *std::ranges::min_element(few, {}, &BatchStatistics::num_values);
+  const std::size_t others = few.size() - 1;
+  const std::string more = others == 0 ? "" : fmt::format(" and {} more batch norm{}", others, others == 1 ? "" : "s");
+  return fmt::format(
+      "{}{}{}: mean and variance over {} value{} per channel (batch.micro x rows x columns = {} x {} x {})",
+      fewest.layer, more, images_of(spec), fewest.num_values(), fewest.num_values() == 1 ? "" : "s", fewest.x.n,
+      fewest.x.h, fewest.x.w);
+}
+
+}  // namespace
+
+void check_batch_norms(const Network& network, const NetworkSpec& spec) {
+  const std::string found = describe(network, spec, 1);
+  if (found.empty()) return;
+  refuse(
+      "batch.micro = {} gives {}. The output of such a layer is the same for all samples, and the network cannot "
+      "learn. "
+      "Use batch.micro = {} or more, larger images (augment.size, import.size), a model.name that halves them less "
+      "often, or freeze these layers (train.freeze).",
+      spec.micro_batch, found, kMinGoodValues);
+}
+
+std::string describe_few_values(const Network& network, const NetworkSpec& spec) {
+  const std::string found = describe(network, spec, kMinGoodValues - 1);
+  if (found.empty()) return "";
+  return fmt::format(
+      "batch.micro = {} gives {}: these are mostly noise. A larger batch.micro or larger images (augment.size, "
+      "import.size) train better",
+      spec.micro_batch, found);
+}
+
+}  // namespace convoy
