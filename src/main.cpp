@@ -31,7 +31,7 @@ Asked read_request(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error with a message, like a full disk, not a crash
-  // 1. What is asked for, and of how many processes. Where there are several they refuse together: perhaps only some do
+  // 1. What is asked for, and of how many processes: several refuse together, as perhaps only some see the reason
   const convoy::Launch launch = convoy::find_launch();
   const Asked asked = read_request(argc, argv);
   const bool needs_ranks =

@@ -1,5 +1,5 @@
-/// GNU's OpenMP binds the first thread to one processor when it is loaded, before main: whoever asks later which
-/// processors this process may use learns of that one alone, and so would each rank of a node, of the same one.
+/// GNU's OpenMP binds the first thread to one processor when it is loaded, before main. A later question which
+/// processors this process may use is answered with that one alone, on each rank of a node with the same one.
 #include "convoy/comm/openmp.h"
 
 #include <array>

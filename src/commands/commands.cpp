@@ -53,7 +53,7 @@ bool needs_ranks(const Request& request, bool is_launched) {
   return !alone_commands().contains(request.command);
 }
 
-// What only prints ends with its reader, as other programs do: convoy watch would draw for nobody.
+// What only prints ends with its reader, as other programs do: otherwise convoy watch would go on drawing.
 ExitStatus run_alone(const Request& request) {
   const AloneCommand& command = alone_commands().at(request.command);
   if (command.writes_files) ignore_closed_readers();

@@ -15,9 +15,9 @@ ExitStatus import(const Request& request, mpi::Session& session);
 ExitStatus replay(const Request& request, mpi::Session& session);
 ExitStatus sweep(const Request& request, mpi::Session& session);
 ExitStatus plan(const Request& request, mpi::Session& session);
-/// Of a request that is a preflight.
+/// Runs a request that is a preflight.
 ExitStatus check_parameters(const Request& request, mpi::Session& session);
-/// Without paths.
+/// Describes the machine and what each rank may use: info without paths.
 ExitStatus info_of_ranks(const Request& request, mpi::Session& session);
 
 // In one process, without MPI.
@@ -26,7 +26,7 @@ ExitStatus watch(const Request& request);
 ExitStatus compare(const Request& request);
 ExitStatus join(const Request& request);
 ExitStatus info(const Request& request);
-/// Of paths.
+/// Verifies the files of the given paths.
 ExitStatus check_files(const Request& request);
 ExitStatus help(const Request& request);
 ExitStatus version(const Request& request);

@@ -31,9 +31,9 @@ struct ProcessLimit {
   std::int64_t bytes = 0;
   std::int64_t taken = 0;  ///< of it, now
 };
-/// Limits on the address space (RLIMIT_AS) and on data (RLIMIT_DATA), where there are any.
+/// Limits on the address space (RLIMIT_AS) and on data (RLIMIT_DATA), if there are any.
 std::vector<ProcessLimit> find_process_limits(const SystemFiles& files = {});
-/// What a thread takes of such a limit beside what it uses: its stack, and the heap that glibc reserves for it.
+/// What a thread takes of such a limit in addition to what it uses: its stack, and the heap that glibc reserves for it.
 std::int64_t thread_reserve();
 /// A sentence about the first such limit that leaves less than `bytes`; empty where there is none.
 std::string describe_small_limits(std::int64_t bytes, const SystemFiles& files = {});
