@@ -17,8 +17,8 @@
 
 # Named by the user, built in the folder above, installed with these scripts, or found as any program is.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-program=${CONVOY:-$here/../build/release/convoy}
-[[ -n ${CONVOY-} || -x $program ]] || program=$here/../../../bin/convoy
+program=${CONVOY:-${here%/*}/build/release/convoy}
+[[ -n ${CONVOY-} || -x $program ]] || program=${here%/*/*/*}/bin/convoy
 [[ -n ${CONVOY-} || -x $program ]] || program=$(command -v convoy || echo "$program")
 if [[ ! -x $program ]]; then
   echo "$here/common.sh: there is no program '$program'. Build it (tools/build), install it, or name it:" \
