@@ -1,5 +1,5 @@
-# What the job scripts share. sbatch runs a copy of a script from a folder of its own, so each sources this file from the
-# directory that the job was submitted from: the project's root.
+# What the job scripts share: which program they start, and how. Paths of data, parameter files and runs are those of the
+# folder from which the job was submitted.
 #
 #   "${convoy[@]}" train FILE.cfg --key=value ...    starts convoy on all ranks of the job
 #   train FILE.cfg --key=value ...                   the same; with CONVOY_CHECK=1 in the environment convoy check first
@@ -15,12 +15,14 @@
 # export OMPI_MCA_btl_tcp_if_include=ib0
 # ----------------------------------------------------------------------------------------------------------------------
 
-# Named by the user, built here, or installed.
-program=${CONVOY:-build/release/convoy}
+# Named by the user, built in the folder above, installed with these scripts, or found as any program is.
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+program=${CONVOY:-${here%/*}/build/release/convoy}
+[[ -n ${CONVOY-} || -x $program ]] || program=${here%/*/*/*}/bin/convoy
 [[ -n ${CONVOY-} || -x $program ]] || program=$(command -v convoy || echo "$program")
 if [[ ! -x $program ]]; then
-  echo "jobs/common.sh: there is no program '$program' in $PWD. Build it (tools/build), submit from the project's root, or" \
-    "name it: CONVOY=/path/to/convoy sbatch ..." >&2
+  echo "$here/common.sh: there is no program '$program'. Build it (tools/build), install it, or name it:" \
+    "CONVOY=/path/to/convoy sbatch ..." >&2
   exit 2
 fi
 

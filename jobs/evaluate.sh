@@ -1,6 +1,8 @@
 #!/bin/bash
 # Evaluates a run's newest checkpoint on data.test. Arguments are those of `convoy evaluate`:
 #   sbatch jobs/evaluate.sh runs/mine/params.cfg --evaluate.confusion=true
+##SBATCH --account=PROJECT   # with one # fewer where your cluster asks for it. Modules: common.sh
+##SBATCH --partition=NAME
 #SBATCH --job-name=convoy-evaluate
 #SBATCH --output=%x-%j.log
 #SBATCH --nodes=1
@@ -11,6 +13,8 @@
 #SBATCH --mem=0
 #SBATCH --time=01:00:00
 set -euo pipefail
-source "$SLURM_SUBMIT_DIR/jobs/common.sh"
+# sbatch runs a copy of this script: Slurm knows where it lies, next to common.sh.
+jobs=${CONVOY_JOBS:-$(dirname "$(scontrol show job "$SLURM_JOB_ID" | awk '/^ *Command=/ {print substr($1, 9); exit}')")}
+source "$jobs/common.sh" || { echo "$0: where is common.sh? CONVOY_JOBS=/path/to/convoy/jobs sbatch ..." >&2; exit 2; }
 
 "${convoy[@]}" evaluate --run.threads="$SLURM_CPUS_PER_TASK" "$@"

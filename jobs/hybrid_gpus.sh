@@ -9,17 +9,21 @@
 #
 # 6 replicas share the micro-batches of a step: batch.global / batch.micro a multiple of 6 keeps them equally busy. For
 # the same bits as on other grids, as many replicas as a power of two: --nodes=2 or 4.
+##SBATCH --account=PROJECT   # with one # fewer where your cluster asks for it. Modules: common.sh
+##SBATCH --partition=NAME
 #SBATCH --job-name=convoy
 #SBATCH --output=%x-%j.log
 #SBATCH --nodes=3
 #SBATCH --ntasks-per-node=4  # one rank per GPU
-#SBATCH --gres=gpu:4
+#SBATCH --gres=gpu:4         # on some clusters --gpus-per-node=4, or with a kind: --gres=gpu:a100:4
 #SBATCH --cpus-per-task=8    # cores per GPU, as in one_node_gpus.sh
 #SBATCH --hint=nomultithread
 #SBATCH --exclusive
 #SBATCH --mem=0
 #SBATCH --time=24:00:00
 set -euo pipefail
-source "$SLURM_SUBMIT_DIR/jobs/common.sh"
+# sbatch runs a copy of this script: Slurm knows where it lies, next to common.sh.
+jobs=${CONVOY_JOBS:-$(dirname "$(scontrol show job "$SLURM_JOB_ID" | awk '/^ *Command=/ {print substr($1, 9); exit}')")}
+source "$jobs/common.sh" || { echo "$0: where is common.sh? CONVOY_JOBS=/path/to/convoy/jobs sbatch ..." >&2; exit 2; }
 
 train --grid.stages=2 --run.device=cuda "$@"

@@ -10,6 +10,8 @@
 #   replica    0       1        2       3       gradients of each step: among ranks 0, 2, 4, 6 and 1, 3, 5, 7
 #
 # 4 replicas share the micro-batches of a step: batch.global / batch.micro a multiple of 4 keeps them equally busy.
+##SBATCH --account=PROJECT   # with one # fewer where your cluster asks for it. Modules: common.sh
+##SBATCH --partition=NAME
 #SBATCH --job-name=convoy
 #SBATCH --output=%x-%j.log
 #SBATCH --nodes=2
@@ -20,7 +22,9 @@
 #SBATCH --mem=0
 #SBATCH --time=12:00:00
 set -euo pipefail
-source "$SLURM_SUBMIT_DIR/jobs/common.sh"
+# sbatch runs a copy of this script: Slurm knows where it lies, next to common.sh.
+jobs=${CONVOY_JOBS:-$(dirname "$(scontrol show job "$SLURM_JOB_ID" | awk '/^ *Command=/ {print substr($1, 9); exit}')")}
+source "$jobs/common.sh" || { echo "$0: where is common.sh? CONVOY_JOBS=/path/to/convoy/jobs sbatch ..." >&2; exit 2; }
 
 usage="sbatch jobs/hybrid_texts.sh aclImdb data/imdb FILE.cfg"
 source=${1:?the texts are missing: $usage}

@@ -1,6 +1,8 @@
 #!/bin/bash
-# Trains on one node. Submit from the project's root; arguments are a parameter file and keys, as for `convoy train`:
+# Trains on one node. Arguments are a parameter file and keys, as for `convoy train`:
 #   sbatch jobs/one_node.sh input/fashion_resnet20.cfg --grid.stages=2 --run.directory=runs/one_node
+##SBATCH --account=PROJECT   # with one # fewer where your cluster asks for it. Modules: common.sh
+##SBATCH --partition=NAME
 #SBATCH --job-name=convoy
 #SBATCH --output=%x-%j.log
 #SBATCH --nodes=1
@@ -11,6 +13,8 @@
 #SBATCH --mem=0              # all of the node's memory
 #SBATCH --time=04:00:00
 set -euo pipefail
-source "$SLURM_SUBMIT_DIR/jobs/common.sh"
+# sbatch runs a copy of this script: Slurm knows where it lies, next to common.sh.
+jobs=${CONVOY_JOBS:-$(dirname "$(scontrol show job "$SLURM_JOB_ID" | awk '/^ *Command=/ {print substr($1, 9); exit}')")}
+source "$jobs/common.sh" || { echo "$0: where is common.sh? CONVOY_JOBS=/path/to/convoy/jobs sbatch ..." >&2; exit 2; }
 
 train --run.threads="$SLURM_CPUS_PER_TASK" "$@"

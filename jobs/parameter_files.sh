@@ -1,6 +1,8 @@
 #!/bin/bash
 # Several parameter files, each in a run directory of its own: a.cfg in runs/compare/a ...
 #   sbatch --array=1-3 jobs/parameter_files.sh runs/compare a.cfg b.cfg c.cfg [--key=value ...]
+##SBATCH --account=PROJECT   # with one # fewer where your cluster asks for it. Modules: common.sh
+##SBATCH --partition=NAME
 #SBATCH --job-name=convoy
 #SBATCH --output=%x-%A-%a.log
 #SBATCH --array=1-2          # from 1 to the number of files
@@ -12,7 +14,9 @@
 #SBATCH --mem=0
 #SBATCH --time=04:00:00
 set -euo pipefail
-source "$SLURM_SUBMIT_DIR/jobs/common.sh"
+# sbatch runs a copy of this script: Slurm knows where it lies, next to common.sh.
+jobs=${CONVOY_JOBS:-$(dirname "$(scontrol show job "$SLURM_JOB_ID" | awk '/^ *Command=/ {print substr($1, 9); exit}')")}
+source "$jobs/common.sh" || { echo "$0: where is common.sh? CONVOY_JOBS=/path/to/convoy/jobs sbatch ..." >&2; exit 2; }
 
 runs=${1:?the directory of the runs is missing: sbatch jobs/parameter_files.sh runs/compare a.cfg b.cfg}
 files=() keys=()

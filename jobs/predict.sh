@@ -1,6 +1,8 @@
 #!/bin/bash
 # Predicts the classes of a data set, a folder of images or texts, or one of them. Arguments are those of `convoy predict`:
 #   sbatch jobs/predict.sh runs/mine/params.cfg --predict.data=photos --predict.output=photos.csv
+##SBATCH --account=PROJECT   # with one # fewer where your cluster asks for it. Modules: common.sh
+##SBATCH --partition=NAME
 #SBATCH --job-name=convoy-predict
 #SBATCH --output=%x-%j.log
 #SBATCH --nodes=1
@@ -11,6 +13,8 @@
 #SBATCH --mem=0
 #SBATCH --time=01:00:00
 set -euo pipefail
-source "$SLURM_SUBMIT_DIR/jobs/common.sh"
+# sbatch runs a copy of this script: Slurm knows where it lies, next to common.sh.
+jobs=${CONVOY_JOBS:-$(dirname "$(scontrol show job "$SLURM_JOB_ID" | awk '/^ *Command=/ {print substr($1, 9); exit}')")}
+source "$jobs/common.sh" || { echo "$0: where is common.sh? CONVOY_JOBS=/path/to/convoy/jobs sbatch ..." >&2; exit 2; }
 
 "${convoy[@]}" predict --run.threads="$SLURM_CPUS_PER_TASK" "$@"

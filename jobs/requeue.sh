@@ -9,6 +9,8 @@
 #                      scontrol update JobId=... ExcNodeList=... avoids it
 #   scancel            Slurm sends TERM --> checkpoint, status 75; the job is not queued again
 # Each start resumes from the newest checkpoint that verifies (checkpoint.resume = auto).
+##SBATCH --account=PROJECT   # with one # fewer where your cluster asks for it. Modules: common.sh
+##SBATCH --partition=NAME
 #SBATCH --job-name=convoy
 #SBATCH --output=%x-%j.log
 #SBATCH --open-mode=append   # one log over all starts
@@ -32,7 +34,9 @@ job=''
 trap 'true' TERM  # outlive the ranks, which write a checkpoint
 trap '[[ ! $job ]] || kill -USR1 "$job"' USR1
 
-source "$SLURM_SUBMIT_DIR/jobs/common.sh"
+# sbatch runs a copy of this script: Slurm knows where it lies, next to common.sh.
+jobs=${CONVOY_JOBS:-$(dirname "$(scontrol show job "$SLURM_JOB_ID" | awk '/^ *Command=/ {print substr($1, 9); exit}')")}
+source "$jobs/common.sh" || { echo "$0: where is common.sh? CONVOY_JOBS=/path/to/convoy/jobs sbatch ..." >&2; exit 2; }
 echo "Start $((restarts + 1)) on $SLURM_JOB_NODELIST, $(date --iso-8601=seconds)"
 check_first --run.threads="$SLURM_CPUS_PER_TASK" "$@"
 "${convoy[@]}" train --run.threads="$SLURM_CPUS_PER_TASK" "$@" &

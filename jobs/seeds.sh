@@ -1,6 +1,8 @@
 #!/bin/bash
 # One parameter file with several seeds, each in a run directory of its own: runs/seeds/seed-1 ...
 #   sbatch --array=1-5 jobs/seeds.sh runs/seeds input/fashion_resnet20.cfg [--key=value ...]
+##SBATCH --account=PROJECT   # with one # fewer where your cluster asks for it. Modules: common.sh
+##SBATCH --partition=NAME
 #SBATCH --job-name=convoy
 #SBATCH --output=%x-%A-%a.log
 #SBATCH --array=1-3          # the seeds; --array=1-20%4 runs at most four at once
@@ -12,7 +14,9 @@
 #SBATCH --mem=0
 #SBATCH --time=04:00:00
 set -euo pipefail
-source "$SLURM_SUBMIT_DIR/jobs/common.sh"
+# sbatch runs a copy of this script: Slurm knows where it lies, next to common.sh.
+jobs=${CONVOY_JOBS:-$(dirname "$(scontrol show job "$SLURM_JOB_ID" | awk '/^ *Command=/ {print substr($1, 9); exit}')")}
+source "$jobs/common.sh" || { echo "$0: where is common.sh? CONVOY_JOBS=/path/to/convoy/jobs sbatch ..." >&2; exit 2; }
 
 runs=${1:?the directory of the runs is missing: sbatch jobs/seeds.sh runs/seeds FILE.cfg}
 seed=$SLURM_ARRAY_TASK_ID

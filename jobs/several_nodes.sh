@@ -5,6 +5,8 @@
 #            node 1              node 2
 #   replica 0  0 > 1 > 2 > 3                      > activations, each micro-batch: inside the node
 #   replica 1                 4 > 5 > 6 > 7       0-4, 1-5, 2-6, 3-7 gradients, each step: across
+##SBATCH --account=PROJECT   # with one # fewer where your cluster asks for it. Modules: common.sh
+##SBATCH --partition=NAME
 #SBATCH --job-name=convoy
 #SBATCH --output=%x-%j.log
 #SBATCH --nodes=2
@@ -15,6 +17,8 @@
 #SBATCH --mem=0
 #SBATCH --time=24:00:00
 set -euo pipefail
-source "$SLURM_SUBMIT_DIR/jobs/common.sh"
+# sbatch runs a copy of this script: Slurm knows where it lies, next to common.sh.
+jobs=${CONVOY_JOBS:-$(dirname "$(scontrol show job "$SLURM_JOB_ID" | awk '/^ *Command=/ {print substr($1, 9); exit}')")}
+source "$jobs/common.sh" || { echo "$0: where is common.sh? CONVOY_JOBS=/path/to/convoy/jobs sbatch ..." >&2; exit 2; }
 
 train --grid.stages="$SLURM_NTASKS_PER_NODE" --run.threads="$SLURM_CPUS_PER_TASK" "$@"

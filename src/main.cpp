@@ -1,19 +1,46 @@
 /// The program: reads the request and runs its command.
 #include <csignal>
+#include <exception>
 
+#include "convoy/comm/launch.h"
 #include "convoy/comm/session.h"
 #include "convoy/commands/commands.h"
 #include "convoy/params/parse.h"
 
+namespace {
+
+struct Asked {
+  convoy::Request request;
+  std::exception_ptr refusal;  ///< what is wrong with the command line or a parameter file
+
+  const convoy::Request& get() const {
+    if (refusal) std::rethrow_exception(refusal);
+    return request;
+  }
+};
+
+Asked read_request(int argc, char** argv) {
+  try {
+    return {.request = convoy::parse_command_line(argc, argv), .refusal = nullptr};
+  } catch (...) {
+    return {.request = {}, .refusal = std::current_exception()};
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error with a message, like a full disk, not a crash
-  if (convoy::commands::needs_no_mpi(argc, argv))
+  // 1. What is asked for, and of how many processes: several refuse together, as perhaps only some see the reason
+  const convoy::Launch launch = convoy::find_launch();
+  const Asked asked = read_request(argc, argv);
+  const bool needs_ranks =
+      asked.refusal ? launch.is_launched : convoy::commands::needs_ranks(asked.request, launch.is_launched);
+  // 2. Do it, in the first of them alone
+  if (!needs_ranks)
     return convoy::mpi::run_guarded_alone(
-        [&] { return convoy::commands::run_without_mpi(convoy::parse_command_line(argc, argv)); });
-  return convoy::mpi::run_guarded(argc, argv, [&](convoy::mpi::Session& session) {
-    // 1. What is asked for
-    const convoy::Request request = convoy::parse_command_line(argc, argv);
-    // 2. Do it, on all ranks
-    return convoy::commands::run(request, session);
-  });
+        [&] { return launch.rank > 0 ? convoy::ExitStatus::kDone : convoy::commands::run_alone(asked.get()); });
+  // or on all ranks
+  return convoy::mpi::run_guarded(
+      argc, argv, [&](convoy::mpi::Session& session) { return convoy::commands::run(asked.get(), session); });
 }

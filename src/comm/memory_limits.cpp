@@ -1,13 +1,17 @@
 /// See memory_limits.h.
 #include "convoy/comm/memory_limits.h"
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
-#include <sstream>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "convoy/base/text.h"
+
+#include "comm/control_groups.h"
 
 namespace convoy {
 
@@ -17,9 +21,9 @@ constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
 // Version 1 has a number close to 2^63 where there is no limit, version 2 "max".
 constexpr std::int64_t kNoLimit = std::int64_t{1} << 60;
 
-// "MemTotal:   24683656 kB"; 0 where there is no such line.
-std::int64_t meminfo_bytes(const SystemFiles& files, const std::string& key) {
-  std::ifstream file(files.proc + "/meminfo");
+// "MemTotal:   24683656 kB", in bytes; 0 where there is no such line.
+std::int64_t kibibytes_in(const std::string& path, const std::string& key) {
+  std::ifstream file(path);
   for (std::string line; std::getline(file, line);)
     if (line.starts_with(key + ":")) return 1024 * std::atoll(line.c_str() + key.size() + 1);
   return 0;
@@ -32,40 +36,6 @@ std::optional<std::int64_t> read_limit(const std::string& path) {
   return bytes;
 }
 
-/// Where a hierarchy of control groups is, and which of them this process is in.
-struct Hierarchy {
-  std::string root, group, limit_file;
-};
-
-// Lines of /proc/self/cgroup: "0::/slurm/job_12" (version 2), "4:memory:/slurm/job_12" (version 1).
-std::vector<Hierarchy> hierarchies(const SystemFiles& files) {
-  std::vector<Hierarchy> found;
-  std::ifstream file(files.proc + "/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",",
-                      group = line.substr(second + 1);
-    if (controllers == ",,") found.push_back({files.cgroup, group, "/memory.max"});
-    if (controllers.find(",memory,") != std::string::npos)
-      found.push_back({files.cgroup + "/memory", group, "/memory.limit_in_bytes"});
-  }
-  return found;
-}
-
-// Of the group and all above it. In a container a group may have a name that only its host knows: its root is tried.
-void append_limits(const std::string& host, const Hierarchy& hierarchy, std::vector<MemoryLimit>& limits) {
-  std::string group = hierarchy.group == "/" ? "" : hierarchy.group;
-  while (true) {
-    if (const auto bytes = read_limit(hierarchy.root + group + hierarchy.limit_file)) {
-      const std::string name = group.empty() ? "/" : group;
-      limits.push_back({fmt::format("{} {}", host, name), "limit of the control group " + name, *bytes});
-    }
-    if (group.empty()) return;
-    group = group.substr(0, group.rfind('/'));
-  }
-}
-
 std::int64_t number_of(const char* text) {
   return text == nullptr ? 0 : std::atoll(text);
 }
@@ -74,10 +44,57 @@ std::int64_t number_of(const char* text) {
 
 std::vector<MemoryLimit> find_memory_limits(const std::string& host, const SystemFiles& files) {
   std::vector<MemoryLimit> limits;
-  if (const std::int64_t bytes = meminfo_bytes(files, "MemTotal"); bytes > 0)
+  if (const std::int64_t bytes = kibibytes_in(files.proc + "/meminfo", "MemTotal"); bytes > 0)
     limits.push_back({host, "memory of the node", bytes});
-  for (const Hierarchy& hierarchy : hierarchies(files)) append_limits(host, hierarchy, limits);
+  for (const ControlGroup& group : find_control_groups("memory", files)) {
+    const auto bytes = read_limit(group.folder + (group.version == 1 ? "/memory.limit_in_bytes" : "/memory.max"));
+    if (bytes)
+      limits.push_back({fmt::format("{} {}", host, group.name), "limit of the control group " + group.name, *bytes});
+  }
   return limits;
+}
+
+std::vector<ProcessLimit> find_process_limits(const SystemFiles& files) {
+  std::vector<ProcessLimit> limits;
+  const auto append = [&](int resource, const char* option, const char* taken) {
+    rlimit limit = {};
+    if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+    const auto bytes = static_cast<std::int64_t>(std::min<rlim_t>(limit.rlim_cur, kNoLimit));
+    limits.push_back({.option = option, .bytes = bytes, .taken = kibibytes_in(files.proc + "/self/status", taken)});
+  };
+  append(RLIMIT_AS, "ulimit -v", "VmSize");
+  append(RLIMIT_DATA, "ulimit -d", "VmData");
+  return limits;
+}
+
+std::int64_t thread_reserve() {
+  constexpr std::int64_t kHeap = 64 * kMebibyte;  // glibc reserves it for what a thread allocates
+  rlimit stack = {};
+  const bool is_known = getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < static_cast<rlim_t>(kNoLimit);
+  return kHeap + (is_known ? static_cast<std::int64_t>(stack.rlim_cur) : 8 * kMebibyte);
+}
+
+std::string describe_small_limits(std::int64_t bytes, const SystemFiles& files) {
+  for (const ProcessLimit& limit : find_process_limits(files))
+    if (limit.bytes - limit.taken < bytes)
+      return fmt::format(
+          "{0} is {1}: {2} of it are taken, and libraries and threads may reserve {3} more before the network needs "
+          "any. "
+          "If it does not suffice, the run fails or crashes. Raise it ({0} unlimited, or the batch system's option for "
+          "virtual memory), or use a smaller run.threads",
+          limit.option, human_bytes(limit.bytes), human_bytes(limit.taken), human_bytes(bytes));
+  return "";
+}
+
+std::string describe_near_limits(const SystemFiles& files) {
+  std::string text;
+  for (const ProcessLimit& limit : find_process_limits(files))
+    if (limit.bytes - limit.taken < std::max(limit.bytes / 8, 2 * thread_reserve()))
+      text += fmt::format(
+          " The limit {} of this process is {}, and {} of it are taken: raise it ({} unlimited, or the batch system's "
+          "option for virtual memory), or start fewer threads.",
+          limit.option, human_bytes(limit.bytes), human_bytes(limit.taken), limit.option);
+  return text;
 }
 
 std::vector<MemoryLimit> slurm_memory_limits(const std::string& host, const char* mem_per_node, const char* mem_per_cpu,
@@ -91,7 +108,7 @@ std::vector<MemoryLimit> slurm_memory_limits(const std::string& host, const char
 }
 
 std::int64_t available_memory(const SystemFiles& files) {
-  return meminfo_bytes(files, "MemAvailable");
+  return kibibytes_in(files.proc + "/meminfo", "MemAvailable");
 }
 
 }  // namespace convoy

@@ -2,6 +2,7 @@
 /// use.
 #include "comm/processors.h"
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstddef>
@@ -17,7 +18,21 @@
 
 #include "convoy/base/error.h"
 
+#include "comm/control_groups.h"
+
 namespace convoy {
+
+namespace {
+
+// The first line; empty where there is no such file.
+std::string read_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+}  // namespace
 
 AffinityMask affinity_mask() {
   AffinityMask mask = {};
@@ -70,11 +85,19 @@ std::int64_t quota_processors(std::string_view cpu_max) {
   return quota < period ? 1 : quota / period;
 }
 
-std::int64_t quota_processors() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  std::string line;
-  std::getline(file, line);  // where there is no such file the line is empty: no limit
-  return quota_processors(line);
+std::int64_t quota_processors(const SystemFiles& files) {
+  std::int64_t fewest = kNoQuota;
+  for (const ControlGroup& group : find_control_groups("cpu", files)) {
+    const bool is_first = group.version == 1;
+    std::string quota = read_line(group.folder + (is_first ? "/cpu.cfs_quota_us" : "/cpu.max"));
+    if (is_first) quota += " " + read_line(group.folder + "/cpu.cfs_period_us");
+    fewest = std::min(fewest, quota_processors(quota));
+  }
+  return fewest;
+}
+
+std::int64_t usable_processors() {
+  return std::min(count_processors(affinity_mask()), quota_processors());
 }
 
 }  // namespace convoy

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "convoy/comm/machine.h"
+#include "convoy/comm/memory_limits.h"
 
 namespace convoy {
 
@@ -24,11 +25,11 @@ bool overlap(const AffinityMask& a, const AffinityMask& b);
 bool bind_process(const ProcessorSet& processors);
 
 /// Whole processors' worth of time in the text of a control group's cpu.max, "QUOTA PERIOD" in microseconds or
-/// "max PERIOD": at least 1; kNoQuota where it sets no limit or says something else.
+/// "max PERIOD" (version 1: "-1 PERIOD"): at least 1; kNoQuota where it sets no limit or says something else.
 std::int64_t quota_processors(std::string_view cpu_max);
 inline constexpr std::int64_t kNoQuota = INT64_MAX;
 
-/// The same, of the control group that a container's processes see as their root (version 2).
-std::int64_t quota_processors();
+/// The least of the control groups that this process is in, of both versions.
+std::int64_t quota_processors(const SystemFiles& files = {});
 
 }  // namespace convoy

@@ -1,7 +1,12 @@
 /// From a command's name to its function.
 #include "convoy/commands/commands.h"
 
+#include <array>
+#include <csignal>
+#include <cstdio>
 #include <map>
+
+#include <unistd.h>
 
 #include "convoy/base/log.h"
 
@@ -9,13 +14,63 @@
 
 namespace convoy::commands {
 
+namespace {
+
+struct AloneCommand {
+  ExitStatus (*run)(const Request&);
+  bool writes_files = false;  ///< else it only prints
+};
+
+const std::map<std::string, AloneCommand>& alone_commands() {
+  static const std::map<std::string, AloneCommand> kCommands = {{"export", {export_weights, true}},
+                                                                {"watch", {watch}},
+                                                                {"compare", {compare}},
+                                                                {"join", {join, true}},
+                                                                {"info", {info}},
+                                                                {"check", {check_files}},
+                                                                {"help", {help}},
+                                                                {"version", {version}}};
+  return kCommands;
+}
+
+// A reader that closes, as head does, is not an end. A text longer than the buffer could not be printed then: its
+// printing would be an error.
+void ignore_closed_readers() {
+  std::signal(SIGPIPE, SIG_IGN);
+  static std::array<char, 1 << 20> buffer;  // as long as stdout
+  if (isatty(STDOUT_FILENO) == 0) std::setvbuf(stdout, buffer.data(), _IOFBF, buffer.size());
+}
+
+void warn_of_unread_keys(const Request& request) {
+  if (const std::string unread = describe_unread_keys(request); !unread.empty()) log_warning(unread);
+}
+
+}  // namespace
+
+bool needs_ranks(const Request& request, bool is_launched) {
+  if (request.is_preflight) return true;
+  if (request.command == "info" && request.arguments.empty()) return is_launched;
+  return !alone_commands().contains(request.command);
+}
+
+// What only prints ends with its reader, as other programs do: otherwise convoy watch would go on drawing.
+ExitStatus run_alone(const Request& request) {
+  const AloneCommand& command = alone_commands().at(request.command);
+  if (command.writes_files) ignore_closed_readers();
+  warn_of_unread_keys(request);
+  return command.run(request);
+}
+
 ExitStatus run(const Request& request, mpi::Session& session) {
   static const std::map<std::string, ExitStatus (*)(const Request&, mpi::Session&)> kCommands = {
-      {"train", train}, {"evaluate", evaluate}, {"predict", predict}, {"import", import}, {"export", export_weights},
-      {"plan", plan},   {"sweep", sweep},       {"replay", replay},   {"watch", watch},   {"compare", compare},
-      {"join", join},   {"info", info},         {"check", check},     {"help", help},     {"version", version}};
-  if (const std::string unread = describe_unread_keys(request); !unread.empty() && session.world().rank() == 0)
-    log_warning(unread);
+      {"train", train}, {"evaluate", evaluate}, {"predict", predict},    {"import", import},         {"plan", plan},
+      {"sweep", sweep}, {"replay", replay},     {"info", info_of_ranks}, {"check", check_parameters}};
+  ignore_closed_readers();
+  if (session.world().rank() == 0) {
+    warn_of_unread_keys(request);
+    if (const std::string unused = describe_unused_tasks(session.launch(), request.command); !unused.empty())
+      log_warning(unused);
+  }
   return kCommands.at(request.command)(request, session);
 }
 

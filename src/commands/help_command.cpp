@@ -34,16 +34,13 @@ std::vector<NetworkHelp> networks() {
 
 }  // namespace
 
-ExitStatus help(const Request& request, mpi::Session& session) {
-  // On all ranks: it may refuse.
-  const std::string text =
-      request.as_markdown ? markdown_help(networks()) : help_text(request.arguments, text_columns());
-  if (session.world().rank() == 0) fmt::print("{}", text);
+ExitStatus help(const Request& request) {
+  fmt::print("{}", request.as_markdown ? markdown_help(networks()) : help_text(request.arguments, text_columns()));
   return ExitStatus::kDone;
 }
 
-ExitStatus version(const Request&, mpi::Session& session) {
-  if (session.world().rank() == 0) fmt::print("convoy {}\n", convoy::version());
+ExitStatus version(const Request&) {
+  fmt::print("convoy {}\n", convoy::version());
   return ExitStatus::kDone;
 }
 

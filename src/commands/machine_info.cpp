@@ -78,17 +78,23 @@ std::string describe_machine(const std::string& sys, const std::string& proc) {
          describe_gpus(proc);
 }
 
-ExitStatus print_machine(mpi::Session& session) {
-  const preflight::Report ranks(session.world());  // it gathers texts
-  const std::vector<std::string> processors = ranks.gather(to_string(own_processors()));
-  if (!ranks.is_root()) return ExitStatus::kDone;
+std::string describe_own_processors() {
+  const ProcessorSet mine = own_processors();
+  const std::int64_t usable = usable_processors();
+  const std::string quota =
+      usable < std::ssize(mine) ? fmt::format(", of which a control group allows the time of {}", usable) : "";
+  return to_string(mine) + quota;
+}
+
+std::string describe_machine_and_ranks(const std::vector<std::string>& hosts,
+                                       const std::vector<std::string>& processors) {
   const bool takes_cpu = ops::computes_on_host(DeviceKind::kAuto);
-  fmt::print(
-      "convoy {} on {}\n{}{}{}", version(), ranks.hosts().front(), line("libraries", preflight::library_versions()),
+  std::string text = fmt::format(
+      "convoy {} on {}\n{}{}{}", version(), hosts.front(), line("libraries", preflight::library_versions()),
       line("device", fmt::format("run.device = auto takes {}", takes_cpu ? "the CPU" : "a GPU")), describe_machine());
   for (std::size_t rank = 0; rank < processors.size(); ++rank)
-    fmt::print("rank {} on {}: processors {}\n", rank, ranks.hosts()[rank], processors[rank]);
-  return ExitStatus::kDone;
+    text += fmt::format("rank {} on {}: processors {}\n", rank, hosts[rank], processors[rank]);
+  return text;
 }
 
 }  // namespace convoy::commands

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <string>
-
-#include "convoy/base/error.h"
-#include "convoy/comm/session.h"
+#include <vector>
 
 namespace convoy::commands {
 
@@ -12,7 +10,11 @@ namespace convoy::commands {
 /// system's files are; a test has its own.
 std::string describe_machine(const std::string& sys = "/sys", const std::string& proc = "/proc");
 
-/// Version, libraries and machine of rank 0, and the processors that each rank may use. All ranks.
-ExitStatus print_machine(mpi::Session& session);
+/// "0-7", or "0-7, of which a control group allows the time of 2": the processors that this process may use.
+std::string describe_own_processors();
+
+/// Version, libraries and machine of this process, and for each rank its host and the processors that it may use.
+std::string describe_machine_and_ranks(const std::vector<std::string>& hosts,
+                                       const std::vector<std::string>& processors);
 
 }  // namespace convoy::commands

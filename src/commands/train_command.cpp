@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "convoy/base/log.h"
+#include "convoy/comm/memory_limits.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/stop_signals.h"
 #include "convoy/comm/topology.h"
@@ -36,9 +38,18 @@ std::unique_ptr<ops::Backend> make_backend(const Parameters& params, const mpi::
   return backend;
 }
 
+// All ranks of world. The first one with a small limit speaks for all.
+void warn_and_place(const RunParams& run, const mpi::Communicator& world) {
+  for (const std::string& warning : thread_warnings(run, world)) log_warning(warning);
+  const std::string small_limit = describe_small_limits(threads_per_rank(run.threads, world) * thread_reserve());
+  const std::int64_t first = -world.max(small_limit.empty() ? -world.size() : -world.rank());
+  if (first == world.rank()) log_warning(small_limit);
+  place_on_processors(run, world);
+}
+
 // The only one of a command, on ranks that are placed first.
 std::unique_ptr<ops::Backend> make_placed_backend(const Parameters& params, const mpi::Communicator& world) {
-  place_on_processors(params.run, world);
+  warn_and_place(params.run, world);
   return make_backend(params, world);
 }
 
@@ -99,7 +110,7 @@ ExitStatus plan(const Request& request, mpi::Session& session) {
 ExitStatus sweep(const Request& request, mpi::Session& session) {
   catch_stop_signals(/*says_so=*/session.world().rank() == 0);
   Watch watch(request.params.run, session.world());
-  place_on_processors(request.params.run, watch.world());  // not row by row: few ranks fill no node
+  warn_and_place(request.params.run, watch.world());  // not row by row: few ranks fill no node
   return convoy::sweep(request.params, watch.world(), make_backend, watch.board());
 }
 

@@ -142,6 +142,8 @@ std::unique_ptr<ops::Backend> check_device(const Parameters& params, Report& rep
 
 void check_threads(std::int64_t threads_per_rank, bool computes_on_host, Report& report) {
   const NodeLoad node = find_own_node_load(report.world(), threads_per_rank);
+  if (computes_on_host && threads_per_rank > min_usable_processors(report.world()))
+    return;  // thread_warnings() says it
   report.add_of_all("threads", computes_on_host ? judge_threads(node, threads_per_rank) : ok("the GPUs compute"));
 }
 

@@ -68,7 +68,9 @@ void append(const char* kind, const std::vector<MemoryLimit>& limits, std::strin
 
 // As text, to rank 0 and back.
 std::string encode(const RankMemory& rank) {
-  std::string text = fmt::format("{} {}{}", rank.resident, rank.available, kLineEnd);
+  std::string text = fmt::format("{} {} {}{}", rank.resident, rank.available, rank.threads, kLineEnd);
+  for (const ProcessLimit& limit : rank.of_process)
+    append("process", {{limit.option, std::to_string(limit.taken), limit.bytes}}, text);
   append("host", rank.limits, text);
   append("device", rank.of_device, text);
   return text;
@@ -79,7 +81,7 @@ RankMemory decode(const std::string& text) {
   std::istringstream lines(text);
   std::string line;
   std::getline(lines, line);
-  std::istringstream(line) >> rank.resident >> rank.available;
+  std::istringstream(line) >> rank.resident >> rank.available >> rank.threads;
   while (std::getline(lines, line)) {
     std::istringstream fields(line);
     std::string kind, bytes;
@@ -87,14 +89,23 @@ RankMemory decode(const std::string& text) {
     std::getline(fields, kind, kFieldEnd), std::getline(fields, bytes, kFieldEnd);
     std::getline(fields, limit.pool, kFieldEnd), std::getline(fields, limit.what);
     limit.bytes = std::atoll(bytes.c_str());
-    (kind == "host" ? rank.limits : rank.of_device).push_back(limit);
+    if (kind == "process") {
+      rank.of_process.push_back({.option = limit.pool, .bytes = limit.bytes, .taken = std::atoll(limit.what.c_str())});
+    } else {
+      (kind == "host" ? rank.limits : rank.of_device).push_back(limit);
+    }
   }
   return rank;
 }
 
-RankMemory own_memory(ops::Backend* backend) {
+RankMemory own_memory(std::int64_t threads, ops::Backend* backend) {
+  constexpr std::int64_t kOtherThreads = 4;  // of MPI, the loader, the watchdog and the writer of checkpoints
   const std::string host = host_name();
-  RankMemory mine{.limits = find_memory_limits(host), .resident = resident().now, .available = available_memory()};
+  RankMemory mine{.limits = find_memory_limits(host),
+                  .of_process = find_process_limits(),
+                  .threads = threads + kOtherThreads,
+                  .resident = resident().now,
+                  .available = available_memory()};
   for (MemoryLimit& limit : slurm_memory_limits(host, std::getenv("SLURM_MEM_PER_NODE"),
                                                 std::getenv("SLURM_MEM_PER_CPU"), std::getenv("SLURM_CPUS_ON_NODE")))
     mine.limits.push_back(std::move(limit));
@@ -113,6 +124,25 @@ void predict(const StepPlan& plan, std::int64_t rank, bool resumes, RankMemory& 
   memory.device_bytes = on_gpu ? of_stage : 0;
 }
 
+// The limit that leaves a process the least, by what it will map: what it has mapped, what it will use in addition,
+// and, where `with_reserves`, what its threads may reserve. Empty where all suffice.
+std::string find_small_limit(const std::vector<RankMemory>& ranks, const std::vector<std::string>& hosts,
+                             bool with_reserves) {
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    for (const ProcessLimit& limit : ranks[rank].of_process) {
+      const std::int64_t more = std::max<std::int64_t>(0, ranks[rank].host_bytes - ranks[rank].resident);
+      const std::int64_t needed = limit.taken + more + (with_reserves ? ranks[rank].threads * thread_reserve() : 0);
+      if (needed > limit.bytes)
+        return fmt::format(
+            "rank {} on {}: {} is {}, and the process will map {}{}. Raise it: {} unlimited, or the batch "
+            "system's option for virtual memory",
+            rank, hosts[rank], limit.option, human_bytes(limit.bytes), human_bytes(needed),
+            with_reserves ? fmt::format(" with the reserves of {} threads", ranks[rank].threads) : "", limit.option);
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 Finding judge_memory(const std::vector<RankMemory>& ranks, const std::vector<std::string>& hosts) {
@@ -121,6 +151,7 @@ Finding judge_memory(const std::vector<RankMemory>& ranks, const std::vector<std
     add(ranks[rank].limits, ranks[rank].host_bytes, ranks[rank].resident, hosts[rank], pools);
     add(ranks[rank].of_device, ranks[rank].device_bytes, 0, hosts[rank], pools);
   }
+  if (const std::string small = find_small_limit(ranks, hosts, false); !small.empty()) return fails(small);
   if (pools.empty()) return not_checked("the system does not say how much memory there is");
   const Pool* tightest = nullptr;
   std::int64_t num_over = 0;
@@ -132,12 +163,13 @@ Finding judge_memory(const std::vector<RankMemory>& ranks, const std::vector<std
   constexpr const char* kRemedy = "Use more nodes or grid.stages, a smaller batch.micro, or memory.recompute = cell";
   if (tightest->share() > 1) return fails(fmt::format("{}{}. {}", describe(*tightest), others, kRemedy));
   if (tightest->share() > kNearlyFull) return warning(fmt::format("{}: nearly all. {}", describe(*tightest), kRemedy));
+  if (const std::string small = find_small_limit(ranks, hosts, true); !small.empty()) return warning(small);
   if (const std::string crowded = find_crowded_host(ranks, hosts); !crowded.empty()) return warning(crowded);
   return ok(fmt::format("the tightest is {}", describe(*tightest)));
 }
 
-void check_memory(const RunPlan* plan, bool resumes, ops::Backend* backend, Report& report) {
-  const std::vector<std::string> texts = report.gather(encode(own_memory(backend)));
+void check_memory(const RunPlan* plan, bool resumes, std::int64_t threads, ops::Backend* backend, Report& report) {
+  const std::vector<std::string> texts = report.gather(encode(own_memory(threads, backend)));
   if (!report.is_root()) return;
   if (plan == nullptr) return report.add("memory", not_checked("there is no plan"));
   std::vector<RankMemory> ranks;

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -105,11 +107,13 @@ ExitStatus run(const Request& request, const mpi::Communicator& world, StatusBoa
   // 2. On what
   board.enter(Activity::kStarting);
   check_programs(report);
+  const std::vector<std::string> doubts = thread_warnings(params.run, world);
   place_on_processors(params.run, world);  // as a training does
   const std::unique_ptr<ops::Backend> backend = check_device(params, report);
   const std::int64_t threads = threads_per_rank(params.run.threads, world);
   const bool on_host = backend == nullptr || backend->device().is_host();
   check_threads(threads, on_host, report);
+  for (const std::string& doubt : doubts) report.add("threads", warning(doubt));
   check_placement(threads, on_host, report);
   const NodeLoad node = on_host ? find_node_load(world, threads) : find_gpu_node_load(world);
   check_clocks(report);
@@ -130,7 +134,7 @@ ExitStatus run(const Request& request, const mpi::Communicator& world, StatusBoa
     }
   }
   const RunPlan* const known_plan = plan ? &*plan : nullptr;
-  check_memory(known_plan, !start.checkpoint.empty(), backend.get(), report);
+  check_memory(known_plan, !start.checkpoint.empty(), threads, backend.get(), report);
   if (is_dry_run) {
     report.add("messages", not_checked("convoy check sends some"));
   } else {

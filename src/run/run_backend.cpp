@@ -1,11 +1,56 @@
 /// See run_backend.h.
 #include "run/run_backend.h"
 
+#include <optional>
+
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
+#include "convoy/comm/openmp.h"
 #include "convoy/comm/placement.h"
 #include "convoy/comm/topology.h"
 
 namespace convoy {
+
+namespace {
+
+std::string describe_few_processors(std::int64_t threads, std::int64_t processors) {
+  if (threads <= processors) return "";
+  return fmt::format(
+      "run.threads = {}: more threads than the {} processor{} that a rank may use, so that they wait for each other. "
+      "Use run.threads = {}, or let ranks use more processors (taskset, mpirun --bind-to none, srun --cpus-per-task)",
+      threads, processors, processors == 1 ? "" : "s", processors);
+}
+
+std::string describe_unused_openmp(std::int64_t asked, std::int64_t threads) {
+  const std::optional<std::int64_t> wanted = openmp_threads();
+  if (asked > 0 || !wanted || *wanted == threads) return "";
+  return fmt::format(
+      "OMP_NUM_THREADS = {} is not followed: each rank computes with {} thread{}, as many as it has "
+      "processors. run.threads = {} sets the number",
+      *wanted, threads, threads == 1 ? "" : "s", *wanted);
+}
+
+std::string describe_unused_binding() {
+  const std::string binding = openmp_binding();
+  if (binding.empty()) return "";
+  return binding +
+         " is not followed: convoy itself gives ranks processors of their own, on which their threads may "
+         "move (run.placement)";
+}
+
+}  // namespace
+
+std::vector<std::string> thread_warnings(const RunParams& run, const mpi::Communicator& world) {
+  if (world.sum(ops::computes_on_host(run.device) ? 0 : 1) > 0) return {};
+  const std::int64_t threads = threads_per_rank(run.threads, world);
+  const std::int64_t processors = min_usable_processors(world);
+  if (world.rank() > 0) return {};
+  std::vector<std::string> warnings = {describe_few_processors(threads, processors),
+                                       describe_unused_openmp(run.threads, threads), describe_unused_binding()};
+  std::erase(warnings, "");
+  return warnings;
+}
 
 void place_on_processors(const RunParams& run, const mpi::Communicator& world) {
   const bool is_wanted = run.placement == PlacementKind::kAuto && ops::computes_on_host(run.device);

@@ -50,7 +50,7 @@ int count(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-/// A cluster, and data in a folder that all its nodes see; jobs are submitted from the project's root.
+/// A cluster, and data in a folder that all its nodes see; jobs are submitted from a folder that has nothing of Convoy.
 class Jobs : public testing::Test {
  protected:
   explicit Jobs(Words variant = {}) : variant_(std::move(variant)) {}
@@ -63,7 +63,8 @@ class Jobs : public testing::Test {
     setenv("SLURM_CONF", (folder_ + "/cluster/slurm.conf").c_str(), 1);
     setenv("OMPI_MCA_btl_tcp_if_include", "lo", 1);  // both nodes have one network, this machine's own
     setenv("CONVOY", CONVOY_PROGRAM, 1);
-    std::filesystem::current_path(CONVOY_ROOT);
+    std::filesystem::create_directories(folder_ + "/elsewhere");
+    std::filesystem::current_path(folder_ + "/elsewhere");
     Words arguments = import_small_data(folder_ + "/small");
     arguments.erase(arguments.begin());  // "train", which the scripts say
     std::string file;
@@ -75,6 +76,7 @@ class Jobs : public testing::Test {
   }
 
   void TearDown() override {
+    std::filesystem::current_path("/");
     run(CONVOY_CLUSTER, {"stop", folder_ + "/cluster"});
     std::error_code ignored;
     if (!HasFailure()) std::filesystem::remove_all(folder_, ignored);
@@ -90,7 +92,7 @@ class Jobs : public testing::Test {
   // One job, or an array of them, to its end.
   ProcessResult submit_and_wait(const Words& options, const std::string& script, const Words& arguments) const {
     ProcessResult result = run("sbatch", Words{"--wait", "--output=" + folder_ + "/log", "--open-mode=append"} +
-                                             options + Words{"jobs/" + script} + arguments);
+                                             options + Words{scripts_ + "/" + script} + arguments);
     result.output += log();
     return result;
   }
@@ -105,7 +107,7 @@ class Jobs : public testing::Test {
     const ProcessResult result =
         run("sbatch", Words{"--parsable", "--output=" + folder_ + "/log", "--ntasks-per-node=1", "--cpus-per-task=1"} +
                           options +
-                          Words{"jobs/requeue.sh", parameters(), "--train.epochs=1000000",
+                          Words{scripts_ + "/requeue.sh", parameters(), "--train.epochs=1000000",
                                 "--checkpoint.every_epochs=0", "--run.directory=" + run_directory()});
     EXPECT_EQ(result.status, 0) << result.output;
     return result.output.substr(0, result.output.find('\n'));
@@ -141,6 +143,8 @@ class Jobs : public testing::Test {
     EXPECT_TRUE(std::filesystem::exists(name + "/checkpoints/step-00000004.h5")) << result.output;
   }
 
+  std::string scripts_ = CONVOY_ROOT "/jobs";
+
  private:
   const std::string folder_ = fmt::format("{}/jobs-{}", CONVOY_WORK, getpid());
   const Words variant_;
@@ -162,6 +166,41 @@ TEST_F(Jobs, SayWhatToDoWhereTheProgramIsNotThere) {
   const ProcessResult result = train({"--ntasks=1"}, "one_node.sh");
   EXPECT_EQ(result.status, 2) << result.output;
   EXPECT_TRUE(contains(result.output, "there is no program '/no/such/program'")) << result.output;
+}
+
+TEST_F(Jobs, TrainFromAnInstalledCopy) {
+  const std::string prefix = run_directory() + "-prefix";
+  std::filesystem::create_directories(prefix + "/bin");
+  std::filesystem::create_directories(prefix + "/share/convoy");
+  std::filesystem::create_symlink(CONVOY_PROGRAM, prefix + "/bin/convoy");
+  scripts_ = prefix + "/share/convoy/jobs";
+  std::filesystem::copy(CONVOY_ROOT "/jobs", scripts_);
+  unsetenv("CONVOY");
+  expect_trained(run_directory(), train({"--ntasks=1"}, "one_node.sh"));
+}
+
+TEST_F(Jobs, SayWhatToDoWhereAScriptWasCopiedAlone) {
+  scripts_ = run_directory() + "-scripts";
+  std::filesystem::create_directories(scripts_);
+  std::filesystem::copy_file(CONVOY_ROOT "/jobs/one_node.sh", scripts_ + "/one_node.sh");
+  const ProcessResult result = train({"--ntasks=1"}, "one_node.sh");
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_TRUE(contains(result.output, "CONVOY_JOBS=/path/to/convoy/jobs")) << result.output;
+  setenv("CONVOY_JOBS", CONVOY_ROOT "/jobs", 1);
+  expect_trained(run_directory(), train({"--ntasks=1"}, "one_node.sh"));
+  unsetenv("CONVOY_JOBS");
+}
+
+TEST_F(Jobs, AreRefusedWhereSrunDoesNotSpeakWithMpi) {
+  const Words command = {CONVOY_PROGRAM, "train", parameters(), "--run.directory=" + run_directory()};
+  const ProcessResult result = run("srun", Words{"--ntasks=3", "--mpi=none"} + command);
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_EQ(count(result.output, "3 processes were started (SLURM_STEP_NUM_TASKS = 3), but MPI knows 1"), 3)
+      << result.output;
+  EXPECT_TRUE(contains(result.output, "srun --mpi=pmix")) << result.output;
+  EXPECT_FALSE(std::filesystem::exists(run_directory()));
+  const ProcessResult one = run("srun", Words{"--ntasks=1", "--mpi=none"} + command + Words{"--train.max_steps=4"});
+  expect_trained(run_directory(), one);
 }
 
 TEST_F(Jobs, TrainOnSeveralNodesWithTheStagesOfAReplicaOnOne) {

@@ -19,6 +19,9 @@ std::string to_string(const ProcessorSet& processors);
 /// The processors that this process may run on.
 ProcessorSet own_processors();
 
+/// How many of them it may keep busy: all, or what the quotas of its control groups leave.
+std::int64_t usable_processors();
+
 /// A processor and what it is part of. Two that have the same number in a field share that part.
 struct Processor {
   std::int64_t number = 0;

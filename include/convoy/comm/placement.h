@@ -22,8 +22,9 @@ struct RankPlace {
 /// All ranks of world.
 RankPlace find_rank_place(const mpi::Communicator& world);
 
-/// "each rank on 8 processors in one NUMA domain"; empty where some ranks share processors, or each is
-/// alone on its node. All ranks of world, and the same on all of them.
+/// "each rank on 8 processors in one NUMA domain", "4 ranks share 2 processors"; empty where ranks share as many
+/// processors as there are ranks or more, or where each is alone on its node. All ranks of world, and the same on all
+/// of them.
 std::string placement_summary(const mpi::Communicator& world);
 
 }  // namespace convoy

@@ -6,6 +6,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/comm/communicator.h"
+#include "convoy/comm/launch.h"
 
 namespace convoy::mpi {
 
@@ -18,8 +19,11 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   const Communicator& world() const { return world_; }
+  /// As it was before MPI was started, which sets such variables itself.
+  const Launch& launch() const { return launch_; }
 
  private:
+  Launch launch_ = find_launch();
   Communicator world_;
 };
 

@@ -56,6 +56,10 @@ void take_turns(const mpi::Communicator& world, const NodeLoad& node, bool in_pa
 /// where that is less; at least 1. All ranks of world, and the same on all of them (the smallest that one rank has): a
 /// step waits for its slowest rank. `mpirun` binds a rank to one core when it starts one or two.
 std::int64_t fair_threads(const mpi::Communicator& world);
+/// The processors that a rank may keep busy by its affinity mask and its control groups, whatever the other ranks do:
+/// the fewest that one rank has. All ranks of world, and the same on all of them.
+std::int64_t min_usable_processors(const mpi::Communicator& world);
+
 /// The threads that are asked for (run.threads) or, where that is 0, fair_threads(). All ranks of world.
 std::int64_t threads_per_rank(std::int64_t asked, const mpi::Communicator& world);
 

@@ -7,12 +7,14 @@
 
 namespace convoy::commands {
 
-/// Whether the command line asks for a command that any machine can run: it does without MPI.
-bool needs_no_mpi(int argc, const char* const* argv);
-/// Runs it, in this process alone.
-ExitStatus run_without_mpi(const Request& request);
+/// Whether the request is for work of several ranks, or of one that may become several. What needs none runs without
+/// MPI, which may not start at all on a login node. `is_launched`: by mpirun or srun.
+bool needs_ranks(const Request& request, bool is_launched);
 
-/// Runs request.command on all ranks of the session.
+/// Runs request.command, which needs no ranks, in this process alone.
+ExitStatus run_alone(const Request& request);
+
+/// Runs request.command, which needs ranks, on all ranks of the session.
 ExitStatus run(const Request& request, mpi::Session& session);
 
 }  // namespace convoy::commands

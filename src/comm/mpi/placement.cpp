@@ -41,7 +41,10 @@ std::string placement_summary(const mpi::Communicator& world) {
   const bool any_shares = world.max(mine.is_own ? 0 : 1) > 0;
   const std::int64_t max = world.max(mine.num_processors), min = -world.max(-mine.num_processors);
   const std::int64_t domains = world.max(mine.num_domains);
-  if (any_shares || find_topology(world).max_ranks_on_a_node == 1) return "";
+  const std::int64_t ranks = find_topology(world).max_ranks_on_a_node;
+  if (any_shares)
+    return ranks > min ? fmt::format("{} ranks share {} processor{}", ranks, min, min == 1 ? "" : "s") : "";
+  if (ranks == 1) return "";
   return fmt::format("each rank on {} processor{} {}",
                      min == max ? fmt::format("{}", max) : fmt::format("{} to {}", min, max), max == 1 ? "" : "s",
                      domains == 1 ? "in one NUMA domain" : fmt::format("on up to {} NUMA domains", domains));

@@ -1,16 +1,20 @@
 /// How a job ends: by agreement if all ranks left the body, by force if one failed and others may wait for it.
+#include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/log.h"
+#include "convoy/comm/memory_limits.h"
 #include "convoy/comm/session.h"
 
 namespace convoy::mpi {
@@ -24,6 +28,9 @@ constexpr double kRefusalSecondsElsewhere = 12.0;
 constexpr useconds_t kHeadStartMicroseconds = 250'000;
 // MPI_Abort (or a failed single rank's MPI_Finalize) gets so long; on a network that is down it never returns.
 constexpr unsigned kWatchdogSeconds = 5;
+
+// What MPI and its threads map into a process when it is started.
+constexpr std::int64_t kMpiBytes = std::int64_t{300} << 20;
 
 struct WorldPosition {
   int rank = 0;
@@ -136,10 +143,38 @@ int end_refused(Agreement& agreement, const char* message) {
   return static_cast<int>(ExitStatus::kWrongRequest);
 }
 
+// What the exception says that is being handled, and which limit may be its cause.
+std::string describe_failure() {
+  std::string text;
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    text = "Out of memory. Use a smaller batch.micro, more stages, or fewer ranks per node.";
+  } catch (const std::system_error& error) {
+    text = error.what();
+    if (error.code() == std::errc::resource_unavailable_try_again)
+      text += ". The system gives this process no more threads: see ulimit -u, ulimit -v and the job's limits.";
+  } catch (const std::exception& error) {
+    text = error.what();
+  } catch (...) {
+    text = "An exception of a type unknown to convoy. Please report it.";
+  }
+  return text + describe_near_limits();
+}
+
+int end_by_exception() noexcept {
+  try {
+    return end_failed(describe_failure().c_str());
+  } catch (...) {  // no memory for the text
+    return end_failed("Out of memory.");
+  }
+}
+
 int run_in_session(Session& session, const std::function<ExitStatus(Session&)>& body) {
   Agreement agreement(session.world());
   std::string refusal;
   try {
+    check_launch(session.launch(), session.world().size());
     return end_done(agreement, body(session));
   } catch (const RequestError& error) {
     refusal = error.what();
@@ -152,25 +187,26 @@ int run_in_session(Session& session, const std::function<ExitStatus(Session&)>& 
 int run_guarded(int argc, char** argv, const std::function<ExitStatus(Session&)>& body) {
   std::optional<Session> session;  // outlives the handlers: a failed job must not wait in MPI_Finalize
   try {
+    if (const std::string doubt = describe_small_limits(kMpiBytes); !doubt.empty() && find_launch().rank == 0)
+      log_warning(doubt);  // before MPI is started, which ends the process itself where it fails
     session.emplace(&argc, &argv);
     return run_in_session(*session, body);
-  } catch (const std::bad_alloc&) {
-    return end_failed("Out of memory. Use a smaller batch.micro, more stages, or fewer ranks per node.");
-  } catch (const std::exception& error) {
-    return end_failed(error.what());
   } catch (...) {
-    return end_failed("An exception of a type unknown to convoy. Please report it.");
+    return end_by_exception();
   }
 }
 
 int run_guarded_alone(const std::function<ExitStatus()>& body) {
   try {
-    return static_cast<int>(body());
+    const ExitStatus status = body();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      fail("cannot write to standard output: {}", std::generic_category().message(errno));
+    return static_cast<int>(status);
   } catch (const RequestError& error) {
     print_error({}, false, error.what());
     return static_cast<int>(ExitStatus::kWrongRequest);
-  } catch (const std::exception& error) {
-    return end_failed(error.what());
+  } catch (...) {
+    return end_by_exception();
   }
 }
 

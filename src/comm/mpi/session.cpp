@@ -30,6 +30,8 @@ MPI_Comm start(int* argc, char*** argv) {
   // 5 would leave 72 KB in /dev/shm, and Open MPI 4 would sleep for a second at its end (in its "ofi" component).
   const bool launched = std::getenv("PMIX_RANK") != nullptr || std::getenv("PMI_RANK") != nullptr;
   if (!launched) setenv("OMPI_MCA_btl", "self", 0);
+  // Open MPI 4 would abort in a step of srun without PMIx, even one of a single task, such as an interactive shell.
+  if (!launched) unsetenv("SLURM_STEP_ID");
   int provided = MPI_THREAD_SINGLE;
   const int code = MPI_Init_thread(argc, argv, kThreadLevel, &provided);
   // Not CONVOY_CHECK_MPI: before MPI is up it may not be asked for the message of a code.

@@ -101,6 +101,10 @@ std::int64_t fair_threads(const mpi::Communicator& world) {
   return -world.max(-mine);  // the least of all ranks
 }
 
+std::int64_t min_usable_processors(const mpi::Communicator& world) {
+  return -world.max(-usable_processors());
+}
+
 std::int64_t threads_per_rank(std::int64_t asked, const mpi::Communicator& world) {
   return asked > 0 ? asked : fair_threads(world);
 }

@@ -65,4 +65,18 @@ TEST(Memory, OfAGpuThatTwoRanksShareIsThatOfBoth) {
   EXPECT_EQ(judge_memory({rank, rank}, {"n1", "n1"}).outcome, Outcome::kFails);
 }
 
+TEST(Memory, OfAnAddressSpaceIsWhatTheProcessMapsAndTheReservesOfItsThreads) {
+  RankMemory rank = rank_with(300 * kMebibyte, {{"n1", "memory of the node", 10000 * kMebibyte}});
+  rank.resident = 100 * kMebibyte;
+  rank.threads = 2;
+  const auto judge_with = [&](std::int64_t bytes) {
+    rank.of_process = {{.option = "ulimit -v", .bytes = bytes, .taken = 500 * kMebibyte}};
+    return judge_memory({rank}, {"n1"});
+  };
+  EXPECT_EQ(judge_with(699 * kMebibyte).outcome, Outcome::kFails);
+  EXPECT_TRUE(judge_with(699 * kMebibyte).text.starts_with("rank 0 on n1: ulimit -v is 699.0 MiB"));
+  EXPECT_EQ(judge_with(700 * kMebibyte).outcome, Outcome::kWarning);
+  EXPECT_EQ(judge_with(700 * kMebibyte + 2 * thread_reserve()).outcome, Outcome::kOk);
+}
+
 }  // namespace convoy::preflight

@@ -1,0 +1,69 @@
+/// See convoy/comm/launch.h.
+#include "convoy/comm/launch.h"
+
+#include <array>
+#include <cstdlib>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+namespace {
+
+struct Variables {
+  const char* rank;
+  const char* size;
+};
+// From the innermost launcher to the outermost. PMIx has no variable for the size.
+constexpr std::array<Variables, 4> kLaunchers = {{{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                                  {"PMI_RANK", "PMI_SIZE"},
+                                                  {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
+                                                  {"PMIX_RANK", nullptr}}};
+
+std::optional<std::int64_t> number_in(const char* variable) {
+  const char* const text = variable == nullptr ? nullptr : std::getenv(variable);
+  if (text == nullptr || *text < '0' || *text > '9') return std::nullopt;
+  return std::atoll(text);
+}
+
+}  // namespace
+
+Launch find_launch() {
+  for (const Variables& variables : kLaunchers) {
+    const auto size = number_in(variables.size), rank = number_in(variables.rank);
+    const bool is_launched = variables.size == nullptr ? rank.has_value() : size.has_value();  // Slurm's batch scripts
+    if (is_launched)                                                                           // have a rank alone
+      return {.size_variable = size ? variables.size : "",
+              .size = size.value_or(1),
+              .rank = rank.value_or(0),
+              .is_launched = true};
+  }
+  return {};
+}
+
+void check_launch(const Launch& launch, std::int64_t num_ranks) {
+  if (launch.size <= num_ranks) return;
+  const bool is_slurm = launch.size_variable.starts_with("SLURM_") || std::getenv("SLURM_STEP_ID") != nullptr;
+  refuse(
+      "{} processes were started ({} = {}), but MPI knows {} of them: each would be a run of its own. {}, or start "
+      "convoy with the mpirun of the MPI that it was built with.",
+      launch.size, launch.size_variable, launch.size, num_ranks,
+      is_slurm ? "Slurm and this MPI do not speak with each other: use srun --mpi=pmix (srun --mpi=list says what this "
+                 "Slurm has)"
+               : "The launcher is of another MPI than convoy's: use srun --mpi=pmix");
+}
+
+std::string describe_unused_tasks(const Launch& launch, const std::string& command) {
+  const auto tasks = number_in("SLURM_NTASKS");
+  if (launch.is_launched || tasks.value_or(1) <= 1) return "";
+  return fmt::format(
+      "Slurm gave this job {0} tasks (SLURM_NTASKS = {0}), but one process runs: it uses a part of what the job has. "
+      "In "
+      "the job script begin the line with a launcher: srun --mpi=pmix convoy {1} ..., or mpirun -n {0} convoy {1} ...",
+      *tasks, command);
+}
+
+}  // namespace convoy
