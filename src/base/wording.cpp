@@ -32,6 +32,10 @@ std::string counted(std::int64_t count, std::string_view one) {
   return count == 1 ? fmt::format("1 {}", one) : fmt::format("{} {}", count, plural(one));
 }
 
+std::string counted_range(std::int64_t first, std::int64_t last, std::string_view one) {
+  return first == last ? fmt::format("{} {}", one, first) : fmt::format("{} {} to {}", plural(one), first, last);
+}
+
 std::string plain_number(double value, int digits) {
   constexpr double kMin = 1e-6, kMax = 1e15;
   if (std::isnan(value)) return "nan";

@@ -69,8 +69,9 @@ std::vector<ProfileSum> sums_of(const Profile& profile) {
 }
 
 std::string summary_of(const Profile& profile) {
-  std::string text = fmt::format("profile of steps {} to {}: {} ms each, of these", profile.first_step,
-                                 profile.first_step + profile.num_steps - 1, plain_number(1e3 * profile.step_seconds));
+  std::string text = fmt::format("profile of {}: {} ms each, of these",
+                                 counted_range(profile.first_step, profile.first_step + profile.num_steps - 1, "step"),
+                                 plain_number(1e3 * profile.step_seconds));
   std::vector<ProfileSum> sums = sums_of(profile);
   std::erase_if(sums, [&](const ProfileSum& sum) { return percent(sum.seconds, profile.step_seconds) < kMinPercent; });
   std::size_t width = 40;

@@ -135,7 +135,7 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   bool holds = losses.holds() && fingerprints.holds();
   world.broadcast(&holds, sizeof holds, 0);
   if (grid.is_root())
-    fmt::print("replayed steps {} to {} of {} on {} x {}, from {}\n{}\n{}\n", asked.first, asked.last,
+    fmt::print("replayed {} of {} on {} x {}, from {}\n{}\n{}\n", counted_range(asked.first, asked.last, "step"),
                params.run.directory, counted(grid.num_replicas(), "replica"), counted(grid.num_stages(), "stage"),
                start ? start->path : "where it began", losses.text(), fingerprints.text());
   return holds ? ExitStatus::kDone : ExitStatus::kFailed;

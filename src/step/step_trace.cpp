@@ -162,7 +162,7 @@ std::string StepTrace::write(const std::string& directory) {
   } catch (const Error& error) {
     log_warning(fmt::format("run.trace: {}; the training continues", error.what()));
   }
-  return fmt::format("trace of steps {} to {}: {}", first_step_, first_step_ + measured.num_steps - 1,
+  return fmt::format("trace of {}: {}", counted_range(first_step_, first_step_ + measured.num_steps - 1, "step"),
                      shown(shares_of(measured, idle)));
 }
 

@@ -19,6 +19,11 @@ TEST(Wording, ACountHasItsWordInTheRightNumber) {
   EXPECT_EQ(counted(2, "array"), "2 arrays");
 }
 
+TEST(Wording, ARangeOfOneIsSingular) {
+  EXPECT_EQ(counted_range(4, 4, "step"), "step 4");
+  EXPECT_EQ(counted_range(4, 6, "step"), "steps 4 to 6");
+}
+
 TEST(Wording, ANumberHasNoExponent) {
   EXPECT_EQ(plain_number(30313), "30313");
   EXPECT_EQ(plain_number(1572.4), "1572");
