@@ -14,6 +14,7 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/terminal.h"
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 
 namespace convoy {
 
@@ -50,12 +51,13 @@ void ProgressLine::show(const std::string& head, double fraction, const std::str
   if (!terminal_) {
     fmt::print("{}  {}\n", head, numbers);
   } else {
-    // A line that wraps could not be redrawn: the bar takes what the numbers leave.
-    const auto left = terminal_columns().value_or(kUsualColumns) - static_cast<int>(head.size() + numbers.size()) - 6;
+    // A line that wraps could not be redrawn: the bar takes what the numbers leave, and the end is cut.
+    const int columns = terminal_columns().value_or(kUsualColumns);
+    const auto left = columns - static_cast<int>(head.size() + numbers.size()) - 6;
     const int width = std::clamp(left, 0, kBarWidth);
     const int filled = static_cast<int>(width * std::clamp(fraction, 0.0, 1.0));
     const std::string bar = width < 4 ? "" : fmt::format(" [{:=<{}}{:<{}}]", "", filled, "", width - filled);
-    fmt::print("\r\033[K{}{}  {}", head, bar, numbers);
+    fmt::print("\r\033[K{}", cut_to(fmt::format("{}{}  {}", head, bar, numbers), columns - 1));
     drawn_ = true;
   }
   std::fflush(stdout);

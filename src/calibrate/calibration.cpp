@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
+#include "convoy/base/progress_line.h"
+#include "convoy/base/repetitions.h"
+#include "convoy/base/text.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/topology.h"
 #include "convoy/io/atomic_file.h"
@@ -60,6 +64,105 @@ std::int64_t arena_bytes(const Network& network) {
   return count * kFloatBytes;
 }
 
+/// Tells the person on rank 0 what is being measured and, once it is, how far its repetitions lie apart. Nothing is
+/// said where the costs are not kept.
+class Announcement {
+ public:
+  Announcement(const CalibrationSpec& spec, const std::string& what, const mpi::Communicator& world)
+      : file_(spec.file), speaks_(world.rank() == 0 && !spec.file.empty()) {
+    if (speaks_)
+      line_.line(fmt::format("measuring the speed of {} on {}: once per run directory, then read from {}", what,
+                             world.size() == 1 ? "this rank" : "these ranks", file_));
+  }
+
+  void show(std::int64_t done, std::int64_t total) {
+    if (!speaks_ || !line_.is_due()) return;
+    line_.show("measuring", static_cast<double>(done) / static_cast<double>(total),
+               fmt::format("{}/{} cells", done, total));
+  }
+
+  void end(double spread) {
+    if (!speaks_) return;
+    std::string text = fmt::format("measured in {}", human_seconds(now_seconds() - begin_seconds_));
+    if (spread > kMaxSpread)
+      text += fmt::format(
+          "; repetitions differ by {:.0f} %, as if something else computes on these processors: predicted steps may be "
+          "off by as much. Without {} the next start measures again",
+          100 * spread, file_);
+    line_.line(text);
+  }
+
+ private:
+  static constexpr double kMaxSpread = 0.15;
+
+  std::string file_;
+  bool speaks_;
+  double begin_seconds_ = now_seconds();
+  ProgressLine line_;
+};
+
+/// A measurement of all cells.
+struct CellPass {
+  CellCosts costs;
+  double spread = 0;  ///< of its repetitions
+
+  double total_seconds() const {
+    double seconds = 0;
+    for (const CellCost& cell : costs.cells)
+      for (double CellCost::*part : kCellCostParts) seconds += cell.*part;
+    return seconds;
+  }
+};
+
+/// Measures cells, then something else, then cells again until two passes agree: a disturbance that lasts as long as a
+/// pass shows in no spread of its repetitions. What takes long is measured once: no brief disturbance meets all of it.
+class CellPasses {
+ public:
+  CellPasses(const CalibrationSpec& spec, const mpi::Communicator& world, ops::Backend& backend,
+             Announcement& announcement)
+      : spec_(spec), world_(world), backend_(backend), announcement_(announcement) {}
+
+  void begin() {
+    const double begin = now_seconds();
+    measure();
+    is_brief_ = slowest(world_, now_seconds() - begin) < kBriefSeconds;
+  }
+
+  CellPass end() {
+    while (is_brief_ && std::ssize(passes_) < kMaxPasses && disagreement() > kMaxDisagreement) measure();
+    CellPass best = *std::ranges::min_element(passes_, {}, &CellPass::total_seconds);
+    if (passes_.size() > 1) best.spread = std::max(best.spread, disagreement());
+    return best;
+  }
+
+ private:
+  static constexpr double kBriefSeconds = 3, kMaxDisagreement = 0.1;
+  static constexpr std::ptrdiff_t kMaxPasses = 3;
+
+  void measure() {
+    CellPass pass;
+    pass.costs = measure_cell_costs(spec_.network, spec_.node, world_, backend_,
+                                    [&](std::int64_t done, std::int64_t total, double spread) {
+                                      pass.spread = spread;
+                                      announcement_.show(done, total);
+                                    });
+    passes_.push_back(std::move(pass));
+  }
+
+  double disagreement() const {
+    std::vector<double> seconds;
+    for (const CellPass& pass : passes_) seconds.push_back(pass.total_seconds());
+    return disagreement_of_fastest(std::move(seconds));
+  }
+
+  const CalibrationSpec& spec_;
+  const mpi::Communicator& world_;
+  ops::Backend& backend_;
+  Announcement& announcement_;
+  bool is_brief_ = true;
+  std::vector<CellPass> passes_;
+};
+
 }  // namespace
 
 std::string costs_path(const RunParams& run) {
@@ -90,14 +193,22 @@ MachineCosts find_machine_costs(const CalibrationSpec& spec, const mpi::Communic
   const auto rates_found = find(text, spec.file, world.rank() == 0, [&](const std::string& block) {
     return MachineRates::parse(block, rates_key_of_root);
   });
+  if (cells_found && rates_found) return {.cells = *cells_found, .rates = *rates_found, .node = spec.node};
   MachineCosts costs{.node = spec.node};
-  if (cells_found) {
-    costs.cells = *cells_found;
-  } else {
+  Announcement announcement(spec,
+                            cells_found   ? "messages and memory"
+                            : rates_found ? "cells"
+                                          : "cells, messages and memory",
+                            world);
+  CellPasses passes(spec, world, backend, announcement);
+  if (!cells_found) {
     share_engines(network, world, spec.engines_file, backend);
-    costs.cells = measure_cell_costs(spec.network, spec.node, world, backend);
+    passes.begin();
   }
   costs.rates = rates_found ? *rates_found : measure_rates(rates, spec.node, world, backend);
+  const CellPass cells = cells_found ? CellPass{.costs = *cells_found} : passes.end();
+  announcement.end(cells.spread);
+  costs.cells = cells.costs;
   costs.cells.key = cells_key;
   costs.rates.key = rates_key_of_root;
   return costs;

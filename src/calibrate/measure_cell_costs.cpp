@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <span>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/median.h"
+#include "convoy/base/repetitions.h"
 
 #include "calibrate/fill.h"
 #include "plan/cell_costs.h"
@@ -22,8 +22,10 @@ constexpr std::int64_t kWindowBytes = std::int64_t{1} << 28;
 
 constexpr FrameSlot kFirstSlot{};
 
-constexpr int kMaxRounds = 9;
+constexpr int kMinRounds = 2, kMaxRounds = 9;
 constexpr double kEnoughSeconds = 0.5;  // of a window: after so long no more rounds are made
+constexpr double kMaxSpread = 0.1;      // of its rounds: else they were disturbed
+constexpr double kMinSeconds = 1e-9;    // of what is too short for the clock
 
 // What decides how long a cell takes; without a gradient to hand on it has no backward.
 std::string signature(const Cell& cell, bool has_backward) {
@@ -190,14 +192,28 @@ class Window {
 };
 
 using Samples = std::vector<CellCost>;
+using Round = std::vector<CellCost>;  ///< of a window's cells
 
-void measure_window(Window& window, std::span<Samples* const> samples_of_cells) {
+double seconds_of(const Round& round) {
+  double seconds = 0;
+  for (const CellCost& cost : round)
+    for (double CellCost::*part : kCellCostParts) seconds += cost.*part;
+  return seconds;
+}
+
+std::vector<Round> measure_rounds(Window& window) {
   window.measure_once();  // meets code and memory for the first time
+  std::vector<Round> rounds;
   const double begin = now_seconds();
-  for (int round = 0; round < kMaxRounds && (round == 0 || now_seconds() - begin < kEnoughSeconds); ++round) {
-    const std::vector<CellCost> costs = window.measure_once();
-    for (std::size_t i = 0; i < costs.size(); ++i) samples_of_cells[i]->push_back(costs[i]);
-  }
+  while (std::ssize(rounds) < kMinRounds || (std::ssize(rounds) < kMaxRounds && now_seconds() - begin < kEnoughSeconds))
+    rounds.push_back(window.measure_once());
+  return rounds;
+}
+
+Repetitions judge(const std::vector<Round>& rounds) {
+  std::vector<double> seconds;
+  for (const Round& round : rounds) seconds.push_back(std::max(seconds_of(round), kMinSeconds));
+  return judge_repetitions(seconds);
 }
 
 double median_of(const Samples& samples, double CellCost::*part) {
@@ -209,7 +225,7 @@ double median_of(const Samples& samples, double CellCost::*part) {
 }  // namespace
 
 CellCosts measure_cell_costs(const NetworkSpec& spec, const NodeLoad& node, const mpi::Communicator& world,
-                             ops::Backend& backend) {
+                             ops::Backend& backend, const MeasuringListener& listener) {
   const Network network = make_network(spec);
   std::map<std::string, Samples> samples;
   std::vector<Samples*> samples_of_cells;
@@ -218,10 +234,19 @@ CellCosts measure_cell_costs(const NetworkSpec& spec, const NodeLoad& node, cons
     has_backward = has_backward || !cell->is_frozen();
     samples_of_cells.push_back(&samples[signature(*cell, has_backward)]);
   }
+  double spread = 0;
   for (const CellRange& cells : windows_of(network)) {
     Window window(spec, network, cells, backend);
-    take_turns(world, node, /*in_pairs=*/false,
-               [&] { measure_window(window, std::span(samples_of_cells).subspan(cells.begin, cells.size())); });
+    std::vector<std::vector<Round>> attempts;
+    const Steadiest best = measure_until_steady(kMaxSpread, [&] {
+      std::vector<Round>& rounds = attempts.emplace_back();
+      take_turns(world, node, /*in_pairs=*/false, [&] { rounds = measure_rounds(window); });
+      return slowest(world, judge(rounds));  // the same on all ranks, which all measure again or none
+    });
+    for (const Round& round : attempts[best.attempt])
+      for (std::size_t i = 0; i < round.size(); ++i) samples_of_cells[cells.begin + i]->push_back(round[i]);
+    spread = std::max(spread, best.repetitions.spread);
+    if (listener) listener(cells.end, std::ssize(network), spread);
   }
   std::map<const Samples*, CellCost> medians;
   for (const auto& [cell, of_cell] : samples)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "convoy/base/error.h"
+#include "convoy/base/wording.h"
 #include "convoy/model/partition.h"
 
 #include "calibrate/calibration.h"
@@ -19,8 +20,8 @@ namespace {
 std::string shown(const Prediction& prediction) {
   const Layout& layout = prediction.layout;
   const std::string schedule = layout.grid.stages > 1 ? fmt::format(" {}", name_of(layout.schedule)) : "";
-  return fmt::format("{} x {}{} {:.4g} ms", layout.grid.stages, layout.grid.replicas, schedule,
-                     1e3 * prediction.step_seconds());
+  return fmt::format("{} x {}{} {} ms", layout.grid.stages, layout.grid.replicas, schedule,
+                     plain_number(1e3 * prediction.step_seconds()));
 }
 
 // Where another schedule is not worth its memory and its messages, or only seems to be: predictions err by some

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/wording.h"
 
 namespace convoy {
 
@@ -22,8 +23,8 @@ GridShape grid_shape(std::int64_t stages, std::int64_t ranks) {
   if (stages >= 1 && ranks % stages == 0) return {.stages = stages, .replicas = ranks / stages};
   const std::string alone =
       ranks > 1 ? "" : fmt::format(" More ranks are started by mpirun, for example mpirun -n {}.", stages);
-  refuse("grid.stages = {} does not divide the {} rank{} of this job. Stages that do: {}.{}", stages, ranks,
-         ranks > 1 ? "s" : "", fmt::join(divisors(ranks), ", "), stages > 1 ? alone : "");
+  refuse("grid.stages = {} does not divide the {} of this job. Stages that do: {}.{}", stages, counted(ranks, "rank"),
+         fmt::join(divisors(ranks), ", "), stages > 1 ? alone : "");
 }
 
 ProcessGrid::ProcessGrid(const mpi::Communicator& world, std::int64_t stages) : world_(world) {

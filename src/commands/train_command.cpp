@@ -4,6 +4,7 @@
 
 #include "convoy/base/log.h"
 #include "convoy/comm/memory_limits.h"
+#include "convoy/base/wording.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/stop_signals.h"
 #include "convoy/comm/topology.h"
@@ -61,8 +62,8 @@ std::int64_t stages_without_training(const Request& request, const mpi::Communic
   std::int64_t fitting = std::min<std::int64_t>(asked, world.size());
   while (world.size() % fitting != 0) --fitting;
   if (fitting != asked && world.rank() == 0)
-    fmt::print("grid: {} stage{}, as the parameter file's grid.stages = {} does not divide {} rank{}\n", fitting,
-               fitting == 1 ? "" : "s", asked, world.size(), world.size() == 1 ? "" : "s");
+    fmt::print("grid: {}, as the parameter file's grid.stages = {} does not divide {}\n", counted(fitting, "stage"),
+               asked, counted(world.size(), "rank"));
   return fitting;
 }
 

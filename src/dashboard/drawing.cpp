@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 
 #include "dashboard/sparkline.h"
 
@@ -41,18 +42,24 @@ class Drawing {
   }
 
  private:
-  // A longer picture than the terminal would roll away at the top.
+  const char* ellipsis() const { return style_.unicode ? "…" : "..."; }
+
+  // A longer picture than the terminal would roll away at the top: its last line then says that more would follow.
   void cut() {
     if (style_.lines == 0) return;
-    std::size_t end = 0;
-    for (int i = kReservedLines; i < style_.lines && end < text_.size(); ++i) end = text_.find('\n', end) + 1;
-    text_.resize(end);
+    std::size_t end = 0, before_last = 0;
+    for (int i = kReservedLines; i < style_.lines && end < text_.size(); ++i) {
+      before_last = end;
+      end = text_.find('\n', end) + 1;
+    }
+    if (end == text_.size()) return;
+    text_.resize(before_last);
+    text_ += fmt::format("{} the terminal has no more lines\n", ellipsis());
   }
 
-  // Cut to the terminal's width; all texts but curves are of one column per byte, or cut a little early.
-  void line(std::string text, const char* colour = nullptr) {
-    const auto columns = static_cast<std::size_t>(style_.columns);
-    if (text.size() > columns) text.resize(columns);
+  // Cut to the terminal's width.
+  void line(const std::string& whole, const char* colour = nullptr) {
+    const std::string text = cut_to(whole, style_.columns, ellipsis());
     text_ += style_.colour && colour != nullptr ? fmt::format("\033[{}m{}\033[0m\n", colour, text) : text + '\n';
   }
 
@@ -78,8 +85,8 @@ class Drawing {
       line(fmt::format("{}: runs; last row {}", scene_.directory, ago), kBold);
     }
     line(run_.command);
-    line(fmt::format("convoy {}; {} replica{} x {} stage{}; {}", run_.version, run_.replicas,
-                     run_.replicas == 1 ? "" : "s", run_.stages, run_.stages == 1 ? "" : "s", run_.machine));
+    line(fmt::format("convoy {}; {} x {}; {}", run_.version, counted(run_.replicas, "replica"),
+                     counted(run_.stages, "stage"), run_.machine));
   }
 
   // With all that lies between steps: evaluations and checkpoints, too.
@@ -107,8 +114,8 @@ class Drawing {
     const int filled = static_cast<int>(width * std::clamp(share, 0.0, 1.0));
     line(head + (width < 4 ? "" : fmt::format("[{:=<{}}{:<{}}]", "", filled, "", width - filled)) + tail);
     if (const double seconds = recent_step_seconds(); seconds > 0)
-      line(fmt::format("{:.1f} samples/s  step {:.4g} ms  learning rate {:.4g}",
-                       static_cast<double>(run_.batch) / seconds, 1e3 * seconds, run_.learning_rate));
+      line(fmt::format("{:.1f} samples/s  step {} ms  learning rate {:.4g}", static_cast<double>(run_.batch) / seconds,
+                       plain_number(1e3 * seconds), run_.learning_rate));
   }
 
   void draw_curve(const char* name, const std::string& last, const std::vector<double>& values) {
@@ -117,13 +124,19 @@ class Drawing {
     text_ += head + sparkline(values, style_.columns - static_cast<int>(head.size()), style_.unicode) + '\n';
   }
 
+  std::string last_loss() const {
+    if (run_.losses.empty()) return "";
+    const double loss = run_.losses.back();
+    return std::isfinite(loss) && std::abs(loss) < 1e4 ? fmt::format("{:.4f}", loss) : plain_number(loss);
+  }
+
   static std::string percent(const std::vector<double>& values) {
     return values.empty() ? "" : fmt::format("{:.2f} %", 100 * values.back());
   }
 
   void draw_curves() {
     line("");
-    draw_curve("loss", run_.losses.empty() ? "" : fmt::format("{:.4f}", run_.losses.back()), run_.losses);
+    draw_curve("loss", last_loss(), run_.losses);
     draw_curve("top-1", percent(run_.accuracies), run_.accuracies);
     draw_curve((run_.measured + " top-1").c_str(), percent(run_.measured_accuracies), run_.measured_accuracies);
   }
@@ -170,13 +183,14 @@ class Drawing {
     for (const std::int64_t number : shown) {
       const WatchedRank& rank = run_.ranks.at(number);
       line(fmt::format(kRow, number, shortened(rank.host, static_cast<std::size_t>(host)), host, rank.replica,
-                       rank.stage, fmt::format("{:.4g}", 1e3 * rank.step_seconds), share(rank.busy), share(rank.bubble),
+                       rank.stage, plain_number(1e3 * rank.step_seconds), share(rank.busy), share(rank.bubble),
                        share(rank.straggler), share(rank.communication), share(rank.data),
                        human_bytes(rank.device_bytes > 0 ? rank.device_bytes : rank.resident_bytes),
                        gpu_text(rank).empty() ? "" : fmt::format(" {:>9}", gpu_text(rank))));
     }
     if (shown.size() < run_.ranks.size())
-      line(fmt::format("... and {} more ranks, which compute less", run_.ranks.size() - shown.size()));
+      line(fmt::format("... and {}, which compute less",
+                       counted(std::ssize(run_.ranks) - std::ssize(shown), "more rank")));
   }
 
   void draw_warnings() {

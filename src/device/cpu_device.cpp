@@ -11,6 +11,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
+#include "convoy/base/wording.h"
 #include "convoy/device/device.h"
 
 namespace convoy {
@@ -67,7 +68,7 @@ class CpuDevice final : public Device {
   explicit CpuDevice(std::int64_t threads) : threads_(threads) { omp_set_num_threads(static_cast<int>(threads)); }
 
   std::string description() const override {
-    return fmt::format("CPU, {}, {} thread{}", vector_extension(), threads_, threads_ == 1 ? "" : "s");
+    return fmt::format("CPU, {}, {}", vector_extension(), counted(threads_, "thread"));
   }
 
   bool is_host() const override { return true; }

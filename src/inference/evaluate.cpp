@@ -5,6 +5,7 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
+#include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/inference/inference.h"
 #include "convoy/io/atomic_file.h"
@@ -73,7 +74,7 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
     const std::string top5 = has_top5 ? fmt::format("  top-5 {:.2f} %", 100 * scores.top5()) : "";
     fmt::print("checkpoint: {}\n{}{}", model.describe(), sharing, describe_resizing(model.metadata, test.info()));
     if (params.evaluate.mirror) fmt::print("each picture as it is and mirrored (evaluate.mirror)\n");
-    fmt::print("{}: {} samples  {}{}  ({:.0f} {}s/s)\n", path, metrics.num_samples(),
+    fmt::print("{}: {}  {}{}  ({:.0f} {}s/s)\n", path, counted(metrics.num_samples(), "sample"),
                describe_metrics(metrics, runtime.plan().objectives()), top5,
                static_cast<double>(metrics.num_samples()) / seconds, input_kinds::one_of(test.info().kind));
     if (gives_logits)

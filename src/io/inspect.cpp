@@ -12,6 +12,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/fingerprint.h"
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"
@@ -117,9 +118,10 @@ std::string describe_samples(const DatasetInfo& info, std::int64_t payload_bytes
          describe_kind(info, payload_bytes) +                                               //
          line("classes", list_of_classes(info.class_names)) +
          line("in the split",
-              fmt::format("{} samples, {}",
-                          std::accumulate(info.class_counts.begin(), info.class_counts.end(), std::int64_t{0}),
-                          samples_a_class(info.class_counts))) +
+              fmt::format(
+                  "{}, {}",
+                  counted(std::accumulate(info.class_counts.begin(), info.class_counts.end(), std::int64_t{0}), "sample"),
+                  samples_a_class(info.class_counts))) +
          line("names", has_names ? "of the files" : "none") + describe_statistics(info) + line("source", info.source);
 }
 
@@ -156,8 +158,7 @@ std::string describe_split(const Split& split) {
     bytes += size_of(shard);
     has_names = has_names && shard.head.name_bytes > 0;
   }
-  return fmt::format("{}: data set, {} shard{}\n", split.prefix, split.shards.size(),
-                     split.shards.size() == 1 ? "" : "s") +
+  return fmt::format("{}: data set, {}\n", split.prefix, counted(std::ssize(split.shards), "shard")) +
          describe_samples(dataset.info(), payload_bytes, has_names) +
          line("content", content_text(dataset.content_hash(), dataset.info().kind)) + line("size", human_bytes(bytes));
 }
@@ -176,7 +177,7 @@ std::string total(const std::vector<NamedTensor>& tensors, const Accept& accept)
     ++num_tensors;
     num_values += tensor.count();
   }
-  return fmt::format("{} in {} tensors", human_count(num_values), num_tensors);
+  return fmt::format("{} in {}", human_count(num_values), counted(num_tensors, "tensor"));
 }
 
 // Lines that checkpoints and safetensors files share.
@@ -230,7 +231,7 @@ std::string describe_checkpoint(const std::string& path) {
   for (const auto& [slot, tensors] : checkpoint.optimizer) text += line(slot, total(tensors, all));
   if (!checkpoint.ema.empty()) text += line("ema", total(checkpoint.ema, all));
   if (checkpoint.parts)
-    text += line("parts", fmt::format("{} files in {} beside it, {}", checkpoint.parts->files.size(),
+    text += line("parts", fmt::format("{} in {} beside it, {}", counted(std::ssize(checkpoint.parts->files), "file"),
                                       checkpoint.parts->folder, human_bytes(checkpoint.parts->size_bytes())));
   return text + line("size", human_bytes(static_cast<std::int64_t>(bytes.size())));
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "convoy/base/error.h"
+#include "convoy/base/wording.h"
 
 namespace convoy {
 
@@ -106,9 +107,10 @@ std::vector<CellRange> partition_at(const std::vector<std::int64_t>& cuts, const
         fmt::join(cuts, ", "));
   if (std::ssize(cuts) != stages - 1)
     refuse(
-        "grid.cuts = {} names {} cell{}, but {} are needed: the first cell of each stage after the first (interleaved: "
+        "grid.cuts = {} names {}, but {} {} needed: the first cell of each stage after the first (interleaved: "
         "of each chunk after the first). The cells are {}.",
-        fmt::join(cuts, ", "), cuts.size(), cuts.size() == 1 ? "" : "s", stages - 1, numbered(cells));
+        fmt::join(cuts, ", "), counted(std::ssize(cuts), "cell"), stages - 1, stages == 2 ? "is" : "are",
+        numbered(cells));
   std::vector<CellRange> ranges;
   std::int64_t begin = 0;
   for (const std::int64_t cut : cuts) {

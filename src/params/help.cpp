@@ -77,7 +77,7 @@ std::string format_command(const Command& command, int columns) {
                       : command.takes == Takes::kPathsOrNothing ? " [PATH ...]"
                       : command.takes == Takes::kPathsOrParameterFiles
                           ? " PATH ..., or FILE.cfg ... [--section.key=value ...]"
-                      : command.takes == Takes::kTopics ? " [COMMAND | SECTION | KEY ...]"
+                      : command.takes == Takes::kTopics ? " [COMMAND | SECTION | KEY | WORD ...]"
                                                         : "";
   return paragraph(fmt::format("convoy {}{}", command.name, takes), {.first = 0, .others = 4}, columns) +
          paragraph(command.sentence, {.first = 4, .others = 4}, columns) + "\n";
@@ -98,25 +98,75 @@ std::string nearest_topic(const std::string& topic) {
   return nearest(topic, words);
 }
 
-void check_topic(const std::string& topic) {
+bool is_name(const std::string& topic) {
   const auto has_name = [&](const Key& key) { return is_named(key, topic); };
-  if (find_command(topic) || std::any_of(keys().begin(), keys().end(), has_name)) return;
+  return find_command(topic) || std::any_of(keys().begin(), keys().end(), has_name);
+}
+
+/// How well a text matches what is looked for; the larger, the better.
+enum class Match { kNone, kInside, kBegin, kWord };
+
+/// The best place of `word` in the text: a word of its own (or its plural), the beginning of one, or inside of one.
+Match match_of(const std::string& given, const std::string& word) {
+  const std::string text = lower_case(given);
+  const auto is_letter = [&](std::size_t at) {
+    return at < text.size() && ((text[at] >= 'a' && text[at] <= 'z') || (text[at] >= '0' && text[at] <= '9'));
+  };
+  Match best = Match::kNone;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    const bool begins = at == 0 || !is_letter(at - 1);
+    const bool ends = !is_letter(end) || (text[end] == 's' && !is_letter(end + 1));
+    best = std::max(best, begins && ends ? Match::kWord : begins ? Match::kBegin : Match::kInside);
+  }
+  return best;
+}
+
+std::string text_of(const Key& key) {
+  return fmt::format("{} {} {} {}", key.name, key.unit, key.value.allowed, key.sentence);
+}
+std::string text_of(const Command& command) {
+  return fmt::format("{} {}", command.name, command.sentence);
+}
+
+/// The commands and keys whose texts have the word, by the best kind of match that any of them has; empty where none
+/// has it.
+std::string search(const std::string& word, int columns) {
+  constexpr std::size_t kMinLetters = 3;  // shorter words are in every text
+  Match best = Match::kNone;
+  for (const Key& key : keys()) best = std::max(best, match_of(text_of(key), word));
+  for (const Command& command : commands()) best = std::max(best, match_of(text_of(command), word));
+  if (best == Match::kNone || (best != Match::kWord && word.size() < kMinLetters)) return "";
+  std::string text = paragraph(
+      fmt::format("No command, section or key is called '{}'. Where the texts have the word:", word), {}, columns);
+  for (const Command& command : commands())
+    if (match_of(text_of(command), word) == best) text += "\n" + format_command(command, columns);
+  const auto has_word = [&](const Key& key) { return match_of(text_of(key), word) == best; };
+  const std::string found = format_keys(has_word, columns);
+  return text + (found.empty() ? "" : "\n" + found);
+}
+
+[[noreturn]] void refuse_topic(const std::string& topic) {
   const std::string near = nearest_topic(topic);
   refuse("convoy help {}: there is no such key, section or command.{} All of them: convoy help.", shown(topic),
          near.empty() ? "" : fmt::format(" Nearest: {}.", near));
 }
 
 std::string format_topics(Names topics, int columns) {
-  std::string text;
+  std::string text, found;
   for (std::string& topic : topics) {
     topic = lower_case(topic);
-    check_topic(topic);
     if (const Command* command = find_command(topic)) text += format_command(*command, columns);
+    if (is_name(topic)) continue;
+    const std::string places = search(topic, columns);
+    if (places.empty()) refuse_topic(topic);
+    found += (found.empty() ? "" : "\n") + places;
   }
   const auto is_wanted = [&](const Key& key) {
     return std::any_of(topics.begin(), topics.end(), [&](const std::string& topic) { return is_named(key, topic); });
   };
-  return text + format_keys(is_wanted, columns);
+  text += format_keys(is_wanted, columns);
+  return text + (text.empty() || found.empty() ? "" : "\n") + found;
 }
 
 /// The whole page.

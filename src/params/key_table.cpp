@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kMaxSamples = 1 << 24;  // a step
 constexpr std::int64_t kMaxSteps = 1'000'000'000;
+constexpr std::int64_t kMaxDescribedSamples = std::int64_t{1} << 50;
 constexpr double kMaxEpochs = 1e6;
 constexpr std::int64_t kMaxLength = 1 << 20;  // of a text: no file of one is longer
 constexpr std::int64_t kMinVocabulary = 16, kMaxVocabulary = 1 << 24;
@@ -190,7 +191,7 @@ std::vector<Key> make_keys() {
       {"train.evaluate_every_epochs", integer(&TrainParams::evaluate_every_epochs, {.min = 0, .max = 1'000'000}),
        "epochs", "epochs between measurements on data.val, or else data.test; 0: only at the end"},
       {"train.patience_epochs", integer(&TrainParams::patience_epochs, {.min = 0, .max = 1'000'000}), "epochs",
-       "ends the run when this accuracy has not risen for so many epochs; 0: never"},
+       "early stopping: ends the run when this accuracy has not risen for that many epochs; 0: never"},
       {"train.on_bad_step", choice(&TrainParams::on_bad_step), "",
        "what happens to a step whose loss or gradients are not finite numbers, or whose loss is above "
        "train.loss_limit. "
@@ -406,6 +407,17 @@ std::vector<Key> make_keys() {
        "what they wait for"},
       {"plan.samples_per_rank", integer(&PlanParams::samples_per_rank, {.min = 0, .max = kMaxSamples}), "samples",
        "batch.global for plan.ranks is so many times the ranks; 0: batch.global itself"},
+      {"plan.samples", integer(&PlanParams::samples, {.min = 0, .max = kMaxDescribedSamples}), "samples",
+       "training samples of a data set that need not be here: convoy plan then opens no data.train; 0: those of "
+       "data.train"},
+      {"plan.classes", integer(&PlanParams::classes, {.min = 0, .max = 1 << 24}), "classes",
+       "with plan.samples: classes of that data set"},
+      {"plan.image_size", integers(&PlanParams::image_size, {.min = 1, .max = 65536}), "pixels",
+       "with plan.samples: size of its images, as 224 (224 x 224 in colour), 28, 28, 1 (rows, columns, channels); "
+       "empty: "
+       "texts, or images that augment.size brings to one size"},
+      {"plan.vocabulary", integer(&PlanParams::vocabulary, {.min = 0, .max = kMaxVocabulary}), "tokens",
+       "with plan.samples: tokens that its texts are made of; 0: images"},
       {"plan.tflop_s", number(&PlanParams::tflop_s, {.min = 0, .max = 1e6}), "TFLOP/s",
        "with plan.measure = false: arithmetic of a rank's processor or GPU, as convolutions or products reach it; 0: a "
        "core's"},
@@ -506,7 +518,9 @@ std::vector<Key> make_keys() {
        "of a table: more than 10 classes are refused where there are more than this share of the texts of train, as a "
        "column of texts, numbers or ids has; 1: any number of classes"},
       {"import.val_fraction", number(&ImportParams::val_fraction, {.min = 0, .max = 1, .below_max = true}), "",
-       "share of each class of train that becomes the split val, drawn from train.seed"},
+       "share of each class of train that becomes the split val, drawn from train.seed. It is a random hold-out set "
+       "and no "
+       "fold of a cross-validation: sets of two seeds may overlap"},
       {"import.shards", integer(&ImportParams::shards, {.min = 0, .max = 9999}), "files",
        "files that a split is written to, each by one rank; 0: one for every 128 MiB, at most 256"},
       {"import.strict", flag(&ImportParams::strict), "",

@@ -234,11 +234,11 @@ std::string render(const Parameters& params) {
 std::vector<KeyChange> changed_keys(const Parameters& before, const Parameters& after) {
   std::vector<KeyChange> changes;
   for (const params::Key& key : params::keys()) {
-    KeyChange change{.key = key.name,
-                     .before = key.value.write(before),
-                     .after = key.value.write(after),
-                     .changes_result = key.changes_result};
-    if (change.before != change.after) changes.push_back(std::move(change));
+    const std::string from = key.value.write(before), to = key.value.write(after);
+    if (from == to) continue;
+    const auto shown = [](const std::string& value) { return value.empty() ? "(empty)" : value; };
+    changes.push_back(
+        {.key = key.name, .before = shown(from), .after = shown(to), .changes_result = key.changes_result});
   }
   return changes;
 }

@@ -206,9 +206,44 @@ void check_pictures(const ParameterBuilder& builder) {
       refuse_keys(builder, {key}, "{} = {} must end in .svg, the format that is written.", key, shown(picture));
 }
 
+/// A data set that is described in the place of data.train.
+void check_described_data(const ParameterBuilder& builder) {
+  const PlanParams& plan = builder.values.plan;
+  if (plan.samples == 0) {
+    for (const auto& [key, is_given] : {std::pair{"plan.classes", plan.classes > 0},
+                                        {"plan.image_size", !plan.image_size.empty()},
+                                        {"plan.vocabulary", plan.vocabulary > 0}})
+      if (is_given)
+        refuse_keys(
+            builder, {key, "plan.samples"},
+            "{} describes a data set that is not here, and plan.samples = 0 takes data.train. Give plan.samples.",
+            assignment(builder, key));
+    return;
+  }
+  if (plan.classes == 0)
+    refuse_keys(builder, {"plan.samples", "plan.classes"},
+                "plan.samples = {} describes a data set, but plan.classes is 0. "
+                "Give the number of its classes.",
+                plan.samples);
+  if (!plan.image_size.empty() && plan.vocabulary > 0)
+    refuse_keys(builder, {"plan.image_size", "plan.vocabulary"},
+                "plan.image_size describes images and plan.vocabulary texts. Give one of them.");
+  if (plan.image_size.empty() && plan.vocabulary == 0 && builder.values.augment.size == 0)
+    refuse_keys(
+        builder, {"plan.samples", "plan.image_size", "plan.vocabulary"},
+        "plan.samples = {} describes a data set: give the size of its images, as in plan.image_size = 224, or the "
+        "vocabulary of its texts, as in plan.vocabulary = 20000.",
+        plan.samples);
+  if (plan.image_size.size() > 3 || (plan.image_size.size() == 3 && plan.image_size[2] != 1 && plan.image_size[2] != 3))
+    refuse_keys(builder, {"plan.image_size"},
+                "{} is no size of an image. Allowed: rows and columns, or one number for both, and channels (1 or 3).",
+                assignment(builder, "plan.image_size"));
+}
+
 void check_plan(const ParameterBuilder& builder) {
   const PlanParams& plan = builder.values.plan;
   check_pictures(builder);
+  check_described_data(builder);
   for (const auto& [key, rate] : {std::pair{"plan.tflop_s", plan.tflop_s}, {"plan.memory_gb_s", plan.memory_gb_s}})
     if (rate > 0 && plan.measure)
       refuse_keys(builder, {key, "plan.measure"},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,11 +55,15 @@ std::string describe_ranks(std::int64_t ranks, const NodeLoad& node);
 /// From the model of partition.h: where nothing can be measured.
 CellCosts model_cell_costs(const Network& network, const ProcessorRates& rates = {});
 
+/// Is told after each part of a measurement how many cells of how many are measured, and the largest spread so far of a
+/// part's repetitions (convoy/base/repetitions.h), on all ranks.
+using MeasuringListener = std::function<void(std::int64_t done, std::int64_t total, double spread)>;
+
 /// Measures cells one after the other as a step runs them, with one micro-batch in flight; all ranks at the same time,
 /// so that they share the memory's bandwidth, or as many as have cores (take_turns). A cell's time is the median of
-/// several rounds and of all cells equal to it, and that of the slowest rank: the same on all of them. All ranks of
-/// world.
+/// several rounds and of all cells equal to it, and that of the slowest rank: the same on all of them. Rounds that
+/// something else on the machine disturbed are made again. All ranks of world.
 CellCosts measure_cell_costs(const NetworkSpec& network, const NodeLoad& node, const mpi::Communicator& world,
-                             ops::Backend& backend);
+                             ops::Backend& backend, const MeasuringListener& listener = {});
 
 }  // namespace convoy

@@ -1,17 +1,21 @@
 /// See efficiency_picture.h.
 #include "plan/efficiency_picture.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
 #include <fmt/format.h>
+
+#include "convoy/base/svg.h"
 
 namespace convoy {
 
 namespace {
 
 // In pixels.
-constexpr double kLeft = 56, kTop = 44, kHeight = 240, kBarWidth = 44, kPitch = 84, kLegendWidth = 150, kBelow = 56;
+constexpr double kLeft = 56, kTop = 44, kHeight = 240, kBarWidth = 44, kPitch = 84, kLegendWidth = 150, kBelow = 56,
+                 kMargin = 12;
 constexpr std::array<const char*, kStepParts.size()> kColours = {"#009e73", "#e69f00", "#56b4e9", "#0072b2",
                                                                  "#d55e00", "#cc79a7", "#f0e442"};
 
@@ -76,17 +80,19 @@ std::string draw_efficiency(const std::vector<Comparison>& comparisons) {
   for (const Comparison& comparison : comparisons)
     if (!comparison.predictions.empty()) shown.push_back(&comparison);
   const double right = kLeft + kPitch * static_cast<double>(shown.size());
-  const double width = right + kLegendWidth, height = kTop + kHeight + kBelow;
+  const std::string title = "A step of the fastest layout, by what its ranks do; above: efficiency";
+  const double width = std::max(right + kLegendWidth, kLeft + svg_text_width(title) + kMargin),
+               height = kTop + kHeight + kBelow;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{:.0f}\" height=\"{:.0f}\" font-family=\"sans-serif\" "
       "font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
       width, height);
-  svg += text_at(kLeft, 18, "A step of the fastest layout, by what its ranks do; above: efficiency", "start");
+  svg += text_at(kLeft, 18, title, "start");
   svg += draw_axis(right);
   for (std::size_t i = 0; i < shown.size(); ++i)
     svg += draw_bar(*shown[i], kLeft + kPitch * static_cast<double>(i) + (kPitch - kBarWidth) / 2);
   svg += draw_legend(shown, right + 12);
-  svg += text_at((kLeft + right) / 2, height - 8, "ranks; below: stages x replicas");
+  svg += text_at(kLeft, height - 8, "ranks; below: stages x replicas", "start");
   return svg + "</svg>\n";
 }
 

@@ -11,7 +11,6 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
-#include "convoy/base/median.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/transport.h"
 
@@ -29,16 +28,17 @@ constexpr std::int64_t kMaxArenaBytes = std::int64_t{1} << 28;  // no cache hold
 constexpr NumberRange kRates{.min = 1e-12, .max = 1e18};        // seconds, and bytes per second, of anything
 constexpr double kMinSeconds = 1e-9;                            // of what is too short for the clock
 constexpr int kWarmUps = 2, kRepetitions = 9;
+constexpr double kMaxSpread = 0.5;  // of repetitions: short messages are never quite alike
 
-double median_seconds(const std::function<void()>& work) {
+Repetitions repeat(const std::function<void()>& work) {
   for (int i = 0; i < kWarmUps; ++i) work();
   std::vector<double> seconds;
   for (int i = 0; i < kRepetitions; ++i) {
     const double begin = now_seconds();
     work();
-    seconds.push_back(now_seconds() - begin);
+    seconds.push_back(std::max(now_seconds() - begin, kMinSeconds));
   }
-  return median(std::move(seconds));
+  return judge_repetitions(seconds);
 }
 
 std::vector<std::int64_t> ranks_on(std::span<const std::int64_t> nodes, std::int64_t node) {
@@ -166,9 +166,12 @@ struct Level {
 
 LinkRates measure_level(Level& level, std::int64_t long_bytes, const NodeLoad& node, const mpi::Communicator& world) {
   const auto seconds_of = [&](auto& messages) {
-    double seconds = 0;
-    take_turns(world, node, /*in_pairs=*/true, [&] { seconds = median_seconds([&] { messages.run(); }); });
-    return std::max(kMinSeconds, slowest(world, seconds));
+    const auto measure = [&] {
+      Repetitions mine;
+      take_turns(world, node, /*in_pairs=*/true, [&] { mine = repeat([&] { messages.run(); }); });
+      return slowest(world, mine);  // the same on all ranks, which all measure again or none
+    };
+    return std::max(kMinSeconds, measure_until_steady(kMaxSpread, measure).repetitions.median_seconds);
   };
   const double brief = seconds_of(level.brief) / 2, large = seconds_of(level.large) / 2;  // there and back
   const double crossing = seconds_of(level.crossing);
@@ -196,11 +199,11 @@ void measure_messages(RatesSpec spec, const NodeLoad& node, const mpi::Communica
   if (!on_node.exists) rates.on_node = rates.between_nodes;
 }
 
-double add_seconds(std::int64_t bytes, ops::Backend& backend) {
+Repetitions repeat_sums(std::int64_t bytes, ops::Backend& backend) {
   Device& device = backend.device();
   const std::int64_t count = bytes / kFloatBytes;
   const Buffer a(device, bytes), b(device, bytes);
-  return median_seconds([&] {
+  return repeat([&] {
     backend.elementwise().add(DataType::kFloat32, a.data(), b.data(), b.data(), count);
     device.synchronize();
   });
@@ -224,6 +227,10 @@ std::optional<std::int64_t> partner_on_another_node(std::span<const std::int64_t
 
 double slowest(const mpi::Communicator& world, double seconds) {
   return static_cast<double>(world.max(std::llround(seconds * 1e9))) * 1e-9;
+}
+
+Repetitions slowest(const mpi::Communicator& world, const Repetitions& mine) {
+  return {.median_seconds = slowest(world, mine.median_seconds), .spread = slowest(world, mine.spread)};
 }
 
 std::string MachineRates::serialise() const {
@@ -268,9 +275,12 @@ MachineRates measure_rates(const RatesSpec& spec, const NodeLoad& node, const mp
   if (world.size() > 1) measure_messages(spec, node, world, backend.device(), rates);
   const std::int64_t bytes = std::clamp(spec.arena_bytes, kShortBytes, kMaxArenaBytes);
   constexpr double kTrips = 3;  // a, b, their sum
-  double mine = 0;
-  take_turns(world, node, /*in_pairs=*/false, [&] { mine = add_seconds(bytes, backend); });
-  const double seconds = std::max(kMinSeconds, slowest(world, mine));
+  const auto measure = [&] {
+    Repetitions mine;
+    take_turns(world, node, /*in_pairs=*/false, [&] { mine = repeat_sums(bytes, backend); });
+    return slowest(world, mine);
+  };
+  const double seconds = std::max(kMinSeconds, measure_until_steady(kMaxSpread, measure).repetitions.median_seconds);
   rates.memory_bytes_per_second = kTrips * static_cast<double>(bytes) / seconds;
   return rates;
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "convoy/base/repetitions.h"
 #include "convoy/comm/communicator.h"
 #include "convoy/comm/topology.h"
 #include "convoy/ops/backend.h"
@@ -41,6 +42,8 @@ struct MachineRates {
 
 /// That of all ranks of world that took longest, in whole nanoseconds: the same on all of them.
 double slowest(const mpi::Communicator& world, double seconds);
+/// The longest median and the largest spread of all ranks of world: the same on all of them.
+Repetitions slowest(const mpi::Communicator& world, const Repetitions& mine);
 
 /// Who measures messages with whom: neighbours in pairs; nobody for the last of an odd number. `nodes`: by rank, a
 /// number that the ranks of a node have in common.

@@ -9,6 +9,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 #include "convoy/params/parameters.h"
 
 namespace convoy {
@@ -120,20 +121,20 @@ Comparison compare_layouts(const ComparisonSpec& spec) {
 }
 
 std::string describe(const Comparison& comparison, std::int64_t max_rows) {
-  std::string text = fmt::format("{} rank{}: {} layouts tried", comparison.ranks, comparison.ranks == 1 ? "" : "s",
-                                 comparison.num_tried);
-  const char* separator = "; refused: ";
+  std::string text =
+      fmt::format("{}: {} tried", counted(comparison.ranks, "rank"), counted(comparison.num_tried, "layout"));
+  const char* separator = "; of these ";
   for (const auto& [key, num] : comparison.refused) {
-    text += fmt::format("{}{} by {}", separator, num, key);
+    text += fmt::format("{}{} cannot be because of {}", separator, num, key);
     separator = ", ";
   }
   text += "\n";
   if (comparison.predictions.empty())
     return text + "  none of them can train: change the keys that refuse them, or the number of ranks\n";
   if (comparison.alone_samples_per_second > 0)
-    text += fmt::format("  the fastest: {:.4g} {}s/s, {:.1f} % of {} times what one rank alone would do\n",
-                        comparison.predictions.front().samples_per_second, input_kinds::one_of(comparison.kind),
-                        100 * efficiency(comparison), comparison.ranks);
+    text += fmt::format("  the fastest: {} {}s/s, {:.1f} % of {} times what one rank alone would do\n",
+                        plain_number(comparison.predictions.front().samples_per_second),
+                        input_kinds::one_of(comparison.kind), 100 * efficiency(comparison), comparison.ranks);
   const std::vector<NamedPart> parts = shown_parts(comparison);
   text += fmt::format("    {:>14}  {:>6}  {:<12}{:<10}{:>12}{:>12}", "stages x repl.", "micro", "schedule", "recompute",
                       "step", fmt::format("{}s/s", input_kinds::one_of(comparison.kind)));
@@ -142,10 +143,10 @@ std::string describe(const Comparison& comparison, std::int64_t max_rows) {
   const std::int64_t shown = std::min(max_rows, std::ssize(comparison.predictions));
   for (std::int64_t i = 0; i < shown; ++i) {
     const Prediction& p = comparison.predictions[i];
-    text += fmt::format("  {} {:>14}  {:>6}  {:<12}{:<10}{:>9.4g} ms{:>12.4g}", i == 0 ? '*' : ' ',
+    text += fmt::format("  {} {:>14}  {:>6}  {:<12}{:<10}{:>9} ms{:>12}", i == 0 ? '*' : ' ',
                         fmt::format("{} x {}", p.layout.grid.stages, p.layout.grid.replicas), p.layout.micro,
                         p.layout.grid.stages == 1 ? "-" : name_of(p.layout.schedule), name_of(p.layout.recompute),
-                        1e3 * p.step_seconds(), p.samples_per_second);
+                        plain_number(1e3 * p.step_seconds()), plain_number(p.samples_per_second));
     for (const NamedPart& part : parts)
       text += fmt::format("{:>11.1f} %", 100 * p.parts.*part.seconds / p.step_seconds());
     text += fmt::format("{:>17}  {}\n", human_bytes(p.memory_bytes), p.parts.limit());

@@ -13,6 +13,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/features.h"
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 #include "convoy/data/stage_shards.h"
 #include "convoy/io/dataset.h"
 #include "convoy/io/inspect.h"
@@ -37,10 +38,6 @@ std::vector<Split> splits_of(const DataParams& data) {
   return splits;
 }
 
-std::string counted(std::size_t count, const std::string& one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
-}
-
 // The reason where it cannot be.
 std::optional<std::string> try_to_open(const Split& split, const std::string& path) {
   try {
@@ -58,7 +55,8 @@ std::string count_bad_shards(const Split& split) {
     const std::vector<std::string> shards = split.shards();
     for (const std::string& shard : shards)
       if (try_to_open(split, shard)) ++num_bad;
-    return num_bad < 2 ? "" : fmt::format(" ({} of {} cannot be opened)", num_bad, counted(shards.size(), "shard"));
+    return num_bad < 2 ? ""
+                       : fmt::format(" ({} of {} cannot be opened)", num_bad, counted(std::ssize(shards), "shard"));
   } catch (const Error&) {  // there is none, or one is missing: the data set's error says it
     return "";
   }
@@ -68,8 +66,8 @@ Finding open_split(const Split& split, VerifyKind verify, std::optional<io::Data
   try {
     opened.emplace(split.path, split.key, verify);
     const io::DatasetInfo& info = opened->info();
-    return ok(fmt::format("{} {}s in {}, {} classes; content {:016x}", info.num_samples, input_kinds::one_of(info.kind),
-                          counted(split.shards().size(), "shard"), info.class_names.size(),
+    return ok(fmt::format("{} in {}, {}; content {:016x}", counted(info.num_samples, input_kinds::one_of(info.kind)),
+                          counted(std::ssize(split.shards()), "shard"), counted(std::ssize(info.class_names), "class"),
                           static_cast<std::uint64_t>(opened->content_hash())));
   } catch (const Error& error) {
     return fails(error.what() + count_bad_shards(split));
@@ -106,9 +104,10 @@ Finding hash_shards(const std::vector<Split>& splits, const mpi::Communicator& w
     return fails(error.what());
   }
   if (num_damaged == 0) return ok("every byte is as it was written");
-  return fails(fmt::format(
-      "{}{}. Import the data again, or copy the file once more", first,
-      num_damaged == 1 ? "" : fmt::format(" ({} of {} are damaged)", num_damaged, counted(num_mine, "shard"))));
+  return fails(fmt::format("{}{}. Import the data again, or copy the file once more", first,
+                           num_damaged == 1 ? ""
+                                            : fmt::format(" ({} of {} are damaged)", num_damaged,
+                                                          counted(static_cast<std::int64_t>(num_mine), "shard"))));
 }
 
 // Of this rank's node.

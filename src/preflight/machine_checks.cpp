@@ -18,6 +18,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/version.h"
+#include "convoy/base/wording.h"
 #include "convoy/comm/root_clock.h"
 #include "convoy/comm/session.h"
 #include "convoy/comm/transport.h"
@@ -82,8 +83,8 @@ std::string library_versions() {
 
 Finding judge_threads(const NodeLoad& node, std::int64_t threads_per_rank) {
   const bool is_one = node.ranks == 1;
-  const std::string load = fmt::format("{} rank{} with {} thread{}{} on a node", node.ranks, is_one ? "" : "s",
-                                       threads_per_rank, threads_per_rank == 1 ? "" : "s", is_one ? "" : " each");
+  const std::string load = fmt::format("{} with {}{} on a node", counted(node.ranks, "rank"),
+                                       counted(threads_per_rank, "thread"), is_one ? "" : " each");
   if (!node.is_shared()) return ok(load + ", and a core for every thread");
   return warning(
       fmt::format("{}, but cores for {:g} of the ranks: they wait for each other. Use fewer ranks or a smaller "

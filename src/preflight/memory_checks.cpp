@@ -12,6 +12,7 @@
 
 #include "convoy/base/host_name.h"
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 
 #include "run/memory_report.h"
 
@@ -41,7 +42,7 @@ void add(const std::vector<MemoryLimit>& limits, std::int64_t needed, std::int64
 }
 
 std::string describe(const Pool& pool) {
-  return fmt::format("{}: {} rank{} need{} {} of {} ({})", pool.host, pool.num_ranks, pool.num_ranks == 1 ? "" : "s",
+  return fmt::format("{}: {} need{} {} of {} ({})", pool.host, counted(pool.num_ranks, "rank"),
                      pool.num_ranks == 1 ? "s" : "", human_bytes(pool.needed), human_bytes(pool.limit.bytes),
                      pool.limit.what);
 }

@@ -13,6 +13,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/median.h"
+#include "convoy/base/wording.h"
 #include "convoy/comm/transport.h"
 
 namespace convoy::preflight {
@@ -37,7 +38,8 @@ PairRate rate_of(const PairTime& time, const MessageSizes& sizes) {
 }
 
 std::string describe(double latency_seconds, double bytes_per_second) {
-  return fmt::format("{:.3g} us + {:.3g} GB/s", 1e6 * latency_seconds, 1e-9 * bytes_per_second);
+  return fmt::format("{} us + {} GB/s", plain_number(1e6 * latency_seconds, 3),
+                     plain_number(1e-9 * bytes_per_second, 3));
 }
 
 /// A rank's message to its partner and the one that comes back.
@@ -153,9 +155,9 @@ Finding judge_messages(const std::vector<PairTime>& pairs, const MessageSizes& s
   });
   const auto host_of = [&](std::int64_t rank) { return hosts[static_cast<std::size_t>(rank)]; };
   std::string text =
-      fmt::format("{} pair{}: {}; the slowest, rank {} on {} with rank {} on {}: {}", pairs.size(),
-                  pairs.size() == 1 ? "" : "s", describe(median(short_seconds), median(bytes_per_second)),
-                  slowest.time.rank, host_of(slowest.time.rank), slowest.time.partner, host_of(slowest.time.partner),
+      fmt::format("{}: {}; the slowest, rank {} on {} with rank {} on {}: {}", counted(std::ssize(pairs), "pair"),
+                  describe(median(short_seconds), median(bytes_per_second)), slowest.time.rank,
+                  host_of(slowest.time.rank), slowest.time.partner, host_of(slowest.time.partner),
                   describe(slowest.time.short_seconds, slowest.bytes_per_second));
   bool is_slow = slowest.time.long_seconds > kFarFromMedian * median(seconds);
   if (reference.assumed) {

@@ -3,16 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "convoy/base/wording.h"
 #include "convoy/comm/machine.h"
 #include "convoy/comm/topology.h"
 
 namespace convoy::preflight {
 
 namespace {
-
-std::string counted(std::int64_t count, const std::string& what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 // "4 ranks on a node, each on 8 processors within one NUMA domain"
 std::string describe_near(const RankThreads& rank) {

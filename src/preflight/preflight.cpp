@@ -76,7 +76,8 @@ void print_run(const Parameters& params, const RunPlan& plan, const RunData& dat
   fmt::print(
       "\nconvoy train would {} and train to step {}\n{}{}",
       start.checkpoint.empty() ? "begin" : fmt::format("resume from {} at step {}", start.checkpoint, start.step),
-      plan.steps.total, describe_run(params, plan.step, data.train.info(), device), describe_memory(plan.step));
+      plan.steps.total, describe_work(params, plan.step.spec(), data.train.info()),
+      describe_layout(plan.step, device) + describe_memory(plan.step));
 }
 
 // All ranks.

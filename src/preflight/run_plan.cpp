@@ -7,6 +7,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 
 #include "calibrate/calibration.h"
 #include "calibrate/run_layout.h"
@@ -53,9 +54,9 @@ RunPlan plan(const Parameters& params, const RunData& data, ops::Backend& backen
 
 std::string describe(const RunPlan& run, std::int64_t batch) {
   const GridShape& grid = run.step.grid();
-  return fmt::format("{} stage{} x {} replica{}; {} steps of {} samples, {} in an epoch; predicted step {:.3g} ms ({})",
-                     grid.stages, grid.stages == 1 ? "" : "s", grid.replicas, grid.replicas == 1 ? "" : "s",
-                     run.steps.total, batch, run.steps.an_epoch, 1e3 * run.step_seconds,
+  return fmt::format("{} x {}; {} of {}, {} in an epoch; predicted step {} ms ({})", counted(grid.stages, "stage"),
+                     counted(grid.replicas, "replica"), counted(run.steps.total, "step"), counted(batch, "sample"),
+                     run.steps.an_epoch, plain_number(1e3 * run.step_seconds, 3),
                      run.costs_are_measured ? "costs measured before" : "from a model: train measures");
 }
 

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "convoy/base/wording.h"
+
 namespace convoy::preflight {
 
 namespace {
@@ -16,7 +18,7 @@ namespace {
 constexpr std::size_t kShownRanks = 3, kShownGroups = 3;
 
 const char* name_of(Outcome outcome) {
-  constexpr std::array kNames = {"ok", "not checked", "warning", "fails"};
+  constexpr std::array kNames = {"ok", "not checked", "warning", "failed"};
   return kNames[static_cast<std::size_t>(outcome)];
 }
 
@@ -44,7 +46,7 @@ std::string describe_groups(const std::vector<Group>& groups, std::size_t first,
   for (std::size_t i = first; i < std::min(groups.size(), first + kShownGroups); ++i)
     parts.push_back(fmt::format("{}: {}", name_ranks(groups[i].ranks, hosts), groups[i].text));
   const std::size_t hidden = groups.size() - first - parts.size();
-  if (hidden > 0) parts.push_back(fmt::format("and {} other finding{}", hidden, hidden == 1 ? "" : "s"));
+  if (hidden > 0) parts.push_back(fmt::format("and {}", counted(static_cast<std::int64_t>(hidden), "other finding")));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
@@ -109,8 +111,8 @@ std::string describe(const std::vector<Verdict>& verdicts) {
                         on_one_line(verdict.finding.text));
   }
   const auto [num_ok, num_not_checked, num_warnings, num_fails] = counts;
-  return text + fmt::format("{} ok, {} warning{}, {} fail{}, {} not checked\n", num_ok, num_warnings,
-                            num_warnings == 1 ? "" : "s", num_fails, num_fails == 1 ? "s" : "", num_not_checked);
+  return text + fmt::format("{} ok, {}, {} failed, {} not checked\n", num_ok, counted(num_warnings, "warning"),
+                            num_fails, num_not_checked);
 }
 
 }  // namespace convoy::preflight

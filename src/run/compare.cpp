@@ -98,7 +98,8 @@ void compare_columns(const char* what, const Column& a, const Column& b, Compari
   if (num_common == 0)
     add_line(comparison, true, fmt::format("{}: no step has one in both", what));
   else
-    add_line(comparison, true, fmt::format("{}: equal in all {} steps that both have", what, num_common));
+    add_line(comparison, true, fmt::format("{}: equal in {} that both have", what,
+                                           num_common == 1 ? "the one step" : fmt::format("all {} steps", num_common)));
 }
 
 std::string checkpoints_of(const std::string& run) {

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 
 namespace convoy {
 
@@ -84,8 +85,9 @@ TensorsComparison compare_tensors(const std::vector<io::NamedTensor>& a, const s
 }
 
 std::string describe(const TensorsComparison& comparison) {
-  if (comparison.equal()) return fmt::format("equal ({} tensors)\n", comparison.num_tensors);
-  std::string text = fmt::format("{} of {} tensors differ\n", comparison.differences.size(), comparison.num_tensors);
+  if (comparison.equal()) return fmt::format("equal ({})\n", counted(comparison.num_tensors, "tensor"));
+  std::string text = fmt::format("{} of {} {}\n", comparison.differences.size(), counted(comparison.num_tensors, "tensor"),
+                                 comparison.differences.size() == 1 ? "differs" : "differ");
   for (std::size_t i = 0; i < std::min(comparison.differences.size(), kMaxShown); ++i)
     text += fmt::format("    {}\n", describe(comparison.differences[i]));
   if (comparison.differences.size() > kMaxShown) text += "    ...\n";

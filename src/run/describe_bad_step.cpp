@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "convoy/base/wording.h"
+
 namespace convoy {
 
 namespace {
@@ -127,8 +129,8 @@ std::string describe_bad_step(const BadStepContext& context, const std::vector<B
 std::string describe_bad_steps(const io::TrainingState& state) {
   std::string text;
   if (state.bad_steps > 0)
-    text = fmt::format("{} bad step{} skipped: 'bad' in the column skipped of steps.csv", state.bad_steps,
-                       state.bad_steps == 1 ? " was" : "s were");
+    text = fmt::format("{} {} skipped: 'bad' in the column skipped of steps.csv", counted(state.bad_steps, "bad step"),
+                       state.bad_steps == 1 ? "was" : "were");
   if (state.rollbacks > 0)
     text += fmt::format(
         "{}training went back to an earlier checkpoint {}: the learning rate is now {:.6g} of what "

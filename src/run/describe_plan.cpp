@@ -4,6 +4,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
+#include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
@@ -36,15 +37,22 @@ char letter_of(Op op) {
   return is_backward(op) ? 'B' : '\0';
 }
 
-// F forward, B backward (twice as long; where it is apart, B data gradient and W weight gradient), . idle; a column is
-// a forward of one chunk.
+bool splits_backward(const Schedule& schedule) {
+  return std::ranges::any_of(schedule.front(), [](const Instruction& i) { return i.op == Op::kBackwardWeight; });
+}
+
+// Each column is as long as the forward of one chunk. Backward takes twice as long; if it is split, each part is a
+// column.
 std::string draw(const Schedule& schedule) {
   const PipelineCosts costs{.chunks = std::vector<ChunkCost>(
                                 schedule.size() * static_cast<std::size_t>(num_chunks(schedule.front())),
                                 {.forward_seconds = 1, .backward_input_seconds = 1, .backward_weight_seconds = 1})};
   const Simulation simulation = simulate(schedule, costs);
-  std::string text = fmt::format("step: {:.0f} forward-times, bubble {:.1f} % (equal cells, free messages)\n",
-                                 simulation.step_seconds, 100 * simulation.bubble);
+  std::string text = fmt::format(
+      "schedule, if all stages took equally long and messages no time: bubble {:.1f} %\n"
+      "  F forward, B backward{}, . idle; a row is a stage, a column the time of one forward\n",
+      100 * simulation.bubble,
+      splits_backward(schedule) ? " with respect to the input, W backward with respect to the weights" : "");
   for (std::size_t s = 0; s < simulation.spans.size(); ++s) {
     std::string line(static_cast<std::size_t>(std::llround(simulation.step_seconds)), '.');
     for (const Span& span : simulation.spans[s]) {
@@ -84,6 +92,43 @@ std::vector<std::int64_t> micro_batches_to_try(const Parameters& params) {
   return are_given ? params.plan.micro : std::vector{params.batch.micro};
 }
 
+// Without its samples: what plan.samples and the keys after it say of a data set. Its classes have numbers for names, and as
+// many samples as each other.
+io::DatasetInfo described_data(const Parameters& params) {
+  const PlanParams& plan = params.plan;
+  io::DatasetInfo data{.num_samples = plan.samples, .source = "plan.samples"};
+  for (std::int64_t i = 0; i < plan.classes; ++i) data.class_names.push_back(fmt::format("class {}", i));
+  data.class_counts.assign(data.class_names.size(), plan.samples / std::max<std::int64_t>(plan.classes, 1));
+  if (plan.vocabulary > 0) {
+    data.kind = input_kinds::kText;
+    data.text.tokenization.vocabulary = plan.vocabulary;
+    return data;
+  }
+  constexpr std::int64_t kColours = 3;
+  const std::vector<std::int64_t>& size = plan.image_size;
+  data.encoded = size.empty();  // as files of any size, which augment.size brings to one
+  data.image = size.empty() ? ImageShape{.c = kColours}
+                            : ImageShape{.h = size[0],
+                                         .w = size.size() > 1 ? size[1] : size[0],
+                                         .c = size.size() > 2 ? size[2] : kColours};
+  return data;
+}
+
+io::DatasetInfo planned_data(const Parameters& params) {
+  if (params.plan.samples > 0) return described_data(params);
+  constexpr const char* kWithout =
+      "To plan without a data set: --plan.samples=60000 --plan.classes=10 --plan.image_size=28,28,1, or for texts "
+      "--plan.vocabulary=20000 in place of the size.";
+  if (params.data.train.empty()) refuse("convoy plan needs data.train. {}", kWithout);
+  try {
+    const io::Dataset data(params.data.train, "data.train");
+    check_sample_path(params, data, model_metadata(params, data.info()));
+    return data.info();
+  } catch (const RequestError& error) {
+    refuse("{} {}", error.what(), kWithout);
+  }
+}
+
 // For each micro-batch that is to be tried.
 Machines find_machines(const Parameters& params, const io::ModelMetadata& metadata, const mpi::Communicator& world,
                        ops::Backend* backend) {
@@ -110,22 +155,24 @@ Machines find_machines(const Parameters& params, const io::ModelMetadata& metada
 // "3 us + 12 GB/s", of the levels of the network where they differ.
 std::string describe_messages(const MachineRates& rates) {
   const auto one = [](const LinkRates& link) {
-    return fmt::format("{:.3g} us + {:.3g} GB/s", 1e6 * link.latency_seconds, 1e-9 * link.bytes_per_second);
+    return fmt::format("{} us + {} GB/s", plain_number(1e6 * link.latency_seconds, 3),
+                       plain_number(1e-9 * link.bytes_per_second, 3));
   };
   std::string text = one(rates.on_node);
   if (rates.on_node != rates.between_nodes)
     text += fmt::format(" on a node, {} between nodes", one(rates.between_nodes));
   if (rates.node_bytes_per_second > 0)
-    text += fmt::format(", of a node {:.3g} GB/s in all", 1e-9 * rates.node_bytes_per_second);
+    text += fmt::format(", of a node {} GB/s in all", plain_number(1e-9 * rates.node_bytes_per_second, 3));
   return text;
 }
 
 std::string compare(const Parameters& params, const io::ModelMetadata& metadata, std::int64_t num_samples,
                     const Machines& machines) {
   const MachineCosts& machine = machines.begin()->second;
-  std::string text = fmt::format("layouts: cells {}; messages {}; memory {:.3g} GB/s per rank{}\n",
-                                 machine.is_measured() ? "measured" : "from a model", describe_messages(machine.rates),
-                                 1e-9 * machine.rates.memory_bytes_per_second, describe_sharing(machine.node));
+  std::string text =
+      fmt::format("layouts: cells {}; messages {}; memory {} GB/s per rank{}\n",
+                  machine.is_measured() ? "measured" : "from a model", describe_messages(machine.rates),
+                  plain_number(1e-9 * machine.rates.memory_bytes_per_second, 3), describe_sharing(machine.node));
   std::vector<Comparison> comparisons;
   for (const std::int64_t ranks : params.plan.ranks) {
     RuntimeSpec runtime = runtime_spec(params, metadata);
@@ -153,12 +200,12 @@ GridShape asked_for(const Parameters& params, const mpi::Communicator& world) {
 std::string describe_one(const Parameters& params, const StepPlan& plan, const io::DatasetInfo& data) {
   if (const std::string few = describe_few_values(plan.network(), plan.spec().network); !few.empty()) log_warning(few);
   if (!params.plan.draw.empty()) io::write_text_atomically(params.plan.draw, draw_plan(plan));
-  return describe_run(params, plan, data, "planned, not started") + describe_memory(plan) +
-         draw(plan.training_schedule(plan.busiest_replica()));
+  return describe_work(params, plan.spec(), data) + describe_layout(plan, "planned, not started") +
+         describe_memory(plan) + draw(plan.training_schedule(plan.busiest_replica()));
 }
 
 // With the first micro-batch that can be. With a table, a layout that cannot be is not a reason not to compare others.
-std::string describe_asked_for(const Parameters& given, const io::Dataset& data, const RuntimeSpec& spec,
+std::string describe_asked_for(const Parameters& given, const io::DatasetInfo& data, const RuntimeSpec& spec,
                                const Machines& machines, const mpi::Communicator& world) {
   std::string refusal;
   for (const std::int64_t micro : micro_batches_to_try(given)) {
@@ -167,10 +214,10 @@ std::string describe_asked_for(const Parameters& given, const io::Dataset& data,
       RuntimeSpec runtime = spec;
       params.batch.micro = runtime.batch.micro = runtime.network.micro_batch = micro;
       if (machines.contains(micro)) runtime.machine = machines.at(micro);
-      count_steps(params, data.info());
+      count_steps(params, data);
       const GridShape grid = asked_for(params, world);
       choose_schedule(params, grid, runtime);
-      return describe_one(params, StepPlan(runtime, grid), data.info());
+      return describe_one(params, StepPlan(runtime, grid), data);
     } catch (const RequestError& error) {
       if (given.plan.ranks.empty() || !given.plan.draw.empty()) throw;
       if (refusal.empty()) refusal = error.what();
@@ -187,20 +234,21 @@ std::string describe_asked_for(const Parameters& given, const io::Dataset& data,
 std::string describe_plan(const Parameters& given, const mpi::Communicator& world, ops::Backend* backend) {
   Parameters params = given;
   if (!params.plan.ranks.empty()) params.batch.global = batch_on(given, given.plan.ranks.front());
-  const io::Dataset data(params.data.train, "data.train");
-  const io::ModelMetadata metadata = model_metadata(params, data.info());
+  const io::DatasetInfo data = planned_data(params);
+  const io::ModelMetadata metadata = model_metadata(params, data);
   RuntimeSpec runtime = runtime_spec(params, metadata);
-  runtime.class_weights = class_weights(params, data.info());
+  runtime.class_weights = class_weights(params, data);
   if (backend != nullptr) runtime.on_gpu = !backend->device().is_host();
-  check_sample_path(params, data, metadata);
   Machines machines;
   if (params.plan.ranks.empty() && !params.plan.draw_efficiency.empty())
     refuse("plan.draw_efficiency is a picture of the numbers in plan.ranks, and there are none.");
   if (!params.plan.ranks.empty()) machines = find_machines(params, metadata, world, backend);
   std::string text;
   mpi::on_root(world, [&] {
-    text = describe_asked_for(params, data, runtime, machines, world);
-    if (!machines.empty()) text += compare(params, metadata, data.info().num_samples, machines);
+    if (params.plan.samples > 0 && !params.data.train.empty())
+      text = fmt::format("data: as the keys of [plan] say; data.train = {} is not opened\n", params.data.train);
+    text += describe_asked_for(params, data, runtime, machines, world);
+    if (!machines.empty()) text += compare(params, metadata, data.num_samples, machines);
   });
   return text;
 }

@@ -11,6 +11,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/log.h"
+#include "convoy/base/wording.h"
 #include "convoy/comm/topology.h"
 
 #include "plan/planner.h"
@@ -198,10 +199,10 @@ void LiveRecord::add_round(const RankRound& round) {
 std::string LiveRecord::describe(const SlowRank& slow) const {
   const auto rank = static_cast<std::size_t>(slow.rank);
   return fmt::format(
-      "rank {} on {} (replica {}, stage {}) is slow: its part of a step takes {:.3g} ms, {:.0f} % more "
+      "rank {} on {} (replica {}, stage {}) is slow: its part of a step takes {} ms, {:.0f} % more "
       "than {}",
       slow.rank, spec_.hosts[rank], slow.rank / spec_.grid.stages, slow.rank % spec_.grid.stages,
-      1e3 * slow.busy_seconds, 100 * slow.excess(),
+      plain_number(1e3 * slow.busy_seconds, 3), 100 * slow.excess(),
       slow.by_plan ? "the plan expects, measured by the other stages" : "that of other replicas");
 }
 

@@ -98,10 +98,8 @@ void open_run_directory(const RunOpening& start, const StepClock& clock, std::op
                                          .grid = fmt::format("{} x {}", grid.replicas, grid.stages),
                                          .machine = machine});
 
-  record->say(fmt::format("convoy {}", version()));
   if (!start.layout.reason.empty()) record->say(start.layout.reason);
-  record->say(describe_run(start.params, start.runtime.plan(), start.data.train.info(),
-                           fmt::format("{}; messages by {}", machine, start.runtime.transport())));
+  record->say(describe_layout(start.runtime.plan(), fmt::format("messages by {}", start.runtime.transport())));
   const io::ModelMetadata& metadata = start.data.metadata;
   if (start.params.init.weights != "random" && metadata.text() == nullptr)
     record->say("normalisation: " + io::describe_normalisation(metadata.image()));

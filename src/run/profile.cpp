@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "convoy/base/wording.h"
+
 namespace convoy {
 
 namespace {
@@ -67,14 +69,16 @@ std::vector<ProfileSum> sums_of(const Profile& profile) {
 }
 
 std::string summary_of(const Profile& profile) {
-  std::string text = fmt::format("profile of steps {} to {}: {:.4g} ms each, of these", profile.first_step,
-                                 profile.first_step + profile.num_steps - 1, 1e3 * profile.step_seconds);
-  for (const ProfileSum& sum : sums_of(profile)) {
-    const double share = percent(sum.seconds, profile.step_seconds);
-    if (share < kMinPercent) continue;
-    text += fmt::format("\n  {:<40}{:>10.2f} ms{:>6.1f} %{}", sum.name, 1e3 * sum.seconds, share,
-                        shown_speed(sum.flop_a_second, profile));
-  }
+  std::string text = fmt::format("profile of {}: {} ms each, of these",
+                                 counted_range(profile.first_step, profile.first_step + profile.num_steps - 1, "step"),
+                                 plain_number(1e3 * profile.step_seconds));
+  std::vector<ProfileSum> sums = sums_of(profile);
+  std::erase_if(sums, [&](const ProfileSum& sum) { return percent(sum.seconds, profile.step_seconds) < kMinPercent; });
+  std::size_t width = 40;
+  for (const ProfileSum& sum : sums) width = std::max(width, sum.name.size() + 1);
+  for (const ProfileSum& sum : sums)
+    text += fmt::format("\n  {:<{}}{:>10.2f} ms{:>6.1f} %{}", sum.name, width, 1e3 * sum.seconds,
+                        percent(sum.seconds, profile.step_seconds), shown_speed(sum.flop_a_second, profile));
   if (profile.product_flop_a_second > 0)
     text += fmt::format("\n  after GFLOP/s: percent of a large matrix product's on a rank, {:.0f} GFLOP/s",
                         1e-9 * profile.product_flop_a_second);

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "convoy/base/fingerprint.h"
+#include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/tags.h"
 
@@ -134,9 +135,9 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   bool holds = losses.holds() && fingerprints.holds();
   world.broadcast(&holds, sizeof holds, 0);
   if (grid.is_root())
-    fmt::print("replayed steps {} to {} of {} on {} replicas x {} stages, from {}\n{}\n{}\n", asked.first, asked.last,
-               params.run.directory, grid.num_replicas(), grid.num_stages(), start ? start->path : "where it began",
-               losses.text(), fingerprints.text());
+    fmt::print("replayed {} of {} on {} x {}, from {}\n{}\n{}\n", counted_range(asked.first, asked.last, "step"),
+               params.run.directory, counted(grid.num_replicas(), "replica"), counted(grid.num_stages(), "stage"),
+               start ? start->path : "where it began", losses.text(), fingerprints.text());
   return holds ? ExitStatus::kDone : ExitStatus::kFailed;
 }
 

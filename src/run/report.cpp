@@ -2,9 +2,11 @@
 #include "run/report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 #include "convoy/params/parameters.h"
 
 #include "plan/planner.h"
@@ -13,12 +15,13 @@ namespace convoy {
 
 namespace {
 
-// "3", "0,2", "0,4 .. 28": a stage's ranks are as far apart as there are stages.
+// "3", "0 and 2", "0 to 15", "0, 4, ..., 28": a stage's ranks are as far apart as there are stages.
 std::string ranks_of(const GridShape& grid, std::int64_t stage) {
   if (grid.replicas == 1) return fmt::format("{}", stage);
   const std::int64_t last = (grid.replicas - 1) * grid.stages + stage;
-  if (grid.replicas == 2) return fmt::format("{},{}", stage, last);
-  return fmt::format("{},{} .. {}", stage, stage + grid.stages, last);
+  if (grid.replicas == 2) return fmt::format("{} and {}", stage, last);
+  if (grid.stages == 1) return fmt::format("{} to {}", stage, last);
+  return fmt::format("{}, {}, {}{}", stage, stage + grid.stages, grid.replicas == 3 ? "" : "..., ", last);
 }
 
 // Forward and backward.
@@ -31,36 +34,34 @@ double gigaflop_a_sample(const Network& network, const std::vector<CellRange>& r
 }
 
 std::string describe_stages(const StepPlan& plan) {
-  std::vector<std::string> cells;
-  std::size_t width = 20;
-  for (const StagePlan& stage : plan.stages()) {
-    cells.push_back(cell_names(plan.network(), stage.layout.cells()));
+  std::vector<std::string> ranks, cells;
+  std::size_t ranks_width = 16, width = 20;
+  for (std::int64_t s = 0; s < plan.grid().stages; ++s) {
+    ranks.push_back(ranks_of(plan.grid(), s));
+    cells.push_back(cell_names(plan.network(), plan.stages()[s].layout.cells()));
+    ranks_width = std::max(ranks_width, ranks.back().size() + 2);
     width = std::max(width, cells.back().size());
   }
-  constexpr const char* kRow = "  {:<7}{:<16}{:<{}}{:>14}{:>18}{:>17}\n";
-  std::string text =
-      fmt::format(kRow, "stage", "ranks", "cells", width, "parameters", "GFLOP per sample", "memory per rank");
+  constexpr const char* kRow = "  {:<7}{:<{}}{:<{}}{:>14}{:>18}{:>17}\n";
+  std::string text = fmt::format(kRow, "stage", "ranks", ranks_width, "cells", width, "parameters", "GFLOP per sample",
+                                 "memory per rank");
   for (std::int64_t s = 0; s < plan.grid().stages; ++s) {
     const ArenaLayout& layout = plan.stages()[s].layout;
     std::int64_t parameters = 0;
     for (const ArenaEntry& entry : layout.entries)
       if (!entry.spec.is_statistic()) parameters += entry.spec.count();
-    text += fmt::format(kRow, s, ranks_of(plan.grid(), s), cells[s], width, human_count(parameters),
-                        fmt::format("{:.3g}", gigaflop_a_sample(plan.network(), layout.cells())),
+    text += fmt::format(kRow, s, ranks[s], ranks_width, cells[s], width, human_count(parameters),
+                        plain_number(gigaflop_a_sample(plan.network(), layout.cells()), 3),
                         human_bytes(plan.memory_of(s).total()));
   }
   return text;
 }
 
-std::string counted(std::int64_t count, const std::string& one, const std::string& more) {
-  return fmt::format("{} {}", count, count == 1 ? one : more);
-}
-
-// "4", or "2 or 3" where replicas have unequal shares.
+// "4 micro-batches", or "2 or 3 micro-batches" where replicas have unequal shares.
 std::string shares(const StepPlan& plan) {
   const std::int64_t max = plan.micro_batches_of(plan.busiest_replica()).size();
   const std::int64_t min = plan.micro_batches_a_step() / plan.grid().replicas;
-  return min == max ? fmt::format("{}", max) : fmt::format("{} or {}", min, max);
+  return (min == max ? "" : fmt::format("{} or ", min)) + counted(max, "micro-batch");
 }
 
 // "1f1b", "interleaved, 2 chunks per stage".
@@ -71,6 +72,7 @@ std::string schedule_name(const StepPlan& plan) {
 
 // Losses that blow up do so by many digits.
 std::string shown_loss(double loss) {
+  if (!std::isfinite(loss)) return plain_number(loss);
   return loss < 1e4 ? fmt::format("{:.4f}", loss) : fmt::format("{:.3e}", loss);
 }
 
@@ -88,6 +90,15 @@ std::string shown_objectives(const StepMetrics& metrics, const std::vector<std::
 std::string shown_rate(double samples_per_second, const std::string& kind) {
   if (samples_per_second <= 0) return "";
   return fmt::format("  {:.0f} {}s/s", samples_per_second, input_kinds::one_of(kind));
+}
+
+// Samples that are too few for one more step.
+std::string describe_rest(std::int64_t rest, const DataParams& data) {
+  if (rest == 0) return "";
+  const std::string left_out =
+      fmt::format("{} {} left out of each epoch", counted(rest, "sample"), rest == 1 ? "is" : "are");
+  return fmt::format("; {}: {}", left_out,
+                     data.shuffle ? "others each time" : "always the last (data.shuffle = false)");
 }
 
 // "learning rate: x 0.1 for 11.2 M parameters, x 10 for 5.13 k, x 1 for 1.2 k"; empty where all have the same.
@@ -109,33 +120,32 @@ std::string describe_audits(const StepPlan& plan) {
   if (every == 0) return "";
   const double seconds = predict_audit_seconds(plan);
   const double share = seconds / (static_cast<double>(every) * predict_step(plan).step_seconds + seconds);
-  return fmt::format("audit: every {}, {:.3g} s more each time, {:.2g} % of the time\n",
-                     counted(every, "step", "steps"), seconds, 100 * share);
+  return fmt::format("audit: every {}, {} s more each time, {} % of the time\n", counted(every, "step"),
+                     plain_number(seconds, 3), plain_number(100 * share, 2));
 }
 
 }  // namespace
 
-std::string describe_run(const Parameters& params, const StepPlan& plan, const io::DatasetInfo& data,
-                         const std::string& device) {
+std::string describe_work(const Parameters& params, const RuntimeSpec& spec, const io::DatasetInfo& data) {
+  const Network network = make_network(spec.network);
+  const std::int64_t frozen = count_frozen_parameters(network);
+  return fmt::format("{}: {} parameters{}; {} {}, {}\n", params.model.name, human_count(count_parameters(network)),
+                     frozen > 0 ? fmt::format(", {} of them frozen", human_count(frozen)) : "",
+                     counted(data.num_samples, "training sample"), to_string(spec.network.input),
+                     counted(std::ssize(data.class_names), "class")) +
+         describe_rates(params.optimizer, network) +
+         fmt::format("step: {} = {} of {}\n", counted(params.batch.global, "sample"),
+                     counted(params.batch.global / params.batch.micro, "micro-batch"), params.batch.micro) +
+         fmt::format("epoch: {}{}\n", counted(data.num_samples / params.batch.global, "step"),
+                     describe_rest(data.num_samples % params.batch.global, params.data));
+}
+
+std::string describe_layout(const StepPlan& plan, const std::string& device) {
   const GridShape& grid = plan.grid();
-  const std::int64_t frozen = count_frozen_parameters(plan.network());
-  std::string text = fmt::format("{}: {} parameters{}; {} training samples {}, {} classes\n", params.model.name,
-                                 human_count(count_parameters(plan.network())),
-                                 frozen > 0 ? fmt::format(", {} of them frozen", human_count(frozen)) : "",
-                                 data.num_samples, to_string(plan.spec().network.input), data.class_names.size());
-  text += describe_rates(params.optimizer, plan.network());
-  text += fmt::format("grid: {} x {} = {}; {}\n", counted(grid.stages, "stage", "stages"),
-                      counted(grid.replicas, "replica", "replicas"), counted(grid.ranks(), "rank", "ranks"), device);
-  text += fmt::format("step: {} samples = {} of {}, {} on each replica; schedule {}\n", params.batch.global,
-                      counted(plan.micro_batches_a_step(), "micro-batch", "micro-batches"), params.batch.micro,
-                      shares(plan), schedule_name(plan));
-  const std::int64_t steps = data.num_samples / params.batch.global;
-  text +=
-      fmt::format("epoch: {}{}\n", counted(steps, "step", "steps"),
-                  data.num_samples % params.batch.global == 0
-                      ? std::string()
-                      : fmt::format(", {} samples wait for the next shuffle", data.num_samples % params.batch.global));
-  return text + describe_audits(plan) + describe_stages(plan);
+  return fmt::format("grid: {} x {} = {}; {} per step on each replica; schedule {}; {}\n",
+                     counted(grid.stages, "stage"), counted(grid.replicas, "replica"), counted(grid.ranks(), "rank"),
+                     shares(plan), schedule_name(plan), device) +
+         describe_audits(plan) + describe_stages(plan);
 }
 
 void show(const ProgressPoint& point, const std::string& kind, ProgressLine& line) {

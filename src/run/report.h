@@ -1,4 +1,4 @@
-/// What rank 0 prints: the grid and its stages at the start, progress, a line per epoch, a summary.
+/// What rank 0 prints: what is trained, the grid and its stages, progress, a line per epoch, a summary.
 #pragma once
 
 #include <string>
@@ -13,9 +13,11 @@
 
 namespace convoy {
 
+/// What is trained on what: lines of the network, the data, the step and the epoch, which no layout changes.
+std::string describe_work(const Parameters& params, const RuntimeSpec& spec, const io::DatasetInfo& data);
+
 /// The grid, then a row per stage: cells, parameters, GFLOP per sample (forward and backward), memory per rank.
-std::string describe_run(const Parameters& params, const StepPlan& plan, const io::DatasetInfo& data,
-                         const std::string& device);
+std::string describe_layout(const StepPlan& plan, const std::string& device);
 
 struct ProgressPoint {
   std::int64_t epoch = 0, num_epochs = 0;

@@ -42,10 +42,10 @@ FoundFile find_newest(const std::string& directory, std::int64_t below = std::nu
   if (found) return {.path = found->path, .bytes = std::move(found->bytes)};
   if (num_skipped > 0)
     fail(
-        "none of the {} checkpoints in {} can be used. Training does not start over beside them: check the file "
-        "system, "
-        "or choose another run.directory",
-        num_skipped, directory);
+        "{} be used. Training does not start over next to checkpoints: check the file system, or choose another "
+        "run.directory",
+        num_skipped == 1 ? fmt::format("the only checkpoint in {} cannot", directory)
+                         : fmt::format("none of the {} checkpoints in {} can", num_skipped, directory));
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
+#include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
@@ -125,11 +126,12 @@ std::int64_t last_audited_step(const RunParams& run, std::int64_t step) {
 std::string RunAudits::summary() const {
   if (num_checked_ == 0) return "";
   const std::string found = num_wrong_ == 0 ? "none was found wrong" : "the last was found wrong";
-  const std::string predicted = runtime_.plan().spec().machine
-                                    ? fmt::format(" (predicted {:.3g} s)", predict_audit_seconds(runtime_.plan()))
-                                    : "";
-  return fmt::format("audits: {} step{}, {}; {:.3g} s each{}", num_checked_, num_checked_ == 1 ? "" : "s", found,
-                     seconds_ / static_cast<double>(num_checked_), predicted);
+  const std::string predicted =
+      runtime_.plan().spec().machine
+          ? fmt::format(" (predicted {} s)", plain_number(predict_audit_seconds(runtime_.plan()), 3))
+          : "";
+  return fmt::format("audits: {}, {}; {} s each{}", counted(num_checked_, "step"), found,
+                     plain_number(seconds_ / static_cast<double>(num_checked_), 3), predicted);
 }
 
 std::string describe_exclusion(const Audit::Result& result, std::int64_t num_stages) {

@@ -5,6 +5,7 @@
 
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 
 #include "run/describe_bad_step.h"
 
@@ -122,7 +123,7 @@ void RunRecord::add_epoch(std::int64_t step, const std::optional<StepMetrics>& m
 
 void RunRecord::add_test(const TestResult& result) {
   log_.write_test(result);
-  say(fmt::format("test: {} samples  {}  by {} (epoch {})", result.metrics.num_samples(),
+  say(fmt::format("test: {}  {}  by {} (epoch {})", counted(result.metrics.num_samples(), "sample"),
                   describe_metrics(result.metrics, spec_.objectives), result.checkpoint, epoch_of(result.step)));
 }
 
@@ -179,8 +180,7 @@ void RunRecord::summarise(const RunEnd& end) {
   say(fmt::format("{}: step {} of {} after {}{}{}", how, state.step, spec_.steps.total,
                   human_seconds(now_seconds() - start_seconds_), shown_other_seconds(), best));
   if (const std::int64_t epochs = epoch_of(state.step) - epoch_of(state.best_step); end.lost_patience && !end.stopped)
-    say(fmt::format("train.patience_epochs: no better {} for {} epoch{}", measured_top1(), epochs,
-                    epochs == 1 ? "" : "s"));
+    say(fmt::format("train.patience_epochs: no better {} for {}", measured_top1(), counted(epochs, "epoch")));
   if (const std::string bad = describe_bad_steps(state); !bad.empty()) say(bad);
   say(end.memory);
   if (!end.audits.empty()) say(end.audits);

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "convoy/base/clock.h"
+#include "convoy/base/progress_line.h"
+#include "convoy/base/version.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/placement.h"
 #include "convoy/comm/tags.h"
@@ -29,6 +31,7 @@
 #include "run/live_record.h"
 #include "run/memory_report.h"
 #include "run/open_run_directory.h"
+#include "run/report.h"
 #include "run/restart.h"
 #include "run/run_audits.h"
 #include "run/run_calendar.h"
@@ -58,7 +61,7 @@ std::string describe_hosts(const mpi::Communicator& world, const Device& device)
 
 class Trainer {
  public:
-  Trainer(const Parameters& params, RunData data, const RunLayout& layout, const ProcessGrid& grid,
+  Trainer(const Parameters& params, RunData data, const RunLayout& layout, std::string hosts, const ProcessGrid& grid,
           ops::Backend& backend, StatusBoard& board);
 
   ExitStatus run();
@@ -118,8 +121,8 @@ class Trainer {
   CheckpointSaver saver_{params_, data_.metadata, runtime_, record_};
 };
 
-Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout, const ProcessGrid& grid,
-                 ops::Backend& backend, StatusBoard& board)
+Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout, std::string hosts,
+                 const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board)
     : params_(params),
       layout_(layout),
       grid_(grid),
@@ -137,7 +140,7 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
       monitor_(runtime_, params.run.rank_seconds),
       studies_(params.run, runtime_),
       learning_rate_(learning_rate_spec(params, steps_.an_epoch)),
-      hosts_(describe_hosts(grid.world(), backend.device())),
+      hosts_(std::move(hosts)),
       bad_steps_({.params = params, .samples = samples_, .runtime = runtime_}),
       audits_(params, samples_, runtime_) {}
 
@@ -429,18 +432,26 @@ void Trainer::save_to(std::vector<std::string> paths) {
 }  // namespace
 
 ExitStatus train(const Parameters& params, const mpi::Communicator& world, ops::Backend& backend, StatusBoard& board) {
-  // 1. What on
+  // 1. What on, which the person sees before anything that takes long
   requested_grid(params, world.size());  // refused before anything is opened
+  const auto say = [&](const std::string& text) {
+    if (world.rank() == 0) ProgressLine().line(text);
+  };
+  say(fmt::format("convoy {}", version()));
   board.enter(Activity::kOpeningData);
   RunData data(params);
   check_sample_path(params, data.train, data.metadata);
+  count_steps(params, data.train.info());  // refused before they are said
+  const std::string hosts = describe_hosts(world, backend.device());
+  say(fmt::format("{}{}; {}", describe_work(params, runtime_spec(params, data.metadata), data.train.info()), hosts,
+                  backend.device().description()));
   // 2. Who does what
   board.enter(Activity::kPlanning);
   const RunLayout layout = choose_layout(params, data.metadata, world, backend);
   board.enter(Activity::kStarting);
   const ProcessGrid grid(world, layout.stages);
   // 3. Do it
-  return Trainer(params, std::move(data), layout, grid, backend, board).run();
+  return Trainer(params, std::move(data), layout, hosts, grid, backend, board).run();
 }
 
 }  // namespace convoy

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
+
+#include "convoy/base/svg.h"
+#include "convoy/base/wording.h"
 
 namespace convoy {
 
@@ -74,7 +76,7 @@ struct Piece {
 
 constexpr double kLeft = 86, kPlotWidth = 1090, kRight = 24, kTop = 16;
 constexpr double kRowHeight = 26, kBoxHeight = 20, kLineHeight = 6;  // a line: of a wait, at the foot of the row
-constexpr double kTitleHeight = 26, kPanelGap = 14, kAxisHeight = 44, kLegendHeight = 26;
+constexpr double kTitleHeight = 26, kNoteHeight = 17, kPanelGap = 14, kAxisHeight = 44, kLegendHeight = 26;
 constexpr double kSeam = 0.7;      // between boxes
 constexpr double kMinWidth = 1.6;  // what is narrower is drawn with its neighbours,
 constexpr double kRunWidth = 6;    // on so much
@@ -205,9 +207,8 @@ std::string draw_axis(double seconds, double top, double bottom) {
     numbers += fmt::format("<text class=\"m\" x=\"{}\" y=\"{}\">{}</text>\n", number(x), number(bottom + 15), text);
   };
   for (std::int64_t i = 0; static_cast<double>(i) * tick / length * kPlotWidth < kPlotWidth - kNumberWidth; ++i)
-    draw_tick(kLeft + static_cast<double>(i) * tick / length * kPlotWidth,
-              fmt::format("{:g}", static_cast<double>(i) * tick));
-  draw_tick(kLeft + kPlotWidth, fmt::format("{:.3g}", length));
+    draw_tick(kLeft + static_cast<double>(i) * tick / length * kPlotWidth, plain_number(static_cast<double>(i) * tick));
+  draw_tick(kLeft + kPlotWidth, plain_number(length, 3));
   return fmt::format("<path class=\"g\" d=\"{}\"/>\n{}<text class=\"m\" x=\"{}\" y=\"{}\">{}</text>\n", lines, numbers,
                      number(kLeft + kPlotWidth / 2), number(bottom + 32), "time, " + std::string(unit.name));
 }
@@ -227,23 +228,6 @@ std::string draw_legend(double y) {
   return text;
 }
 
-/// As text between tags.
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '&') {
-      safe += "&amp;";
-    } else if (c == '<') {
-      safe += "&lt;";
-    } else if (c == '>') {
-      safe += "&gt;";
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
-}
-
 std::string head(double height) {
   const double width = kLeft + kPlotWidth + kRight;
   std::string text = fmt::format(
@@ -251,7 +235,7 @@ std::string head(double height) {
       "<title>A training step, rank by rank</title>\n<style>\n"
       "text{{font:12px system-ui,'DejaVu Sans',Helvetica,Arial,sans-serif;fill:#24292f}}\n"
       ".t{{font-weight:600;font-size:13px}}.n{{font-size:11px;text-anchor:middle;fill:#1b1f24}}\n"
-      ".m{{text-anchor:middle;fill:#57606a}}.r{{text-anchor:end;fill:#57606a}}\n"
+      ".m{{text-anchor:middle;fill:#57606a}}.r{{text-anchor:end;fill:#57606a}}.l{{fill:#57606a}}\n"
       ".g{{stroke:#d8dee4;fill:none}}\n",
       number(width), number(height));
   for (const Ink& ink : kInks) text += fmt::format(".{}{{fill:{}}}\n", ink.css_class, ink.colour);
@@ -259,26 +243,16 @@ std::string head(double height) {
                             number(height));
 }
 
-struct Extent {
-  double first_seconds = 0, seconds = 0;
-};
-
-Extent extent_of(const Timeline& step) {
-  double first = std::numeric_limits<double>::infinity(), last = -first;
-  for (const auto& rank : step.ranks) {
-    if (rank.empty()) continue;
-    first = std::min(first, rank.front().begin_seconds);
-    last = std::max(last, rank.back().end_seconds);
-  }
-  return last > first ? Extent{.first_seconds = first, .seconds = last - first} : Extent{};
-}
-
 std::size_t num_rows(const Panel& panel) {
   return std::min(panel.step.num_ranks(), kMaxRows);
 }
 
+double title_height(const Panel& panel) {
+  return kTitleHeight + (panel.note.empty() ? 0 : kNoteHeight);
+}
+
 double height_of(const Panel& panel) {
-  return kTitleHeight + static_cast<double>(num_rows(panel)) * kRowHeight + kPanelGap;
+  return title_height(panel) + static_cast<double>(num_rows(panel)) * kRowHeight + kPanelGap;
 }
 
 std::string draw_panel(const Panel& panel, double y, double pixels_a_second) {
@@ -286,8 +260,11 @@ std::string draw_panel(const Panel& panel, double y, double pixels_a_second) {
   const std::size_t hidden = panel.step.num_ranks() - num_rows(panel);
   const std::string more = hidden > 0 ? fmt::format(" ({} more ranks not drawn)", hidden) : "";
   std::string text = fmt::format("<text class=\"t\" x=\"{}\" y=\"{}\">{}</text>\n", number(kLeft), number(y + 14),
-                                 escaped(panel.title + more));
-  y += kTitleHeight;
+                                 svg_escaped(panel.title + more));
+  if (!panel.note.empty())
+    text += fmt::format("<text class=\"l\" x=\"{}\" y=\"{}\">{}</text>\n", number(kLeft), number(y + 14 + kNoteHeight),
+                        svg_escaped(panel.note));
+  y += title_height(panel);
   for (std::size_t rank = 0; rank < num_rows(panel); ++rank, y += kRowHeight) {
     text += fmt::format("<text class=\"r\" x=\"{}\" y=\"{}\">rank {}</text>\n", number(kLeft - 10),
                         number(y + kBoxHeight / 2 + 4), rank);
@@ -304,8 +281,9 @@ std::string draw(const std::vector<Panel>& panels) {
     seconds = std::max(seconds, extent_of(panel.step).seconds);
     height += height_of(panel);
   }
+  const double first_title = panels.empty() ? kTitleHeight : title_height(panels.front());
   std::string text = head(height + kAxisHeight) + draw_legend(kTop) +
-                     draw_axis(seconds, kTop + kLegendHeight + kTitleHeight - 6, height - kPanelGap + 4);
+                     draw_axis(seconds, kTop + kLegendHeight + first_title - 6, height - kPanelGap + 4);
   double y = kTop + kLegendHeight;
   for (const Panel& panel : panels) {
     text += draw_panel(panel, y, kPlotWidth / seconds);

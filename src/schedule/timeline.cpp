@@ -13,13 +13,6 @@ namespace convoy {
 
 namespace {
 
-double first_begin(const Timeline& step) {
-  double first = std::numeric_limits<double>::infinity();
-  for (const auto& rank : step.ranks)
-    if (!rank.empty()) first = std::min(first, rank.front().begin_seconds);
-  return first;
-}
-
 /// Instructions whose work is the same in the mean: micro-batches are alike.
 using Kind = std::tuple<Op, std::int64_t, std::int64_t>;
 Kind kind_of(const Instruction& instruction) {
@@ -86,6 +79,16 @@ double step_seconds(const Timeline& timeline, std::int64_t step) {
   return longest;
 }
 
+Extent extent_of(const Timeline& timeline) {
+  double first = std::numeric_limits<double>::infinity(), last = -first;
+  for (const auto& rank : timeline.ranks) {
+    if (rank.empty()) continue;
+    first = std::min(first, rank.front().begin_seconds);
+    last = std::max(last, rank.back().end_seconds);
+  }
+  return last >= first ? Extent{.first_seconds = first, .seconds = last - first} : Extent{};
+}
+
 std::int64_t median_step(const Timeline& timeline) {
   std::vector<std::pair<double, std::int64_t>> lengths;
   for (std::int64_t step = 0; step < timeline.num_steps; ++step)
@@ -126,7 +129,7 @@ Timeline planned_step(const std::vector<Schedule>& replicas, const std::vector<W
       step.ranks.emplace_back(spans.begin() + std::ssize(spans) / 2, spans.end());
     for (std::size_t s = 0; s < schedule.size(); ++s)  // whose micro-batches are those of the first step
       for (std::size_t i = 0; i < schedule[s].size(); ++i) step.ranks[s][i].instruction = schedule[s][i];
-    const double first = first_begin(step);
+    const double first = extent_of(step).first_seconds;
     for (auto& rank : step.ranks) {
       shift(rank, -first);
       planned.ranks.push_back(std::move(rank));

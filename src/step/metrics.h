@@ -1,7 +1,9 @@
 /// Collects the sums of the last stages on rank 0.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -12,13 +14,17 @@
 
 namespace convoy {
 
-/// Over the samples that have a label.
+/// The value; of one that is not a number the NaN without a sign, which all files and messages write as "nan".
+inline double without_nan_sign(double value) {
+  return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
+}
+/// Over the samples that have a label; NaN where there is none.
 inline double mean_loss(const ops::LossSums& sums) {
-  return sums.loss / static_cast<double>(sums.num_samples);
+  return without_nan_sign(sums.loss / static_cast<double>(sums.num_samples));
 }
 /// The share of labels that had the largest logit.
 inline double top1(const ops::LossSums& sums) {
-  return static_cast<double>(sums.num_correct) / static_cast<double>(sums.num_labels);
+  return without_nan_sign(static_cast<double>(sums.num_correct) / static_cast<double>(sums.num_labels));
 }
 
 /// Of one step or several, over all replicas: the micro-batches' sums, added in their order.

@@ -6,12 +6,14 @@
 #include <fmt/format.h>
 
 #include "convoy/base/median.h"
+#include "convoy/base/wording.h"
 
 namespace convoy {
 
 namespace {
 
 constexpr std::int64_t kWarmUpSteps = 3;  // caches, and GPU graphs
+constexpr double kMaxRatio = 1.4;         // predictions on a machine of one's own are up to a quarter off
 
 }  // namespace
 
@@ -45,8 +47,14 @@ double StepClock::recent_seconds() const {
 std::string compare_step(double predicted_seconds, const StepClock& clock) {
   if (clock.num_steps() == 0) return "";
   const double measured = clock.median_seconds();
-  return fmt::format("step: predicted {:.4g} ms, measured {:.4g} ms (median of {}): ratio {:.2f}",
-                     1e3 * predicted_seconds, 1e3 * measured, clock.num_steps(), predicted_seconds / measured);
+  const double ratio = predicted_seconds / measured;
+  const bool is_far = ratio > kMaxRatio || ratio < 1 / kMaxRatio;
+  return fmt::format(
+      "step: predicted {} ms, measured {} ms (median of {}): ratio {:.2f}{}", plain_number(1e3 * predicted_seconds),
+      plain_number(1e3 * measured), clock.num_steps(), ratio,
+      is_far ? ". That is far off: something else may have computed on these processors, now or when costs.txt of "
+               "run.directory was measured. Without that file the next start measures again"
+             : "");
 }
 
 }  // namespace convoy

@@ -7,6 +7,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
+#include "convoy/base/wording.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/trace.h"
@@ -26,9 +27,16 @@ std::vector<Schedule> schedules_of(const StepPlan& plan) {
 
 /// Milliseconds, or what is nearer.
 std::string shown_seconds(double seconds) {
-  if (seconds >= 1) return fmt::format("{:.3g} s", seconds);
-  if (seconds >= 1e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
-  return fmt::format("{:.3g} us", seconds * 1e6);
+  if (seconds >= 1) return plain_number(seconds, 3) + " s";
+  if (seconds >= 1e-3) return plain_number(seconds * 1e3, 3) + " ms";
+  return plain_number(seconds * 1e6, 3) + " us";
+}
+
+/// "430 ms" if all ranks begin and end together; else also how long the picture is.
+std::string shown_length(const Timeline& step) {
+  const std::string rank = shown_seconds(step_seconds(step, 0)), all = shown_seconds(extent_of(step).seconds);
+  if (rank == all) return rank;
+  return fmt::format("{} on the slowest rank, {} from the first begin to the last end", rank, all);
 }
 
 std::string shown(const TimeShares& shares) {
@@ -51,13 +59,14 @@ void write_text(const std::string& path, const std::string& text) {
 
 std::string draw_steps(const Timeline& measured, const Timeline& planned, std::int64_t first_step) {
   const std::int64_t step = median_step(measured);
-  Panel plan{.title = "", .step = planned, .idle = divide_idle(planned, planned)};
-  plan.title = fmt::format("planned: every instruction takes its mean time, messages take no time: {}, bubble {:.1f} %",
-                           shown_seconds(step_seconds(planned, 0)), 100 * shares_of(planned, plan.idle).bubble);
-  Panel run{.title = "", .step = step_of(measured, step), .idle = {}};
+  Panel plan{
+      .title = "planned: " + shown_length(planned), .note = "", .step = planned, .idle = divide_idle(planned, planned)};
+  plan.note = fmt::format("every instruction takes its mean time, messages take no time; bubble {:.1f} %",
+                          100 * shares_of(planned, plan.idle).bubble);
+  Panel run{.title = "", .note = "", .step = step_of(measured, step), .idle = {}};
+  run.title = fmt::format("measured: step {}: {}", first_step + step, shown_length(run.step));
   run.idle = divide_idle(run.step, planned);
-  run.title = fmt::format("measured: step {}, {}; {}", first_step + step, shown_seconds(step_seconds(measured, step)),
-                          shown(shares_of(run.step, run.idle)));
+  run.note = shown(shares_of(run.step, run.idle));
   return draw({plan, run});
 }
 
@@ -153,7 +162,7 @@ std::string StepTrace::write(const std::string& directory) {
   } catch (const Error& error) {
     log_warning(fmt::format("run.trace: {}; the training continues", error.what()));
   }
-  return fmt::format("trace of steps {} to {}: {}", first_step_, first_step_ + measured.num_steps - 1,
+  return fmt::format("trace of {}: {}", counted_range(first_step_, first_step_ + measured.num_steps - 1, "step"),
                      shown(shares_of(measured, idle)));
 }
 
@@ -162,16 +171,17 @@ TimeShares shares_of(const StepPlan& plan, const Timeline& measured) {
 }
 
 std::string draw_plan(const StepPlan& plan) {
-  Panel panel{.title = "", .step = {.num_stages = plan.grid().stages, .num_steps = 1, .ranks = {}}, .idle = {}};
+  Panel panel{
+      .title = "", .note = "", .step = {.num_stages = plan.grid().stages, .num_steps = 1, .ranks = {}}, .idle = {}};
   for (const Schedule& replica : schedules_of(plan)) {
     Simulation simulation = simulate(replica, plan.costs(), {.zero_buffering = true});
     std::ranges::move(simulation.spans, std::back_inserter(panel.step.ranks));
   }
   panel.idle = divide_idle(panel.step, panel.step);
   const auto& machine = plan.spec().machine;
-  panel.title = fmt::format("planned step of {}: {}, bubble {:.1f} % (cells {})", plan.spec().network.name,
-                            shown_seconds(step_seconds(panel.step, 0)), 100 * shares_of(panel.step, panel.idle).bubble,
-                            machine && machine->is_measured() ? "measured" : "from a model");
+  panel.title = fmt::format("planned step of {}: {}", plan.spec().network.name, shown_length(panel.step));
+  panel.note = fmt::format("bubble {:.1f} %; times of cells {}", 100 * shares_of(panel.step, panel.idle).bubble,
+                           machine && machine->is_measured() ? "measured" : "from a model");
   return draw({panel});
 }
 

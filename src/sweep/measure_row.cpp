@@ -10,6 +10,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/median.h"
+#include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/data/make_sample_path.h"
@@ -173,9 +174,9 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
   gather_memory(runtime, before, row);
   if (clock.stopped()) return std::nullopt;
   if (num_measured == 0)
-    row.failure =
-        fmt::format("{} samples are only {} steps of batch.global = {}; sweep.warm_steps = {} are not counted",
-                    samples.info().num_samples, spec.num_steps(), params.batch.global, params.sweep.warm_steps);
+    row.failure = fmt::format("{} are only {} of batch.global = {}; sweep.warm_steps = {} are not counted",
+                              counted(samples.info().num_samples, "sample"), counted(spec.num_steps(), "step"),
+                              params.batch.global, params.sweep.warm_steps);
   return row;
 }
 

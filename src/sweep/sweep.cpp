@@ -9,6 +9,7 @@
 #include "convoy/base/features.h"
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/stop_signals.h"
 #include "convoy/comm/topology.h"
@@ -46,8 +47,8 @@ std::string processor_name() {
 std::string describe(const SweepTable& table) {
   std::string text;
   for (const SweepRow& row : table.rows)
-    text += fmt::format("row {}: {}; {} rank{}{}{}\n", row.number, describe_values(table, row), row.ranks,
-                        row.ranks == 1 ? "" : "s", row.reason.empty() ? "" : "; left out: ", row.reason);
+    text += fmt::format("row {}: {}; {}{}{}\n", row.number, describe_values(table, row), counted(row.ranks, "rank"),
+                        row.reason.empty() ? "" : "; left out: ", row.reason);
   return text;
 }
 

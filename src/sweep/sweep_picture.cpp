@@ -4,17 +4,21 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include <fmt/format.h>
+
+#include "convoy/base/svg.h"
+#include "convoy/base/wording.h"
 
 namespace convoy {
 
 namespace {
 
 constexpr std::array kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
-constexpr double kWidth = 760, kHeight = 420, kLeft = 80, kRight = 230, kTop = 50, kBottom = 60;  // pixels
+// In pixels.
+constexpr double kHeight = 420, kLeft = 80, kPlotWidth = 450, kTop = 50, kBottom = 60;
+constexpr double kPlotRight = kLeft + kPlotWidth, kLegend = kPlotRight + 44, kMargin = 12;
 
 struct Point {
   std::size_t x = 0;                              ///< index of the factor's value
@@ -85,13 +89,6 @@ double round_step(double top) {
   return 10 * power;
 }
 
-std::string escaped(const std::string& text) {
-  static const std::map<char, std::string> kEntities = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}};
-  std::string result;
-  for (const char c : text) result += kEntities.contains(c) ? kEntities.at(c) : std::string(1, c);
-  return result;
-}
-
 class Picture {
  public:
   Picture(std::size_t num_values, double top) : num_values_(num_values), step_(round_step(top)) {
@@ -100,11 +97,11 @@ class Picture {
 
   void axes(const std::vector<std::string>& values, const std::string& x_name, const std::string& y_name) {
     for (double y = 0; y <= top_ * 1.0001; y += step_) {
-      rule(kLeft, y_of(y), kWidth - kRight, y_of(y), "#dddddd");
-      text(kLeft - 8, y_of(y) + 4, fmt::format("{:g}", y), "end");
+      rule(kLeft, y_of(y), kPlotRight, y_of(y), "#dddddd");
+      text(kLeft - 8, y_of(y) + 4, plain_number(y), "end");
     }
     for (std::size_t i = 0; i < values.size(); ++i) text(x_of(i), kHeight - kBottom + 18, values[i], "middle");
-    text((kLeft + kWidth - kRight) / 2, kHeight - 18, x_name, "middle");
+    text(kLeft + kPlotWidth / 2, kHeight - 18, x_name, "middle");
     text(kLeft - 8, kTop - 14, y_name, "end");
   }
 
@@ -120,8 +117,8 @@ class Picture {
     polyline(measured, colour, "");
     polyline(predicted, colour, " stroke-dasharray=\"5 4\"");
     const double y = kTop + 18 * static_cast<double>(index);
-    rule(kWidth - kRight + 14, y, kWidth - kRight + 38, y, colour);
-    text(kWidth - kRight + 44, y + 4, line.name, "start");
+    rule(kPlotRight + 14, y, kPlotRight + 38, y, colour);
+    text(kLegend, y + 4, line.name, "start");
   }
 
   void title(const std::string& title) { text(kLeft, 20, title, "start"); }
@@ -131,13 +128,12 @@ class Picture {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
         "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{0}\" height=\"{1}\" "
         "fill=\"white\"/>\n{2}</svg>\n",
-        kWidth, kHeight, svg_);
+        width_, height_, svg_);
   }
 
  private:
   double x_of(std::size_t i) const {
-    const double width = kWidth - kLeft - kRight;
-    return kLeft + width * (static_cast<double>(i) + 0.5) / static_cast<double>(num_values_);
+    return kLeft + kPlotWidth * (static_cast<double>(i) + 0.5) / static_cast<double>(num_values_);
   }
   double y_of(double value) const { return kHeight - kBottom - (kHeight - kTop - kBottom) * value / top_; }
 
@@ -147,12 +143,16 @@ class Picture {
   void polyline(const std::string& points, const char* colour, const char* dash) {
     svg_ += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\"{}/>\n", points, colour, dash);
   }
-  void text(double x, double y, const std::string& text, const char* anchor) {
-    svg_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor, escaped(text));
+  void text(double x, double y, const std::string& text, const std::string& anchor) {
+    if (anchor == "start") width_ = std::max(width_, x + svg_text_width(text) + kMargin);
+    height_ = std::max(height_, y + kMargin);
+    svg_ +=
+        fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor, svg_escaped(text));
   }
 
   std::size_t num_values_;
   double step_, top_ = 1;
+  double width_ = kPlotRight + kMargin, height_ = kHeight;  ///< as much as the title and the names of lines need
   std::string svg_;
 };
 

@@ -9,6 +9,7 @@
 #include "convoy/base/median.h"
 #include "convoy/base/text.h"
 #include "convoy/base/version.h"
+#include "convoy/base/wording.h"
 
 namespace convoy {
 
@@ -86,14 +87,14 @@ std::string judge_predictions(const std::vector<RowResult>& results) {
     if (result.num_rounds > 0 && result.median.predicted_seconds > 0)
       errors.push_back(std::abs(result.median.predicted_seconds / result.median.step_seconds - 1));
   if (errors.empty()) return "";
-  return fmt::format("\nPredicted and measured steps differ by {:.1f} % in the median of {} rows.\n",
-                     100 * median(errors), errors.size());
+  return fmt::format("\nPredicted and measured steps differ by {:.1f} % in the median of {}.\n", 100 * median(errors),
+                     counted(std::ssize(errors), "row"));
 }
 
 }  // namespace
 
 std::string milliseconds(double seconds) {
-  return seconds < 1 ? fmt::format("{:.4g}", 1e3 * seconds) : fmt::format("{:.0f}", 1e3 * seconds);
+  return seconds < 1 ? plain_number(1e3 * seconds) : fmt::format("{:.0f}", 1e3 * seconds);
 }
 
 double samples_per_second(const SweepRow& row, const RowResult& result) {

@@ -162,7 +162,9 @@ std::string describe(const RankReport& report, const std::vector<RankReport>& al
 
 std::string roll_call_table(const std::vector<RankReport>& reports) {
   const auto place = [](std::int64_t number) { return number < 0 ? "-" : std::to_string(number); };
-  std::string text = fmt::format("{:>6}  {:<16}  {:>7}  {:>5}  {:>8}  {}\n", "rank", "host", "replica", "stage",
+  std::size_t width = 16;
+  for (const RankReport& report : reports) width = std::max(width, report.host.size());
+  std::string text = fmt::format("{:>6}  {:<{}}  {:>7}  {:>5}  {:>8}  {}\n", "rank", "host", width, "replica", "stage",
                                  "since, s", "what it does");
   std::size_t num_lines = 0;
   for (const std::size_t i : culprits_first(reports)) {
@@ -170,7 +172,7 @@ std::string roll_call_table(const std::vector<RankReport>& reports) {
       return text + fmt::format("{:>6}  more ranks, which wait for these or go on\n", reports.size() - kMaxLines);
     const RankReport& report = reports[i];
     const double seconds = report.status.standing_seconds;
-    text += fmt::format("{:>6}  {:<16}  {:>7}  {:>5}  {:>8}  {}\n", report.rank, report.host,
+    text += fmt::format("{:>6}  {:<{}}  {:>7}  {:>5}  {:>8}  {}\n", report.rank, report.host, width,
                         place(report.status.replica), place(report.status.stage),
                         seconds < 0 ? "-" : fmt::format("{:.0f}", seconds), describe(report, reports));
   }

@@ -56,7 +56,7 @@ class Preflight : public testing::Test {
   void expect_fails(const ProcessResult& result, const std::string& check, const std::string& says) const {
     EXPECT_EQ(result.status, 2) << result.output;
     EXPECT_FALSE(result.timed_out) << result.output;
-    EXPECT_TRUE(contains(line_of(result.output, "fails", check), says)) << "wanted: " << says << "\n" << result.output;
+    EXPECT_TRUE(contains(line_of(result.output, "failed", check), says)) << "wanted: " << says << "\n" << result.output;
     EXPECT_TRUE(contains(result.output, " not checked\n")) << "the table has its end\n" << result.output;
   }
 
@@ -143,7 +143,7 @@ TEST_F(Preflight, FindsAByteOfAnImageThatHasChangedWhereItIsAskedTo) {
 TEST_F(Preflight, NamesTheNodeWithoutEnoughMemory) {
   const ProcessResult result = check({"--grid.stages=2"}, 4, {"env", "SLURM_MEM_PER_NODE=40"});
   expect_fails(result, "memory", "of 40.0 MiB (--mem of the Slurm job)");
-  EXPECT_TRUE(contains(line_of(result.output, "fails", "memory"), ": 4 ranks need ")) << result.output;
+  EXPECT_TRUE(contains(line_of(result.output, "failed", "memory"), ": 4 ranks need ")) << result.output;
 }
 
 TEST_F(Preflight, NamesWhoHoldsTheDirectory) {

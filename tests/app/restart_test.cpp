@@ -123,7 +123,7 @@ TEST_F(Restart, NothingIsBegunAnewOverDamagedCheckpoints) {
   write_text(checkpoint(2), "no checkpoint");
   const ProcessResult result = train(4, {}, 2);
   EXPECT_EQ(result.status, 1) << result.output;
-  EXPECT_TRUE(contains(result.output, "none of the 1 checkpoints in " + run_ + "/checkpoints can be used"))
+  EXPECT_TRUE(contains(result.output, "the only checkpoint in " + run_ + "/checkpoints cannot be used"))
       << result.output;
 }
 

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <regex>
 #include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -32,6 +34,29 @@ class Traces : public testing::Test {
 
 std::int64_t nanoseconds(const Json& microseconds) {
   return std::llround(microseconds.get<double>() * 1e3);
+}
+
+// In seconds; 0 for another unit.
+double seconds_of(const std::string& number, const std::string& unit) {
+  return std::stod(number) * (unit == "s" ? 1 : unit == "ms" ? 1e-3 : 0);
+}
+
+double longest_title(const std::string& svg) {
+  const std::regex title("class=\"t\"[^>]*>([^<]*)<"), length("([0-9.]+) (m?s)\\b");
+  double longest = 0;
+  for (std::sregex_iterator i(svg.begin(), svg.end(), title), end; i != end; ++i) {
+    const std::string text = (*i)[1];
+    double last = 0;
+    for (std::sregex_iterator k(text.begin(), text.end(), length); k != end; ++k) last = seconds_of((*k)[1], (*k)[2]);
+    longest = std::max(longest, last);
+  }
+  return longest;
+}
+
+double end_of_axis(const std::string& svg) {
+  const std::regex last_ticks("class=\"m\"[^>]*>([0-9.]+)</text>\n<text class=\"m\"[^>]*>time, (m?s)<");
+  std::smatch match;
+  return std::regex_search(svg, match, last_ticks) ? seconds_of(match[1], match[2]) : -1;
 }
 
 /// Sums of the lengths of slices by rank.
@@ -102,8 +127,11 @@ TEST_F(Traces, OfTwoStepsOnTwoStagesAndTwoReplicasTellWhoWorkedAndWhoWaited) {
 
   const std::string svg = read_text(run_ + "/trace.svg");
   EXPECT_EQ(fault_in_xml(svg), "");
-  EXPECT_TRUE(contains(svg, ">planned: every instruction takes its mean time, messages take no time: ")) << svg;
+  EXPECT_TRUE(contains(svg, ">planned: ")) << svg;
+  EXPECT_TRUE(contains(svg, ">every instruction takes its mean time, messages take no time; bubble ")) << svg;
   EXPECT_TRUE(contains(svg, ">measured: step ")) << svg;
+  // What the titles say last is how far the boxes run: the axis ends with the longer of the two.
+  EXPECT_EQ(longest_title(svg), end_of_axis(svg)) << svg;
   EXPECT_LT(svg.size(), 60u << 10);
 }
 

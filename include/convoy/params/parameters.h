@@ -436,6 +436,12 @@ struct PlanParams {
   std::string draw;                   ///< an .svg file: the planned step
   std::string draw_efficiency;        ///< an .svg file: the best layout of each number of ranks
 
+  // --- A training set that is not here
+  std::int64_t samples = 0;  ///< 0: data.train is opened
+  std::int64_t classes = 0;
+  std::vector<std::int64_t> image_size;  ///< of images: rows and columns, or one number for both, and channels
+  std::int64_t vocabulary = 0;           ///< of texts
+
   // --- The cluster that is planned for, where it is not this one; 0: as measured, or as the model has it
   double tflop_s = 0, memory_gb_s = 0;  ///< of a rank; 10^12 operations and 10^9 bytes per second
   std::int64_t ranks_per_node = 0;

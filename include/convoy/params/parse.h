@@ -48,7 +48,7 @@ Parameters parse_parameters(const std::string& text, const std::string& where);
 /// Throws RequestError where values contradict each other, as parse_parameters() does.
 void check_consistency(const Parameters& params);
 
-/// A key with two values, as a parameter file writes them.
+/// A key with two values, as a parameter file writes them; an empty value is "(empty)".
 struct KeyChange {
   std::string key, before, after;
   bool changes_result = false;  ///< of a run that goes on with it: as the table of keys says

@@ -11,7 +11,8 @@ namespace convoy {
 /// Rows of one picture: one step of some ranks.
 struct Panel {
   std::string title;
-  Timeline step;  ///< num_steps = 1
+  std::string note;  ///< a line below the title; empty: none
+  Timeline step;     ///< num_steps = 1
   std::vector<std::vector<IdleSlice>> idle;
 };
 

@@ -29,6 +29,12 @@ struct Timeline {
 Timeline step_of(const Timeline& timeline, std::int64_t step);
 /// Of the rank that the step took longest, from its begin to its end: ranks need not begin together.
 double step_seconds(const Timeline& timeline, std::int64_t step);
+/// From the first begin on any rank to the last end on any.
+struct Extent {
+  double first_seconds = 0, seconds = 0;
+};
+/// All zero where there is nothing.
+Extent extent_of(const Timeline& timeline);
 /// The step of median length (of an even number the shorter one of the two in the middle).
 std::int64_t median_step(const Timeline& timeline);
 

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "convoy/base/wording.h"
+
 #include "comm/mpi/node_group.h"
 #include "comm/processors.h"
 
@@ -46,8 +48,7 @@ Topology find_topology(const mpi::Communicator& world) {
 std::string host_summary(const Topology& topology) {
   const std::int64_t min = topology.min_ranks_on_a_node;
   const std::int64_t max = topology.max_ranks_on_a_node;
-  const std::string ranks =
-      min < max ? fmt::format("{} to {} ranks", min, max) : fmt::format("{} rank{}", max, max == 1 ? "" : "s");
+  const std::string ranks = min < max ? fmt::format("{} to {} ranks", min, max) : counted(max, "rank");
   if (topology.num_nodes == 1) return fmt::format("1 node, {} on it", ranks);
   return fmt::format("{} nodes, {} on each", topology.num_nodes, ranks);
 }

@@ -289,10 +289,21 @@ TEST(Help, OnWhatIsNotThereIsRefusedWithTheNearest) {
             "convoy help.");
   EXPECT_NE(said("optim.weight").find(" Nearest: optimizer.weight_decay. "), std::string::npos);
   EXPECT_NE(said("optimzer").find(" Nearest: optimizer. "), std::string::npos);
-  EXPECT_NE(said("epoch").find(" Nearest: epochs. "), std::string::npos);
   EXPECT_NE(said("trian").find(" Nearest: train. "), std::string::npos);
   EXPECT_EQ(said("xyzzyxyzzy"),
             "convoy help xyzzyxyzzy: there is no such key, section or command. All of them: convoy help.");
+}
+
+TEST(Help, OnAWordThatIsNoNameShowsAllTextsThatHaveIt) {
+  const std::string early = help_text({"early"});
+  EXPECT_NE(early.find("No command, section or key is called 'early'."), std::string::npos) << early;
+  EXPECT_NE(early.find("\n  train.patience_epochs "), std::string::npos) << early;
+  const std::string fold = help_text({"Fold"});
+  EXPECT_NE(fold.find("\n  import.val_fraction "), std::string::npos) << fold;
+  EXPECT_EQ(fold.find("\n  import.source "), std::string::npos) << "a folder is no fold:\n" << fold;
+  EXPECT_NE(help_text({"epoch"}).find("\n  train.epochs "), std::string::npos);
+  const std::string two = help_text({"optimizer.lr", "early"});
+  EXPECT_LT(two.find("\n  optimizer.lr "), two.find("\n  train.patience_epochs ")) << two;
 }
 
 TEST(Names, AreThoseOfTheParameterFiles) {
@@ -338,6 +349,15 @@ TEST(ChangedKeys, SayWhetherTheyChangeTheResult) {
     (change.changes_result ? result : other).push_back(change.key);
   EXPECT_EQ(result, (std::vector<std::string>{"optimizer.lr", "augment.flip"}));
   EXPECT_EQ(other, (std::vector<std::string>{"grid.stages", "schedule.kind", "memory.recompute", "run.directory"}));
+}
+
+TEST(ChangedKeys, SayThatAValueIsEmpty) {
+  Parameters balanced;
+  balanced.train.class_weights.balanced = true;
+  const std::vector<KeyChange> changes = changed_keys(balanced, {});
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].before, "balanced");
+  EXPECT_EQ(changes[0].after, "(empty)");
 }
 
 TEST(ChangedKeys, AreThoseWhoseValuesDiffer) {

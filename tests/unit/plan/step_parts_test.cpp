@@ -10,6 +10,7 @@
 #include "plan/efficiency_picture.h"
 #include "plan/planner.h"
 #include "unit/messages.h"
+#include "unit/svg_texts.h"
 
 namespace convoy {
 
@@ -145,6 +146,7 @@ TEST(Efficiency, IsThatOfTheFastestBesideAsManyRanksAlone) {
   EXPECT_CONTAINS(picture, ">exchange</text>");
   EXPECT_CONTAINS(picture, ">4</text>");
   EXPECT_EQ(picture.find(">1024</text>"), std::string::npos) << "1024 ranks have no layout";
+  EXPECT_EQ(test::text_outside(draw_efficiency({two})), "") << "one bar is narrower than the title";
 }
 
 }  // namespace convoy

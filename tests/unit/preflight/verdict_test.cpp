@@ -57,8 +57,8 @@ TEST(Table, HasAVerdictPerLineAndCountsThem) {
   EXPECT_TRUE(any_fails(verdicts));
   EXPECT_EQ(describe(verdicts),
             "ok           memory      enough\n"
-            "fails        data.train  line 1 line 2\n"
-            "1 ok, 0 warnings, 1 fails, 0 not checked\n");
+            "failed       data.train  line 1 line 2\n"
+            "1 ok, 0 warnings, 1 failed, 0 not checked\n");
 }
 
 TEST(Table, WithWarningsAloneDoesNotFail) {

@@ -1,6 +1,10 @@
 /// What a profile looks like, as a table for programs and as lines for people.
 #include "run/profile.h"
 
+#include <set>
+#include <sstream>
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace convoy {
@@ -49,6 +53,17 @@ TEST(Profile, SaysWhatTakesLongestFirst) {
             "  batch normalisation, gradient of x           30.00 ms  30.0 %\n"
             "  convolution, forward                         20.00 ms  20.0 %     150 GFLOP/s   75 %\n"
             "  after GFLOP/s: percent of a large matrix product's on a rank, 200 GFLOP/s");
+}
+
+TEST(Profile, KeepsItsColumnsWhereANameIsLong) {
+  Profile with_long_name = profile();
+  with_long_name.rows[3].layer.operation = "batch normalisation with max pooling and a longer name";
+  std::istringstream lines(summary_of(with_long_name));
+  std::set<std::size_t> columns;
+  std::string line;
+  for (std::getline(lines, line); std::getline(lines, line) && line.find(" ms") != std::string::npos;)
+    columns.insert(line.find(" ms"));
+  EXPECT_EQ(columns.size(), 1u) << summary_of(with_long_name);
 }
 
 TEST(Profile, SaysNoShareOfAProductThatCouldNotBeMeasured) {

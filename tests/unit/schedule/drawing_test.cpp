@@ -19,7 +19,7 @@ Panel panel_of(const PipelineSpec& spec, const ChunkCost& cost) {
   const Schedule schedule = make_1f1b(spec);
   std::vector<WorkSeconds> work;
   for (const StageProgram& program : schedule) work.push_back(work_seconds(program, {cost}));
-  Panel panel{.title = "planned", .step = planned_step({schedule}, work), .idle = {}};
+  Panel panel{.title = "planned", .note = "", .step = planned_step({schedule}, work), .idle = {}};
   panel.idle = divide_idle(panel.step, panel.step);
   return panel;
 }
@@ -80,7 +80,7 @@ TEST(Drawing, OfPanelsOfDifferentLengthHasOneScale) {
 
 TEST(Drawing, EndsItsAxisAtItsLength) {
   const Schedule schedule = {{{Op::kForward, 0}}};
-  Panel panel{.title = "", .step = planned_step({schedule}, {{0.1234}}), .idle = {}};
+  Panel panel{.title = "", .note = "", .step = planned_step({schedule}, {{0.1234}}), .idle = {}};
   panel.idle = divide_idle(panel.step, panel.step);
   const std::string svg = draw({panel});
   EXPECT_NE(svg.find(">100</text>"), std::string::npos) << svg;

@@ -4,6 +4,7 @@
 
 #include "sweep/sweep_picture.h"
 #include "sweep/sweep_table.h"
+#include "unit/svg_texts.h"
 
 namespace convoy {
 namespace {
@@ -113,6 +114,15 @@ TEST(SweepPicture, DrawsALineForEachCombinationOfTheOtherFactors) {
   EXPECT_THAT(svg, HasSubstr(">30<"));  // a mark without a dot
   EXPECT_THAT(svg, HasSubstr(">micro<"));
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
+}
+
+TEST(SweepPicture, IsLargeEnoughForItsTitleAndForTheNamesOfItsLines) {
+  Example example;
+  example.head.machine = "a processor with a very long name, as some vendors like them; 128 nodes, 4 ranks on each";
+  EXPECT_EQ(test::text_outside(draw_sweep(example.head, example.table, example.results)), "");
+  for (std::size_t row = 0; row < example.table.rows.size(); ++row)
+    example.table.rows[row].values.front() = "a value that is long enough to leave the picture " + std::to_string(row);
+  EXPECT_EQ(test::text_outside(draw_sweep(example.head, example.table, example.results)), "");
 }
 
 TEST(SweepPicture, OfNothingMeasuredIsAnEmptyFrame) {
