@@ -58,7 +58,7 @@ const std::vector<Command>& commands() {
        .takes = Takes::kParameterFiles,
        .needs = {{"data.test", "data.val"}},
        .reads = with_inference({"evaluate"}),
-       .sentence = "measures a checkpoint's loss and accuracy on data.test, or else data.val"},
+       .sentence = "measures a checkpoint's loss, accuracy and F1 on data.test, or else data.val"},
       {.name = "predict",
        .takes = Takes::kParameterFiles,
        .needs = {{"predict.data", "predict.text", "data.test", "data.val"}},
