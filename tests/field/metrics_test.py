@@ -75,9 +75,9 @@ class Metrics(field.Case):
                     "top-5 is left out: it needs 6 classes or more, and there are 3\n")
 
     def test_the_loss_is_better_the_lower_it_is_and_patience_follows_it(self):
-        # So large a learning rate that the loss soon rises: the run must end two epochs after the lowest one.
+        # So large a learning rate that the loss goes up and down: the run must end two epochs after the lowest one.
         answer = self.train("--train.metric=loss", "--train.epochs=40", "--train.patience_epochs=2",
-                            "--optimizer.lr=3", "--optimizer.momentum=0")
+                            "--optimizer.lr=0.4")
         losses = [float(row["test_loss"]) for row in self.rows()]
         best = losses.index(min(losses))
         self.expect(answer, 0, "ended early: ", f"best test loss {losses[best]:.4f} in epoch {best + 1}",
