@@ -1,5 +1,6 @@
 /// A run directory as version 0.9.0 left it, which knew of no metric but top-1: it is read, resumed, watched, compared
 /// and plotted.
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -46,7 +47,8 @@ class OldRun : public Runs {
   OldRun() : Runs(import_small_texts) {
     train("run", {1, 1}, 2 * kEpoch);
     std::filesystem::copy(run_, directory_ / "new", std::filesystem::copy_options::recursive);
-    for (const auto& entry : std::filesystem::directory_iterator(run_ + "/checkpoints")) make_old_checkpoint(entry.path());
+    for (const auto& entry : std::filesystem::directory_iterator(run_ + "/checkpoints"))
+      make_old_checkpoint(entry.path());
     for (const auto& [name, column] : {std::pair{"/log.csv", "test_balanced_accuracy"}, {"/steps.csv", "top1"}})
       write_text(run_ + name, without_columns(read_text(run_ + name), column));
     write_text(run_ + "/log.jsonl", without(without(read_text(run_ + "/log.jsonl"), ",\"metric\":", "}"),
@@ -99,9 +101,9 @@ TEST_F(OldRun, IsReadWatchedComparedAndPlotted) {
                   "losses: all 10 are the recorded ones, to the bit\ntop-1: none is recorded of these steps");
   EXPECT_CONTAINS(output_of({"evaluate", run_ + "/params.cfg", "--checkpoint.resume=best"}),
                   fmt::format("top-1 {:.2f} %", 100 * state.best_value));
-  const ProcessResult plot =
-      run_program({.arguments = {run_, "--output=" + run_ + "/plot.svg"}, .program = CONVOY_INPUT "/../tools/plot_run"});
-  if (!contains(plot.output, "has no matplotlib")) EXPECT_EQ(plot.status, 0) << plot.output;
+  const ProcessResult plot = run_program(
+      {.arguments = {run_, "--output=" + run_ + "/plot.svg"}, .program = CONVOY_INPUT "/../tools/plot_run"});
+  EXPECT_TRUE(plot.status == 0 || contains(plot.output, "has no matplotlib")) << plot.output;
 }
 
 TEST_F(OldRun, IsResumedToWhatARunOfThisVersionComesTo) {

@@ -53,8 +53,8 @@ class Training : public testing::Test {
   std::string run_;
 };
 
-constexpr std::size_t kTestLoss = 5, kTestTop1 = 6, kValLoss = 11, kValTop1 = 12,
-                      kTestBalanced = 16, kTestF1 = 17;  // columns of log.csv
+constexpr std::size_t kTestLoss = 5, kTestTop1 = 6, kValLoss = 11, kValTop1 = 12, kTestBalanced = 16,
+                      kTestF1 = 17;  // columns of log.csv
 
 // The same small data with a quarter of its training set as a split of its own; 480 samples are left: 7 steps per
 // epoch.
@@ -267,7 +267,9 @@ TEST_F(Validation, ChoosesTheBestWeightsAndTheTestSetIsMeasuredWithThemOnce) {
 
   // What the run says of the test set, an evaluation of best.h5 finds.
   const std::string test_csv = read_text(run_ + "/test.csv");
-  ASSERT_EQ(test_csv.find(fmt::format("step,samples,loss,top1,balanced_accuracy,macro_f1\n{},96,", kept.state.step)), 0u) << test_csv;
+  ASSERT_EQ(test_csv.find(fmt::format("step,samples,loss,top1,balanced_accuracy,macro_f1\n{},96,", kept.state.step)),
+            0u)
+      << test_csv;
   const double top1 = std::stod(fields_of(test_csv.substr(test_csv.find('\n') + 1)).at(3));
   EXPECT_TRUE(contains(trained.output,
                        fmt::format("{}  by {}/checkpoints/best.h5 (epoch {})", percent(top1), run_, best_epoch)))

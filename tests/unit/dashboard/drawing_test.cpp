@@ -81,9 +81,9 @@ TEST(Drawing, DrawsTheMetricThatTheRunFollows) {
   WatchedRun run = small_run();
   run.metric = "macro_f1";
   EXPECT_CONTAINS(drawn(run),
-                  "loss             0.2000  #-,.______\n"
-                  "top-1           80.00 %  __.,-~+*##\n"
-                  "test macro F1    0.2500  #_\n");
+                  "loss              0.2000  #-,.______\n"
+                  "top-1            80.00 %  __.,-~+*##\n"
+                  "test macro F1     0.2500  #_\n");
   run.metric = "of_a_later_version";
   EXPECT_CONTAINS(drawn(run), "top-1         80.00 %  __.,-~+*##\n\nrank") << "it has no value";
 }

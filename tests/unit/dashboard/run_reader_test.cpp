@@ -85,8 +85,7 @@ TEST_F(RunReaderTest, KnowsRanksEpochsWarningsAndTheEnd) {
   EXPECT_EQ(run.ranks.at(3).gpu_celsius, -1);
   EXPECT_EQ(run.measured, "test");
   EXPECT_EQ(run.measured_column(), "test_top1") << "a log without train.metric is older than that key";
-  EXPECT_EQ(run.evaluated,
-            (std::map<std::string, std::vector<double>>{{"test_loss", {0.5}}, {"test_top1", {0.75}}}));
+  EXPECT_EQ(run.evaluated, (std::map<std::string, std::vector<double>>{{"test_loss", {0.5}}, {"test_top1", {0.75}}}));
   EXPECT_EQ(run.warnings.front().text, "b");
   EXPECT_EQ(run.ended, "done");
 }

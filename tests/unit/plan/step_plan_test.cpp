@@ -187,7 +187,8 @@ TEST(StepPlan, AMetricThatTheNetworkDoesNotHaveIsRefusedWhereItTrains) {
   spec.network.trains = false;
   EXPECT_EQ(refusal_of(spec, {}), test::kNothingThrown);
   RuntimeSpec bert = spec_of(ScheduleKind::k1F1B, 1);
-  bert.network = {.name = "bert", .input = TextShape{.length = 16, .vocabulary = 20}, .micro_batch = 2, .num_classes = 9};
+  bert.network = {
+      .name = "bert", .input = TextShape{.length = 16, .vocabulary = 20}, .micro_batch = 2, .num_classes = 9};
   bert.metric = MetricKind::kMacroF1;
   EXPECT_EQ(refusal_of(bert, {}),
             "train.metric = macro_f1 is not a metric of bert: it is of classes, which the network does not predict. "

@@ -31,8 +31,8 @@ TEST(MetricList, OfTwoClassesLeavesTop5OutAndSaysSo) {
 // The network's top-1 is that of its first objective, its loss the sum of both.
 TEST(MetricList, OfObjectivesHasLossAndTop1OfEach) {
   const MetricList list({"masked words", "next sentence"});
-  EXPECT_EQ(names_of(list.all()), (Names{"loss", "top1", "masked_words_loss", "masked_words_top1",
-                                         "next_sentence_loss", "next_sentence_top1"}));
+  EXPECT_EQ(names_of(list.all()), (Names{"loss", "top1", "masked_words_loss", "masked_words_top1", "next_sentence_loss",
+                                         "next_sentence_top1"}));
   EXPECT_EQ(list.chosen().title, "masked words top-1");
   EXPECT_EQ(list.of_objectives()[2].title, "next sentence loss");
   const StepMetrics metrics{{{.loss = 8, .num_correct = 3, .num_labels = 12, .num_samples = 4},
@@ -53,8 +53,8 @@ TEST(MetricList, CountsOfClassesAddUp) {
                          .num_among_five = 2};
   sum += part;
   sum += part;
-  EXPECT_EQ(sum.classes, (std::vector<ClassCounts>{{.num_samples = 4, .num_predicted = 2, .num_correct = 2},
-                                                   {.num_predicted = 2}}));
+  EXPECT_EQ(sum.classes,
+            (std::vector<ClassCounts>{{.num_samples = 4, .num_predicted = 2, .num_correct = 2}, {.num_predicted = 2}}));
   EXPECT_EQ(sum.num_among_five, 4);
 }
 
