@@ -42,7 +42,7 @@ struct WatchedRun {
   std::string measured;                                  ///< "test" or "val"; empty: not measured yet
   std::map<std::string, std::vector<double>> evaluated;  ///< by column ("val_macro_f1"): a value per epoch
 
-  /// Of `metric` on `measured`.
+  /// The column of `metric` on `measured`: "val_macro_f1".
   std::string measured_column() const { return measured + "_" + metric; }
   // Its ranks, and what they warn of
   std::map<std::int64_t, WatchedRank> ranks;

@@ -19,7 +19,7 @@ struct RecordedRow {
 /// Steps in their order, whose values have 17 digits, which say all bits; empty where there is no steps.csv. Rows that
 /// were cut short are left out. Throws Error where the file cannot be read, or has no column of losses.
 std::vector<RecordedRow> read_steps(const std::string& run_directory);
-/// Likewise epochs, whose values have 9 digits; empty where there is no log.csv.
+/// Epochs in the same form, whose values have 9 digits; empty if there is no log.csv.
 std::vector<RecordedRow> read_epochs(const std::string& run_directory);
 
 struct RunStart {

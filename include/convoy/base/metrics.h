@@ -33,7 +33,7 @@ enum class MetricKind { kLoss, kTop1, kTop5, kBalancedAccuracy, kMacroF1 };
 struct Metric {
   MetricKind kind = MetricKind::kTop1;
   const char* name = "";      ///< in train.metric, and in columns of tables: val_macro_f1
-  const char* synonyms = "";  ///< what else people call it, in small letters: whoever writes one is told the name
+  const char* synonyms = "";  ///< what else people call it, in small letters: a message then names the right word
   const char* title = "";     ///< as people read it: "macro F1"
   bool is_share = false;      ///< in [0, 1], and shown in percent
   bool higher_is_better = true;

@@ -362,7 +362,7 @@ struct CheckpointParams {
   double every_epochs = 1;       ///< 0: never
   std::int64_t every_steps = 0;  ///< 0: never
   std::int64_t keep = 2;         ///< newest kept; 0: all
-  bool best = true;              ///< best.h5, of the best train.metric, beside them
+  bool best = true;              ///< best.h5, of the best train.metric, in addition to them
   bool background = true;        ///< written while steps go on
   CheckpointFiles files = CheckpointFiles::kOne;
   std::string resume = "auto";    ///< auto, best, none, or a checkpoint's path
