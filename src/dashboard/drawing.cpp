@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "convoy/base/metrics.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 
@@ -118,27 +119,23 @@ class Drawing {
                        plain_number(1e3 * seconds), run_.learning_rate));
   }
 
-  void draw_curve(const char* name, const std::string& last, const std::vector<double>& values) {
-    if (values.empty()) return;
-    const std::string head = fmt::format("{:<12}{:>9}  ", name, last);
+  // `column`: of a metric, whose last value stands before the curve.
+  void draw_curve(const std::string& column, std::size_t width, const std::vector<double>& values) {
+    const Metric* const metric = find_metric(column);
+    if (values.empty() || metric == nullptr) return;
+    const std::string head = fmt::format("{:<{}}{:>9}  ", metric_title(column), width, metric->shown(values.back()));
     text_ += head + sparkline(values, style_.columns - static_cast<int>(head.size()), style_.unicode) + '\n';
-  }
-
-  std::string last_loss() const {
-    if (run_.losses.empty()) return "";
-    const double loss = run_.losses.back();
-    return std::isfinite(loss) && std::abs(loss) < 1e4 ? fmt::format("{:.4f}", loss) : plain_number(loss);
-  }
-
-  static std::string percent(const std::vector<double>& values) {
-    return values.empty() ? "" : fmt::format("{:.2f} %", 100 * values.back());
   }
 
   void draw_curves() {
     line("");
-    draw_curve("loss", last_loss(), run_.losses);
-    draw_curve("top-1", percent(run_.accuracies), run_.accuracies);
-    draw_curve((run_.measured + " top-1").c_str(), percent(run_.measured_accuracies), run_.measured_accuracies);
+    const std::string measured = run_.measured_column();
+    const auto evaluated = run_.evaluated.find(measured);
+    const bool is_evaluated = evaluated != run_.evaluated.end();
+    const std::size_t width = std::max<std::size_t>(12, is_evaluated ? metric_title(measured).size() + 2 : 0);
+    draw_curve("loss", width, run_.losses);
+    draw_curve("top1", width, run_.accuracies);
+    if (is_evaluated) draw_curve(measured, width, evaluated->second);
   }
 
   // Those that compute longest, where not all can be shown.

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "convoy/base/metrics.h"
 #include "convoy/io/atomic_file.h"
 
 namespace convoy {
@@ -53,6 +54,7 @@ void add_start(const Json& row, WatchedRun& run) {
   run.total_steps = integer(row, "total_steps");
   run.steps_per_epoch = std::max<std::int64_t>(1, integer(row, "steps_per_epoch"));
   run.batch = integer(row, "batch");
+  run.metric = value<std::string>(row, "metric", "top1");
   run.first_step = run.step = integer(row, "step");
   run.start_time = number(row, "time");
   run.ended.clear();
@@ -78,12 +80,12 @@ void add_rollback(const Json& row, WatchedRun& run) {
 }
 
 void add_epoch(const Json& row, WatchedRun& run) {
-  for (const char* split : {"test", "val"}) {
-    const double accuracy = number(row, (std::string(split) + "_top1").c_str(), -1);
-    if (accuracy < 0) continue;
-    run.measured = split;
-    run.measured_accuracies.push_back(accuracy);
-  }
+  for (const std::string split : {"test", "val"})
+    for (const auto& [column, field] : row.items()) {
+      if (!column.starts_with(split + "_") || find_metric(column) == nullptr || !field.is_number()) continue;
+      run.measured = split;
+      run.evaluated[column].push_back(field.get<double>());
+    }
 }
 
 void add_rank(const Json& row, WatchedRun& run) {

@@ -37,8 +37,13 @@ struct WatchedRun {
   std::int64_t step = 0;
   double learning_rate = 0;
   std::vector<double> losses, accuracies, step_seconds, step_times;  ///< by step; times in seconds since 1970
-  std::string measured;                                              ///< "test" or "val"; empty: not measured yet
-  std::vector<double> measured_accuracies;                           ///< by epoch
+  // Its evaluations
+  std::string metric = "top1";                           ///< train.metric; logs older than that key are of top-1
+  std::string measured;                                  ///< "test" or "val"; empty: not measured yet
+  std::map<std::string, std::vector<double>> evaluated;  ///< by column ("val_macro_f1"): a value per epoch
+
+  /// The column of `metric` on `measured`: "val_macro_f1".
+  std::string measured_column() const { return measured + "_" + metric; }
   // Its ranks, and what they warn of
   std::map<std::int64_t, WatchedRank> ranks;
   std::deque<Warning> warnings;  ///< the last kMaxWarnings

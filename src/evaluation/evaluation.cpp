@@ -70,33 +70,86 @@ class View {
   bool labels_count_;
 };
 
-/// Brings the logits of all samples to rank 0, pass after pass, and hands them on.
-class LogitsChannel {
+/// Counts predictions by class, on rank 0.
+class ClassCounter {
  public:
-  LogitsChannel(RankRuntime& runtime, const EvaluationSpec& spec)
+  ClassCounter(const EvaluationSpec& spec, std::int64_t num_classes) : spec_(spec) {
+    if (spec.labels_count()) counts_.classes.resize(static_cast<std::size_t>(num_classes));
+  }
+
+  void add(std::int64_t sample, const Guesses& guesses) {
+    const std::int32_t label = counts_.classes.empty() ? ops::kNoLabel : spec_.samples.label(sample);
+    if (label == ops::kNoLabel) return;
+    ClassCounts &of_label = class_of(label), &of_predicted = class_of(guesses.front());
+    ++of_label.num_samples;
+    ++of_predicted.num_predicted;
+    if (label == guesses.front()) ++of_label.num_correct;
+    if (std::ranges::find(guesses, label) != guesses.end()) ++counts_.num_among_five;
+    if (spec_.confusion != nullptr) spec_.confusion->add(label, guesses.front());
+  }
+  /// Its objectives are empty.
+  const StepMetrics& counts() const { return counts_; }
+
+ private:
+  ClassCounts& class_of(std::int32_t label) { return counts_.classes[static_cast<std::size_t>(label)]; }
+
+  const EvaluationSpec& spec_;
+  StepMetrics counts_{.objectives = {}};
+};
+
+/// Brings what the network makes of all samples to rank 0, pass after pass: the logits where someone looks at them,
+/// else the classes of the largest ones.
+class OutputChannel {
+ public:
+  OutputChannel(RankRuntime& runtime, const EvaluationSpec& spec)
       : runtime_(runtime),
         spec_(spec),
-        labels_count_(spec.labels_count()),
         num_classes_(runtime.plan().spec().network.num_classes),
-        logits_(runtime, {.item_bytes = spec.params.batch.micro * num_classes_ * std::int64_t{sizeof(float)},
-                          .tag = tags::kLogits,
-                          .stage = runtime.grid().num_stages() - 1}) {
+        sends_logits_(spec.observe || spec.params.evaluate.mirror),
+        channel_(runtime,
+                 {.item_bytes = spec.params.batch.micro * (sends_logits_ ? num_classes_ * kLogitBytes : kGuessesBytes),
+                  .tag = tags::kLogits,
+                  .stage = runtime.grid().num_stages() - 1}),
+        counter_(spec, num_classes_) {
     if (spec.bad != nullptr) bad_.emplace(runtime, StepChannel::Spec{spec.params.batch.micro, tags::kBadSamples, 0});
     runtime.keep_logits();
   }
 
   void post(const Loader& loader) {
-    logits_.post(std::as_bytes(runtime_.logits()));
+    const std::span<const float> logits = runtime_.logits();  // empty but on the last stage
+    channel_.post(sends_logits_ ? std::as_bytes(logits) : std::as_bytes(std::span(guess_all(logits))));
     if (bad_) bad_->post(std::as_bytes(loader.bad_flags()));
   }
   /// With test-time augmentation the plain pass waits for the mirrored one; what both give is counted here.
   void collect() {
     const std::int64_t left = spec_.samples.info().num_samples - first_sample_;
     const auto count = static_cast<std::size_t>(std::min(spec_.params.batch.global, left));
+    const std::byte* const received = channel_.collect().data();
     StepLogits step{.first_sample = first_sample_};
-    const auto* logits = reinterpret_cast<const float*>(logits_.collect().data());
-    step.logits = {logits, count * static_cast<std::size_t>(num_classes_)};
     if (bad_) step.bad = {reinterpret_cast<const std::uint8_t*>(bad_->collect().data()), count};
+    if (!sends_logits_) return count_classes(step, {reinterpret_cast<const Guesses*>(received), count});
+    step.logits = {reinterpret_cast<const float*>(received), count * static_cast<std::size_t>(num_classes_)};
+    collect_logits(step);
+  }
+  void finish() {
+    channel_.finish();
+    if (bad_) bad_->finish();
+  }
+  /// Losses of both passes; empty without test-time augmentation.
+  const StepMetrics& scores() const { return scores_; }
+  /// Its objectives are empty.
+  const StepMetrics& class_counts() const { return counter_.counts(); }
+
+ private:
+  static constexpr std::int64_t kLogitBytes = sizeof(float), kGuessesBytes = sizeof(Guesses);
+
+  template <typename Use>
+  void for_each_row(std::span<const float> logits, const Use& use) const {
+    const auto classes = static_cast<std::size_t>(num_classes_);
+    for (; !logits.empty(); logits = logits.subspan(classes)) use(logits.first(classes));
+  }
+
+  void collect_logits(StepLogits& step) {
     if (spec_.params.evaluate.mirror) {
       if (plain_.empty()) {
         plain_.assign(step.logits.begin(), step.logits.end());
@@ -107,33 +160,40 @@ class LogitsChannel {
       step.logits = both_;
       count_scores(step);
     }
+    count_classes(step, guess_all(step.logits));
     if (spec_.observe) spec_.observe(step);
-    first_sample_ += spec_.params.batch.global;
   }
-  void finish() {
-    logits_.finish();
-    if (bad_) bad_->finish();
-  }
-  /// Of both passes; empty without test-time augmentation.
-  const StepMetrics& scores() const { return scores_; }
 
- private:
+  // And goes on to the next step. A bad sample was no picture, and its output says nothing.
+  void count_classes(const StepLogits& step, std::span<const Guesses> guesses) {
+    for (std::size_t i = 0; i < guesses.size(); ++i, ++first_sample_)
+      if (step.bad.empty() || step.bad[i] == 0) counter_.add(first_sample_, guesses[i]);
+  }
+
+  const std::vector<Guesses>& guess_all(std::span<const float> logits) {
+    guesses_.clear();
+    for_each_row(logits, [this](std::span<const float> row) { guesses_.push_back(best_five(row)); });
+    return guesses_;
+  }
+
   void count_scores(const StepLogits& step) {
-    if (!labels_count_) return;
+    if (counter_.counts().classes.empty()) return;
     std::int64_t sample = step.first_sample;
-    for (auto row = step.logits; !row.empty(); row = row.subspan(static_cast<std::size_t>(num_classes_))) {
+    for_each_row(step.logits, [&](std::span<const float> row) {
       const std::int32_t label = spec_.samples.label(sample++);
-      if (label != ops::kNoLabel) scores_ += {{score(row.first(static_cast<std::size_t>(num_classes_)), label)}};
-    }
+      if (label != ops::kNoLabel) scores_ += {{score(row, label)}};
+    });
   }
 
   RankRuntime& runtime_;
   const EvaluationSpec& spec_;
-  bool labels_count_;
   std::int64_t num_classes_;
-  StepChannel logits_;
+  bool sends_logits_;
+  StepChannel channel_;
   std::optional<StepChannel> bad_;
+  ClassCounter counter_;
   std::int64_t first_sample_ = 0;  ///< of the next step
+  std::vector<Guesses> guesses_;   ///< of a step's samples
   std::vector<float> plain_, both_;
   StepMetrics scores_;
 };
@@ -151,19 +211,19 @@ std::int64_t EvaluationSpec::num_steps() const {
 std::optional<StepMetrics> evaluate_dataset(RankRuntime& runtime, const EvaluationSpec& spec) {
   const ScopedActivity activity(runtime.board(), Activity::kEvaluating);
   // 1. All samples in order, once or twice
-  const bool mirrors = spec.params.evaluate.mirror;
+  const bool mirrors = spec.params.evaluate.mirror && runtime.plan().gives_logits();
   std::deque<View> views;
   views.emplace_back(runtime, runtime.operations(), spec, SampleView::kEvaluation);
   if (mirrors) views.emplace_back(runtime, runtime.operations(), spec, SampleView::kMirrored);
   // 2. Pass by pass; rank 0 looks at each while the next one computes
   MetricsChannel metrics(runtime, tags::kEvaluationLosses);
-  std::optional<LogitsChannel> logits;
-  if (spec.observe || mirrors) logits.emplace(runtime, spec);
+  std::optional<OutputChannel> outputs;
+  if (runtime.plan().gives_logits() && (spec.labels_count() || spec.observe || mirrors)) outputs.emplace(runtime, spec);
   StepMetrics total;
   const auto collect = [&] {
     if (!runtime.grid().is_root()) return;
     total += metrics.collect();
-    if (logits) logits->collect();
+    if (outputs) outputs->collect();
   };
   const std::int64_t num_steps = spec.num_steps();
   std::int64_t step = 0, passes = 0;
@@ -174,7 +234,7 @@ std::optional<StepMetrics> evaluate_dataset(RankRuntime& runtime, const Evaluati
     for (View& view : views) {
       runtime.evaluate_step(view.source());
       metrics.post();
-      if (logits) logits->post(view.loader());
+      if (outputs) outputs->post(view.loader());
       if (passes++ > 0) collect();
     }
     if (spec.bad != nullptr) std::ranges::move(views.front().loader().take_bad(), std::back_inserter(*spec.bad));
@@ -182,10 +242,12 @@ std::optional<StepMetrics> evaluate_dataset(RankRuntime& runtime, const Evaluati
   if (passes > 0) collect();
   // 3. Nothing is under way
   metrics.finish();
-  if (logits) logits->finish();
+  if (outputs) outputs->finish();
   runtime.finish();
   if (step < num_steps) return std::nullopt;
-  return mirrors ? logits->scores() : total;
+  if (mirrors) total = outputs->scores();
+  if (outputs) total += outputs->class_counts();
+  return total;
 }
 
 }  // namespace convoy

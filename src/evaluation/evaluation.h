@@ -12,6 +12,7 @@
 #include "convoy/params/parameters.h"
 
 #include "checkpoint/model_metadata.h"
+#include "evaluation/logits.h"
 #include "step/metrics.h"
 #include "step/rank_runtime.h"
 
@@ -34,6 +35,7 @@ struct EvaluationSpec {
   std::string work;                                   ///< how rank 0's progress line calls it
   std::function<bool()> stop = [] { return false; };  ///< asked between steps; all ranks give one answer
   LogitsObserver observe = {};                        ///< on all ranks or on none; only rank 0 calls it
+  Confusion* confusion = nullptr;         ///< takes each sample's class and prediction; only rank 0 fills it
   std::vector<BadSample>* bad = nullptr;  ///< takes the bad images that this rank meets; null: one ends the run
 
   bool labels_count() const;       ///< the data's classes are the metadata's
@@ -42,7 +44,8 @@ struct EvaluationSpec {
 
 /// All ranks; the result is rank 0's. Samples in order, only brought to the network's input; the last micro-batches are
 /// filled up with samples that count for nothing. With params.evaluate.mirror each step is made twice, of pictures and
-/// of mirror images, and `logits` are those of the mean probabilities. Nothing where `stop` said so.
+/// of mirror images, and `logits` are those of the mean probabilities. Predictions are counted by class where the
+/// network gives logits and labels_count(). Nothing where `stop` said so.
 std::optional<StepMetrics> evaluate_dataset(RankRuntime& runtime, const EvaluationSpec& spec);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Probabilities in double, and counts of predictions by class.
+/// Probabilities in double, the largest logits, and tables of predictions by class.
 #include "evaluation/logits.h"
 
 #include <algorithm>
@@ -57,30 +57,27 @@ ops::LossSums score(std::span<const float> log_probabilities, std::int64_t label
           .num_samples = 1};
 }
 
-namespace {
-
-double share(std::int64_t part, std::int64_t whole) {
-  return static_cast<double>(part) / static_cast<double>(whole);
+Guesses best_five(std::span<const float> logits) {
+  Guesses best;
+  best.fill(ops::kNoLabel);
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < logits.size(); ++k) {
+    std::size_t rank = count;  // how many of the largest so far stay before it
+    while (rank > 0 && logits[k] > logits[static_cast<std::size_t>(best[rank - 1])]) --rank;
+    if (rank == best.size()) continue;
+    count = std::min(count + 1, best.size());
+    std::copy_backward(best.begin() + rank, best.begin() + count - 1, best.begin() + count);
+    best[rank] = static_cast<std::int32_t>(k);
+  }
+  return best;
 }
 
-}  // namespace
-
-void ClassScores::add(std::int64_t label, std::span<const float> logits) {
-  const std::int64_t predicted = std::max_element(logits.begin(), logits.end()) - logits.begin();
-  ++counts_[{label, predicted}];
-  ++num_samples_;
-  std::int64_t num_before = 0;
-  for (std::int64_t k = 0; k < num_classes_; ++k)
-    if (logits[k] > logits[label] || (logits[k] == logits[label] && k < label)) ++num_before;
-  if (num_before < kGuesses) ++num_among_best_;
-}
-
-std::int64_t ClassScores::count(std::int64_t label, std::int64_t predicted) const {
+std::int64_t Confusion::count(std::int64_t label, std::int64_t predicted) const {
   const auto found = counts_.find({label, predicted});
   return found == counts_.end() ? 0 : found->second;
 }
 
-std::string ClassScores::confusion_table(const std::vector<std::string>& class_names) const {
+std::string Confusion::table(const std::vector<std::string>& class_names) const {
   std::string text = "class";
   for (const std::string& name : class_names) text += "," + csv_field(name);
   text += "\n";
@@ -93,48 +90,13 @@ std::string ClassScores::confusion_table(const std::vector<std::string>& class_n
   return text;
 }
 
-std::vector<ClassScores::Totals> ClassScores::totals() const {
-  std::vector<Totals> all(static_cast<std::size_t>(num_classes_));
-  for (const auto& [classes, count] : counts_) {
-    const auto [label, predicted] = classes;
-    all[static_cast<std::size_t>(label)].num_samples += count;
-    all[static_cast<std::size_t>(predicted)].num_predicted += count;
-    if (label == predicted) all[static_cast<std::size_t>(label)].num_correct += count;
-  }
-  return all;
-}
-
-double ClassScores::balanced_accuracy() const {
-  double sum = 0;
-  std::int64_t num_classes = 0;
-  for (const Totals& of : totals()) {
-    if (of.num_samples == 0) continue;
-    sum += share(of.num_correct, of.num_samples);
-    ++num_classes;
-  }
-  return sum / static_cast<double>(num_classes);
-}
-
-// 2 TP + FP + FN = samples + predicted
-double ClassScores::macro_f1() const {
-  double sum = 0;
-  std::int64_t num_classes = 0;
-  for (const Totals& of : totals()) {
-    if (of.num_samples + of.num_predicted == 0) continue;
-    sum += share(2 * of.num_correct, of.num_samples + of.num_predicted);
-    ++num_classes;
-  }
-  return sum / static_cast<double>(num_classes);
-}
-
-std::string ClassScores::class_table(const std::vector<std::string>& class_names) const {
+std::string class_table(const std::vector<ClassCounts>& classes, const std::vector<std::string>& class_names) {
   const auto field = [](std::int64_t part, std::int64_t whole) {
-    return whole > 0 ? fmt::format("{:.6g}", share(part, whole)) : "";
+    return whole > 0 ? fmt::format("{:.6g}", static_cast<double>(part) / static_cast<double>(whole)) : "";
   };
   std::string text = "class,samples,correct,accuracy,precision,f1\n";
-  const std::vector<Totals> all = totals();
-  for (std::size_t label = 0; label < all.size(); ++label) {
-    const Totals& of = all[label];
+  for (std::size_t label = 0; label < classes.size(); ++label) {
+    const ClassCounts& of = classes[label];
     text += fmt::format("{},{},{},{},{},{}\n", csv_field(class_names[label]), of.num_samples, of.num_correct,
                         field(of.num_correct, of.num_samples), field(of.num_correct, of.num_predicted),
                         field(2 * of.num_correct, of.num_samples + of.num_predicted));

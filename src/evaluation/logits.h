@@ -1,13 +1,16 @@
 /// What logits say of samples (probabilities, classes, the mean of two views) and, where these have labels, of each
-/// class (confusion, accuracies, top-5).
+/// class (confusion, accuracies).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "convoy/base/metrics.h"
 
 #include "step/metrics.h"
 
@@ -28,41 +31,31 @@ std::vector<float> mean_of_views(std::span<const float> plain, std::span<const f
 /// ops::LossSums. `label` is a class.
 ops::LossSums score(std::span<const float> log_probabilities, std::int64_t label);
 
-class ClassScores {
+/// The classes of the kNumGuesses largest logits, the largest first, the first among equals; kNoLabel where there are fewer
+/// classes. A row with a logit that is not a number gives classes too, in some order.
+using Guesses = std::array<std::int32_t, kNumGuesses>;
+Guesses best_five(std::span<const float> logits);
+
+/// How many samples of each class were taken for which.
+class Confusion {
  public:
-  /// How many guesses top-5 allows.
-  static constexpr std::int64_t kGuesses = 5;
+  explicit Confusion(std::int64_t num_classes) : num_classes_(num_classes) {}
 
-  explicit ClassScores(std::int64_t num_classes) : num_classes_(num_classes) {}
-
-  /// One sample. Equal logits count in the order of the classes, as in ops::LossSums.
-  void add(std::int64_t label, std::span<const float> logits);
-
+  /// One sample.
+  void add(std::int64_t label, std::int64_t predicted) { ++counts_[{label, predicted}]; }
   /// Samples of the class `label` that were taken for `predicted`.
   std::int64_t count(std::int64_t label, std::int64_t predicted) const;
-  double top5() const { return static_cast<double>(num_among_best_) / static_cast<double>(num_samples_); }
-  /// The mean over the classes that have samples of the share that was right: scikit-learn's balanced_accuracy_score.
-  double balanced_accuracy() const;
-  /// The mean of F1 = 2 TP / (2 TP + FP + FN) over the classes that have samples or were predicted: scikit-learn's
-  /// f1_score with average = macro.
-  double macro_f1() const;
 
   /// CSV: a row for each true class, a column for each predicted one, numbers of samples.
-  std::string confusion_table(const std::vector<std::string>& class_names) const;
-  /// CSV: for each class its samples, those that were right, their share (recall), the share of what was taken for it
-  /// that was right (precision), and F1; a share is empty where there is nothing to share.
-  std::string class_table(const std::vector<std::string>& class_names) const;
+  std::string table(const std::vector<std::string>& class_names) const;
 
  private:
-  struct Totals {
-    std::int64_t num_samples = 0, num_predicted = 0, num_correct = 0;
-  };
-  /// Of each class.
-  std::vector<Totals> totals() const;
-
   std::int64_t num_classes_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> counts_;  ///< of (true, predicted); few are not 0
-  std::int64_t num_samples_ = 0, num_among_best_ = 0;
 };
+
+/// CSV: for each class its samples, those that were right, their share (recall), the share of what was taken for it
+/// that was right (precision), and F1; a share is empty where there is nothing to share.
+std::string class_table(const std::vector<ClassCounts>& classes, const std::vector<std::string>& class_names);
 
 }  // namespace convoy

@@ -43,19 +43,13 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   // 2. All samples
   const double start = now_seconds();
   const std::vector<std::string>& classes = test.info().class_names;
-  ClassScores scores(std::ssize(classes));
-  const LogitsObserver observe = [&](const StepLogits& step) {
-    std::int64_t sample = step.first_sample;
-    for (auto logits = step.logits; !logits.empty(); logits = logits.subspan(classes.size()))
-      scores.add(test.label(sample++), logits.first(classes.size()));
-  };
-  const bool gives_logits = runtime.plan().gives_logits();
+  Confusion counts(std::ssize(classes));
   const std::string sharing = runtime.shared_weights()->describe();
   const StepMetrics metrics = evaluate_dataset(runtime, {.samples = test,
                                                          .metadata = model.metadata,
                                                          .params = params,
                                                          .work = "evaluate",
-                                                         .observe = gives_logits ? observe : LogitsObserver()})
+                                                         .confusion = params.evaluate.confusion ? &counts : nullptr})
                                   .value();
   const double seconds = now_seconds() - start;
   if (grid.is_root() && !std::isfinite(metrics.mean_loss()))
@@ -64,21 +58,17 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
                     by_class = params.run.directory + "/classes.csv";
   if (params.evaluate.confusion)
     mpi::on_root(grid.world(), [&] {
-      io::write_text_atomically(confusion, scores.confusion_table(classes));
-      io::write_text_atomically(by_class, scores.class_table(classes));
+      io::write_text_atomically(confusion, counts.table(classes));
+      io::write_text_atomically(by_class, class_table(metrics.classes, classes));
     });
   // 3. What came out
   if (grid.is_root()) {
-    // With fewer classes every guess is among them.
-    const bool has_top5 = gives_logits && std::ssize(classes) > ClassScores::kGuesses;
-    const std::string top5 = has_top5 ? fmt::format("  top-5 {:.2f} %", 100 * scores.top5()) : "";
     fmt::print("checkpoint: {}\n{}{}", model.describe(), sharing, describe_resizing(model.metadata, test.info()));
     if (params.evaluate.mirror) fmt::print("each picture as it is and mirrored (evaluate.mirror)\n");
-    fmt::print("{}: {}  {}{}  ({:.0f} {}s/s)\n", path, counted(metrics.num_samples(), "sample"),
-               describe_metrics(metrics, runtime.plan().objectives()), top5,
-               static_cast<double>(metrics.num_samples()) / seconds, input_kinds::one_of(test.info().kind));
-    if (gives_logits)
-      fmt::print("balanced accuracy {:.2f} %, macro F1 {:.4f}\n", 100 * scores.balanced_accuracy(), scores.macro_f1());
+    const MetricList list(runtime.plan());
+    fmt::print("{}: {}  {}  ({:.0f} {}s/s)\n{}", path, counted(metrics.num_samples(), "sample"),
+               describe_metrics(metrics, list), static_cast<double>(metrics.num_samples()) / seconds,
+               input_kinds::one_of(test.info().kind), describe_classes(metrics, list));
     if (params.evaluate.confusion) fmt::print("-> {}, {}\n", confusion, by_class);
   }
   return ExitStatus::kDone;

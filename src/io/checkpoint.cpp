@@ -38,7 +38,7 @@ void for_each_field(State& state, const Visit& visit) {
   visit("train_hash", state.train_hash);
   visit("metric_hash", state.metric_hash);
   visit("evaluated_step", state.evaluated_step);
-  visit("best_metric", state.best_metric);
+  visit("best_metric", state.best_value);
   visit("best_step", state.best_step);
   visit("updates", state.updates);
   visit("loss_scale", state.loss_scale);
@@ -56,6 +56,7 @@ void for_each_field(State& state, const Visit& visit) {
   visit("rate_factor", state.rate_factor);
 }
 
+constexpr const char* kMetric = "metric";  // a text: older files have none, and their best value is of top-1
 constexpr const char* kNumObjectives = "num_objectives";
 constexpr std::int64_t kMaxObjectives = 16;
 
@@ -77,6 +78,7 @@ void write_state(hid_t file, const TrainingState& content) {
   for_each_field(content, write);
   if (content.epoch.size() > 1) write(kNumObjectives, static_cast<std::int64_t>(content.epoch.size()));
   for_each_other_objective(content, write);
+  hdf5::write_texts(state, kMetric, {&content.metric, 1});
 }
 
 /// Images of more are nobody's.
@@ -269,13 +271,23 @@ std::map<std::string, std::int64_t> read_counters(hid_t file, const Checkpoint& 
   return counters;
 }
 
-TrainingState read_state(hid_t file) {
+// A metric that this program does not know is one of a newer version.
+std::string read_metric(hid_t state, std::uint64_t limit_bytes) {
+  if (!hdf5::exists(state, kMetric)) return TrainingState().metric;
+  std::string name = hdf5::read_text(state, kMetric, limit_bytes);
+  const auto is_of_names = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
+  if (name.empty() || !std::ranges::all_of(name, is_of_names)) fail("its best value has no name of a metric");
+  return name;
+}
+
+TrainingState read_state(hid_t file, std::uint64_t limit_bytes) {
   TrainingState content;
   const hdf5::Group state = hdf5::open_group(file, "state");
   for_each_field(content, [&](const char* name, auto& value) {
     const bool is_later = std::find(std::begin(kLaterFields), std::end(kLaterFields), name) != std::end(kLaterFields);
     if (!is_later || hdf5::has_attribute(state, name)) hdf5::read_attribute(state, name, value);
   });
+  content.metric = read_metric(state, limit_bytes);
   if (!hdf5::has_attribute(state, "epoch_num_labels"))
     content.epoch.front().num_labels = content.epoch.front().num_samples;
   if (!hdf5::has_attribute(state, kNumObjectives)) return content;
@@ -292,7 +304,7 @@ Checkpoint read_content(hid_t file, std::uint64_t limit_bytes, bool in_parts) {
   if (hdf5::exists(file, "version")) checkpoint.written_by = hdf5::read_text(file, "version", limit_bytes);
   checkpoint.parameters = hdf5::read_text(file, "parameters", limit_bytes);
   checkpoint.metadata = read_metadata(file, limit_bytes);
-  checkpoint.state = read_state(file);
+  checkpoint.state = read_state(file, limit_bytes);
   if (in_parts) {
     read_parts_list(file, limit_bytes, checkpoint);
     checkpoint.counters = read_counters(file, checkpoint);
@@ -392,7 +404,7 @@ Checkpoint decode_checkpoint(std::span<const std::byte> bytes, const std::string
 }
 
 TrainingState decode_state(std::span<const std::byte> bytes, const std::string& where) {
-  return decode(bytes, where, [](hid_t file, std::size_t) { return read_state(file); });
+  return decode(bytes, where, [](hid_t file, std::size_t image_bytes) { return read_state(file, image_bytes); });
 }
 
 }  // namespace convoy::io

@@ -11,6 +11,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/fingerprint.h"
+#include "convoy/base/metrics.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/io/atomic_file.h"
@@ -195,7 +196,8 @@ std::vector<std::byte> read_or_fail(const std::string& path) {
 }
 
 std::string best_text(const TrainingState& state) {
-  return state.best_step == 0 ? "-" : fmt::format("{:.2f} % at step {}", 100 * state.best_metric, state.best_step);
+  if (state.best_step == 0) return "-";
+  return fmt::format("{} at step {}", named_value(state.metric, state.best_value), state.best_step);
 }
 
 std::string describe_input(const ModelMetadata& metadata) {
@@ -223,7 +225,7 @@ std::string describe_checkpoint(const std::string& path) {
       line("input", checkpoint.metadata.kind()) + describe_normalisation_of(checkpoint.metadata) +
       line("classes", list_of_classes(checkpoint.metadata.class_names)) + line("step", fmt::format("{}", state.step)) +
       line("samples", fmt::format("{} seen, {} a step", state.samples, state.batch_global)) +
-      line("best top-1", best_text(state)) + line("seed", fmt::format("{}", state.seed)) +
+      line("best", best_text(state)) + line("seed", fmt::format("{}", state.seed)) +
       line("trained on", content_text(state.train_hash, checkpoint.metadata.kind())) +
       line("written by", checkpoint.written_by.empty() ? "not known" : checkpoint.written_by) +
       describe_model(checkpoint.model) + line("fingerprint", fingerprint_text(fingerprint(checkpoint.model)));
@@ -268,7 +270,7 @@ std::string describe_checkpoints(const std::string& folder) {
       continue;
     try {
       const TrainingState state = decode_state(read_checkpoint_file(path), path);
-      lines[name] = fmt::format("step {}, best top-1 {}", state.step, best_text(state));
+      lines[name] = fmt::format("step {}, best {}", state.step, best_text(state));
     } catch (const Error& error) {
       lines[name] = error.what();
     }

@@ -43,7 +43,7 @@ const std::vector<Command>& commands() {
        .takes = Takes::kParameterFiles,
        .reads = with_inference({"evaluate"}),
        .sentence =
-           "measures a checkpoint's loss and accuracy on data.test, or else data.val; where neither is given, on "
+           "measures a checkpoint's loss, accuracy and F1 on data.test, or else data.val; where neither is given, on "
            "those of its training"},
       {.name = "predict",
        .takes = Takes::kParameterFiles,

@@ -62,9 +62,9 @@ std::vector<Key> make_keys() {
       {"data.train", path_or_empty(&DataParams::train), "",
        "what to train on: a shard, a folder of shards, or a prefix such as data/fashion/train"},
       {"data.test", path_or_empty(&DataParams::test), "",
-       "what to measure accuracy on, in the form of data.train; a training may have data.val instead"},
+       "what to measure the network on, in the form of data.train; a training may have data.val instead"},
       {"data.val", path_or_empty(&DataParams::val), "",
-       "what a training measures accuracy on after each epoch, in the form of data.train. The best checkpoint and "
+       "what a training measures the network on after each epoch, in the form of data.train. The best checkpoint and "
        "train.patience_epochs follow it; data.test is then measured once, at the end"},
       {"data.shuffle", flag(&DataParams::shuffle), "", "a new order every epoch, drawn from train.seed",
        kChangesResult},
@@ -190,8 +190,13 @@ std::vector<Key> make_keys() {
        "share kept per step of a moving average of weights and running statistics; 0: none is kept", kChangesResult},
       {"train.evaluate_every_epochs", integer(&TrainParams::evaluate_every_epochs, {.min = 0, .max = 1'000'000}),
        "epochs", "epochs between measurements on data.val, or else data.test; 0: only at the end"},
+      {"train.metric", choice(&TrainParams::metric), "",
+       "what the best checkpoint and train.patience_epochs follow, measured on data.val, or else data.test. top1 and "
+       "top5: share of the samples whose class has the largest logit, or one of the five largest (of bert top1 of "
+       "masked words); balanced_accuracy: mean over the classes of the share of each that is right; macro_f1: mean of "
+       "their F1. Only loss is better the lower it is. All are in log.csv"},
       {"train.patience_epochs", integer(&TrainParams::patience_epochs, {.min = 0, .max = 1'000'000}), "epochs",
-       "early stopping: ends the run when this accuracy has not risen for that many epochs; 0: never"},
+       "early stopping: ends the run when train.metric has not improved for that many epochs; 0: never"},
       {"train.on_bad_step", choice(&TrainParams::on_bad_step), "",
        "what happens to a step whose loss or gradients are not finite numbers, or whose loss is above "
        "train.loss_limit. "
@@ -277,9 +282,7 @@ std::vector<Key> make_keys() {
       {"checkpoint.keep", integer(&CheckpointParams::keep, {.min = 0, .max = 1'000'000}), "files",
        "newest checkpoints kept, and while the loss is out of its range the newest from before that; 0: all"},
       {"checkpoint.best", flag(&CheckpointParams::best), "",
-       "keeps best.h5 too, the checkpoint with the best accuracy so far on data.val, or else data.test; of bert that "
-       "of "
-       "masked words"},
+       "keeps best.h5 too, the checkpoint with the best train.metric so far on data.val, or else data.test"},
       {"checkpoint.background", flag(&CheckpointParams::background), "",
        "true: ranks wait only until a copy in memory is made, and the file is written while steps go on; false: all "
        "ranks wait until it is written"},

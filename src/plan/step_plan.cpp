@@ -64,6 +64,7 @@ RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& meta
           .reduction = params.run.reduction,
           .bucket_mib = params.run.bucket_mib,
           .label_smoothing = params.train.label_smoothing,
+          .metric = params.train.metric,
           .loader_threads = params.data.loader_threads,
           .mixes_labels = params.augment.mixes(),
           .checks_numbers = true,
@@ -165,6 +166,9 @@ StepPlan::StepPlan(const RuntimeSpec& spec, const GridShape& grid)
            spec.label_smoothing, spec.network.name);
   if (!gives_logits() && !spec.class_weights.empty())
     refuse("train.class_weights are of classes, which {} does not read. Leave them out.", spec.network.name);
+  if (const Metric& chosen = metric(spec.metric); trains() && !chosen.exists_for(num_predicted_classes()))
+    refuse("train.metric = {} is not a metric of {}: {}. Allowed: {}.", chosen.name, spec.network.name,
+           why_absent(chosen, num_predicted_classes()), metric_names(num_predicted_classes()));
   std::vector<StagePlanSpec> specs = cut();
   for (const StagePlanSpec& stage : specs) {
     stages_.push_back(plan_stage(network_, stage));

@@ -29,6 +29,7 @@ struct RuntimeSpec {
   ReductionKind reduction = ReductionKind::kInvariant;
   double bucket_mib = 4;
   double label_smoothing = 0;
+  MetricKind metric = MetricKind::kTop1;     ///< what the best checkpoint of a training follows
   std::vector<float> class_weights = {};     ///< of each class in the training loss; empty: 1
   std::int64_t loader_threads = 1;           ///< what is read ahead, beside the plan's memory, follows from them
   bool mixes_labels = false;                 ///< the batch source gives second labels in training
@@ -72,6 +73,8 @@ class StepPlan {
   const Network& network() const { return network_; }
   /// Whether the network gives logits, which the loss and labels judge; else scores of objectives().
   bool gives_logits() const { return network_.back()->objectives().empty(); }
+  /// 0 where it gives no logits.
+  std::int64_t num_predicted_classes() const { return gives_logits() ? spec_.network.num_classes : 0; }
   /// Names of what the network is trained for, where it computes its losses itself: "masked words".
   const std::vector<std::string>& objectives() const { return network_.back()->objectives(); }
   /// At least one.

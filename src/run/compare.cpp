@@ -2,6 +2,8 @@
 #include "convoy/run/compare.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -9,6 +11,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/fingerprint.h"
+#include "convoy/base/metrics.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/safetensors.h"
@@ -73,14 +76,27 @@ void compare_weights(const Weights& a, const Weights& b, Comparison& comparison)
 /// What is recorded of a step under one name, by step.
 using Column = std::map<std::int64_t, std::string>;
 
-Column column_of(const std::vector<RecordedStep>& steps, std::string RecordedStep::*field) {
+std::map<std::string, Column> metrics_of(const std::vector<RecordedRow>& rows) {
+  std::map<std::string, Column> columns;
+  for (const RecordedRow& row : rows)
+    for (const auto& [name, value] : row.metrics) columns[name][row.step] = value;
+  return columns;
+}
+
+Column fingerprints_of(const std::vector<RecordedRow>& rows) {
   Column column;
-  for (const RecordedStep& step : steps)
-    if (!(step.*field).empty()) column[step.step] = step.*field;
+  for (const RecordedRow& row : rows)
+    if (!row.fingerprint.empty()) column[row.step] = row.fingerprint;
   return column;
 }
 
-void compare_columns(const char* what, const Column& a, const Column& b, Comparison& comparison) {
+bool have_common(const Column& a, const Column& b) {
+  return std::ranges::any_of(a, [&](const auto& row) { return b.contains(row.first); });
+}
+
+// `row`: what one value is of, "step".
+void compare_columns(const std::string& what, const char* row, const Column& a, const Column& b,
+                     Comparison& comparison) {
   std::int64_t num_common = 0, last_equal = 0;
   for (const auto& [step, value] : a) {
     const auto other = b.find(step);
@@ -98,8 +114,49 @@ void compare_columns(const char* what, const Column& a, const Column& b, Compari
   if (num_common == 0)
     add_line(comparison, true, fmt::format("{}: no step has one in both", what));
   else
-    add_line(comparison, true, fmt::format("{}: equal in {} that both have", what,
-                                           num_common == 1 ? "the one step" : fmt::format("all {} steps", num_common)));
+    add_line(comparison, true,
+             fmt::format("{}: equal in {} that both have", what,
+                         num_common == 1 ? fmt::format("the one {}", row) : "all " + counted(num_common, row)));
+}
+
+// What both record of steps. That the one table is older and has fewer columns is no difference.
+void compare_steps(const std::vector<RecordedRow>& a, const std::vector<RecordedRow>& b, Comparison& comparison) {
+  const auto of_a = metrics_of(a), of_b = metrics_of(b);
+  for (const auto& [name, column] : of_a)
+    if (const auto other = of_b.find(name); other != of_b.end() && have_common(column, other->second))
+      compare_columns(name == "loss" ? "losses" : metric_title(name), "step", column, other->second, comparison);
+  compare_columns("fingerprints", "step", fingerprints_of(a), fingerprints_of(b), comparison);
+}
+
+// Those of the training are sums of its steps.
+void compare_evaluations(const std::vector<RecordedRow>& a, const std::vector<RecordedRow>& b, Comparison& comparison) {
+  const auto of_a = metrics_of(a), of_b = metrics_of(b);
+  bool has_common = false;
+  for (const auto& [name, column] : of_a) {
+    const auto other = of_b.find(name);
+    if (name.starts_with("train_") || other == of_b.end() || !have_common(column, other->second)) continue;
+    has_common = true;
+    compare_columns(metric_title(name), "evaluation", column, other->second, comparison);
+  }
+  if (!has_common) add_line(comparison, true, "evaluations: none of a step and a split that both have");
+}
+
+// "val macro F1 0.8123 at step 12": by the metric that the run follows, of the split that its epochs are measured on.
+std::string best_of(const std::vector<RecordedRow>& epochs, MetricKind kind) {
+  const Metric& followed = metric(kind);
+  const auto columns = metrics_of(epochs);
+  for (const char* split : {"val_", "test_"}) {
+    const auto column = columns.find(std::string(split) + followed.name);
+    if (column == columns.end()) continue;
+    std::int64_t best_step = 0;
+    double best = 0;
+    for (const auto& [step, text] : column->second) {
+      const double value = std::strtod(text.c_str(), nullptr);
+      if (std::isfinite(value) && (best_step == 0 || followed.is_better(value, best))) best_step = step, best = value;
+    }
+    if (best_step > 0) return fmt::format("{} at step {}", named_value(column->first, best), best_step);
+  }
+  return "none";
 }
 
 std::string checkpoints_of(const std::string& run) {
@@ -114,13 +171,13 @@ bool is_run(const std::string& path) {
 
 // Steps of the checkpoints that both have.
 std::vector<std::int64_t> common_checkpoints(const std::string& a, const std::string& b,
-                                             const std::vector<RecordedStep>& steps) {
+                                             const std::vector<RecordedRow>& steps) {
   std::vector<std::int64_t> common;
   const auto has = [](const std::string& run, std::int64_t step) {
     std::error_code unknown;
     return std::filesystem::exists(io::checkpoint_path(checkpoints_of(run), step), unknown);
   };
-  for (const RecordedStep& step : steps)
+  for (const RecordedRow& step : steps)
     if (has(a, step.step) && has(b, step.step)) common.push_back(step.step);
   return common;
 }
@@ -135,14 +192,15 @@ void describe_run(const std::string& run, Comparison& comparison) {
   add_line(comparison, true, fmt::format("{}{}: {}", run, several, started));
 }
 
+std::optional<Parameters> read_parameters(const std::string& run) {
+  const std::string path = run + "/params.cfg";
+  const auto text = io::read_text(path);
+  return text ? std::optional(parse_parameters(*text, path)) : std::nullopt;
+}
+
 // They explain a difference; they are none.
-void compare_parameters(const std::string& a, const std::string& b, Comparison& comparison) {
-  const auto read = [](const std::string& run) {
-    const std::string path = run + "/params.cfg";
-    const auto text = io::read_text(path);
-    return text ? std::optional(parse_parameters(*text, path)) : std::nullopt;
-  };
-  const auto of_a = read(a), of_b = read(b);
+void compare_parameters(const std::optional<Parameters>& of_a, const std::optional<Parameters>& of_b,
+                        Comparison& comparison) {
   if (!of_a || !of_b) return;
   std::string text;
   for (const KeyChange& change : changed_keys(*of_a, *of_b))
@@ -155,15 +213,19 @@ Comparison compare_runs(const std::string& a, const std::string& b) {
   Comparison comparison{.equal = true};
   describe_run(a, comparison);
   describe_run(b, comparison);
-  compare_parameters(a, b, comparison);
+  const auto params_a = read_parameters(a), params_b = read_parameters(b);
+  compare_parameters(params_a, params_b, comparison);
   const auto steps_a = read_steps(a), steps_b = read_steps(b);
-  const Column losses_a = column_of(steps_a, &RecordedStep::loss), losses_b = column_of(steps_b, &RecordedStep::loss);
-  const bool has_common =
-      std::any_of(losses_a.begin(), losses_a.end(), [&](const auto& row) { return losses_b.contains(row.first); });
-  if (!has_common) refuse("{} and {} have no step in common: there is nothing to compare", a, b);
-  compare_columns("losses", losses_a, losses_b, comparison);
-  compare_columns("fingerprints", column_of(steps_a, &RecordedStep::fingerprint),
-                  column_of(steps_b, &RecordedStep::fingerprint), comparison);
+  if (!have_common(metrics_of(steps_a)["loss"], metrics_of(steps_b)["loss"]))
+    refuse("{} and {} have no step in common: there is nothing to compare", a, b);
+  compare_steps(steps_a, steps_b, comparison);
+  const auto epochs_a = read_epochs(a), epochs_b = read_epochs(b);
+  compare_evaluations(epochs_a, epochs_b, comparison);
+  const auto best = [](const std::vector<RecordedRow>& epochs, const std::optional<Parameters>& params) {
+    return best_of(epochs, params.value_or(Parameters()).train.metric);
+  };
+  add_line(comparison, true,
+           fmt::format("best: {} in the first, {} in the second", best(epochs_a, params_a), best(epochs_b, params_b)));
   const auto common = common_checkpoints(a, b, steps_a);
   if (common.empty()) add_line(comparison, true, "checkpoints: none of a step that both have");
   for (const std::int64_t step : common)

@@ -41,6 +41,16 @@ std::optional<SlowRanks::Spec> slow_spec(const RankRuntime& runtime, const RunLa
   return spec;
 }
 
+// "val_macro_f1" to the row, "macro_f1/val" to the scalars; of an objective "masked_words_loss",
+// "loss/val_masked_words".
+void add(const NetworkMetric& metric, const std::string& split, const std::string& prefix, const StepMetrics& metrics,
+         JsonRow& row, std::vector<Scalar>& scalars) {
+  const double value = metric.value(metrics);
+  row.add(prefix + metric.name(), value);
+  scalars.push_back(
+      {fmt::format("{}/{}{}{}", metric.metric->name, split, metric.group.empty() ? "" : "_", metric.group), value});
+}
+
 }  // namespace
 
 LiveSpec live_spec(const Parameters& params, const RankRuntime& runtime, const RunLayout& layout,
@@ -58,11 +68,10 @@ LiveSpec live_spec(const Parameters& params, const RankRuntime& runtime, const R
   return spec;
 }
 
-LiveRecord::LiveRecord(const Parameters& params, LiveSpec spec, const RunLog::Keep& keep,
-                       const std::vector<std::string>& objectives)
+LiveRecord::LiveRecord(const Parameters& params, LiveSpec spec, const RunLog::Keep& keep, const MetricList& metrics)
     : params_(params),
       spec_(std::move(spec)),
-      objectives_(objectives),
+      metrics_(metrics),
       log_(params.run.directory + "/log.jsonl", {.steps = keep.steps, .epochs = keep.epochs}),
       ranks_(params.run.directory + "/ranks.csv", spec_.has_sensors, keep.steps),
       step_(keep.steps) {
@@ -93,45 +102,24 @@ void LiveRecord::add_start(const LiveStart& start) {
                        .add("machine", start.machine)
                        .add("total_steps", start.steps.total)
                        .add("steps_per_epoch", start.steps.an_epoch)
-                       .add("batch", params_.batch.global));
-}
-
-void LiveRecord::add_objectives(const std::string& prefix, const StepMetrics& metrics, JsonRow& row,
-                                std::vector<Scalar>& scalars) const {
-  for (std::size_t o = 0; o < objectives_.size(); ++o) {
-    std::string name = objectives_[o];
-    std::ranges::replace(name, ' ', '_');
-    const double loss = mean_loss(metrics.objectives[o]), accuracy = top1(metrics.objectives[o]);
-    row.add(fmt::format("{}{}_loss", prefix, name), loss).add(fmt::format("{}{}_top1", prefix, name), accuracy);
-    const std::string split = prefix.empty() ? "train" : prefix.substr(0, prefix.size() - 1);
-    scalars.push_back({fmt::format("loss/{}_{}", split, name), loss});
-    scalars.push_back({fmt::format("top1/{}_{}", split, name), accuracy});
-  }
+                       .add("batch", params_.batch.global)
+                       .add("metric", name_of(params_.train.metric)));
 }
 
 void LiveRecord::add_step(const StepRow& row, double now) {
-  const double time = wall_clock_seconds(), loss = row.metrics.mean_loss(), accuracy = row.metrics.top1();
+  const double time = wall_clock_seconds();
   step_ = row.step;
   JsonRow json("step", time, row.step);
-  json.add("loss", loss).add("top1", accuracy).add("lr", row.lr).add("seconds", row.seconds);
+  std::vector<Scalar> scalars;
+  for (const NetworkMetric& metric : metrics_.of_network()) add(metric, "train", "", row.metrics, json, scalars);
+  json.add("lr", row.lr).add("seconds", row.seconds);
   if (row.outcome != StepOutcome::kApplied) json.add("skipped", why_skipped(row.outcome));
-  std::vector<Scalar> scalars = {{"loss/train", loss},
-                                 {"top1/train", accuracy},
-                                 {"learning_rate", row.lr},
-                                 {"speed/step_seconds", row.seconds},
-                                 {"speed/samples_per_second", static_cast<double>(params_.batch.global) / row.seconds}};
-  add_objectives("", row.metrics, json, scalars);
+  scalars.push_back({"learning_rate", row.lr});
+  scalars.push_back({"speed/step_seconds", row.seconds});
+  scalars.push_back({"speed/samples_per_second", static_cast<double>(params_.batch.global) / row.seconds});
+  for (const NetworkMetric& metric : metrics_.of_objectives()) add(metric, "train", "", row.metrics, json, scalars);
   log_.add(json, now);
   add_scalars(row.step, time, scalars, now);
-}
-
-void LiveRecord::add_measured(const std::string& split, const StepMetrics& metrics, JsonRow& row,
-                              std::vector<Scalar>& scalars) const {
-  row.add(split + "_loss", metrics.mean_loss()).add(split + "_top1", metrics.top1());
-  add_objectives(split + "_", metrics, row, scalars);
-  if (split == "train") return;  // TensorBoard has it step by step
-  scalars.push_back({"loss/" + split, metrics.mean_loss()});
-  scalars.push_back({"top1/" + split, metrics.top1()});
 }
 
 void LiveRecord::add_epoch(const EpochRow& row) {
@@ -139,10 +127,12 @@ void LiveRecord::add_epoch(const EpochRow& row) {
   JsonRow json("epoch", time, row.step);
   std::vector<Scalar> scalars;
   json.add("epoch", row.epoch).add("samples", row.samples).add("lr", row.lr);
-  std::vector<Scalar> of_training;
-  add_measured("train", row.train, json, of_training);
-  if (row.test) add_measured("test", *row.test, json, scalars);
-  if (row.val) add_measured("val", *row.val, json, scalars);
+  std::vector<Scalar> of_training;  // TensorBoard has it step by step
+  for (const NetworkMetric& metric : metrics_.of_steps()) add(metric, "train", "train_", row.train, json, of_training);
+  for (const NetworkMetric& metric : metrics_.all()) {
+    if (row.test) add(metric, "test", "test_", *row.test, json, scalars);
+    if (row.val) add(metric, "val", "val_", *row.val, json, scalars);
+  }
   json.add("samples_per_second", row.samples_per_second)
       .add("seconds", row.seconds)
       .add("evaluation_seconds", row.evaluation_seconds)

@@ -48,8 +48,7 @@ struct LiveStart {
 class LiveRecord {
  public:
   /// Of rows that are there, those that RunLog keeps stay. From here on the process's warnings are rows, too.
-  LiveRecord(const Parameters& params, LiveSpec spec, const RunLog::Keep& keep,
-             const std::vector<std::string>& objectives);
+  LiveRecord(const Parameters& params, LiveSpec spec, const RunLog::Keep& keep, const MetricList& metrics);
   /// A run that has not said how it ended has failed.
   ~LiveRecord();
   LiveRecord(const LiveRecord&) = delete;
@@ -74,15 +73,11 @@ class LiveRecord {
 
  private:
   std::string describe(const SlowRank& slow) const;
-  void add_objectives(const std::string& prefix, const StepMetrics& metrics, JsonRow& row,
-                      std::vector<Scalar>& scalars) const;
-  void add_measured(const std::string& split, const StepMetrics& metrics, JsonRow& row,
-                    std::vector<Scalar>& scalars) const;
   void add_scalars(std::int64_t step, double time, const std::vector<Scalar>& scalars, double now);
 
   const Parameters& params_;
   LiveSpec spec_;
-  std::vector<std::string> objectives_;
+  MetricList metrics_;
   JsonLog log_;
   RankTable ranks_;
   std::optional<EventFile> events_;

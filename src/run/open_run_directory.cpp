@@ -86,7 +86,7 @@ void open_run_directory(const RunOpening& start, const StepClock& clock, std::op
                                .steps = start.steps,
                                .measured = start.data.measured_name(),
                                .kind = start.data.metadata.kind(),
-                               .objectives = start.runtime.plan().objectives(),
+                               .metrics = MetricList(start.runtime.plan(), start.params.train.metric),
                                .first_row = first_row(start),
                                .live = start.live},
                  start.state, clock);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "convoy/base/error.h"
+#include "convoy/base/metrics.h"
 #include "convoy/io/atomic_file.h"
 
 namespace convoy {
@@ -55,24 +56,37 @@ std::int64_t number(const std::string& field) {
   return value;
 }
 
-}  // namespace
-
-std::vector<RecordedStep> read_steps(const std::string& run_directory) {
-  const std::string path = run_directory + "/steps.csv";
+// Reads a table by the names of its columns: those of older versions are fewer.
+std::vector<RecordedRow> read_table(const std::string& path, const char* needed) {
   const auto rows = rows_of(path);
   if (rows.empty()) return {};
   const std::vector<std::string>& header = rows.front();
   const auto column = [&](const char* name) {
     return static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin());
   };
-  const std::size_t loss = column("loss"), fingerprint = column("fingerprint");
-  if (header.front() != "step" || loss == header.size()) fail("{} is no table of a run's steps", path);
-  std::vector<RecordedStep> steps;
-  for (const auto& row : rows)
-    if (row.size() == header.size() && &row != &header)
-      steps.push_back(
-          {.step = number(row[0]), .loss = row[loss], .fingerprint = fingerprint < row.size() ? row[fingerprint] : ""});
-  return steps;
+  const std::size_t step = column("step"), fingerprint = column("fingerprint");
+  if (step == header.size() || column(needed) == header.size())
+    fail("{} is no table of a run: it has no columns 'step' and '{}'", path, needed);
+  std::vector<RecordedRow> recorded;
+  for (const auto& row : rows) {
+    if (row.size() != header.size() || &row == &header) continue;
+    RecordedRow& read = recorded.emplace_back();
+    read.step = number(row[step]);
+    if (fingerprint < row.size()) read.fingerprint = row[fingerprint];
+    for (std::size_t c = 0; c < header.size(); ++c)
+      if (!row[c].empty() && find_metric(header[c]) != nullptr) read.metrics[header[c]] = row[c];
+  }
+  return recorded;
+}
+
+}  // namespace
+
+std::vector<RecordedRow> read_steps(const std::string& run_directory) {
+  return read_table(run_directory + "/steps.csv", "loss");
+}
+
+std::vector<RecordedRow> read_epochs(const std::string& run_directory) {
+  return read_table(run_directory + "/log.csv", "train_loss");
 }
 
 void add_start(const std::string& run_directory, const RunStart& start) {

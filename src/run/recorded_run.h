@@ -3,21 +3,24 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace convoy {
 
-/// A row of steps.csv.
-struct RecordedStep {
+/// A row of steps.csv or of log.csv, as it is written.
+struct RecordedRow {
   std::int64_t step = 0;
-  std::string loss;         ///< as it is written: 17 digits, which say all bits
-  std::string fingerprint;  ///< empty: none of this step
+  std::map<std::string, std::string> metrics;  ///< by column ("loss", "val_macro_f1"); what is empty has no entry
+  std::string fingerprint;                     ///< of steps.csv; empty: none of this step
 };
 
-/// In their order; empty where there is no steps.csv. Rows that were cut short are left out. Throws Error where the
-/// file cannot be read, or has no column of losses.
-std::vector<RecordedStep> read_steps(const std::string& run_directory);
+/// Steps in their order, whose values have 17 digits, which say all bits; empty where there is no steps.csv. Rows that
+/// were cut short are left out. Throws Error where the file cannot be read, or has no column of losses.
+std::vector<RecordedRow> read_steps(const std::string& run_directory);
+/// Epochs in the same form, whose values have 9 digits; empty if there is no log.csv.
+std::vector<RecordedRow> read_epochs(const std::string& run_directory);
 
 struct RunStart {
   std::int64_t step = 0;  ///< that the run was at

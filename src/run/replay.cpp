@@ -1,6 +1,7 @@
 /// A training without evaluations, checkpoints or a run directory of its own; on rank 0 its steps are compared.
 #include "convoy/run/replay.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -25,6 +28,7 @@
 #include "run/run_data.h"
 #include "run/training_samples.h"
 #include "run/training_spec.h"
+#include "step/metric_list.h"
 #include "step/metrics.h"
 #include "update/learning_rate.h"
 #include "watch/status_board.h"
@@ -36,7 +40,7 @@ namespace {
 /// What was computed again beside what is recorded, of one kind.
 class Verdict {
  public:
-  explicit Verdict(const char* what) : what_(what) {}
+  explicit Verdict(std::string what) : what_(std::move(what)) {}
 
   void add(std::int64_t step, const std::string& recorded, const std::string& computed, bool equal) {
     ++num_compared_;
@@ -53,18 +57,18 @@ class Verdict {
   }
 
  private:
-  const char* what_;
+  std::string what_;
   std::int64_t num_compared_ = 0, num_differing_ = 0;
   std::string first_;
 };
 
-using RecordedSteps = std::map<std::int64_t, RecordedStep>;
+using RecordedSteps = std::map<std::int64_t, RecordedRow>;
 
 // Rank 0's; refused on all ranks where a step is missing.
 RecordedSteps recorded_steps(const Parameters& params, const mpi::Communicator& world) {
   RecordedSteps recorded;
   mpi::on_root(world, [&] {
-    for (const RecordedStep& step : read_steps(params.run.directory)) recorded[step.step] = step;
+    for (const RecordedRow& step : read_steps(params.run.directory)) recorded[step.step] = step;
     for (const std::int64_t step : {params.replay.steps.first, params.replay.steps.last}) {
       if (recorded.contains(step)) continue;
       const std::string has = recorded.empty()
@@ -82,6 +86,36 @@ bool is_same_number(double computed, const std::string& recorded) {
   if (std::isnan(computed) && std::isnan(before)) return true;
   return std::bit_cast<std::uint64_t>(computed) == std::bit_cast<std::uint64_t>(before);
 }
+
+/// Compares each metric of a step with what is recorded of it.
+class MetricVerdicts {
+ public:
+  explicit MetricVerdicts(const MetricList& list) : metrics_(list.of_steps()) {
+    for (const NetworkMetric& metric : metrics_)
+      verdicts_.emplace_back(metric.name() == "loss" ? "losses" : metric.title);
+  }
+
+  void add(const RecordedRow& row, const StepMetrics& computed) {
+    for (std::size_t i = 0; i < metrics_.size(); ++i) {
+      const auto recorded = row.metrics.find(metrics_[i].name());
+      if (recorded == row.metrics.end()) continue;  // of an older table
+      const double value = metrics_[i].value(computed);
+      verdicts_[i].add(row.step, recorded->second, fmt::format("{:.17g}", value),
+                       is_same_number(value, recorded->second));
+    }
+  }
+
+  bool hold() const { return std::ranges::all_of(verdicts_, &Verdict::holds); }
+  std::string text() const {
+    std::string lines;
+    for (const Verdict& verdict : verdicts_) lines += verdict.text() + '\n';
+    return lines;
+  }
+
+ private:
+  std::vector<NetworkMetric> metrics_;
+  std::vector<Verdict> verdicts_;
+};
 
 }  // namespace
 
@@ -115,29 +149,30 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   MetricsChannel metrics(runtime, tags::kTrainingLosses);
   // 3. The steps
   board.enter(Activity::kTraining);
-  Verdict losses("losses"), fingerprints("fingerprints");
+  MetricVerdicts of_metrics(MetricList(runtime.plan(), params.train.metric));
+  Verdict fingerprints("fingerprints");
   for (std::int64_t step = done + 1; step <= asked.last; ++step) {
     runtime.train_step(*loader, learning_rate(rates, step - 1) * rate_factor);
     metrics.post();
     const bool is_due = calendar.fingerprint_is_due(step) || step == asked.last;
     const std::string fingerprint = is_due ? fingerprint_text(model_fingerprint(runtime)) : "";
     if (!grid.is_root()) continue;
-    const double loss = metrics.collect().mean_loss();
+    const StepMetrics computed = metrics.collect();
     if (step < asked.first || !recorded.contains(step)) continue;
-    const RecordedStep& row = recorded.at(step);
-    losses.add(step, row.loss, fmt::format("{:.17g}", loss), is_same_number(loss, row.loss));
+    const RecordedRow& row = recorded.at(step);
+    of_metrics.add(row, computed);
     if (is_due && !row.fingerprint.empty())
       fingerprints.add(step, row.fingerprint, fingerprint, fingerprint == row.fingerprint);
   }
   metrics.finish();
   runtime.finish();
   // 4. What they say
-  bool holds = losses.holds() && fingerprints.holds();
+  bool holds = of_metrics.hold() && fingerprints.holds();
   world.broadcast(&holds, sizeof holds, 0);
   if (grid.is_root())
-    fmt::print("replayed {} of {} on {} x {}, from {}\n{}\n{}\n", counted_range(asked.first, asked.last, "step"),
+    fmt::print("replayed {} of {} on {} x {}, from {}\n{}{}\n", counted_range(asked.first, asked.last, "step"),
                params.run.directory, counted(grid.num_replicas(), "replica"), counted(grid.num_stages(), "stage"),
-               start ? start->path : "where it began", losses.text(), fingerprints.text());
+               start ? start->path : "where it began", of_metrics.text(), fingerprints.text());
   return holds ? ExitStatus::kDone : ExitStatus::kFailed;
 }
 

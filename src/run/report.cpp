@@ -70,20 +70,31 @@ std::string schedule_name(const StepPlan& plan) {
   return plan.num_chunks() == 1 ? name : fmt::format("{}, {} chunks per stage", name, plan.num_chunks());
 }
 
-// Losses that blow up do so by many digits.
 std::string shown_loss(double loss) {
-  if (!std::isfinite(loss)) return plain_number(loss);
-  return loss < 1e4 ? fmt::format("{:.4f}", loss) : fmt::format("{:.3e}", loss);
+  return metric(MetricKind::kLoss).shown(loss);
+}
+
+std::string shown_top1(const StepMetrics& counted) {
+  return metric(MetricKind::kTop1).shown(metrics::top1(counted.counts()));
 }
 
 // "masked words 5.4000  21.30 %, next sentence 0.7000  52.10 %"
-std::string shown_objectives(const StepMetrics& metrics, const std::vector<std::string>& objectives) {
-  std::vector<std::string> shown;
-  for (std::size_t o = 0; o < objectives.size(); ++o) {
-    const ops::LossSums& sums = metrics.objectives[o];
-    shown.push_back(fmt::format("{} {}  {:.2f} %", objectives[o], shown_loss(mean_loss(sums)), 100 * top1(sums)));
+std::string shown_objectives(const StepMetrics& metrics, const MetricList& list) {
+  std::string text;
+  std::int64_t objective = -1;
+  for (const NetworkMetric& metric : list.of_objectives()) {
+    if (metric.objective != objective) text += fmt::format("{}{}", text.empty() ? "" : ", ", metric.objective_name());
+    text += fmt::format("{}{}", metric.objective == objective ? "  " : " ", metric.shown(metrics));
+    objective = metric.objective;
   }
-  return fmt::format("{}", fmt::join(shown, ", "));
+  return text;
+}
+
+// "  macro F1 0.8123": empty where the chosen metric is among those that are always shown, or was not counted.
+std::string shown_choice(const StepMetrics& metrics, const MetricList& list) {
+  const NetworkMetric& chosen = list.chosen();
+  if (chosen.metric->min_classes == 0 || metrics.classes.empty()) return "";
+  return fmt::format("  {} {}", chosen.title, chosen.shown(metrics));
 }
 
 // Empty where no step was measured.
@@ -157,27 +168,33 @@ void show(const ProgressPoint& point, const std::string& kind, ProgressLine& lin
             numbers);
 }
 
-std::string describe_metrics(const StepMetrics& metrics, const std::vector<std::string>& objectives) {
+std::string describe_metrics(const StepMetrics& metrics, const MetricList& list) {
   if (metrics.num_samples() == 0) return "no loss: all steps were skipped";
-  const std::string loss = fmt::format("loss {}", shown_loss(metrics.mean_loss()));
-  if (objectives.empty()) return fmt::format("{}  top-1 {:.2f} %", loss, 100 * metrics.top1());
-  return fmt::format("{} ({})", loss, shown_objectives(metrics, objectives));
+  const std::string loss = "loss " + shown_loss(metrics.mean_loss());
+  if (!list.of_objectives().empty()) return fmt::format("{} ({})", loss, shown_objectives(metrics, list));
+  return fmt::format("{}  top-1 {}{}", loss, shown_top1(metrics), shown_choice(metrics, list));
 }
 
-std::string describe_epoch(const EpochRow& row, const std::string& kind, const std::vector<std::string>& objectives,
+std::string describe_classes(const StepMetrics& metrics, const MetricList& list) {
+  std::vector<std::string> shown;
+  for (const NetworkMetric& metric : list.of_classes()) shown.push_back(metric.title + " " + metric.shown(metrics));
+  return fmt::format("{}{}{}", fmt::join(shown, ", "), shown.empty() ? "" : "\n", list.left_out());
+}
+
+std::string describe_epoch(const EpochRow& row, const std::string& kind, const MetricList& list,
                            std::int64_t num_epochs, double seconds_left) {
   const auto shown = [&](const char* name, const std::optional<StepMetrics>& metrics) {
     if (!metrics) return std::string();
     const std::string loss = shown_loss(metrics->mean_loss());
-    if (objectives.empty()) return fmt::format("  {} {}  {:.2f} %", name, loss, 100 * metrics->top1());
-    return fmt::format("  {} {} ({})", name, loss, shown_objectives(*metrics, objectives));
+    if (!list.of_objectives().empty()) return fmt::format("  {} {} ({})", name, loss, shown_objectives(*metrics, list));
+    return fmt::format("  {} {}  {}{}", name, loss, shown_top1(*metrics), shown_choice(*metrics, list));
   };
   constexpr double kMinShown = 0.05;
   const auto seconds = [&](const char* what, double value) {
     return value < kMinShown ? "" : fmt::format("  {} {:.1f} s", what, value);
   };
   return fmt::format("epoch {}/{}  {}{}{}{}  data wait {:.1f} %{}{}{}", row.epoch, num_epochs,
-                     describe_metrics(row.train, objectives), shown("val", row.val), shown("test", row.test),
+                     describe_metrics(row.train, list), shown("val", row.val), shown("test", row.test),
                      shown_rate(row.samples_per_second, kind), row.data_wait_percent, seconds("save", row.save_seconds),
                      seconds("background write", row.write_seconds), shown_seconds_left(seconds_left));
 }

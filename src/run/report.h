@@ -10,6 +10,7 @@
 
 #include "plan/step_plan.h"
 #include "run/run_log.h"
+#include "step/metric_list.h"
 
 namespace convoy {
 
@@ -30,12 +31,17 @@ struct ProgressPoint {
 /// `kind` of input, as convoy/base/features.h names it.
 void show(const ProgressPoint& point, const std::string& kind, ProgressLine& line);
 
-/// "loss 0.3021  top-1 88.20 %"; of several objectives "loss 6.1000 (masked words 5.4000  21.30 %, next sentence 0.7000
-/// 52.10 %)"; where no sample counts, since all steps were skipped, it says so. `objectives`: StepPlan::objectives().
-std::string describe_metrics(const StepMetrics& metrics, const std::vector<std::string>& objectives);
+/// "loss 0.3021  top-1 88.20 %", and where the chosen metric counts classes "  macro F1 0.8123"; of several objectives
+/// "loss 6.1000 (masked words 5.4000  21.30 %, next sentence 0.7000  52.10 %)"; where no sample counts, since all steps
+/// were skipped, it says so. `list`: of the network.
+std::string describe_metrics(const StepMetrics& metrics, const MetricList& list);
 
-/// `kind` and `seconds_left` as in ProgressPoint, `objectives` as above.
-std::string describe_epoch(const EpochRow& row, const std::string& kind, const std::vector<std::string>& objectives,
+/// The metrics of an evaluation that count classes, and those that the network does not have:
+/// "balanced accuracy 87.10 %, macro F1 0.8123\ntop-5 is left out: it needs 6 classes or more, and there are 2\n".
+std::string describe_classes(const StepMetrics& metrics, const MetricList& list);
+
+/// `kind` and `seconds_left` as in ProgressPoint, `list` as above.
+std::string describe_epoch(const EpochRow& row, const std::string& kind, const MetricList& list,
                            std::int64_t num_epochs, double seconds_left);
 
 }  // namespace convoy

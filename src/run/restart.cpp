@@ -219,17 +219,23 @@ bool is_best_of_other_data(const Parameters& params, const RunData& data, const 
   return parse_parameters(checkpoint.parameters, where).data.val.empty() != params.data.val.empty();
 }
 
-void forget_best_of_other_data(const Parameters& params, const RunData& data, const io::Checkpoint& checkpoint,
+void forget_best_of_other_kind(const Parameters& params, const RunData& data, const io::Checkpoint& checkpoint,
                                const mpi::Communicator& world, Resumed& resumed) {
   io::TrainingState& state = resumed.state;
-  if (state.best_step == 0 || !is_best_of_other_data(params, data, checkpoint, resumed.path)) return;
+  if (state.best_step == 0) return;
+  const std::string best =
+      fmt::format("the best {} at step {}", named_value(state.metric, state.best_value), state.best_step);
+  std::string why;
+  if (is_best_of_other_data(params, data, checkpoint, resumed.path))
+    why = fmt::format("data.{} = {} holds other {}s or labels than {} was measured on", data.measured_name(),
+                      data.val ? params.data.val : params.data.test, one_sample_of(data), best);
+  else if (const char* metric = name_of(params.train.metric); state.metric != metric)
+    why = fmt::format("train.metric = {} is another metric than that of {} in {}", metric, best, resumed.path);
+  if (why.empty()) return;
   if (world.rank() == 0)
-    log_warning(fmt::format(
-        "data.{} = {} holds other {}s or labels than the best top-1 so far, {:.2f} % at step {}, was measured on: "
-        "the best starts over with the next measurement",
-        data.measured_name(), data.val ? params.data.val : params.data.test, one_sample_of(data),
-        100 * state.best_metric, state.best_step));
-  state.best_metric = 0;
+    log_warning(
+        fmt::format("{}: the best checkpoint and train.patience_epochs start over with the next measurement", why));
+  state.best_value = 0;
   state.best_step = 0;
 }
 
@@ -318,7 +324,7 @@ std::optional<Resumed> start_from(FoundFile found, const Parameters& params, con
       if (!changes.empty()) log_warning(changes);
       warn_of_other_data(params, data, resumed);
     });
-    forget_best_of_other_data(params, data, checkpoint, world, resumed);
+    forget_best_of_other_kind(params, data, checkpoint, world, resumed);
     restore_checkpoint(checkpoint, found.path, runtime);
     runtime.loss_scale().restore({.scale = resumed.state.loss_scale, .good_steps = resumed.state.loss_scale_steps});
     return resumed;

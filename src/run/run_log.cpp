@@ -24,38 +24,44 @@ constexpr const char* kEpochHeader =
     "seconds,val_loss,val_top1,evaluation_seconds,save_seconds";
 constexpr const char* kWriteColumn = ",write_seconds";  // after those of the objectives, as older tables end before it
 constexpr const char* kStepHeader = "step,loss,lr";
-constexpr const char* kLastColumns = ",fingerprint,skipped";  // the last of them, as older tables end before them
+constexpr const char* kLastColumns = ",fingerprint,skipped";  // of older tables the last
 constexpr const char* kTestHeader = "step,samples,loss,top1";
 constexpr const char* kTestFile = "/test.csv";
+constexpr int kDigits = 9, kAllDigits = 17;
 
 // Loss and top-1; two empty fields where they were not measured.
 std::string fields(const std::optional<StepMetrics>& metrics) {
-  return metrics ? fmt::format("{:.9g},{:.9g}", metrics->mean_loss(), metrics->top1()) : ",";
+  return metrics ? fmt::format("{:.9g},{:.9g}", metrics->mean_loss(), metrics::top1(metrics->counts())) : ",";
 }
 
 // ",masked_words_loss,masked_words_top1,..." with something before each name.
-std::string objective_names(const std::vector<std::string>& objectives, const std::string& prefix = "") {
+std::string names_of(const std::vector<NetworkMetric>& list, const std::string& prefix = "") {
   std::string names;
-  for (std::string name : objectives) {
-    std::ranges::replace(name, ' ', '_');
-    names += fmt::format(",{0}{1}_loss,{0}{1}_top1", prefix, name);
-  }
+  for (const NetworkMetric& metric : list) names += fmt::format(",{}{}", prefix, metric.name());
   return names;
 }
 
 // A field for each of those names, as above.
-std::string objective_fields(const std::vector<std::string>& objectives, const std::optional<StepMetrics>& metrics) {
+std::string fields_of(const std::vector<NetworkMetric>& list, const std::optional<StepMetrics>& metrics,
+                      int digits = kDigits) {
   std::string fields;
-  for (std::size_t o = 0; o < objectives.size(); ++o)
-    fields +=
-        metrics ? fmt::format(",{:.9g},{:.9g}", mean_loss(metrics->objectives[o]), top1(metrics->objectives[o])) : ",,";
+  for (const NetworkMetric& metric : list)
+    fields += metrics ? fmt::format(",{:.{}g}", metric.value(*metrics), digits) : ",";
   return fields;
 }
 
-std::string epoch_header(const std::vector<std::string>& objectives) {
+// The columns of log.csv; new ones come last: the header of an older table is the beginning of this one.
+std::string epoch_header(const MetricList& metrics) {
   std::string header = kEpochHeader;
-  for (const char* prefix : {"train_", "test_", "val_"}) header += objective_names(objectives, prefix);
-  return header + kWriteColumn;
+  for (const char* prefix : {"train_", "test_", "val_"}) header += names_of(metrics.of_objectives(), prefix);
+  header += kWriteColumn;
+  for (const char* prefix : {"test_", "val_"}) header += names_of(metrics.of_classes(), prefix);
+  return header;
+}
+
+// The columns of steps.csv, in which top-1 is the newest.
+std::string step_header(const MetricList& metrics) {
+  return kStepHeader + names_of(metrics.of_objectives()) + kLastColumns + ",top1";
 }
 
 struct Row {
@@ -177,13 +183,12 @@ KeptRows keep_rows(const std::string& path, std::string_view text, const LogColu
   return kept;
 }
 
-RunLog::RunLog(const std::string& directory, const Keep& keep, const std::vector<std::string>& objectives)
+RunLog::RunLog(const std::string& directory, const Keep& keep, const MetricList& metrics)
     : directory_(directory),
-      objectives_(objectives),
-      epochs_(open(directory + "/log.csv", {.header = epoch_header(objectives), .step_column = 1}, keep.epochs,
+      metrics_(metrics),
+      epochs_(open(directory + "/log.csv", {.header = epoch_header(metrics), .step_column = 1}, keep.epochs,
                    keep.expected_epochs)),
-      steps_(open(directory + "/steps.csv",
-                  {.header = kStepHeader + objective_names(objectives) + kLastColumns, .step_column = 0}, keep.steps,
+      steps_(open(directory + "/steps.csv", {.header = step_header(metrics), .step_column = 0}, keep.steps,
                   keep.expected_steps)) {
   std::error_code absent;
   std::filesystem::remove(directory + kTestFile, absent);  // of an earlier end of this run, which now goes on
@@ -219,29 +224,33 @@ void RunLog::write_through(const Table& table) {
 }
 
 void RunLog::add_step(const StepRow& row, double now) {
-  check(steps_,
-        std::fprintf(steps_.file.get(), "%lld,%.17g,%.17g%s,%s,%s\n", static_cast<long long>(row.step),
-                     row.metrics.mean_loss(), row.lr, objective_fields(objectives_, row.metrics).c_str(),
-                     row.fingerprint ? fingerprint_text(*row.fingerprint).c_str() : "", why_skipped(row.outcome)) > 0);
+  check(steps_, std::fprintf(steps_.file.get(), "%lld,%.17g,%.17g%s,%s,%s,%.17g\n", static_cast<long long>(row.step),
+                             row.metrics.mean_loss(), row.lr,
+                             fields_of(metrics_.of_objectives(), row.metrics, kAllDigits).c_str(),
+                             row.fingerprint ? fingerprint_text(*row.fingerprint).c_str() : "",
+                             why_skipped(row.outcome), metrics::top1(row.metrics.counts())) > 0);
   if (first_waiting_seconds_ == 0) first_waiting_seconds_ = now;
   if (now - first_waiting_seconds_ >= kMaxWaitSeconds) write_rows();
 }
 
 void RunLog::add_epoch(const EpochRow& row) {
-  const std::string line = fmt::format(
-      "{},{},{},{},{},{:.9g},{:.1f},{:.2f},{:.2f},{},{:.2f},{:.2f}{}{}{},{:.2f}\n", row.epoch, row.step, row.samples,
-      fields(row.train), fields(row.test), row.lr, row.samples_per_second, row.data_wait_percent, row.seconds,
-      fields(row.val), row.evaluation_seconds, row.save_seconds, objective_fields(objectives_, row.train),
-      objective_fields(objectives_, row.test), objective_fields(objectives_, row.val), row.write_seconds);
+  const std::string line =
+      fmt::format("{},{},{},{},{},{:.9g},{:.1f},{:.2f},{:.2f},{},{:.2f},{:.2f}{}{}{},{:.2f}{}{}\n", row.epoch, row.step,
+                  row.samples, fields(row.train), fields(row.test), row.lr, row.samples_per_second,
+                  row.data_wait_percent, row.seconds, fields(row.val), row.evaluation_seconds, row.save_seconds,
+                  fields_of(metrics_.of_objectives(), row.train), fields_of(metrics_.of_objectives(), row.test),
+                  fields_of(metrics_.of_objectives(), row.val), row.write_seconds,
+                  fields_of(metrics_.of_classes(), row.test), fields_of(metrics_.of_classes(), row.val));
   check(epochs_, std::fputs(line.c_str(), epochs_.file.get()) >= 0);
   flush();
 }
 
 void RunLog::write_test(const TestResult& result) const {
-  io::write_text_atomically(
-      directory_ + kTestFile,
-      fmt::format("{}{}\n{},{},{}{}\n", kTestHeader, objective_names(objectives_), result.step,
-                  result.metrics.num_samples(), fields(result.metrics), objective_fields(objectives_, result.metrics)));
+  io::write_text_atomically(directory_ + kTestFile,
+                            fmt::format("{}{}{}\n{},{},{}{}{}\n", kTestHeader, names_of(metrics_.of_objectives()),
+                                        names_of(metrics_.of_classes()), result.step, result.metrics.num_samples(),
+                                        fields(result.metrics), fields_of(metrics_.of_objectives(), result.metrics),
+                                        fields_of(metrics_.of_classes(), result.metrics)));
 }
 
 void RunLog::write_rows() {

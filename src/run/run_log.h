@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "step/metric_list.h"
 #include "step/metrics.h"
 #include "step/step_executor.h"
 
@@ -78,10 +79,10 @@ class RunLog {
     ExpectedRows expected_epochs = {}, expected_steps = {};
   };
 
-  /// Opens both files of the run directory. Each of `objectives` (StepPlan::objectives()) has columns of its own behind
-  /// the others, of its loss and top-1: train_masked_words_loss. Throws Error naming the file and the system's reason,
-  /// also where the name is that of something else than a regular file.
-  RunLog(const std::string& directory, const Keep& keep, const std::vector<std::string>& objectives = {});
+  /// Opens both files of the run directory. Each of `metrics` has columns of its own: train_masked_words_loss,
+  /// val_macro_f1. Throws Error naming the file and the system's reason, also where the name is that of something else
+  /// than a regular file.
+  RunLog(const std::string& directory, const Keep& keep, const MetricList& metrics = {});
 
   /// A sentence about each table that has lost rows.
   const std::vector<std::string>& losses() const { return losses_; }
@@ -115,7 +116,7 @@ class RunLog {
   static void write_through(const Table& table);
 
   std::string directory_;
-  std::vector<std::string> objectives_;
+  MetricList metrics_;
   std::vector<std::string> losses_;
   Table epochs_, steps_;
   double first_waiting_seconds_ = 0;  ///< when the oldest row of steps.csv that is not in the file was added; 0: none

@@ -27,8 +27,8 @@ StepMetrics sums_of(const io::TrainingState& state) {
 
 RunRecord::RunRecord(const RunRecordSpec& spec, const io::TrainingState& start, const StepClock& clock)
     : spec_(spec),
-      log_(spec.params.run.directory, rows_before(start), spec.objectives),
-      live_(spec.params, spec.live, rows_before(start), spec.objectives),
+      log_(spec.params.run.directory, rows_before(start), spec.metrics),
+      live_(spec.params, spec.live, rows_before(start), spec.metrics),
       clock_(clock),
       epoch_(sums_of(start)),
       loss_range_(start),
@@ -88,7 +88,7 @@ void RunRecord::add_step(const StepRow& row) {
 
 void RunRecord::go_back_to(const io::TrainingState& state) {
   log_.flush();  // the rows that stay are read again
-  log_ = RunLog(spec_.params.run.directory, rows_before(state), spec_.objectives);
+  log_ = RunLog(spec_.params.run.directory, rows_before(state), spec_.metrics);
   live_.add_rollback(state);
   epoch_ = sums_of(state);
   loss_range_ = LossRange(state);
@@ -117,14 +117,13 @@ void RunRecord::add_epoch(std::int64_t step, const std::optional<StepMetrics>& m
   log_.add_epoch(row);
   live_.add_epoch(row);
   time_from(step);
-  say(describe_epoch(row, spec_.kind, spec_.objectives, num_epochs(),
-                     seconds_left(step, num_epochs() - epoch_of(step))));
+  say(describe_epoch(row, spec_.kind, spec_.metrics, num_epochs(), seconds_left(step, num_epochs() - epoch_of(step))));
 }
 
 void RunRecord::add_test(const TestResult& result) {
   log_.write_test(result);
   say(fmt::format("test: {}  {}  by {} (epoch {})", counted(result.metrics.num_samples(), "sample"),
-                  describe_metrics(result.metrics, spec_.objectives), result.checkpoint, epoch_of(result.step)));
+                  describe_metrics(result.metrics, spec_.metrics), result.checkpoint, epoch_of(result.step)));
 }
 
 void RunRecord::time_from(std::int64_t step) {
@@ -153,9 +152,8 @@ std::string RunRecord::shown_other_seconds() const {
 }
 
 // "val top-1": what the best weights and patience follow.
-std::string RunRecord::measured_top1() const {
-  if (spec_.objectives.empty()) return spec_.measured + " top-1";
-  return fmt::format("{} {} top-1", spec_.measured, spec_.objectives.front());
+std::string RunRecord::measured_metric() const {
+  return fmt::format("{} {}", spec_.measured, spec_.metrics.chosen().title);
 }
 
 void RunRecord::save_to(io::TrainingState& state) const {
@@ -170,8 +168,9 @@ void RunRecord::save_to(io::TrainingState& state) const {
 
 void RunRecord::summarise(const RunEnd& end) {
   const io::TrainingState& state = end.state;
-  const std::string best = state.best_step > 0 ? fmt::format("; best {} {:.2f} % in epoch {}", measured_top1(),
-                                                             100 * state.best_metric, epoch_of(state.best_step))
+  const Metric& chosen = *spec_.metrics.chosen().metric;
+  const std::string best = state.best_step > 0 ? fmt::format("; best {} {} in epoch {}", measured_metric(),
+                                                             chosen.shown(state.best_value), epoch_of(state.best_step))
                                                : "";
   const char* how = end.by_audit        ? "stopped by an audit"
                     : end.stopped       ? "stopped on request"
@@ -180,7 +179,7 @@ void RunRecord::summarise(const RunEnd& end) {
   say(fmt::format("{}: step {} of {} after {}{}{}", how, state.step, spec_.steps.total,
                   human_seconds(now_seconds() - start_seconds_), shown_other_seconds(), best));
   if (const std::int64_t epochs = epoch_of(state.step) - epoch_of(state.best_step); end.lost_patience && !end.stopped)
-    say(fmt::format("train.patience_epochs: no better {} for {}", measured_top1(), counted(epochs, "epoch")));
+    say(fmt::format("train.patience_epochs: no better {} for {}", measured_metric(), counted(epochs, "epoch")));
   if (const std::string bad = describe_bad_steps(state); !bad.empty()) say(bad);
   say(end.memory);
   if (!end.audits.empty()) say(end.audits);

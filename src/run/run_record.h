@@ -22,9 +22,9 @@ namespace convoy {
 struct RunRecordSpec {
   const Parameters& params;
   StepCount steps;
-  std::string measured;                      ///< the split that epochs are measured on: "test" or "val"
-  std::string kind;                          ///< of input
-  std::vector<std::string> objectives = {};  ///< StepPlan::objectives()
+  std::string measured;        ///< the split that epochs are measured on: "test" or "val"
+  std::string kind;            ///< of input
+  MetricList metrics = {};     ///< of the network
   std::int64_t first_row = 1;  ///< of steps.csv, which a run that began from elsewhere has from there on; 0: unknown
   LiveSpec live;
 };
@@ -81,7 +81,7 @@ class RunRecord {
   double training_seconds() const { return now_seconds() - epoch_start_seconds_ - pace_.of_epoch().total(); }
   double seconds_left(std::int64_t step, std::int64_t epochs) const;
   std::string shown_other_seconds() const;
-  std::string measured_top1() const;
+  std::string measured_metric() const;
   /// The row of an unfinished epoch goes when the epoch goes on.
   RunLog::Keep rows_before(const io::TrainingState& start) const;
   void time_from(std::int64_t step);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "convoy/base/clock.h"
+#include "convoy/base/log.h"
 #include "convoy/base/progress_line.h"
 #include "convoy/base/version.h"
 #include "convoy/comm/on_root.h"
@@ -100,6 +101,7 @@ class Trainer {
   RankRuntime runtime_;
   TrainingSamples samples_;
   MetricsChannel metrics_;
+  MetricList metric_list_;
   RankMonitor monitor_;
   StepStudies studies_;
   LearningRateSpec learning_rate_;
@@ -137,6 +139,7 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
                 .an_epoch = steps_.an_epoch,
                 .runtime = runtime_}),
       metrics_(runtime_, tags::kTrainingLosses),
+      metric_list_(runtime_.plan(), params.train.metric),
       monitor_(runtime_, params.run.rank_seconds),
       studies_(params.run, runtime_),
       learning_rate_(learning_rate_spec(params, steps_.an_epoch)),
@@ -203,6 +206,7 @@ void Trainer::begin() {
   state_.num_samples = data_.train.info().num_samples;
   state_.train_hash = data_.train.content_hash();
   state_.metric_hash = data_.measured().content_hash();
+  state_.metric = name_of(params_.train.metric);
   collected_step_ = state_.step;
   studies_.plan(steps_.total - state_.step);
   const LiveSpec live = live_spec(params_, runtime_, layout_, monitor_);
@@ -397,10 +401,17 @@ bool Trainer::measure_test_set(StopRequest& stop) {
 
 // What rank 0 knows, on all ranks: whether it is the best so far.
 bool Trainer::note_metric(const StepMetrics& measured) {
-  double top1 = grid_.is_root() ? measured.top1() : 0;
-  grid_.world().broadcast(&top1, sizeof top1, 0);
-  if (state_.best_step > 0 && top1 <= state_.best_metric) return false;
-  state_.best_metric = top1;
+  const NetworkMetric& chosen = metric_list_.chosen();
+  double value = grid_.is_root() ? chosen.value(measured) : 0;
+  grid_.world().broadcast(&value, sizeof value, 0);
+  if (!std::isfinite(value)) {
+    if (grid_.is_root())
+      log_warning(
+          fmt::format("the {} of step {} is not a finite number: it is not the best", chosen.title, state_.step));
+    return false;
+  }
+  if (state_.best_step > 0 && !chosen.metric->is_better(value, state_.best_value)) return false;
+  state_.best_value = value;
   state_.best_step = state_.step;
   return true;
 }

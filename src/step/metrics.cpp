@@ -23,9 +23,29 @@ double StepMetrics::mean_loss() const {
   return sum;
 }
 
+MetricCounts StepMetrics::counts() const {
+  MetricCounts counts = counts_of(0);
+  counts.loss = mean_loss();
+  counts.num_among_five = num_among_five;
+  counts.classes = classes;
+  return counts;
+}
+
+MetricCounts StepMetrics::counts_of(std::int64_t objective) const {
+  const ops::LossSums& sums = objectives[static_cast<std::size_t>(objective)];
+  return {.loss = convoy::mean_loss(sums), .num_correct = sums.num_correct, .num_labels = sums.num_labels};
+}
+
 StepMetrics& StepMetrics::operator+=(const StepMetrics& other) {
   objectives.resize(std::max(objectives.size(), other.objectives.size()));
   for (std::size_t o = 0; o < other.objectives.size(); ++o) add(other.objectives[o], objectives[o]);
+  classes.resize(std::max(classes.size(), other.classes.size()));
+  for (std::size_t c = 0; c < other.classes.size(); ++c) {
+    classes[c].num_samples += other.classes[c].num_samples;
+    classes[c].num_predicted += other.classes[c].num_predicted;
+    classes[c].num_correct += other.classes[c].num_correct;
+  }
+  num_among_five += other.num_among_five;
   return *this;
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "convoy/base/metrics.h"
 #include "convoy/ops/softmax_cross_entropy.h"
 
 #include "step/rank_runtime.h"
@@ -22,19 +23,20 @@ inline double without_nan_sign(double value) {
 inline double mean_loss(const ops::LossSums& sums) {
   return without_nan_sign(sums.loss / static_cast<double>(sums.num_samples));
 }
-/// The share of labels that had the largest logit.
-inline double top1(const ops::LossSums& sums) {
-  return without_nan_sign(static_cast<double>(sums.num_correct) / static_cast<double>(sums.num_labels));
-}
 
 /// Of one step or several, over all replicas: the micro-batches' sums, added in their order.
 struct StepMetrics {
   std::vector<ops::LossSums> objectives = {{}};  ///< at least one, in the plan's order
+  /// Of each class, and how many labels are among the kNumGuesses largest logits. Training steps do not count these:
+  /// empty.
+  std::vector<ClassCounts> classes = {};
+  std::int64_t num_among_five = 0;
 
   /// The sum of the objectives' losses.
   double mean_loss() const;
-  /// Of the first objective.
-  double top1() const { return convoy::top1(objectives.front()); }
+  /// Of the whole network: the losses' sum, the labels of the first objective. Valid as long as these metrics are.
+  MetricCounts counts() const;
+  MetricCounts counts_of(std::int64_t objective) const;
   std::int64_t num_samples() const { return objectives.front().num_samples; }
   StepMetrics& operator+=(const StepMetrics& other);
 };

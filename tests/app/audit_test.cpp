@@ -60,7 +60,7 @@ TEST_F(Audit, EndsARunBeforeItLearnsFromAWrongRankAndItResumesToTheSameBits) {
     EXPECT_TRUE(contains(ended.output, "step-00000004.h5")) << "what it is resumed from\n" << ended.output;
     const std::string log = read_text((directory_ / name) + "/audit.log");
     EXPECT_TRUE(contains(log, "step 5: rank " + rank)) << log;
-    EXPECT_TRUE(contains(read_text((directory_ / name) + "/steps.csv"), ",audit\n"));
+    EXPECT_TRUE(contains(read_text((directory_ / name) + "/steps.csv"), ",audit,"));
 
     const ProcessResult resumed = start(name, grid, "none");
     EXPECT_EQ(resumed.status, 0) << resumed.output;

@@ -108,7 +108,7 @@ TEST_F(Bert, HasTheBitsOfOneRankOnAnyGridAndAfterARestartOnAnother) {
   for (const char* run : {"grid", "restarted"}) {
     SCOPED_TRACE(run);
     expect_same_bits(end(run).model, end("one").model);
-    EXPECT_EQ(end(run).state.best_metric, end("one").state.best_metric);
+    EXPECT_EQ(end(run).state.best_value, end("one").state.best_value);
     EXPECT_EQ(read_text((directory_ / run) + "/steps.csv"), read_text((directory_ / "one") + "/steps.csv"));
     EXPECT_EQ(end(run).state.epoch, end("one").state.epoch);
   }
@@ -143,7 +143,7 @@ TEST_F(Bert, GivesItsWeightsToAClassifierAndNoClassesItself) {
   EXPECT_EQ(num_shared, start.model.size() - 2) << "all but the weight and the bias of the classes";
   const std::string shown = train("bert_classifier", "tuned", {"--init.weights=" + weights, "--init.strict=false"});
   EXPECT_TRUE(contains(shown, "test 0.")) << shown;
-  EXPECT_GT(end("tuned").state.best_metric, 0.9) << "its words tell a text's class";
+  EXPECT_GT(end("tuned").state.best_value, 0.9) << "its words tell a text's class";
 }
 
 // By chance a word is guessed in one of twenty cases, a following span in one of two. So positions, words and answers
@@ -155,7 +155,7 @@ TEST_F(Bert, GuessesWordsFromTheirNeighboursAndWhichSpanFollows) {
          "--model.dropout=0", "--batch.global=32", "--batch.micro=16", "--optimizer.lr=0.003", "--train.epochs=8"});
   const std::string log = read_text((directory_ / "circles") + "/log.csv");
   const io::Checkpoint end = read_checkpoint(io::checkpoint_path((directory_ / "circles") + "/checkpoints", 8 * 62));
-  EXPECT_GT(end.state.best_metric, 0.8) << "of masked words\n" << log;
+  EXPECT_GT(end.state.best_value, 0.8) << "of masked words\n" << log;
   ASSERT_EQ(end.state.epoch.size(), 2u);
   const io::EpochSums& next = end.state.epoch[1];
   EXPECT_GT(static_cast<double>(next.num_correct), 0.7 * static_cast<double>(next.num_labels)) << log;

@@ -174,7 +174,7 @@ TEST_F(ChangedData, OtherTestImagesBeginTheBestValueAndThePatienceAnew) {
                                             "--checkpoint.keep=0"};
   ASSERT_EQ(train(patient + std::vector<std::string>{"--train.max_steps=20"}).status, 0);
   fs::remove(io::best_checkpoint_path(run_ + "/checkpoints"));
-  rewrite(checkpoint(20), [](io::TrainingState& state) { state.best_metric = 1, state.best_step = 10; });
+  rewrite(checkpoint(20), [](io::TrainingState& state) { state.best_value = 1, state.best_step = 10; });
   const ProcessResult same = train(patient);
   EXPECT_TRUE(contains(same.output, "ended early: step 20 of 30")) << same.output;
 
@@ -182,8 +182,8 @@ TEST_F(ChangedData, OtherTestImagesBeginTheBestValueAndThePatienceAnew) {
   const ProcessResult result = train(patient + std::vector<std::string>{"--data.test=" + other});
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_TRUE(contains(result.output, "data.test = " + other +
-                                          " holds other images or labels than the best top-1 so "
-                                          "far, 100.00 % at step 10, was measured on"))
+                                          " holds other images or labels than the best top-1 100.00 % at step 10 "
+                                          "was measured on"))
       << result.output;
   EXPECT_TRUE(contains(result.output, "done: step 30 of 30")) << result.output;
   const std::string best = io::best_checkpoint_path(run_ + "/checkpoints");

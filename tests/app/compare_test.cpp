@@ -55,12 +55,15 @@ TEST_F(Compare, RunsOnTwoGridsAreEqualAndFingerprintsAreThoseOfTheCheckpoints) {
   const ProcessResult result = compare(run("alone"), run("grid"));
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_CONTAINS(result.output, "losses: equal in all 12 steps that both have");
+  EXPECT_CONTAINS(result.output, "top-1: equal in all 12 steps that both have");
   EXPECT_CONTAINS(result.output, "fingerprints: equal in all 4 steps that both have");
+  EXPECT_CONTAINS(result.output, "test macro F1: equal in all 2 evaluations that both have");
+  EXPECT_CONTAINS(result.output, "best: test top-1 ");
   EXPECT_CONTAINS(result.output, "1 x 1 (replicas x stages)");
   EXPECT_CONTAINS(result.output, "2 x 2 (replicas x stages)");
   // What ranks add up slice by slice is what the file says.
   const std::string rows = read_text(run("grid") + "/steps.csv"), row = rows.substr(rows.find("\n12,"));
-  const std::string fingerprint = row.substr(row.rfind(',') - 16, 16);
+  const std::string fingerprint = row.substr(row.find(",,") - 16, 16);  // before the empty field `skipped`
   const ProcessResult info = run_program({.arguments = {"info", file("alone", 12)}});
   EXPECT_CONTAINS(info.output, fingerprint);
 }
@@ -104,6 +107,7 @@ TEST_F(Compare, ReplaysARunOfThreeGridsOnAFourth) {
   const ProcessResult all = replay("run", {2, 2}, "1-12");
   EXPECT_EQ(all.status, 0) << all.output;
   EXPECT_CONTAINS(all.output, "losses: all 12 are the recorded ones, to the bit");
+  EXPECT_CONTAINS(all.output, "top-1: all 12 are the recorded ones, to the bit");
   EXPECT_CONTAINS(all.output, "fingerprints: all 4 are the recorded ones, to the bit");
   EXPECT_CONTAINS(all.output, "from where it began");
   const ProcessResult some = replay("run", {1, 1}, "10-11");

@@ -68,7 +68,7 @@ class FineTuning : public testing::Test {
         io::find_newest_checkpoint((directory_ / name) + "/checkpoints", [](const auto&, const auto&) {});
     if (!found) throw std::runtime_error("no checkpoint: " + result.output);
     io::Checkpoint checkpoint = io::decode_checkpoint(found->bytes, found->path);
-    std::printf("%s: test top-1 %.2f %% after %lld steps\n", name.c_str(), 100 * checkpoint.state.best_metric,
+    std::printf("%s: test top-1 %.2f %% after %lld steps\n", name.c_str(), 100 * checkpoint.state.best_value,
                 static_cast<long long>(checkpoint.state.step));
     return checkpoint;
   }
@@ -85,13 +85,13 @@ TEST_F(FineTuning, TenClassesFromTheWeightsOfNineWithLayer1Frozen) {
   const io::Checkpoint nine = train("nine", import("nine-data", directory_ / "idx"), {});
   EXPECT_EQ(nine.state.num_samples, 54000);
   // Of nine classes a guess finds 11 %. Shirts, coats and pullovers are what a quarter of an epoch mixes up.
-  EXPECT_GT(nine.state.best_metric, 0.5);
+  EXPECT_GT(nine.state.best_value, 0.5);
 
   const std::string weights = io::checkpoint_path((directory_ / "nine") + "/checkpoints", nine.state.step);
   const io::Checkpoint ten = train("ten", import("ten-data", kFashion),
                                    {"--init.weights=" + weights, "--init.strict=false", "--train.freeze=layer1.*"});
   EXPECT_EQ(ten.state.num_samples, 60000);
-  EXPECT_GT(ten.state.best_metric, nine.state.best_metric - 0.1) << "what was learnt of nine classes is lost";
+  EXPECT_GT(ten.state.best_value, nine.state.best_value - 0.1) << "what was learnt of nine classes is lost";
   ASSERT_EQ(ten.model.size(), nine.model.size());
   int num_frozen = 0;
   for (std::size_t i = 0; i < ten.model.size(); ++i) {

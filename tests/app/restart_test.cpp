@@ -268,7 +268,7 @@ TEST_F(Restart, ARunThatWasStoppedWhileItWasEvaluatedGetsItsRowOnceAndACheckpoin
   // Stopped before the test set was done, the same run would have left this.
   io::Checkpoint stopped = io::decode_checkpoint(io::read_file(checkpoint(10)), checkpoint(10));
   stopped.state.evaluated_step = stopped.state.best_step = 0;
-  stopped.state.best_metric = 0;
+  stopped.state.best_value = 0;
   io::write_file_atomically(checkpoint(10), io::encode_checkpoint(stopped));
   const ProcessResult result = train(10);
   EXPECT_EQ(result.status, 0) << result.output;

@@ -34,7 +34,9 @@ class Training : public testing::Test {
     const std::string text = read_text(run_ + "/log.csv");
     const std::size_t at = text.find("\n" + std::to_string(epoch) + ",");
     if (at == std::string::npos) return {};
-    const std::string line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+    return fields_of(text.substr(at + 1, text.find('\n', at + 1) - at - 1));
+  }
+  static std::vector<std::string> fields_of(const std::string& line) {
     std::vector<std::string> fields(1);
     for (const char c : line) {
       if (c == ',') {
@@ -51,7 +53,8 @@ class Training : public testing::Test {
   std::string run_;
 };
 
-constexpr std::size_t kTestLoss = 5, kTestTop1 = 6, kValLoss = 11, kValTop1 = 12;  // columns of log.csv
+constexpr std::size_t kTestLoss = 5, kTestTop1 = 6, kValLoss = 11, kValTop1 = 12, kTestBalanced = 16,
+                      kTestF1 = 17;  // columns of log.csv
 
 // The same small data with a quarter of its training set as a split of its own; 480 samples are left: 7 steps per
 // epoch.
@@ -87,12 +90,12 @@ TEST_F(Training, TheBestCheckpointIsKeptBesideTheNewest) {
   const io::Checkpoint kept = read("best.h5");
   EXPECT_EQ(kept.state.step, 10 * best_epoch);
   EXPECT_EQ(kept.state.best_step, kept.state.step);
-  EXPECT_NEAR(kept.state.best_metric, best, 1e-8);  // log.csv has 9 digits
+  EXPECT_NEAR(kept.state.best_value, best, 1e-8);  // log.csv has 9 digits
   EXPECT_EQ(read("step-00000050.h5").state.best_step, kept.state.step) << "a restart knows it";
   const ProcessResult evaluation = evaluate({"--checkpoint.resume=best"});
   EXPECT_EQ(evaluation.status, 0) << evaluation.output;
   EXPECT_TRUE(contains(evaluation.output, "checkpoints/best.h5")) << evaluation.output;
-  EXPECT_TRUE(contains(evaluation.output, percent(kept.state.best_metric))) << evaluation.output;
+  EXPECT_TRUE(contains(evaluation.output, percent(kept.state.best_value))) << evaluation.output;
   const ProcessResult refused = train({"--train.epochs=6", "--checkpoint.resume=best"});
   EXPECT_EQ(refused.status, 2) << refused.output;
 }
@@ -259,13 +262,15 @@ TEST_F(Validation, ChoosesTheBestWeightsAndTheTestSetIsMeasuredWithThemOnce) {
   }
   const io::Checkpoint kept = read("best.h5");
   EXPECT_EQ(kept.state.step, 7 * best_epoch);
-  EXPECT_NEAR(kept.state.best_metric, best, 1e-8);  // log.csv has 9 digits
+  EXPECT_NEAR(kept.state.best_value, best, 1e-8);  // log.csv has 9 digits
   EXPECT_TRUE(contains(trained.output, "; best val " + percent(best) + " in epoch ")) << trained.output;
 
   // What the run says of the test set, an evaluation of best.h5 finds.
   const std::string test_csv = read_text(run_ + "/test.csv");
-  ASSERT_EQ(test_csv.find(fmt::format("step,samples,loss,top1\n{},96,", kept.state.step)), 0u) << test_csv;
-  const double top1 = std::stod(test_csv.substr(test_csv.rfind(',') + 1));
+  ASSERT_EQ(test_csv.find(fmt::format("step,samples,loss,top1,balanced_accuracy,macro_f1\n{},96,", kept.state.step)),
+            0u)
+      << test_csv;
+  const double top1 = std::stod(fields_of(test_csv.substr(test_csv.find('\n') + 1)).at(3));
   EXPECT_TRUE(contains(trained.output,
                        fmt::format("{}  by {}/checkpoints/best.h5 (epoch {})", percent(top1), run_, best_epoch)))
       << trained.output;
@@ -300,11 +305,12 @@ TEST_F(Validation, TakesThePlaceOfATestSet) {
 TEST_F(Validation, LeavesTheTrainingAloneAndWithoutABestTheLastWeightsAreTested) {
   ASSERT_EQ(train({"--train.max_steps=10", "--checkpoint.best=false"}).status, 0);
   const io::Checkpoint plain = read("step-00000010.h5");
-  const std::string test = row(2).at(kTestLoss) + "," + row(2).at(kTestTop1);
+  const std::string test = fmt::format("{},{},{},{}", row(2).at(kTestLoss), row(2).at(kTestTop1),
+                                       row(2).at(kTestBalanced), row(2).at(kTestF1));
   run_ = directory_ / "validated";
   ASSERT_EQ(train({val_, "--train.max_steps=10", "--checkpoint.best=false"}).status, 0);
   expect_same_bits(read("step-00000010.h5").model, plain.model);
-  EXPECT_EQ(read_text(run_ + "/test.csv"), "step,samples,loss,top1\n10,96," + test + "\n");
+  EXPECT_EQ(read_text(run_ + "/test.csv"), "step,samples,loss,top1,balanced_accuracy,macro_f1\n10,96," + test + "\n");
 }
 
 TEST_F(Validation, PatienceFollowsIt) {
@@ -321,8 +327,8 @@ TEST_F(Validation, WhereItIsNewTheBestStartsAnew) {
   const ProcessResult same =
       train({val_, "--train.max_steps=7", "--optimizer.lr=1e-12", "--train.patience_epochs=1"}, 2);
   ASSERT_EQ(same.status, 0) << same.output;
-  const std::string over = "was measured on: the best starts over";
-  EXPECT_TRUE(contains(same.output, "data.val = " + data_ + " holds other images or labels than the best top-1 so far"))
+  const std::string over = "was measured on: the best checkpoint and train.patience_epochs start over";
+  EXPECT_TRUE(contains(same.output, "data.val = " + data_ + " holds other images or labels than the best top-1 "))
       << same.output;
   EXPECT_TRUE(contains(same.output, over)) << same.output;
   const ProcessResult renamed = train({"--data.val=" + data_ + "/test", "--train.max_steps=7", "--optimizer.lr=1e-12"});

@@ -20,7 +20,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::require(again.text == kept.text && again.lost == kept.lost, "rows that stay stay again");
   });
   test::write_bytes(kDirectory / "steps.csv", fuzz::bytes_of(text));
+  test::write_bytes(kDirectory / "log.csv", fuzz::bytes_of(text));
   test::write_bytes(kDirectory / "starts.csv", fuzz::bytes_of(text));
   fuzz::read_or_refuse([&] { read_steps(kDirectory.path()); });
+  fuzz::read_or_refuse([&] { read_epochs(kDirectory.path()); });
   return fuzz::read_or_refuse([&] { read_starts(kDirectory.path()); });
 }

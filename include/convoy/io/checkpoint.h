@@ -96,14 +96,15 @@ struct TrainingState {
   std::int64_t seed = 0;
   std::int64_t batch_global = 0;
   std::int64_t batch_micro = 0;
-  std::int64_t num_samples = 0;     ///< of the training set
-  std::int64_t train_hash = 0;      ///< of its content (Dataset::content_hash); 0: not known, from an older Convoy
-  std::int64_t metric_hash = 0;     ///< of the data set that best_metric was measured on; likewise
-  std::int64_t evaluated_step = 0;  ///< the step whose row is the latest in log.csv
-  double best_metric = 0;      ///< best top-1 (of the first objective) so far on data.val or else data.test, in [0, 1]
-  std::int64_t best_step = 0;  ///< where that was measured; 0: nothing was
-  std::int64_t updates = 0;    ///< steps without those that were not applied
-  double loss_scale = 1;       ///< fp16: what the loss's gradient is multiplied by
+  std::int64_t num_samples = 0;       ///< of the training set
+  std::int64_t train_hash = 0;        ///< of its content (Dataset::content_hash); 0: not known, from an older Convoy
+  std::int64_t metric_hash = 0;       ///< of the data set that best_value was measured on; likewise
+  std::int64_t evaluated_step = 0;    ///< the step whose row is the latest in log.csv
+  std::string metric = "top1";        ///< train.metric; files older than that key are of top-1
+  double best_value = 0;              ///< its best value so far on data.val or else data.test
+  std::int64_t best_step = 0;         ///< where that was measured; 0: nothing was
+  std::int64_t updates = 0;           ///< steps without those that were not applied
+  double loss_scale = 1;              ///< fp16: what the loss's gradient is multiplied by
   std::int64_t loss_scale_steps = 0;  ///< since it last changed
   /// Of the unfinished epoch, by objective (at least one), so that its line in the log is the same after a restart.
   std::vector<EpochSums> epoch = {{}};

@@ -8,7 +8,7 @@
 namespace convoy::io {
 
 /// What describe_file() says of a file; of a data set, named by its prefix or its folder as data.train is, the same
-/// lines of each of its splits; of a folder of checkpoints a line for each: its step and best top-1, or what is wrong
+/// lines of each of its splits; of a folder of checkpoints a line for each: its step and best value, or what is wrong
 /// with it. Throws Error, too where shards do not belong together.
 std::string describe(const std::string& path);
 

@@ -2,12 +2,16 @@
 /// (parse.h), and the checks that need the world size or the data are made by the code that knows those.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "convoy/base/metrics.h"
 
 namespace convoy {
 
@@ -107,6 +111,16 @@ inline constexpr Choice<PrecisionKind> kChoices<PrecisionKind>[] = {
     {PrecisionKind::kTf32, "tf32", "tensorfloat32"},
     {PrecisionKind::kBf16, "bf16", "bfloat16"},
     {PrecisionKind::kFp16, "fp16", "float16 f16 half"}};
+
+/// The words of the list of metrics.
+template <>
+inline constexpr auto kChoices<MetricKind> = [] {
+  std::array<Choice<MetricKind>, std::size(kMetrics)> words{};
+  std::ranges::transform(kMetrics, words.begin(), [](const Metric& metric) {
+    return Choice<MetricKind>{.value = metric.kind, .word = metric.name, .synonyms = metric.synonyms};
+  });
+  return words;
+}();
 
 enum class BadStepKind { kStop, kSkip, kRollback };
 template <>
@@ -315,6 +329,7 @@ struct TrainParams {
   double clip_norm = 0;                    ///< of the gradient, over all parameters; 0: not clipped
   double ema_decay = 0;                    ///< of the weights' moving average; 0: none
   std::int64_t evaluate_every_epochs = 1;  ///< 0: only at the end
+  MetricKind metric = MetricKind::kTop1;   ///< what the best checkpoint and patience follow
   std::int64_t patience_epochs = 0;        ///< 0: trains to the end
   BadStepKind on_bad_step = BadStepKind::kStop;
   double loss_limit = 0;            ///< a micro-batch's mean loss above it is bad; 0: no limit
@@ -358,7 +373,7 @@ struct CheckpointParams {
   double every_epochs = 1;       ///< 0: never
   std::int64_t every_steps = 0;  ///< 0: never
   std::int64_t keep = 2;         ///< newest kept; 0: all
-  bool best = true;              ///< best.h5, of the best top-1, beside them
+  bool best = true;              ///< best.h5, of the best train.metric, in addition to them
   bool background = true;        ///< written while steps go on
   CheckpointFiles files = CheckpointFiles::kOne;
   std::string resume = "auto";    ///< auto, best, none, or a checkpoint's path

@@ -32,7 +32,7 @@ WatchedRun small_run() {
                  .step = 10,
                  .learning_rate = 0.1,
                  .measured = "test",
-                 .measured_accuracies = {0.5, 0.75},
+                 .evaluated = {{"test_loss", {0.9, 0.8}}, {"test_top1", {0.5, 0.75}}, {"test_macro_f1", {0.5, 0.25}}},
                  .last_time = 1020};
   for (int step = 1; step <= 10; ++step) {
     run.losses.push_back(2.0 / step);
@@ -75,6 +75,17 @@ TEST(Drawing, OfARunThatTrainsIsWrittenOut) {
             "rank host            rep stg step, ms  busy bubble stragg  comm  data    memory\n"
             "   0 node06            0   0      500  90 %    5 %    3 %   2 %   0 % 100.0 MiB\n"
             "   1 ~name-of-node07   0   1      500                                   1.0 MiB\n");
+}
+
+TEST(Drawing, DrawsTheMetricThatTheRunFollows) {
+  WatchedRun run = small_run();
+  run.metric = "macro_f1";
+  EXPECT_CONTAINS(drawn(run),
+                  "loss              0.2000  #-,.______\n"
+                  "top-1            80.00 %  __.,-~+*##\n"
+                  "test macro F1     0.2500  #_\n");
+  run.metric = "of_a_later_version";
+  EXPECT_CONTAINS(drawn(run), "top-1         80.00 %  __.,-~+*##\n\nrank") << "it has no value";
 }
 
 TEST(Drawing, SaysHowARunHasEnded) {

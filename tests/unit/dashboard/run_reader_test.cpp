@@ -76,7 +76,7 @@ TEST_F(RunReaderTest, KnowsRanksEpochsWarningsAndTheEnd) {
   add_row(R"({"kind":"rank","time":1,"step":4,"rank":3,"host":"node07","replica":1,"stage":1,"step_seconds":0.5,)"
           R"("busy":0.75,"resident_bytes":1000,"gpu_celsius":null})",
           run);
-  add_row(R"({"kind":"epoch","time":1,"step":4,"test_top1":0.75})", run);
+  add_row(R"({"kind":"epoch","time":1,"step":4,"samples":64,"train_loss":1,"test_loss":0.5,"test_top1":0.75})", run);
   for (const char* text : {"a", "b", "c", "d"})
     add_row(fmt::format(R"({{"kind":"warning","time":5,"step":4,"text":"{}"}})", text), run);
   add_row(R"({"kind":"end","time":6,"step":4,"how":"done"})", run);
@@ -84,8 +84,20 @@ TEST_F(RunReaderTest, KnowsRanksEpochsWarningsAndTheEnd) {
   EXPECT_EQ(run.ranks.at(3).busy, 0.75);
   EXPECT_EQ(run.ranks.at(3).gpu_celsius, -1);
   EXPECT_EQ(run.measured, "test");
+  EXPECT_EQ(run.measured_column(), "test_top1") << "a log without train.metric is older than that key";
+  EXPECT_EQ(run.evaluated, (std::map<std::string, std::vector<double>>{{"test_loss", {0.5}}, {"test_top1", {0.75}}}));
   EXPECT_EQ(run.warnings.front().text, "b");
   EXPECT_EQ(run.ended, "done");
+}
+
+TEST_F(RunReaderTest, KnowsTheMetricOfTheLatestStart) {
+  WatchedRun run;
+  add_row(R"({"kind":"start","time":1,"step":0})", run);
+  add_row(R"({"kind":"epoch","time":2,"step":4,"val_top1":0.75,"val_macro_f1":0.5})", run);
+  add_row(R"({"kind":"start","time":3,"step":4,"metric":"macro_f1"})", run);
+  add_row(R"({"kind":"epoch","time":4,"step":8,"val_top1":0.5,"val_macro_f1":0.625})", run);
+  EXPECT_EQ(run.measured_column(), "val_macro_f1");
+  EXPECT_EQ(run.evaluated.at(run.measured_column()), (std::vector<double>{0.5, 0.625}));
 }
 
 TEST_F(RunReaderTest, LinesThatAreNoRowsChangeNothing) {

@@ -48,7 +48,8 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.state.evaluated_step, b.state.evaluated_step);
   EXPECT_EQ(a.state.loss_scale, b.state.loss_scale);
   EXPECT_EQ(a.state.loss_scale_steps, b.state.loss_scale_steps);
-  EXPECT_EQ(a.state.best_metric, b.state.best_metric);
+  EXPECT_EQ(a.state.metric, b.state.metric);
+  EXPECT_EQ(a.state.best_value, b.state.best_value);
   EXPECT_EQ(a.state.best_step, b.state.best_step);
   EXPECT_EQ(a.state.train_hash, b.state.train_hash);
   EXPECT_EQ(a.state.metric_hash, b.state.metric_hash);
@@ -115,10 +116,25 @@ std::vector<std::byte> with_model(const Fill& fill) {
   });
 }
 
+// As version 0.9.0 wrote them, which knew of no other metric.
+TEST(Checkpoint, WithoutTheNameOfAMetricIsOfTop1) {
+  EXPECT_EQ(decode_checkpoint(with_model([](hid_t) {}), "x").state.metric, "top1");
+}
+
+TEST(Checkpoint, TheNameOfAMetricMayBeOneOfALaterVersionButNotAnyText) {
+  Checkpoint checkpoint = make_checkpoint();
+  checkpoint.state.metric = "mean_average_precision";
+  EXPECT_EQ(decode_checkpoint(encode_checkpoint(checkpoint), "x").state.metric, "mean_average_precision");
+  checkpoint.state.metric = "\033[2J";
+  EXPECT_CONTAINS(message_of<Error>([&] { decode_checkpoint(encode_checkpoint(checkpoint), "x"); }),
+                  "its best value has no name of a metric");
+}
+
 TEST(Checkpoint, ComesBackToTheLastBit) {
   Checkpoint checkpoint = make_checkpoint();
+  checkpoint.state.metric = "macro_f1";
   checkpoint.state.samples = std::numeric_limits<std::int64_t>::max();
-  checkpoint.state.best_metric = 0.1 + 0.2;
+  checkpoint.state.best_value = 0.1 + 0.2;
   checkpoint.model[0].values = std::vector<float>(8 * 27, -0.0f);
   checkpoint.model[0].values[1] = std::bit_cast<float>(0x7fc01234u);  // a NaN with a payload
   checkpoint.model[0].values[2] = std::numeric_limits<float>::denorm_min();

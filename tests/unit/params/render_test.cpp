@@ -63,6 +63,7 @@ Parameters random_parameters(std::mt19937_64& engine) {
   if (!p.train.class_weights.balanced) p.train.class_weights.factors = {1, tiny(), 2.5};
   p.train.ema_decay = fraction();
   p.train.evaluate_every_epochs = count();
+  p.train.metric = engine() % 2 == 0 ? MetricKind::kLoss : MetricKind::kMacroF1;
   p.train.patience_epochs = count();
   p.train.on_bad_step = engine() % 2 == 0 ? BadStepKind::kSkip : BadStepKind::kStop;
   p.train.loss_limit = tiny();

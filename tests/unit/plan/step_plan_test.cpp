@@ -176,5 +176,24 @@ TEST(StepPlan, NamesAMicroBatchThatDividesTheBatchAndGivesEachReplicaOne) {
   EXPECT_CONTAINS(refusal(3 * 65537, 1, 1), "Allowed: up to 65536, so batch.micro = 65537 or more that divides");
 }
 
+TEST(StepPlan, AMetricThatTheNetworkDoesNotHaveIsRefusedWhereItTrains) {
+  RuntimeSpec spec = spec_of(ScheduleKind::k1F1B, 1);
+  spec.metric = MetricKind::kTop5;
+  EXPECT_EQ(refusal_of(spec, {}), test::kNothingThrown);
+  spec.network.num_classes = 5;
+  EXPECT_EQ(refusal_of(spec, {}),
+            "train.metric = top5 is not a metric of resnet20: it needs 6 classes or more, and there are 5. Allowed: "
+            "loss, top1, balanced_accuracy, macro_f1.");
+  spec.network.trains = false;
+  EXPECT_EQ(refusal_of(spec, {}), test::kNothingThrown);
+  RuntimeSpec bert = spec_of(ScheduleKind::k1F1B, 1);
+  bert.network = {
+      .name = "bert", .input = TextShape{.length = 16, .vocabulary = 20}, .micro_batch = 2, .num_classes = 9};
+  bert.metric = MetricKind::kMacroF1;
+  EXPECT_EQ(refusal_of(bert, {}),
+            "train.metric = macro_f1 is not a metric of bert: it is of classes, which the network does not predict. "
+            "Allowed: loss, top1.");
+}
+
 }  // namespace
 }  // namespace convoy

@@ -33,7 +33,7 @@ class RunLogTest : public testing::Test {
   std::filesystem::path directory_;
 };
 
-StepMetrics metrics(double loss, std::int64_t num_correct, std::int64_t num_samples) {
+StepMetrics metrics_of(double loss, std::int64_t num_correct, std::int64_t num_samples) {
   return {{{.loss = loss, .num_correct = num_correct, .num_labels = num_samples, .num_samples = num_samples}}};
 }
 
@@ -41,8 +41,8 @@ EpochRow epoch_row(std::int64_t epoch) {
   return {.epoch = epoch,
           .step = 10 * epoch,
           .samples = 640 * epoch,
-          .train = metrics(64, 32, 64),
-          .test = metrics(5, 9, 10),
+          .train = metrics_of(64, 32, 64),
+          .test = metrics_of(5, 9, 10),
           .lr = 0.1};
 }
 
@@ -56,15 +56,15 @@ TEST_F(RunLogTest, EachObjectiveHasItsColumns) {
   row.test.reset();
   row.val = both;
   {
-    RunLog log(directory_.string(), {}, {"masked words", "next sentence"});
+    RunLog log(directory_.string(), {}, MetricList({"masked words", "next sentence"}));
     log.add_step({.step = 10, .metrics = both, .lr = 0.25, .fingerprint = 0xabc}, 0);
     log.add_epoch(row);
     log.write_test({.step = 10, .checkpoint = "best.h5", .metrics = both});
   }
   EXPECT_EQ(text("steps.csv"),
             "step,loss,lr,masked_words_loss,masked_words_top1,next_sentence_loss,next_sentence_top1,fingerprint,"
-            "skipped\n"
-            "10,2.5,0.25,2,0.25,0.5,0.25,0000000000000abc,\n");
+            "skipped,top1\n"
+            "10,2.5,0.25,2,0.25,0.5,0.25,0000000000000abc,,0.25\n");
   EXPECT_EQ(text("test.csv"),
             "step,samples,loss,top1,masked_words_loss,masked_words_top1,next_sentence_loss,next_sentence_top1\n"
             "10,4,2.5,0.25,2,0.25,0.5,0.25\n");
@@ -76,7 +76,7 @@ TEST_F(RunLogTest, EachObjectiveHasItsColumns) {
                     .steps = 10,
                     .expected_epochs = {.last = 10, .every = 10},
                     .expected_steps = {.last = 10, .every = 10}},
-                   {"masked words", "next sentence"});
+                   MetricList({"masked words", "next sentence"}));
   EXPECT_TRUE(log.losses().empty()) << "its own rows";
   EXPECT_EQ(text("log.csv"), epochs);
 }
@@ -85,13 +85,13 @@ TEST_F(RunLogTest, DropsRowsBeyondTheCheckpoint) {
   {
     RunLog log(directory_.string(), {});
     for (std::int64_t step = 1; step <= 25; ++step)
-      log.add_step({.step = step, .metrics = metrics(1.0 / static_cast<double>(step), 0, 1), .lr = 0.1}, 0);
+      log.add_step({.step = step, .metrics = metrics_of(1.0 / static_cast<double>(step), 0, 1), .lr = 0.1}, 0);
     log.add_epoch(epoch_row(1));
     log.add_epoch(epoch_row(2));
   }
   std::ofstream(directory_ / "steps.csv", std::ios::app) << "26,0.0";  // cut short by a crash
   RunLog log(directory_.string(), {.epochs = 13, .steps = 13});
-  log.add_step({.step = 14, .metrics = metrics(0.5, 0, 1), .lr = 0.1}, 0);
+  log.add_step({.step = 14, .metrics = metrics_of(0.5, 0, 1), .lr = 0.1}, 0);
   log.flush();
   const std::string steps = text("steps.csv");
   EXPECT_NE(steps.find("\n13,"), std::string::npos);
@@ -106,31 +106,31 @@ TEST_F(RunLogTest, DropsRowsBeyondTheCheckpoint) {
 TEST_F(RunLogTest, LossesKeepAllTheirDigits) {
   RunLog log(directory_.string(), {});
   const double loss = 0.1 + 0.2;  // 0.30000000000000004
-  log.add_step({.step = 1, .metrics = metrics(loss, 0, 1), .lr = 0.1}, 0);
+  log.add_step({.step = 1, .metrics = metrics_of(loss, 0, 1), .lr = 0.1}, 0);
   log.flush();
   EXPECT_NE(text("steps.csv").find("1,0.30000000000000004,"), std::string::npos);
 }
 
 TEST_F(RunLogTest, StepsThatWereNotAppliedSayWhy) {
   RunLog log(directory_.string(), {});
-  log.add_step({.step = 1, .metrics = metrics(0.5, 0, 1), .lr = 0.25, .outcome = StepOutcome::kBad}, 0);
-  log.add_step({.step = 2, .metrics = metrics(0.5, 0, 1), .lr = 0.25, .outcome = StepOutcome::kOverflow}, 0);
-  log.add_step({.step = 3, .metrics = metrics(0.5, 0, 1), .lr = 0.25}, 0);
+  log.add_step({.step = 1, .metrics = metrics_of(0.5, 0, 1), .lr = 0.25, .outcome = StepOutcome::kBad}, 0);
+  log.add_step({.step = 2, .metrics = metrics_of(0.5, 0, 1), .lr = 0.25, .outcome = StepOutcome::kOverflow}, 0);
+  log.add_step({.step = 3, .metrics = metrics_of(0.5, 0, 1), .lr = 0.25}, 0);
   log.flush();
   EXPECT_EQ(text("steps.csv"),
-            "step,loss,lr,fingerprint,skipped\n1,0.5,0.25,,bad\n2,0.5,0.25,,overflow\n3,0.5,0.25,,\n");
+            "step,loss,lr,fingerprint,skipped,top1\n1,0.5,0.25,,bad,0\n2,0.5,0.25,,overflow,0\n3,0.5,0.25,,,0\n");
 }
 
 TEST_F(RunLogTest, RowsAreInTheFileWithinSeconds) {
   RunLog log(directory_.string(), {});
   const double begin = 1000, late = begin + RunLog::kMaxWaitSeconds;
-  log.add_step({.step = 1, .metrics = metrics(0.5, 0, 1), .lr = 0.25}, begin);
-  log.add_step({.step = 2, .metrics = metrics(0.5, 0, 1), .lr = 0.25}, late - 0.01);
+  log.add_step({.step = 1, .metrics = metrics_of(0.5, 0, 1), .lr = 0.25}, begin);
+  log.add_step({.step = 2, .metrics = metrics_of(0.5, 0, 1), .lr = 0.25}, late - 0.01);
   EXPECT_EQ(text("steps.csv").find("\n1,"), std::string::npos) << "a call of the system for each row is too much";
-  log.add_step({.step = 3, .metrics = metrics(0.5, 0, 1), .lr = 0.25}, late);
-  EXPECT_NE(text("steps.csv").find("\n1,0.5,0.25,,\n2,0.5,0.25,,\n3,0.5,0.25,,\n"), std::string::npos)
+  log.add_step({.step = 3, .metrics = metrics_of(0.5, 0, 1), .lr = 0.25}, late);
+  EXPECT_NE(text("steps.csv").find("\n1,0.5,0.25,,,0\n2,0.5,0.25,,,0\n3,0.5,0.25,,,0\n"), std::string::npos)
       << text("steps.csv");
-  log.add_step({.step = 4, .metrics = metrics(0.5, 0, 1), .lr = 0.25}, late + 1);
+  log.add_step({.step = 4, .metrics = metrics_of(0.5, 0, 1), .lr = 0.25}, late + 1);
   EXPECT_EQ(text("steps.csv").find("\n4,"), std::string::npos) << "its time starts again";
   log.write_rows();
   EXPECT_NE(text("steps.csv").find("\n4,"), std::string::npos);
@@ -141,8 +141,8 @@ TEST_F(RunLogTest, TellsWhichTablesHaveLostRows) {
       .epochs = 20, .steps = 2, .expected_epochs = {.last = 20, .every = 10}, .expected_steps = {.last = 2}};
   {
     RunLog log(directory_.string(), {});
-    log.add_step({.step = 1, .metrics = metrics(0.5, 0, 1), .lr = 0.1}, 0);
-    log.add_step({.step = 2, .metrics = metrics(0.5, 0, 1), .lr = 0.1}, 0);
+    log.add_step({.step = 1, .metrics = metrics_of(0.5, 0, 1), .lr = 0.1}, 0);
+    log.add_step({.step = 2, .metrics = metrics_of(0.5, 0, 1), .lr = 0.1}, 0);
     log.add_epoch(epoch_row(1));
     log.add_epoch(epoch_row(2));
   }
@@ -190,8 +190,8 @@ TEST_F(RunLogTest, AnEpochMeasuredOnValHasItInColumnsOfItsOwn) {
 
 TEST_F(RunLogTest, TheTestResultOfARunIsARowOfItsOwnFile) {
   const RunLog log(directory_.string(), {});
-  log.write_test({.step = 20, .checkpoint = "best.h5", .metrics = metrics(5, 9, 10)});
-  log.write_test({.step = 30, .checkpoint = "best.h5", .metrics = metrics(4, 9, 10)});
+  log.write_test({.step = 20, .checkpoint = "best.h5", .metrics = metrics_of(5, 9, 10)});
+  log.write_test({.step = 30, .checkpoint = "best.h5", .metrics = metrics_of(4, 9, 10)});
   EXPECT_EQ(text("test.csv"), "step,samples,loss,top1\n30,10,0.4,0.9\n");
   const RunLog resumed(directory_.string(), {.epochs = 30, .steps = 30});
   EXPECT_FALSE(std::filesystem::exists(directory_ / "test.csv")) << "it is no result of a run that goes on";
@@ -202,6 +202,39 @@ TEST_F(RunLogTest, AnEpochWithoutATestLeavesItsColumnsEmpty) {
   row.test.reset();
   RunLog(directory_.string(), {}).add_epoch(row);
   EXPECT_NE(text("log.csv").find("\n1,10,640,1,0.5,,,0.1,"), std::string::npos) << text("log.csv");
+}
+
+TEST_F(RunLogTest, MetricsOfClassesHaveColumnsBehindAllOthers) {
+  StepMetrics measured = metrics_of(5, 9, 10);
+  measured.classes = {{.num_samples = 2, .num_predicted = 1, .num_correct = 1},
+                      {.num_samples = 8, .num_predicted = 9, .num_correct = 8}};
+  EpochRow row = epoch_row(1);
+  row.test = measured;
+  RunLog log(directory_.string(), {}, MetricList({}, 2));
+  log.add_epoch(row);
+  log.write_test({.step = 10, .checkpoint = "best.h5", .metrics = measured});
+  // Recalls 1/2 and 8/8; F1 2/3 and 16/17.
+  const std::string log_csv = text("log.csv");
+  EXPECT_CONTAINS(log_csv, ",write_seconds,test_balanced_accuracy,test_macro_f1,val_balanced_accuracy,val_macro_f1\n");
+  EXPECT_TRUE(log_csv.ends_with(",0.00,0.75,0.803921569,,\n")) << log_csv;
+  EXPECT_EQ(text("test.csv"), "step,samples,loss,top1,balanced_accuracy,macro_f1\n10,10,0.5,0.9,0.75,0.803921569\n");
+}
+
+// As version 0.9.0 wrote them: without metrics of classes, and without the top-1 of steps.
+TEST_F(RunLogTest, TablesOfVersion090GetTheColumnsOfMetrics) {
+  const std::string epochs =
+      "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,samples_per_second,data_wait_percent,seconds,"
+      "val_loss,val_top1,evaluation_seconds,save_seconds,write_seconds";
+  std::ofstream(directory_ / "log.csv") << epochs + "\n1,2,60,0.7,0.6,0.5,0.8,0.1,282.4,73.15,0.11,,,0.03,0.00,0.00\n";
+  std::ofstream(directory_ / "steps.csv") << "step,loss,lr,fingerprint,skipped\n1,0.5,0.25,,bad\n2,0.5,0.25,,\n";
+  const RunLog log(directory_.string(),
+                   {.epochs = 2, .steps = 2, .expected_epochs = {.last = 2, .every = 2}, .expected_steps = {.last = 2}},
+                   MetricList({}, 2));
+  EXPECT_TRUE(log.losses().empty());
+  EXPECT_EQ(text("log.csv"), epochs +
+                                 ",test_balanced_accuracy,test_macro_f1,val_balanced_accuracy,val_macro_f1\n"
+                                 "1,2,60,0.7,0.6,0.5,0.8,0.1,282.4,73.15,0.11,,,0.03,0.00,0.00,,,,\n");
+  EXPECT_EQ(text("steps.csv"), "step,loss,lr,fingerprint,skipped,top1\n1,0.5,0.25,,bad,\n2,0.5,0.25,,,\n");
 }
 
 // Before there were columns of val, of evaluations and of saves, and samples that are no images.
