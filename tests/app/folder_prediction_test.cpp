@@ -225,7 +225,7 @@ TEST_F(FolderPrediction, TurnsFilesAsTheirExifSaysWhereThatIsAskedFor) {
   EXPECT_EQ(upright[1], stored[1]);
   EXPECT_NE(upright[2], stored[2]);
   // Of a network that was trained on turned pictures, this is what is done without the key.
-  const std::string path = io::checkpoint_path(run_ + "/checkpoints", 12);
+  const std::string path = io::best_checkpoint_path(run_ + "/checkpoints");
   io::Checkpoint checkpoint = io::decode_checkpoint(io::read_file(path), path);
   std::get<io::ImageInput>(checkpoint.metadata.input).orients = true;
   io::write_file_atomically(directory_ / "turned.h5", io::encode_checkpoint(checkpoint));

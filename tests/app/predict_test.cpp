@@ -223,7 +223,7 @@ TEST_F(Prediction, NeedsNothingButTheCheckpointAndTheData) {
   ASSERT_EQ(with.status, 0) << with.output;
   std::filesystem::remove(directory_ / "small/data/train.h5");
   // No parameter file either, and what one would say of the network is the checkpoint's to say.
-  const std::vector<std::string> alone = {"--init.weights=" + run_ + "/checkpoints/step-00000012.h5",
+  const std::vector<std::string> alone = {"--init.weights=" + run_ + "/checkpoints/best.h5",
                                           "--data.test=" + (directory_ / "small/data/test"), "--run.device=cpu",
                                           "--run.threads=1"};
   const ProcessResult predicted =

@@ -163,7 +163,8 @@ TEST_F(Training, EndsWith0WhenTheTestMetricHasNotImprovedForTooLong) {
 
 TEST_F(Training, TheMovingAverageIsWhatIsMeasuredInTrainingAndByEvaluate) {
   ASSERT_EQ(train({"--train.max_steps=20", "--train.ema_decay=0.8", "--grid.stages=2"}, 4).status, 0);
-  const std::string top1 = percent(std::stod(row(2).at(kTestTop1)));
+  // Both take the best checkpoint, which is that of the first epoch with the higher of these.
+  const std::string top1 = percent(std::max(std::stod(row(1).at(kTestTop1)), std::stod(row(2).at(kTestTop1))));
   const ProcessResult average = evaluate({"--grid.stages=1"}, 2),
                       trained = evaluate({"--evaluate.weights=trained", "--grid.stages=1"});
   ASSERT_EQ(average.status, 0) << average.output;
