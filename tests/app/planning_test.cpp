@@ -114,7 +114,7 @@ TEST_F(Planning, OfADescribedClusterSaysWhatLimitsEachLayoutAndDrawsIt) {
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_TRUE(contains(result.output,
                        "messages 2 us + 300 GB/s on a node, 10 us + 1 GB/s between nodes, of a node 5 GB/s "
-                       "in all; memory 2e+03 GB/s per rank"))
+                       "in all; memory 2000 GB/s per rank"))
       << result.output;
   EXPECT_TRUE(contains(result.output, "step: 128 samples = ")) << result.output;
   EXPECT_TRUE(contains(result.output, "% of 8 times what one rank alone would do\n")) << result.output;

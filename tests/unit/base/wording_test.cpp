@@ -28,7 +28,7 @@ TEST(Wording, ANumberHasNoExponent) {
   EXPECT_EQ(plain_number(30313), "30313");
   EXPECT_EQ(plain_number(1572.4), "1572");
   EXPECT_EQ(plain_number(12.3456), "12.35");
-  EXPECT_EQ(plain_number(0.012345), "0.01234");
+  EXPECT_EQ(plain_number(0.0123456), "0.01235");
   EXPECT_EQ(plain_number(0.0001, 3), "0.0001");
   EXPECT_EQ(plain_number(50, 3), "50");
   EXPECT_EQ(plain_number(0), "0");

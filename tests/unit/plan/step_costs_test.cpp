@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/wording.h"
 #include "convoy/comm/gpu_links.h"
 
 #include "calibrate/calibration.h"
@@ -251,8 +252,8 @@ TEST(Planner, DrawsTheStepThatItPredicts) {
   const StepPlan plan(runtime(), {.stages = 2, .replicas = 2});
   const std::string picture = draw_plan(plan);
   const double seconds = predict_step(plan).step_seconds;
-  EXPECT_CONTAINS(picture, fmt::format("planned step of resnet20: {:.3g} s, ", seconds));
-  EXPECT_CONTAINS(picture, fmt::format(">{:.3g}</text>", seconds)) << "the axis ends there";
+  EXPECT_CONTAINS(picture, fmt::format("planned step of resnet20: {} s<", plain_number(seconds, 3)));
+  EXPECT_CONTAINS(picture, fmt::format(">{}</text>", plain_number(seconds, 3))) << "the axis ends there";
 }
 
 // Stage 1 takes 14 seconds for each of the 8 micro-batches of a step; before its first it waits for stage 0's.
