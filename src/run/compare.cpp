@@ -12,6 +12,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/fingerprint.h"
 #include "convoy/base/metrics.h"
+#include "convoy/base/wording.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/safetensors.h"
