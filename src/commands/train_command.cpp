@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "convoy/base/log.h"
-#include "convoy/comm/memory_limits.h"
 #include "convoy/base/wording.h"
+#include "convoy/comm/memory_limits.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/stop_signals.h"
 #include "convoy/comm/topology.h"

@@ -31,8 +31,8 @@ std::vector<float> mean_of_views(std::span<const float> plain, std::span<const f
 /// ops::LossSums. `label` is a class.
 ops::LossSums score(std::span<const float> log_probabilities, std::int64_t label);
 
-/// The classes of the kNumGuesses largest logits, the largest first, the first among equals; kNoLabel where there are fewer
-/// classes. A row with a logit that is not a number gives classes too, in some order.
+/// The classes of the kNumGuesses largest logits, the largest first, the first among equals; kNoLabel where there are
+/// fewer classes. A row with a logit that is not a number gives classes too, in some order.
 using Guesses = std::array<std::int32_t, kNumGuesses>;
 Guesses best_five(std::span<const float> logits);
 

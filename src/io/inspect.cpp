@@ -119,10 +119,10 @@ std::string describe_samples(const DatasetInfo& info, std::int64_t payload_bytes
          describe_kind(info, payload_bytes) +                                               //
          line("classes", list_of_classes(info.class_names)) +
          line("in the split",
-              fmt::format(
-                  "{}, {}",
-                  counted(std::accumulate(info.class_counts.begin(), info.class_counts.end(), std::int64_t{0}), "sample"),
-                  samples_a_class(info.class_counts))) +
+              fmt::format("{}, {}",
+                          counted(std::accumulate(info.class_counts.begin(), info.class_counts.end(), std::int64_t{0}),
+                                  "sample"),
+                          samples_a_class(info.class_counts))) +
          line("names", has_names ? "of the files" : "none") + describe_statistics(info) + line("source", info.source);
 }
 

@@ -86,8 +86,9 @@ TensorsComparison compare_tensors(const std::vector<io::NamedTensor>& a, const s
 
 std::string describe(const TensorsComparison& comparison) {
   if (comparison.equal()) return fmt::format("equal ({})\n", counted(comparison.num_tensors, "tensor"));
-  std::string text = fmt::format("{} of {} {}\n", comparison.differences.size(), counted(comparison.num_tensors, "tensor"),
-                                 comparison.differences.size() == 1 ? "differs" : "differ");
+  std::string text =
+      fmt::format("{} of {} {}\n", comparison.differences.size(), counted(comparison.num_tensors, "tensor"),
+                  comparison.differences.size() == 1 ? "differs" : "differ");
   for (std::size_t i = 0; i < std::min(comparison.differences.size(), kMaxShown); ++i)
     text += fmt::format("    {}\n", describe(comparison.differences[i]));
   if (comparison.differences.size() > kMaxShown) text += "    ...\n";

@@ -92,8 +92,8 @@ std::vector<std::int64_t> micro_batches_to_try(const Parameters& params) {
   return are_given ? params.plan.micro : std::vector{params.batch.micro};
 }
 
-// Without its samples: what plan.samples and the keys after it say of a data set. Its classes have numbers for names, and as
-// many samples as each other.
+// Without its samples: what plan.samples and the keys after it say of a data set. Its classes have numbers for names,
+// and as many samples as each other.
 io::DatasetInfo described_data(const Parameters& params) {
   const PlanParams& plan = params.plan;
   io::DatasetInfo data{.num_samples = plan.samples, .source = "plan.samples"};

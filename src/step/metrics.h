@@ -27,14 +27,14 @@ inline double mean_loss(const ops::LossSums& sums) {
 /// Of one step or several, over all replicas: the micro-batches' sums, added in their order.
 struct StepMetrics {
   std::vector<ops::LossSums> objectives = {{}};  ///< at least one, in the plan's order
-  /// Of each class, and how many labels are among the kNumGuesses largest logits. Training steps do not count these:
-  /// empty.
+  /// The counts of each class; empty for training steps, which do not count them.
   std::vector<ClassCounts> classes = {};
-  std::int64_t num_among_five = 0;
+  std::int64_t num_among_five = 0;  ///< labels that are among the kNumGuesses largest logits; 0 for training steps
 
   /// The sum of the objectives' losses.
   double mean_loss() const;
-  /// Of the whole network: the losses' sum, the labels of the first objective. Valid as long as these metrics are.
+  /// The counts of the whole network: the sum of the losses, the labels of the first objective. They refer to these
+  /// metrics, which must outlive them.
   MetricCounts counts() const;
   MetricCounts counts_of(std::int64_t objective) const;
   std::int64_t num_samples() const { return objectives.front().num_samples; }

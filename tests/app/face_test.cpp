@@ -110,11 +110,10 @@ TEST(Face, ARunLearnsAndLeavesEverythingInItsDirectory) {
   EXPECT_FALSE(contains(training.output, "\033")) << "a bar where there is no terminal";
   for (const char* name : {"params.cfg", "log.csv", "steps.csv", "checkpoints/step-00000030.h5"})
     EXPECT_TRUE(std::filesystem::exists(run + "/" + name)) << name;
-  EXPECT_TRUE(
-      contains(read_text(run + "/log.csv"),
-               "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,samples_per_second,"
-               "data_wait_percent,seconds,val_loss,val_top1,evaluation_seconds,save_seconds,write_seconds,"
-               "test_balanced_accuracy,test_macro_f1,val_balanced_accuracy,val_macro_f1\n1,10,640,"));
+  EXPECT_TRUE(contains(read_text(run + "/log.csv"),
+                       "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,samples_per_second,"
+                       "data_wait_percent,seconds,val_loss,val_top1,evaluation_seconds,save_seconds,write_seconds,"
+                       "test_balanced_accuracy,test_macro_f1,val_balanced_accuracy,val_macro_f1\n1,10,640,"));
 
   // Bars of four heights: 30 steps are enough to learn them, and a program that does not learn stays at 25 %.
   const ProcessResult evaluation =

@@ -98,7 +98,7 @@ struct TrainingState {
   std::int64_t batch_micro = 0;
   std::int64_t num_samples = 0;       ///< of the training set
   std::int64_t train_hash = 0;        ///< of its content (Dataset::content_hash); 0: not known, from an older Convoy
-  std::int64_t metric_hash = 0;       ///< of the data set that best_value was measured on; likewise
+  std::int64_t metric_hash = 0;       ///< of the data set that best_value was measured on; 0: not known
   std::int64_t evaluated_step = 0;    ///< the step whose row is the latest in log.csv
   std::string metric = "top1";        ///< train.metric; files older than that key are of top-1
   double best_value = 0;              ///< its best value so far on data.val or else data.test

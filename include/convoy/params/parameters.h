@@ -363,8 +363,8 @@ struct AugmentParams {
   double erase = 0;                                          ///< probability of random erasing
   double mixup = 0;                                          ///< alpha of Beta(alpha, alpha); 0: not
   double cutmix = 0;                                         ///< likewise; both: one or the other for each micro-batch
-  bool normalize = true;       ///< (x - mean) / stddev, channel by channel
-  ChannelValues mean, stddev;  ///< by default those of the training set
+  bool normalize = true;                                     ///< (x - mean) / stddev, channel by channel
+  ChannelValues mean, stddev;                                ///< by default those of the training set
   bool mixes() const { return mixup > 0 || cutmix > 0; }
   bool operator==(const AugmentParams&) const = default;
 };

@@ -17,7 +17,7 @@ struct ColumnContent {
   std::string number;            ///< the first of these
 };
 
-/// Whether it is one number, whole or not.
+/// Whether the text is a number, whole or not.
 bool is_number(std::string_view text);
 /// Whether it is a whole number, as classes often are.
 bool is_whole_number(std::string_view text);

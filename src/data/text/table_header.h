@@ -22,7 +22,7 @@ struct TableHeader {
   std::vector<std::string> names;
 };
 
-/// Reads the first row. Throws RequestError, saying what to do, where a column is missing or is there twice, and where
+/// Reads the first row. Throws RequestError, saying what to do, where a column is missing or occurs twice, and where
 /// the file seems to be written in another way than its name says: other separators, UTF-16, carriage returns alone at
 /// the ends of lines, no names.
 TableHeader read_header(TableReader& reader, const std::string& path, const TableColumns& columns);

@@ -77,8 +77,8 @@ __device__ void multiply_rows(const T (*own)[kStride], const T (*other)[kStride]
 #pragma unroll
     for (float& value : c[j]) value = 0;
   }
-  // Not more at a time, or the compiler keeps all own pairs in registers from one call to the next. In float32, two would
-  // already be more than an Ampere's registers hold.
+  // Not more at a time, or the compiler keeps all own pairs in registers from one call to the next. In float32, two
+  // would already be more than an Ampere's registers hold.
 #pragma unroll(kWidth <= 32 && sizeof(T) < 4 ? 2 : 1)
   for (int d = 0; d < kWidth; d += 16) {
     const auto pair = [&](const T* row, int at) { return *reinterpret_cast<const Pair<T>*>(row + d + place + at); };
