@@ -1,4 +1,5 @@
 /// What a run measures on its way, what it keeps of that, and when it ends.
+#include <algorithm>
 #include <filesystem>
 #include <regex>
 #include <sstream>

@@ -124,7 +124,8 @@ TEST_F(Weights, ABranchIsMeasuredByItsOwnCheckpoints) {
   ASSERT_EQ(train({.name = "branch", .more = {"--checkpoint.resume=" + base}, .steps = 2}).status, 0);
   const std::string exported = directory_ / "exported.safetensors", params = run_directory("branch") + "/params.cfg";
   const ProcessResult own = export_to(exported, {params});
-  EXPECT_TRUE(contains(own.output, run_directory("branch") + "/checkpoints/best.h5: ")) << own.output;
+  // No step of its own is better than what it began from, whose file lies elsewhere.
+  EXPECT_TRUE(contains(own.output, checkpoint_path("branch", 2) + ": ")) << own.output;
   const ProcessResult asked = export_to(exported, {params, "--checkpoint.resume=" + base});
   EXPECT_TRUE(contains(asked.output, base + ": ")) << asked.output;
 }
