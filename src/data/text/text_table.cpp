@@ -38,9 +38,10 @@ std::vector<std::string> in_order(std::vector<std::string> names) {
 
 // pandas writes line breaks within quotes in a .tsv too, where quotes are letters: the halves would be two rows.
 void check_not_quoted(const std::string& path, const TableRow& row, const TableHeader& header) {
-  const TableFormat format = table_format(path);
   const auto is_quoted = [](const std::string& field) { return field.starts_with('"'); };
-  if (format.has_quotes || row.num_fields == header.num_fields || std::ranges::none_of(row.fields, is_quoted)) return;
+  if (row.num_fields == header.num_fields || std::ranges::none_of(row.fields, is_quoted)) return;
+  const TableFormat format = table_format(path);
+  if (format.has_quotes) return;
   TableReader reader(path, {.separator = format.separator}, row.offset, row.first_line);
   TableRow record;
   if (!reader.next(record) || record.fault != TableFault::kNone || record.num_fields != header.num_fields ||
