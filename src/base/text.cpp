@@ -64,10 +64,6 @@ std::string escaped(char c) {
 
 }  // namespace
 
-std::string counted(std::int64_t count, std::string_view one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
-}
-
 std::string excerpt(std::string_view content) {
   constexpr int kMaxCharacters = 200;
   std::string shown;

@@ -5,6 +5,7 @@
 #include "convoy/base/log.h"
 #include "convoy/base/progress_line.h"
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 #include "convoy/data/import.h"
 
 #include "commands/commands.h"

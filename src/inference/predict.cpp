@@ -10,6 +10,7 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/packed.h"
 #include "convoy/data/open_samples.h"

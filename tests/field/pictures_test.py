@@ -168,7 +168,7 @@ class OtherFormats(field.Case):
         for name, (content, _) in OTHERS.items():
             self.write(f"source/a/{name}.jpg", content)
         answer = self.convoy("import", "--import.source=source", "--import.output=data")
-        self.expect(answer, 0, "train: 2 images 8x8x3", f"skipped {len(OTHERS)} bad ones")
+        self.expect(answer, 0, "train: 2 images 8x8x3", f"skipped {len(OTHERS)} bad images")
         for name, (_, kind) in OTHERS.items():
             line = next(line for line in answer.output.splitlines() if f"'a/{name}.jpg'" in line)
             self.assertIn(f"it is {kind}" if name != "zeros" else kind, line)
@@ -265,7 +265,7 @@ class StaysRight(field.Case):
         self.write("source/b/2.png", b"")
         answer = self.convoy("import", "--import.source=source", "--import.output=data")
         self.expect(answer, 0, "train: 2 images 8x8x3, 2 classes", "'a/Thumbs.db': it is a Windows file of previews",
-                    "'b/2.png': it is empty", "skipped 2 bad ones")
+                    "'b/2.png': it is empty", "skipped 2 bad images")
         self.assertNotIn("DS_Store", answer.output)
         self.assertNotIn("._1", answer.output)
 

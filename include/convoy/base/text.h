@@ -17,9 +17,6 @@ std::string human_count(std::int64_t count);
 /// "42 s", "3 min 05 s", "2 h 10 min".
 std::string human_seconds(double seconds);
 
-/// "1 image", "7 images".
-std::string counted(std::int64_t count, std::string_view one);
-
 /// What a message quotes of a file's content: at most 200 characters, with control characters and what is not UTF-8
 /// made visible, as in \n and \x1b; the rest is "...".
 std::string excerpt(std::string_view content);

@@ -7,6 +7,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 #include "convoy/io/atomic_file.h"
 
 #include "data/text/check_text.h"

@@ -10,6 +10,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 #include "convoy/io/shard_files.h"
 
 #include "data/class_folders.h"

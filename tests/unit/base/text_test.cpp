@@ -109,11 +109,5 @@ TEST(Text, ExcerptsShowControlCharactersAndEndAfter200) {
   EXPECT_EQ(excerpt(umlauts), umlauts.substr(0, 400) + "...");
 }
 
-TEST(Text, CountsAreInTheirNumber) {
-  EXPECT_EQ(counted(1, "bad text"), "1 bad text");
-  EXPECT_EQ(counted(0, "row"), "0 rows");
-  EXPECT_EQ(counted(2, "row"), "2 rows");
-}
-
 }  // namespace
 }  // namespace convoy
