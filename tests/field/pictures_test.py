@@ -180,12 +180,11 @@ class OtherFormats(field.Case):
         self.write("x.npz", b"PK\3\4\x14\0\0\0\0\0\0\0!\0" + bytes(14) + b"images.npy" + bytes(30))
         self.write("x.tar.gz", b"\x1f\x8b\x08\0" + bytes(30))
         self.write("x.jpg", png(8, 8, smooth(8, 8)))
-        for name, kind in (("x.npz", "a NumPy archive (.npz)"), ("x.tar.gz", "a gzip file"), ("x.jpg", "a file")):
-            for format in ("auto", "folder", "cifar"):
-                answer = self.convoy("import", f"--import.source={name}", "--import.output=data",
-                                     f"--import.format={format}")
-                self.expect(answer, 2, f"import.source = {name}: it is {kind}, but a folder was expected")
-                self.assertNotIn("no such folder", answer.output)
+        for name, format, kind in (("x.npz", "auto", "a NumPy archive (.npz)"), ("x.npz", "folder", "a NumPy archive (.npz)"),
+                                   ("x.tar.gz", "cifar", "a gzip file"), ("x.jpg", "auto", "a file")):
+            answer = self.convoy("import", f"--import.source={name}", "--import.output=data", f"--import.format={format}")
+            self.expect(answer, 2, f"import.source = {name}: it is {kind}, but a folder was expected")
+            self.assertNotIn("no such folder", answer.output)
         self.expect(self.convoy("import", "--import.source=absent", "--import.output=data"), 2,
                     "import.source = absent: there is no such folder")
 
@@ -278,9 +277,10 @@ class StaysRight(field.Case):
                     "class folder 'source/b' is empty")
 
     def test_ten_thousand_classes_are_imported(self):
-        picture = png(2, 2, bytes(range(12)))
-        for number in range(10_000):
-            self.write(f"source/{number:05}/1.png", picture)
+        picture = self.write("one/1.png", png(2, 2, bytes(range(12))))
+        (self.folder / "source").mkdir()
+        for number in range(10_000):  # links to one folder, as 10,000 folders take long to remove
+            (self.folder / f"source/{number:05}").symlink_to(picture.parent)
         self.expect(self.convoy("import", "--import.source=source", "--import.output=data"), 0,
                     "train: 10000 images 2x2x3, 10000 classes")
 
