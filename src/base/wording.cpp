@@ -11,6 +11,7 @@ namespace convoy {
 namespace {
 
 std::string plural(std::string_view one) {
+  if (one.ends_with("epoch")) return fmt::format("{}s", one);  // its "ch" is no hiss
   for (const std::string_view hiss : {"s", "x", "ch", "sh"})
     if (one.ends_with(hiss)) return fmt::format("{}es", one);
   constexpr std::string_view kVowels = "aeiou";

@@ -14,6 +14,7 @@ TEST(Wording, ACountHasItsWordInTheRightNumber) {
   EXPECT_EQ(counted(0, "warning"), "0 warnings");
   EXPECT_EQ(counted(1, "micro-batch"), "1 micro-batch");
   EXPECT_EQ(counted(3, "micro-batch"), "3 micro-batches");
+  EXPECT_EQ(counted(2, "epoch"), "2 epochs");
   EXPECT_EQ(counted(10, "class"), "10 classes");
   EXPECT_EQ(counted(2, "entry"), "2 entries");
   EXPECT_EQ(counted(2, "array"), "2 arrays");
