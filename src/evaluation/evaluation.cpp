@@ -222,7 +222,7 @@ std::optional<StepMetrics> evaluate_dataset(RankRuntime& runtime, const Evaluati
   StepMetrics total;
   const auto collect = [&] {
     if (!runtime.grid().is_root()) return;
-    total += metrics.collect();
+    metrics.collect_into(total);
     if (outputs) outputs->collect();
   };
   const std::int64_t num_steps = spec.num_steps();

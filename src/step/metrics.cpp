@@ -57,7 +57,13 @@ MetricsChannel::MetricsChannel(const RankRuntime& runtime, int tag)
                          .stage = runtime.grid().num_stages() - 1}) {}
 
 StepMetrics MetricsChannel::collect() {
-  StepMetrics metrics{.objectives = std::vector<ops::LossSums>(static_cast<std::size_t>(num_objectives_))};
+  StepMetrics metrics;
+  collect_into(metrics);
+  return metrics;
+}
+
+void MetricsChannel::collect_into(StepMetrics& metrics) {
+  metrics.objectives.resize(static_cast<std::size_t>(num_objectives_));
   std::size_t objective = 0;
   for (std::span<const std::byte> left = channel_.collect(); !left.empty();
        left = left.subspan(sizeof(ops::LossSums))) {
@@ -66,7 +72,6 @@ StepMetrics MetricsChannel::collect() {
     add(sums, metrics.objectives[objective]);
     objective = (objective + 1) % metrics.objectives.size();
   }
-  return metrics;
 }
 
 }  // namespace convoy

@@ -48,8 +48,11 @@ class MetricsChannel {
 
   /// Starts the transfer of the latest step's sums. At most one posted step may be uncollected.
   void post() { channel_.post(std::as_bytes(runtime_.sums())); }
-  /// Rank 0: the oldest posted step; waits until it is there.
+  /// On rank 0: the metrics of the oldest posted step. Waits until they have arrived.
   StepMetrics collect();
+  /// On rank 0: adds the oldest posted step to these metrics, micro-batch by micro-batch, so that a sum over several
+  /// steps does not depend on how many micro-batches each of them had.
+  void collect_into(StepMetrics& metrics);
   /// Waits until what was posted has left; before the end.
   void finish() { channel_.finish(); }
 

@@ -7,10 +7,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "convoy/comm/tags.h"
+
 #include "checkpoint/checkpointing.h"
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
 #include "parallel/storage_ways.h"
+#include "step/metrics.h"
 #include "unit/model/toy_network.h"
 
 namespace convoy::test {
@@ -141,6 +144,36 @@ TEST(EvaluationOnly, HasThemByTheKernelsOfAGpu) {
     SCOPED_TRACE(way.name);
     expect_bits_of_training(spec_of(all_networks().front(), way.type), way);
   }
+}
+
+// More ranks than a step has micro-batches evaluate steps of more: the sum of a data set's losses must be the same.
+TEST(EvaluationOnly, LossesDoNotDependOnHowManyMicroBatchesAStepHas) {
+  constexpr std::int64_t kAll = 24;
+  const mpi::Communicator alone = world().split(world().rank(), 0);
+  const ProcessGrid grid(alone, 1);
+  const auto loss_in_steps_of = [&](std::int64_t micro_batches) {
+    RuntimeSpec spec = spec_of(all_networks().front(), DataType::kFloat32);
+    spec.network.trains = false;
+    spec.batch.global = micro_batches * kMicro;
+    const auto backend = make_cpu_backend();
+    StatusBoard board;
+    RankRuntime runtime(spec, grid, *backend, board);
+    initialise_parameters({.seed = kSeed}, runtime);
+    MetricsChannel metrics(runtime, tags::kEvaluationLosses);
+    StepMetrics total;
+    for (std::int64_t first = 0; first < kAll; first += micro_batches) {
+      FixedBatch batch(runtime, kSeed, first);
+      runtime.evaluate_step(batch);
+      metrics.post();
+      metrics.collect_into(total);
+    }
+    metrics.finish();
+    runtime.finish();
+    EXPECT_EQ(total.num_samples(), kAll * kMicro);
+    return total.mean_loss();
+  };
+  const double loss = loss_in_steps_of(1);
+  for (const std::int64_t micro_batches : {2, 3, 4, 8, 24}) EXPECT_EQ(loss_in_steps_of(micro_batches), loss);
 }
 
 TEST(EvaluationOnly, RefusesToTrain) {

@@ -34,10 +34,11 @@ TEST(CheckText, SaysWhatIsWrongWithOthers) {
   EXPECT_EQ(complaint(std::string(kMaxTextBytes + 1, 'a')),
             "it is too long: 1048577 bytes; at most 1048576 are allowed");
   EXPECT_EQ(complaint(std::string("ab\0c", 4)), "it is binary: byte 0x00 at 2");
-  EXPECT_EQ(complaint("caf\xe9 noir"), "it is not UTF-8: byte 0xe9 at 3");
-  EXPECT_EQ(complaint("a\xe2\x82"), "it is not UTF-8: byte 0xe2 at 1") << "cut within a character";
-  EXPECT_EQ(complaint("\xed\xa0\x80"), "it is not UTF-8: byte 0xed at 0") << "half of a pair of UTF-16";
-  EXPECT_EQ(complaint("\xc0\xaf"), "it is not UTF-8: byte 0xc0 at 0") << "longer than need be";
+  EXPECT_EQ(complaint("caf\xe9 noir"), "it is not UTF-8: byte 0xe9 at 3. Convert it to UTF-8");
+  EXPECT_EQ(complaint("a\xe2\x82"), "it is not UTF-8: byte 0xe2 at 1. Convert it to UTF-8") << "cut within a character";
+  EXPECT_EQ(complaint("\xed\xa0\x80"), "it is not UTF-8: byte 0xed at 0. Convert it to UTF-8")
+      << "half of a pair of UTF-16";
+  EXPECT_EQ(complaint("\xc0\xaf"), "it is not UTF-8: byte 0xc0 at 0. Convert it to UTF-8") << "longer than need be";
   EXPECT_EQ(complaint(std::string("\xff\xfe"
                                   "a\0",
                                   4)),

@@ -45,7 +45,7 @@ TEST(Inspect, DescribesACheckpoint) {
   expect_lines(
       describe_file(directory / "a.h5"),
       {"checkpoint\n", "input         images\n", "1234\n", "78976 seen, 64 a step", "10.00 %", "306 in 3 tensors",
-       "8 in 1 tensors", "momentum      226 in 2 tensors", "KiB", fmt::format("written by    convoy {}\n", version())});
+       "8 in 1 tensor", "momentum      226 in 2 tensors", "KiB", fmt::format("written by    convoy {}\n", version())});
 }
 
 TEST(Inspect, DescribesAFolderOfCheckpointsByALineForEach) {
@@ -63,7 +63,7 @@ TEST(Inspect, DescribesAndVerifiesSafetensors) {
   std::vector<std::byte> bytes = encode_safetensors({.tensors = test::make_checkpoint().model, .counters = {}});
   write_file_atomically(directory / "a.safetensors", bytes);
   expect_lines(describe_file(directory / "a.safetensors"),
-               {"weights (safetensors)\n", "306 in 3 tensors", "8 in 1 tensors", "KiB"});
+               {"weights (safetensors)\n", "306 in 3 tensors", "8 in 1 tensor", "KiB"});
   EXPECT_EQ(verify_file(directory / "a.safetensors"), std::nullopt);
   bytes.pop_back();
   write_file_atomically(directory / "a.safetensors", bytes);
