@@ -162,7 +162,7 @@ std::string csv_header(std::int64_t top, const OtherColumns& others) {
   std::vector<std::string> names = {"name", "label", "class", "p1"};
   for (std::int64_t k = 2; k <= top; ++k) names.insert(names.end(), {fmt::format("class{}", k), fmt::format("p{}", k)});
   for (std::string name : others.names) {
-    while (std::ranges::find(names, name) != names.end()) name = "table_" + name;
+    while (std::ranges::find(names, name) != names.end()) name.insert(0, "table_");
     names.push_back(name);
   }
   std::string header;

@@ -34,7 +34,8 @@ std::string shown_seconds(double seconds) {
 
 /// "430 ms" if all ranks begin and end together; else also how long the picture is.
 std::string shown_length(const Timeline& step) {
-  const std::string rank = shown_seconds(step_seconds(step, 0)), all = shown_seconds(extent_of(step).seconds);
+  std::string rank = shown_seconds(step_seconds(step, 0));
+  const std::string all = shown_seconds(extent_of(step).seconds);
   if (rank == all) return rank;
   return fmt::format("{} on the slowest rank, {} from the first begin to the last end", rank, all);
 }

@@ -1,4 +1,5 @@
 /// The largest logits, and tables of predictions by class, that can be counted by hand.
+#include <algorithm>
 #include <limits>
 
 #include <gtest/gtest.h>
