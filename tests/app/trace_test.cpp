@@ -213,7 +213,7 @@ TEST_F(Traces, OfAPlanNeedNoRanks) {
   EXPECT_TRUE(contains(svg, ">rank 7<")) << svg;
   EXPECT_TRUE(contains(svg, ">planned step of resnet20: ")) << svg;
   EXPECT_TRUE(contains(plan.output, "layouts: cells measured; ")) << plan.output;
-  EXPECT_TRUE(contains(svg, "(cells measured)</text>")) << "as the table beside it: " << svg;
+  EXPECT_TRUE(contains(svg, "times of cells measured</text>")) << "as the table beside it: " << svg;
   const ProcessResult nowhere = run_program(
       {.arguments = arguments + std::vector<std::string>{"--plan.draw=" + (directory_ / "absent/plan.svg")}});
   EXPECT_EQ(nowhere.status, 1) << nowhere.output;
