@@ -1,6 +1,7 @@
 /// A program as convoy's main is one, that ends in the way its argument names: what tests of run_guarded start.
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 #include <string_view>
@@ -78,6 +79,8 @@ ExitStatus end_as(std::string_view way, const convoy::mpi::Communicator& world) 
   if (way == "mpi_error") wait_for_all(world);
   if (way == "out_of_memory" && last) throw std::bad_alloc();
   if (way == "out_of_memory") wait_for_all(world);
+  if (way == "file_system" && last) static_cast<void>(std::filesystem::file_size("/nowhere/data.h5"));
+  if (way == "file_system") wait_for_all(world);
   if (way == "unknown_exception" && last) throw 42;
   if (way == "unknown_exception") wait_for_all(world);
   if ((way == "done" || way.starts_with("terminated")) && world.rank() == 0) std::puts("the last line");

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <optional>
 #include <string>
@@ -150,6 +151,8 @@ std::string describe_failure() {
     throw;
   } catch (const std::bad_alloc&) {
     text = "Out of memory. Use a smaller batch.micro, more stages, or fewer ranks per node.";
+  } catch (const std::filesystem::filesystem_error& error) {
+    text = fmt::format("{} cannot be used: {}.", error.path1().string(), error.code().message());
   } catch (const std::system_error& error) {
     text = error.what();
     if (error.code() == std::errc::resource_unavailable_try_again)
