@@ -99,8 +99,7 @@ std::string find_lost_target(const Parameters& params) {
 std::string describe_lost(const Parameters& params) {
   const auto recorded = find_recorded_checkpoint(params.run.directory, begins_from_file(params));
   const std::string folder = checkpoint_directory(params), target = find_lost_target(params);
-  const std::string link =
-      target.empty() ? "" : fmt::format("{} is a link to '{}', which is not there", folder, target);
+  std::string link = target.empty() ? "" : fmt::format("{} is a link to '{}', which is not there", folder, target);
   if (!recorded) return link;
   return fmt::format("{} records a checkpoint of step {}, but {}", recorded->file, recorded->step,
                      link.empty() ? folder + " holds none" : link);

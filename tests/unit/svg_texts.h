@@ -16,7 +16,7 @@ inline std::string text_outside(const std::string& svg) {
   if (!std::regex_search(svg, found, size)) return "no size";
   const double width = std::stod(found[1]), height = std::stod(found[2]);
   for (std::sregex_iterator i(svg.begin(), svg.end(), text), end; i != end; ++i) {
-    const std::string words = (*i)[3];
+    std::string words = (*i)[3];
     if (std::stod((*i)[1]) + kLetter * static_cast<double>(words.size()) > width || std::stod((*i)[2]) > height)
       return words;
   }
