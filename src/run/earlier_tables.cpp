@@ -67,7 +67,7 @@ bool has_rows(const std::string& path) {
 fs::path make_folder(const std::string& run_directory) {
   std::error_code error;
   for (int number = 1; !error; ++number) {
-    const fs::path folder = fs::path(run_directory) / fmt::format("earlier-{}", number);
+    fs::path folder = fs::path(run_directory) / fmt::format("earlier-{}", number);
     if (fs::create_directory(folder, error)) return folder;
   }
   fail("cannot make a folder for the earlier tables of {}: {}", run_directory, error.message());
