@@ -27,7 +27,7 @@ if [[ ! -x $program ]]; then
 fi
 
 # Open MPI's ranks find each other by PMIx. Where Slurm has none, Open MPI's mpirun starts them on the job's nodes.
-if srun --mpi=list 2>&1 | grep -qw pmix; then
+if srun --mpi=list 2>&1 | grep -w pmix >/dev/null; then  # not -q, which ends early and fails the pipe
   # --kill-on-bad-exit   when a rank dies the job ends, instead of waiting for it until the time limit
   # --cpus-per-task      again, because srun does not inherit it from sbatch since Slurm 22.05
   # --distribution       ranks 0, 1, 2 ... fill one node before the next, and one socket before the next: the stages of a

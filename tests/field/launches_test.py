@@ -127,6 +127,10 @@ class Mpirun(TinyTraining):
             ["unshare", "--mount", "--propagation", "private", "bash", "-c", mount + ' && exec "$@"', "bash",
              *self.command], environment=environment, timeout=60)
 
+    def test_a_long_job_of_four_ranks_is_not_taken_for_one_without_ranks(self):
+        # 22 seconds: longer than mpirun may be without a rank.
+        self.expect(self.start([TOOLS_MPIRUN, "-n", "4", "sleep", "22"]), 0)
+
     def test_small_shared_memory_is_survived(self):
         for mebibytes in (8, 12):
             with self.subTest(mebibytes=mebibytes):
