@@ -19,14 +19,6 @@ namespace convoy {
 
 namespace {
 
-// The first line; empty where there is no such file.
-std::string read_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
 // Where the text begins with a number of 0 or more.
 std::optional<std::int64_t> parse_number(std::string_view text) {
   std::int64_t number = -1;

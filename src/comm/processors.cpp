@@ -22,17 +22,12 @@
 
 namespace convoy {
 
-namespace {
-
-// The first line; empty where there is no such file.
 std::string read_line(const std::string& path) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
   return line;
 }
-
-}  // namespace
 
 AffinityMask affinity_mask() {
   AffinityMask mask = {};

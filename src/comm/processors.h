@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "convoy/comm/machine.h"
@@ -31,5 +32,8 @@ inline constexpr std::int64_t kNoQuota = INT64_MAX;
 
 /// The least of the control groups that this process is in, of both versions.
 std::int64_t quota_processors(const SystemFiles& files = {});
+
+/// The first line of a file of the system; empty if there is no such file.
+std::string read_line(const std::string& path);
 
 }  // namespace convoy

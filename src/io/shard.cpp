@@ -65,7 +65,7 @@ void write_description(hid_t file, const ShardHead& head) {
   if (payload_layout(head.info).has_offsets) hdf5::write_list(file, "offsets", head.offsets);
   if (!is_text) return;
   hdf5::write_columns(file, head.info.text.columns);
-  hdf5::write_tokenization(file, head.info.text.tokenization);  // any word may stand in it: last
+  hdf5::write_tokenization(file, head.info.text.tokenization);  // last, as it may hold any word
 }
 
 // Payload and names, both created before either has its offset, so that nothing comes between. Returns where they

@@ -29,8 +29,8 @@ void check_reachable(ParameterBuilder& builder, const Command& command);
 /// the command line.
 void check_moved(ParameterBuilder& builder, const Command& command, const std::vector<std::string>& files);
 
-/// Throws RequestError naming the keys, their values, where they were given, and what would be right. `command`: that
-/// they are for; null: the parameters are those that a file keeps.
+/// Throws RequestError naming the keys, their values, where they were given, and what would be right. `command` is the
+/// one that they are for; null if the parameters are those that a file keeps.
 void check_consistency(ParameterBuilder& builder, const Command* command = nullptr);
 
 /// Throws RequestError where a key that the command needs is empty, or is not what the command can take: other

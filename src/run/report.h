@@ -32,8 +32,8 @@ struct ProgressPoint {
 void show(const ProgressPoint& point, const std::string& kind, ProgressLine& line);
 
 /// "loss 0.3021  top-1 88.20 %", and where the chosen metric counts classes "  macro F1 0.8123"; of several objectives
-/// "loss 6.1000 (masked words 5.4000  21.30 %, next sentence 0.7000  52.10 %)"; where no sample counts, since all steps
-/// were skipped, it says so. `list`: of the network.
+/// "loss 6.1000 (masked words 5.4000  21.30 %, next sentence 0.7000  52.10 %)". If no sample counts, because all steps
+/// were skipped, the text says so. `list` has the metrics of the network.
 std::string describe_metrics(const StepMetrics& metrics, const MetricList& list);
 
 /// The metrics of an evaluation that count classes, and those that the network does not have:

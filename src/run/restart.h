@@ -50,8 +50,8 @@ struct FoundFile {
 /// the bytes are those of one that holds its weights itself. Throws RequestError where there is nothing. One rank.
 FoundFile find_weights(const Request& request);
 
-/// best.h5 of run.directory, which a run has whose best step so far is `step`. An empty path where there is no such
-/// file, and, with a warning, where it cannot be read or is of another step. Its bytes are those of a checkpoint that
+/// best.h5 of run.directory, which a run has whose best step so far is `step`. Its path is empty if the file does not
+/// exist, and, with a warning, if it cannot be read or is of another step. Its bytes are those of a checkpoint that
 /// holds its weights itself. One rank.
 FoundFile find_best(const Parameters& params, std::int64_t step);
 
