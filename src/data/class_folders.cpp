@@ -12,6 +12,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 #include "convoy/io/foreign_kind.h"
 #include "convoy/io/shard_files.h"
 
@@ -66,13 +67,12 @@ class Listing {
   std::string describe_files() const {
     const std::vector<std::string> files = files_below(root_, root_, kKey);
     if (files.empty()) return "";
-    std::string text = fmt::format("; it holds {} file{}, for example '{}'", files.size(), files.size() == 1 ? "" : "s",
-                                   files.front());
+    const std::string count = counted(std::ssize(files), "file");
     for (std::size_t i = 0; i < std::min<std::size_t>(files.size(), kFilesExamined); ++i)
       if (const auto kind = io::find_foreign_kind((root_ / files[i]).string()))
-        return fmt::format("; it holds {} file{}, among them '{}', which is {}. {}", files.size(),
-                           files.size() == 1 ? "" : "s", files[i], kind->name, kind->remedy);
-    return text;
+        return fmt::format("; it holds {}, among them '{}', which is {}. {}", count, files[i], kind->name,
+                           kind->remedy);
+    return fmt::format("; it holds {}, for example '{}'", count, files.front());
   }
 
   void sort_out(const fs::path& folder) {

@@ -22,6 +22,12 @@ constexpr const char* kConvertPicture =
 constexpr const char* kWritePictures = "Write its arrays as PNG files, in a folder for each class";
 constexpr const char* kUnpack = "Unpack it first";
 
+constexpr ForeignKind kTorchFile = {"a file of PyTorch's (torch.save)",
+                                    "tools/torch_weights FILE NEW.safetensors makes weights of it that Convoy reads"};
+constexpr ForeignKind kSpreadsheet = {"an Excel table, or another Office file", "Save its sheet as CSV in UTF-8"};
+constexpr ForeignKind kPickle = {"a Python pickle",
+                                 "Of CIFAR, download the binary version; of others, write PNG files"};
+
 /// A file that has `bytes` at `offset`, and `also` (where it is given) anywhere in its first bytes.
 struct Signature {
   std::size_t offset;
@@ -56,24 +62,18 @@ constexpr Signature kSignatures[] = {
     {0, "<?xml"sv, "<svg"sv, {"an SVG drawing", kConvertPicture}},
     {0, "%PDF-"sv, "", {"a PDF document", kConvertPicture}},
     // --- Arrays and tables
-    {0,
-     "PK\3\4"sv,
-     "data.pkl"sv,
-     {"a file of PyTorch's (torch.save)",
-      "tools/torch_weights FILE NEW.safetensors makes weights of it that Convoy reads"}},
+    {0, "PK\3\4"sv, "data.pkl"sv, kTorchFile},
     {0, "PK\3\4"sv, ".npy"sv, {"a NumPy archive (.npz)", kWritePictures}},
     {0, "\x93NUMPY"sv, "", {"a NumPy array (.npy)", kWritePictures}},
     {0, "MATLAB 5.0 MAT-file"sv, "", {"a MATLAB file", kWritePictures}},
     {0, "PAR1"sv, "", {"a Parquet table", "Write it as .csv, or its pictures as files in a folder for each class"}},
-    {0, "PK\3\4"sv, "xl/"sv, {"an Excel table", "Save it as .csv"}},
-    {0,
-     "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv,
-     "",
-     {"a file of PyTorch's (torch.save)",
-      "tools/torch_weights FILE NEW.safetensors makes weights of it that Convoy reads"}},
-    {0, "\x80\x02"sv, "", {"a Python pickle", "Of CIFAR, download the binary version; of others, write PNG files"}},
-    {0, "\x80\x03"sv, "", {"a Python pickle", "Of CIFAR, download the binary version; of others, write PNG files"}},
-    {0, "\x80\x04"sv, "", {"a Python pickle", "Of CIFAR, download the binary version; of others, write PNG files"}},
+    {0, "PK\3\4"sv, "xl/"sv, kSpreadsheet},
+    {0, "PK\3\4"sv, "[Content_Types].xml"sv, kSpreadsheet},
+    {0, "PK\3\4"sv, "docProps/"sv, kSpreadsheet},
+    {0, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv, "", kTorchFile},
+    {0, "\x80\x02"sv, "", kPickle},
+    {0, "\x80\x03"sv, "", kPickle},
+    {0, "\x80\x04"sv, "", kPickle},
     // --- Packed
     {0, "PK\3\4"sv, "", {"a zip archive", kUnpack}},
     {0, "\x1f\x8b"sv, "", {"a gzip file", kUnpack}},

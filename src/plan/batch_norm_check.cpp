@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "convoy/base/error.h"
+#include "convoy/base/wording.h"
 #include "convoy/model/batch_statistics.h"
 
 namespace convoy {
@@ -27,12 +28,11 @@ std::string describe(const Network& network, const NetworkSpec& spec, std::int64
   std::erase_if(few, [&](const BatchStatistics& norm) { return norm.num_values() > max; });
   if (few.empty()) return "";
   const BatchStatistics& fewest = *std::ranges::min_element(few, {}, &BatchStatistics::num_values);
-  const std::size_t others = few.size() - 1;
-  const std::string more = others == 0 ? "" : fmt::format(" and {} more batch norm{}", others, others == 1 ? "" : "s");
-  return fmt::format(
-      "{}{}{}: mean and variance over {} value{} per channel (batch.micro x rows x columns = {} x {} x {})",
-      fewest.layer, more, images_of(spec), fewest.num_values(), fewest.num_values() == 1 ? "" : "s", fewest.x.n,
-      fewest.x.h, fewest.x.w);
+  const std::int64_t others = std::ssize(few) - 1;
+  const std::string more = others == 0 ? "" : " and " + counted(others, "more batch norm");
+  return fmt::format("{}{}{}: mean and variance over {} per channel (batch.micro x rows x columns = {} x {} x {})",
+                     fewest.layer, more, images_of(spec), counted(fewest.num_values(), "value"), fewest.x.n, fewest.x.h,
+                     fewest.x.w);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/wording.h"
 #include "convoy/comm/openmp.h"
 #include "convoy/comm/placement.h"
 #include "convoy/comm/topology.h"
@@ -17,18 +18,18 @@ namespace {
 std::string describe_few_processors(std::int64_t threads, std::int64_t processors) {
   if (threads <= processors) return "";
   return fmt::format(
-      "run.threads = {}: more threads than the {} processor{} that a rank may use, so that they wait for each other. "
+      "run.threads = {}: more threads than the {} that a rank may use, so that they wait for each other. "
       "Use run.threads = {}, or let ranks use more processors (taskset, mpirun --bind-to none, srun --cpus-per-task)",
-      threads, processors, processors == 1 ? "" : "s", processors);
+      threads, counted(processors, "processor"), processors);
 }
 
 std::string describe_unused_openmp(std::int64_t asked, std::int64_t threads) {
   const std::optional<std::int64_t> wanted = openmp_threads();
   if (asked > 0 || !wanted || *wanted == threads) return "";
   return fmt::format(
-      "OMP_NUM_THREADS = {} is not followed: each rank computes with {} thread{}, as many as it has "
+      "OMP_NUM_THREADS = {} is not followed: each rank computes with {}, as many as it has "
       "processors. run.threads = {} sets the number",
-      *wanted, threads, threads == 1 ? "" : "s", *wanted);
+      *wanted, counted(threads, "thread"), *wanted);
 }
 
 std::string describe_unused_binding() {

@@ -189,8 +189,7 @@ void Trainer::begin() {
   // A directory that is there is locked before anything in it is read; a new one is only made once nothing can be
   // refused.
   mpi::on_root(grid_.world(), [&] {
-    std::error_code
-        unknown;  // where it is not known either, find_start() reads nothing, and making it gives the reason
+    std::error_code unknown;  // making the directory then gives the reason
     if (std::filesystem::exists(params_.run.directory, unknown)) lock_.emplace(params_.run.directory);
   });
   const auto resumed = start_parameters(params_, data_, runtime_);

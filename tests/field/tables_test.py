@@ -80,7 +80,9 @@ class Tables(field.Case):
 
     def test_other_files_are_named(self):
         self.refused(self.imported(self.write("train.csv", gzip.compress(GOOD.encode()))), "is a gzip file")
-        self.refused(self.imported(self.write("train.csv", b"PK\x03\x04" + bytes(range(256)))), "spreadsheet (.xlsx)")
+        self.refused(self.imported(self.write("train.csv", b"PK\x03\x04" + bytes(range(256)))), "is a zip archive")
+        sheet = b"PK\x03\x04" + bytes(26) + b"[Content_Types].xml" + bytes(99)
+        self.refused(self.imported(self.write("train.csv", sheet)), "is an Excel table")
         self.refused(self.imported(self.write("train.csv", "größe,label\na,b\n".encode("latin-1"))), "is not UTF-8",
                      "iconv -f WINDOWS-1252")
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "convoy/base/wording.h"
 #include "convoy/comm/machine.h"
 #include "convoy/comm/topology.h"
 
@@ -42,11 +43,9 @@ std::string placement_summary(const mpi::Communicator& world) {
   const std::int64_t max = world.max(mine.num_processors), min = -world.max(-mine.num_processors);
   const std::int64_t domains = world.max(mine.num_domains);
   const std::int64_t ranks = find_topology(world).max_ranks_on_a_node;
-  if (any_shares)
-    return ranks > min ? fmt::format("{} ranks share {} processor{}", ranks, min, min == 1 ? "" : "s") : "";
+  if (any_shares) return ranks > min ? fmt::format("{} ranks share {}", ranks, counted(min, "processor")) : "";
   if (ranks == 1) return "";
-  return fmt::format("each rank on {} processor{} {}",
-                     min == max ? fmt::format("{}", max) : fmt::format("{} to {}", min, max), max == 1 ? "" : "s",
+  return fmt::format("each rank on {}{} {}", min == max ? "" : fmt::format("{} to ", min), counted(max, "processor"),
                      domains == 1 ? "in one NUMA domain" : fmt::format("on up to {} NUMA domains", domains));
 }
 

@@ -9,6 +9,7 @@
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/io/atomic_file.h"
+#include "convoy/io/foreign_kind.h"
 
 #include "data/text/check_text.h"
 
@@ -42,6 +43,8 @@ void check_encoding(const std::string& path) {
   const auto size = std::min<std::uint64_t>(bytes.size(), io::file_size(file, path));
   io::read_at(file, 0, std::as_writable_bytes(std::span(bytes).first(size)), path);
   const std::string_view first(bytes.data(), size);
+  if (const auto kind = io::find_foreign_kind(std::as_bytes(std::span(first))))
+    refuse("'{}' is {}. {}", path, kind->name, kind->remedy);
   const bool has_mark = first.starts_with("\xff\xfe") || first.starts_with("\xfe\xff");
   const bool is_wide = size >= 4 && std::ranges::count(first, '\0') >= static_cast<std::ptrdiff_t>(size / 4);
   if (has_mark || is_wide)
@@ -49,10 +52,6 @@ void check_encoding(const std::string& path) {
            has_mark           ? ""
            : first[0] == '\0' ? "BE"
                               : "LE");
-  if (first.starts_with("\x1f\x8b")) refuse("'{}' is a gzip file. Unpack it with gunzip", path);
-  if (first.starts_with("PK\x03\x04"))
-    refuse("'{}' is a zip file or a spreadsheet (.xlsx), not a table. Unpack it, or save the sheet as CSV in UTF-8",
-           path);
 }
 
 // Whether the first row names the texts where other separators are taken for separators.
