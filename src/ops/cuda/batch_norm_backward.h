@@ -84,6 +84,9 @@ template <typename T, int kWidth, Mask kMask, typename Gradients>
 __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs args, Gradients dy) {
   const Rows rows = args.rows;
   const T* const all_x = static_cast<const T*>(args.in.x);
+  // The loops below take their addresses from values of their own. The compiler does not know that a store leaves
+  // `args` alone: it would read the address there again for each of kWidth stores of one value.
+  T* const all_g = static_cast<T*>(args.g);
   const Sweep<kGradientRows> sweep(rows);
   float sum[kWidth] = {}, products[kWidth] = {};
   if (const int channel = my_channel<kWidth>(); channel < rows.channels) {
@@ -122,7 +125,7 @@ __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs args, 
             products[i] = __fmaf_rn(g[r][i], centred, products[i]);
           }
           if constexpr (kMask != Mask::kFromX) {
-            if (args.g != nullptr) store<kWidth>(g[r], static_cast<T*>(args.g) + begin + r * step);
+            if (all_g != nullptr) store<kWidth>(g[r], all_g + begin + r * step);
           }
         }
       });
@@ -190,6 +193,8 @@ __global__ void __launch_bounds__(kThreads, kMaskFromX || Gradients::kAreGathere
   const int channel = my_channel<kWidth>();
   const Rows rows = args.rows;
   if (channel >= rows.channels) return;
+  const T* const all_x = static_cast<const T*>(args.in.x);
+  T* const all_dx = static_cast<T*>(args.out.dx);  // by value, as in sum_gradients
   const float inverse_count = __fdiv_rn(1.0f, static_cast<float>(rows.count));
   const InputGradientColumns<kWidth> columns(args.in, args.out, channel, inverse_count);
   float mean_g[kWidth];
@@ -202,7 +207,7 @@ __global__ void __launch_bounds__(kThreads, kMaskFromX || Gradients::kAreGathere
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       dy.template load_row<kWidth>(row + std::int64_t{r} * blockDim.y, channel, g[r]);
-      load<kWidth>(static_cast<const T*>(args.in.x) + begin + r * step, x[r]);
+      load<kWidth>(all_x + begin + r * step, x[r]);
     }
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
@@ -214,7 +219,7 @@ __global__ void __launch_bounds__(kThreads, kMaskFromX || Gradients::kAreGathere
         }
         g[r][i] = columns.dx(i, centred, g[r][i] - mean_g[i]);
       }
-      store<kWidth>(g[r], static_cast<T*>(args.out.dx) + begin + r * step);
+      store<kWidth>(g[r], all_dx + begin + r * step);
     }
   });
 }

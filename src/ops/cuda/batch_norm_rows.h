@@ -186,6 +186,9 @@ __device__ inline bool is_last_of_tile(unsigned* counters) {
   return is_last;
 }
 
+/// So many reads are under way at a time: each takes a round trip to the second cache.
+constexpr int kPartialsAtOnce = 8;
+
 /// Adds up term(b, partials[b][channel]) over the tile's blocks b, in double and in an order that only the shape
 /// decides. For all threads; thread t < tile gets the sums of its channel, which is given to it as `channel`.
 template <int kWidth, int kSums, typename Term>
@@ -195,11 +198,20 @@ __device__ DoubleSums<kSums> merge_blocks(const FloatSums<kSums>* partials, cons
   const int channel = static_cast<int>(blockIdx.x) * tile + my_thread() % tile;
   DoubleSums<kSums> sums = {};
   if (channel < rows.channels) {
-#pragma unroll 16
-    for (int b = my_thread() / tile; b < blocks; b += kThreads / tile) {
-      const DoubleSums<kSums> added = term(b, partials[std::int64_t{b} * rows.channels + channel]);
+    const int step = kThreads / tile;
+    for (int begin = my_thread() / tile; begin < blocks; begin += kPartialsAtOnce * step) {
+      FloatSums<kSums> read[kPartialsAtOnce];
 #pragma unroll
-      for (int s = 0; s < kSums; ++s) sums.of[s] += added.of[s];
+      for (int i = 0; i < kPartialsAtOnce; ++i)
+        if (const int b = begin + i * step; b < blocks) read[i] = partials[std::int64_t{b} * rows.channels + channel];
+#pragma unroll
+      for (int i = 0; i < kPartialsAtOnce; ++i) {
+        const int b = begin + i * step;
+        if (b >= blocks) break;
+        const DoubleSums<kSums> added = term(b, read[i]);
+#pragma unroll
+        for (int s = 0; s < kSums; ++s) sums.of[s] += added.of[s];
+      }
     }
   }
 #pragma unroll

@@ -94,6 +94,7 @@ template <typename T, int kWidth, int kPack, typename Gradients>
 __global__ void __launch_bounds__(kThreads, 3) sum_gradients_of_both(SumGradientArgs args, Gradients dy) {
   const Rows rows = args.rows;
   const T *const all_a = static_cast<const T*>(args.in.a.x), *const all_b = static_cast<const T*>(args.in.b.x);
+  T* const all_g = static_cast<T*>(args.g);  // by value, as in sum_gradients
   const Sweep<kGradientRows> sweep(rows);
   float sum[kWidth] = {}, products_a[kWidth] = {}, products_b[kWidth] = {};
   if (const int channel = my_channel<kWidth>(); channel < rows.channels) {
@@ -121,7 +122,7 @@ __global__ void __launch_bounds__(kThreads, 3) sum_gradients_of_both(SumGradient
             products_a[i] = __fmaf_rn(g[r][i], a[r][i] - mean_a[i], products_a[i]);
             products_b[i] = __fmaf_rn(g[r][i], b[r][i] - mean_b[i], products_b[i]);
           }
-          if (args.g != nullptr) store<kWidth>(g[r], static_cast<T*>(args.g) + begin + r * step);
+          if (all_g != nullptr) store<kWidth>(g[r], all_g + begin + r * step);
         }
       });
     }
