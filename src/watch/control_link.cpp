@@ -1,4 +1,4 @@
-/// TCP, without delay and without blocking.
+/// Strangers get no memory but their hello's, and no time in which anybody waits for them.
 #include "watch/control_link.h"
 
 #include <algorithm>
@@ -6,29 +6,29 @@
 #include <cstring>
 #include <memory>
 #include <sstream>
+#include <thread>
+#include <utility>
 
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 
 namespace convoy {
 
 namespace {
 
-constexpr int kConnectMilliseconds = 2000;
+using std::chrono::milliseconds;
 
-void make_non_blocking(int socket) {
-  fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK);
-  fcntl(socket, F_SETFD, FD_CLOEXEC);
+constexpr int kAcceptsAtOnce = 64;
+constexpr double kAcceptPauseSeconds = 0.01;  // so that who connects without end costs a processor little
+
+std::size_t index(std::int64_t rank) {
+  return static_cast<std::size_t>(rank);
 }
 
 // Many systems let a process have 1,024 unless it asks for more.
@@ -39,153 +39,129 @@ void allow_open_files(rlim_t more) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-struct FreeInterfaces {
-  void operator()(ifaddrs* list) const { freeifaddrs(list); }
-};
-
-std::string numeric_host(const sockaddr* address) {
-  char host[NI_MAXHOST] = {};
-  const socklen_t size = address->sa_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
-  return getnameinfo(address, size, host, sizeof host, nullptr, 0, NI_NUMERICHOST) == 0 ? host : "";
-}
-
-bool waits_for(int socket, short event) {
+bool waits_for(int socket, short event, milliseconds patience) {
   pollfd state{.fd = socket, .events = event, .revents = 0};
-  return ::poll(&state, 1, kConnectMilliseconds) == 1;
+  return ::poll(&state, 1, static_cast<int>(std::max<std::int64_t>(0, patience.count()))) == 1;
 }
 
-bool waits_until_connected(int socket) {
-  if (!waits_for(socket, POLLOUT)) return false;
+bool waits_until_connected(int socket, milliseconds patience) {
+  if (!waits_for(socket, POLLOUT, patience)) return false;
   int error = 0;
   socklen_t size = sizeof error;
   return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
 }
 
-// The same address may be another machine's there: only rank 0 of this job says that it has heard.
-bool is_heard(PacketSocket& socket, std::uint64_t job) {
-  std::vector<Packet> packets;
-  while (packets.empty() && socket.is_open() && waits_for(socket.descriptor(), POLLIN)) packets = socket.receive();
-  return !packets.empty() && packets.front().kind == Packet::Kind::kHeard && packets.front().job == job;
-}
-
 struct FreeAddresses {
   void operator()(addrinfo* list) const { freeaddrinfo(list); }
 };
+using AddressList = std::unique_ptr<addrinfo, FreeAddresses>;
 
-FileDescriptor connect_to(const std::string& host, const std::string& port) {
+AddressList numeric_address(const std::string& host, const std::string& port) {
   addrinfo hints{};
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return {};
-  const std::unique_ptr<addrinfo, FreeAddresses> address(found);
-  FileDescriptor socket(::socket(found->ai_family, SOCK_STREAM, 0));
-  if (!socket.is_open()) return {};
-  make_non_blocking(socket.get());
-  const bool connected = ::connect(socket.get(), found->ai_addr, found->ai_addrlen) == 0 ||
-                         (errno == EINPROGRESS && waits_until_connected(socket.get()));
-  return connected ? std::move(socket) : FileDescriptor();
+  if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return nullptr;
+  return AddressList(found);
+}
+
+FileDescriptor listen_on(const std::string& host) {
+  const AddressList address = numeric_address(host, "0");
+  if (!address) fail("no port to listen on for the other ranks: '{}' is no address", host);
+  FileDescriptor listener(::socket(address->ai_family, SOCK_STREAM, 0));
+  if (!listener.is_open() || ::bind(listener.get(), address->ai_addr, address->ai_addrlen) != 0 ||
+      ::listen(listener.get(), SOMAXCONN) != 0)
+    fail("no port to listen on for the other ranks on {}: {}", host, std::strerror(errno));
+  make_non_blocking(listener.get());
+  return listener;
+}
+
+std::string numeric_name(int listener) {
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  char host[NI_MAXHOST] = {}, port[NI_MAXSERV] = {};
+  const auto* const address = reinterpret_cast<const sockaddr*>(&bound);
+  const bool is_known =
+      getsockname(listener, reinterpret_cast<sockaddr*>(&bound), &size) == 0 &&
+      getnameinfo(address, size, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) == 0;
+  return is_known ? fmt::format("{} {}", host, port) : "";
 }
 
 }  // namespace
 
-PacketSocket::PacketSocket(FileDescriptor socket) : socket_(std::move(socket)) {
-  make_non_blocking(socket_.get());
-  const int on = 1;
-  setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-}
+// --- Rank 0 --------------------------------------------------------------------------------------------------
 
-bool PacketSocket::send(const Packet& packet) {
-  if (!is_open()) return false;
-  const ssize_t sent = ::send(socket_.get(), &packet, sizeof packet, MSG_NOSIGNAL);
-  if (sent == static_cast<ssize_t>(sizeof packet)) return true;
-  // A part of a packet would put the others out of step; buffers are far larger than what is ever under way.
-  if (sent > 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) close();
-  return false;
-}
-
-std::vector<Packet> PacketSocket::receive() {
-  std::vector<Packet> packets;
-  std::byte buffer[4096];
-  while (is_open()) {
-    const ssize_t size = ::recv(socket_.get(), buffer, sizeof buffer, 0);
-    if (size > 0) {
-      pending_.insert(pending_.end(), buffer, buffer + size);
-    } else {
-      if (size == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) close();
-      break;
-    }
-  }
-  std::size_t taken = 0;
-  for (; pending_.size() - taken >= sizeof(Packet); taken += sizeof(Packet))
-    std::memcpy(&packets.emplace_back(), pending_.data() + taken, sizeof(Packet));
-  pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(taken));
-  return packets;
-}
-
-bool PacketSocket::is_unacknowledged() const {
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  return is_open() && getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_unacked > 0 &&
-         info.tcpi_retransmits > 0;
-}
-
-RootLink::RootLink(std::int64_t num_ranks, std::uint64_t job) : job_(job), ranks_(static_cast<std::size_t>(num_ranks)) {
-  allow_open_files(static_cast<rlim_t>(num_ranks));
-  listener_ = FileDescriptor(::socket(AF_INET, SOCK_STREAM, 0));
-  sockaddr_in any{};
-  any.sin_family = AF_INET;
-  any.sin_addr.s_addr = htonl(INADDR_ANY);
-  if (!listener_.is_open() || ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
-      ::listen(listener_.get(), SOMAXCONN) != 0)
-    fail("no port to listen on for the other ranks: {}", std::strerror(errno));
-  make_non_blocking(listener_.get());
+RootLink::RootLink(std::int64_t num_ranks, const Secret& secret, const std::vector<std::string>& hosts)
+    : ranks_(index(num_ranks)) {
+  allow_open_files(2 * static_cast<rlim_t>(num_ranks) + kMoreStrangers);
+  for (std::int64_t rank = 0; rank < num_ranks; ++rank)
+    dialogues_.emplace_back(secret, 0, static_cast<std::int32_t>(rank));
+  for (const std::string& host : hosts) listeners_.push_back(listen_on(host));
 }
 
 std::vector<std::string> RootLink::addresses() const {
-  sockaddr_in bound{};
-  socklen_t size = sizeof bound;
-  getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&bound), &size);
-  ifaddrs* found = nullptr;
-  getifaddrs(&found);
-  const std::unique_ptr<ifaddrs, FreeInterfaces> interfaces(found);
   std::vector<std::string> addresses;
-  for (const ifaddrs* i = found; i != nullptr; i = i->ifa_next)
-    if (i->ifa_addr != nullptr && i->ifa_addr->sa_family == AF_INET)
-      addresses.push_back(fmt::format("{} {}", numeric_host(i->ifa_addr), ntohs(bound.sin_port)));
-  std::stable_partition(addresses.begin(), addresses.end(),
-                        [](const std::string& address) { return !address.starts_with("127."); });
+  for (const FileDescriptor& listener : listeners_) addresses.push_back(numeric_name(listener.get()));
   return addresses;
 }
 
-void RootLink::accept_all() {
-  for (int socket = 0; (socket = ::accept(listener_.get(), nullptr, nullptr)) >= 0;)
-    strangers_.emplace_back(FileDescriptor(socket));
+void RootLink::accept_some() {
+  if (now_seconds() < next_accept_seconds_) return;
+  bool is_any = false;
+  for (const FileDescriptor& listener : listeners_) {
+    for (int i = 0; i < kAcceptsAtOnce; ++i) {
+      FileDescriptor socket(::accept(listener.get(), nullptr, nullptr));
+      is_any = is_any || socket.is_open() || (errno != EAGAIN && errno != EWOULDBLOCK);
+      if (!socket.is_open()) break;
+      make_non_blocking(socket.get());
+      Stranger& stranger = strangers_.emplace_back();
+      stranger.socket = std::move(socket);
+      stranger.since = now_seconds();
+      if (!listen_to(stranger)) strangers_.pop_back();
+      if (strangers_.size() > ranks_.size() + kMoreStrangers) strangers_.pop_front();
+    }
+  }
+  if (is_any) next_accept_seconds_ = now_seconds() + kAcceptPauseSeconds;
+}
+
+bool RootLink::listen_to(Stranger& stranger) {
+  const auto size = receive_some(stranger.socket.get(), std::span(stranger.bytes).subspan(stranger.num_bytes));
+  if (!size) return false;
+  stranger.num_bytes += *size;
+  if (stranger.num_bytes < stranger.bytes.size()) return now_seconds() - stranger.since < kStrangerSeconds;
+  take_hello(stranger);
+  return false;
 }
 
 // From its hello on it is a rank; whoever says anything else is left out.
-void RootLink::take_hello(PacketSocket& stranger) {
-  std::vector<Packet> packets = stranger.receive();
-  if (packets.empty()) return;
-  const Packet& hello = packets.front();
-  const bool is_rank =
-      hello.kind == Packet::Kind::kHello && hello.job == job_ && hello.rank > 0 && hello.rank < std::ssize(ranks_);
-  if (!is_rank) return stranger.close();
-  stranger.send({.kind = Packet::Kind::kHeard, .job = job_});
-  ranks_[static_cast<std::size_t>(hello.rank)] = std::exchange(stranger, {});
-  early_.insert(early_.end(), packets.begin(), packets.end());
+void RootLink::take_hello(Stranger& stranger) {
+  SealedPacket sealed;
+  std::memcpy(&sealed, stranger.bytes.data(), sizeof sealed);
+  if (sealed.from <= 0 || sealed.from >= std::ssize(ranks_)) return;
+  Dialogue& dialogue = dialogues_[index(sealed.from)];
+  const auto hello = dialogue.open(sealed);
+  if (!hello || hello->kind != Packet::Kind::kHello) return;
+  PacketSocket& rank = ranks_[index(sealed.from)];
+  rank = PacketSocket(std::move(stranger.socket), dialogue);
+  rank.send({.kind = Packet::Kind::kHeard});
+  hellos_.push_back(*hello);
 }
 
 std::vector<Packet> RootLink::poll(std::chrono::milliseconds timeout) {
-  std::vector<pollfd> states = {{.fd = listener_.get(), .events = POLLIN, .revents = 0}};
-  for (const auto* sockets : {&ranks_, &strangers_})
-    for (const PacketSocket& socket : *sockets)
-      if (socket.is_open()) states.push_back({.fd = socket.descriptor(), .events = POLLIN, .revents = 0});
+  const double pause = next_accept_seconds_ - now_seconds();
+  std::vector<pollfd> states;
+  const auto await = [&](int socket) { states.push_back({.fd = socket, .events = POLLIN, .revents = 0}); };
+  if (pause <= 0)
+    for (const FileDescriptor& listener : listeners_) await(listener.get());
+  else
+    timeout = std::min(timeout, milliseconds(1 + static_cast<std::int64_t>(1000 * pause)));
+  for (const PacketSocket& rank : ranks_)
+    if (rank.is_open()) await(rank.descriptor());
+  for (const Stranger& stranger : strangers_) await(stranger.socket.get());
   ::poll(states.data(), states.size(), static_cast<int>(timeout.count()));
-  accept_all();
-  for (PacketSocket& stranger : strangers_) take_hello(stranger);
-  std::erase_if(strangers_, [](const PacketSocket& stranger) { return !stranger.is_open(); });
-  std::vector<Packet> packets = std::exchange(early_, {});
+  std::erase_if(strangers_, [this](Stranger& stranger) { return !listen_to(stranger); });
+  accept_some();
+  std::vector<Packet> packets = std::exchange(hellos_, {});
   for (PacketSocket& rank : ranks_) {
     const std::vector<Packet> more = rank.receive();
     packets.insert(packets.end(), more.begin(), more.end());
@@ -197,17 +173,47 @@ void RootLink::send_to_all(const Packet& packet) {
   for (PacketSocket& rank : ranks_) rank.send(packet);
 }
 
-PacketSocket connect_to_root(const std::vector<std::string>& addresses, const Packet& hello) {
-  for (const std::string& address : addresses) {
-    std::istringstream words(address);
-    std::string host, port;
-    words >> host >> port;
-    FileDescriptor connected = connect_to(host, port);
-    if (!connected.is_open()) continue;
-    PacketSocket socket(std::move(connected));
-    if (socket.send(hello) && is_heard(socket, hello.job)) return socket;
+// --- The others ----------------------------------------------------------------------------------------------
+
+RankLink::RankLink(std::int64_t rank, const Secret& secret, std::vector<std::string> addresses)
+    : dialogue_(secret, static_cast<std::int32_t>(rank), 0), addresses_(std::move(addresses)) {}
+
+// Only rank 0 of this job can answer, whatever listens at the same address elsewhere.
+bool RankLink::connect_to(const std::string& address, const Packet& hello, milliseconds patience) {
+  std::istringstream words(address);
+  std::string host, port;
+  words >> host >> port;
+  const AddressList found = numeric_address(host, port);
+  FileDescriptor socket(found ? ::socket(found->ai_family, SOCK_STREAM, 0) : -1);
+  if (!socket.is_open()) return false;
+  make_non_blocking(socket.get());
+  const double end = now_seconds() + 0.001 * static_cast<double>(patience.count());
+  const auto left = [end] { return milliseconds(static_cast<std::int64_t>(1000 * (end - now_seconds()))); };
+  const bool is_connected = ::connect(socket.get(), found->ai_addr, found->ai_addrlen) == 0 ||
+                            (errno == EINPROGRESS && waits_until_connected(socket.get(), left()));
+  if (!is_connected) return false;
+  socket_ = PacketSocket(std::move(socket), dialogue_);
+  std::vector<Packet> packets;
+  if (socket_.send(hello))
+    while (packets.empty() && socket_.is_open() && waits_for(socket_.descriptor(), POLLIN, left()))
+      packets = socket_.receive();
+  if (packets.empty()) socket_.close();
+  return socket_.is_open();
+}
+
+// Each time an address is tried again, it gets twice as long: a network that loses packets answers late.
+bool RankLink::connect(const Packet& hello, milliseconds patience) {
+  const double end = now_seconds() + 0.001 * static_cast<double>(patience.count());
+  for (milliseconds of_one{2000};; of_one *= 2) {
+    for (const std::string& address : addresses_) {
+      const double left = end - now_seconds();
+      if (left <= 0) return false;
+      if (connect_to(address, hello, std::min(of_one, milliseconds(1 + static_cast<std::int64_t>(1000 * left)))))
+        return true;
+    }
+    if (now_seconds() >= end) return false;
+    std::this_thread::sleep_for(milliseconds(50));  // where all refuse at once
   }
-  return {};
 }
 
 }  // namespace convoy

@@ -14,12 +14,16 @@
 #include <unistd.h>
 
 #include "convoy/base/log.h"
+#include "convoy/comm/topology.h"
 
 #include "watch/launcher.h"
+#include "watch/own_addresses.h"
 
 namespace convoy {
 
 namespace {
+
+constexpr std::chrono::seconds kConnectPatience{60};
 
 struct Identity {
   char host[256] = {};
@@ -39,9 +43,10 @@ std::vector<RankReport> who_is_where(const mpi::Communicator& world) {
   return reports;
 }
 
-std::uint64_t random_number() {
+Secret draw_secret() {
   std::random_device device;
-  return (std::uint64_t{device()} << 32) | device();
+  const auto draw = [&] { return (std::uint64_t{device()} << 32) | device(); };
+  return {draw(), draw()};
 }
 
 // On all ranks.
@@ -63,6 +68,17 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+// Where the others can connect to. On rank 0.
+std::vector<std::string> find_hosts(const mpi::Communicator& world) {
+  const std::string mine = world.rank() == 0 ? "" : join_lines(own_addresses()) + "\n";
+  const std::vector<std::byte> all = world.gather(std::as_bytes(std::span(mine)), 0);
+  const bool is_alone = world.size() == 1;
+  if (find_topology(world).num_nodes == 1)
+    return is_alone ? std::vector<std::string>() : std::vector<std::string>{"127.0.0.1"};
+  const std::vector<std::string> others = lines_of({reinterpret_cast<const char*>(all.data()), all.size()});
+  return addresses_towards(others);
+}
+
 // The job does not end before its launcher does.
 [[noreturn]] void leave(int status) {
   end_launcher_after(std::chrono::seconds(5));
@@ -77,24 +93,28 @@ Watch::Watch(const RunParams& params, const mpi::Communicator& world) : world_(w
                  .abort_seconds = params.watchdog_abort_seconds,
                  .ranks = who_is_where(world),
                  .rank = world.rank(),
-                 .job = is_root ? random_number() : 0,
                  .say = [](const std::string& text) { log_warning(text); },
                  .leave = leave};
-  world.broadcast(&spec.job, sizeof spec.job, 0);
-  const std::uint64_t job = spec.job;
-  auto link = is_root ? std::make_unique<RootLink>(world.size(), job) : nullptr;
+  Secret secret = is_root ? draw_secret() : Secret{};
+  world.broadcast(&secret, sizeof secret, 0);
+  const std::vector<std::string> hosts = find_hosts(world);
+  auto link = is_root ? std::make_unique<RootLink>(world.size(), secret, hosts) : nullptr;
   const std::string addresses = world.broadcast(link ? join_lines(link->addresses()) : "", 0);
   if (is_root) {  // its thread lets the others in
     watchdog_ = std::make_unique<Watchdog>(std::move(spec), board_, std::move(link));
-    if (all(true, world)) return;
+    if (all(true, world)) {
+      watchdog_->begin();
+      return;
+    }
     watchdog_.reset();
     log_warning(
         "not every rank could open a TCP connection to rank 0: a rank that stands still will not be named, and the job "
         "will wait for it. Is there a firewall between the nodes?");
   } else {
-    PacketSocket socket = connect_to_root(lines_of(addresses), {.rank = world.rank(), .job = job});
-    if (all(socket.is_open(), world))
-      watchdog_ = std::make_unique<Watchdog>(std::move(spec), board_, std::move(socket));
+    auto rank_link = std::make_unique<RankLink>(world.rank(), secret, lines_of(addresses));
+    const Packet hello{.kind = Packet::Kind::kHello, .rank = static_cast<std::int32_t>(world.rank())};
+    if (all(rank_link->connect(hello, kConnectPatience), world))
+      watchdog_ = std::make_unique<Watchdog>(std::move(spec), board_, std::move(rank_link));
   }
 }
 

@@ -19,6 +19,7 @@ namespace convoy {
 namespace {
 
 constexpr std::chrono::milliseconds kLook{50};
+constexpr std::chrono::milliseconds kTry{500};
 
 std::size_t index(std::int64_t rank) {
   return static_cast<std::size_t>(rank);
@@ -52,20 +53,20 @@ Watchdog::Watchdog(WatchSpec spec, const StatusBoard& board, std::unique_ptr<Roo
     : spec_(std::move(spec)),
       board_(board),
       link_(std::move(link)),
-      was_connected_(spec_.ranks.size()),
       has_left_(spec_.ranks.size()),
       has_answered_(spec_.ranks.size()),
       heard_seconds_of_(spec_.ranks.size(), now_seconds()),
+      connected_seconds_of_(spec_.ranks.size(), now_seconds()),
       thread_([this] { watch_as_root(); }) {}
 
-Watchdog::Watchdog(WatchSpec spec, const StatusBoard& board, PacketSocket socket)
-    : spec_(std::move(spec)), board_(board), socket_(std::move(socket)), thread_([this] { watch_as_rank(); }) {}
+Watchdog::Watchdog(WatchSpec spec, const StatusBoard& board, std::unique_ptr<RankLink> link)
+    : spec_(std::move(spec)), board_(board), rank_link_(std::move(link)), thread_([this] { watch_as_rank(); }) {}
 
 Watchdog::~Watchdog() {
   ends_ = true;
   thread_.join();
   const Packet goodbye = packet(Packet::Kind::kGoodbye);
-  socket_.send(goodbye);
+  if (rank_link_) rank_link_->socket().send(goodbye);
   if (link_) link_->send_to_all(goodbye);
 }
 
@@ -80,7 +81,6 @@ double Watchdog::limit(const RankStatus& status) const {
 Packet Watchdog::packet(Packet::Kind kind) const {
   return {.kind = kind,
           .rank = static_cast<std::int32_t>(spec_.rank),
-          .job = spec_.job,
           .status = board_.read(),
           .reach = state_of_process(getpid()) == Reach::kTraced ? Reach::kTraced : Reach::kAnswers};
 }
@@ -125,10 +125,20 @@ bool Watchdog::takes_alarms() {
     note(received);
     alarm = alarm || received.kind == Packet::Kind::kAlarm;
   }
-  for (std::size_t rank = 0; rank < spec_.ranks.size(); ++rank)
-    alarm =
-        alarm || (was_connected_[rank] && !has_left_[rank] && !link_->is_connected(static_cast<std::int64_t>(rank)));
-  return alarm;
+  for (const RankReport& report : spec_.ranks) {
+    if (link_->is_connected(report.rank)) connected_seconds_of_[index(report.rank)] = now_seconds();
+    alarm = alarm || is_gone(report.rank);
+  }
+  return alarm && has_begun_;
+}
+
+// It has left without a word: its connection is closed, and its host says so, or it does not come again.
+bool Watchdog::is_gone(std::int64_t rank) const {
+  const RankReport& report = spec_.ranks[index(rank)];
+  if (rank == spec_.rank || has_left_[index(rank)] || link_->is_connected(rank)) return false;
+  const bool is_here = report.host == spec_.ranks[index(spec_.rank)].host;
+  return (is_here && state_of_process(report.process) == Reach::kEnded) ||
+         now_seconds() - connected_seconds_of_[index(rank)] > kReturnSeconds;
 }
 
 void Watchdog::note(const Packet& received) {
@@ -138,7 +148,7 @@ void Watchdog::note(const Packet& received) {
     spec_.ranks[rank].reach = received.reach;
     return;
   }
-  was_connected_[rank] = has_answered_[rank] = true;
+  has_answered_[rank] = true;
   heard_seconds_of_[rank] = now_seconds();
   if (received.kind == Packet::Kind::kAlarm) link_->send(received.rank, packet(Packet::Kind::kHeard));
   spec_.ranks[rank].reach = received.reach;
@@ -174,7 +184,7 @@ void Watchdog::find_out_why_silent() {
     if (has_answered_[index(report.rank)]) continue;
     report.status.standing_seconds = now_seconds() - heard_seconds_of_[index(report.rank)];
     const Reach local = report.host == here ? state_of_process(report.process) : Reach::kSilent;
-    if (was_connected_[index(report.rank)] && !link_->is_connected(report.rank))
+    if (is_gone(report.rank))
       report.reach = Reach::kEnded;
     else if (local == Reach::kStopped || local == Reach::kTraced)
       report.reach = local;
@@ -222,13 +232,14 @@ void Watchdog::watch_as_rank() {
   block_signals();
   double alarm_start = 0, next_alarm = 0;
   bool said = false;
+  PacketSocket& socket = rank_link_->socket();
   while (!ends_) {
-    pollfd state{.fd = socket_.descriptor(), .events = POLLIN, .revents = 0};
+    pollfd state{.fd = socket.descriptor(), .events = POLLIN, .revents = 0};
     ::poll(&state, 1, static_cast<int>(kLook.count()));  // of a closed one it only waits
     answer();
     const RankStatus status = board_.read();
     const double now = now_seconds();
-    if (!socket_.is_open() && !root_has_left_) return follow_root();
+    if (!socket.is_open() && !root_has_left_ && !finds_root_again()) return;
     report_at_times(status);
     if (!stands_still(status)) {
       alarm_start = 0;
@@ -239,7 +250,7 @@ void Watchdog::watch_as_rank() {
       said = false;
     }
     if (now >= next_alarm) {
-      socket_.send(packet(Packet::Kind::kAlarm));
+      socket.send(packet(Packet::Kind::kAlarm));
       next_alarm = now + limit(status);
     }
     const bool heard = heard_seconds_ > alarm_start;
@@ -261,41 +272,46 @@ void Watchdog::report_at_times(const RankStatus& status) {
   if (!has_moved && now_seconds() - reported_seconds_ < kReportSeconds) return;
   reported_ = status;
   reported_seconds_ = now_seconds();
-  socket_.send(packet(Packet::Kind::kStatus));
+  rank_link_->socket().send(packet(Packet::Kind::kStatus));
 }
 
 void Watchdog::answer() {
-  for (const Packet& received : socket_.receive()) {
+  PacketSocket& socket = rank_link_->socket();
+  for (const Packet& received : socket.receive()) {
     heard_seconds_ = now_seconds();
     if (received.kind == Packet::Kind::kEnd) spec_.leave(1);
     if (received.kind == Packet::Kind::kGoodbye) root_has_left_ = true;
-    if (received.kind == Packet::Kind::kAsk) socket_.send(packet(Packet::Kind::kStatus));
+    if (received.kind == Packet::Kind::kAsk) socket.send(packet(Packet::Kind::kStatus));
     if (received.kind == Packet::Kind::kLook) {
       Packet looked = packet(Packet::Kind::kLooked);
       looked.rank = received.rank;
       looked.reach = state_of_process(spec_.ranks[index(received.rank)].process);
-      socket_.send(looked);
+      socket.send(looked);
     }
   }
 }
 
-// Rank 0 has ended without a word. Whoever started the job may end it, in its own way; else this does.
-void Watchdog::follow_root() {
+// The connection broke. Where rank 0 cannot be reached any more, it has ended without a word: whoever started the job
+// may end it, in its own way; else this does, and returns false.
+bool Watchdog::finds_root_again() {
   const double start = now_seconds();
-  while (!ends_ && now_seconds() - start < kAnswerSeconds) std::this_thread::sleep_for(kLook);
-  if (ends_) return;
+  while (!ends_ && now_seconds() - start < kAnswerSeconds)
+    if (rank_link_->connect(packet(Packet::Kind::kHello), kTry)) return true;
+  if (ends_) return false;
   if (spec_.rank == 1) spec_.say("rank 0 has ended: its process is gone. The run ends here");
   spec_.leave(1);
+  return false;
 }
 
 void Watchdog::say_of_root() {
+  const PacketSocket& socket = rank_link_->socket();
   std::vector<RankReport> both = {spec_.ranks[0], spec_.ranks[index(spec_.rank)]};
   both[0].status.standing_seconds = -1;
   both[1].status = board_.read();
   const Reach local = both[0].host == both[1].host ? state_of_process(both[0].process) : Reach::kSilent;
   both[0].reach = local == Reach::kStopped || local == Reach::kTraced ? local
-                  : !socket_.is_open()                                ? Reach::kEnded
-                  : socket_.is_unacknowledged()                       ? Reach::kUnreachable
+                  : !socket.is_open()                                 ? Reach::kEnded
+                  : socket.is_unacknowledged()                        ? Reach::kUnreachable
                                                                       : Reach::kSilent;
   spec_.say(fmt::format("the run stands still, and rank 0, which would say why, does not answer:\n{}",
                         roll_call_table(both)));

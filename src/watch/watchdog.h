@@ -21,7 +21,6 @@ struct WatchSpec {
   double abort_seconds = 0;       ///< after the first table, while the run still stands; 0: never
   std::vector<RankReport> ranks;  ///< hosts and processes, by rank
   std::int64_t rank = 0;
-  std::uint64_t job = 0;  ///< see Packet
   /// Rank 0 prints lines, and where it does not answer rank 1.
   std::function<void(const std::string&)> say;
   /// Leaves the process with that status, at once.
@@ -36,20 +35,25 @@ inline constexpr double kMorePatience = 10;
 inline constexpr double kAnswerSeconds = 3;
 /// Each rank tells rank 0 so often where it is, so that something is known of one that falls silent.
 inline constexpr double kReportSeconds = 10;
+/// A connection may break although both ranks live. So long the other has to make a new one.
+inline constexpr double kReturnSeconds = 5;
 
 /// A thread of every rank, which needs no MPI. A rank that stands still raises the alarm; rank 0 then asks all ranks
 /// where they stand. Only where the one that the others wait for stands still itself, or does not answer, it prints the
 /// table, again at growing intervals, and at last ends the job; where its process has ended, at once.
 class Watchdog {
  public:
-  /// Rank 0's end, made before the others are told where it is.
+  /// Rank 0's end, made before the others are told where it is. Until begin() it only lets them in.
   Watchdog(WatchSpec spec, const StatusBoard& board, std::unique_ptr<RootLink> link);
-  /// The others'.
-  Watchdog(WatchSpec spec, const StatusBoard& board, PacketSocket socket);
+  /// The others', with a connection.
+  Watchdog(WatchSpec spec, const StatusBoard& board, std::unique_ptr<RankLink> link);
   /// Says goodbye.
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
+
+  /// Rank 0: all ranks have their connection.
+  void begin() { has_begun_ = true; }
 
  private:
   // All ranks
@@ -64,23 +68,26 @@ class Watchdog {
   bool awaits_answers() const;
   void find_out_why_silent();
   void ask_neighbours();
+  bool is_gone(std::int64_t rank) const;
   bool has_culprit() const;
   void end_job(const std::string& reason);
   // The others
   void watch_as_rank();
   void answer();
   void report_at_times(const RankStatus& status);
-  void follow_root();
+  bool finds_root_again();
   void say_of_root();
 
   WatchSpec spec_;
   const StatusBoard& board_;
   // Rank 0
   std::unique_ptr<RootLink> link_;
-  std::vector<bool> was_connected_, has_left_, has_answered_;  ///< by rank
-  std::vector<double> heard_seconds_of_;                       ///< by rank: when it last said something
+  std::vector<bool> has_left_, has_answered_;  ///< by rank
+  std::vector<double> heard_seconds_of_;       ///< by rank: when it last said something
+  std::vector<double> connected_seconds_of_;   ///< by rank: when it last had a connection
+  std::atomic<bool> has_begun_ = false;
   // The others
-  PacketSocket socket_;
+  std::unique_ptr<RankLink> rank_link_;
   double heard_seconds_ = 0;    ///< when rank 0 last said something
   bool root_has_left_ = false;  ///< in peace
   double reported_seconds_ = 0;

@@ -15,16 +15,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "relay.h"
+
 namespace convoy {
 namespace {
 
 constexpr double kAlarmSeconds = 0.5;
-constexpr std::uint64_t kJob = 42;
+constexpr Secret kSecret = {42, 43};
 
 volatile std::sig_atomic_t g_loader_hangs = 0;
 
 void sleep_a_little() {
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
+std::unique_ptr<RankLink> connected(std::int32_t rank, const std::vector<std::string>& addresses) {
+  auto link = std::make_unique<RankLink>(rank, kSecret, addresses);
+  EXPECT_TRUE(link->connect({.kind = Packet::Kind::kHello, .rank = rank}, std::chrono::seconds(10)));
+  return link;
 }
 
 /// Three stages of one replica on this host; what ranks say is collected.
@@ -39,7 +47,7 @@ class WatchdogTest : public testing::Test {
   }
 
   WatchSpec spec_of(std::int64_t rank) {
-    WatchSpec spec{.alarm_seconds = kAlarmSeconds, .abort_seconds = abort_seconds_, .rank = rank, .job = kJob};
+    WatchSpec spec{.alarm_seconds = kAlarmSeconds, .abort_seconds = abort_seconds_, .rank = rank};
     for (int r = 0; r < 3; ++r) spec.ranks.push_back({.rank = r, .host = "here", .process = processes_[r]});
     spec.say = [this](const std::string& text) {
       const std::lock_guard lock(mutex_);
@@ -60,7 +68,7 @@ class WatchdogTest : public testing::Test {
     board.begin_step(9);
     WatchSpec spec = spec_of(rank);
     spec.leave = [](int status) { _exit(status); };
-    const Watchdog watchdog(std::move(spec), board, connect_to_root(addresses, {.rank = rank, .job = kJob}));
+    const Watchdog watchdog(std::move(spec), board, connected(rank, addresses));
     if (rank == 2) {
       board.begin({.op = Op::kRecvActivation, .micro_batch = 3});
       board.wait_for(Wait::kRanks);
@@ -76,8 +84,10 @@ class WatchdogTest : public testing::Test {
 
   /// Rank 0 waits for rank 1, too.
   void start_root() {
-    auto link = std::make_unique<RootLink>(3, kJob);
-    for (const int rank : {1, 2}) children_.push_back(start_rank(rank, link->addresses()));
+    auto link = std::make_unique<RootLink>(3, kSecret, std::vector<std::string>{"127.0.0.1"});
+    relay_ = std::make_unique<Relay>(link->addresses().front());
+    for (const int rank : {1, 2}) children_.push_back(start_rank(rank, {relay_->address()}));
+    relay_->start();
     processes_[0] = getpid();
     board_.take_place(0, 0);
     board_.enter(Activity::kTraining);
@@ -85,6 +95,7 @@ class WatchdogTest : public testing::Test {
     board_.begin({.op = Op::kRecvGradient, .micro_batch = 3});
     board_.wait_for(Wait::kRanks);
     watchdog_ = std::make_unique<Watchdog>(spec_of(0), board_, std::move(link));
+    watchdog_->begin();
     std::this_thread::sleep_for(std::chrono::milliseconds(500));  // until both have said hello
   }
 
@@ -112,6 +123,7 @@ class WatchdogTest : public testing::Test {
   std::mutex mutex_;
   std::string said_;
   std::atomic<int> left_with_ = -1;
+  std::unique_ptr<Relay> relay_;
   std::unique_ptr<Watchdog> watchdog_;
 };
 
@@ -146,6 +158,18 @@ TEST_F(WatchdogTest, AProcessThatHasEndedIsNamedAndTheJobEndsAtOnce) {
   EXPECT_EQ(left_with_, 1);
 }
 
+TEST_F(WatchdogTest, ABrokenConnectionIsNoEnd) {
+  start_root();
+  for (int i = 0; i < 3; ++i) {
+    relay_->cut();
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+  EXPECT_EQ(said(), "");
+  EXPECT_EQ(left_with_, -1);
+  kill(children_[0], SIGUSR1);
+  expect_culprit("Load 4 of step 9: waits for its samples");  // it is heard again
+}
+
 TEST_F(WatchdogTest, ALoaderThatHangsIsNamed) {
   start_root();
   kill(children_[0], SIGUSR1);
@@ -170,12 +194,13 @@ class SilentRoot : public WatchdogTest {
  protected:
   void start() {
     abort_seconds_ = 1;
-    auto link = std::make_unique<RootLink>(3, kJob);
+    auto link = std::make_unique<RootLink>(3, kSecret, std::vector<std::string>{"127.0.0.1"});
     processes_[1] = getpid();
     const pid_t child = fork();
     if (child == 0) {
       StatusBoard board;
-      const Watchdog watchdog(spec_of(0), board, std::move(link));
+      Watchdog watchdog(spec_of(0), board, std::move(link));
+      watchdog.begin();
       while (true) {
         board.enter(Activity::kTraining);
         sleep_a_little();
@@ -186,7 +211,7 @@ class SilentRoot : public WatchdogTest {
     const std::vector<std::string> addresses = link->addresses();
     link.reset();
     board_.enter(Activity::kTraining);
-    watchdog_ = std::make_unique<Watchdog>(spec_of(1), board_, connect_to_root(addresses, {.rank = 1, .job = kJob}));
+    watchdog_ = std::make_unique<Watchdog>(spec_of(1), board_, connected(1, addresses));
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
   }
   bool leaves() {

@@ -1,0 +1,103 @@
+/// TCP keeps the order, so that numbers grow from packet to packet; one that does not was sent before.
+#include "watch/packet_socket.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+namespace convoy {
+
+namespace {
+
+bool is_for_later() {
+  return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+std::uint64_t hash_of(const SealedPacket& sealed, const Secret& secret) {
+  return siphash(secret, std::as_bytes(std::span(&sealed, 1)).first(offsetof(SealedPacket, hash)));
+}
+
+}  // namespace
+
+SealedPacket Dialogue::seal(const Packet& packet) {
+  SealedPacket sealed;
+  std::memset(static_cast<void*>(&sealed), 0, sizeof sealed);  // what lies between the members travels, too
+  sealed.from = own_;
+  sealed.to = other_;
+  sealed.number = ++num_sent_;
+  sealed.packet = packet;
+  sealed.hash = hash_of(sealed, secret_);
+  return sealed;
+}
+
+std::optional<Packet> Dialogue::open(const SealedPacket& sealed) {
+  const bool is_ours = sealed.from == other_ && sealed.to == own_ && sealed.hash == hash_of(sealed, secret_);
+  if (!is_ours || sealed.number <= last_opened_) return std::nullopt;
+  last_opened_ = sealed.number;
+  return sealed.packet;
+}
+
+PacketSocket::PacketSocket(FileDescriptor socket, Dialogue& dialogue)
+    : socket_(std::move(socket)), dialogue_(&dialogue) {
+  make_non_blocking(socket_.get());
+  const int on = 1;
+  setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+bool PacketSocket::send(const Packet& packet) {
+  if (!is_open()) return false;
+  const SealedPacket sealed = dialogue_->seal(packet);
+  const ssize_t sent = ::send(socket_.get(), &sealed, sizeof sealed, MSG_NOSIGNAL);
+  if (sent == static_cast<ssize_t>(sizeof sealed)) return true;
+  // A part of a packet would put the others out of step; buffers are far larger than what is ever under way.
+  if (sent > 0 || !is_for_later()) close();
+  return false;
+}
+
+std::vector<Packet> PacketSocket::receive() {
+  std::vector<Packet> packets;
+  std::array<std::byte, 16 * sizeof(SealedPacket)> buffer;
+  while (is_open()) {
+    const auto size = receive_some(socket_.get(), buffer);
+    if (!size) close();
+    if (!size || *size == 0) break;
+    pending_.insert(pending_.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(*size));
+    std::size_t taken = 0;
+    for (; pending_.size() - taken >= sizeof(SealedPacket) && is_open(); taken += sizeof(SealedPacket)) {
+      SealedPacket sealed;
+      std::memcpy(&sealed, pending_.data() + taken, sizeof sealed);
+      if (const auto packet = dialogue_->open(sealed))
+        packets.push_back(*packet);
+      else
+        close();
+    }
+    pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(taken));
+  }
+  return packets;
+}
+
+bool PacketSocket::is_unacknowledged() const {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  return is_open() && getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_unacked > 0 &&
+         info.tcpi_retransmits > 0;
+}
+
+void make_non_blocking(int socket) {
+  fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK);
+  fcntl(socket, F_SETFD, FD_CLOEXEC);
+}
+
+std::optional<std::size_t> receive_some(int socket, std::span<std::byte> to) {
+  const ssize_t size = ::recv(socket, to.data(), to.size(), 0);
+  if (size > 0) return static_cast<std::size_t>(size);
+  return size < 0 && is_for_later() ? std::optional<std::size_t>(0) : std::nullopt;
+}
+
+}  // namespace convoy
