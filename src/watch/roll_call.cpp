@@ -146,7 +146,8 @@ std::string describe(const RankReport& report, const std::vector<RankReport>& al
     const bool trains = status.activity == Activity::kTraining;
     where = to_string(status.instruction) + (trains ? fmt::format(" of step {}", status.step) : ", " + where);
   }
-  if (report.reach != Reach::kAnswers) return fmt::format("{}; last known: {}", describe(report.reach), where);
+  if (report.reach != Reach::kAnswers)
+    return fmt::format("{}; when it was last heard: {}", describe(report.reach), where);
   switch (status.wait) {
     case Wait::kRanks:
       return fmt::format("{}: waits for {}", where, describe_awaited(awaited_ranks(report, all), all.size() - 1));

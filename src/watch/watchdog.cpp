@@ -105,10 +105,13 @@ void Watchdog::watch_as_root() {
       next_roll = first_table = 0;
       continue;
     }
-    spec_.say(fmt::format("the run stands still; the rank that holds up the others comes first:\n{}",
+    const RankReport& culprit = spec_.ranks[culprits_first(spec_.ranks).front()];
+    spec_.say(fmt::format("{}:\n{}",
+                          culprit.reach == Reach::kEnded
+                              ? "a rank has ended, and the others cannot go on without it"
+                              : "the run stands still; the rank that holds up the others comes first",
                           roll_call_table(spec_.ranks)));
     if (first_table == 0) first_table = now;
-    const RankReport& culprit = spec_.ranks[culprits_first(spec_.ranks).front()];
     if (culprit.reach == Reach::kEnded) return end_job(fmt::format("rank {} has ended", culprit.rank));
     const double deadline = spec_.abort_seconds > 0 ? first_table + spec_.abort_seconds : now + 1e9;
     if (now >= deadline)
