@@ -1,8 +1,12 @@
 /// convoy info, convoy check, convoy compare, convoy join, convoy export: what files hold, whether they are whole,
 /// where two differ, one file of many, weights for other programs. One process works, without MPI.
 #include <cstdio>
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,6 +22,7 @@
 #include "commands/commands.h"
 #include "commands/machine_info.h"
 #include "preflight/report.h"
+#include "run/run_lock.h"
 
 namespace convoy::commands {
 
@@ -72,8 +77,22 @@ ExitStatus check_files(const Request& request) {
   });
 }
 
+namespace {
+
+// A training writes parts of its next checkpoint into the same folder, and until it is whole they look left over.
+std::optional<RunLock> lock_run_of(const std::string& checkpoint) {
+  namespace fs = std::filesystem;
+  const fs::path run = fs::absolute(checkpoint).parent_path().parent_path();
+  std::error_code unknown;
+  if (!fs::is_regular_file(run / "lock", unknown)) return std::nullopt;
+  return std::optional<RunLock>(std::in_place, run.string());
+}
+
+}  // namespace
+
 ExitStatus join(const Request& request) {
   return for_each_path(request, [](const std::string& path) {
+    const std::optional<RunLock> lock = lock_run_of(path);
     fmt::print("{}: {}\n", path, io::join_checkpoint(path) ? "now one file" : "is one file already");
     return true;
   });

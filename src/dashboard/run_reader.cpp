@@ -131,9 +131,10 @@ void add_row(std::string_view line, WatchedRun& run) {
 RunReader::RunReader(const std::string& directory) : directory_(directory) {}
 
 bool RunReader::update() {
-  const FileDescriptor file(::open((directory_ + "/log.jsonl").c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(::open((directory_ + "/log.jsonl").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
-  if (!file.is_open() || fstat(file.get(), &status) != 0) return false;
+  const bool is_file = file.is_open() && fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
+  if (!is_file) return false;                                       // a pipe or a device may have no end
   if (status.st_ino != file_number_ || status.st_size < offset_) {  // written anew when the run was resumed
     file_number_ = status.st_ino;
     offset_ = 0;
@@ -156,7 +157,7 @@ bool RunReader::update() {
 }
 
 std::optional<bool> RunReader::is_locked() const {
-  const FileDescriptor file(::open((directory_ + "/lock").c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(::open((directory_ + "/lock").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct flock whole {};
   whole.l_type = F_RDLCK;
   whole.l_whence = SEEK_SET;

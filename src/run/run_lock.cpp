@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "convoy/base/error.h"
@@ -39,7 +40,7 @@ void make_directory(const std::string& directory) {
 
 }  // namespace
 
-RunLock::RunLock(const std::string& directory) {
+RunLock::RunLock(const std::string& directory) : directory_(directory) {
   make_directory(directory);
   const std::string path = directory + "/lock";
   file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -64,12 +65,24 @@ RunLock::RunLock(const std::string& directory) {
     log_warning(fmt::format("{} cannot be written: {}", path, std::strerror(errno)));
 }
 
+void RunLock::check_in_place() const {
+  struct stat held = {}, named = {};
+  if (file_ < 0 || fstat(file_, &held) != 0) return;
+  const bool is_same =
+      stat((directory_ + "/lock").c_str(), &named) == 0 && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+  if (!is_same)
+    fail(
+        "run.directory = {} was moved, renamed or removed while this run used it. Nothing more is saved: the run "
+        "resumes from the newest checkpoint in that directory, wherever it is now, with run.directory = its new path",
+        directory_);
+}
+
 RunLock::~RunLock() {
   if (file_ >= 0) close(file_);
 }
 
 std::optional<std::string> find_lock_holder(const std::string& directory) {
-  const int file = open((directory + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = open((directory + "/lock").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return std::nullopt;
   struct flock whole {};
   whole.l_type = F_WRLCK;

@@ -17,7 +17,11 @@ class RunLock {
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
+  /// Throws Error where the directory is not there any more, or is another: it was moved or removed.
+  void check_in_place() const;
+
  private:
+  std::string directory_;
   int file_ = -1;
 };
 

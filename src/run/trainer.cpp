@@ -431,6 +431,7 @@ void Trainer::save_best() {
 }
 
 void Trainer::save_to(std::vector<std::string> paths) {
+  mpi::on_root(grid_.world(), [&] { lock_->check_in_place(); });
   collect_until(state_.step);
   state_.loss_scale = runtime_.loss_scale().state().scale;
   state_.loss_scale_steps = runtime_.loss_scale().state().good_steps;
