@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "convoy/base/text.h"
+
 namespace convoy {
 
 namespace {
@@ -23,7 +25,7 @@ Listening& listening() {
 void write_line(std::string_view prefix, std::string_view message) noexcept {
   try {
     std::string line(prefix);
-    line.append(message).append("\n");
+    line.append(printable(message)).append("\n");
     std::fwrite(line.data(), 1, line.size(), stderr);
     std::fflush(stderr);
   } catch (...) {  // out of memory: the message is lost, the program is not

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "convoy/base/clock.h"
+#include "convoy/base/print.h"
 #include "convoy/base/terminal.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
@@ -49,7 +50,7 @@ bool ProgressLine::is_due() const {
 void ProgressLine::show(const std::string& head, double fraction, const std::string& numbers) {
   next_seconds_ = now_seconds() + (terminal_ ? kRedrawSeconds : kPlainLineSeconds);
   if (!terminal_) {
-    fmt::print("{}  {}\n", head, numbers);
+    print("{}  {}\n", head, numbers);
   } else {
     // A line that wraps could not be redrawn: the bar takes what the numbers leave, and the end is cut.
     const int columns = terminal_columns().value_or(kUsualColumns);
@@ -57,7 +58,7 @@ void ProgressLine::show(const std::string& head, double fraction, const std::str
     const int width = std::clamp(left, 0, kBarWidth);
     const int filled = static_cast<int>(width * std::clamp(fraction, 0.0, 1.0));
     const std::string bar = width < 4 ? "" : fmt::format(" [{:=<{}}{:<{}}]", "", filled, "", width - filled);
-    fmt::print("\r\033[K{}", cut_to(fmt::format("{}{}  {}", head, bar, numbers), columns - 1));
+    fmt::print("\r\033[K{}", cut_to(printable(fmt::format("{}{}  {}", head, bar, numbers)), columns - 1));
     drawn_ = true;
   }
   std::fflush(stdout);
@@ -65,7 +66,7 @@ void ProgressLine::show(const std::string& head, double fraction, const std::str
 
 void ProgressLine::line(const std::string& text) {
   clear();
-  fmt::print("{}\n", text);
+  print("{}\n", text);
   std::fflush(stdout);
 }
 

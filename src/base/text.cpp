@@ -2,11 +2,14 @@
 #include "convoy/base/text.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <initializer_list>
 #include <numeric>
 
 #include <fmt/format.h>
+
+#include "convoy/base/error.h"
 
 namespace convoy {
 
@@ -36,6 +39,13 @@ std::string in_units(std::int64_t number, std::int64_t step, std::initializer_li
   return fmt::format("{:.1f} {}", value, *unit);
 }
 
+// Unicode's marks of direction, with which a name can be made to look like another, and its separators of lines.
+bool turns_direction(std::string_view text) {
+  constexpr std::string_view kMarks[] = {"\u061c", "\u200e", "\u200f", "\u2028", "\u2029", "\u202a", "\u202b",
+                                         "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"};
+  return std::ranges::any_of(kMarks, [text](std::string_view mark) { return text.starts_with(mark); });
+}
+
 // Number of bytes of the UTF-8 character at the front that may be shown; 0 for a control character and for other bytes.
 std::size_t visible_bytes(std::string_view text) {
   const auto byte = [text](std::size_t i) -> unsigned { return static_cast<unsigned char>(text[i]); };
@@ -46,7 +56,15 @@ std::size_t visible_bytes(std::string_view text) {
   for (std::size_t i = 1; i < length; ++i)
     if ((byte(i) & 0xc0U) != 0x80) return 0;
   const bool is_control = first == 0xc2 && byte(1) < 0xa0;
-  return is_control ? 0 : length;
+  return is_control || turns_direction(text) ? 0 : length;
+}
+
+bool is_formula(std::string_view text) {
+  if (text.size() < 2 || std::string_view("=+-@").find(text.front()) == std::string_view::npos) return false;
+  const std::string_view digits = text.substr(text.front() == '+' ? 1 : 0);  // from_chars takes no plus
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return error == std::errc::invalid_argument || end != digits.data() + digits.size();
 }
 
 std::string escaped(char c) {
@@ -77,6 +95,27 @@ std::string excerpt(std::string_view content) {
     content.remove_prefix(std::max<std::size_t>(bytes, 1));
   }
   return shown;
+}
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const char c = text.front();
+    const std::size_t bytes = c == '\n' || c == '\t' ? 1 : visible_bytes(text);
+    if (bytes > 0)
+      shown += text.substr(0, bytes);
+    else
+      shown += escaped(c);
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return shown;
+}
+
+void check_is_name(std::string_view name, const char* what) {
+  if (printable(name) == name && name.find_first_of("\n\t") == std::string_view::npos) return;
+  fail("{} holds control characters, marks of the direction of writing, or what is not UTF-8: '{}'", what,
+       excerpt(name));
 }
 
 std::string human_bytes(std::int64_t bytes) {
@@ -118,6 +157,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 }
 
 std::string csv_field(std::string_view text) {
+  if (is_formula(text)) return csv_field("'" + std::string(text));
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string field = "\"";
   for (const char c : text) {

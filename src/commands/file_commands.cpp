@@ -14,6 +14,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/host_name.h"
 #include "convoy/base/log.h"
+#include "convoy/base/print.h"
 #include "convoy/inference/inference.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/inspect.h"
@@ -50,11 +51,11 @@ ExitStatus for_each_path(const Request& request, const std::function<bool(const 
 
 ExitStatus info(const Request& request) {
   if (request.arguments.empty()) {
-    fmt::print("{}", describe_machine_and_ranks({host_name()}, {describe_own_processors()}));
+    print("{}", describe_machine_and_ranks({host_name()}, {describe_own_processors()}));
     return ExitStatus::kDone;
   }
   return for_each_path(request, [](const std::string& path) {
-    fmt::print("{}\n", io::describe(path));
+    print("{}\n", io::describe(path));
     return true;
   });
 }
@@ -62,7 +63,7 @@ ExitStatus info(const Request& request) {
 ExitStatus info_of_ranks(const Request&, mpi::Session& session) {
   const preflight::Report ranks(session.world());  // it gathers texts
   const std::vector<std::string> processors = ranks.gather(describe_own_processors());
-  if (ranks.is_root()) fmt::print("{}", describe_machine_and_ranks(ranks.hosts(), processors));
+  if (ranks.is_root()) print("{}", describe_machine_and_ranks(ranks.hosts(), processors));
   return ExitStatus::kDone;
 }
 
@@ -70,7 +71,7 @@ ExitStatus check_files(const Request& request) {
   return for_each_path(request, [](const std::string& path) {
     bool is_whole = true;
     for (const io::Verdict& verdict : io::verify(path)) {
-      fmt::print("{}: {}\n", verdict.path, verdict.damage.value_or("whole"));
+      print("{}: {}\n", verdict.path, verdict.damage.value_or("whole"));
       is_whole = is_whole && !verdict.damage;
     }
     return is_whole;
@@ -93,7 +94,7 @@ std::optional<RunLock> lock_run_of(const std::string& checkpoint) {
 ExitStatus join(const Request& request) {
   return for_each_path(request, [](const std::string& path) {
     const std::optional<RunLock> lock = lock_run_of(path);
-    fmt::print("{}: {}\n", path, io::join_checkpoint(path) ? "now one file" : "is one file already");
+    print("{}: {}\n", path, io::join_checkpoint(path) ? "now one file" : "is one file already");
     return true;
   });
 }
@@ -102,7 +103,7 @@ ExitStatus compare(const Request& request) {
   if (request.arguments.size() != 2)
     refuse("convoy compare needs two run directories or two files of weights, as in convoy compare runs/a runs/b");
   const Comparison comparison = convoy::compare(request.arguments[0], request.arguments[1]);
-  fmt::print("{}", comparison.text);
+  print("{}", comparison.text);
   return comparison.equal ? ExitStatus::kDone : ExitStatus::kFailed;
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "convoy/base/print.h"
 #include "convoy/base/terminal.h"
 #include "convoy/base/version.h"
 #include "convoy/model/network.h"
@@ -35,12 +36,12 @@ std::vector<NetworkHelp> networks() {
 }  // namespace
 
 ExitStatus help(const Request& request) {
-  fmt::print("{}", request.as_markdown ? markdown_help(networks()) : help_text(request.arguments, text_columns()));
+  print("{}", request.as_markdown ? markdown_help(networks()) : help_text(request.arguments, text_columns()));
   return ExitStatus::kDone;
 }
 
 ExitStatus version(const Request&) {
-  fmt::print("convoy {}\n", convoy::version());
+  print("convoy {}\n", convoy::version());
   return ExitStatus::kDone;
 }
 

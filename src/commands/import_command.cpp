@@ -3,6 +3,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/log.h"
+#include "convoy/base/print.h"
 #include "convoy/base/progress_line.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
@@ -24,8 +25,8 @@ void print_split(const ImportedSplit& split) {
                                   ? fmt::format("{} of images ({})", counted(info.num_samples, "file"),
                                                 info.image.c == 1 ? "grey" : "in colour")
                                   : fmt::format("{} {}", counted(info.num_samples, "image"), to_string(info.image));
-  fmt::print("{}: {}, {} classes -> {}{}\n", split.name, samples, info.class_names.size(), split.paths.front(),
-             split.paths.size() > 1 ? fmt::format(" .. {}", split.paths.back()) : std::string());
+  print("{}: {}, {} classes -> {}{}\n", split.name, samples, info.class_names.size(), split.paths.front(),
+        split.paths.size() > 1 ? fmt::format(" .. {}", split.paths.back()) : std::string());
 }
 
 }  // namespace
@@ -40,7 +41,8 @@ ExitStatus import(const Request& request, mpi::Session& session) {
   const ImportSummary summary = import_samples(request.params.import, request.params.train.seed, session.world(), show);
   if (session.world().rank() != 0) return ExitStatus::kDone;
   line.clear();
-  for (const SkippedSample& bad : summary.skipped) log_warning(fmt::format("skipped '{}': {}", bad.name, bad.reason));
+  for (const SkippedSample& bad : summary.skipped)
+    log_warning(fmt::format("skipped '{}': {}", excerpt(bad.name), bad.reason));
   std::int64_t imported = 0;
   for (const ImportedSplit& split : summary.splits) {
     print_split(split);
@@ -50,12 +52,11 @@ ExitStatus import(const Request& request, mpi::Session& session) {
   }
   const double seconds = now_seconds() - start;
   const std::string_view sample = input_kinds::one_of(summary.splits.front().info.kind);
-  fmt::print("imported {} in {:.1f} s ({:.0f} {}s/s){}\n", counted(imported, sample), seconds,
-             static_cast<double>(imported) / seconds, sample,
-             summary.skipped.empty()
-                 ? ""
-                 : fmt::format("; skipped {}, named above",
-                               counted(std::ssize(summary.skipped), fmt::format("bad {}", sample))));
+  print("imported {} in {:.1f} s ({:.0f} {}s/s){}\n", counted(imported, sample), seconds,
+        static_cast<double>(imported) / seconds, sample,
+        summary.skipped.empty() ? ""
+                                : fmt::format("; skipped {}, named above",
+                                              counted(std::ssize(summary.skipped), fmt::format("bad {}", sample))));
   return ExitStatus::kDone;
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "convoy/base/log.h"
+#include "convoy/base/print.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/memory_limits.h"
 #include "convoy/comm/process_grid.h"
@@ -62,8 +63,8 @@ std::int64_t stages_without_training(const Request& request, const mpi::Communic
   std::int64_t fitting = std::min<std::int64_t>(asked, world.size());
   while (world.size() % fitting != 0) --fitting;
   if (fitting != asked && world.rank() == 0)
-    fmt::print("grid: {}, as the parameter file's grid.stages = {} does not divide {}\n", counted(fitting, "stage"),
-               asked, counted(world.size(), "rank"));
+    print("grid: {}, as the parameter file's grid.stages = {} does not divide {}\n", counted(fitting, "stage"), asked,
+          counted(world.size(), "rank"));
   return fitting;
 }
 
@@ -104,7 +105,7 @@ ExitStatus plan(const Request& request, mpi::Session& session) {
   const bool measures = !request.params.plan.ranks.empty() && request.params.plan.measure;
   const auto backend = measures ? make_placed_backend(request.params, session.world()) : nullptr;
   const std::string text = describe_plan(request.params, session.world(), backend.get());
-  if (session.world().rank() == 0) fmt::print("{}", text);
+  if (session.world().rank() == 0) print("{}", text);
   return ExitStatus::kDone;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "convoy/base/metrics.h"
+#include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
 
 namespace convoy {
@@ -41,7 +42,7 @@ std::int64_t integer(const Json& row, const char* name) {
 }
 
 std::string text(const Json& row, const char* name) {
-  return value<std::string>(row, name, "");
+  return excerpt(value<std::string>(row, name, ""));
 }
 
 void add_start(const Json& row, WatchedRun& run) {

@@ -133,6 +133,7 @@ class Listing {
     std::vector<fs::path> classes = folders_in(folder, kKey);
     pass_over_unlabelled(classes);
     if (leaves_out(folder, classes)) return;
+    for (const fs::path& path : classes) check_name(path);
     if (kind_.has_splits) check_class_names(folder, classes);
     if (listing_.splits.empty()) {
       for (const fs::path& path : classes) listing_.class_names.push_back(path.filename().string());
@@ -168,6 +169,14 @@ class Listing {
                     "predict reads {} without classes: predict.data = {}",
                     root_name_, split.string(), classes.front().filename().string(), kind_.samples, split.string()));
     return true;
+  }
+
+  void check_name(const fs::path& path) const {
+    try {
+      check_is_name(path.filename().string(), "the name of a class folder");
+    } catch (const Error& error) {
+      refuse("import.source = {}: {}. Rename it", root_name_, error.what());
+    }
   }
 
   bool is_class(const std::string& name) const { return std::ranges::binary_search(listing_.class_names, name); }

@@ -19,6 +19,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/host_name.h"
 #include "convoy/base/log.h"
+#include "convoy/base/print.h"
 #include "convoy/base/text.h"
 #include "convoy/comm/memory_limits.h"
 #include "convoy/comm/on_root.h"
@@ -141,8 +142,8 @@ struct Sum {
 };
 
 void report(const std::string& to, const Sum& all, const Sum& copied, double seconds) {
-  fmt::print("data.stage: {} of {} shards, {} of {}, copied to {} in {:.1f} s\n", copied.shards, all.shards,
-             human_bytes(copied.bytes), human_bytes(all.bytes), directory_of(to), seconds);
+  print("data.stage: {} of {} shards, {} of {}, copied to {} in {:.1f} s\n", copied.shards, all.shards,
+        human_bytes(copied.bytes), human_bytes(all.bytes), directory_of(to), seconds);
   if (copied.shards < all.shards)
     log_warning(
         fmt::format("data.stage = {}: on a node {} of {} shards are copied ({} of {}). The others are read from "

@@ -5,6 +5,7 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
+#include "convoy/base/print.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/inference/inference.h"
@@ -27,7 +28,7 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   const bool writes_weights = find_weight_sharers(grid, backend.device()).rank() == 0;
   TrainedModel model = load_trained(request, grid.world(), writes_weights);
   const auto [path, key, is_of_model] = find_measured_data(params, model, request.command);
-  if (is_of_model && grid.is_root()) fmt::print("{} = {}: as in the training of {}\n", key, path, model.owner());
+  if (is_of_model && grid.is_root()) print("{} = {}: as in the training of {}\n", key, path, model.owner());
   board.enter(Activity::kOpeningData);
   const io::Dataset test(path, key, params.data.verify);
   if (grid.is_root())
@@ -63,13 +64,13 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
     });
   // 3. What came out
   if (grid.is_root()) {
-    fmt::print("checkpoint: {}\n{}{}", model.describe(), sharing, describe_resizing(model.metadata, test.info()));
-    if (params.evaluate.mirror) fmt::print("each picture as it is and mirrored (evaluate.mirror)\n");
+    print("checkpoint: {}\n{}{}", model.describe(), sharing, describe_resizing(model.metadata, test.info()));
+    if (params.evaluate.mirror) print("each picture as it is and mirrored (evaluate.mirror)\n");
     const MetricList list(runtime.plan());
-    fmt::print("{}: {}  {}  ({:.0f} {}s/s)\n{}", path, counted(metrics.num_samples(), "sample"),
-               describe_metrics(metrics, list), static_cast<double>(metrics.num_samples()) / seconds,
-               input_kinds::one_of(test.info().kind), describe_classes(metrics, list));
-    if (params.evaluate.confusion) fmt::print("-> {}, {}\n", confusion, by_class);
+    print("{}: {}  {}  ({:.0f} {}s/s)\n{}", path, counted(metrics.num_samples(), "sample"),
+          describe_metrics(metrics, list), static_cast<double>(metrics.num_samples()) / seconds,
+          input_kinds::one_of(test.info().kind), describe_classes(metrics, list));
+    if (params.evaluate.confusion) print("-> {}, {}\n", confusion, by_class);
   }
   return ExitStatus::kDone;
 }

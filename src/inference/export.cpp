@@ -1,5 +1,6 @@
 /// From a checkpoint to a safetensors file.
 #include "convoy/base/error.h"
+#include "convoy/base/print.h"
 #include "convoy/base/text.h"
 #include "convoy/inference/inference.h"
 #include "convoy/io/atomic_file.h"
@@ -24,8 +25,8 @@ void export_weights(const Request& request) {
   std::int64_t values = 0;
   for (const io::NamedTensor& tensor : dict.tensors) values += std::ssize(tensor.values);
   io::write_file_atomically(output, io::encode_safetensors(dict));
-  fmt::print("checkpoint: {}{}\n{}{}: {} values in {} tensors -> {}\n", found.path, found.choice, found.path,
-             weights.of_ema ? " (moving average)" : "", human_count(values), dict.tensors.size(), output);
+  print("checkpoint: {}{}\n{}{}: {} values in {} tensors -> {}\n", found.path, found.choice, found.path,
+        weights.of_ema ? " (moving average)" : "", human_count(values), dict.tensors.size(), output);
 }
 
 }  // namespace convoy

@@ -9,6 +9,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/log.h"
+#include "convoy/base/print.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
@@ -70,7 +71,7 @@ Source input_data(const Parameters& params, const TrainedModel& model, bool is_r
   if (!params.predict.text.empty()) return {.path = params.predict.text, .key = "predict.text"};
   if (!params.predict.data.empty()) return {.path = params.predict.data, .key = "predict.data"};
   const auto [path, key, is_of_model] = find_measured_data(params, model, "predict");
-  if (is_of_model && is_root) fmt::print("{} = {}: as in the training of {}\n", key, path, model.owner());
+  if (is_of_model && is_root) print("{} = {}: as in the training of {}\n", key, path, model.owner());
   return {.path = path, .key = key, .split = key == "data.val" ? "val" : "test"};
 }
 
@@ -229,7 +230,7 @@ void check_finite(const StepLogits& step, const io::SampleStore& data, std::int6
   const auto bad = std::find_if_not(step.logits.begin(), step.logits.end(), is_finite);
   if (bad == step.logits.end()) return;
   const std::int64_t sample = step.first_sample + (bad - step.logits.begin()) / num_classes;
-  fail("sample {} ('{}') gives logits that are not finite numbers", sample, data.name(sample));
+  fail("sample {} ('{}') gives logits that are not finite numbers", sample, excerpt(data.name(sample)));
 }
 
 // Refused before anything is computed where a file cannot be written.
@@ -268,7 +269,7 @@ std::vector<BadSample> gather_bad(const mpi::Communicator& world, const std::vec
 void judge_bad(const std::vector<BadSample>& bad, const io::SampleStore& data, const Source& source, bool strict) {
   if (bad.empty()) return;
   const auto tell = [&](const BadSample& image) {
-    return fmt::format("'{}': {}", data.name(image.sample), image.reason);
+    return fmt::format("'{}': {}", excerpt(data.name(image.sample)), image.reason);
   };
   if (strict) refuse("predict.strict: in {} = {}, {}", source.key, source.path, tell(bad.front()));
   if (std::ssize(bad) == data.info().num_samples)
@@ -279,7 +280,7 @@ void judge_bad(const std::vector<BadSample>& bad, const io::SampleStore& data, c
 // The same for texts, which are read before anything is computed. On all ranks.
 void judge_skipped(const OpenedSamples& samples, const Source& source, bool strict, bool is_root) {
   if (samples.skipped.empty()) return;
-  const auto tell = [](const SkippedSample& text) { return fmt::format("'{}': {}", text.name, text.reason); };
+  const auto tell = [](const SkippedSample& text) { return fmt::format("'{}': {}", excerpt(text.name), text.reason); };
   const std::string first = tell(samples.skipped.front());
   if (strict) refuse("predict.strict: in {} = {}, {}", source.key, source.path, first);
   if (samples.store->info().num_samples == 0)
@@ -343,17 +344,17 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   });
   // 3. What there is now
   if (grid.is_root()) {
-    fmt::print("checkpoint: {}\n{}{}", model.describe(), sharing, describe_resizing(model.metadata, data->info()));
+    print("checkpoint: {}\n{}{}", model.describe(), sharing, describe_resizing(model.metadata, data->info()));
     if (samples.is_one_file) {
-      fmt::print("{}:\n{}", source.path, classes);
+      print("{}:\n{}", source.path, classes);
     } else {
       const std::int64_t num_bad = std::ssize(bad) + std::ssize(samples.skipped);
       const std::string one(input_kinds::one_of(data->info().kind));
-      fmt::print("{}: {}{}  ({:.0f} {}s/s){}\n", source.path, counted(opened->num_written(), "sample"), opened->top1(),
-                 static_cast<double>(data->info().num_samples) / (now_seconds() - start), one,
-                 num_bad == 0 ? "" : fmt::format("; left out {}, named above", counted(num_bad, "bad " + one)));
+      print("{}: {}{}  ({:.0f} {}s/s){}\n", source.path, counted(opened->num_written(), "sample"), opened->top1(),
+            static_cast<double>(data->info().num_samples) / (now_seconds() - start), one,
+            num_bad == 0 ? "" : fmt::format("; left out {}, named above", counted(num_bad, "bad " + one)));
     }
-    if (opened) fmt::print("-> {}, {}\n", files.csv, files.h5);
+    if (opened) print("-> {}, {}\n", files.csv, files.h5);
   }
   return ExitStatus::kDone;
 }

@@ -9,6 +9,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/fingerprint.h"
 #include "convoy/base/random.h"
+#include "convoy/base/text.h"
 #include "convoy/base/version.h"
 
 #include "io/hdf5.h"
@@ -188,6 +189,7 @@ ModelMetadata read_metadata(hid_t file, std::uint64_t limit_bytes) {
     metadata.input = read_image(group);
   }
   metadata.class_names = hdf5::read_texts(group, "class_names", limit_bytes);
+  for (const std::string& name : metadata.class_names) check_is_name(name, "the name of a class");
   return metadata;
 }
 
@@ -224,6 +226,7 @@ std::vector<NamedTensor> read_tensors(hid_t parent, const std::string& name, std
   const hdf5::Group group = hdf5::open_group(parent, name);
   std::vector<NamedTensor> tensors;
   for (const std::string& tensor_name : hdf5::member_names(group)) {
+    check_is_name(tensor_name, "the name of a tensor");
     const hdf5::Array array = hdf5::open_array(group, tensor_name, H5T_IEEE_F32LE, limit_bytes);
     tensors.push_back({tensor_name, array.dims, hdf5::read_values<float>(array)});
   }

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
+#include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
 
 #include "io/little_endian.h"
@@ -111,6 +112,7 @@ class HeaderGuard final : public nlohmann::json_sax<Json> {
   }
   bool key(std::string& name) override {
     if (name.size() > kMaxNameBytes) fail("its header has a name of {} bytes", name.size());
+    check_is_name(name, "a name in its header");
     if (!names_[depth_ - 1].insert(name).second) fail("its header has '{}' twice", name);
     return true;
   }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "convoy/base/error.h"
+#include "convoy/base/text.h"
 #include "convoy/io/foreign_kind.h"
 
 #include "io/hdf5.h"
@@ -118,6 +119,7 @@ void read_description(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
   else
     read_images(file, head.info);
   head.info.class_names = hdf5::read_texts(file, "class_names", limit_bytes);
+  for (const std::string& name : head.info.class_names) check_is_name(name, "the name of a class");
   head.info.class_counts = read_list<std::int64_t>(file, "class_counts", limit_bytes);
   if (head.info.class_counts.size() != head.info.class_names.size()) {
     fail("it counts {} classes and names {}", head.info.class_counts.size(), head.info.class_names.size());

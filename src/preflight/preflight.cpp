@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "convoy/base/print.h"
 #include "convoy/comm/topology.h"
 
 #include "plan/described_cluster.h"
@@ -73,17 +74,16 @@ void check_links(const Parameters& params, const RunPlan* plan, const NodeLoad& 
 // Where nothing fails.
 void print_run(const Parameters& params, const RunPlan& plan, const RunData& data, const Start& start,
                const std::string& device) {
-  fmt::print(
-      "\nconvoy train would {} and train to step {}\n{}{}",
-      start.checkpoint.empty() ? "begin" : fmt::format("resume from {} at step {}", start.checkpoint, start.step),
-      plan.steps.total, describe_work(params, plan.step.spec(), data.train.info()),
-      describe_layout(plan.step, device) + describe_memory(plan.step));
+  print("\nconvoy train would {} and train to step {}\n{}{}",
+        start.checkpoint.empty() ? "begin" : fmt::format("resume from {} at step {}", start.checkpoint, start.step),
+        plan.steps.total, describe_work(params, plan.step.spec(), data.train.info()),
+        describe_layout(plan.step, device) + describe_memory(plan.step));
 }
 
 // All ranks.
 ExitStatus finish(const Report& report) {
   if (report.is_root()) {
-    fmt::print("{}", describe(report.verdicts()));
+    print("{}", describe(report.verdicts()));
     std::fflush(stdout);
   }
   const bool fails_here = any_fails(report.verdicts());
@@ -152,7 +152,7 @@ ExitStatus run(const Request& request, const mpi::Communicator& world, StatusBoa
   if (plan && status == ExitStatus::kDone)
     print_run(params, *plan, *data, start, backend->device().description());
   else
-    fmt::print("\nconvoy train would be refused, or fail: first mend what the table says\n");
+    print("\nconvoy train would be refused, or fail: first mend what the table says\n");
   return status;
 }
 

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "convoy/base/fingerprint.h"
+#include "convoy/base/print.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/tags.h"
@@ -170,9 +171,9 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   bool holds = of_metrics.hold() && fingerprints.holds();
   world.broadcast(&holds, sizeof holds, 0);
   if (grid.is_root())
-    fmt::print("replayed {} of {} on {} x {}, from {}\n{}{}\n", counted_range(asked.first, asked.last, "step"),
-               params.run.directory, counted(grid.num_replicas(), "replica"), counted(grid.num_stages(), "stage"),
-               start ? start->path : "where it began", of_metrics.text(), fingerprints.text());
+    print("replayed {} of {} on {} x {}, from {}\n{}{}\n", counted_range(asked.first, asked.last, "step"),
+          params.run.directory, counted(grid.num_replicas(), "replica"), counted(grid.num_stages(), "stage"),
+          start ? start->path : "where it began", of_metrics.text(), fingerprints.text());
   return holds ? ExitStatus::kDone : ExitStatus::kFailed;
 }
 

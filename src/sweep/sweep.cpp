@@ -8,6 +8,7 @@
 
 #include "convoy/base/features.h"
 #include "convoy/base/log.h"
+#include "convoy/base/print.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
@@ -115,7 +116,7 @@ bool Sweep::is_asked_for(const SweepRow& row) const {
 
 ExitStatus Sweep::run() {
   // 1. What the rows are
-  if (is_root()) fmt::print("{}", describe(table_));
+  if (is_root()) print("{}", describe(table_));
   if (params_.sweep.list) return ExitStatus::kDone;
   if (std::none_of(table_.rows.begin(), table_.rows.end(), [&](const SweepRow& row) { return is_asked_for(row); }))
     refuse("No row of this sweep can be measured by this job; the lines above say why.");
@@ -133,8 +134,8 @@ ExitStatus Sweep::run() {
   // 3. The tables
   mpi::on_root(world_, [&] { write_tables(); });
   if (is_root())
-    fmt::print("{}{}/sweep.csv, sweep.md, sweep.svg\n", stopped ? "stopped; the same command continues. " : "-> ",
-               params_.run.directory);
+    print("{}{}/sweep.csv, sweep.md, sweep.svg\n", stopped ? "stopped; the same command continues. " : "-> ",
+          params_.run.directory);
   return stopped ? ExitStatus::kStoppedEarly : ExitStatus::kDone;
 }
 
@@ -190,8 +191,8 @@ void Sweep::say(const SweepRow& row, std::int64_t round, const RowMeasurement& m
       text += fmt::format(", predicted {} ms", milliseconds(measured.predicted_seconds));
     text += fmt::format(", memory of a rank at most {}", human_bytes(measured.max_memory_bytes));
   }
-  fmt::print("round {} of {}, row {} of {} ({}): {}\n", round, params_.sweep.rounds, row.number, table_.rows.size(),
-             describe_values(table_, row), text);
+  print("round {} of {}, row {} of {} ({}): {}\n", round, params_.sweep.rounds, row.number, table_.rows.size(),
+        describe_values(table_, row), text);
 }
 
 // From what lies in the directory: rows of other jobs, too. One that ended meanwhile may have written its tables before

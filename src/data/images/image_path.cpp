@@ -3,6 +3,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/features.h"
+#include "convoy/base/text.h"
 #include "convoy/ops/softmax_cross_entropy.h"
 
 namespace convoy {
@@ -53,7 +54,8 @@ void ImagePath::look_up(std::string_view feature, const BatchSamples& batch, voi
 }
 
 std::string ImagePath::describe(std::int64_t sample) const {
-  return fmt::format("sample {} ('{}') of the images from {}", sample, samples_.name(sample), samples_.info().source);
+  return fmt::format("sample {} ('{}') of the images from {}", sample, excerpt(samples_.name(sample)),
+                     excerpt(samples_.info().source));
 }
 
 std::unique_ptr<SamplePath> make_image_path(const SamplePathSpec& spec) {

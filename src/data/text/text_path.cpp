@@ -8,6 +8,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/features.h"
 #include "convoy/base/special_tokens.h"
+#include "convoy/base/text.h"
 #include "convoy/ops/embedding.h"
 #include "convoy/ops/gather.h"
 #include "convoy/ops/softmax_cross_entropy.h"
@@ -181,7 +182,8 @@ void TextPath::look_up(std::string_view feature, const BatchSamples& batch, void
 }
 
 std::string TextPath::describe(std::int64_t sample) const {
-  return fmt::format("sample {} ('{}') of the texts from {}", sample, samples_.name(sample), samples_.info().source);
+  return fmt::format("sample {} ('{}') of the texts from {}", sample, excerpt(samples_.name(sample)),
+                     excerpt(samples_.info().source));
 }
 
 std::unique_ptr<SamplePath> make_text_path(const SamplePathSpec& spec) {

@@ -1,0 +1,16 @@
+/// Whether it could be written is asked at the end of the program, of the stream.
+#include "convoy/base/print.h"
+
+#include <cstdio>
+#include <string>
+
+#include "convoy/base/text.h"
+
+namespace convoy {
+
+void print_text(std::string_view text) {
+  const std::string shown = printable(text);
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
+}
+
+}  // namespace convoy
