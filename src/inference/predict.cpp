@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -22,6 +23,7 @@
 #include "checkpoint/checkpointing.h"
 #include "evaluation/evaluation.h"
 #include "evaluation/logits.h"
+#include "inference/check_output.h"
 #include "run/trained_model.h"
 #include "watch/status_board.h"
 
@@ -41,6 +43,23 @@ Files output_files(const Parameters& params) {
   if (!csv.ends_with(suffix))
     refuse("predict.output = {} must end in {}; the logits go to a .h5 file beside it.", csv, suffix);
   return {.csv = csv, .h5 = csv.substr(0, csv.size() - suffix.size()) + ".h5"};
+}
+
+// The columns that all tables of predictions begin with.
+constexpr const char* kFirstColumns[] = {"name", "label", "class", "p1"};
+
+bool is_earlier_csv(const std::string& path) {
+  std::string line;
+  std::getline(std::ifstream(path), line);
+  return line.starts_with(fmt::format("{}", fmt::join(kFirstColumns, ",")));
+}
+
+// Rank 0.
+void check_files(const Files& files, const std::vector<std::string>& inputs) {
+  const char* const kind = "predictions of convoy";
+  check_output({.key = "predict.output", .path = files.csv, .kind = kind, .is_earlier = is_earlier_csv}, inputs);
+  check_output({.key = "predict.output", .path = files.h5, .kind = kind, .is_earlier = io::is_predictions_file},
+               inputs);
 }
 
 // Below each other, the most probable first: "  61.02 %  coat".
@@ -159,7 +178,7 @@ class PredictionFiles {
 
 // Ours, then the table's own; one of these that is called as one of ours is "table_label".
 std::string csv_header(std::int64_t top, const OtherColumns& others) {
-  std::vector<std::string> names = {"name", "label", "class", "p1"};
+  std::vector<std::string> names(std::begin(kFirstColumns), std::end(kFirstColumns));
   for (std::int64_t k = 2; k <= top; ++k) names.insert(names.end(), {fmt::format("class{}", k), fmt::format("p{}", k)});
   for (std::string name : others.names) {
     while (std::ranges::find(names, name) != names.end()) name.insert(0, "table_");
@@ -316,7 +335,9 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   // Rank 0. The classes of one picture or text are printed, and written only where predict.output asks for it.
   std::optional<PredictionFiles> opened;
   mpi::on_root(world, [&] {
-    if (!samples.is_one_file || !params.predict.output.empty()) open_files(params, files, samples, class_names, opened);
+    if (samples.is_one_file && params.predict.output.empty()) return;
+    check_files(files, {source.path, model.path});
+    open_files(params, files, samples, class_names, opened);
   });
   const std::string sharing = runtime.shared_weights()->describe();
   // 2. All samples, in order

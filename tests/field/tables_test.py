@@ -220,6 +220,45 @@ class Tables(field.Case):
         self.refused(self.predicted(f"--predict.data={other}"), "has no column 'review'", "import.text_column")
         self.expect(self.predicted(f"--predict.data={other}", "--import.text_column=text"), 0, "1 sample  top-1 ")
 
+    def test_files_that_are_no_predictions_are_not_overwritten(self):
+        self.write("tables/train.csv", GOOD)
+        self.train()
+        self.write("new.csv", GOOD)
+        self.write("other.csv", "a,b\n1,2\n")
+        self.write("more.h5", b"\x89HDF\r\n\x1a\n" + bytes(99))
+        shard = next((self.folder / "out").glob("train*.h5"))
+        contents = {path: path.read_bytes() for path in (self.folder / "new.csv", self.folder / "other.csv", shard)}
+        for data in ("new.csv", self.folder / "new.csv"):
+            self.refused(self.predicted(f"--predict.data={data}", "--predict.output=new.csv"),
+                         "predict.output: 'new.csv' is read by this command", "Give another name")
+        self.refused(self.predicted("--predict.data=new.csv", "--predict.output=other.csv"),
+                     "predict.output: 'other.csv' exists and does not hold predictions of convoy")
+        self.refused(self.predicted("--predict.data=new.csv", "--predict.output=more.csv"),
+                     "predict.output: 'more.h5' exists and does not hold predictions of convoy")
+        self.refused(self.predicted("--predict.data=new.csv", f"--predict.output={shard.with_suffix('.csv')}"),
+                     f"predict.output: '{shard}' exists")
+        self.refused(self.predicted("--predict.data=out/train", f"--predict.output={shard.with_suffix('.csv')}"),
+                     f"predict.output: '{shard}' exists")
+        self.assertEqual(contents, {path: path.read_bytes() for path in contents})
+        # Earlier predictions are replaced, and so is an empty file; those that are read are not.
+        self.write("p.csv", "")
+        for _ in range(2):
+            self.expect(self.predicted("--predict.data=new.csv", "--predict.output=p.csv"), 0, "-> p.csv, p.h5")
+        self.refused(self.predicted("--predict.data=p.csv", "--import.text_column=name", "--predict.output=p.csv"),
+                     "'p.csv' is read by this command")
+
+    def test_files_that_are_no_weights_are_not_overwritten(self):
+        self.write("tables/train.csv", GOOD)
+        self.train()
+        export = ("export", "--run.directory=run", "--export.output=w.safetensors")
+        self.write("w.safetensors", "my notes")
+        self.refused(self.convoy(*export), "export.output: 'w.safetensors' exists and does not hold weights")
+        (self.folder / "w.safetensors").unlink()
+        for _ in range(2):
+            self.expect(self.convoy(*export), 0, "-> w.safetensors")
+        self.refused(self.convoy("export", "--init.weights=w.safetensors", "--export.output=w.safetensors"),
+                     "export.output: 'w.safetensors' is read by this command")
+
     def test_nothing_is_not_predicted_as_something_else(self):
         self.write("tables/train.csv", GOOD)
         self.train()
