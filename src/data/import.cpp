@@ -57,6 +57,7 @@ class Import {
     write();
     gather_skipped();
     sum_up();
+    summary_.warnings = input_->warnings();
     together([this] {
       for (std::size_t i = 0; i < shards_.size(); ++i) shards_[i].finish(summary_.splits[tasks_[i].split].info);
     });

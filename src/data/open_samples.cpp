@@ -122,6 +122,11 @@ OpenedSamples open_samples(const SamplesPath& from, const mpi::Communicator& wor
           .is_one_file = kind == Kind::kOneFile};
 }
 
+std::vector<std::string> describe_losses(const io::SampleStore& samples, const mpi::Communicator& world) {
+  const auto* const folder = dynamic_cast<const ImageFolder*>(&samples);
+  return folder == nullptr ? std::vector<std::string>() : folder->describe_losses(world);
+}
+
 OpenedSamples open_one_text(const std::string& text, const std::string& key, const io::Tokenization& tokenization) {
   try {
     return {.store = std::make_unique<TextStore>(text, key, tokenization), .is_one_file = true};

@@ -358,8 +358,10 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
                              .observe = observe,
                              .bad = &bad});
   bad = gather_bad(world, bad);
+  const std::vector<std::string> losses = describe_losses(*data, world);
   mpi::on_root(world, [&] {
     judge_bad(bad, *data, source, params.predict.strict);
+    for (const std::string& loss : losses) log_warning(fmt::format("{} = {}: {}", source.key, source.path, loss));
     if (opened) opened->commit();
   });
   // 3. What there is now

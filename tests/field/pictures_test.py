@@ -140,6 +140,45 @@ class FourComponents(field.Case):
         self.assertGreater(len(probabilities), 3)  # the pictures do differ in what the network sees
 
 
+# --- What is left out of a picture -------------------------------------------------------------------------------
+
+
+class LeftOut(field.Case):
+    def deep(self, seed):
+        return png(8, 8, bytes(b for value in smooth(8, 8, seed) for b in (0, value)), depth=16)
+
+    def test_bits_and_transparency_that_are_left_out_are_said(self):
+        for split, count in (("train", 3), ("test", 2)):
+            for name in ("a", "b"):
+                for i in range(count):
+                    self.write(f"source/{split}/{name}/{i}.png", png(8, 8, smooth(8, 8, i)))
+        self.write("source/train/b/deep.png", self.deep(0))
+        self.write("source/test/a/deep.png", self.deep(1))
+        self.write("source/train/a/alpha.png", png(8, 8, bytes(4) * 64, color_type=6))
+        self.write("source/train/a/cut.png", self.deep(1)[:60])
+        deep = ("2 of 13 images have 16 bits per channel, of which the upper 8 are kept: 'b/deep.png' and others. "
+                "Stretch such images to the full range first")
+        alpha = "1 of 13 images has an alpha channel or transparent colours, which are left out: 'a/alpha.png'. Draw"
+        for ranks in (0, 2):
+            answer = self.convoy("import", "--import.source=source", "--import.output=data", "--import.replace=true",
+                                 "--import.shards=2", ranks=ranks)
+            self.expect(answer, 0, deep.replace("b/", "train/b/"), alpha.replace("a/alpha", "train/a/alpha"))
+            self.assertEqual(answer.output.count("upper 8"), 1)
+
+        self.expect(self.convoy(
+            "train", "--data.train=data", "--data.test=data", "--model.name=resnet20", "--batch.global=4",
+            "--batch.micro=4", "--train.max_steps=1", "--run.directory=run", "--run.threads=1", "--run.device=cpu"), 0)
+        indexed = png(8, 8, bytes(64), 3, before_data=((b"PLTE", bytes(6)), (b"tRNS", b"\0")))
+        self.write("new/1.png", indexed)
+        for i in range(2, 6):
+            self.write(f"new/{i}.png", self.deep(i))
+        for more in ((), ("--evaluate.mirror=true",)):
+            for ranks in (0, 2):
+                answer = self.convoy("predict", "run/params.cfg", "--predict.data=new", *more, ranks=ranks)
+                self.expect(answer, 0, "predict.data = new: 4 of 5 images have 16 bits", "'2.png' and others",
+                            "1 of 5 images has an alpha channel or transparent colours, which are left out: '1.png'. Draw")
+
+
 # --- Other formats ------------------------------------------------------------------------------------------------
 
 OTHERS = {
