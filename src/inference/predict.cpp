@@ -283,6 +283,12 @@ std::vector<BadSample> gather_bad(const mpi::Communicator& world, const std::vec
   return bad;
 }
 
+// "its only text is bad", "none of 3 texts is good, the first"
+std::string none_is_good(std::int64_t count, const char* one) {
+  return count == 1 ? fmt::format("its only {} is bad", one)
+                    : fmt::format("none of {} {}s is good, the first", count, one);
+}
+
 // Rank 0. Where nothing is left, or a bad image was to end it all, nothing is written.
 void judge_bad(const std::vector<BadSample>& bad, const io::SampleStore& data, const Source& source, bool strict) {
   if (bad.empty()) return;
@@ -291,7 +297,7 @@ void judge_bad(const std::vector<BadSample>& bad, const io::SampleStore& data, c
   };
   if (strict) refuse("predict.strict: in {} = {}, {}", source.key, source.path, tell(bad.front()));
   if (std::ssize(bad) == data.info().num_samples)
-    refuse("{} = {}: none of {} images is good, the first: {}", source.key, source.path, bad.size(), tell(bad.front()));
+    refuse("{} = {}: {}: {}", source.key, source.path, none_is_good(std::ssize(bad), "image"), tell(bad.front()));
   for (const BadSample& image : bad) log_warning(fmt::format("left out {}", tell(image)));
 }
 
@@ -302,7 +308,7 @@ void judge_skipped(const OpenedSamples& samples, const Source& source, bool stri
   const std::string first = tell(samples.skipped.front());
   if (strict) refuse("predict.strict: in {} = {}, {}", source.key, source.path, first);
   if (samples.store->info().num_samples == 0)
-    refuse("{} = {}: none of {} texts is good, the first: {}", source.key, source.path, samples.skipped.size(), first);
+    refuse("{} = {}: {}: {}", source.key, source.path, none_is_good(std::ssize(samples.skipped), "text"), first);
   if (!is_root) return;
   for (const SkippedSample& text : samples.skipped) log_warning(fmt::format("left out {}", tell(text)));
 }
