@@ -178,6 +178,17 @@ class LeftOut(field.Case):
                 self.expect(answer, 0, "predict.data = new: 4 of 5 images have 16 bits", "'2.png' and others",
                             "1 of 5 images has an alpha channel or transparent colours, which are left out: '1.png'. Draw")
 
+        # The same network, given texts
+        self.write("new.csv", "text\na film\n")
+        self.expect(self.convoy("predict", "run/params.cfg", "--predict.data=new.csv"), 2,
+                    "predict.data = new.csv is a table of texts, and the network takes images")
+        self.write("new.txt", "a film\n")
+        self.expect(self.convoy("predict", "run/params.cfg", "--predict.data=new.txt"), 2,
+                    "predict.data = new.txt is a text, and the network takes images")
+        self.write("bad.png", "no image")
+        self.expect(self.convoy("predict", "run/params.cfg", "--predict.data=bad.png"), 2,
+                    "predict.data = bad.png: its only image is bad: 'bad.png': it is neither a JPEG nor a PNG")
+
 
 # --- Other formats ------------------------------------------------------------------------------------------------
 
@@ -193,6 +204,7 @@ OTHERS = {
     "svg": (b"<?xml version='1.0'?>\n<svg xmlns='http://www.w3.org/2000/svg'/>", "an SVG drawing"),
     "gzip": (b"\x1f\x8b\x08\0" + bytes(30), "a gzip file"),
     "zip": (b"PK\3\4\x14\0\0\0" + bytes(30), "a zip archive"),
+    "dicom": (bytes(128) + b"DICM" + bytes(30), "a DICOM file"),
     "npy": (b"\x93NUMPY\1\0" + bytes(30), "a NumPy array (.npy)"),
     "lfs": (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", "a pointer of Git LFS"),
     "page": (b"<!DOCTYPE html>\n<html><title>Sign in</title></html>", "a web page (HTML)"),
@@ -214,6 +226,11 @@ class OtherFormats(field.Case):
         for name in ("webp", "gif", "bmp", "tiff", "heic"):
             line = next(line for line in answer.output.splitlines() if f"'a/{name}.jpg'" in line)
             self.assertIn("Convert it to PNG", line)
+            self.assertIn("of its first page", line)
+            self.assertIn("keep the original elsewhere", line)
+        for name in ("tiff", "tiff_big", "npy", "dicom"):
+            line = next(line for line in answer.output.splitlines() if f"'a/{name}.jpg'" in line)
+            self.assertIn("1 or 3 channels", line)
 
     def test_a_source_that_is_a_file_is_named(self):
         self.write("x.npz", b"PK\3\4\x14\0\0\0\0\0\0\0!\0" + bytes(14) + b"images.npy" + bytes(30))
@@ -226,6 +243,16 @@ class OtherFormats(field.Case):
             self.assertNotIn("no such folder", answer.output)
         self.expect(self.convoy("import", "--import.source=absent", "--import.output=data"), 2,
                     "import.source = absent: there is no such folder")
+
+    def test_a_source_without_a_good_image_does_not_ask_for_other_shards(self):
+        for name in ("a", "b"):
+            for i in range(4):
+                self.write(f"source/{name}/{i}.h5", b"\x89HDF\r\n\x1a\n" + bytes(99))
+        keys = ("import", "--import.source=source", "--import.output=data", "--import.size=8", "--import.channels=3")
+        answer = self.convoy(*keys)
+        self.expect(answer, 2, "all 8 are bad", "Use good images")
+        self.assertNotIn("import.shards", answer.output)
+        self.expect(self.convoy(*keys, "--import.shards=2"), 2, "all 4 are bad", "or fewer import.shards")
 
     def test_a_folder_with_an_archive_alone_says_so(self):
         self.write("source/pictures.zip", b"PK\3\4\x14\0\0\0" + bytes(30))
