@@ -140,8 +140,10 @@ OpenedSamples open_samples(const SamplesPath& from, const mpi::Communicator& wor
 }
 
 std::vector<std::string> describe_losses(const io::SampleStore& samples, const mpi::Communicator& world) {
-  const auto* const folder = dynamic_cast<const ImageFolder*>(&samples);
-  return folder == nullptr ? std::vector<std::string>() : folder->describe_losses(world);
+  if (const auto* const folder = dynamic_cast<const ImageFolder*>(&samples)) return folder->describe_losses(world);
+  const auto* const texts = dynamic_cast<const TextStore*>(&samples);
+  std::string unknown = texts != nullptr && world.rank() == 0 ? texts->describe_unknown() : "";
+  return unknown.empty() ? std::vector<std::string>() : std::vector{std::move(unknown)};
 }
 
 OpenedSamples open_one_text(const std::string& text, const std::string& key, const io::Tokenization& tokenization) {

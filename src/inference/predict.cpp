@@ -24,6 +24,7 @@
 #include "evaluation/evaluation.h"
 #include "evaluation/logits.h"
 #include "inference/check_output.h"
+#include "run/run_data.h"
 #include "run/trained_model.h"
 #include "watch/status_board.h"
 
@@ -330,6 +331,8 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   const io::SampleStore* const data = samples.store.get();
   judge_skipped(samples, source, params.predict.strict, grid.is_root());
   check_samples(model.metadata, data->info(), source.key, model.owner());
+  if (const std::string cut = describe_long_texts(*data, source.key, model.metadata); !cut.empty() && grid.is_root())
+    log_warning(cut);
   RankRuntime runtime(evaluation_spec(params, model.metadata), grid, backend, board);
   if (!runtime.plan().gives_logits())
     refuse(

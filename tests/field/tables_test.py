@@ -318,6 +318,49 @@ class Tables(field.Case):
         self.refused(self.convoy("export", "--init.weights=w.safetensors", "--export.output=w.safetensors"),
                      "export.output: 'w.safetensors' is read by this command")
 
+    def test_texts_that_are_longer_than_the_network_reads_are_said(self):
+        self.write("tables/train.csv", GOOD + "a film that is much longer than all of the others,pos\n")
+        self.write("tables/test.csv", GOOD + "a film that has exactly eight words here,pos\n")
+        self.expect(self.imported("tables"), 0)
+        cut = "data.train: 1 of 13 texts is longer than model.length = 8 tokens: what follows is not read"
+        keys = ["--model.layers=1", "--model.heads=1", "--model.width=16", "--model.feedforward=8", "--model.length=8",
+                "--data.train=out", "--data.test=out", "--batch.global=4", "--batch.micro=4", "--train.max_steps=1",
+                "--run.threads=1", "--run.device=cpu"]
+        for command in ("check", "train"):
+            answer = self.convoy(command, "--model.name=transformer", "--run.directory=run", *keys)
+            self.expect(answer, 0, cut)
+            self.assertEqual(answer.output.count("what follows is not read"), 1, answer.output)
+        self.expect(self.convoy("evaluate", "run/params.cfg", "--data.test=out/train"), 0,
+                    cut.replace("data.train", "data.test"))
+        self.assertNotIn("not read", self.convoy("evaluate", "run/params.cfg").output)
+        for ranks in (0, 2):
+            answer = self.convoy("predict", "run/params.cfg", "--predict.text=" + "film " * 9, ranks=ranks)
+            self.expect(answer, 0, "predict.text: the text is longer than model.length = 8 tokens: what follows is not read")
+            self.assertEqual(answer.output.count("not read"), 1)
+        self.expect(self.predicted("--predict.data=tables/train.csv"), 0, cut.replace("data.train", "predict.data"))
+
+        # BERT's two marks count.
+        answer = self.convoy("check", "--model.name=bert_classifier", "--run.directory=bert", *keys)
+        self.expect(answer, 0, "data.test: 1 of 13 texts is longer than model.length = 8 tokens, 2 of which are marks")
+
+    def test_texts_without_a_known_word_are_said(self):
+        self.write("tables/train.csv", GOOD)
+        self.train()
+        warning = "no word that the network knows"
+        self.expect(self.predicted("--predict.text=zzz qqq"), 0, f"predict.text = zzz qqq: the text has {warning}")
+        self.assertNotIn(warning, self.predicted("--predict.text=zzz film").output)
+        self.write("new.csv", "text\na film\nzzz\nqqq zzz\n")
+        for ranks in (0, 2):
+            self.expect(self.convoy("predict", "run/params.cfg", "--predict.data=new.csv", ranks=ranks), 0,
+                        f"predict.data = new.csv: 2 of 3 texts have {warning}: 'new.csv:3' and others")
+
+    def test_texts_without_a_known_letter_are_said(self):
+        self.write("tables/train.csv", GOOD * 9)
+        self.train("tables/train.csv", "--import.tokenizer=subwords", "--import.vocabulary=40")
+        self.write("new.csv", "text\na film\n你好 世界\nqqq zgood\n")
+        self.expect(self.predicted("--predict.data=new.csv"), 0,
+                    "1 of 3 texts has no word that the network knows: 'new.csv:3'. Classes of such texts say nothing")
+
     def test_pictures_and_texts_are_told_apart(self):
         self.write("tables/train.csv", GOOD)
         self.train()

@@ -58,8 +58,8 @@ struct OpenedSamples {
 /// import.orient. All ranks of the group.
 OpenedSamples open_samples(const SamplesPath& path, const mpi::Communicator& world);
 
-/// Sentences about what was left out of the samples that all ranks have read, on rank 0: bits and transparency of
-/// images in files. All ranks of the group.
+/// Sentences about what the network does not see of files that all ranks have read, on rank 0: bits and transparency of
+/// images, texts of unknown words. All ranks of the group.
 std::vector<std::string> describe_losses(const io::SampleStore& samples, const mpi::Communicator& world);
 
 /// The one text that is given itself. Throws RequestError naming `key` where it cannot be used.

@@ -7,7 +7,6 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
-#include "convoy/base/wording.h"
 
 #include "data/images/decode_image.h"
 
@@ -68,9 +67,12 @@ std::vector<std::string> ImageLosses::describe(std::int64_t num_images,
     const std::set<std::int64_t> images = gather(mine, world);
     if (images.empty()) return;
     const bool is_one = images.size() == 1;
-    sentences.push_back(fmt::format("{} of {} {} {}: '{}'{}. {}", images.size(), counted(num_images, "image"),
-                                    is_one ? "has" : "have", what, excerpt(name_of(*images.begin())),
-                                    is_one ? "" : " and others", remedy));
+    const std::string sentence =
+        num_images == 1
+            ? fmt::format("the image has {}", what)
+            : fmt::format("{} of {} images {} {}: '{}'{}", images.size(), num_images, is_one ? "has" : "have", what,
+                          excerpt(name_of(*images.begin())), is_one ? "" : " and others");
+    sentences.push_back(fmt::format("{}. {}", sentence, remedy));
   };
   add(low_bits_, "16 bits per channel, of which the upper 8 are kept",
       "Stretch such images to the full range first if they use only a part of it");
