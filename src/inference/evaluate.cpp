@@ -31,7 +31,7 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   board.enter(Activity::kOpeningData);
   const io::Dataset test(path, key, params.data.verify);
   if (grid.is_root())
-    for (const std::string& gap : gaps_of(test, key)) log_warning(gap);
+    for (const std::string& gap : gaps_of(test, key, model.metadata)) log_warning(gap);
   board.enter(Activity::kStarting);
   check_samples(model.metadata, test.info(), key, model.owner());
   check_classes(model.metadata, test.info(), key, model.owner());

@@ -71,7 +71,24 @@ RunData::RunData(const Parameters& params, io::Dataset opened_train, std::option
   check_split(*this, test, "data.test");
 }
 
-std::vector<std::string> gaps_of(const io::Dataset& data, const std::string& key) {
+std::string describe_long_texts(const io::SampleStore& samples, const std::string& key,
+                                const io::ModelMetadata& metadata) {
+  const io::DatasetInfo& info = samples.info();
+  const io::TextInput* const input = metadata.text();
+  if (input == nullptr || info.kind != input_kinds::kText || metadata.name == "bert") return "";
+  const std::int64_t num_marks = metadata.name == "bert_classifier" ? 2 : 0;  // [CLS] and [SEP]
+  std::int64_t num_long = 0;
+  for (std::int64_t i = 0; i < info.num_samples; ++i)
+    if (samples.num_tokens(i) > input->length - num_marks) ++num_long;
+  if (num_long == 0) return "";
+  return fmt::format("{}: {} longer than model.length = {} tokens{}: what follows is not read", key,
+                     info.num_samples == 1
+                         ? "the text is"
+                         : fmt::format("{} of {} texts {}", num_long, info.num_samples, num_long == 1 ? "is" : "are"),
+                     input->length, num_marks > 0 ? fmt::format(", {} of which are marks", num_marks) : "");
+}
+
+std::vector<std::string> gaps_of(const io::Dataset& data, const std::string& key, const io::ModelMetadata& metadata) {
   std::vector<std::string> gaps;
   if (data.num_shards() < data.num_shards_of_import())
     gaps.push_back(
@@ -79,14 +96,15 @@ std::vector<std::string> gaps_of(const io::Dataset& data, const std::string& key
                     data.num_shards_of_import()));
   if (const std::string empty = io::describe_empty_classes(data.info()); !empty.empty())
     gaps.push_back(fmt::format("{}: {}", key, empty));
+  if (std::string cut = describe_long_texts(data, key, metadata); !cut.empty()) gaps.push_back(std::move(cut));
   return gaps;
 }
 
 std::vector<std::string> RunData::gaps() const {
-  std::vector<std::string> all = gaps_of(train, "data.train");
+  std::vector<std::string> all = gaps_of(train, "data.train", metadata);
   const auto add = [&](const std::optional<io::Dataset>& split, const char* key) {
     if (!split) return;
-    for (std::string& gap : gaps_of(*split, key)) all.push_back(std::move(gap));
+    for (std::string& gap : gaps_of(*split, key, metadata)) all.push_back(std::move(gap));
   };
   add(val, "data.val");
   add(test, "data.test");

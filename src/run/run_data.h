@@ -40,9 +40,14 @@ struct RunData {
   io::ModelMetadata metadata;
 };
 
-/// Returns a sentence for each thing that a data set leaves out: the other shards, if one of several was opened alone;
-/// classes without a sample. `key` names it: "data.test".
-std::vector<std::string> gaps_of(const io::Dataset& data, const std::string& key);
+/// Returns "data.test: 2 of 10 texts are longer than model.length = 128 tokens: ..."; nothing where none is, and for
+/// what does not cut texts at their end: images, and pairs of parts of texts. `key` names the samples.
+std::string describe_long_texts(const io::SampleStore& samples, const std::string& key,
+                                const io::ModelMetadata& metadata);
+
+/// Returns a sentence for each thing that is left out of a data set: the other shards, if one of several was opened
+/// alone; classes without a sample; the ends of long texts. `key` names it: "data.test".
+std::vector<std::string> gaps_of(const io::Dataset& data, const std::string& key, const io::ModelMetadata& metadata);
 
 struct StepCount {
   std::int64_t an_epoch = 0;  ///< what is left over of an epoch waits for another epoch's shuffle
