@@ -220,6 +220,7 @@ void Trainer::begin() {
                         .live = live,
                         .hosts = hosts_,
                         .resumed_from = resumed ? resumed->path : "",
+                        .changes = resumed ? resumed->changes : "",
                         .nothing_to_do = is_over() && !row_is_due()},
                        clock_, record_);
   });
