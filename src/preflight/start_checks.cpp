@@ -36,8 +36,9 @@ Start check_checkpoint(const Parameters& params, const RunData& data, const RunP
                    {.network = plan.step.network(),
                     .slots = slots_of(params, plan, backend),
                     .has_ema = params.train.ema_decay > 0});
-  report.add("checkpoint", ok(fmt::format("resumes from step {} of {}: {}, {}, whole, and it fits", resumed.state.step,
-                                          plan.steps.total, found.path, human_bytes(num_bytes))));
+  report.add("checkpoint", ok(fmt::format("resumes from {}: {}, {}, whole, and it fits",
+                                          describe_progress(resumed.state.step, plan.steps, params.train), found.path,
+                                          human_bytes(num_bytes))));
   const std::string changes =
       describe_changes(changes_since(checkpoint, found.path, params, data.train.info()), found.path);
   if (!changes.empty()) report.add("checkpoint", warning(changes));

@@ -112,7 +112,10 @@ void open_run_directory(const RunOpening& start, const StepClock& clock, std::op
     record->say("normalisation: " + io::describe_normalisation(metadata.image()));
   if (!start.resumed_from.empty()) record->say(fmt::format("resumed: {}", start.resumed_from));
   if (start.nothing_to_do)
-    record->say(fmt::format("nothing to do: step {} of {} is done", start.state.step, start.steps.total));
+    record->say(start.state.step > start.steps.total
+                    ? fmt::format("nothing to do: {} steps are done, and {}", start.state.step,
+                                  describe_total(start.steps, start.params.train))
+                    : fmt::format("nothing to do: step {} of {} is done", start.state.step, start.steps.total));
   for (const std::string& warning : warnings_for(start.params)) log_warning(warning);
   for (const std::string& gap : start.data.gaps()) log_warning(gap);
   const StepPlan& plan = start.runtime.plan();

@@ -63,6 +63,7 @@ TrainedModel find_trained(const Request& request) {
                      .tensors = std::move(weights.dict.tensors),
                      .metadata = with_size(metadata, params.augment)};
   find_data(weights.parameters, found.path, model);
+  if (weights.metadata) model.train_hash = io::decode_state(found.bytes, found.path).train_hash;
   return model;
 }
 

@@ -70,6 +70,83 @@ class Records(RunCase):
         self.expect(self.convoy("check", *self.data, "--run.directory=run", "--train.max_steps=4", other), 0, *said)
         self.expect(self.train(self.data, "--train.max_steps=4", other), 0, *said)
 
+    def test_a_run_that_has_trained_further_than_is_asked_for_says_so(self):
+        self.expect(self.train(self.data, "--train.epochs=2"), 0, "done: step 8 of 8")
+        again = self.train(self.data, "--train.epochs=1")
+        self.expect(again, 0, "nothing to do: 8 steps are done, and train.epochs = 1 asks for 4\n",
+                    "done: step 8 (train.epochs = 1 asks for 4) after")
+        self.expect(self.train(self.data, "--train.max_steps=3"), 0, "8 steps are done, and train.max_steps = 3 asks for 3\n")
+        self.expect(self.convoy("check", *self.data, "--run.directory=run", "--train.epochs=1"), 0,
+                    "resumes from step 8 (train.epochs = 1 asks for 4)")
+
+
+class Data(RunCase):
+    """Splits that hold the same samples, and which of them a line is of."""
+
+    def setUp(self):
+        super().setUp()
+        self.data = self.pictures("pictures")
+
+    def test_a_split_that_holds_the_training_data_is_named(self):
+        train, test, same = "pictures-data/train", "pictures-data/test", "hold the same images"
+        for val, measured, keys in ((train, test, ["data.train and data.val"]), (test, train, ["data.train and data.test"]),
+                                    (test, test, ["data.val and data.test"]), ("", train, ["data.train and data.test"]),
+                                    (train, train, ["data.train and data.val", "data.train and data.test",
+                                                    "data.val and data.test"])):
+            splits = [f"--data.val={val}", f"--data.test={measured}", "--run.directory=run"]
+            answers = [self.convoy("check", *self.data, *splits)]
+            if measured == train:
+                answers.append(self.convoy("train", *self.data, *splits, "--train.max_steps=0", "--train.epochs=0.25"))
+                self.purge()
+                (self.folder / "run/log.jsonl").unlink()
+            for answer in answers:
+                self.expect(answer, 0, *(f"{both} {same}" for both in keys))
+                self.assertEqual(answer.output.count(same), len(keys), answer.output)
+        self.assertNotIn(same, self.convoy("check", *self.data, "--run.directory=other").output)
+
+    def test_an_evaluation_on_the_training_data_says_so(self):
+        self.expect(self.train(self.data, "--train.max_steps=2"), 0)
+        said = "these are the data that 'run/checkpoints/best.h5' was trained on"
+        # Another name is the same data.
+        self.write("elsewhere/test.h5", (self.folder / "pictures-data/train.h5").read_bytes())
+        for data in ("pictures-data/train", "elsewhere/test"):
+            self.expect(self.convoy("evaluate", "run/params.cfg", f"--data.test={data}"), 0, f"data.test = {data}: {said}")
+        self.assertNotIn("trained on", self.convoy("evaluate", "run/params.cfg").output)
+
+    def test_an_evaluation_names_the_split_of_a_folder(self):
+        self.expect(self.train(self.data, "--train.max_steps=2"), 0)
+        of_test = ["--data.test=pictures-data"]
+        self.expect(self.convoy("evaluate", "run/params.cfg", *of_test), 0, "pictures-data (test): 12 samples")
+        self.write("pictures-data/val.h5", (self.folder / "pictures-data/train.h5").read_bytes())
+        self.expect(self.convoy("evaluate", "run/params.cfg", "--data.test=", "--data.val=pictures-data"), 0,
+                    "pictures-data (val): 32 samples")
+
+    def test_the_time_of_the_validation_set_is_called_so(self):
+        data = self.pictures("many", train=4, test=400, size=32)
+        answer = self.train(data, "--data.val=many-data/test", "--data.test=", "--train.epochs=2")
+        self.expect(answer, 0, "for the validation set")
+        self.assertNotIn("test set", answer.output)
+        self.expect(self.train(data, "--train.epochs=2", run="tested"), 0, "for the test set")
+
+    def test_texts_are_counted_in_words_that_can_be_read(self):
+        rows = "".join(f"word{i} and some more words,{'pos' if i % 2 else 'neg'}\n" for i in range(40))
+        self.write("train.csv", "text,label\n" + rows)
+        self.expect(self.convoy("import", "--import.source=train.csv", "--import.output=texts"), 0)
+        answer = self.convoy("plan", "--data.train=texts/train", "--model.name=transformer", "--model.length=16",
+                             "--model.width=32", "--model.heads=2", "--model.layers=1", "--batch.global=16", "--batch.micro=4")
+        self.expect(answer, 0)
+        self.assertRegex(answer.output, "40 training samples of at most 16 tokens, a vocabulary of [0-9]+, 2 classes\n")
+
+    def test_images_of_other_channels_are_not_said_to_be_resized(self):
+        other = self.pictures("large", size=24)
+        val = f"--data.val={other[0].split('=')[1]}"
+        self.expect(self.convoy("train", *self.data, val), 2, "24x24x3", "or give augment.size, to which both are then resized")
+        grey = ["import", "--import.source=pictures", "--import.output=grey", "--import.channels=1"]
+        self.expect(self.convoy(*grey), 0)
+        answer = self.convoy("train", *self.data, "--data.val=grey/train")
+        self.expect(answer, 2, "data.val holds 16x16x1 images, data.train 16x16x3", "import.channels.")
+        self.assertNotIn("augment.size", answer.output)
+
 
 if __name__ == "__main__":
     field.main()
