@@ -38,7 +38,7 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   }
   board.enter(Activity::kStarting);
   check_samples(model.metadata, test.info(), key, model.owner());
-  check_classes(model.metadata, test.info(), key, model.owner());
+  check_classes(model.metadata, test.info(), key, model.owner(), kOtherClassesRemedy);
   RankRuntime runtime(evaluation_spec(params, model.metadata), grid, backend, board);
   restore_weights(std::exchange(model.tensors, {}), model.path, runtime);  // and frees them
   if (params.evaluate.confusion && !runtime.plan().gives_logits())

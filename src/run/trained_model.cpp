@@ -35,7 +35,7 @@ void compare_with_data(const io::ModelMetadata& metadata, const std::string& pat
     log_warning(fmt::format("'{}' cannot be compared with what it was trained on: {}", path, error.what()));
     return;
   }
-  check_classes(metadata, train->info(), "data.train", fmt::format("'{}'", path));
+  check_classes(metadata, train->info(), "data.train", fmt::format("'{}'", path), kOtherClassesRemedy);
 }
 
 // Rank 0: so that a run's directory, or a checkpoint, is all that has to be named to measure it.

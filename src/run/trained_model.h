@@ -25,6 +25,11 @@ struct TrainedModel {
   std::string describe() const { return path + choice + (of_ema ? " (moving average)" : ""); }
 };
 
+/// What to do where weights and data have different classes.
+inline constexpr const char* kOtherClassesRemedy =
+    "These weights belong to another data set: look at init.weights and run.directory, which say whose weights are "
+    "measured, and at data.train, data.val and data.test.";
+
 /// The data set that a trained network is measured on.
 struct MeasuredData {
   std::string path, key;     ///< data.test, or else data.val

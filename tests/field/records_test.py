@@ -79,6 +79,25 @@ class Records(RunCase):
         self.expect(self.convoy("check", *self.data, "--run.directory=run", "--train.epochs=1"), 0,
                     "resumes from step 8 (train.epochs = 1 asks for 4)")
 
+    def test_warnings_from_before_the_log_is_opened_are_in_it(self):
+        self.expect(self.train(self.data, "--train.max_steps=2"), 0)
+        answer = self.train(self.data, "--train.max_steps=4", "--optimizer.lr=0.04", "--init.weights=other.h5")
+        self.expect(answer, 0)
+        said = [line.removeprefix("convoy: warning: ") for line in answer.output.splitlines()
+                if line.startswith("convoy: warning: ")]
+        logged = [row["text"] for row in self.log() if row["kind"] == "warning"]
+        for part in ("changed since run/checkpoints", "init.weights = other.h5 is not used"):
+            self.assertTrue(any(text.startswith(part) for text in logged), logged)
+        self.assertEqual(logged[-len(said):], said)
+        self.assertEqual(len(set(logged)), len(logged), logged)
+
+    def test_runs_that_differ_in_parameters_alone_are_equal(self):
+        self.expect(self.train(self.data, "--train.max_steps=4"), 0)
+        self.expect(self.train(self.data, "--train.epochs=2", "--train.metric=loss", run="longer"), 0)
+        self.expect(self.convoy("compare", "run", "longer"), 0, "parameters that differ: ", "best: ")
+        self.expect(self.train(self.data, "--train.max_steps=4", "--train.seed=2", run="other"), 0)
+        self.expect(self.convoy("compare", "run", "other"), 1, "losses: the first to differ is of step 1")
+
 
 class Data(RunCase):
     """Splits that hold the same samples, and which of them a line is of."""
@@ -146,6 +165,14 @@ class Data(RunCase):
         answer = self.convoy("train", *self.data, "--data.val=grey/train")
         self.expect(answer, 2, "data.val holds 16x16x1 images, data.train 16x16x3", "import.channels.")
         self.assertNotIn("augment.size", answer.output)
+
+    def test_weights_of_another_data_set_are_called_so(self):
+        self.expect(self.train(self.data, "--train.max_steps=2"), 0)
+        others = self.pictures("others", classes=("dark", "grey", "light"))
+        answer = self.convoy("evaluate", *others, "--init.weights=run/checkpoints/best.h5")
+        self.expect(answer, 2, "data.train has other classes (3) than 'run/checkpoints/best.h5' (2)",
+                    "weights belong to another data set", "init.weights")
+        self.assertNotIn("Import both", answer.output)
 
 
 if __name__ == "__main__":
