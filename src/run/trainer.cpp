@@ -144,7 +144,7 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
       studies_(params.run, runtime_),
       learning_rate_(learning_rate_spec(params, steps_.an_epoch)),
       hosts_(std::move(hosts)),
-      bad_steps_({.params = params, .samples = samples_, .runtime = runtime_}),
+      bad_steps_({.params = params, .samples = samples_, .runtime = runtime_, .rates = learning_rate_}),
       audits_(params, samples_, runtime_) {}
 
 ExitStatus Trainer::run() {

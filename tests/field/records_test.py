@@ -98,6 +98,14 @@ class Records(RunCase):
         self.expect(self.train(self.data, "--train.max_steps=4", "--train.seed=2", run="other"), 0)
         self.expect(self.convoy("compare", "run", "other"), 1, "losses: the first to differ is of step 1")
 
+    def test_a_diverged_run_names_its_learning_rate_and_no_picture(self):
+        answer = self.train(self.data, "--optimizer.lr=1000", "--optimizer.weight_decay=1", "--lr.schedule=constant", "--checkpoint.every_epochs=0",
+                            "--train.evaluate_every_epochs=0")
+        self.expect(answer, 1, " is bad: ", "The training has diverged; the likely cause is its learning rate, which was 1000",
+                    "To begin again, use a smaller optimizer.lr")
+        self.assertNotRegex(answer.output, "dark/|light/|another run.directory")
+        self.expect(self.train(self.data, "--train.max_steps=2"), 0, "begins anew at step 0")
+
 
 class Data(RunCase):
     """Splits that hold the same samples, and which of them a line is of."""
