@@ -182,6 +182,24 @@ class Data(RunCase):
                     "weights belong to another data set", "init.weights")
         self.assertNotIn("Import both", answer.output)
 
+    def test_info_of_a_run_directory_and_of_predictions_says_what_they_are(self):
+        self.expect(self.train(self.data, "--train.max_steps=2"), 0)
+        for command in ("info", "check"):
+            self.expect(self.convoy(command, "run"), 2, "run: this is a run directory", "convoy info run/checkpoints/best.h5")
+        (self.folder / "run/checkpoints/best.h5").unlink()
+        self.expect(self.convoy("info", "run"), 2, "convoy info run/checkpoints/step-00000002.h5")
+        self.purge()
+        self.expect(self.convoy("info", "run"), 2, "this is a run directory. It holds no checkpoint yet")
+        (self.folder / "empty").mkdir()
+        self.expect(self.convoy("info", "empty"), 2, "this folder holds no data set")
+        self.expect(self.convoy("info", "pictures-data"), 0)
+
+        self.expect(self.train(self.data, "--train.max_steps=2", run="new"), 0)
+        self.expect(self.convoy("predict", "new/params.cfg", "--predict.output=predictions.csv"), 0)
+        self.expect(self.convoy("info", "predictions.h5"), 0, "predictions, from 'convoy predict'", "samples       12\n",
+                    "classes       2: dark, light\n")
+        self.expect(self.convoy("check", "predictions.h5"), 1, "these are predictions")
+
 
 if __name__ == "__main__":
     field.main()
