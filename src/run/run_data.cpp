@@ -45,10 +45,9 @@ void check_split(const RunData& data, const std::optional<io::Dataset>& split, c
   const io::DatasetInfo &trained = data.train.info(), &measured = split->info();
   const bool are_images = trained.kind == input_kinds::kImages && measured.kind == trained.kind;
   if (are_images && !data.metadata.image().resizes && !measured.encoded && trained.image != measured.image)
-    refuse(
-        "{} holds {} images, data.train {}. Import both with one import.size and import.channels, or give "
-        "augment.size, to which both are then resized.",
-        key, to_string(measured.image), to_string(trained.image));
+    refuse("{} holds {} images, data.train {}. Import both with one import.size and import.channels{}.", key,
+           to_string(measured.image), to_string(trained.image),
+           trained.image.c == measured.image.c ? ", or give augment.size, to which both are then resized" : "");
   check_samples(data.metadata, split->info(), key, "data.train");
   check_classes(data.metadata, split->info(), key, "data.train");
 }
@@ -108,6 +107,18 @@ std::vector<std::string> RunData::gaps() const {
   };
   add(val, "data.val");
   add(test, "data.test");
+  const std::int64_t of_train = train.content_hash();
+  for (const auto& [split, key] : {std::pair(&val, "data.val"), std::pair(&test, "data.test")})
+    if (*split && (*split)->content_hash() == of_train)
+      all.push_back(
+          fmt::format("data.train and {0} hold the same {1}s: what is measured on {0} says nothing about {1}s "
+                      "that the network was not trained on",
+                      key, input_kinds::one_of(metadata.kind())));
+  if (val && test && val->content_hash() == test->content_hash())
+    all.push_back(
+        fmt::format("data.val and data.test hold the same {}s: the best checkpoint is chosen on those that it is then "
+                    "tested on",
+                    input_kinds::one_of(metadata.kind())));
   return all;
 }
 
@@ -119,6 +130,16 @@ void RunData::stage(const Parameters& params, const mpi::Communicator& world, St
   const ScopedActivity activity(board, Activity::kOpeningData);
   stage_shards({.to = params.data.stage, .on_progress = [&board] { board.enter(Activity::kOpeningData); }}, sets,
                world);
+}
+
+std::string describe_total(const StepCount& steps, const TrainParams& train) {
+  if (steps.total == train.max_steps) return fmt::format("train.max_steps = {0} asks for {0}", steps.total);
+  return fmt::format("train.epochs = {} asks for {}", train.epochs, steps.total);
+}
+
+std::string describe_progress(std::int64_t step, const StepCount& steps, const TrainParams& train) {
+  return step <= steps.total ? fmt::format("step {} of {}", step, steps.total)
+                             : fmt::format("step {} ({})", step, describe_total(steps, train));
 }
 
 StepCount count_steps(const Parameters& params, const io::DatasetInfo& data) {
