@@ -22,6 +22,7 @@
 #SBATCH --mem=0
 #SBATCH --time=12:00:00
 set -euo pipefail
+: "${SLURM_JOB_ID:?this is a job of Slurm, started by: sbatch $0 ... Without Slurm: tools/mpirun -n 4 convoy train ...}"
 # sbatch runs a copy of this script: Slurm knows where it lies, next to common.sh.
 jobs=${CONVOY_JOBS:-$(dirname "$(scontrol show job "$SLURM_JOB_ID" | awk '/^ *Command=/ {print substr($1, 9); exit}')")}
 source "$jobs/common.sh" || { echo "$0: where is common.sh? CONVOY_JOBS=/path/to/convoy/jobs sbatch ..." >&2; exit 2; }

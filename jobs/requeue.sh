@@ -24,6 +24,7 @@
 #SBATCH --requeue
 #SBATCH --signal=B:USR1@120  # to this script, 120 seconds before the end: more than a step and a checkpoint take
 set -uo pipefail
+: "${SLURM_JOB_ID:?this is a job of Slurm, started by: sbatch $0 ... Without Slurm: tools/mpirun -n 4 convoy train ...}"
 
 readonly stopped_early=75     # convoy's status for "there is a checkpoint, run me again"
 readonly killed_by_usr1=138   # where the signal came before convoy caught it: it had not begun

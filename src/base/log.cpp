@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "convoy/base/text.h"
 
@@ -15,6 +16,8 @@ namespace {
 struct Listening {
   std::mutex mutex;
   WarningListener listener;
+  bool has_listened = false;
+  std::vector<std::string> early;  // before the first listener
 };
 
 Listening& listening() {
@@ -39,6 +42,7 @@ void log_warning(std::string_view message) noexcept {
   try {
     const std::lock_guard lock(listening().mutex);
     if (listening().listener) listening().listener(message);
+    if (!listening().has_listened) listening().early.emplace_back(message);
   } catch (...) {  // it has been said on standard error
   }
 }
@@ -46,6 +50,9 @@ void log_warning(std::string_view message) noexcept {
 void set_warning_listener(WarningListener listener) {
   const std::lock_guard lock(listening().mutex);
   listening().listener = std::move(listener);
+  if (!listening().listener) return;
+  listening().has_listened = true;
+  for (const std::string& message : std::exchange(listening().early, {})) listening().listener(message);
 }
 
 void log_error(std::string_view message) noexcept {

@@ -162,15 +162,14 @@ std::string describe_resizing(const io::ModelMetadata& metadata, const io::Datas
 }
 
 void check_classes(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,
-                   const std::string& owner) {
+                   const std::string& owner, const std::string& remedy) {
   const auto &mine = metadata.class_names, &theirs = data.class_names;
   if (mine == theirs) return;
   if (mine.size() != theirs.size())
-    refuse("{} has other classes ({}) than {} ({}). Import both with one command.", key, theirs.size(), owner,
-           mine.size());
+    refuse("{} has other classes ({}) than {} ({}). {}", key, theirs.size(), owner, mine.size(), remedy);
   const auto [own, other] = std::mismatch(mine.begin(), mine.end(), theirs.begin());
-  refuse("{} has other classes than {}: number {} is '{}', not '{}'. Import both with one command.", key, owner,
-         own - mine.begin(), *other, *own);
+  refuse("{} has other classes than {}: number {} is '{}', not '{}'. {}", key, owner, own - mine.begin(), *other, *own,
+         remedy);
 }
 
 }  // namespace convoy

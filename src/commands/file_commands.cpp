@@ -1,5 +1,6 @@
 /// convoy info, convoy check, convoy compare, convoy join, convoy export: what files hold, whether they are whole,
 /// where two differ, one file of many, weights for other programs. One process works, without MPI.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -29,22 +30,24 @@ namespace convoy::commands {
 
 namespace {
 
-// Path after path; one that `work` fails on, or says no to, does not keep it from the others.
+// Path after path; one that `work` fails on, or says no to, does not keep it from the others. A path that is no such
+// thing counts more than one that is damaged.
 ExitStatus for_each_path(const Request& request, const std::function<bool(const std::string& path)>& work) {
   if (request.arguments.empty())
     refuse("convoy {} needs checkpoints, data sets or shards, as in convoy {} data/fashion runs/a/checkpoints/*.h5",
            request.command, request.command);
-  bool is_well = true;
+  ExitStatus status = ExitStatus::kDone;
+  const auto note = [&](ExitStatus other) { status = std::max(status, other); };
   for (const std::string& path : request.arguments) {
     try {
-      is_well = work(path) && is_well;
+      if (!work(path)) note(ExitStatus::kFailed);
     } catch (const Error& error) {
       std::fflush(stdout);
       log_error(error.what());
-      is_well = false;
+      note(dynamic_cast<const RequestError*>(&error) ? ExitStatus::kWrongRequest : ExitStatus::kFailed);
     }
   }
-  return is_well ? ExitStatus::kDone : ExitStatus::kFailed;
+  return status;
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ ExitStatus import(const Request& request, mpi::Session& session) {
   line.clear();
   for (const SkippedSample& bad : summary.skipped)
     log_warning(fmt::format("skipped '{}': {}", excerpt(bad.name), bad.reason));
+  for (const std::string& warning : summary.warnings) log_warning(warning);
   std::int64_t imported = 0;
   for (const ImportedSplit& split : summary.splits) {
     print_split(split);

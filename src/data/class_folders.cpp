@@ -53,6 +53,8 @@ class Listing {
       list_splits();
     }
     check_number_of_classes();
+    if (const std::string spellings = describe_spellings(listing_.class_names); !spellings.empty())
+      log_warning(fmt::format("import.source = {}: the classes {}", root_name_, spellings));
     if (num_passed_over_ > 0)
       log_warning(fmt::format("import.source = {}: {} files are not imported, as their names do not end in {}: '{}'{}",
                               root_name_, num_passed_over_, kind_.suffix, passed_over_,

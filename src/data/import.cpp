@@ -3,13 +3,18 @@
 #include "convoy/data/import.h"
 
 #include <algorithm>
+#include <charconv>
 #include <exception>
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/packed.h"
 #include "convoy/io/atomic_file.h"
@@ -26,6 +31,17 @@ namespace {
 
 // Small enough that many ranks can write, and so few that a rank that trains can keep all of them open.
 constexpr std::int64_t kShardBytes = std::int64_t{128} << 20, kMaxUsualShards = 256;
+
+// "train.csv:109" as the file and the line: a name, and the number after its last colon; without one, the name and 0.
+std::pair<std::string_view, std::int64_t> position_of(const SkippedSample& bad) {
+  const std::string_view name = bad.name;
+  const std::size_t colon = name.rfind(':');
+  std::int64_t line = 0;
+  if (colon == std::string_view::npos) return {name, line};
+  const auto [end, error] = std::from_chars(name.data() + colon + 1, name.data() + name.size(), line);
+  const bool is_line = error == std::errc() && end == name.data() + name.size();
+  return is_line ? std::pair(name.substr(0, colon), line) : std::pair(name, std::int64_t{0});
+}
 
 /// What a rank has to write: samples [begin, end) of a split.
 struct ShardTask {
@@ -57,6 +73,7 @@ class Import {
     write();
     gather_skipped();
     sum_up();
+    summary_.warnings = input_->warnings();
     together([this] {
       for (std::size_t i = 0; i < shards_.size(); ++i) shards_[i].finish(summary_.splits[tasks_[i].split].info);
     });
@@ -80,12 +97,13 @@ class Import {
     std::vector<std::int64_t> counts(listing().class_names.size());
     for (const std::int32_t label : train.labels)
       if (label >= 0) ++counts[static_cast<std::size_t>(label)];
-    const auto single = std::ranges::count(counts, 1);
-    if (2 * single <= std::ssize(counts) || world_.rank() != 0) return;
-    const auto first = static_cast<std::size_t>(std::ranges::find(counts, 1) - counts.begin());
-    log_warning(
-        fmt::format("import.source = {}: {} of {} classes of split train have a single sample, for example '{}'",
-                    params_.source, single, counts.size(), excerpt(listing().class_names[first])));
+    std::vector<std::string> single;
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      if (counts[i] == 1) single.push_back(listing().class_names[i]);
+    if (single.empty() || world_.rank() != 0) return;
+    log_warning(fmt::format("import.source = {}: {} of {} of split train {} a single sample: {}", params_.source,
+                            single.size(), counted(std::ssize(counts), "class"), single.size() == 1 ? "has" : "have",
+                            examples(single)));
   }
 
   void warn(const ValidationCut& cut) const {
@@ -199,8 +217,9 @@ class Import {
       if (!rounds.add(bytes.has_value())) return false;
     }
     if (shard.num_samples() == 0) {
-      refuse("'{0}' would hold no {1}s: all {2} are bad, the last as {3}. Use good {1}s, or fewer import.shards",
-             task.location.path, input_kinds::one_of(input_->kind()), task.end - task.begin, skipped_.back().reason);
+      refuse("'{0}' would hold no {1}s: all {2} are bad, the last as {3}. Use good {1}s{4}", task.location.path,
+             input_kinds::one_of(input_->kind()), task.end - task.begin, skipped_.back().reason,
+             params_.shards > 1 ? ", or fewer import.shards" : "");
     }
     shard.end_samples();
     return true;
@@ -233,8 +252,7 @@ class Import {
       bad.name = all.text();
       bad.reason = all.text();
     }
-    std::sort(summary_.skipped.begin(), summary_.skipped.end(),
-              [](const SkippedSample& a, const SkippedSample& b) { return a.name < b.name; });
+    std::ranges::sort(summary_.skipped, {}, position_of);
   }
 
   void sum_up() {

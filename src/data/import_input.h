@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "convoy/data/import.h"
 #include "convoy/io/sample_store.h"
@@ -34,6 +36,8 @@ class ImportInput {
   virtual std::span<const std::byte> read(std::size_t split, std::int64_t sample) = 0;
   /// Of `info` the statistics of what all ranks have read of the split. All ranks of the group.
   virtual void sum_up(std::size_t split, io::DatasetInfo& info) = 0;
+  /// Sentences about what all ranks have read, on rank 0. All ranks of the group, after the last sample.
+  virtual std::vector<std::string> warnings() const { return {}; }
 };
 
 /// Images (data/images/image_import.cpp). Opens import.source. params outlive it. All ranks of the group.

@@ -48,6 +48,20 @@ Kind kind_of(const std::string& path) {
   return Kind::kFolder;
 }
 
+// By its name.
+void check_takes_file(const SamplesPath& from) {
+  const std::string extension = lower_case(fs::path(from.path).extension().string());
+  const bool takes_texts = std::holds_alternative<TextFileOptions>(from.files);
+  const bool is_text = extension == ".txt",
+             is_image = extension == ".jpg" || extension == ".jpeg" || extension == ".png";
+  if (!takes_texts && (is_table(from.path) || is_text))
+    refuse("{} = {} is a {}, and the network takes images. Give an image, or a folder of images", from.key, from.path,
+           is_text ? "text" : "table of texts");
+  if (takes_texts && is_image)
+    refuse("{} = {} is an image, and the network takes texts. Give a text, a folder of texts, or a .csv or .tsv",
+           from.key, from.path);
+}
+
 // Pixels cannot be turned any more, and what was trained on the files of a data set saw them as they were imported.
 std::unique_ptr<io::Dataset> open_dataset(const SamplesPath& from) {
   auto dataset = std::make_unique<io::Dataset>(from.path, from.key, from.split, from.verify);
@@ -113,13 +127,23 @@ OpenedSamples open_texts_of(const SamplesPath& from, const TextFileOptions& opti
 
 OpenedSamples open_samples(const SamplesPath& from, const mpi::Communicator& world) {
   Kind kind = {};
-  mpi::on_root(world, [&] { kind = kind_of(from.path); });
+  mpi::on_root(world, [&] {
+    kind = kind_of(from.path);
+    if (kind == Kind::kOneFile && fs::exists(from.path)) check_takes_file(from);
+  });
   world.broadcast(&kind, sizeof kind, 0);
   if (kind == Kind::kDataset) return {.store = open_dataset(from)};
   if (const auto* const texts = std::get_if<TextFileOptions>(&from.files))
     return open_texts_of(from, *texts, kind, world);
   return {.store = open_images(from, std::get<ImageFileOptions>(from.files), kind, world),
           .is_one_file = kind == Kind::kOneFile};
+}
+
+std::vector<std::string> describe_losses(const io::SampleStore& samples, const mpi::Communicator& world) {
+  if (const auto* const folder = dynamic_cast<const ImageFolder*>(&samples)) return folder->describe_losses(world);
+  const auto* const texts = dynamic_cast<const TextStore*>(&samples);
+  std::string unknown = texts != nullptr && world.rank() == 0 ? texts->describe_unknown() : "";
+  return unknown.empty() ? std::vector<std::string>() : std::vector{std::move(unknown)};
 }
 
 OpenedSamples open_one_text(const std::string& text, const std::string& key, const io::Tokenization& tokenization) {

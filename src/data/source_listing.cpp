@@ -5,10 +5,12 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <unordered_map>
 #include <utility>
 
 #include "convoy/base/error.h"
 #include "convoy/base/random.h"
+#include "convoy/base/text.h"
 #include "convoy/comm/packed.h"
 
 namespace convoy {
@@ -76,6 +78,29 @@ void SourceSplit::add(std::string_view sample_name, std::int32_t label, std::int
 
 SourceListing broadcast_listing(const SourceListing& listing, const mpi::Communicator& world) {
   return unpack(world.broadcast(world.rank() == 0 ? pack(listing) : std::vector<std::byte>(), 0));
+}
+
+// --- Names of classes ------------------------------------------------------------------------------------------------
+
+std::string examples(const std::vector<std::string>& names) {
+  constexpr std::ptrdiff_t kMaxExamples = 3;
+  const auto end = names.begin() + std::min(kMaxExamples, std::ssize(names));
+  const std::string all = fmt::format("'{}'", fmt::join(names.begin(), end, "', '"));
+  return excerpt(all) + (std::ssize(names) > kMaxExamples ? ", ..." : "");
+}
+
+std::string describe_spellings(const std::vector<std::string>& class_names) {
+  const auto key_of = [](const std::string& name) {
+    std::string key = lower_case(name);
+    std::erase_if(key, [](char c) { return c == ' ' || c == '\t'; });
+    return key;
+  };
+  std::unordered_map<std::string, std::vector<std::string>> spelled;
+  for (const std::string& name : class_names) spelled[key_of(name)].push_back(name);
+  for (const std::string& name : class_names)
+    if (const std::vector<std::string>& same = spelled[key_of(name)]; same.size() > 1)
+      return fmt::format("{} differ in capitals or spaces alone, and are {} classes", examples(same), same.size());
+  return "";
 }
 
 // --- A validation split ----------------------------------------------------------------------------------------------

@@ -41,6 +41,12 @@ struct SourceListing {
 /// Rank 0's listing, on all ranks of the group.
 SourceListing broadcast_listing(const SourceListing& listing, const mpi::Communicator& world);
 
+/// The first names as a message quotes them: "'a', 'b', 'c', ...".
+std::string examples(const std::vector<std::string>& names);
+
+/// "'Liked', 'liked' differ in capitals or spaces alone, and are 2 classes": the first names that do; else nothing.
+std::string describe_spellings(const std::vector<std::string>& class_names);
+
 /// How a fraction became numbers of samples.
 struct ValidationCut {
   std::int64_t num_samples = 0, num_moved = 0;  ///< of train as it was; of them in val

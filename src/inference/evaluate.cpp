@@ -1,5 +1,6 @@
 /// An evaluation: data, weights, and what rank 0 makes of the logits.
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include "convoy/base/clock.h"
@@ -31,11 +32,14 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   if (is_of_model && grid.is_root()) print("{} = {}: as in the training of {}\n", key, path, model.owner());
   board.enter(Activity::kOpeningData);
   const io::Dataset test(path, key, params.data.verify);
-  if (grid.is_root())
-    for (const std::string& gap : gaps_of(test, key)) log_warning(gap);
+  if (grid.is_root()) {
+    for (const std::string& gap : gaps_of(test, key, model.metadata)) log_warning(gap);
+    if (test.content_hash() == model.train_hash)
+      log_warning(fmt::format("{} = {}: these are the data that {} was trained on", key, path, model.owner()));
+  }
   board.enter(Activity::kStarting);
   check_samples(model.metadata, test.info(), key, model.owner());
-  check_classes(model.metadata, test.info(), key, model.owner());
+  check_classes(model.metadata, test.info(), key, model.owner(), kOtherClassesRemedy);
   RankRuntime runtime(evaluation_spec(params, model.metadata), grid, backend, board);
   restore_weights(std::exchange(model.tensors, {}), model.path, runtime);  // and frees them
   if (params.evaluate.confusion && !runtime.plan().gives_logits())
@@ -67,9 +71,13 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
     print("checkpoint: {}\n{}{}", model.describe(), sharing, describe_resizing(model.metadata, test.info()));
     if (params.evaluate.mirror) print("each picture as it is and mirrored (evaluate.mirror)\n");
     const MetricList list(runtime.plan());
-    print("{}: {}  {}  ({:.0f} {}s/s)\n{}", path, counted(metrics.num_samples(), "sample"),
-          describe_metrics(metrics, list), static_cast<double>(metrics.num_samples()) / seconds,
-          input_kinds::one_of(test.info().kind), describe_classes(metrics, list));
+    std::error_code unknown;
+    const bool has_several = std::filesystem::is_directory(path, unknown);  // splits
+    print("{}{}: {}  {}  ({:.0f} {}s/s)\n{}", path,
+          has_several ? fmt::format(" ({})", key.substr(key.find('.') + 1)) : "",
+          counted(metrics.num_samples(), "sample"), describe_metrics(metrics, list),
+          static_cast<double>(metrics.num_samples()) / seconds, input_kinds::one_of(test.info().kind),
+          describe_classes(metrics, list));
     if (params.evaluate.confusion) print("-> {}, {}\n", confusion, by_class);
   }
   return ExitStatus::kDone;

@@ -7,6 +7,7 @@
 #include "convoy/io/safetensors.h"
 
 #include "checkpoint/weights_file.h"
+#include "inference/check_output.h"
 #include "run/restart.h"
 
 namespace convoy {
@@ -19,6 +20,11 @@ void export_weights(const Request& request) {
         "it.",
         output);
   const FoundFile found = find_weights(request);
+  check_output({.key = "export.output",
+                .path = output,
+                .kind = "weights in the safetensors format",
+                .is_earlier = io::is_safetensors_file},
+               {found.path});
   const FileWeights weights =
       decode_weights(found.bytes, found.path, request.params.evaluate.weights, request.params.init.strip_prefix);
   const io::StateDict& dict = weights.dict;

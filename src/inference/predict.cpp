@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -23,6 +24,8 @@
 #include "checkpoint/checkpointing.h"
 #include "evaluation/evaluation.h"
 #include "evaluation/logits.h"
+#include "inference/check_output.h"
+#include "run/run_data.h"
 #include "run/trained_model.h"
 #include "watch/status_board.h"
 
@@ -42,6 +45,23 @@ Files output_files(const Parameters& params) {
   if (!csv.ends_with(suffix))
     refuse("predict.output = {} must end in {}; the logits go to a .h5 file beside it.", csv, suffix);
   return {.csv = csv, .h5 = csv.substr(0, csv.size() - suffix.size()) + ".h5"};
+}
+
+// The columns that all tables of predictions begin with.
+constexpr const char* kFirstColumns[] = {"name", "label", "class", "p1"};
+
+bool is_earlier_csv(const std::string& path) {
+  std::string line;
+  std::getline(std::ifstream(path), line);
+  return line.starts_with(fmt::format("{}", fmt::join(kFirstColumns, ",")));
+}
+
+// Rank 0.
+void check_files(const Files& files, const std::vector<std::string>& inputs) {
+  const char* const kind = "predictions of convoy";
+  check_output({.key = "predict.output", .path = files.csv, .kind = kind, .is_earlier = is_earlier_csv}, inputs);
+  check_output({.key = "predict.output", .path = files.h5, .kind = kind, .is_earlier = io::is_predictions_file},
+               inputs);
 }
 
 // Below each other, the most probable first: "  61.02 %  coat".
@@ -160,7 +180,7 @@ class PredictionFiles {
 
 // Ours, then the table's own; one of these that is called as one of ours is "table_label".
 std::string csv_header(std::int64_t top, const OtherColumns& others) {
-  std::vector<std::string> names = {"name", "label", "class", "p1"};
+  std::vector<std::string> names(std::begin(kFirstColumns), std::end(kFirstColumns));
   for (std::int64_t k = 2; k <= top; ++k) names.insert(names.end(), {fmt::format("class{}", k), fmt::format("p{}", k)});
   for (std::string name : others.names) {
     while (std::ranges::find(names, name) != names.end()) name.insert(0, "table_");
@@ -265,6 +285,12 @@ std::vector<BadSample> gather_bad(const mpi::Communicator& world, const std::vec
   return bad;
 }
 
+// "its only text is bad", "none of 3 texts is good, the first"
+std::string none_is_good(std::int64_t count, const char* one) {
+  return count == 1 ? fmt::format("its only {} is bad", one)
+                    : fmt::format("none of {} {}s is good, the first", count, one);
+}
+
 // Rank 0. Where nothing is left, or a bad image was to end it all, nothing is written.
 void judge_bad(const std::vector<BadSample>& bad, const io::SampleStore& data, const Source& source, bool strict) {
   if (bad.empty()) return;
@@ -273,7 +299,7 @@ void judge_bad(const std::vector<BadSample>& bad, const io::SampleStore& data, c
   };
   if (strict) refuse("predict.strict: in {} = {}, {}", source.key, source.path, tell(bad.front()));
   if (std::ssize(bad) == data.info().num_samples)
-    refuse("{} = {}: none of {} images is good, the first: {}", source.key, source.path, bad.size(), tell(bad.front()));
+    refuse("{} = {}: {}: {}", source.key, source.path, none_is_good(std::ssize(bad), "image"), tell(bad.front()));
   for (const BadSample& image : bad) log_warning(fmt::format("left out {}", tell(image)));
 }
 
@@ -284,7 +310,7 @@ void judge_skipped(const OpenedSamples& samples, const Source& source, bool stri
   const std::string first = tell(samples.skipped.front());
   if (strict) refuse("predict.strict: in {} = {}, {}", source.key, source.path, first);
   if (samples.store->info().num_samples == 0)
-    refuse("{} = {}: none of {} texts is good, the first: {}", source.key, source.path, samples.skipped.size(), first);
+    refuse("{} = {}: {}: {}", source.key, source.path, none_is_good(std::ssize(samples.skipped), "text"), first);
   if (!is_root) return;
   for (const SkippedSample& text : samples.skipped) log_warning(fmt::format("left out {}", tell(text)));
 }
@@ -306,6 +332,8 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   const io::SampleStore* const data = samples.store.get();
   judge_skipped(samples, source, params.predict.strict, grid.is_root());
   check_samples(model.metadata, data->info(), source.key, model.owner());
+  if (const std::string cut = describe_long_texts(*data, source.key, model.metadata); !cut.empty() && grid.is_root())
+    log_warning(cut);
   RankRuntime runtime(evaluation_spec(params, model.metadata), grid, backend, board);
   if (!runtime.plan().gives_logits())
     refuse(
@@ -317,7 +345,9 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   // Rank 0. The classes of one picture or text are printed, and written only where predict.output asks for it.
   std::optional<PredictionFiles> opened;
   mpi::on_root(world, [&] {
-    if (!samples.is_one_file || !params.predict.output.empty()) open_files(params, files, samples, class_names, opened);
+    if (samples.is_one_file && params.predict.output.empty()) return;
+    check_files(files, {source.path, model.path});
+    open_files(params, files, samples, class_names, opened);
   });
   const std::string sharing = runtime.shared_weights()->describe();
   // 2. All samples, in order
@@ -338,8 +368,10 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
                              .observe = observe,
                              .bad = &bad});
   bad = gather_bad(world, bad);
+  const std::vector<std::string> losses = describe_losses(*data, world);
   mpi::on_root(world, [&] {
     judge_bad(bad, *data, source, params.predict.strict);
+    for (const std::string& loss : losses) log_warning(fmt::format("{} = {}: {}", source.key, source.path, loss));
     if (opened) opened->commit();
   });
   // 3. What there is now

@@ -18,8 +18,13 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr const char* kConvertPicture =
-    "Convert it to PNG, as ImageMagick does with: convert 'FILE[0]' NEW.png, and remove the original";
-constexpr const char* kWritePictures = "Write its arrays as PNG files, in a folder for each class";
+    "Convert it to PNG, as ImageMagick does of its first page with: convert 'FILE[0]' NEW.png, and keep the original "
+    "elsewhere";
+constexpr const char* kConvertTiff =
+    "Convert it to PNG, as ImageMagick does of its first page with: convert 'FILE[0]' NEW.png, and keep the original "
+    "elsewhere. Pictures have 1 or 3 channels: a stack becomes several";
+constexpr const char* kWritePictures =
+    "Write its arrays as PNG files, in a folder for each class. Pictures have 1 or 3 channels";
 constexpr const char* kUnpack = "Unpack it first";
 
 constexpr ForeignKind kTorchFile = {"a file of PyTorch's (torch.save)",
@@ -40,10 +45,10 @@ constexpr Signature kSignatures[] = {
     // --- Pictures
     {8, "WEBP"sv, "RIFF"sv, {"a WebP image", kConvertPicture}},
     {0, "GIF8"sv, "", {"a GIF image", kConvertPicture}},
-    {0, "II*\0"sv, "", {"a TIFF image", kConvertPicture}},
-    {0, "MM\0*"sv, "", {"a TIFF image", kConvertPicture}},
-    {0, "II+\0"sv, "", {"a TIFF image", kConvertPicture}},
-    {0, "MM\0+"sv, "", {"a TIFF image", kConvertPicture}},
+    {0, "II*\0"sv, "", {"a TIFF image", kConvertTiff}},
+    {0, "MM\0*"sv, "", {"a TIFF image", kConvertTiff}},
+    {0, "II+\0"sv, "", {"a TIFF image", kConvertTiff}},
+    {0, "MM\0+"sv, "", {"a TIFF image", kConvertTiff}},
     {4, "ftypavi"sv, "", {"an AVIF image", kConvertPicture}},
     {4, "ftyphei"sv, "", {"a HEIC image", kConvertPicture}},
     {4, "ftyphev"sv, "", {"a HEIC image", kConvertPicture}},
@@ -55,7 +60,7 @@ constexpr Signature kSignatures[] = {
     {0, "\0\0\0\x0cjP  "sv, "", {"a JPEG 2000 image", kConvertPicture}},
     {0, "\xff\x4f\xff\x51"sv, "", {"a JPEG 2000 image", kConvertPicture}},
     {0, "8BPS"sv, "", {"a Photoshop image", kConvertPicture}},
-    {128, "DICM"sv, "", {"a DICOM file", "Write its picture as PNG"}},
+    {128, "DICM"sv, "", {"a DICOM file", "Write its pictures as PNG files of 1 or 3 channels"}},
     {0, "P5\n"sv, "", {"a PGM image", kConvertPicture}},
     {0, "P6\n"sv, "", {"a PPM image", kConvertPicture}},
     {0, "<svg"sv, "", {"an SVG drawing", kConvertPicture}},

@@ -30,13 +30,25 @@ namespace {
 constexpr std::size_t kShownClasses = 10;
 constexpr std::size_t kBeginBytes = std::size_t{64} << 10;  // HDF5 keeps the names of a file's members there
 
+std::string begin_of(const std::string& path) {
+  const FileDescriptor file = open_for_reading(path);
+  std::string begin(std::min<std::uint64_t>(file_size(file, path), kBeginBytes), '\0');
+  read_at(file, 0, std::as_writable_bytes(std::span(begin)), path);
+  return begin;
+}
+
+// What convoy predict writes has no hash at its end: the names of its members tell it.
+bool is_predictions_file(const std::string& path) {
+  const std::string begin = begin_of(path);
+  return begin.starts_with("\x89HDF") && begin.find("class_names") != std::string::npos &&
+         begin.find("logits") != std::string::npos;
+}
+
 // A checkpoint that lost its end is HDF5 like any other. Names near its beginning tell it: of its members, or, as HDF5
 // moves their list where it grows, of an attribute of /card, which is written first. Where these are gone too, the
 // file's name tells it.
 bool was_checkpoint(const std::string& path) {
-  const FileDescriptor file = open_for_reading(path);
-  std::string begin(std::min<std::uint64_t>(file_size(file, path), kBeginBytes), '\0');
-  read_at(file, 0, std::as_writable_bytes(std::span(begin)), path);
+  const std::string begin = begin_of(path);
   const auto names = [&](const char* member) { return begin.find(member) != std::string::npos; };
   if (names("class_counts")) return false;  // a shard's
   const std::string name = std::filesystem::path(path).filename().string();
@@ -245,6 +257,15 @@ std::string describe_safetensors(const std::string& path) {
          line("size", human_bytes(static_cast<std::int64_t>(bytes.size())));
 }
 
+std::string describe_predictions(const std::string& path) {
+  const std::vector<std::byte> bytes = read_file(path);
+  const hdf5::File file = hdf5::open_in_memory(bytes, bytes.size());
+  return fmt::format("{}: predictions, from 'convoy predict'\n", path) +
+         line("samples", fmt::format("{}", hdf5::open_texts(file, "names", bytes.size()).count())) +
+         line("classes", list_of_classes(hdf5::read_texts(file, "class_names", bytes.size()))) +
+         line("size", human_bytes(std::ssize(bytes)));
+}
+
 bool is_folder(const std::string& path) {
   std::error_code unknown;
   return std::filesystem::is_directory(path, unknown);
@@ -255,6 +276,19 @@ bool is_file(const std::string& path) {
   std::error_code unknown;
   return std::filesystem::is_regular_file(path, unknown) || (path.ends_with(".h5") && !is_folder(path)) ||
          path.ends_with(".safetensors");
+}
+
+void check_is_no_run(const std::string& path) {
+  std::error_code unknown;
+  const std::string checkpoints = path + "/checkpoints", best = best_checkpoint_path(checkpoints);
+  if (!std::filesystem::exists(path + "/steps.csv", unknown) && !is_folder(checkpoints)) return;
+  const auto newest = find_newest_checkpoint(checkpoints, [](const auto&, const auto&) {});
+  const std::string file = std::filesystem::exists(best, unknown) ? best : newest ? newest->path : "";
+  refuse("{}: this is a run directory. {}; convoy watch {} draws the run.", path,
+         file.empty() ? "It holds no checkpoint yet"
+                      : fmt::format("Name a checkpoint of it, as in convoy info {}, or all of them: convoy info {}",
+                                    file, checkpoints),
+         path);
 }
 
 // A line for each checkpoint of a folder, by name; empty where it holds none.
@@ -286,9 +320,10 @@ std::vector<Split> splits_of(const std::string& path) {
   for (const char* const name : kSplitNames)
     if (!find_any_shard(path, name).empty())
       splits.push_back({path, name, (std::filesystem::path(path) / name).string(), find_shards(path, path, name)});
+  if (splits.empty()) check_is_no_run(path);
   if (splits.empty())
-    fail("{}: this folder holds no data set: no shards of {}. Name other files one by one, as in {}/*.h5", path,
-         fmt::join(kSplitNames, ", "), path);
+    refuse("{}: this folder holds no data set: no shards of {}. Name other files one by one, as in {}/*.h5", path,
+           fmt::join(kSplitNames, ", "), path);
   return splits;
 }
 
@@ -330,6 +365,7 @@ std::vector<Verdict> verify(const std::string& path) {
 std::string describe_file(const std::string& path) {
   if (is_checkpoint_file(path)) return describe_checkpoint(path);
   if (is_safetensors_file(path)) return describe_safetensors(path);
+  if (is_predictions_file(path)) return describe_predictions(path);
   check_not_truncated_checkpoint(path);
   return describe_shard(path);
 }
@@ -341,6 +377,8 @@ std::optional<std::string> verify_file(const std::string& path) {
       load_values(checkpoint, path);
     } else if (is_safetensors_file(path)) {
       decode_safetensors(read_safetensors_file(path), path);
+    } else if (is_predictions_file(path)) {
+      refuse("these are predictions, from 'convoy predict', which hold no hash of their bytes: they cannot be checked");
     } else {
       check_not_truncated_checkpoint(path);
       return find_damage_in_body(open_shard(path), path);

@@ -1,6 +1,7 @@
 /// Logits are written past HDF5, whose metadata is made in memory, with a hole where they go, and comes before them.
 #include "convoy/io/predictions.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "convoy/base/error.h"
@@ -12,6 +13,8 @@ namespace convoy::io {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "logits are written as they are in memory");
+
+constexpr std::uint64_t kBeginBytes = std::uint64_t{64} << 10;  // HDF5 keeps the names of a file's members there
 
 std::vector<std::byte> encode_head(const PredictedSamples& samples) {
   const std::int64_t count = std::ssize(samples.names), num_classes = std::ssize(samples.class_names);
@@ -36,6 +39,20 @@ std::vector<std::byte> encode_head(const PredictedSamples& samples) {
 }
 
 }  // namespace
+
+bool is_predictions_file(const std::string& path) {
+  const FileDescriptor file = open_for_reading(path);
+  const std::uint64_t size_bytes = file_size(file, path);
+  std::vector<std::byte> begin(std::min(size_bytes, kBeginBytes));
+  read_at(file, 0, begin, path);
+  try {
+    const hdf5::File opened = hdf5::open_in_memory(begin, size_bytes);
+    const auto has = [&](const char* member) { return hdf5::exists(opened, member); };
+    return has("class_names") && has("names") && has("labels") && has("logits");
+  } catch (const Error&) {
+    return false;
+  }
+}
 
 PredictionsWriter::PredictionsWriter(const std::string& path, const PredictedSamples& all_samples)
     : head_bytes_(encode_head(all_samples).size()),

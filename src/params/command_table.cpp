@@ -87,7 +87,9 @@ const std::vector<Command>& commands() {
        .sentence = "draws a run in the terminal, while it trains or later, from the files in its directory alone"},
       {.name = "compare",
        .takes = Takes::kPaths,
-       .sentence = "compares two runs or two checkpoints to the first step, and the first tensor, that differ"},
+       .sentence = "compares two runs or two checkpoints to the first step, and the first tensor, that differ; status "
+                   "1 where any "
+                   "does. Parameters, machines and best values that differ are said, and are no difference"},
       {.name = "join",
        .takes = Takes::kPaths,
        .sentence =

@@ -316,7 +316,7 @@ std::vector<Key> make_keys() {
        "what to predict: a data set in the form of data.train (of a folder of shards: test), a folder of JPEG and PNG "
        "files or of texts (.txt), a table of texts (.csv, .tsv), or one image or text, whose classes are printed; "
        "empty: data.test, or else data.val"},
-      {"predict.text", text_or_empty(&PredictParams::text, "text of one line, in UTF-8; may be empty"), "",
+      {"predict.text", text_or_empty(&PredictParams::text, "text of one line, in UTF-8"), "",
        "a text to predict, in place of predict.data: its classes are printed"},
       {"predict.output", path_or_empty(&PredictParams::output, kPartial), "",
        "the .csv file for the classes; the logits are written to a .h5 file beside it; empty: predictions.csv in "
@@ -630,6 +630,10 @@ std::string key_hint(const std::string& name) {
   } else if (near.empty()) {
     hint = fmt::format(" Sections: {}.", join(sections()));
   }
+  if (section == "sweep")
+    hint +=
+        " convoy sweep measures the speed of layouts; to try values of other keys, start a run for each: "
+        "jobs/parameter_files.sh.";
   return hint + " All keys: convoy --help.";
 }
 

@@ -25,7 +25,7 @@ tools/mpirun -n 4 build/release/convoy train my.cfg --grid.stages=2 --optimizer.
 ```
 
 A file names only what differs from the defaults below. `params.cfg` in a run's directory has all keys with the values
-that the run took; `convoy train params.cfg` does the same again.
+that the run took at its last start; `convoy train params.cfg` resumes it with them.
 
 | to | write |
 | --- | --- |

@@ -217,7 +217,7 @@ namespace convoy {
 
 std::string render(const Parameters& params) {
   constexpr int kCommentColumn = 28;  // but for longer values
-  std::string text = "# Convoy: all parameters, in effect. convoy train THIS.cfg does the same again.\n";
+  std::string text = "# Convoy: all parameters, in effect.\n";
   std::string section;
   for (const params::Key& key : params::keys()) {
     if (key.section() != section) {
@@ -231,14 +231,26 @@ std::string render(const Parameters& params) {
   return text;
 }
 
+namespace {
+
+std::string shown_value(const params::Key& key, const Parameters& params) {
+  const std::string value = key.value.write(params);
+  return value.empty() ? "(empty)" : value;
+}
+
+}  // namespace
+
+std::string shown_value(const std::string& key, const Parameters& params) {
+  const params::Key* const known = params::find_key(key);
+  return known ? shown_value(*known, params) : "";
+}
+
 std::vector<KeyChange> changed_keys(const Parameters& before, const Parameters& after) {
   std::vector<KeyChange> changes;
   for (const params::Key& key : params::keys()) {
-    const std::string from = key.value.write(before), to = key.value.write(after);
-    if (from == to) continue;
-    const auto shown = [](const std::string& value) { return value.empty() ? "(empty)" : value; };
-    changes.push_back(
-        {.key = key.name, .before = shown(from), .after = shown(to), .changes_result = key.changes_result});
+    const std::string from = shown_value(key, before), to = shown_value(key, after);
+    if (from != to)
+      changes.push_back({.key = key.name, .before = from, .after = to, .changes_result = key.changes_result});
   }
   return changes;
 }

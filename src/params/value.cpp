@@ -38,13 +38,20 @@ Parsed parse(std::string_view text, T& value) {
   return {.is_number = whole, .fits = error == std::errc()};
 }
 
+// "0.1,0.02", as convoy plan takes several values of some keys.
+std::string several_values_hint(std::string_view text) {
+  if (text.find(',') == std::string_view::npos) return "";
+  return " One number: to try several, start a run for each (jobs/parameter_files.sh).";
+}
+
 template <typename T>
 T read_integer(const Given& given, std::string_view text, T min, T max) {
   T value = 0;
   const Parsed parsed = parse(text, value);
   // An unsigned integer does not parse "-1", which is an integer nevertheless.
   std::int64_t negative = 0;
-  if (!parsed.is_number && !parse(text, negative).is_number) refuse_value(given, "is not an integer");
+  if (!parsed.is_number && !parse(text, negative).is_number)
+    refuse_value(given, "is not an integer", several_values_hint(text));
   if (!parsed.is_number || !parsed.fits || value < min || value > max) refuse_value(given, "is out of range");
   return value;
 }
@@ -59,7 +66,7 @@ bool contains(const Range& range, double value) {
 double read_number(const Given& given, std::string_view text, const Range& range) {
   double value = 0;
   const Parsed parsed = parse(text, value);
-  if (!parsed.is_number) refuse_value(given, "is not a number");
+  if (!parsed.is_number) refuse_value(given, "is not a number", several_values_hint(text));
   if (!parsed.fits || !contains(range, value)) refuse_value(given, "is out of range");
   return value;
 }

@@ -131,10 +131,14 @@ std::string describe(const Comparison& comparison, std::int64_t max_rows) {
   text += "\n";
   if (comparison.predictions.empty())
     return text + "  none of them can train: change the keys that refuse them, or the number of ranks\n";
-  if (comparison.alone_samples_per_second > 0)
-    text += fmt::format("  the fastest: {} {}s/s, {:.1f} % of {} times what one rank alone would do\n",
-                        plain_number(comparison.predictions.front().samples_per_second),
-                        input_kinds::one_of(comparison.kind), 100 * efficiency(comparison), comparison.ranks);
+  const std::string compared =
+      comparison.alone_samples_per_second > 0
+          ? fmt::format("{:.1f} % of {} times what one rank alone would do", 100 * efficiency(comparison),
+                        comparison.ranks)
+          : "not compared with one rank alone: its share of batch.global is no whole number of micro-batches, or does "
+            "not fit into its memory";
+  text += fmt::format("  the fastest: {} {}s/s, {}\n", plain_number(comparison.predictions.front().samples_per_second),
+                      input_kinds::one_of(comparison.kind), compared);
   const std::vector<NamedPart> parts = shown_parts(comparison);
   text += fmt::format("    {:>14}  {:>6}  {:<12}{:<10}{:>12}{:>12}", "stages x repl.", "micro", "schedule", "recompute",
                       "step", fmt::format("{}s/s", input_kinds::one_of(comparison.kind)));

@@ -36,10 +36,16 @@ Start check_checkpoint(const Parameters& params, const RunData& data, const RunP
                    {.network = plan.step.network(),
                     .slots = slots_of(params, plan, backend),
                     .has_ema = params.train.ema_decay > 0});
-  report.add("checkpoint", ok(fmt::format("resumes from step {} of {}: {}, {}, whole, and it fits", resumed.state.step,
-                                          plan.steps.total, found.path, human_bytes(num_bytes))));
-  if (const std::string changes = describe_changes(params, data.train.info(), checkpoint, found.path); !changes.empty())
-    report.add("checkpoint", warning(changes));
+  report.add("checkpoint", ok(fmt::format("resumes from {}: {}, {}, whole, and it fits",
+                                          describe_progress(resumed.state.step, plan.steps, params.train), found.path,
+                                          human_bytes(num_bytes))));
+  const std::string changes =
+      describe_changes(changes_since(checkpoint, found.path, params, data.train.info()), found.path);
+  if (!changes.empty()) report.add("checkpoint", warning(changes));
+  if (params.init.weights != "random") {
+    const std::string unused = describe_unused_weights(params, checkpoint, found.path);
+    report.add("weights", unused.empty() ? not_checked("the checkpoint has its own") : warning(unused));
+  }
   return {.is_known = true, .checkpoint = found.path, .step = resumed.state.step};
 }
 
@@ -70,11 +76,7 @@ Start check_start(const Parameters& params, const RunData& data, const RunPlan& 
                   Report& report) {
   try {
     FoundFile found = find_start(params);
-    if (!found.path.empty()) {
-      Start start = check_checkpoint(params, data, plan, backend, std::move(found), report);
-      if (params.init.weights != "random") report.add("weights", not_checked("the checkpoint has its own"));
-      return start;
-    }
+    if (!found.path.empty()) return check_checkpoint(params, data, plan, backend, std::move(found), report);
     report.add("checkpoint", ok("none is there: the training begins"));
   } catch (const Error& error) {
     report.add("checkpoint", fails(error.what()));

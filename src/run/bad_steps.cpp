@@ -73,7 +73,7 @@ bool BadSteps::must_go_back(StepOutcome outcome, io::TrainingState& state, const
     ++state.bad_steps_in_row;
     if (!is_reported(state.bad_steps)) return false;
   }
-  const std::string what = describe(state.step);
+  const std::string what = describe(state);
   mpi::on_root(spec_.runtime.grid().world(), [&] {
     if (answer == BadStepAnswer::kStop) fail("{} {}", what, describe_stop(state, *record));
     if (answer == BadStepAnswer::kSkip)
@@ -97,7 +97,8 @@ std::string BadSteps::describe_stop(const io::TrainingState& state, const RunRec
 }
 
 // All ranks; empty but on rank 0. Reads the step's samples once more.
-std::string BadSteps::describe(std::int64_t step) const {
+std::string BadSteps::describe(const io::TrainingState& state) const {
+  const std::int64_t step = state.step;
   RankRuntime& runtime = spec_.runtime;
   const std::unique_ptr<Loader> loader = spec_.samples.open_steps(step - 1, 1);
   const std::vector<BadNumbers> found = find_bad_numbers(runtime, *loader);
@@ -113,6 +114,7 @@ std::string BadSteps::describe(std::int64_t step) const {
                             .network = runtime.plan().network(),
                             .num_micro_batches = runtime.plan().micro_batches_a_step(),
                             .loss_limit = spec_.params.train.loss_limit,
+                            .lr = learning_rate(spec_.rates, step - 1) * state.rate_factor,
                             .names = names},
                            found);
 }

@@ -11,6 +11,7 @@
 #include "run/run_record.h"
 #include "run/training_samples.h"
 #include "step/rank_runtime.h"
+#include "update/learning_rate.h"
 
 namespace convoy {
 
@@ -30,6 +31,7 @@ class BadSteps {
     const Parameters& params;
     const TrainingSamples& samples;
     RankRuntime& runtime;
+    const LearningRateSpec& rates;
   };
 
   explicit BadSteps(const Spec& spec) : spec_(spec) {}
@@ -53,7 +55,7 @@ class BadSteps {
   void remove_later_checkpoints(const io::TrainingState& state, std::int64_t last) const;
 
  private:
-  std::string describe(std::int64_t step) const;
+  std::string describe(const io::TrainingState& state) const;
   std::string describe_stop(const io::TrainingState& state, const RunRecord& record) const;
 
   Spec spec_;

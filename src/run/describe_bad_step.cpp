@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -24,7 +24,8 @@ class Description {
   Description(const BadStepContext& context, const std::vector<BadNumbers>& found) : context_(context), found_(found) {}
 
   std::string text() const {
-    return fmt::format("step {} is bad: {}. {} {} {}", context_.step, cause(), samples(), first_cell(), before());
+    return fmt::format("step {} is bad: {}. {}{}{} {}", context_.step, cause(), likely_cause(), samples(), first_cell(),
+                       before());
   }
 
  private:
@@ -57,25 +58,38 @@ class Description {
     return "its numbers were not finite, but they are where the step is run once more";
   }
 
-  std::set<std::int64_t> micro_batches() const {
+  std::set<std::int64_t> micro_batches(std::optional<Kind> kind = std::nullopt) const {
     std::set<std::int64_t> bad;
     for (const BadNumbers& one : found_)
-      if (one.micro_batch != BadNumbers::kNone) bad.insert(one.micro_batch);
+      if (one.micro_batch != BadNumbers::kNone && (!kind || one.kind == *kind)) bad.insert(one.micro_batch);
     return bad;
   }
 
+  bool are_all_bad() const { return std::ssize(micro_batches()) == context_.num_micro_batches; }
+
+  // What is wrong with some samples makes some micro-batches bad; what is wrong with the parameters, all of them.
+  std::string likely_cause() const {
+    const BadNumbers* loss = first(Kind::kLoss);
+    const bool is_finite = loss != nullptr && std::isfinite(loss->loss);
+    const bool is_of_some = !micro_batches().empty() && !are_all_bad();
+    if (found_.empty() || is_finite || is_of_some || first(Kind::kFeature) != nullptr) return "";
+    return fmt::format(
+        "The training has diverged; the likely cause is its learning rate, which was {:.6g} in this step: use a "
+        "smaller "
+        "one. ",
+        context_.lr);
+  }
+
   std::string samples() const {
-    const std::set<std::int64_t> bad = micro_batches();
-    if (bad.empty())
-      return fmt::format("The sum over {} micro-batches does not tell which one it was; they begin with {}.",
-                         context_.num_micro_batches, names_of(0));
+    const std::set<std::int64_t> bad = micro_batches(), of_inputs = micro_batches(Kind::kFeature);
+    if (bad.empty()) return "";
     std::string text;
-    for (const std::int64_t m : bad) {
-      if (text.empty()) text = bad.size() == 1 ? "" : fmt::format("{} micro-batches are bad. ", bad.size());
-      text += fmt::format("Micro-batch {} (from 0) holds {}. ", m, names_of(m));
-      if (m == *std::next(bad.begin(), static_cast<std::ptrdiff_t>(std::min(bad.size(), kMaxMicroBatches) - 1))) break;
-    }
-    text.pop_back();
+    if (are_all_bad() && bad.size() > 1) text = fmt::format("All {} micro-batches are bad. ", bad.size());
+    if (are_all_bad() && of_inputs.empty()) return text;
+    if (!are_all_bad() && bad.size() > 1) text = fmt::format("{} micro-batches are bad. ", bad.size());
+    std::size_t num_named = 0;
+    for (const std::int64_t m : of_inputs.empty() ? bad : of_inputs)
+      if (num_named++ < kMaxMicroBatches) text += fmt::format("Micro-batch {} (from 0) holds {}. ", m, names_of(m));
     return text;
   }
 

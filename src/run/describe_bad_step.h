@@ -18,11 +18,13 @@ struct BadStepContext {
   const Network& network;
   std::int64_t num_micro_batches = 0;  ///< of a step
   double loss_limit = 0;               ///< train.loss_limit
+  double lr = 0;                       ///< the learning rate of the step
   /// Of the samples of a micro-batch of this step, in order.
   std::function<std::vector<std::string>(std::int64_t micro_batch)> names;
 };
 
-/// Sentences. `found` as find_bad_numbers() gives it; the same text on every grid.
+/// Sentences: what happened, the likely cause, where it began. Samples are named where an input is bad, or where only
+/// some of several micro-batches are. `found` as find_bad_numbers() gives it; the same text on every grid.
 std::string describe_bad_step(const BadStepContext& context, const std::vector<BadNumbers>& found);
 
 /// A line at the end of a run; empty where no step was bad.

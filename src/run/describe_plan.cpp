@@ -125,7 +125,7 @@ io::DatasetInfo planned_data(const Parameters& params) {
     check_sample_path(params, data, model_metadata(params, data.info()));
     return data.info();
   } catch (const RequestError& error) {
-    refuse("{} {}", error.what(), kWithout);
+    refuse("{}{} {}", error.what(), std::string_view(error.what()).ends_with('.') ? "" : ".", kWithout);
   }
 }
 

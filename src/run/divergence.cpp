@@ -42,10 +42,12 @@ void LossRange::save_to(io::TrainingState& state) const {
 std::string describe_way_back(const std::string& checkpoints, std::int64_t left_step) {
   const auto found = io::find_newest_checkpoint(
       checkpoints, [](const auto&, const auto&) {}, first_step_not_to_resume(left_step));
-  if (!found)
-    return "There is no checkpoint from before. To begin again, choose another run.directory, with a smaller "
-           "optimizer.lr or a "
-           "longer lr.warmup_epochs";
+  if (!found) {
+    const bool has_later = io::find_newest_checkpoint(checkpoints, [](const auto&, const auto&) {}).has_value();
+    return fmt::format(
+        "There is no checkpoint from before. To begin again, {} a smaller optimizer.lr or a longer lr.warmup_epochs",
+        has_later ? "choose another run.directory, with" : "use");
+  }
   return fmt::format(
       "The last checkpoint from before is {} (step {}). Resume from it with a smaller optimizer.lr: "
       "--checkpoint.resume={}, and another run.directory",

@@ -55,10 +55,16 @@ std::string keep_earlier_tables(const RunOpening& start) {
       recorded->file, recorded->step, start.state.step, folder);
 }
 
+constexpr const char* kParametersHead =
+    "# The parameters of the last start of this run. Where starts.csv names changes (column changed), steps from "
+    "before\n"
+    "# that start were made with other values. convoy train THIS.cfg resumes the run with these.\n";
+
 void write_files(const RunOpening& start) {
   const RunParams& run = start.params.run;
   io::make_directory(checkpoint_directory(start.params));
-  if (!start.nothing_to_do) io::write_text_atomically(run.directory + "/params.cfg", render(start.params));
+  if (!start.nothing_to_do)
+    io::write_text_atomically(run.directory + "/params.cfg", kParametersHead + render(start.params));
   if (const ops::EngineCache* engine_cache = start.runtime.operations().engine_cache())
     io::write_text_atomically(engines_path(run), engine_cache->serialise());
   if (start.layout.machine) keep_costs(costs_path(run), *start.layout.machine);
@@ -96,7 +102,8 @@ void open_run_directory(const RunOpening& start, const StepClock& clock, std::op
   add_start(start.params.run.directory, {.step = start.state.step,
                                          .version = std::string(version()),
                                          .grid = fmt::format("{} x {}", grid.replicas, grid.stages),
-                                         .machine = machine});
+                                         .machine = machine,
+                                         .changed = start.changes});
 
   if (!start.layout.reason.empty()) record->say(start.layout.reason);
   record->say(describe_layout(start.runtime.plan(), fmt::format("messages by {}", start.runtime.transport())));
@@ -105,7 +112,10 @@ void open_run_directory(const RunOpening& start, const StepClock& clock, std::op
     record->say("normalisation: " + io::describe_normalisation(metadata.image()));
   if (!start.resumed_from.empty()) record->say(fmt::format("resumed: {}", start.resumed_from));
   if (start.nothing_to_do)
-    record->say(fmt::format("nothing to do: step {} of {} is done", start.state.step, start.steps.total));
+    record->say(start.state.step > start.steps.total
+                    ? fmt::format("nothing to do: {} steps are done, and {}", start.state.step,
+                                  describe_total(start.steps, start.params.train))
+                    : fmt::format("nothing to do: step {} of {} is done", start.state.step, start.steps.total));
   for (const std::string& warning : warnings_for(start.params)) log_warning(warning);
   for (const std::string& gap : start.data.gaps()) log_warning(gap);
   const StepPlan& plan = start.runtime.plan();

@@ -26,6 +26,7 @@ struct RunOpening {
   const LiveSpec& live;
   std::string hosts;         ///< "2 nodes, 4 ranks on each", and how ranks are placed
   std::string resumed_from;  ///< a checkpoint; empty: none
+  std::string changes;       ///< since then, as changes_since() says them
   bool nothing_to_do = false;
 };
 

@@ -14,7 +14,8 @@ namespace convoy {
 
 namespace {
 
-constexpr const char* kStartHeader = "step,version,grid,machine\n";
+constexpr const char* kStartHeader = "step,version,grid,machine,changed\n";
+constexpr std::size_t kOldStartFields = 4;  // up to version 0.9.0
 
 std::string starts_path(const std::string& run_directory) {
   return run_directory + "/starts.csv";
@@ -90,17 +91,24 @@ std::vector<RecordedRow> read_epochs(const std::string& run_directory) {
 }
 
 void add_start(const std::string& run_directory, const RunStart& start) {
-  const std::string path = starts_path(run_directory);
-  io::write_text_atomically(
-      path, io::read_text(path).value_or(kStartHeader) + fmt::format("{},{},{},{}\n", start.step, quoted(start.version),
-                                                                     quoted(start.grid), quoted(start.machine)));
+  std::string text = kStartHeader;
+  std::vector<RunStart> starts = read_starts(run_directory);
+  starts.push_back(start);
+  for (const RunStart& row : starts)
+    text += fmt::format("{},{},{},{},{}\n", row.step, quoted(row.version), quoted(row.grid), quoted(row.machine),
+                        quoted(row.changed));
+  io::write_text_atomically(starts_path(run_directory), text);
 }
 
 std::vector<RunStart> read_starts(const std::string& run_directory) {
   std::vector<RunStart> starts;
   for (const auto& row : rows_of(starts_path(run_directory)))
-    if (row.size() == 4 && row[0] != "step")
-      starts.push_back({.step = number(row[0]), .version = row[1], .grid = row[2], .machine = row[3]});
+    if (row.size() >= kOldStartFields && row[0] != "step")
+      starts.push_back({.step = number(row[0]),
+                        .version = row[1],
+                        .grid = row[2],
+                        .machine = row[3],
+                        .changed = row.size() > kOldStartFields ? row[kOldStartFields] : ""});
   return starts;
 }
 

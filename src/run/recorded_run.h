@@ -27,9 +27,11 @@ struct RunStart {
   std::string version;    ///< of Convoy
   std::string grid;       ///< "2 x 4": replicas x stages
   std::string machine;
+  std::string changed = {};  ///< "train.epochs 1 -> 2", as changes_since() says it; empty: nothing, or not known
 };
 
-/// Appends a row to starts.csv. Throws Error where the disk is full.
+/// Appends a row to starts.csv; rows of older versions get the column that they lack. Throws Error where the disk is
+/// full.
 void add_start(const std::string& run_directory, const RunStart& start);
 /// In their order; empty where there is no starts.csv.
 std::vector<RunStart> read_starts(const std::string& run_directory);

@@ -9,6 +9,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <regex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,6 +83,52 @@ RecordedSteps recorded_steps(const Parameters& params, const mpi::Communicator& 
   return recorded;
 }
 
+// "--train.epochs=1"; in quotation marks where a shell would cut it.
+std::string option(const std::string& key, const std::string& value) {
+  if (value == "(empty)") return fmt::format("--{}=", key);
+  return value.find_first_of(" *;") == std::string::npos ? fmt::format("--{}={}", key, value)
+                                                         : fmt::format("'--{}={}'", key, value);
+}
+
+// A start from an earlier checkpoint replaces those from later ones.
+std::vector<RunStart> effective_starts(const std::string& run_directory) {
+  std::vector<RunStart> starts;
+  for (RunStart& start : read_starts(run_directory)) {
+    std::erase_if(starts, [&](const RunStart& before) { return before.step > start.step; });
+    starts.push_back(std::move(start));
+  }
+  return starts;
+}
+
+// Rank 0: refuses where a later start has changed what these steps were made with. They are computed from step `done`.
+void check_same_parameters(const Parameters& params, std::int64_t done) {
+  static const std::regex kChange(R"((?:^|, )([a-z_0-9]+\.[a-z_0-9]+) (.*?) -> )");
+  const StepRange& asked = params.replay.steps;
+  std::set<std::string> known;  // keys whose first change after `done` says what they were
+  for (const RunStart& start : effective_starts(params.run.directory)) {
+    if (start.step <= done) continue;
+    std::vector<std::string> options;
+    bool has_other = false;
+    for (std::sregex_iterator match(start.changed.begin(), start.changed.end(), kChange), end; match != end; ++match) {
+      const std::string key = (*match)[1], before = (*match)[2];
+      if (!known.insert(key).second) continue;
+      options.push_back(option(key, before));
+      has_other = has_other || shown_value(key, params) != before;
+    }
+    if (options.empty()) continue;
+    const std::string why =
+        fmt::format("{} was started again at step {} with {}", params.run.directory, start.step, start.changed);
+    if (asked.last > start.step)
+      refuse(
+          "replay.steps = {}-{}, computed from step {} on: {}. Replay the steps up to step {} by themselves, with {}, "
+          "and those after it from a checkpoint of it.",
+          asked.first, asked.last, done + 1, why, start.step, fmt::join(options, " "));
+    if (has_other)
+      refuse("replay.steps = {}-{}: {}. Give the values that these steps were made with: {}.", asked.first, asked.last,
+             why, fmt::join(options, " "));
+  }
+}
+
 // Of a bad step the loss may be no number: which of those, a table does not say.
 bool is_same_number(double computed, const std::string& recorded) {
   const double before = std::strtod(recorded.c_str(), nullptr);
@@ -137,6 +185,7 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   RankRuntime runtime(spec, grid, backend, board);
   const std::optional<Resumed> start = start_before(params, data, asked.first, runtime);
   const std::int64_t done = start ? start->state.step : 0;
+  mpi::on_root(world, [&] { check_same_parameters(params, done); });
   const double rate_factor = start ? start->state.rate_factor : 1;
   // 2. What a training reads
   const TrainingSamples samples({.params = params,

@@ -103,6 +103,13 @@ std::string shown_rate(double samples_per_second, const std::string& kind) {
   return fmt::format("  {:.0f} {}s/s", samples_per_second, input_kinds::one_of(kind));
 }
 
+// "16x16x3", "of at most 128 tokens, a vocabulary of 20000"
+std::string describe_input(const InputShape& input) {
+  const auto* text = std::get_if<TextShape>(&input);
+  return text ? fmt::format("of at most {}, a vocabulary of {}", counted(text->length, "token"), text->vocabulary)
+              : to_string(input);
+}
+
 // Samples that are too few for one more step.
 std::string describe_rest(std::int64_t rest, const DataParams& data) {
   if (rest == 0) return "";
@@ -142,7 +149,7 @@ std::string describe_work(const Parameters& params, const RuntimeSpec& spec, con
   const std::int64_t frozen = count_frozen_parameters(network);
   return fmt::format("{}: {} parameters{}; {} {}, {}\n", params.model.name, human_count(count_parameters(network)),
                      frozen > 0 ? fmt::format(", {} of them frozen", human_count(frozen)) : "",
-                     counted(data.num_samples, "training sample"), to_string(spec.network.input),
+                     counted(data.num_samples, "training sample"), describe_input(spec.network.input),
                      counted(std::ssize(data.class_names), "class")) +
          describe_rates(params.optimizer, network) +
          fmt::format("step: {} = {} of {}\n", counted(params.batch.global, "sample"),

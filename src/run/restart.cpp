@@ -257,8 +257,8 @@ void check_continues(const Parameters& params, const RunData& data, const io::Ch
 }
 
 // What the person may change on the way, but should know of: lines of the effective parameter file that differ.
-std::string describe_changes(const Parameters& now, const io::DatasetInfo& data, const io::Checkpoint& checkpoint,
-                             const std::string& where) {
+std::string changes_since(const io::Checkpoint& checkpoint, const std::string& where, const Parameters& now,
+                          const io::DatasetInfo& data) {
   const Parameters before = parse_parameters(checkpoint.parameters, where);
   std::string text;
   for (const KeyChange& change : changed_keys(before, now)) {
@@ -267,8 +267,20 @@ std::string describe_changes(const Parameters& now, const io::DatasetInfo& data,
     if (change.changes_result || stretches)
       text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", change.key, change.before, change.after);
   }
-  if (text.empty()) return "";
-  return fmt::format("changed since {}: {}{}", where, text, describe_jump(before, now, data, checkpoint.state));
+  return text.empty() ? "" : text + describe_jump(before, now, data, checkpoint.state);
+}
+
+std::string describe_changes(const std::string& changes, const std::string& where) {
+  return changes.empty() ? "" : fmt::format("changed since {}: {}", where, changes);
+}
+
+std::string describe_unused_weights(const Parameters& now, const io::Checkpoint& checkpoint, const std::string& where) {
+  const std::string& weights = now.init.weights;
+  if (weights == "random" || weights == parse_parameters(checkpoint.parameters, where).init.weights) return "";
+  return fmt::format(
+      "init.weights = {} is not used: the run resumes from {}. To begin from those weights, choose another "
+      "run.directory",
+      weights, where);
 }
 
 namespace {
@@ -319,8 +331,10 @@ std::optional<Resumed> start_from(FoundFile found, const Parameters& params, con
     Resumed resumed{.path = found.path, .state = checkpoint.state};
     check_continues(params, data, checkpoint, resumed);
     mpi::on_root(world, [&] {
-      const std::string changes = describe_changes(params, data.train.info(), checkpoint, found.path);
-      if (!changes.empty()) log_warning(changes);
+      resumed.changes = changes_since(checkpoint, found.path, params, data.train.info());
+      for (const std::string& warning :
+           {describe_changes(resumed.changes, found.path), describe_unused_weights(params, checkpoint, found.path)})
+        if (!warning.empty()) log_warning(warning);
       warn_of_other_data(params, data, resumed);
     });
     forget_best_of_other_kind(params, data, checkpoint, world, resumed);

@@ -22,6 +22,7 @@ inline std::string checkpoint_directory(const Parameters& params) {
 struct Resumed {
   std::string path;
   io::TrainingState state;
+  std::string changes = {};  ///< what changes_since() says; of rank 0
 };
 
 /// Fills the parameters (and the optimizer's state on a restart) of all ranks. Rank 0 reads and verifies, the others
@@ -67,9 +68,16 @@ bool begins_from_file(const Parameters& params);
 void check_continues(const Parameters& params, const RunData& data, const io::Checkpoint& checkpoint,
                      const Resumed& resumed);
 
-/// "changed since FILE: optimizer.lr 0.1 -> 0.2; learning rate of step 11: 0.1 -> 0.2", of what changes the result;
-/// empty where nothing does.
-std::string describe_changes(const Parameters& now, const io::DatasetInfo& data, const io::Checkpoint& checkpoint,
-                             const std::string& where);
+/// "optimizer.lr 0.1 -> 0.2; learning rate of step 11: 0.1 -> 0.2", of what changes the result and is not as it was
+/// when the checkpoint was written; empty where nothing is.
+std::string changes_since(const io::Checkpoint& checkpoint, const std::string& where, const Parameters& now,
+                          const io::DatasetInfo& data);
+
+/// "changed since FILE: optimizer.lr 0.1 -> 0.2"; empty where there are no changes.
+std::string describe_changes(const std::string& changes, const std::string& where);
+
+/// What gave the checkpoint's run its first weights, and is not read any more: "init.weights = A is not used: ...";
+/// empty where it is the same as then, or random.
+std::string describe_unused_weights(const Parameters& now, const io::Checkpoint& checkpoint, const std::string& where);
 
 }  // namespace convoy

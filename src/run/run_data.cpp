@@ -45,10 +45,9 @@ void check_split(const RunData& data, const std::optional<io::Dataset>& split, c
   const io::DatasetInfo &trained = data.train.info(), &measured = split->info();
   const bool are_images = trained.kind == input_kinds::kImages && measured.kind == trained.kind;
   if (are_images && !data.metadata.image().resizes && !measured.encoded && trained.image != measured.image)
-    refuse(
-        "{} holds {} images, data.train {}. Import both with one import.size and import.channels, or give "
-        "augment.size, to which both are then resized.",
-        key, to_string(measured.image), to_string(trained.image));
+    refuse("{} holds {} images, data.train {}. Import both with one import.size and import.channels{}.", key,
+           to_string(measured.image), to_string(trained.image),
+           trained.image.c == measured.image.c ? ", or give augment.size, to which both are then resized" : "");
   check_samples(data.metadata, split->info(), key, "data.train");
   check_classes(data.metadata, split->info(), key, "data.train");
 }
@@ -71,7 +70,24 @@ RunData::RunData(const Parameters& params, io::Dataset opened_train, std::option
   check_split(*this, test, "data.test");
 }
 
-std::vector<std::string> gaps_of(const io::Dataset& data, const std::string& key) {
+std::string describe_long_texts(const io::SampleStore& samples, const std::string& key,
+                                const io::ModelMetadata& metadata) {
+  const io::DatasetInfo& info = samples.info();
+  const io::TextInput* const input = metadata.text();
+  if (input == nullptr || info.kind != input_kinds::kText || metadata.name == "bert") return "";
+  const std::int64_t num_marks = metadata.name == "bert_classifier" ? 2 : 0;  // [CLS] and [SEP]
+  std::int64_t num_long = 0;
+  for (std::int64_t i = 0; i < info.num_samples; ++i)
+    if (samples.num_tokens(i) > input->length - num_marks) ++num_long;
+  if (num_long == 0) return "";
+  return fmt::format("{}: {} longer than model.length = {} tokens{}: what follows is not read", key,
+                     info.num_samples == 1
+                         ? "the text is"
+                         : fmt::format("{} of {} texts {}", num_long, info.num_samples, num_long == 1 ? "is" : "are"),
+                     input->length, num_marks > 0 ? fmt::format(", {} of which are marks", num_marks) : "");
+}
+
+std::vector<std::string> gaps_of(const io::Dataset& data, const std::string& key, const io::ModelMetadata& metadata) {
   std::vector<std::string> gaps;
   if (data.num_shards() < data.num_shards_of_import())
     gaps.push_back(
@@ -79,17 +95,30 @@ std::vector<std::string> gaps_of(const io::Dataset& data, const std::string& key
                     data.num_shards_of_import()));
   if (const std::string empty = io::describe_empty_classes(data.info()); !empty.empty())
     gaps.push_back(fmt::format("{}: {}", key, empty));
+  if (std::string cut = describe_long_texts(data, key, metadata); !cut.empty()) gaps.push_back(std::move(cut));
   return gaps;
 }
 
 std::vector<std::string> RunData::gaps() const {
-  std::vector<std::string> all = gaps_of(train, "data.train");
+  std::vector<std::string> all = gaps_of(train, "data.train", metadata);
   const auto add = [&](const std::optional<io::Dataset>& split, const char* key) {
     if (!split) return;
-    for (std::string& gap : gaps_of(*split, key)) all.push_back(std::move(gap));
+    for (std::string& gap : gaps_of(*split, key, metadata)) all.push_back(std::move(gap));
   };
   add(val, "data.val");
   add(test, "data.test");
+  const std::int64_t of_train = train.content_hash();
+  for (const auto& [split, key] : {std::pair(&val, "data.val"), std::pair(&test, "data.test")})
+    if (*split && (*split)->content_hash() == of_train)
+      all.push_back(
+          fmt::format("data.train and {0} hold the same {1}s: what is measured on {0} says nothing about {1}s "
+                      "that the network was not trained on",
+                      key, input_kinds::one_of(metadata.kind())));
+  if (val && test && val->content_hash() == test->content_hash())
+    all.push_back(
+        fmt::format("data.val and data.test hold the same {}s: the best checkpoint is chosen on those that it is then "
+                    "tested on",
+                    input_kinds::one_of(metadata.kind())));
   return all;
 }
 
@@ -101,6 +130,16 @@ void RunData::stage(const Parameters& params, const mpi::Communicator& world, St
   const ScopedActivity activity(board, Activity::kOpeningData);
   stage_shards({.to = params.data.stage, .on_progress = [&board] { board.enter(Activity::kOpeningData); }}, sets,
                world);
+}
+
+std::string describe_total(const StepCount& steps, const TrainParams& train) {
+  if (steps.total == train.max_steps) return fmt::format("train.max_steps = {0} asks for {0}", steps.total);
+  return fmt::format("train.epochs = {} asks for {}", train.epochs, steps.total);
+}
+
+std::string describe_progress(std::int64_t step, const StepCount& steps, const TrainParams& train) {
+  return step <= steps.total ? fmt::format("step {} of {}", step, steps.total)
+                             : fmt::format("step {} ({})", step, describe_total(steps, train));
 }
 
 StepCount count_steps(const Parameters& params, const io::DatasetInfo& data) {

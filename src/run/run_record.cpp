@@ -145,7 +145,7 @@ std::string RunRecord::shown_other_seconds() const {
     if (seconds >= kMinShown)
       text += fmt::format("{}{} {}", text.empty() ? ", of these " : " and ", human_seconds(seconds), what);
   };
-  add(other.evaluation, "for the test set");
+  add(other.evaluation, spec_.measured == "val" ? "for the validation set" : "for the test set");
   add(other.save, "for checkpoints");
   add(other.audit, "for audits");
   return text;
@@ -176,7 +176,7 @@ void RunRecord::summarise(const RunEnd& end) {
                     : end.stopped       ? "stopped on request"
                     : end.lost_patience ? "ended early"
                                         : "done";
-  say(fmt::format("{}: step {} of {} after {}{}{}", how, state.step, spec_.steps.total,
+  say(fmt::format("{}: {} after {}{}{}", how, describe_progress(state.step, spec_.steps, spec_.params.train),
                   human_seconds(now_seconds() - start_seconds_), shown_other_seconds(), best));
   if (const std::int64_t epochs = epoch_of(state.step) - epoch_of(state.best_step); end.lost_patience && !end.stopped)
     say(fmt::format("train.patience_epochs: no better {} for {}", measured_metric(), counted(epochs, "epoch")));

@@ -35,7 +35,7 @@ void compare_with_data(const io::ModelMetadata& metadata, const std::string& pat
     log_warning(fmt::format("'{}' cannot be compared with what it was trained on: {}", path, error.what()));
     return;
   }
-  check_classes(metadata, train->info(), "data.train", fmt::format("'{}'", path));
+  check_classes(metadata, train->info(), "data.train", fmt::format("'{}'", path), kOtherClassesRemedy);
 }
 
 // Rank 0: so that a run's directory, or a checkpoint, is all that has to be named to measure it.
@@ -63,6 +63,7 @@ TrainedModel find_trained(const Request& request) {
                      .tensors = std::move(weights.dict.tensors),
                      .metadata = with_size(metadata, params.augment)};
   find_data(weights.parameters, found.path, model);
+  if (weights.metadata) model.train_hash = io::decode_state(found.bytes, found.path).train_hash;
   return model;
 }
 

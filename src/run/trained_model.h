@@ -17,12 +17,18 @@ struct TrainedModel {
   std::string choice = {};  ///< as FoundFile has it; of rank 0
   bool of_ema = false;      ///< the moving average of its weights
   std::vector<io::NamedTensor> tensors;
-  io::ModelMetadata metadata;  ///< with the image size that the parameters ask for
-  std::string test, val;       ///< data.test and data.val that it was trained with, where load_trained() knows them
+  io::ModelMetadata metadata;   ///< with the image size that the parameters ask for
+  std::int64_t train_hash = 0;  ///< of the content of what it was trained on; 0: not known; of rank 0
+  std::string test, val;        ///< data.test and data.val that it was trained with, where load_trained() knows them
 
   std::string owner() const { return "'" + path + "'"; }
   std::string describe() const { return path + choice + (of_ema ? " (moving average)" : ""); }
 };
+
+/// What to do where weights and data have different classes.
+inline constexpr const char* kOtherClassesRemedy =
+    "These weights belong to another data set: look at init.weights and run.directory, which say whose weights are "
+    "measured, and at data.train, data.val and data.test.";
 
 /// The data set that a trained network is measured on.
 struct MeasuredData {

@@ -144,7 +144,7 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
       studies_(params.run, runtime_),
       learning_rate_(learning_rate_spec(params, steps_.an_epoch)),
       hosts_(std::move(hosts)),
-      bad_steps_({.params = params, .samples = samples_, .runtime = runtime_}),
+      bad_steps_({.params = params, .samples = samples_, .runtime = runtime_, .rates = learning_rate_}),
       audits_(params, samples_, runtime_) {}
 
 ExitStatus Trainer::run() {
@@ -220,6 +220,7 @@ void Trainer::begin() {
                         .live = live,
                         .hosts = hosts_,
                         .resumed_from = resumed ? resumed->path : "",
+                        .changes = resumed ? resumed->changes : "",
                         .nothing_to_do = is_over() && !row_is_due()},
                        clock_, record_);
   });

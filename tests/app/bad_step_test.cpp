@@ -105,8 +105,9 @@ TEST_F(BadStep, StopsTheRunBeforeItIsAppliedAndSaysWhereItBeganOnEveryGrid) {
     if (report.empty()) report = report_in(result.output);
     EXPECT_EQ(report_in(result.output), report) << name_of(grid);
   }
-  EXPECT_TRUE(contains(report, "step 1 is bad: the loss of micro-batch 0 is not a finite number. 8 micro-batches are"))
+  EXPECT_TRUE(contains(report, "step 1 is bad: the loss of micro-batch 0 is not a finite number. The training has"))
       << report;
+  EXPECT_TRUE(contains(report, "All 8 micro-batches are bad. The first cell")) << report;
   EXPECT_TRUE(
       contains(report, "The first cell whose output is not finite is layer2.1 (cell 6 of 11), in micro-batch 0"))
       << report;

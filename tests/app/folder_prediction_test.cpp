@@ -241,7 +241,7 @@ TEST_F(FolderPrediction, OfNothingGoodIsRefused) {
   write_text(directory_ / "bad/1.png", "no image");
   const ProcessResult bad = predict("p.csv", {"--predict.data=" + (directory_ / "bad")}, 2);
   EXPECT_EQ(bad.status, 2) << bad.output;
-  EXPECT_TRUE(contains(bad.output, "none of 1 images is good, the first: '1.png': it is neither")) << bad.output;
+  EXPECT_TRUE(contains(bad.output, "its only image is bad: '1.png': it is neither")) << bad.output;
   std::filesystem::create_directories(directory_ / "empty");
   const ProcessResult empty = predict("p.csv", {"--predict.data=" + (directory_ / "empty")}, 2);
   EXPECT_EQ(empty.status, 2) << empty.output;

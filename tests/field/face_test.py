@@ -1,5 +1,7 @@
 """What everybody sees: the first lines of a run, words of the help, counts and numbers, pictures."""
+import os
 import re
+import subprocess
 
 from PIL import Image
 
@@ -46,6 +48,25 @@ class Face(field.Case):
         self.assertNotIn("import.source", fold.output)  # a folder is no fold
         self.expect(self.convoy("help", "optimizer.lrr"), 2, "Nearest: optimizer.lr.")
         self.expect(self.convoy("help", "xyzzyxyzzy"), 2, "there is no such key, section or command.")
+
+    def test_several_values_of_a_key_are_refused_with_where_to_try_them(self):
+        several = "to try several, start a run for each (jobs/parameter_files.sh)."
+        for key in ("--optimizer.lr=0.1,0.02", "--train.max_steps=1,2"):
+            self.expect(self.convoy("train", key), 2, several)
+        self.expect(self.convoy("sweep", "--sweep.lr=0.1,0.02"), 2, "convoy sweep measures the speed of layouts", "jobs/parameter_files.sh")
+
+    def test_sentences_that_are_joined_are_ended(self):
+        self.expect(self.convoy("plan", "--model.name=resnet20", "--data.train=absent"), 2,
+                    "Make a data set with 'convoy import'. To plan without")
+
+    def test_job_scripts_say_that_they_are_jobs_of_slurm(self):
+        scripts = [script for script in sorted(field.SOURCE.glob("jobs/*.sh")) if script.name != "common.sh"]
+        self.assertGreater(len(scripts), 8)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM")}
+        for script in scripts:
+            started = subprocess.run(["bash", script, "my.cfg"], env=environment, capture_output=True, text=True)
+            self.assertNotEqual(started.returncode, 0, script)
+            self.assertIn(f"this is a job of Slurm, started by: sbatch {script} ...", started.stderr)
 
     def test_a_table_of_checks_counts_what_has_failed(self):
         self.import_images()

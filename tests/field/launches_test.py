@@ -155,7 +155,7 @@ class Mpirun(TinyTraining):
         self.expect(self.limited("ulimit -f 100"), 2, "ulimit -f is 100")
 
     def test_mpirun_that_hangs_ends_at_one_term(self):
-        # Open MPI's own waits for ever where it cannot open a pipe for its ranks.
+        # Open MPI 4's waits for ever where it cannot open a pipe for its ranks; Open MPI 5's may start them.
         real = field.shutil.which("mpirun")
         script = self.write("bin/mpirun", f'#!/bin/sh\nulimit -n 32\nexec "{real}" "$@"\n')
         script.chmod(0o755)
@@ -166,7 +166,7 @@ class Mpirun(TinyTraining):
         process.send_signal(signal.SIGTERM)
         output, _ = process.communicate(timeout=60)
         self.assertNotEqual(process.returncode, 0, output)
-        self.assertIn(b"the job is killed", output)
+        self.assertRegex(output, b"the job is killed|stopped on request")
 
 
 class FewDescriptors(TinyTraining):

@@ -82,8 +82,10 @@ class Processors(Machine):
 
     def test_ranks_that_mpirun_binds_to_cores_with_two_threads_each_are_warned_of(self):
         self.need_processors(2)
+        # Open MPI 5 binds no ranks where its mapping allows more of them than cores.
         answer = self.train("--run.threads=2", ranks=2, environment={"OMPI_MCA_hwloc_base_binding_policy": "core",
-                                                                     "PRTE_MCA_hwloc_default_binding_policy": "core"})
+                                                                     "PRTE_MCA_hwloc_default_binding_policy": "core",
+                                                                     "PRTE_MCA_rmaps_default_mapping_policy": "slot"})
         self.expect(answer, 0)
         if "hardware threads" not in answer.output:  # a core may have two of them
             self.assertIn("run.threads = 2: more threads than the 1 processor", answer.output)
@@ -174,9 +176,12 @@ class AddressSpace(Machine):
         return high
 
     def test_small_address_space_is_named_before_and_by_check(self):
-        tight = self.mapped_mebibytes() + 150  # MPI does not start
+        mapped = self.mapped_mebibytes()
         for command in ("check", "train"):
-            answer = self.convoy(command, *self.keys, "--run.threads=2", tool=self.limited(tight))
+            for more in (150, 75, 25):  # with one of them MPI does not start: how much it needs depends on its version
+                answer = self.convoy(command, *self.keys, "--run.threads=2", tool=self.limited(mapped + more))
+                if answer.status != 0:
+                    break
             self.assertNotEqual(answer.status, 0)
             self.assertIn("warning: ulimit -v is ", answer.output)
             self.assertIn("Raise it (ulimit -v unlimited", answer.output)

@@ -140,6 +140,56 @@ class FourComponents(field.Case):
         self.assertGreater(len(probabilities), 3)  # the pictures do differ in what the network sees
 
 
+# --- What is left out of a picture -------------------------------------------------------------------------------
+
+
+class LeftOut(field.Case):
+    def deep(self, seed):
+        return png(8, 8, bytes(b for value in smooth(8, 8, seed) for b in (0, value)), depth=16)
+
+    def test_bits_and_transparency_that_are_left_out_are_said(self):
+        for split, count in (("train", 3), ("test", 2)):
+            for name in ("a", "b"):
+                for i in range(count):
+                    self.write(f"source/{split}/{name}/{i}.png", png(8, 8, smooth(8, 8, i)))
+        self.write("source/train/b/deep.png", self.deep(0))
+        self.write("source/test/a/deep.png", self.deep(1))
+        self.write("source/train/a/alpha.png", png(8, 8, bytes(4) * 64, color_type=6))
+        self.write("source/train/a/cut.png", self.deep(1)[:60])
+        deep = ("2 of 13 images have 16 bits per channel, of which the upper 8 are kept: 'b/deep.png' and others. "
+                "Stretch such images to the full range first")
+        alpha = "1 of 13 images has an alpha channel or transparent colours, which are left out: 'a/alpha.png'. Draw"
+        for ranks in (0, 2):
+            answer = self.convoy("import", "--import.source=source", "--import.output=data", "--import.replace=true",
+                                 "--import.shards=2", ranks=ranks)
+            self.expect(answer, 0, deep.replace("b/", "train/b/"), alpha.replace("a/alpha", "train/a/alpha"))
+            self.assertEqual(answer.output.count("upper 8"), 1)
+
+        self.expect(self.convoy(
+            "train", "--data.train=data", "--data.test=data", "--model.name=resnet20", "--batch.global=4",
+            "--batch.micro=4", "--train.max_steps=1", "--run.directory=run", "--run.threads=1", "--run.device=cpu"), 0)
+        indexed = png(8, 8, bytes(64), 3, before_data=((b"PLTE", bytes(6)), (b"tRNS", b"\0")))
+        self.write("new/1.png", indexed)
+        for i in range(2, 6):
+            self.write(f"new/{i}.png", self.deep(i))
+        for more in ((), ("--evaluate.mirror=true",)):
+            for ranks in (0, 2):
+                answer = self.convoy("predict", "run/params.cfg", "--predict.data=new", *more, ranks=ranks)
+                self.expect(answer, 0, "predict.data = new: 4 of 5 images have 16 bits", "'2.png' and others",
+                            "1 of 5 images has an alpha channel or transparent colours, which are left out: '1.png'. Draw")
+
+        # The same network, given texts
+        self.write("new.csv", "text\na film\n")
+        self.expect(self.convoy("predict", "run/params.cfg", "--predict.data=new.csv"), 2,
+                    "predict.data = new.csv is a table of texts, and the network takes images")
+        self.write("new.txt", "a film\n")
+        self.expect(self.convoy("predict", "run/params.cfg", "--predict.data=new.txt"), 2,
+                    "predict.data = new.txt is a text, and the network takes images")
+        self.write("bad.png", "no image")
+        self.expect(self.convoy("predict", "run/params.cfg", "--predict.data=bad.png"), 2,
+                    "predict.data = bad.png: its only image is bad: 'bad.png': it is neither a JPEG nor a PNG")
+
+
 # --- Other formats ------------------------------------------------------------------------------------------------
 
 OTHERS = {
@@ -154,6 +204,7 @@ OTHERS = {
     "svg": (b"<?xml version='1.0'?>\n<svg xmlns='http://www.w3.org/2000/svg'/>", "an SVG drawing"),
     "gzip": (b"\x1f\x8b\x08\0" + bytes(30), "a gzip file"),
     "zip": (b"PK\3\4\x14\0\0\0" + bytes(30), "a zip archive"),
+    "dicom": (bytes(128) + b"DICM" + bytes(30), "a DICOM file"),
     "npy": (b"\x93NUMPY\1\0" + bytes(30), "a NumPy array (.npy)"),
     "lfs": (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", "a pointer of Git LFS"),
     "page": (b"<!DOCTYPE html>\n<html><title>Sign in</title></html>", "a web page (HTML)"),
@@ -175,6 +226,11 @@ class OtherFormats(field.Case):
         for name in ("webp", "gif", "bmp", "tiff", "heic"):
             line = next(line for line in answer.output.splitlines() if f"'a/{name}.jpg'" in line)
             self.assertIn("Convert it to PNG", line)
+            self.assertIn("of its first page", line)
+            self.assertIn("keep the original elsewhere", line)
+        for name in ("tiff", "tiff_big", "npy", "dicom"):
+            line = next(line for line in answer.output.splitlines() if f"'a/{name}.jpg'" in line)
+            self.assertIn("1 or 3 channels", line)
 
     def test_a_source_that_is_a_file_is_named(self):
         self.write("x.npz", b"PK\3\4\x14\0\0\0\0\0\0\0!\0" + bytes(14) + b"images.npy" + bytes(30))
@@ -187,6 +243,16 @@ class OtherFormats(field.Case):
             self.assertNotIn("no such folder", answer.output)
         self.expect(self.convoy("import", "--import.source=absent", "--import.output=data"), 2,
                     "import.source = absent: there is no such folder")
+
+    def test_a_source_without_a_good_image_does_not_ask_for_other_shards(self):
+        for name in ("a", "b"):
+            for i in range(4):
+                self.write(f"source/{name}/{i}.h5", b"\x89HDF\r\n\x1a\n" + bytes(99))
+        keys = ("import", "--import.source=source", "--import.output=data", "--import.size=8", "--import.channels=3")
+        answer = self.convoy(*keys)
+        self.expect(answer, 2, "all 8 are bad", "Use good images")
+        self.assertNotIn("import.shards", answer.output)
+        self.expect(self.convoy(*keys, "--import.shards=2"), 2, "all 4 are bad", "or fewer import.shards")
 
     def test_a_folder_with_an_archive_alone_says_so(self):
         self.write("source/pictures.zip", b"PK\3\4\x14\0\0\0" + bytes(30))

@@ -75,6 +75,13 @@ class Planning(field.Case):
         rate = re.search(r"the fastest: ([0-9]+) images/s", plan.output)
         self.assertGreater(int(rate[1]), 100000, plan.output)
 
+    def test_the_fastest_layout_is_named_also_where_there_is_nothing_to_compare_it_with(self):
+        plan = self.convoy("plan", "--model.name=resnet20", "--batch.global=64", "--batch.micro=16", "--plan.samples=640",
+                           "--plan.classes=10", "--plan.image_size=16", "--plan.ranks=4,8", "--plan.measure=false")
+        alone = " % of 4 times what one rank alone would do\n"
+        self.expect(plan, 0, alone, "not compared with one rank alone: its share of batch.global is no whole number of micro-batches")
+        self.assertEqual(len(re.findall("the fastest: [0-9]+ images/s, ", plan.output)), 2, plan.output)
+
     def test_one_of_anything_is_singular(self):
         plan = self.convoy("plan", "--model.name=resnet20", "--batch.global=4", "--batch.micro=4", "--plan.samples=5",
                            "--plan.classes=1", "--plan.image_size=16")

@@ -86,6 +86,36 @@ class Tables(field.Case):
         self.refused(self.imported(self.write("train.csv", "größe,label\na,b\n".encode("latin-1"))), "is not UTF-8",
                      "iconv -f WINDOWS-1252")
 
+    def test_tables_in_another_encoding_are_refused(self):
+        letters = GOOD + "un film raté,neg\nfine film,pos\nun très bon film,pos\n"
+        self.refused(self.imported(self.write("train.csv", letters.encode("cp1252"))),
+                     "train.csv' is not UTF-8: 2 rows have other bytes, the first on line 14", "iconv -f WINDOWS-1252",
+                     "> NEW_FILE")
+        # One damaged row, or rows among others that are UTF-8, are left out as they are.
+        one = GOOD.encode() + "un film raté,neg\n".encode("cp1252")
+        self.expect(self.imported(self.write("train.csv", one)), 0, "train: 12 texts", "skipped 'train.csv:14': it is not")
+        both = letters.encode("cp1252") + "un film réussi,pos\n".encode()
+        self.expect(self.imported(self.write("train.csv", both), "--import.replace=true"), 0, "train: 14 texts",
+                    "skipped 'train.csv:14'", "skipped 'train.csv:16'")
+        # A letter that is cut where a field is too long is no other encoding.
+        long = GOOD + f"{'x' * (2 ** 20 - 1)}éé,neg\n" * 2
+        self.expect(self.imported(self.write("train.csv", long), "--import.replace=true"), 0, "train: 12 texts",
+                    "it is too long")
+
+    def test_bad_rows_are_named_in_the_order_of_the_table(self):
+        lines = [f"a film {i},{'pos' if i % 2 else 'neg'}\n" for i in range(1100)]
+        bad = (4, 20, 109, 1010, 1074)
+        for line in bad:
+            lines[line - 2] = ",pos\n"
+        table = self.write("train.csv", "text,label\n" + "".join(lines))
+        for more in ((), ("--import.val_fraction=0.5",)):
+            answer = self.imported(table, "--import.replace=true", *more, ranks=2)
+            self.expect(answer, 0)
+            named = [line.split("'")[1] for line in answer.output.splitlines() if "skipped 'train.csv:" in line]
+            self.assertEqual(named, [f"train.csv:{line}" for line in bad])
+            for split in (self.folder / "out").glob("val*"):
+                split.unlink()
+
     def test_carriage_returns_alone_are_named(self):
         table = GOOD.replace("\n", "\r") * 20000  # 7 MB in one line
         self.refused(self.imported(self.write("train.csv", table)), "ends its lines in carriage returns alone",
@@ -167,7 +197,8 @@ class Tables(field.Case):
     def test_numbers_lists_and_spellings_as_classes_are_named(self):
         for labels, warning in ((("0.73", "0.5"), "are numbers: '0.5', '0.73'"),
                                 (("1", "1|3", "3"), "seem to be several classes each: '1|3'"),
-                                (("pos", "Pos "), "differ in capitals or spaces alone")):
+                                (("pos", "neg", "Pos ", "POS"), "'POS', 'Pos ', 'pos' differ in capitals or spaces alone, and "
+                                 "are 3 classes")):
             table = "text,label\n" + "".join(f"a film {i},{labels[i % len(labels)]}\n" for i in range(30))
             self.expect(self.imported(self.write("train.csv", table), "--import.replace=true"), 0,
                         f"classes in the column 'label' ", warning)
@@ -180,6 +211,34 @@ class Tables(field.Case):
             answer = self.imported(self.write("train.csv", table), "--import.replace=true")
             self.expect(answer, 0)
             self.assertNotIn("warning", answer.output)
+
+    def test_many_whole_numbers_as_classes_are_named(self):
+        for count in (20, 21):
+            table = "text,label\n" + "".join(f"a film {i},{i % count}\n" for i in range(300))
+            answer = self.imported(self.write("train.csv", table), "--import.replace=true")
+            self.expect(answer, 0)
+            self.assertEqual("classes in the column 'label' are numbers: '0', '1', '2', .... Each is a class of its own, and "
+                             "their order is not learnt" in answer.output, count == 21, answer.output)
+
+    def test_classes_of_a_single_sample_are_named(self):
+        table = self.write("train.csv", GOOD + "odd film,Odd\n")
+        answer = self.imported(table)
+        self.expect(answer, 0, "1 of 3 classes of split train has a single sample: 'Odd'")
+        self.assertEqual(answer.output.count("single sample"), 1)
+        for name, count in (("ant", 2), ("bee", 1), ("cat", 1)):
+            for i in range(count):
+                self.write(f"folder/{name}/{i}.txt", f"a text {i}")
+        self.expect(self.imported("folder", "--import.replace=true"), 0,
+                    "2 of 3 classes of split train have a single sample: 'bee', 'cat'")
+
+    def test_class_folders_that_differ_in_capitals_alone_are_named(self):
+        for name in ("bus stops", "Bus stops", "cat"):
+            for i in range(2):
+                self.write(f"folder/{name}/{i}.txt", f"a text {i}")
+        answer = self.imported("folder")
+        self.expect(answer, 0, "import.source = folder: the classes 'Bus stops', 'bus stops' differ in capitals or spaces "
+                    "alone, and are 2 classes")
+        self.assertEqual(answer.output.count("warning"), 1, answer.output)
 
     # --- A share of few samples -----------------------------------------------------------------------------------------
 
@@ -219,6 +278,98 @@ class Tables(field.Case):
         other = self.write("other.csv", "text,sentiment\na good film,pos\n")
         self.refused(self.predicted(f"--predict.data={other}"), "has no column 'review'", "import.text_column")
         self.expect(self.predicted(f"--predict.data={other}", "--import.text_column=text"), 0, "1 sample  top-1 ")
+
+    def test_files_that_are_no_predictions_are_not_overwritten(self):
+        self.write("tables/train.csv", GOOD)
+        self.train()
+        self.write("new.csv", GOOD)
+        self.write("other.csv", "a,b\n1,2\n")
+        self.write("more.h5", b"\x89HDF\r\n\x1a\n" + bytes(99))
+        shard = next((self.folder / "out").glob("train*.h5"))
+        contents = {path: path.read_bytes() for path in (self.folder / "new.csv", self.folder / "other.csv", shard)}
+        for data in ("new.csv", self.folder / "new.csv"):
+            self.refused(self.predicted(f"--predict.data={data}", "--predict.output=new.csv"),
+                         "predict.output: 'new.csv' is read by this command", "Give another name")
+        self.refused(self.predicted("--predict.data=new.csv", "--predict.output=other.csv"),
+                     "predict.output: 'other.csv' exists and does not hold predictions of convoy")
+        self.refused(self.predicted("--predict.data=new.csv", "--predict.output=more.csv"),
+                     "predict.output: 'more.h5' exists and does not hold predictions of convoy")
+        self.refused(self.predicted("--predict.data=new.csv", f"--predict.output={shard.with_suffix('.csv')}"),
+                     f"predict.output: '{shard}' exists")
+        self.refused(self.predicted("--predict.data=out/train", f"--predict.output={shard.with_suffix('.csv')}"),
+                     f"predict.output: '{shard}' exists")
+        self.assertEqual(contents, {path: path.read_bytes() for path in contents})
+        # Earlier predictions are replaced, and so is an empty file; those that are read are not.
+        self.write("p.csv", "")
+        for _ in range(2):
+            self.expect(self.predicted("--predict.data=new.csv", "--predict.output=p.csv"), 0, "-> p.csv, p.h5")
+        self.refused(self.predicted("--predict.data=p.csv", "--import.text_column=name", "--predict.output=p.csv"),
+                     "'p.csv' is read by this command")
+
+    def test_files_that_are_no_weights_are_not_overwritten(self):
+        self.write("tables/train.csv", GOOD)
+        self.train()
+        export = ("export", "--run.directory=run", "--export.output=w.safetensors")
+        self.write("w.safetensors", "my notes")
+        self.refused(self.convoy(*export), "export.output: 'w.safetensors' exists and does not hold weights")
+        (self.folder / "w.safetensors").unlink()
+        for _ in range(2):
+            self.expect(self.convoy(*export), 0, "-> w.safetensors")
+        self.refused(self.convoy("export", "--init.weights=w.safetensors", "--export.output=w.safetensors"),
+                     "export.output: 'w.safetensors' is read by this command")
+
+    def test_texts_that_are_longer_than_the_network_reads_are_said(self):
+        self.write("tables/train.csv", GOOD + "a film that is much longer than all of the others,pos\n")
+        self.write("tables/test.csv", GOOD + "a film that has exactly eight words here,pos\n")
+        self.expect(self.imported("tables"), 0)
+        cut = "data.train: 1 of 13 texts is longer than model.length = 8 tokens: what follows is not read"
+        keys = ["--model.layers=1", "--model.heads=1", "--model.width=16", "--model.feedforward=8", "--model.length=8",
+                "--data.train=out", "--data.test=out", "--batch.global=4", "--batch.micro=4", "--train.max_steps=1",
+                "--run.threads=1", "--run.device=cpu"]
+        for command in ("check", "train"):
+            answer = self.convoy(command, "--model.name=transformer", "--run.directory=run", *keys)
+            self.expect(answer, 0, cut)
+            self.assertEqual(answer.output.count("what follows is not read"), 1, answer.output)
+        self.expect(self.convoy("evaluate", "run/params.cfg", "--data.test=out/train"), 0,
+                    cut.replace("data.train", "data.test"))
+        self.assertNotIn("not read", self.convoy("evaluate", "run/params.cfg").output)
+        for ranks in (0, 2):
+            answer = self.convoy("predict", "run/params.cfg", "--predict.text=" + "film " * 9, ranks=ranks)
+            self.expect(answer, 0, "predict.text: the text is longer than model.length = 8 tokens: what follows is not read")
+            self.assertEqual(answer.output.count("not read"), 1)
+        self.expect(self.predicted("--predict.data=tables/train.csv"), 0, cut.replace("data.train", "predict.data"))
+
+        # BERT's two marks count.
+        answer = self.convoy("check", "--model.name=bert_classifier", "--run.directory=bert", *keys)
+        self.expect(answer, 0, "data.test: 1 of 13 texts is longer than model.length = 8 tokens, 2 of which are marks")
+
+    def test_texts_without_a_known_word_are_said(self):
+        self.write("tables/train.csv", GOOD)
+        self.train()
+        warning = "no word that the network knows"
+        self.expect(self.predicted("--predict.text=zzz qqq"), 0, f"predict.text = zzz qqq: the text has {warning}")
+        self.assertNotIn(warning, self.predicted("--predict.text=zzz film").output)
+        self.write("new.csv", "text\na film\nzzz\nqqq zzz\n")
+        for ranks in (0, 2):
+            self.expect(self.convoy("predict", "run/params.cfg", "--predict.data=new.csv", ranks=ranks), 0,
+                        f"predict.data = new.csv: 2 of 3 texts have {warning}: 'new.csv:3' and others")
+
+    def test_texts_without_a_known_letter_are_said(self):
+        self.write("tables/train.csv", GOOD * 9)
+        self.train("tables/train.csv", "--import.tokenizer=subwords", "--import.vocabulary=40")
+        self.write("new.csv", "text\na film\n你好 世界\nqqq zgood\n")
+        self.expect(self.predicted("--predict.data=new.csv"), 0,
+                    "1 of 3 texts has no word that the network knows: 'new.csv:3'. Classes of such texts say nothing")
+
+    def test_pictures_and_texts_are_told_apart(self):
+        self.write("tables/train.csv", GOOD)
+        self.train()
+        self.write("x.png", b"\x89PNG\r\n\x1a\n" + bytes(99))
+        self.refused(self.predicted("--predict.data=x.png"), "predict.data = x.png is an image, and the network takes texts")
+        self.write("t/1.txt", "")
+        self.refused(self.predicted("--predict.data=t"), "predict.data = t: its only text is bad: '1.txt': it is empty")
+        self.write("t/2.txt", "")
+        self.refused(self.predicted("--predict.data=t"), "predict.data = t: none of 2 texts is good, the first: '1.txt': it is empty")
 
     def test_nothing_is_not_predicted_as_something_else(self):
         self.write("tables/train.csv", GOOD)

@@ -30,7 +30,8 @@ struct SkippedSample {
 
 struct ImportSummary {
   std::vector<ImportedSplit> splits;
-  std::vector<SkippedSample> skipped;  ///< on rank 0; in the order of their names
+  std::vector<SkippedSample> skipped;  ///< on rank 0; in the order of their files and lines
+  std::vector<std::string> warnings;   ///< on rank 0; sentences about good samples
 };
 
 struct ImportProgress {

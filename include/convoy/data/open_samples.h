@@ -58,6 +58,10 @@ struct OpenedSamples {
 /// import.orient. All ranks of the group.
 OpenedSamples open_samples(const SamplesPath& path, const mpi::Communicator& world);
 
+/// Sentences about what the network does not see of files that all ranks have read, on rank 0: bits and transparency of
+/// images, texts of unknown words. All ranks of the group.
+std::vector<std::string> describe_losses(const io::SampleStore& samples, const mpi::Communicator& world);
+
 /// The one text that is given itself. Throws RequestError naming `key` where it cannot be used.
 OpenedSamples open_one_text(const std::string& text, const std::string& key, const io::Tokenization& tokenization);
 

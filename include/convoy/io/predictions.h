@@ -21,6 +21,9 @@ struct PredictedSamples {
   std::vector<std::int32_t> labels;
 };
 
+/// Whether the file is one of predictions. Throws Error where it cannot be read.
+bool is_predictions_file(const std::string& path);
+
 /// Takes the logits as they come, before it is known which samples will be left out. All members throw Error. Until
 /// commit() only a temporary file is there; destroyed, it is gone.
 class PredictionsWriter {

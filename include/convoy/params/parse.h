@@ -54,6 +54,9 @@ struct KeyChange {
   bool changes_result = false;  ///< of a run that goes on with it: as the table of keys says
 };
 
+/// The value of a key as KeyChange has it; empty where there is no such key.
+std::string shown_value(const std::string& key, const Parameters& params);
+
 /// The keys whose values differ, in the order of the file.
 std::vector<KeyChange> changed_keys(const Parameters& before, const Parameters& after);
 

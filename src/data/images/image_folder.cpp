@@ -94,7 +94,13 @@ ImageFolder::ImageFolder(std::string folder, SourceListing listing, std::int64_t
 
 std::span<const std::byte> ImageFolder::read_file(std::int64_t sample, std::vector<std::byte>& memory) const {
   read_image_file((fs::path(info_.source) / files().names[sample]).string(), kMaxImageFileBytes, memory);
+  losses_.add(sample, memory);
   return memory;
+}
+
+std::vector<std::string> ImageFolder::describe_losses(const mpi::Communicator& world) const {
+  return losses_.describe(
+      info_.num_samples, [this](std::int64_t sample) { return name(sample); }, world);
 }
 
 std::int32_t ImageFolder::label(std::int64_t sample) const {

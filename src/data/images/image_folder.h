@@ -8,6 +8,7 @@
 
 #include "convoy/io/sample_store.h"
 
+#include "data/images/image_losses.h"
 #include "data/images/image_source.h"
 
 namespace convoy {
@@ -52,11 +53,15 @@ class ImageFolder final : public io::SampleStore {
   std::int32_t label(std::int64_t sample) const override;
   std::string name(std::int64_t sample) const override { return std::string(files().names[sample]); }
 
+  /// Sentences about what is left out of the images that all ranks have read, on rank 0. All ranks of the group.
+  std::vector<std::string> describe_losses(const mpi::Communicator& world) const;
+
  private:
   const SourceSplit& files() const { return listing_.splits.front(); }
 
   SourceListing listing_;
   io::DatasetInfo info_;
+  mutable ImageLosses losses_;  ///< of images that were read
 };
 
 }  // namespace convoy

@@ -12,6 +12,7 @@
 #include "convoy/io/shard_writer.h"
 
 #include "data/images/crops.h"
+#include "data/images/image_losses.h"
 #include "data/images/image_source.h"
 #include "data/images/resample.h"
 #include "data/import_input.h"
@@ -158,6 +159,8 @@ class ImageImport final : public ImportInput {
     ImageView view = source_->read(listing().splits[split], sample, {.channels = image_.c});
     if (params_.storage == StorageKind::kRaw) view = at_size(view);
     counts_[split].add(view.bytes());
+    losses_.add(first_number(split) + sample, source_->file());
+    ++num_read_;
     return params_.storage == StorageKind::kRaw ? std::as_bytes(view.bytes()) : source_->file();
   }
 
@@ -169,7 +172,25 @@ class ImageImport final : public ImportInput {
     counts_[split].describe(info);
   }
 
+  std::vector<std::string> warnings() const override {
+    const auto name_of = [this](std::int64_t number) {
+      std::size_t split = 0;
+      while (number >= first_number(split + 1)) ++split;
+      return std::string(source_->listing().splits[split].names[number - first_number(split)]);
+    };
+    std::vector<std::string> sentences = losses_.describe(world_.sum(num_read_), name_of, world_);
+    for (std::string& text : sentences) text.insert(0, fmt::format("import.source = {}: ", params_.source));
+    return sentences;
+  }
+
  private:
+  /// Number of the split's first image, where those of all splits are counted in their order.
+  std::int64_t first_number(std::size_t split) const {
+    std::int64_t number = 0;
+    for (std::size_t i = 0; i < split; ++i) number += source_->listing().splits[i].size();
+    return number;
+  }
+
   ImageView at_size(const ImageView& view) {
     if (view.shape == image_) return view;
     if (params_.size == 0) fail("it has {} pixels, the others {}", to_string(view.shape), to_string(image_));
@@ -186,6 +207,8 @@ class ImageImport final : public ImportInput {
   std::unique_ptr<ImageSource> source_;
   ImageShape image_;                       ///< that shards will say; 0, 0, C where files are kept
   std::vector<io::ChannelCounts> counts_;  ///< of each split
+  ImageLosses losses_;
+  std::int64_t num_read_ = 0;  ///< good images, by this rank
   Resampler resampler_;
   std::vector<std::uint8_t> resized_;
 };

@@ -23,6 +23,10 @@ bool is_blank(std::string_view text);
 /// control character, or is not UTF-8.
 void check_class_name(std::string_view name);
 
+/// What to do with a table that is in another encoding.
+inline constexpr const char* kConvertToUtf8 =
+    "Convert the file, for example: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW_FILE";
+
 /// Position of the first byte that does not belong to a character in UTF-8; -1 where all do.
 std::int64_t find_not_utf8(std::string_view bytes);
 

@@ -13,11 +13,14 @@
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"
 
+#include "data/source_listing.h"
+
 namespace convoy {
 
 namespace {
 
 constexpr std::int64_t kMaxUsualClasses = 10;  // allowed however few texts there are
+constexpr std::int64_t kMaxWholeNumbers = 20;  // as classes, before they look like quantities
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
@@ -29,14 +32,6 @@ bool is_all(std::string_view text) {
   Number value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
-}
-
-// "'a', 'b', 'c', ..."
-std::string examples(const std::vector<std::string>& names) {
-  constexpr std::ptrdiff_t kMaxExamples = 3;
-  const auto end = names.begin() + std::min(kMaxExamples, std::ssize(names));
-  const std::string all = fmt::format("'{}'", fmt::join(names.begin(), end, "', '"));
-  return excerpt(all) + (std::ssize(names) > kMaxExamples ? ", ..." : "");
 }
 
 void check_number_of_classes(const std::string& path, const TableColumns& columns, const ColumnContent& content) {
@@ -52,9 +47,10 @@ void check_number_of_classes(const std::string& path, const TableColumns& column
       allowed);
 }
 
-// "0.73": to a classifier it is as far from 0.72 as from 0.1.
+// "0.73": to a classifier it is as far from 0.72 as from 0.1. A few whole numbers are names of classes.
 std::string warn_of_numbers(const std::vector<std::string>& names) {
-  if (!std::ranges::all_of(names, is_number) || std::ranges::all_of(names, is_whole_number)) return "";
+  const bool are_names = std::ssize(names) <= kMaxWholeNumbers && std::ranges::all_of(names, is_whole_number);
+  if (are_names || !std::ranges::all_of(names, is_number)) return "";
   return fmt::format("are numbers: {}. Each is a class of its own, and their order is not learnt", examples(names));
 }
 
@@ -89,17 +85,6 @@ std::string warn_of_lists(const std::vector<std::string>& names) {
   return "";
 }
 
-std::string warn_of_spelling(const std::vector<std::string>& names) {
-  std::unordered_map<std::string, std::string> spelled;
-  for (const std::string& name : names) {
-    const auto [found, is_new] = spelled.emplace(lower_case(trimmed(name)), name);
-    if (!is_new)
-      return fmt::format("'{}' and '{}' differ in capitals or spaces alone, and are two classes",
-                         excerpt(found->second), excerpt(name));
-  }
-  return "";
-}
-
 }  // namespace
 
 bool is_number(std::string_view text) {
@@ -116,7 +101,7 @@ bool is_whole_number(std::string_view text) {
 
 void check_columns(const std::string& path, const TableColumns& columns, const ColumnContent& content) {
   check_number_of_classes(path, columns, content);
-  for (const auto& warning : {warn_of_numbers, warn_of_lists, warn_of_spelling})
+  for (const auto& warning : {warn_of_numbers, warn_of_lists, describe_spellings})
     if (const std::string text = warning(content.class_names); !text.empty())
       log_warning(fmt::format("'{}': classes in the column '{}' {}", path, columns.label, text));
   if (content.num_numbers == content.num_texts)

@@ -23,8 +23,8 @@ bool is_number(std::string_view text);
 bool is_whole_number(std::string_view text);
 
 /// Throws RequestError where there are more classes than columns.max_class_fraction of the texts, and more than 10.
-/// Warns where classes are numbers that are not whole, seem to be several classes each, or differ in capitals and
-/// spaces alone, and where all texts are numbers.
+/// Warns where classes are numbers that are not whole, or many that are, seem to be several classes each, or differ in
+/// capitals and spaces alone, and where all texts are numbers.
 void check_columns(const std::string& path, const TableColumns& columns, const ColumnContent& content);
 
 }  // namespace convoy

@@ -82,10 +82,7 @@ void check_lines(const std::string& path, const TableRow& header) {
         path, excerpt(fmt::format("{}", fmt::join(header.fields, ","))));
   for (const std::string& name : header.fields)
     if (find_not_utf8(name) >= 0)
-      refuse(
-          "'{}': the name {} in its first row is not UTF-8. Convert the file, for example: iconv -f WINDOWS-1252 -t "
-          "UTF-8 FILE > NEW_FILE",
-          path, quoted(name));
+      refuse("'{}': the name {} in its first row is not UTF-8. {}", path, quoted(name), kConvertToUtf8);
 }
 
 // --- Columns ---------------------------------------------------------------------------------------------------------

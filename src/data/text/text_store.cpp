@@ -1,9 +1,12 @@
 /// Every rank learns what all have read.
 #include "data/text/text_store.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "convoy/base/error.h"
+#include "convoy/base/special_tokens.h"
+#include "convoy/base/text.h"
 #include "convoy/comm/packed.h"
 
 #include "data/text/check_text.h"
@@ -12,6 +15,8 @@
 namespace convoy {
 
 namespace {
+
+constexpr const char* kUnknownLetter = "\xf4\x8f\xbf\xbd";  // U+10FFFD, for private use
 
 void encode(Tokenizer& tokenizer, std::string_view text, std::vector<std::int32_t>& tokens) {
   tokenizer.encode(text, tokens);
@@ -79,6 +84,28 @@ void TextStore::add(std::span<const std::int32_t> tokens, std::string_view name,
 std::int64_t TextStore::num_tokens(std::int64_t sample) const {
   const auto at = static_cast<std::size_t>(sample);
   return offsets_[at + 1] - offsets_[at];
+}
+
+std::string TextStore::describe_unknown() const {
+  // Subwords have one for a space alone, also before a letter that they do not know.
+  std::vector<std::int32_t> of_unknown_letter, none;
+  make_tokenizer(info_.text.tokenization)->encode(kUnknownLetter, of_unknown_letter);
+  std::int64_t num_unknown = 0, first = 0;
+  for (std::int64_t i = info_.num_samples - 1; i >= 0; --i) {
+    const auto is_unknown = [&](std::int32_t token) {
+      return token == special_tokens::kUnknown ||
+             std::ranges::find(of_unknown_letter, token) != of_unknown_letter.end();
+    };
+    if (!std::ranges::all_of(read_tokens(i, none), is_unknown)) continue;
+    ++num_unknown;
+    first = i;
+  }
+  if (num_unknown == 0) return "";
+  const char* const what = "no word that the network knows";
+  if (info_.num_samples == 1) return fmt::format("the text has {}: its class says nothing", what);
+  return fmt::format("{} of {} texts {} {}: '{}'{}. Classes of such texts say nothing", num_unknown, info_.num_samples,
+                     num_unknown == 1 ? "has" : "have", what, excerpt(name(first)),
+                     num_unknown == 1 ? "" : " and others");
 }
 
 std::span<const std::int32_t> TextStore::read_tokens(std::int64_t sample, std::vector<std::int32_t>&) const {

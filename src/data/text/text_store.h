@@ -30,6 +30,9 @@ class TextStore final : public io::SampleStore {
   std::int32_t label(std::int64_t sample) const override { return labels_[static_cast<std::size_t>(sample)]; }
   std::string name(std::int64_t sample) const override { return std::string(names_[sample]); }
 
+  /// "2 of 10 texts have no word of the vocabulary: 'a.txt' and others. ..."; nothing where none is so.
+  std::string describe_unknown() const;
+
  private:
   void add(std::span<const std::int32_t> tokens, std::string_view name, std::int32_t label);
 

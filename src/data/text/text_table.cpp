@@ -89,6 +89,9 @@ class Listing {
     ColumnContent content;
     std::int64_t num_good = 0;
     std::int64_t num_longer = 0;        ///< rows with one field more than the header
+    std::int64_t num_not_utf8 = 0;      ///< rows with other bytes
+    std::int64_t first_not_utf8 = 0;    ///< line of the first of these
+    bool has_utf8 = false;              ///< a row has a letter beyond ASCII in UTF-8
     std::vector<std::string> some_bad;  ///< the first bad rows, and what is wrong with them
 
     std::string describe_bad() const {
@@ -113,6 +116,7 @@ class Listing {
     SourceSplit& split = listing_.splits.emplace_back();
     split.name = name;
     const Rows rows = read_rows(reader, path, header, split);
+    check_encoding(path, rows);
     check_rows(path, header, rows, split.size());
     set_labels(split, path, rows);
   }
@@ -122,6 +126,7 @@ class Listing {
     Rows rows;
     for (TableRow row; reader.next(row);) {
       check_not_quoted(path, row, header);
+      note_encoding(row, rows);
       const std::string name = fmt::format("{}:{}", file, row.first_line);
       std::int32_t number = kNoClass;
       try {
@@ -140,6 +145,27 @@ class Listing {
       split.add(name, kNoClass, row.offset);
     }
     return rows;
+  }
+
+  // The end of a field that is too long is not kept, and a letter may be cut there.
+  static void note_encoding(const TableRow& row, Rows& rows) {
+    if (row.longest > kMaxTextBytes) return;
+    const auto is_not_utf8 = [](const std::string& field) { return find_not_utf8(field) >= 0; };
+    const auto is_ascii = [](const std::string& field) {
+      return std::ranges::all_of(field, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    };
+    if (std::ranges::all_of(row.fields, is_ascii)) return;
+    if (std::ranges::none_of(row.fields, is_not_utf8))
+      rows.has_utf8 = true;
+    else if (rows.num_not_utf8++ == 0)
+      rows.first_not_utf8 = row.first_line;
+  }
+
+  // One row may be damaged; where all letters beyond ASCII are others, those of a whole language would be left out.
+  static void check_encoding(const std::string& path, const Rows& rows) {
+    if (rows.has_utf8 || rows.num_not_utf8 < 2) return;
+    refuse("'{}' is not UTF-8: {} rows have other bytes, the first on line {}. {}", path, rows.num_not_utf8,
+           rows.first_not_utf8, kConvertToUtf8);
   }
 
   static std::int32_t number_of_class(const TableRow& row, const TableHeader& header, Rows& rows) {

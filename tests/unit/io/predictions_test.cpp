@@ -82,5 +82,28 @@ TEST(Predictions, LeaveNothingWhereLogitsAreMissing) {
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
 }
 
+TEST(Predictions, AreToldFromOtherFiles) {
+  const test::TemporaryDirectory directory;
+  PredictedSamples samples{.class_names = {"cat", "giraffe"}, .names = {}, .labels = {}};
+  for (int i = 0; i < 50000; ++i) {  // the head is long
+    samples.names.push_back("a/" + std::to_string(i));
+    samples.labels.push_back(-1);
+  }
+  PredictionsWriter writer(directory / "p.h5", samples);
+  writer.append(std::vector<float>(samples.names.size() * 2));
+  writer.finish(samples);
+  writer.commit();
+  EXPECT_TRUE(is_predictions_file(directory / "p.h5"));
+
+  write_text_atomically(directory / "empty.h5", "");
+  write_text_atomically(directory / "text.h5", "class_names names labels logits");
+  const hid_t other = H5Fcreate((directory / "other.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  H5Gclose(H5Gcreate2(other, "names", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  H5Fclose(other);
+  for (const char* const name : {"empty.h5", "text.h5", "other.h5"})
+    EXPECT_FALSE(is_predictions_file(directory / name)) << name;
+  EXPECT_THROW(is_predictions_file(directory / "absent.h5"), Error);
+}
+
 }  // namespace
 }  // namespace convoy::io

@@ -52,7 +52,8 @@ class BadStepMessage : public testing::Test {
  protected:
   std::string text(const std::vector<BadNumbers>& found, double loss_limit = 0) const {
     return describe_bad_step(
-        {.step = 12, .network = network_, .num_micro_batches = 4, .loss_limit = loss_limit, .names = names}, found);
+        {.step = 12, .network = network_, .num_micro_batches = 4, .loss_limit = loss_limit, .lr = 100, .names = names},
+        found);
   }
 
   static std::vector<std::string> names(std::int64_t m) {
@@ -78,6 +79,26 @@ TEST_F(BadStepMessage, NamesMicroBatchSamplesAndFirstCell) {
                   "The first cell whose output is not finite is layer1.0 (cell 2 of 11), in micro-batch 2: 3 "
                   "of 4 values are infinite or NaN; the largest finite one is 3e+38. ");
   EXPECT_CONTAINS(message, "All inputs and parameters are finite.");
+  EXPECT_EQ(message.find("diverged"), std::string::npos) << "the other micro-batches are good: " << message;
+}
+
+TEST_F(BadStepMessage, WhereAllMicroBatchesAreBadTheLearningRateIsNamedAndNoSample) {
+  std::vector<BadNumbers> found;
+  for (std::int64_t m = 0; m < 4; ++m)
+    found.push_back({.kind = Kind::kLoss, .micro_batch = m, .loss = std::numeric_limits<double>::quiet_NaN()});
+  const std::string message = text(found);
+  EXPECT_CONTAINS(
+      message,
+      "step 12 is bad: the loss of micro-batch 0 is not a finite number. The training has diverged; the "
+      "likely cause is its learning rate, which was 100 in this step: use a smaller one. All 4 micro-batches "
+      "are bad. The output of every cell is finite.");
+  EXPECT_EQ(message.find("ant/"), std::string::npos) << message;
+  // An input that is not finite is the cause, whatever the rate.
+  found.push_back({.kind = Kind::kFeature, .micro_batch = 3, .cell = 0, .count = kThreeOfFour});
+  const std::string of_input = text(found);
+  EXPECT_CONTAINS(of_input, "All 4 micro-batches are bad. Micro-batch 3 (from 0) holds 'ant/30', ");
+  EXPECT_EQ(of_input.find("diverged"), std::string::npos) << of_input;
+  EXPECT_EQ(of_input.find("ant/0"), std::string::npos) << of_input;
 }
 
 TEST_F(BadStepMessage, SaysThatParametersAndInputsWereBadAlready) {
@@ -97,7 +118,8 @@ TEST_F(BadStepMessage, AGradientIsNamedWhereTheLossIsFinite) {
   const std::string message = text({{.kind = Kind::kGradient, .cell = 10, .index = 0, .count = kThreeOfFour}});
   EXPECT_CONTAINS(message,
                   "the loss is finite, but in the gradient of 'fc.weight' 3 of 4 values are infinite or NaN. ");
-  EXPECT_CONTAINS(message, "The sum over 4 micro-batches does not tell which one it was; they begin with 'ant/0', ");
+  EXPECT_CONTAINS(message, "the likely cause is its learning rate, which was 100 in this step");
+  EXPECT_EQ(message.find("ant/"), std::string::npos) << "the sum does not tell whose it was: " << message;
 }
 
 TEST_F(BadStepMessage, StatisticsAreNotCalledGradients) {
@@ -111,9 +133,9 @@ TEST_F(BadStepMessage, StatisticsAreNotCalledGradients) {
 
 TEST_F(BadStepMessage, OfManyMicroBatchesTheFirstTwoAreNamed) {
   std::vector<BadNumbers> found;
-  for (std::int64_t m = 0; m < 4; ++m) found.push_back({.kind = Kind::kLoss, .micro_batch = m, .loss = 11});
+  for (std::int64_t m = 0; m < 3; ++m) found.push_back({.kind = Kind::kLoss, .micro_batch = m, .loss = 11});
   const std::string message = text(found, 10);
-  EXPECT_CONTAINS(message, "4 micro-batches are bad. Micro-batch 0 (from 0) holds 'ant/0'");
+  EXPECT_CONTAINS(message, "3 micro-batches are bad. Micro-batch 0 (from 0) holds 'ant/0'");
   EXPECT_CONTAINS(message, "Micro-batch 1 (from 0) holds");
   EXPECT_EQ(message.find("Micro-batch 2"), std::string::npos) << message;
 }

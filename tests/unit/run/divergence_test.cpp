@@ -102,10 +102,17 @@ TEST(WayBack, IsTheNewestCheckpointWhoseOwnLossWasInRange) {
   EXPECT_NE(describe_way_back(directory.path(), 13).find("before is " + io::checkpoint_path(directory.path(), 11)),
             std::string::npos);
   EXPECT_NE(describe_way_back(directory.path(), 30).find("step-00000020.h5 (step 20)"), std::string::npos);
-  EXPECT_NE(describe_way_back(directory.path(), 11).find("To begin again"), std::string::npos);
+  EXPECT_NE(describe_way_back(directory.path(), 11).find("To begin again, choose another run.directory"),
+            std::string::npos);
   io::write_file_atomically(io::best_checkpoint_path(directory.path()),
                             io::encode_checkpoint(test::make_checkpoint(9)));
   EXPECT_NE(describe_way_back(directory.path(), 11).find("best.h5 (step 9)"), std::string::npos);
+}
+
+TEST(WayBack, WhereNothingIsSavedTheSameDirectoryWillDo) {
+  const TemporaryDirectory directory;
+  EXPECT_NE(describe_way_back(directory.path(), 3).find("To begin again, use a smaller optimizer.lr"),
+            std::string::npos);
 }
 
 TEST(WayBack, WeightsThatAreNotFiniteAreNamedWithIt) {
