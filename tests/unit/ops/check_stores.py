@@ -11,7 +11,9 @@ import shutil
 import subprocess
 import sys
 
-BATCH_NORM = re.compile(r"convoy::ops::cuda::.*?\b(\w*(?:normalise|gradients|statistics|pool)\w*)<(float|__half|__nv_bfloat16), (\d+)")
+# Kernels that also pool store the position of each maximum, in a byte.
+BATCH_NORM = re.compile(r"convoy::ops::cuda::.*?\b((?!\w*pool)\w*(?:normalise|gradients|statistics)\w*)"
+                        r"<(float|__half|__nv_bfloat16), (\d+)")
 TYPE_BYTES = {"float": 4, "__half": 2, "__nv_bfloat16": 2}
 STORE_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(.*?);")
