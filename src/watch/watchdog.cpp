@@ -162,10 +162,11 @@ void Watchdog::note(const Packet& received) {
   spec_.ranks[rank].status.wait = Wait::kNothing;
 }
 
+// One whose connection is broken answers when it comes again.
 bool Watchdog::awaits_answers() const {
-  for (std::size_t rank = 0; rank < spec_.ranks.size(); ++rank)
-    if (!has_answered_[rank] && link_->is_connected(static_cast<std::int64_t>(rank))) return true;
-  return false;
+  return std::ranges::any_of(spec_.ranks, [this](const RankReport& report) {
+    return !has_answered_[index(report.rank)] && !is_gone(report.rank);
+  });
 }
 
 void Watchdog::ask_all() {

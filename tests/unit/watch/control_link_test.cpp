@@ -111,7 +111,7 @@ std::int64_t resident_kilobytes() {
 /// Rank 0 of three, which is polled as its watchdog would.
 class ControlLink : public testing::Test {
  protected:
-  ~ControlLink() override {
+  void TearDown() override {
     ends_ = true;
     thread_.join();
   }

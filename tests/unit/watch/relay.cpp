@@ -2,7 +2,10 @@
 #include "relay.h"
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <sstream>
+#include <thread>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -10,6 +13,7 @@
 #include <sys/socket.h>
 
 #include "convoy/base/clock.h"
+#include "convoy/base/error.h"
 
 namespace convoy {
 
@@ -59,9 +63,10 @@ bool is_closed_within(int socket, double seconds) {
 Relay::Relay(std::string target) : target_(std::move(target)), listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
   sockaddr_in bound = here(0);
   socklen_t size = sizeof bound;
-  ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&bound), size);
-  ::listen(listener_.get(), SOMAXCONN);
-  ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&bound), &size);
+  auto* const name = reinterpret_cast<sockaddr*>(&bound);
+  if (::bind(listener_.get(), name, size) != 0 || ::listen(listener_.get(), SOMAXCONN) != 0 ||
+      ::getsockname(listener_.get(), name, &size) != 0)
+    fail("the relay has no port: {}", std::strerror(errno));
   address_ = "127.0.0.1 " + std::to_string(ntohs(bound.sin_port));
 }
 
