@@ -36,7 +36,7 @@ void check_vocabulary(const io::ModelMetadata& metadata, const io::DatasetInfo& 
                       const std::string& owner);
 /// "images: 256x256x3, resized to 224x224x3\n"; empty for pixels that have the network's size, and for files.
 std::string describe_resizing(const io::ModelMetadata& metadata, const io::DatasetInfo& data);
-/// Throws RequestError where their classes are not those that the logits stand for; `remedy` ends its message.
+/// Throws RequestError if the classes of the data are not those of the network; `remedy` ends its message.
 void check_classes(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,
                    const std::string& owner, const std::string& remedy = "Import both with one command.");
 

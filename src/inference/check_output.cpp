@@ -1,4 +1,4 @@
-/// A table that is predicted, or one of somebody else, is not replaced without a word.
+/// A table that is read, or a file of another program, is never replaced.
 #include "inference/check_output.h"
 
 #include <filesystem>

@@ -23,8 +23,8 @@ struct BadStepContext {
   std::function<std::vector<std::string>(std::int64_t micro_batch)> names;
 };
 
-/// Sentences: what happened, the likely cause, where it began. Samples are named where an input is bad, or where only
-/// some of several micro-batches are. `found` as find_bad_numbers() gives it; the same text on every grid.
+/// Sentences: what happened, the likely cause, where it began. Samples are named if an input is bad, or if only some of
+/// several micro-batches are. `found` as find_bad_numbers() gives it; the same text on every grid.
 std::string describe_bad_step(const BadStepContext& context, const std::vector<BadNumbers>& found);
 
 /// A line at the end of a run; empty where no step was bad.

@@ -161,7 +161,7 @@ class Listing {
       rows.first_not_utf8 = row.first_line;
   }
 
-  // One row may be damaged; where all letters beyond ASCII are others, those of a whole language would be left out.
+  // One row may be damaged; if no letter beyond ASCII is UTF-8, all rows with accents would be left out.
   static void check_encoding(const std::string& path, const Rows& rows) {
     if (rows.has_utf8 || rows.num_not_utf8 < 2) return;
     refuse("'{}' is not UTF-8: {} rows have other bytes, the first on line {}. {}", path, rows.num_not_utf8,
