@@ -161,7 +161,7 @@ TEST(Face, InfoAndCheckTakeADataSetAsTrainingDoes) {
   EXPECT_EQ(check.status, 0) << check.output;
   EXPECT_EQ(check.output, fmt::format("{0}/train.h5: whole\n{0}/test.h5: whole\n", data));
   const ProcessResult absent = run_program({.arguments = {"check", data + "/val", data}});
-  EXPECT_EQ(absent.status, 1) << absent.output;
+  EXPECT_EQ(absent.status, 2) << absent.output;
   EXPECT_TRUE(contains(absent.output, "convoy: " + data + "/val: there is no such file or folder")) << absent.output;
   EXPECT_TRUE(contains(absent.output, "/test.h5: whole")) << absent.output;
 }
