@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails where a kernel of batch norm in LIBRARY stores neighbouring values one by one: check_stores.py LIBRARY TOOLS_FOLDER
+"""Fails where a kernel of batch norm in one of the files stores neighbouring values one by one: check_stores.py TOOLS_FOLDER FILE...
 
 What the kernels read and write decides how long they take, and a narrow store takes as long as a wide one. nvcc splits a wide
 store into narrow ones where it cannot tell that the first leaves alone the memory that holds the address of the second. The
@@ -20,20 +20,21 @@ INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(.*?);")
 MASK_BYTES = 1  # of a bit for each of up to 8 values
 
 
-def machine_code(library, tools):
-    """The lines that cuobjdump prints for each kernel, by the kernel's name."""
+def machine_code(tools, files):
+    """The instructions of each kernel, and its name."""
     path = os.pathsep.join([tools, os.environ["PATH"]])
     if any(shutil.which(tool, path=path) is None for tool in ("cuobjdump", "nvdisasm")):
         sys.exit("no cuobjdump and nvdisasm: they are parts of CUDA's toolkit, and tools/install_deps fetches them")
-    text = subprocess.run(["cuobjdump", "--dump-sass", library], env={**os.environ, "PATH": path}, check=True,
-                          stdout=subprocess.PIPE, text=True).stdout
     names, codes = [], []
-    for line in text.splitlines():
-        if "Function : " in line:
-            names.append(line.split(" : ")[1].strip())
-            codes.append([])
-        elif codes and (found := INSTRUCTION.search(line)):
-            codes[-1].append((int(found[1], 16), found[2]))
+    for file in files:
+        text = subprocess.run(["cuobjdump", "--dump-sass", file], env={**os.environ, "PATH": path}, check=True,
+                              stdout=subprocess.PIPE, text=True).stdout
+        for line in text.splitlines():
+            if "Function : " in line:
+                names.append(line.split(" : ")[1].strip())
+                codes.append([])
+            elif codes and (found := INSTRUCTION.search(line)):
+                codes[-1].append((int(found[1], 16), found[2]))
     plain = subprocess.run(["c++filt"], input="\n".join(names), check=True, stdout=subprocess.PIPE, text=True).stdout
     return list(zip(plain.splitlines(), codes))
 
@@ -44,31 +45,30 @@ def loops(code):
     return [(int(found[1], 16), address) for address, found in branches if found and int(found[1], 16) <= address]
 
 
-def narrow_stores(code, wanted):
-    """Stores within loops of fewer bytes than `wanted`, but for those of masks."""
+def stores(code):
+    """Those within loops: their numbers of bytes, and their texts."""
     ranges = loops(code)
-    narrow = []
+    found = []
     for address, text in code:
         store = re.search(r"\bSTG\.E((?:\.\w+)*)", text)
-        if store is None or not any(first <= address <= last for first, last in ranges):
-            continue
-        size = next((STORE_BYTES[part] for part in store[1].split(".") if part in STORE_BYTES), 4)
-        if MASK_BYTES < size < wanted:
-            narrow.append(text)
-    return narrow
+        if store and any(first <= address <= last for first, last in ranges):
+            size = next((STORE_BYTES[part] for part in store[1].split(".") if part in STORE_BYTES), 4)
+            found.append((size, text))
+    return found
 
 
 def main():
     num_kernels = num_with_stores = 0
     faults = []
-    for name, code in machine_code(*sys.argv[1:]):
+    for name, code in machine_code(sys.argv[1], sys.argv[2:]):
         kernel = BATCH_NORM.search(name)
         if kernel is None:
             continue
         num_kernels += 1
-        num_with_stores += any("STG" in text for address, text in code for first, last in loops(code) if first <= address <= last)
+        found = stores(code)
+        num_with_stores += bool(found)
         wanted = min(16, int(kernel[3]) * TYPE_BYTES[kernel[2]])
-        if narrow := narrow_stores(code, wanted):
+        if narrow := [text for size, text in found if MASK_BYTES < size < wanted]:
             faults.append(f"{kernel[0]} ...>: {len(narrow)} stores of fewer than {wanted} bytes in a loop: {narrow[0]}")
     if faults:
         sys.exit("\n".join(faults))
