@@ -17,8 +17,8 @@
 
 namespace convoy {
 
-/// Who connects and is no rank yet. It may send as many bytes as a hello has, in so many seconds, and there are at most
-/// as many of them as ranks and so many more: then the newest takes the place of the oldest.
+/// A stranger is a connection that is no rank's yet. It has kStrangerSeconds to send the bytes of a hello, and there
+/// are at most kMoreStrangers more strangers than ranks: then the newest takes the place of the oldest.
 inline constexpr double kStrangerSeconds = 2;
 inline constexpr std::size_t kMoreStrangers = 16;
 

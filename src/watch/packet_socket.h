@@ -1,4 +1,4 @@
-/// Packets between rank 0 and another rank over TCP, which nobody but these two can make, change or send again.
+/// Packets between rank 0 and another rank over TCP, which only these two can make, and only once.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct Packet {
     kStatus,   ///< the answer
     kLook,     ///< rank 0, to a rank of the same host: what does the system say of that process?
     kLooked,   ///< the answer, of that rank
-    kAlarm,    ///< as a status that nobody asked for: this rank has stood still for too long
+    kAlarm,    ///< a status without a question: this rank has stood still for too long
     kGoodbye,  ///< the rank ends in peace
     kEnd,      ///< rank 0: leave at once
   };
@@ -89,8 +89,8 @@ class PacketSocket {
 /// So that no call on the socket waits, and no program that this one starts has it.
 void make_non_blocking(int socket);
 
-/// Takes at most so many bytes as `to` has room for. Their number; 0: nothing is there now; nothing: the other end has
-/// closed, or the connection is broken.
+/// Takes what has come, up to the size of `to`, and returns its number of bytes: 0 if nothing has come yet, nothing if
+/// the other end has closed or the connection is broken.
 std::optional<std::size_t> receive_some(int socket, std::span<std::byte> to);
 
 }  // namespace convoy

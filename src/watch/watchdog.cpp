@@ -295,8 +295,8 @@ void Watchdog::answer() {
   }
 }
 
-// The connection broke. Where rank 0 cannot be reached any more, it has ended without a word: whoever started the job
-// may end it, in its own way; else this does, and returns false.
+// The connection broke. If rank 0 cannot be reached any more, it has ended without a word: the launcher may end the job
+// meanwhile; else this does, and returns false.
 bool Watchdog::finds_root_again() {
   const double start = now_seconds();
   while (!ends_ && now_seconds() - start < kAnswerSeconds)

@@ -1,4 +1,4 @@
-/// Whoever finds the port, and whoever reads what passes there, can do nothing with it.
+/// A process that finds the port, or reads what passes there, can do nothing with it.
 #include "watch/control_link.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ using std::chrono::milliseconds;
 constexpr Secret kSecret = {1, 2};
 constexpr Packet kHello{.kind = Packet::Kind::kHello, .rank = 1};
 
-// Of the messages 00, 00 01, 00 01 02 ... with the key 00 01 ... 0f: github.com/veorq/SipHash, vectors.h.
+// The hashes of the messages (empty), 00, 00 01 ... with the key 00 01 ... 0f: github.com/veorq/SipHash, vectors.h.
 constexpr std::uint64_t kPublished[] = {
     0x726fdb47dd0e0e31, 0x74f839c593dc67fd, 0x0d6c8009d9a94f5a, 0x85676696d7fb7e2d, 0xcf2794e0277187b7,
     0x18765564cd99a68d, 0xcbc9466e58fee3ce, 0xab0200f58b01d137, 0x93f5f5799a932462, 0x9e0082df0ba9e4b0,
