@@ -50,7 +50,7 @@ std::uint64_t siphash(const SipKey& key, std::span<const std::byte> message) {
     state.take(word);
   }
   std::uint64_t rest = 0;
-  std::memcpy(&rest, message.data(), message.size());
+  if (!message.empty()) std::memcpy(&rest, message.data(), message.size());  // an empty one may have no address
   state.take(last | rest);
   state.v2 ^= 0xff;
   state.rounds(4);
