@@ -19,6 +19,7 @@
 
 #include "convoy/base/fingerprint.h"
 #include "convoy/base/print.h"
+#include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/tags.h"
@@ -100,6 +101,9 @@ std::vector<RunStart> effective_starts(const std::string& run_directory) {
   return starts;
 }
 
+// The library's regular expressions take a part of the stack for each byte. All keys take less.
+constexpr std::size_t kMaxChangedBytes = 4096;
+
 // Rank 0: refuses where a later start has changed what these steps were made with. They are computed from step `done`.
 void check_same_parameters(const Parameters& params, std::int64_t done) {
   static const std::regex kChange(R"((?:^|, )([a-z_0-9]+\.[a-z_0-9]+) (.*?) -> )");
@@ -107,6 +111,9 @@ void check_same_parameters(const Parameters& params, std::int64_t done) {
   std::set<std::string> known;  // keys whose first change after `done` says what they were
   for (const RunStart& start : effective_starts(params.run.directory)) {
     if (start.step <= done) continue;
+    if (start.changed.size() > kMaxChangedBytes)
+      refuse("{}/starts.csv is damaged: it has {} of changes at the start from step {}", params.run.directory,
+             human_bytes(std::ssize(start.changed)), start.step);
     std::vector<std::string> options;
     bool has_other = false;
     for (std::sregex_iterator match(start.changed.begin(), start.changed.end(), kChange), end; match != end; ++match) {

@@ -46,6 +46,13 @@ class Records(RunCase):
         self.expect(self.train(self.data, *keys, "--train.epochs=2"), 0, "resumed: run/checkpoints/step-00000002.h5")
         self.expect(self.replay("3-4"), 0, "losses: all 2 are the recorded ones")
 
+    def test_changes_that_no_start_can_have_written_are_refused(self):
+        self.expect(self.train(self.data, "--train.max_steps=4"), 0)
+        starts = self.folder / "run/starts.csv"
+        starts.write_text(starts.read_text() + '2,"0.9.0","1 x 1","a machine","train.epochs ' + "x" * 2000000 + '"\n')
+        answer = self.convoy("replay", "run/params.cfg", "--replay.steps=1-2")
+        self.expect(answer, 2, "run/starts.csv", "damaged")
+
     def test_starts_without_the_column_are_read(self):
         self.expect(self.train(self.data, "--train.max_steps=2"), 0)
         self.write("run/starts.csv", 'step,version,grid,machine\n0,"0.9.0","1 x 1","an older machine"\n')

@@ -16,7 +16,7 @@ namespace convoy {
 
 /// A connection to "127.0.0.1 40123".
 FileDescriptor connect_raw(const std::string& address);
-/// Whether the other end closes it within so many seconds; what it says until then is dropped.
+/// Reads and drops what the other end says, for at most `seconds`; true if it closes the connection in that time.
 bool is_closed_within(int socket, double seconds);
 
 class Relay {
