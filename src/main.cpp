@@ -7,6 +7,8 @@
 #include "convoy/commands/commands.h"
 #include "convoy/params/parse.h"
 
+#include "watch/watch.h"
+
 namespace {
 
 struct Asked {
@@ -40,7 +42,13 @@ int main(int argc, char** argv) {
   if (!needs_ranks)
     return convoy::mpi::run_guarded_alone(
         [&] { return launch.rank > 0 ? convoy::ExitStatus::kDone : convoy::commands::run_alone(asked.get()); });
-  // or on all ranks
-  return convoy::mpi::run_guarded(
-      argc, argv, [&](convoy::mpi::Session& session) { return convoy::commands::run(asked.get(), session); });
+  // or on all ranks, which are watched from before MPI starts until it has ended
+  const convoy::RunParams& params = asked.request.params.run;
+  convoy::StartWatch start(convoy::start_spec(params));
+  return convoy::mpi::run_guarded(argc, argv, [&](convoy::mpi::Session& session) {
+    const convoy::Request& request = asked.get();
+    convoy::Watch watch(params, session);
+    start.end();
+    return convoy::commands::run(request, launch, watch);
+  });
 }

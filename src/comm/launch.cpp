@@ -23,17 +23,26 @@ constexpr std::array<Variables, 4> kLaunchers = {{{"OMPI_COMM_WORLD_RANK", "OMPI
                                                   {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
                                                   {"PMIX_RANK", nullptr}}};
 
-std::optional<std::int64_t> number_in(const char* variable) {
-  const char* const text = variable == nullptr ? nullptr : std::getenv(variable);
-  if (text == nullptr || *text < '0' || *text > '9') return std::nullopt;
-  return std::atoll(text);
+std::optional<std::string> own_environment(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? std::nullopt : std::optional<std::string>(text);
+}
+
+std::optional<std::int64_t> number_in(const char* variable, const Environment& environment = own_environment) {
+  const auto text = variable == nullptr ? std::nullopt : environment(variable);
+  if (!text || text->empty() || text->front() < '0' || text->front() > '9') return std::nullopt;
+  return std::atoll(text->c_str());
 }
 
 }  // namespace
 
 Launch find_launch() {
+  return find_launch(own_environment);
+}
+
+Launch find_launch(const Environment& environment) {
   for (const Variables& variables : kLaunchers) {
-    const auto size = number_in(variables.size), rank = number_in(variables.rank);
+    const auto size = number_in(variables.size, environment), rank = number_in(variables.rank, environment);
     const bool is_launched = variables.size == nullptr ? rank.has_value() : size.has_value();  // Slurm's batch scripts
     if (is_launched)                                                                           // have a rank alone
       return {.size_variable = size ? variables.size : "",

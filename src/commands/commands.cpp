@@ -61,17 +61,16 @@ ExitStatus run_alone(const Request& request) {
   return command.run(request);
 }
 
-ExitStatus run(const Request& request, mpi::Session& session) {
-  static const std::map<std::string, ExitStatus (*)(const Request&, mpi::Session&)> kCommands = {
+ExitStatus run(const Request& request, const Launch& launch, Watch& watch) {
+  static const std::map<std::string, ExitStatus (*)(const Request&, Watch&)> kCommands = {
       {"train", train}, {"evaluate", evaluate}, {"predict", predict},    {"import", import},         {"plan", plan},
       {"sweep", sweep}, {"replay", replay},     {"info", info_of_ranks}, {"check", check_parameters}};
   ignore_closed_readers();
-  if (session.world().rank() == 0) {
+  if (watch.world().rank() == 0) {
     warn_of_unread_keys(request);
-    if (const std::string unused = describe_unused_tasks(session.launch(), request.command); !unused.empty())
-      log_warning(unused);
+    if (const std::string unused = describe_unused_tasks(launch, request.command); !unused.empty()) log_warning(unused);
   }
-  return kCommands.at(request.command)(request, session);
+  return kCommands.at(request.command)(request, watch);
 }
 
 }  // namespace convoy::commands

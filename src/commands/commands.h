@@ -2,23 +2,24 @@
 #pragma once
 
 #include "convoy/base/error.h"
-#include "convoy/comm/session.h"
 #include "convoy/params/parse.h"
+
+#include "watch/watch.h"
 
 namespace convoy::commands {
 
-// On all ranks of a session.
-ExitStatus train(const Request& request, mpi::Session& session);
-ExitStatus evaluate(const Request& request, mpi::Session& session);
-ExitStatus predict(const Request& request, mpi::Session& session);
-ExitStatus import(const Request& request, mpi::Session& session);
-ExitStatus replay(const Request& request, mpi::Session& session);
-ExitStatus sweep(const Request& request, mpi::Session& session);
-ExitStatus plan(const Request& request, mpi::Session& session);
+// On all ranks.
+ExitStatus train(const Request& request, Watch& watch);
+ExitStatus evaluate(const Request& request, Watch& watch);
+ExitStatus predict(const Request& request, Watch& watch);
+ExitStatus import(const Request& request, Watch& watch);
+ExitStatus replay(const Request& request, Watch& watch);
+ExitStatus sweep(const Request& request, Watch& watch);
+ExitStatus plan(const Request& request, Watch& watch);
 /// Runs a request that is a preflight.
-ExitStatus check_parameters(const Request& request, mpi::Session& session);
+ExitStatus check_parameters(const Request& request, Watch& watch);
 /// Describes the machine and what each rank may use: info without paths.
-ExitStatus info_of_ranks(const Request& request, mpi::Session& session);
+ExitStatus info_of_ranks(const Request& request, Watch& watch);
 
 // In one process, without MPI.
 ExitStatus export_weights(const Request& request);

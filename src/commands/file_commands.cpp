@@ -63,8 +63,8 @@ ExitStatus info(const Request& request) {
   });
 }
 
-ExitStatus info_of_ranks(const Request&, mpi::Session& session) {
-  const preflight::Report ranks(session.world());  // it gathers texts
+ExitStatus info_of_ranks(const Request&, Watch& watch) {
+  const preflight::Report ranks(watch.world());  // it gathers texts
   const std::vector<std::string> processors = ranks.gather(describe_own_processors());
   if (ranks.is_root()) print("{}", describe_machine_and_ranks(ranks.hosts(), processors));
   return ExitStatus::kDone;

@@ -31,15 +31,16 @@ void print_split(const ImportedSplit& split) {
 
 }  // namespace
 
-ExitStatus import(const Request& request, mpi::Session& session) {
+ExitStatus import(const Request& request, Watch& watch) {
   const double start = now_seconds();
+  watch.board().enter(Activity::kImporting);
   CountedProgress line("samples");
   const auto show = [&](const ImportProgress& progress) {  // on rank 0
     line.show(progress.work, progress.done, progress.total,
               progress.skipped > 0 ? fmt::format("  {} bad", progress.skipped) : "");
   };
-  const ImportSummary summary = import_samples(request.params.import, request.params.train.seed, session.world(), show);
-  if (session.world().rank() != 0) return ExitStatus::kDone;
+  const ImportSummary summary = import_samples(request.params.import, request.params.train.seed, watch.world(), show);
+  if (watch.world().rank() != 0) return ExitStatus::kDone;
   line.clear();
   for (const SkippedSample& bad : summary.skipped)
     log_warning(fmt::format("skipped '{}': {}", excerpt(bad.name), bad.reason));

@@ -69,11 +69,10 @@ std::int64_t stages_without_training(const Request& request, const mpi::Communic
 }
 
 template <typename Work>
-ExitStatus on_grid(const Request& asked, mpi::Session& session, Work&& work) {
+ExitStatus on_grid(const Request& asked, Watch& watch, Work&& work) {
   // 1. Who takes part
   Request request = asked;
-  request.params.grid = {.stages = stages_without_training(asked, session.world())};  // grid.cuts are a training's
-  Watch watch(request.params.run, session.world());
+  request.params.grid = {.stages = stages_without_training(asked, watch.world())};  // grid.cuts are a training's
   const ProcessGrid grid(watch.world(), request.params.grid.stages);
   // A training's step may have fewer micro-batches than there are replicas here. How many samples an evaluation takes
   // at a time changes no result.
@@ -87,47 +86,44 @@ ExitStatus on_grid(const Request& asked, mpi::Session& session, Work&& work) {
 
 }  // namespace
 
-ExitStatus train(const Request& request, mpi::Session& session) {
-  if (request.is_preflight) return check_parameters(request, session);
+ExitStatus train(const Request& request, Watch& watch) {
+  if (request.is_preflight) return check_parameters(request, watch);
   // Before anything is opened, as that may take long: the first step then ends the run.
-  catch_stop_signals(/*says_so=*/session.world().rank() == 0);
-  Watch watch(request.params.run, session.world());
+  catch_stop_signals(/*says_so=*/watch.world().rank() == 0);
   const auto backend = make_placed_backend(request.params, watch.world());
   return convoy::train(request.params, watch.world(), *backend, watch.board());
 }
 
-ExitStatus check_parameters(const Request& request, mpi::Session& session) {
-  Watch watch(request.params.run, session.world());
+ExitStatus check_parameters(const Request& request, Watch& watch) {
   return preflight::run(request, watch.world(), watch.board());
 }
 
-ExitStatus plan(const Request& request, mpi::Session& session) {
+ExitStatus plan(const Request& request, Watch& watch) {
+  watch.board().enter(Activity::kPlanning);
   const bool measures = !request.params.plan.ranks.empty() && request.params.plan.measure;
-  const auto backend = measures ? make_placed_backend(request.params, session.world()) : nullptr;
-  const std::string text = describe_plan(request.params, session.world(), backend.get());
-  if (session.world().rank() == 0) print("{}", text);
+  const auto backend = measures ? make_placed_backend(request.params, watch.world()) : nullptr;
+  const std::string text = describe_plan(request.params, watch.world(), backend.get());
+  if (watch.world().rank() == 0) print("{}", text);
   return ExitStatus::kDone;
 }
 
-ExitStatus sweep(const Request& request, mpi::Session& session) {
-  catch_stop_signals(/*says_so=*/session.world().rank() == 0);
-  Watch watch(request.params.run, session.world());
+ExitStatus sweep(const Request& request, Watch& watch) {
+  catch_stop_signals(/*says_so=*/watch.world().rank() == 0);
   warn_and_place(request.params.run, watch.world());  // not row by row: few ranks fill no node
   return convoy::sweep(request.params, watch.world(), make_backend, watch.board());
 }
 
-ExitStatus replay(const Request& request, mpi::Session& session) {
-  Watch watch(request.params.run, session.world());
+ExitStatus replay(const Request& request, Watch& watch) {
   const auto backend = make_placed_backend(request.params, watch.world());
   return convoy::replay(request.params, watch.world(), *backend, watch.board());
 }
 
-ExitStatus evaluate(const Request& request, mpi::Session& session) {
-  return on_grid(request, session, convoy::evaluate);
+ExitStatus evaluate(const Request& request, Watch& watch) {
+  return on_grid(request, watch, convoy::evaluate);
 }
 
-ExitStatus predict(const Request& request, mpi::Session& session) {
-  return on_grid(request, session, convoy::predict);
+ExitStatus predict(const Request& request, Watch& watch) {
+  return on_grid(request, watch, convoy::predict);
 }
 
 }  // namespace convoy::commands

@@ -2,6 +2,7 @@
 #include "data/import_rounds.h"
 
 #include "convoy/base/clock.h"
+#include "convoy/base/progress.h"
 
 namespace convoy {
 
@@ -14,7 +15,7 @@ constexpr double kRoundSeconds = 0.1;
 ImportRounds::ImportRounds(const mpi::Communicator& group, const char* work, std::int64_t total, const ShowImport& show)
     : group_(group), work_(work), total_(total), show_(show), next_seconds_(now_seconds() + kRoundSeconds) {}
 
-void ImportRounds::step() {
+void ImportRounds::step(bool waits) {
   if (over_) return;
   if (!in_flight_) {
     if (now_seconds() < next_seconds_ && mine_.ended == 0) return;
@@ -22,6 +23,7 @@ void ImportRounds::step() {
     round_ = group_.start_sum(sent_, sums_);
     in_flight_ = true;
   }
+  if (waits) round_.wait();
   if (!round_.test()) return;
   in_flight_ = false;
   next_seconds_ = now_seconds() + kRoundSeconds;
@@ -33,14 +35,15 @@ void ImportRounds::step() {
 bool ImportRounds::add(bool is_good) {
   ++mine_.done;
   if (!is_good) ++mine_.skipped;
-  step();
+  note_progress();
+  step(/*waits=*/false);
   return !over_;
 }
 
 void ImportRounds::end(bool failed) {
   mine_.ended = 1;
   mine_.failed = failed ? 1 : 0;
-  for (mpi::Backoff backoff; !over_; backoff.pause()) step();
+  while (!over_) step(/*waits=*/true);
 }
 
 }  // namespace convoy

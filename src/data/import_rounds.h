@@ -28,7 +28,7 @@ class ImportRounds {
     std::int64_t skipped = 0;  ///< bad ones
     std::int64_t ended = 0, failed = 0;
   };
-  void step();
+  void step(bool waits);
 
   mpi::Communicator group_;
   const char* work_;

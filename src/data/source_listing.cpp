@@ -10,6 +10,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/random.h"
+#include "convoy/base/progress.h"
 #include "convoy/base/text.h"
 #include "convoy/comm/packed.h"
 
@@ -72,6 +73,7 @@ void SourceSplit::add(std::string_view sample_name, std::int32_t label, std::int
   names.add(sample_name);
   labels.push_back(label);
   source_ids.push_back(source_id);
+  note_progress();
 }
 
 // --- On all ranks ----------------------------------------------------------------------------------------------------

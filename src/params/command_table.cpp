@@ -53,7 +53,7 @@ const std::vector<Command>& commands() {
       {.name = "import",
        .takes = Takes::kParameterFiles,
        .needs = {{"import.source"}, {"import.output"}},
-       .reads = {"train.seed", "import"},
+       .reads = {"train.seed", "import", "run.watchdog_seconds", "run.watchdog_abort_seconds"},
        .sentence = "converts a data set into Convoy's format"},
       {.name = "export",
        .takes = Takes::kParameterFiles,

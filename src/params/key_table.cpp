@@ -368,9 +368,9 @@ std::vector<Key> make_keys() {
        "longer: they are issued without graphs; 0: none"},
 
       {"run.watchdog_seconds", number(&RunParams::watchdog_seconds, {.min = 0, .max = 1e6}), "s",
-       "a rank that makes no progress for so long makes rank 0 print where each rank stands, the one that holds up the "
-       "others first; ten times as long while the run starts, plans or saves a checkpoint. 0: 60 s or 20 steps, "
-       "whichever is longer"},
+       "a rank that makes no progress for this time makes rank 0 print what each rank does, the one that holds up the "
+       "others first; ten times as long while the run starts, imports, plans, saves a checkpoint or ends. 0: 60 s or "
+       "20 steps, whichever is longer"},
       {"run.watchdog_abort_seconds", number(&RunParams::watchdog_abort_seconds, {.min = 0, .max = 1e6}), "s",
        "a run that still stands so long after the first such table ends with status 1; 0: never"},
       {"run.fingerprint_every", integer(&RunParams::fingerprint_every, {.min = 0, .max = kMaxSteps}), "steps",

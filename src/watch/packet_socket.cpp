@@ -7,8 +7,10 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 namespace convoy {
@@ -30,6 +32,7 @@ SealedPacket Dialogue::seal(const Packet& packet) {
   std::memset(static_cast<void*>(&sealed), 0, sizeof sealed);  // what lies between the members travels, too
   sealed.from = own_;
   sealed.to = other_;
+  sealed.opener = opener_;
   sealed.number = ++num_sent_;
   sealed.packet = packet;
   sealed.hash = hash_of(sealed, secret_);
@@ -37,7 +40,8 @@ SealedPacket Dialogue::seal(const Packet& packet) {
 }
 
 std::optional<Packet> Dialogue::open(const SealedPacket& sealed) {
-  const bool is_ours = sealed.from == other_ && sealed.to == own_ && sealed.hash == hash_of(sealed, secret_);
+  const bool is_ours =
+      sealed.from == other_ && sealed.to == own_ && sealed.opener == opener_ && sealed.hash == hash_of(sealed, secret_);
   if (!is_ours || sealed.number <= last_opened_) return std::nullopt;
   last_opened_ = sealed.number;
   return sealed.packet;
@@ -82,11 +86,10 @@ std::vector<Packet> PacketSocket::receive() {
   return packets;
 }
 
+// What has left this host without an answer, and what could not leave it because its own network is down.
 bool PacketSocket::is_unacknowledged() const {
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  return is_open() && getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_unacked > 0 &&
-         info.tcpi_retransmits > 0;
+  int num_bytes = 0;
+  return is_open() && ioctl(socket_.get(), SIOCOUTQ, &num_bytes) == 0 && num_bytes > 0;
 }
 
 void make_non_blocking(int socket) {

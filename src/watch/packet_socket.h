@@ -1,4 +1,4 @@
-/// Packets between rank 0 and another rank over TCP, which only these two can make, and only once.
+/// Packets between two ranks over TCP, which only these two can make, and only once.
 #pragma once
 
 #include <cstddef>
@@ -19,27 +19,29 @@ namespace convoy {
 /// All that travels, either way. Ranks of one job run the same program, so that its bytes mean the same.
 struct Packet {
   enum class Kind : std::uint8_t {
-    kHello,    ///< a rank's first
-    kHeard,    ///< the answer to it, and to an alarm
-    kAsk,      ///< rank 0: where do you stand?
-    kStatus,   ///< the answer
-    kLook,     ///< rank 0, to a rank of the same host: what does the system say of that process?
-    kLooked,   ///< the answer, of that rank
-    kAlarm,    ///< a status without a question: this rank has stood still for too long
-    kGoodbye,  ///< the rank ends in peace
-    kEnd,      ///< rank 0: leave at once
+    kHello,    ///< the first of a connection
+    kHeard,    ///< the answer to it, and to an alarm: it has no status
+    kAsk,      ///< from the rank that calls the roll: what do you do?
+    kStatus,   ///< the answer; also sent without a question, every few seconds
+    kLook,     ///< from the rank that calls the roll: what does your system say of that process of your host?
+    kLooked,   ///< the answer, about that rank
+    kAlarm,    ///< a status: this rank has stood still for too long
+    kGoodbye,  ///< the sender ends as it should
+    kEnd,      ///< from the rank that calls the roll: leave at once
   };
   Kind kind = Kind::kHello;
-  std::int32_t rank = 0;  ///< whom it is about: the sender, but for kLook and kLooked
+  std::int32_t rank = 0;  ///< whom it is about: the sender, except for kLook and kLooked
   RankStatus status;
-  Reach reach = Reach::kAnswers;  ///< of kStatus, kAlarm and kLooked
+  Reach reach = Reach::kAnswers;    ///< of that rank
+  double root_silent_seconds = -1;  ///< since the sender last heard rank 0; below 0: it never has
 };
 static_assert(std::is_trivially_copyable_v<Packet>);
 
 /// A packet on its way.
 struct SealedPacket {
   std::int32_t from = 0, to = 0;  ///< ranks
-  std::uint64_t number = 0;  ///< of all packets from the one to the other, in every connection: each has a larger one
+  std::int32_t opener = 0;        ///< the one of them that has opened the connection
+  std::uint64_t number = 0;       ///< larger in each packet of a dialogue
   Packet packet;
   std::uint64_t hash = 0;  ///< of all bytes before it, with the secret of the job
 };
@@ -48,10 +50,12 @@ static_assert(std::is_trivially_copyable_v<SealedPacket>);
 /// What only the ranks of a job know: rank 0 draws it, and MPI brings it to the others.
 using Secret = SipKey;
 
-/// One rank's side of what it and another say to each other. Outlives their connections.
+/// One rank's side of what it and another say to each other in all connections that the same of the two opens, one
+/// after the other.
 class Dialogue {
  public:
-  Dialogue(const Secret& secret, std::int32_t own, std::int32_t other) : secret_(secret), own_(own), other_(other) {}
+  Dialogue(const Secret& secret, std::int32_t own, std::int32_t other, std::int32_t opener)
+      : secret_(secret), own_(own), other_(other), opener_(opener) {}
 
   SealedPacket seal(const Packet& packet);
   /// Nothing where the other has not made it, or it was opened before.
@@ -59,7 +63,7 @@ class Dialogue {
 
  private:
   Secret secret_;
-  std::int32_t own_, other_;
+  std::int32_t own_, other_, opener_;
   std::uint64_t num_sent_ = 0, last_opened_ = 0;
 };
 
@@ -77,7 +81,8 @@ class PacketSocket {
   bool send(const Packet& packet);
   /// What has come. Closes itself where the other end has, and where something has come that the other has not sent.
   std::vector<Packet> receive();
-  /// Whether the other's host does not say that it has what was sent, although it was sent again.
+  /// Whether the other's host has not said that it has all that was sent. A process that is stopped is no reason: its
+  /// system receives for it.
   bool is_unacknowledged() const;
 
  private:

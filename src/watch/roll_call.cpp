@@ -45,19 +45,54 @@ const RankReport& report_of(int rank, const std::vector<RankReport>& all) {
   return *std::find_if(all.begin(), all.end(), [rank](const RankReport& report) { return report.rank == rank; });
 }
 
-// Of a chain: how many waits there are between a rank and one that waits for nobody. A ring of waits ends where it
-// began.
+// Of the ranks that this one waits for the likeliest reason; nullptr where it waits for none.
+const RankReport* likeliest_awaited(const RankReport& report, const std::vector<RankReport>& all) {
+  const RankReport* likeliest = nullptr;
+  for (const int rank : awaited_ranks(report, all))
+    if (const RankReport& candidate = report_of(rank, all); likeliest == nullptr || is_likelier(candidate, *likeliest))
+      likeliest = &candidate;
+  return likeliest;
+}
+
+// Number of waits in the chain from this rank to one that waits for nobody. A ring of waits ends where it began.
 std::size_t distance_to_culprit(const RankReport& report, const std::vector<RankReport>& all) {
   const RankReport* at = &report;
   for (std::size_t distance = 0; distance < all.size(); ++distance) {
-    const std::vector<int> awaited = awaited_ranks(*at, all);
-    if (awaited.empty()) return distance;
-    at = &report_of(awaited.front(), all);
-    for (const int rank : awaited)
-      if (const RankReport& candidate = report_of(rank, all); is_likelier(candidate, *at)) at = &candidate;
+    at = likeliest_awaited(*at, all);
+    if (at == nullptr) return distance;
   }
   return all.size();
 }
+
+const char* describe(Activity activity) {
+  switch (activity) {
+    case Activity::kStarting:
+      return "starts";
+    case Activity::kImporting:
+      return "imports";
+    case Activity::kOpeningData:
+      return "opens its data";
+    case Activity::kPlanning:
+      return "chooses its layout";
+    case Activity::kTraining:
+      return "trains";
+    case Activity::kEvaluating:
+      return "evaluates";
+    case Activity::kSaving:
+      return "saves a checkpoint";
+    case Activity::kEnding:
+      return "has done its work and ends";
+  }
+  return "";
+}
+
+std::string describe_awaited(const std::vector<int>& ranks, std::size_t num_others) {
+  if (ranks.empty()) return "others";
+  if (ranks.size() == num_others && num_others > 1) return "all other ranks";
+  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
+}
+
+}  // namespace
 
 const char* describe(Reach reach) {
   switch (reach) {
@@ -78,32 +113,6 @@ const char* describe(Reach reach) {
   }
   return "";
 }
-
-const char* describe(Activity activity) {
-  switch (activity) {
-    case Activity::kStarting:
-      return "starts";
-    case Activity::kOpeningData:
-      return "opens its data";
-    case Activity::kPlanning:
-      return "chooses its layout";
-    case Activity::kTraining:
-      return "trains";
-    case Activity::kEvaluating:
-      return "evaluates";
-    case Activity::kSaving:
-      return "saves a checkpoint";
-  }
-  return "";
-}
-
-std::string describe_awaited(const std::vector<int>& ranks, std::size_t num_others) {
-  if (ranks.empty()) return "others";
-  if (ranks.size() == num_others && num_others > 1) return "all other ranks";
-  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
-}
-
-}  // namespace
 
 std::vector<int> awaited_ranks(const RankReport& report, const std::vector<RankReport>& all) {
   std::vector<int> ranks;
@@ -139,6 +148,35 @@ std::vector<std::size_t> culprits_first(const std::vector<RankReport>& reports) 
   return order;
 }
 
+std::vector<int> ring_of_waits(const std::vector<RankReport>& reports) {
+  std::vector<int> path;
+  const RankReport* at = &reports[culprits_first(reports).front()];
+  while (at != nullptr && std::ranges::find(path, at->rank) == path.end()) {
+    path.push_back(at->rank);
+    at = likeliest_awaited(*at, reports);
+  }
+  if (at == nullptr) return {};
+  path.erase(path.begin(), std::ranges::find(path, at->rank));
+  return path;
+}
+
+// In a ring at least one message was sent and has not arrived: first the network between hosts is suspected.
+std::string describe_standstill(const std::vector<RankReport>& reports) {
+  if (reports[culprits_first(reports).front()].reach == Reach::kEnded)
+    return "a rank has ended, and the others cannot go on without it";
+  const std::vector<int> ring = ring_of_waits(reports);
+  if (ring.empty()) return "the run stands still; the rank that holds up the others comes first";
+  const auto receiver = [&](std::size_t i) -> const RankReport& { return report_of(ring[i], reports); };
+  const auto sender = [&](std::size_t i) -> const RankReport& { return receiver((i + 1) % ring.size()); };
+  std::size_t i = 0;
+  while (i < ring.size() && receiver(i).host == sender(i).host) ++i;
+  if (i == ring.size()) i = 0;
+  return fmt::format(
+      "the run stands still, as ranks wait for each other: messages do not get through, or only slowly, between rank "
+      "{} on {} and rank {} on {}",
+      receiver(i).rank, receiver(i).host, sender(i).rank, sender(i).host);
+}
+
 std::string describe(const RankReport& report, const std::vector<RankReport>& all) {
   const RankStatus& status = report.status;
   std::string where = describe(status.activity);
@@ -146,8 +184,10 @@ std::string describe(const RankReport& report, const std::vector<RankReport>& al
     const bool trains = status.activity == Activity::kTraining;
     where = to_string(status.instruction) + (trains ? fmt::format(" of step {}", status.step) : ", " + where);
   }
-  if (report.reach != Reach::kAnswers)
-    return fmt::format("{}; when it was last heard: {}", describe(report.reach), where);
+  if (report.reach != Reach::kAnswers) {
+    const bool was_heard = status.standing_seconds >= 0;
+    return describe(report.reach) + (was_heard ? "; when it was last heard: " + where : "");
+  }
   switch (status.wait) {
     case Wait::kRanks:
       return fmt::format("{}: waits for {}", where, describe_awaited(awaited_ranks(report, all), all.size() - 1));

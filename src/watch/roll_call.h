@@ -20,6 +20,9 @@ enum class Reach : std::uint8_t {
   kUnreachable,  ///< its host does not answer: it is down, or the network between
 };
 
+/// "does not run: its process was stopped (SIGSTOP) ...".
+const char* describe(Reach reach);
+
 struct RankReport {
   int rank = 0;
   std::string host;
@@ -36,6 +39,13 @@ std::vector<int> awaited_ranks(const RankReport& report, const std::vector<RankR
 /// standing first, and after them those that have left; then the others, from the end of each chain of waits to its
 /// beginning.
 std::vector<std::size_t> culprits_first(const std::vector<RankReport>& reports);
+
+/// Where every rank waits for another and all answer, there is a ring of waits: returns its ranks, each of which waits
+/// for the next, and the last for the first. Empty otherwise.
+std::vector<int> ring_of_waits(const std::vector<RankReport>& reports);
+
+/// What is wrong, in one line: a rank has ended; messages do not get through between two hosts; a rank stands still.
+std::string describe_standstill(const std::vector<RankReport>& reports);
 
 /// "does not run: its process was stopped (SIGSTOP)"; "computes Forward 3 of step 120", "waits in RecvActivation 3 of
 /// step 120 for rank 2".

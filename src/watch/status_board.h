@@ -12,11 +12,13 @@ namespace convoy {
 
 enum class Activity : std::uint8_t {
   kStarting,     ///< reads weights, makes its plan
+  kImporting,    ///< converts files into a data set
   kOpeningData,  ///< the files that samples are read from
   kPlanning,     ///< measures costs and chooses a layout
   kTraining,
   kEvaluating,
   kSaving,  ///< a checkpoint, or waits until rank 0 has written it
+  kEnding,  ///< its command is done: it waits until all ranks end MPI
 };
 
 /// What a rank needs that is not there yet.

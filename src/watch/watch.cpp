@@ -1,8 +1,9 @@
-/// Tells all ranks where rank 0 listens, while MPI still works.
+/// Tells all ranks where the others listen, while MPI still works.
 #include "watch/watch.h"
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <random>
 #include <span>
 #include <sstream>
@@ -14,10 +15,11 @@
 #include <unistd.h>
 
 #include "convoy/base/log.h"
+#include "convoy/base/progress.h"
 #include "convoy/comm/topology.h"
 
+#include "watch/addresses.h"
 #include "watch/launcher.h"
-#include "watch/own_addresses.h"
 
 namespace convoy {
 
@@ -57,26 +59,32 @@ bool all(bool here, const mpi::Communicator& world) {
   return any == 0;
 }
 
-std::string join_lines(const std::vector<std::string>& lines) {
-  return fmt::format("{}", fmt::join(lines, "\n"));
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> split(const std::string& text, char separator) {
   std::istringstream stream(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
+  std::vector<std::string> parts;
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
 }
 
-// Where the others can connect to. On rank 0.
+// The lines of each rank, on all of them.
+std::vector<std::vector<std::string>> share_lines(const std::vector<std::string>& mine,
+                                                  const mpi::Communicator& world) {
+  const std::string line = fmt::format("{}\n", fmt::join(mine, ","));
+  std::vector<std::byte> all = world.broadcast(world.gather(std::as_bytes(std::span(line)), 0), 0);
+  std::vector<std::vector<std::string>> of_ranks;
+  for (const std::string& of_rank : split({reinterpret_cast<const char*>(all.data()), all.size()}, '\n'))
+    of_ranks.push_back(split(of_rank, ','));
+  return of_ranks;
+}
+
+// The addresses of this host that the others can connect to.
 std::vector<std::string> find_hosts(const mpi::Communicator& world) {
-  const std::string mine = world.rank() == 0 ? "" : join_lines(own_addresses()) + "\n";
-  const std::vector<std::byte> all = world.gather(std::as_bytes(std::span(mine)), 0);
-  const bool is_alone = world.size() == 1;
-  if (find_topology(world).num_nodes == 1)
-    return is_alone ? std::vector<std::string>() : std::vector<std::string>{"127.0.0.1"};
-  const std::vector<std::string> others = lines_of({reinterpret_cast<const char*>(all.data()), all.size()});
-  return addresses_towards(others);
+  const std::vector<std::vector<std::string>> of_ranks = share_lines(own_addresses(), world);
+  if (world.size() == 1) return {};
+  if (find_topology(world).num_nodes == 1) return {"127.0.0.1"};
+  std::vector<std::string> all;
+  for (const std::vector<std::string>& addresses : of_ranks) all.insert(all.end(), addresses.begin(), addresses.end());
+  return addresses_towards(all);
 }
 
 // The job does not end before its launcher does.
@@ -87,34 +95,58 @@ std::vector<std::string> find_hosts(const mpi::Communicator& world) {
 
 }  // namespace
 
-Watch::Watch(const RunParams& params, const mpi::Communicator& world) : world_(world.with(board_)) {
-  const bool is_root = world.rank() == 0;
+StartWatch::Spec start_spec(const RunParams& params) {
+  const double alarm_seconds = params.watchdog_seconds > 0 ? params.watchdog_seconds : kMinAlarmSeconds;
+  return {.alarm_seconds = kMorePatience * alarm_seconds,
+          .abort_seconds = params.watchdog_abort_seconds,
+          .say = [](const std::string& text) { log_warning(text); },
+          .leave = leave};
+}
+
+Watch::Watch(const RunParams& params, mpi::Session& session)
+    : watched_(std::make_shared<Watched>()),
+      world_(session.world().with(watched_->board)),
+      num_exceptions_(std::uncaught_exceptions()) {
+  session.keep_until_end(watched_);
+  set_progress_listener([this] { board().go_on(); });
+  const mpi::Communicator& world = session.world();
+  const std::int64_t rank = world.rank();
   WatchSpec spec{.alarm_seconds = params.watchdog_seconds,
                  .abort_seconds = params.watchdog_abort_seconds,
                  .ranks = who_is_where(world),
-                 .rank = world.rank(),
+                 .rank = rank,
                  .say = [](const std::string& text) { log_warning(text); },
                  .leave = leave};
-  Secret secret = is_root ? draw_secret() : Secret{};
+  Secret secret = rank == 0 ? draw_secret() : Secret{};
   world.broadcast(&secret, sizeof secret, 0);
-  const std::vector<std::string> hosts = find_hosts(world);
-  auto link = is_root ? std::make_unique<RootLink>(world.size(), secret, hosts) : nullptr;
-  const std::string addresses = world.broadcast(link ? join_lines(link->addresses()) : "", 0);
-  if (is_root) {  // its thread lets the others in
-    watchdog_ = std::make_unique<Watchdog>(std::move(spec), board_, std::move(link));
+  auto links = std::make_unique<ControlLinks>(rank, world.size(), secret, find_hosts(world));
+  links->set_addresses(share_lines(links->addresses(), world));
+  std::unique_ptr<Watchdog>& watchdog = watched_->watchdog;
+  if (rank == 0) {  // its thread lets the others in
+    watchdog = std::make_unique<Watchdog>(std::move(spec), watched_->board, std::move(links));
     if (all(true, world)) {
-      watchdog_->begin();
-      return;
+      watchdog->begin();
+    } else {
+      watchdog.reset();
+      log_warning(
+          "not every rank could open a TCP connection to rank 0: a rank that stands still will not be named, and the "
+          "job will wait for it. Is there a firewall between the nodes?");
     }
-    watchdog_.reset();
-    log_warning(
-        "not every rank could open a TCP connection to rank 0: a rank that stands still will not be named, and the job "
-        "will wait for it. Is there a firewall between the nodes?");
   } else {
-    auto rank_link = std::make_unique<RankLink>(world.rank(), secret, lines_of(addresses));
-    const Packet hello{.kind = Packet::Kind::kHello, .rank = static_cast<std::int32_t>(world.rank())};
-    if (all(rank_link->connect(hello, kConnectPatience), world))
-      watchdog_ = std::make_unique<Watchdog>(std::move(spec), board_, std::move(rank_link));
+    const Packet hello{.kind = Packet::Kind::kHello, .rank = static_cast<std::int32_t>(rank)};
+    if (all(links->connect(0, hello, kConnectPatience), world))
+      watchdog = std::make_unique<Watchdog>(std::move(spec), watched_->board, std::move(links));
+  }
+}
+
+Watch::~Watch() {
+  set_progress_listener({});
+  const bool has_failed = std::uncaught_exceptions() > num_exceptions_;
+  if (has_failed) {
+    watched_->watchdog.reset();
+  } else {
+    watched_->board.enter(Activity::kEnding);
+    watched_->board.wait_for(Wait::kRanks);
   }
 }
 

@@ -4,28 +4,43 @@
 #include <memory>
 
 #include "convoy/comm/communicator.h"
+#include "convoy/comm/session.h"
 #include "convoy/params/parameters.h"
 
+#include "watch/start_watch.h"
 #include "watch/status_board.h"
 #include "watch/watchdog.h"
 
 namespace convoy {
 
-/// From here until it is destroyed, a rank that stands still is found, named by rank 0, and after
+/// For the time before the watch: how long a start may take.
+StartWatch::Spec start_spec(const RunParams& params);
+
+/// From here until MPI has ended, a rank that stands still is found, named by rank 0, and after
 /// run.watchdog_abort_seconds ends the job.
 class Watch {
  public:
-  /// All ranks of `world`.
-  Watch(const RunParams& params, const mpi::Communicator& world);
+  /// All ranks of the session.
+  Watch(const RunParams& params, mpi::Session& session);
+  /// This rank's work is done: it waits for the others in MPI's end. If it leaves because of an error, it is watched no
+  /// more.
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
 
-  StatusBoard& board() { return board_; }
-  /// All ranks again; the board is told when this one waits for others.
+  StatusBoard& board() { return watched_->board; }
+  /// All ranks; the board is told when this one waits for others.
   const mpi::Communicator& world() const { return world_; }
 
  private:
-  StatusBoard board_;
+  struct Watched {
+    StatusBoard board;
+    std::unique_ptr<Watchdog> watchdog;
+  };
+
+  std::shared_ptr<Watched> watched_;
   mpi::Communicator world_;
-  std::unique_ptr<Watchdog> watchdog_;
+  int num_exceptions_;
 };
 
 }  // namespace convoy

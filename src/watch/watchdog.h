@@ -8,8 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "watch/control_link.h"
+#include "watch/control_links.h"
 #include "watch/roll_call.h"
+#include "watch/roster.h"
 #include "watch/status_board.h"
 
 namespace convoy {
@@ -21,32 +22,29 @@ struct WatchSpec {
   double abort_seconds = 0;       ///< after the first table, while the run still stands; 0: never
   std::vector<RankReport> ranks;  ///< hosts and processes, by rank
   std::int64_t rank = 0;
-  /// Rank 0 prints lines, and where it does not answer rank 1.
-  std::function<void(const std::string&)> say;
+  std::function<void(const std::string&)> say;  ///< prints lines
   /// Leaves the process with that status, at once.
   std::function<void(int status)> leave;
 };
 
 inline constexpr double kMinAlarmSeconds = 60, kStepsToAlarm = 20;
-/// So many times as long where there is no telling how long a part without an event may take: in starts, plans and
-/// checkpoints, while data are opened, and by default until the first steps are over.
+/// The alarm waits this many times as long where nobody can know how long a part without an event may take: in starts,
+/// imports, plans and checkpoints, while data are opened, and by default until the first steps are over.
 inline constexpr double kMorePatience = 10;
-/// How long rank 0 waits for answers, and the others for its question.
+/// How long the rank that calls the roll waits for answers.
 inline constexpr double kAnswerSeconds = 3;
-/// Each rank tells rank 0 so often where it is, so that something is known of one that falls silent.
+/// Each rank tells rank 0 what it does at this interval, so that something is known of one that falls silent.
 inline constexpr double kReportSeconds = 10;
-/// A connection may break although both ranks live. So long the other has to make a new one.
-inline constexpr double kReturnSeconds = 5;
 
-/// A thread of every rank, which needs no MPI. A rank that stands still raises the alarm; rank 0 then asks all ranks
-/// where they stand. Only where the one that the others wait for stands still itself, or does not answer, it prints the
-/// table, again at growing intervals, and at last ends the job; where its process has ended, at once.
+/// A thread of every rank, which needs no MPI. A rank that stands still raises the alarm; rank 0 then calls the roll:
+/// it asks all ranks what they do. Only if the one that the others wait for stands still itself, or does not answer, it
+/// prints the table, again at growing intervals, and at last ends the job; if a process has ended, at once. If rank 0
+/// does not answer any rank that answers, the lowest of these does the same in its place.
 class Watchdog {
  public:
-  /// Rank 0's end, made before the others are told where it is. Until begin() it only lets them in.
-  Watchdog(WatchSpec spec, const StatusBoard& board, std::unique_ptr<RootLink> link);
-  /// The others', with a connection.
-  Watchdog(WatchSpec spec, const StatusBoard& board, std::unique_ptr<RankLink> link);
+  /// Rank 0 makes its own before the others connect to it, and lets them in until begin() is called. The others make
+  /// theirs with a connection to rank 0.
+  Watchdog(WatchSpec spec, const StatusBoard& board, std::unique_ptr<ControlLinks> links);
   /// Says goodbye.
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
@@ -56,47 +54,35 @@ class Watchdog {
   void begin() { has_begun_ = true; }
 
  private:
-  // All ranks
+  bool is_root() const { return spec_.rank == 0; }
   double limit(const RankStatus& status) const;
   bool stands_still(const RankStatus& status) const { return status.standing_seconds >= limit(status); }
   Packet packet(Packet::Kind kind) const;
-  // Rank 0
-  void watch_as_root();
-  bool takes_alarms();
-  void note(const Packet& packet);
-  void ask_all();
-  bool awaits_answers() const;
-  void find_out_why_silent();
-  void ask_neighbours();
-  bool is_gone(std::int64_t rank) const;
+
+  void watch();
+  void tell_root();
+  void report_at_times(const RankStatus& status);
+  bool is_root_silent() const;
+  bool is_lowest_without_root();
+
+  void call_roll_if(bool alarm);
+  void stop_calling(const char* why);
   bool has_culprit() const;
   void end_job(const std::string& reason);
-  // The others
-  void watch_as_rank();
-  void answer();
-  void report_at_times(const RankStatus& status);
-  bool finds_root_again();
-  void say_of_root();
 
   WatchSpec spec_;
   const StatusBoard& board_;
-  // Rank 0
-  std::unique_ptr<RootLink> link_;
-  std::vector<bool> has_left_, has_answered_;  ///< by rank
-  std::vector<double> heard_seconds_of_;       ///< by rank: when it last said something
-  std::vector<double> connected_seconds_of_;   ///< by rank: when it last had a connection
-  std::atomic<bool> has_begun_ = false;
-  // The others
-  std::unique_ptr<RankLink> rank_link_;
-  double heard_seconds_ = 0;    ///< when rank 0 last said something
-  bool root_has_left_ = false;  ///< in peace
+  Roster roster_;
+  std::atomic<bool> has_begun_, ends_ = false;
+  // The roll
+  double next_roll_ = 0, pause_ = 0;
+  double first_table_ = 0;  ///< when it was printed; 0: there is none
+  // Towards rank 0
+  double next_alarm_ = 0;
+  double silent_since_ = 0;  ///< the first alarm that rank 0 has not answered; 0: it has answered all
   double reported_seconds_ = 0;
   RankStatus reported_;
-  std::atomic<bool> ends_ = false;
   std::thread thread_;
 };
-
-/// Of a process on this host, as Linux tells: kStopped, kTraced, kEnded; kSilent where it runs.
-Reach state_of_process(std::int64_t process);
 
 }  // namespace convoy

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 
 namespace convoy {
@@ -15,6 +17,11 @@ struct Launch {
   bool is_launched = false;   ///< false: a person or a script started this process alone
 };
 Launch find_launch();
+
+/// The value of a variable, if it has one.
+using Environment = std::function<std::optional<std::string>(const char* variable)>;
+/// The same of another process, whose environment is given.
+Launch find_launch(const Environment& environment);
 
 /// Throws RequestError where the launcher started more processes than MPI has ranks: each would be a run of its own, in
 /// the same run directory. So it is where srun does not speak with MPI, or where mpiexec is of another MPI.

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "convoy/base/error.h"
 #include "convoy/comm/communicator.h"
@@ -21,10 +24,13 @@ class Session {
   const Communicator& world() const { return world_; }
   /// As it was before MPI was started, which sets such variables itself.
   const Launch& launch() const { return launch_; }
+  /// What is used until MPI has ended on this rank.
+  void keep_until_end(std::shared_ptr<void> object) { kept_.push_back(std::move(object)); }
 
  private:
   Launch launch_ = find_launch();
   Communicator world_;
+  std::vector<std::shared_ptr<void>> kept_;
 };
 
 /// "Open MPI v4.1.4": the library that runs, which need not be the one that Convoy was built with.

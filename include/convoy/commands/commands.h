@@ -2,8 +2,12 @@
 #pragma once
 
 #include "convoy/base/error.h"
-#include "convoy/comm/session.h"
+#include "convoy/comm/launch.h"
 #include "convoy/params/parse.h"
+
+namespace convoy {
+class Watch;
+}
 
 namespace convoy::commands {
 
@@ -14,7 +18,7 @@ bool needs_ranks(const Request& request, bool is_launched);
 /// Runs request.command, which needs no ranks, in this process alone.
 ExitStatus run_alone(const Request& request);
 
-/// Runs request.command, which needs ranks, on all ranks of the session.
-ExitStatus run(const Request& request, mpi::Session& session);
+/// Runs request.command, which needs ranks, on all ranks that are watched.
+ExitStatus run(const Request& request, const Launch& launch, Watch& watch);
 
 }  // namespace convoy::commands

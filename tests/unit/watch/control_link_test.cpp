@@ -1,6 +1,4 @@
 /// A process that finds the port, or reads what passes there, can do nothing with it.
-#include "watch/control_link.h"
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -15,12 +13,14 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "convoy/base/clock.h"
 
 #include "relay.h"
-#include "watch/own_addresses.h"
+#include "watch/addresses.h"
+#include "watch/control_links.h"
 
 namespace convoy {
 namespace {
@@ -57,7 +57,7 @@ TEST(SipHash, GivesThePublishedValues) {
 // --- Dialogue ------------------------------------------------------------------------------------------------
 
 TEST(Dialogue, OpensWhatTheOtherHasSealed) {
-  Dialogue one(kSecret, 1, 0), root(kSecret, 0, 1);
+  Dialogue one(kSecret, 1, 0, 1), root(kSecret, 0, 1, 1);
   const auto opened = root.open(one.seal({.kind = Packet::Kind::kAlarm, .rank = 1, .status = {.step = 7}}));
   ASSERT_TRUE(opened);
   EXPECT_EQ(opened->kind, Packet::Kind::kAlarm);
@@ -65,7 +65,7 @@ TEST(Dialogue, OpensWhatTheOtherHasSealed) {
 }
 
 TEST(Dialogue, OpensNothingOfWhichABitWasChanged) {
-  Dialogue one(kSecret, 1, 0), root(kSecret, 0, 1);
+  Dialogue one(kSecret, 1, 0, 1), root(kSecret, 0, 1, 1);
   const SealedPacket sealed = one.seal(kHello);
   for (std::size_t i = 0; i < 8 * sizeof sealed; ++i) {
     std::byte bytes[sizeof sealed];
@@ -79,7 +79,7 @@ TEST(Dialogue, OpensNothingOfWhichABitWasChanged) {
 }
 
 TEST(Dialogue, OpensNothingTwiceAndNothingOlder) {
-  Dialogue one(kSecret, 1, 0), root(kSecret, 0, 1);
+  Dialogue one(kSecret, 1, 0, 1), root(kSecret, 0, 1, 1);
   const SealedPacket first = one.seal(kHello), second = one.seal(kHello), third = one.seal(kHello);
   EXPECT_TRUE(root.open(second)) << "the first was lost with its connection";
   EXPECT_FALSE(root.open(second));
@@ -88,11 +88,17 @@ TEST(Dialogue, OpensNothingTwiceAndNothingOlder) {
 }
 
 TEST(Dialogue, OpensNothingThatWasMeantForAnotherRankOrCameFromItself) {
-  Dialogue one(kSecret, 1, 0), root_to_one(kSecret, 0, 1), two(kSecret, 2, 0), stranger({1, 3}, 0, 1);
+  Dialogue one(kSecret, 1, 0, 1), root_to_one(kSecret, 0, 1, 1), two(kSecret, 2, 0, 2), stranger({1, 3}, 0, 1, 1);
   EXPECT_FALSE(two.open(root_to_one.seal({.kind = Packet::Kind::kEnd})));
   EXPECT_FALSE(one.open(one.seal(kHello)));
   EXPECT_FALSE(one.open(stranger.seal({.kind = Packet::Kind::kEnd})));
   EXPECT_TRUE(one.open(root_to_one.seal({.kind = Packet::Kind::kEnd})));
+}
+
+TEST(Dialogue, OpensNothingOfAConnectionThatTheOtherRankOpened) {
+  Dialogue one(kSecret, 1, 2, 1), two(kSecret, 2, 1, 1), two_as_opener(kSecret, 2, 1, 2);
+  EXPECT_FALSE(one.open(two_as_opener.seal(kHello)));
+  EXPECT_TRUE(one.open(two.seal(kHello)));
 }
 
 // --- Links ---------------------------------------------------------------------------------------------------
@@ -119,7 +125,7 @@ class ControlLink : public testing::Test {
   std::string address() const { return address_; }
   bool is_connected(std::int64_t rank) {
     const std::lock_guard lock(mutex_);
-    return link_.is_connected(rank);
+    return link_.of(rank).is_open();
   }
   std::vector<Packet> heard() {
     const std::lock_guard lock(mutex_);
@@ -140,15 +146,14 @@ class ControlLink : public testing::Test {
     while (!ends_) {
       {
         const std::lock_guard lock(mutex_);
-        const std::vector<Packet> packets = link_.poll(milliseconds(5));
-        heard_.insert(heard_.end(), packets.begin(), packets.end());
+        for (const Received& received : link_.poll(milliseconds(5))) heard_.push_back(received.packet);
       }
       std::this_thread::sleep_for(milliseconds(1));
     }
   }
 
   std::mutex mutex_;
-  RootLink link_{3, kSecret, {"127.0.0.1"}};
+  IncomingLinks link_{0, 3, kSecret, {"127.0.0.1"}};
   const std::string address_ = link_.addresses().front();
   std::vector<Packet> heard_;
   std::atomic<bool> ends_ = false;
@@ -156,15 +161,15 @@ class ControlLink : public testing::Test {
 };
 
 TEST_F(ControlLink, ARankWithTheSecretIsHeard) {
-  RankLink rank(1, kSecret, {address()});
+  OutgoingLink rank(kSecret, 1, 0, {address()});
   ASSERT_TRUE(rank.connect(kHello, std::chrono::seconds(10)));
   EXPECT_TRUE(is_connected(1));
-  rank.socket().send({.kind = Packet::Kind::kAlarm, .rank = 1});
+  rank.send({.kind = Packet::Kind::kAlarm, .rank = 1});
   EXPECT_TRUE(comes_true([&] { return num_heard(Packet::Kind::kAlarm) == 1; }));
 }
 
 TEST_F(ControlLink, OneWithoutItIsNotAndDoesNotBelieveThisRoot) {
-  RankLink rank(1, {1, 3}, {address()});
+  OutgoingLink rank({1, 3}, 1, 0, {address()});
   EXPECT_FALSE(rank.connect(kHello, milliseconds(500)));
   EXPECT_FALSE(is_connected(1));
   EXPECT_TRUE(heard().empty());
@@ -176,7 +181,7 @@ TEST_F(ControlLink, SilentStrangersAreFewLeaveSoonAndKeepNoRankOut) {
   std::vector<FileDescriptor> strangers;
   for (std::ptrdiff_t i = 0; i < kStrangers; ++i) strangers.push_back(connect_raw(address()));
   const double start = now_seconds();
-  RankLink rank(1, kSecret, {address()});
+  OutgoingLink rank(kSecret, 1, 0, {address()});
   ASSERT_TRUE(rank.connect(kHello, std::chrono::seconds(10)));
   EXPECT_LT(now_seconds() - start, 1);
   const std::ptrdiff_t of_rank = 2, most = kStrangers + of_rank + 3 + static_cast<std::ptrdiff_t>(kMoreStrangers);
@@ -202,7 +207,7 @@ TEST_F(ControlLink, GarbageTakesNoMemoryAndNoTime) {
 }
 
 TEST_F(ControlLink, WhoSendsSlowlyIsClosed) {
-  Dialogue one(kSecret, 1, 0);
+  Dialogue one(kSecret, 1, 0, 1);
   const SealedPacket hello = one.seal(kHello);
   const FileDescriptor stranger = connect_raw(address());
   const double start = now_seconds();
@@ -219,9 +224,9 @@ TEST_F(ControlLink, WhoSendsSlowlyIsClosed) {
 TEST_F(ControlLink, WhatWasHeardBeforeIsNotHeardAgain) {
   Relay relay(address());
   relay.start();
-  RankLink rank(1, kSecret, {relay.address()});
+  OutgoingLink rank(kSecret, 1, 0, {relay.address()});
   ASSERT_TRUE(rank.connect(kHello, std::chrono::seconds(10)));
-  rank.socket().send({.kind = Packet::Kind::kGoodbye, .rank = 1});
+  rank.send({.kind = Packet::Kind::kGoodbye, .rank = 1});
   ASSERT_TRUE(comes_true([&] { return num_heard(Packet::Kind::kGoodbye) == 1; }));
   const std::vector<std::byte> recorded = relay.heard();
   ASSERT_EQ(recorded.size(), 2 * sizeof(SealedPacket));
@@ -238,13 +243,33 @@ TEST_F(ControlLink, WhatWasHeardBeforeIsNotHeardAgain) {
 TEST_F(ControlLink, ARankWhoseConnectionIsCutComesAgain) {
   Relay relay(address());
   relay.start();
-  RankLink rank(1, kSecret, {relay.address()});
+  OutgoingLink rank(kSecret, 1, 0, {relay.address()});
   ASSERT_TRUE(rank.connect(kHello, std::chrono::seconds(10)));
   relay.cut();
   ASSERT_TRUE(comes_true([&] { return !is_connected(1); }));
+  rank.receive();
+  ASSERT_FALSE(rank.is_open());
   ASSERT_TRUE(rank.connect(kHello, std::chrono::seconds(10)));
-  rank.socket().send({.kind = Packet::Kind::kStatus, .rank = 1});
+  rank.send({.kind = Packet::Kind::kStatus, .rank = 1});
   EXPECT_TRUE(comes_true([&] { return num_heard(Packet::Kind::kStatus) == 1; }));
+}
+
+TEST_F(ControlLink, WhereNobodyListensIsTold) {
+  const FileDescriptor port(::socket(AF_INET, SOCK_STREAM, 0));  // bound, but not listening
+  sockaddr_in bound{
+      .sin_family = AF_INET, .sin_port = 0, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+  socklen_t size = sizeof bound;
+  ASSERT_EQ(::bind(port.get(), reinterpret_cast<sockaddr*>(&bound), size), 0);
+  ASSERT_EQ(::getsockname(port.get(), reinterpret_cast<sockaddr*>(&bound), &size), 0);
+  OutgoingLink rank(kSecret, 1, 0, {"127.0.0.1 " + std::to_string(ntohs(bound.sin_port))});
+  rank.open(kHello);
+  EXPECT_TRUE(comes_true([&] {
+    rank.receive();
+    return rank.is_refused();
+  }));
+  OutgoingLink answered(kSecret, 1, 0, {address()});
+  ASSERT_TRUE(answered.connect(kHello, std::chrono::seconds(10)));
+  EXPECT_FALSE(answered.is_refused());
 }
 
 TEST(Addresses, OnesOwnAreNoOthers) {

@@ -85,6 +85,25 @@ TEST(RollCall, ARankThatHasLeftComesFirstOnlyWhereNoOtherComputes) {
   EXPECT_NE(roll_call_table(reports).find("has done its work and left"), std::string::npos);
 }
 
+TEST(RollCall, ARingOfWaitsNamesAPairOfHosts) {
+  auto reports = six_ranks();
+  reports[1].host = "c";                   // of 0, 1 and 2 each waits for the next
+  wait_in(reports[0], Op::kRecvGradient);  // of 1
+  wait_in(reports[1], Op::kRecvGradient);  // of 2
+  wait_in(reports[2], Op::kFoldBucket);    // of 5
+  wait_in(reports[5], Op::kFoldBucket);    // of 2
+  wait_in(reports[3], Op::kAgreeOnUpdate);
+  wait_in(reports[4], Op::kAgreeOnUpdate);
+  EXPECT_EQ(ring_of_waits(reports).size(), 2);
+  const std::string text = describe_standstill(reports);
+  EXPECT_NE(text.find("messages do not get through"), std::string::npos) << text;
+  EXPECT_NE(text.find("rank 2 on a"), std::string::npos) << text;
+  EXPECT_NE(text.find("rank 5 on b"), std::string::npos) << text;
+  reports[5].status.wait = Wait::kNothing;
+  EXPECT_TRUE(ring_of_waits(reports).empty()) << "5 computes";
+  EXPECT_EQ(describe_standstill(reports).find("messages"), std::string::npos);
+}
+
 TEST(RollCall, ARingOfWaitsIsNoEndlessLoop) {
   auto reports = six_ranks();
   for (RankReport& report : reports) wait_in(report, Op::kAgreeOnUpdate);

@@ -29,12 +29,6 @@ void sleep_a_little() {
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
-std::unique_ptr<RankLink> connected(std::int32_t rank, const std::vector<std::string>& addresses) {
-  auto link = std::make_unique<RankLink>(rank, kSecret, addresses);
-  EXPECT_TRUE(link->connect({.kind = Packet::Kind::kHello, .rank = rank}, std::chrono::seconds(10)));
-  return link;
-}
-
 /// Three stages of one replica on this host; what ranks say is collected.
 class WatchdogTest : public testing::Test {
  protected:
@@ -48,7 +42,7 @@ class WatchdogTest : public testing::Test {
 
   WatchSpec spec_of(std::int64_t rank) {
     WatchSpec spec{.alarm_seconds = kAlarmSeconds, .abort_seconds = abort_seconds_, .rank = rank};
-    for (int r = 0; r < 3; ++r) spec.ranks.push_back({.rank = r, .host = "here", .process = processes_[r]});
+    for (int r = 0; r < num_ranks_; ++r) spec.ranks.push_back({.rank = r, .host = "here", .process = processes_[r]});
     spec.say = [this](const std::string& text) {
       const std::lock_guard lock(mutex_);
       said_ += text + '\n';
@@ -57,8 +51,31 @@ class WatchdogTest : public testing::Test {
     return spec;
   }
 
+  /// Before the processes of ranks are started: where each of them listens.
+  void listen(int num_ranks) {
+    for (int rank = 0; rank < num_ranks; ++rank)
+      links_.push_back(std::make_unique<ControlLinks>(rank, num_ranks, kSecret, std::vector<std::string>{"127.0.0.1"}));
+  }
+
+  /// In the process of that rank: its links, as MPI would have told it of the others. Rank 0 is behind a relay.
+  std::unique_ptr<ControlLinks> take_links(int rank, const std::string& root) {
+    std::vector<std::vector<std::string>> addresses;
+    for (const auto& links : links_) addresses.push_back(links->addresses());
+    addresses[0] = {root};
+    std::unique_ptr<ControlLinks> own = std::move(links_[static_cast<std::size_t>(rank)]);
+    links_.clear();  // so that nobody listens for a rank whose process has ended
+    own->set_addresses(std::move(addresses));
+    return own;
+  }
+
+  std::unique_ptr<ControlLinks> take_connected_links(int rank, const std::string& root) {
+    std::unique_ptr<ControlLinks> own = take_links(rank, root);
+    EXPECT_TRUE(own->connect(0, {.kind = Packet::Kind::kHello, .rank = rank}, std::chrono::seconds(10)));
+    return own;
+  }
+
   /// A child: rank 1 computes, and goes on doing so, until SIGUSR1 lets its loader hang; rank 2 waits for rank 1.
-  pid_t start_rank(int rank, const std::vector<std::string>& addresses) {
+  pid_t start_rank(int rank) {
     const pid_t child = fork();
     if (child != 0) return processes_[rank] = child;
     std::signal(SIGUSR1, [](int) { g_loader_hangs = 1; });
@@ -68,7 +85,7 @@ class WatchdogTest : public testing::Test {
     board.begin_step(9);
     WatchSpec spec = spec_of(rank);
     spec.leave = [](int status) { _exit(status); };
-    const Watchdog watchdog(std::move(spec), board, connected(rank, addresses));
+    const Watchdog watchdog(std::move(spec), board, take_connected_links(rank, relay_->address()));
     if (rank == 2) {
       board.begin({.op = Op::kRecvActivation, .micro_batch = 3});
       board.wait_for(Wait::kRanks);
@@ -84,17 +101,17 @@ class WatchdogTest : public testing::Test {
 
   /// Rank 0 waits for rank 1, too.
   void start_root() {
-    auto link = std::make_unique<RootLink>(3, kSecret, std::vector<std::string>{"127.0.0.1"});
-    relay_ = std::make_unique<Relay>(link->addresses().front());
-    for (const int rank : {1, 2}) children_.push_back(start_rank(rank, {relay_->address()}));
-    relay_->start();
+    listen(3);
     processes_[0] = getpid();
+    relay_ = std::make_unique<Relay>(links_[0]->addresses().front());
+    for (const int rank : {1, 2}) children_.push_back(start_rank(rank));
+    relay_->start();
     board_.take_place(0, 0);
     board_.enter(Activity::kTraining);
     board_.begin_step(9);
     board_.begin({.op = Op::kRecvGradient, .micro_batch = 3});
     board_.wait_for(Wait::kRanks);
-    watchdog_ = std::make_unique<Watchdog>(spec_of(0), board_, std::move(link));
+    watchdog_ = std::make_unique<Watchdog>(spec_of(0), board_, take_links(0, relay_->address()));
     watchdog_->begin();
     std::this_thread::sleep_for(std::chrono::milliseconds(500));  // until both have said hello
   }
@@ -117,8 +134,10 @@ class WatchdogTest : public testing::Test {
   }
 
   double abort_seconds_ = 0;
+  int num_ranks_ = 3;
   StatusBoard board_;
-  std::int64_t processes_[3] = {};
+  std::vector<std::unique_ptr<ControlLinks>> links_;
+  std::int64_t processes_[4] = {};
   std::vector<pid_t> children_;
   std::mutex mutex_;
   std::string said_;
@@ -189,31 +208,40 @@ TEST_F(WatchdogTest, AJobThatStandsStillForTooLongEndsOnAllRanks) {
   children_.pop_back();
 }
 
-/// This process is rank 1, and rank 0 a child.
+/// This process is the last rank; the others are children, which compute.
 class SilentRoot : public WatchdogTest {
  protected:
-  void start() {
-    abort_seconds_ = 1;
-    auto link = std::make_unique<RootLink>(3, kSecret, std::vector<std::string>{"127.0.0.1"});
-    processes_[1] = getpid();
-    const pid_t child = fork();
-    if (child == 0) {
-      StatusBoard board;
-      Watchdog watchdog(spec_of(0), board, std::move(link));
-      watchdog.begin();
-      while (true) {
-        board.enter(Activity::kTraining);
-        sleep_a_little();
-      }
+  void start(int num_ranks, double abort_seconds) {
+    abort_seconds_ = abort_seconds;
+    num_ranks_ = num_ranks;
+    listen(num_ranks);
+    const std::string root = links_[0]->addresses().front();
+    const int own = num_ranks - 1;
+    processes_[own] = getpid();
+    for (int rank = 0; rank < own; ++rank) {
+      const pid_t child = fork();
+      if (child == 0) be_rank(rank, root);
+      children_.push_back(child);
+      processes_[rank] = child;
     }
-    children_.push_back(child);
-    processes_[0] = child;
-    const std::vector<std::string> addresses = link->addresses();
-    link.reset();
     board_.enter(Activity::kTraining);
-    watchdog_ = std::make_unique<Watchdog>(spec_of(1), board_, connected(1, addresses));
+    watchdog_ = std::make_unique<Watchdog>(spec_of(own), board_, take_connected_links(own, root));
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
   }
+
+  [[noreturn]] void be_rank(int rank, const std::string& root) {
+    StatusBoard board;
+    WatchSpec spec = spec_of(rank);
+    spec.say = [](const std::string&) {};
+    spec.leave = [](int status) { _exit(status); };
+    Watchdog watchdog(std::move(spec), board, rank == 0 ? take_links(0, root) : take_connected_links(rank, root));
+    watchdog.begin();
+    while (true) {
+      board.enter(Activity::kTraining);
+      sleep_a_little();
+    }
+  }
+
   bool leaves() {
     for (int i = 0; i < 120 && left_with_ < 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     return left_with_ == 1;
@@ -221,20 +249,50 @@ class SilentRoot : public WatchdogTest {
 };
 
 TEST_F(SilentRoot, AStoppedRankZeroIsNamedByRankOneAndTheJobEnds) {
-  start();
+  start(2, 1);
   kill(children_[0], SIGSTOP);
-  EXPECT_TRUE(says("does not answer")) << said();
+  EXPECT_TRUE(says("the run stands still")) << said();
   EXPECT_TRUE(says("its process was stopped (SIGSTOP)")) << said();
   EXPECT_TRUE(leaves());
 }
 
 TEST_F(SilentRoot, ARankZeroThatHasEndedIsNamedByRankOneAndTheJobEnds) {
-  start();
+  start(2, 1);
   kill(children_[0], SIGKILL);
   waitpid(children_[0], nullptr, 0);
-  EXPECT_TRUE(says("rank 0 has ended")) << said();
+  EXPECT_TRUE(says("the run ends here: rank 0 has ended")) << said();
   EXPECT_TRUE(leaves());
   children_.clear();
+}
+
+TEST_F(SilentRoot, OneThatWakesUpIsSaidTo) {
+  start(2, 0);
+  kill(children_[0], SIGSTOP);
+  EXPECT_TRUE(says("its process was stopped (SIGSTOP)")) << said();
+  kill(children_[0], SIGCONT);
+  EXPECT_TRUE(says("rank 0 answers again after")) << said();
+  EXPECT_EQ(left_with_, -1);
+}
+
+// Ranks 0 and 1 of three: the last is the lowest that answers.
+TEST_F(SilentRoot, TwoStoppedRanksAreNamedByTheLowestThatAnswers) {
+  start(3, 1);
+  kill(children_[0], SIGSTOP);
+  kill(children_[1], SIGSTOP);
+  EXPECT_TRUE(says("the run stands still")) << said();
+  const std::string text = said();
+  const std::size_t first = text.find("its process was stopped (SIGSTOP)");
+  EXPECT_NE(text.find("its process was stopped (SIGSTOP)", first + 1), std::string::npos) << text;
+  EXPECT_TRUE(leaves());
+}
+
+// Rank 1 answers, and would say it.
+TEST_F(SilentRoot, NoRankSpeaksInThePlaceOfALowerOneThatAnswers) {
+  start(3, 1);
+  kill(children_[0], SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::seconds(6));
+  EXPECT_EQ(said(), "");
+  EXPECT_EQ(left_with_, -1) << "rank 1 computes, and waits for nobody";
 }
 
 }  // namespace

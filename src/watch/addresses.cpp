@@ -1,5 +1,5 @@
-/// The routes of this host say it.
-#include "watch/own_addresses.h"
+/// Which address others can reach is known from this host's routes.
+#include "watch/addresses.h"
 
 #include <algorithm>
 #include <memory>
@@ -64,6 +64,15 @@ std::vector<std::string> addresses_towards(const std::vector<std::string>& other
     if (is_own(source) && std::ranges::find(sources, source) == sources.end()) sources.push_back(source);
   }
   return sources;
+}
+
+AddressList numeric_address(const std::string& host, const std::string& port) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return nullptr;
+  return AddressList(found);
 }
 
 }  // namespace convoy

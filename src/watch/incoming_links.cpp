@@ -1,22 +1,20 @@
 /// Strangers get no memory but their hello's, and no time in which anybody waits for them.
-#include "watch/control_link.h"
+#include "watch/incoming_links.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <memory>
-#include <sstream>
-#include <thread>
 #include <utility>
 
 #include <netdb.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
+
+#include "watch/addresses.h"
 
 namespace convoy {
 
@@ -37,32 +35,6 @@ void allow_open_files(rlim_t more) {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
   limit.rlim_cur = std::min(limit.rlim_max, limit.rlim_cur + more);
   setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-bool waits_for(int socket, short event, milliseconds patience) {
-  pollfd state{.fd = socket, .events = event, .revents = 0};
-  return ::poll(&state, 1, static_cast<int>(std::max<std::int64_t>(0, patience.count()))) == 1;
-}
-
-bool waits_until_connected(int socket, milliseconds patience) {
-  if (!waits_for(socket, POLLOUT, patience)) return false;
-  int error = 0;
-  socklen_t size = sizeof error;
-  return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
-}
-
-struct FreeAddresses {
-  void operator()(addrinfo* list) const { freeaddrinfo(list); }
-};
-using AddressList = std::unique_ptr<addrinfo, FreeAddresses>;
-
-AddressList numeric_address(const std::string& host, const std::string& port) {
-  addrinfo hints{};
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return nullptr;
-  return AddressList(found);
 }
 
 FileDescriptor listen_on(const std::string& host) {
@@ -89,23 +61,24 @@ std::string numeric_name(int listener) {
 
 }  // namespace
 
-// --- Rank 0 --------------------------------------------------------------------------------------------------
-
-RootLink::RootLink(std::int64_t num_ranks, const Secret& secret, const std::vector<std::string>& hosts)
-    : ranks_(index(num_ranks)) {
+IncomingLinks::IncomingLinks(std::int64_t own, std::int64_t num_ranks, const Secret& secret,
+                             const std::vector<std::string>& hosts)
+    : own_(own), ranks_(index(num_ranks)) {
   allow_open_files(2 * static_cast<rlim_t>(num_ranks) + kMoreStrangers);
-  for (std::int64_t rank = 0; rank < num_ranks; ++rank)
-    dialogues_.emplace_back(secret, 0, static_cast<std::int32_t>(rank));
+  for (std::int64_t r = 0; r < num_ranks; ++r) {
+    const auto rank = static_cast<std::int32_t>(r);
+    dialogues_.emplace_back(secret, static_cast<std::int32_t>(own), rank, /*opener=*/rank);
+  }
   for (const std::string& host : hosts) listeners_.push_back(listen_on(host));
 }
 
-std::vector<std::string> RootLink::addresses() const {
+std::vector<std::string> IncomingLinks::addresses() const {
   std::vector<std::string> addresses;
   for (const FileDescriptor& listener : listeners_) addresses.push_back(numeric_name(listener.get()));
   return addresses;
 }
 
-void RootLink::accept_some() {
+void IncomingLinks::accept_some() {
   if (now_seconds() < next_accept_seconds_) return;
   bool is_any = false;
   for (const FileDescriptor& listener : listeners_) {
@@ -124,7 +97,7 @@ void RootLink::accept_some() {
   if (is_any) next_accept_seconds_ = now_seconds() + kAcceptPauseSeconds;
 }
 
-bool RootLink::listen_to(Stranger& stranger) {
+bool IncomingLinks::listen_to(Stranger& stranger) {
   const auto size = receive_some(stranger.socket.get(), std::span(stranger.bytes).subspan(stranger.num_bytes));
   if (!size) return false;
   stranger.num_bytes += *size;
@@ -134,22 +107,22 @@ bool RootLink::listen_to(Stranger& stranger) {
 }
 
 // From its hello on it is a rank; whoever says anything else is left out.
-void RootLink::take_hello(Stranger& stranger) {
+void IncomingLinks::take_hello(Stranger& stranger) {
   SealedPacket sealed;
   std::memcpy(&sealed, stranger.bytes.data(), sizeof sealed);
-  if (sealed.from <= 0 || sealed.from >= std::ssize(ranks_)) return;
+  if (sealed.from < 0 || sealed.from >= std::ssize(ranks_) || sealed.from == own_) return;
   Dialogue& dialogue = dialogues_[index(sealed.from)];
   const auto hello = dialogue.open(sealed);
   if (!hello || hello->kind != Packet::Kind::kHello) return;
   PacketSocket& rank = ranks_[index(sealed.from)];
   rank = PacketSocket(std::move(stranger.socket), dialogue);
   rank.send({.kind = Packet::Kind::kHeard});
-  hellos_.push_back(*hello);
+  hellos_.push_back({sealed.from, *hello});
 }
 
-std::vector<Packet> RootLink::poll(std::chrono::milliseconds timeout) {
+std::vector<Received> IncomingLinks::poll(milliseconds timeout, std::span<const pollfd> others) {
   const double pause = next_accept_seconds_ - now_seconds();
-  std::vector<pollfd> states;
+  std::vector<pollfd> states(others.begin(), others.end());
   const auto await = [&](int socket) { states.push_back({.fd = socket, .events = POLLIN, .revents = 0}); };
   if (pause <= 0)
     for (const FileDescriptor& listener : listeners_) await(listener.get());
@@ -161,59 +134,10 @@ std::vector<Packet> RootLink::poll(std::chrono::milliseconds timeout) {
   ::poll(states.data(), states.size(), static_cast<int>(timeout.count()));
   std::erase_if(strangers_, [this](Stranger& stranger) { return !listen_to(stranger); });
   accept_some();
-  std::vector<Packet> packets = std::exchange(hellos_, {});
-  for (PacketSocket& rank : ranks_) {
-    const std::vector<Packet> more = rank.receive();
-    packets.insert(packets.end(), more.begin(), more.end());
-  }
-  return packets;
-}
-
-void RootLink::send_to_all(const Packet& packet) {
-  for (PacketSocket& rank : ranks_) rank.send(packet);
-}
-
-// --- The others ----------------------------------------------------------------------------------------------
-
-RankLink::RankLink(std::int64_t rank, const Secret& secret, std::vector<std::string> addresses)
-    : dialogue_(secret, static_cast<std::int32_t>(rank), 0), addresses_(std::move(addresses)) {}
-
-// Only rank 0 of this job can answer, whatever listens at the same address elsewhere.
-bool RankLink::connect_to(const std::string& address, const Packet& hello, milliseconds patience) {
-  std::istringstream words(address);
-  std::string host, port;
-  words >> host >> port;
-  const AddressList found = numeric_address(host, port);
-  FileDescriptor socket(found ? ::socket(found->ai_family, SOCK_STREAM, 0) : -1);
-  if (!socket.is_open()) return false;
-  make_non_blocking(socket.get());
-  const double end = now_seconds() + 0.001 * static_cast<double>(patience.count());
-  const auto left = [end] { return milliseconds(static_cast<std::int64_t>(1000 * (end - now_seconds()))); };
-  const bool is_connected = ::connect(socket.get(), found->ai_addr, found->ai_addrlen) == 0 ||
-                            (errno == EINPROGRESS && waits_until_connected(socket.get(), left()));
-  if (!is_connected) return false;
-  socket_ = PacketSocket(std::move(socket), dialogue_);
-  std::vector<Packet> packets;
-  if (socket_.send(hello))
-    while (packets.empty() && socket_.is_open() && waits_for(socket_.descriptor(), POLLIN, left()))
-      packets = socket_.receive();
-  if (packets.empty()) socket_.close();
-  return socket_.is_open();
-}
-
-// Each time an address is tried again, it gets twice as long: a network that loses packets answers late.
-bool RankLink::connect(const Packet& hello, milliseconds patience) {
-  const double end = now_seconds() + 0.001 * static_cast<double>(patience.count());
-  for (milliseconds of_one{2000};; of_one *= 2) {
-    for (const std::string& address : addresses_) {
-      const double left = end - now_seconds();
-      if (left <= 0) return false;
-      if (connect_to(address, hello, std::min(of_one, milliseconds(1 + static_cast<std::int64_t>(1000 * left)))))
-        return true;
-    }
-    if (now_seconds() >= end) return false;
-    std::this_thread::sleep_for(milliseconds(50));  // where all refuse at once
-  }
+  std::vector<Received> received = std::exchange(hellos_, {});
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
+    for (const Packet& packet : ranks_[rank].receive()) received.push_back({static_cast<std::int64_t>(rank), packet});
+  return received;
 }
 
 }  // namespace convoy

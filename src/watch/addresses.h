@@ -1,8 +1,11 @@
-/// Where ranks on other hosts can reach this one.
+/// Addresses of hosts and of the ports on which ranks listen.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
+
+#include <netdb.h>
 
 namespace convoy {
 
@@ -11,5 +14,13 @@ std::vector<std::string> own_addresses();
 /// Those of them from which packets to any of `others` would leave, by this host's routes. What is an address of this
 /// host, too, is no other's.
 std::vector<std::string> addresses_towards(const std::vector<std::string>& others);
+
+struct FreeAddresses {
+  void operator()(addrinfo* list) const { freeaddrinfo(list); }
+};
+using AddressList = std::unique_ptr<addrinfo, FreeAddresses>;
+
+/// Of numbers alone ("10.1.2.3", "40123"), so that no name is looked up. Empty if these are none.
+AddressList numeric_address(const std::string& host, const std::string& port);
 
 }  // namespace convoy

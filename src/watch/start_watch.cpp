@@ -1,0 +1,132 @@
+/// What the launcher wrote into the environments of its processes tells which of this host belong to the job.
+#include "watch/start_watch.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "convoy/base/host_name.h"
+
+#include "watch/process.h"
+
+namespace convoy {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of /proc/PID/environ: "NAME=VALUE", each with a zero at its end.
+std::optional<std::string> find_variable(std::string_view environment, std::string_view name) {
+  while (!environment.empty()) {
+    const std::string_view line = environment.substr(0, environment.find('\0'));
+    if (line.starts_with(name) && line.size() > name.size() && line[name.size()] == '=')
+      return std::string(line.substr(name.size() + 1));
+    environment.remove_prefix(std::min(line.size() + 1, environment.size()));
+  }
+  return std::nullopt;
+}
+
+// The same for all processes that were started together, and for no others on this host.
+std::string job_of(const Environment& environment) {
+  if (const auto name = environment("PMIX_NAMESPACE")) return *name;
+  const auto job = environment("SLURM_JOB_ID"), step = environment("SLURM_STEP_ID");
+  return job && step ? *job + "." + *step : "";
+}
+
+struct Process {
+  std::string job;
+  std::string program;
+  std::int64_t rank = 0;
+};
+
+// Nothing where it is another user's, or has ended meanwhile.
+std::optional<Process> find_process(const std::string& folder) {
+  std::error_code unknown;
+  const fs::path program = fs::read_symlink(folder + "/exe", unknown);
+  std::ifstream file(folder + "/environ");
+  if (unknown || !file) return std::nullopt;
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const Environment environment = [&](const char* name) { return find_variable(text, name); };
+  return Process{.job = job_of(environment), .program = program.string(), .rank = find_launch(environment).rank};
+}
+
+std::optional<std::int64_t> number_of(const std::string& name) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc() && end == name.data() + name.size() ? std::optional(number) : std::nullopt;
+}
+
+std::string describe_start(const std::vector<RankReport>& ranks) {
+  std::string text;
+  for (const RankReport& rank : ranks)
+    if (rank.reach != Reach::kSilent)
+      text +=
+          fmt::format("\n  rank {} (process {} on {}) {}", rank.rank, rank.process, rank.host, describe(rank.reach));
+  return text.empty()
+             ? fmt::format("; all its ranks on {} run, and wait for ranks on other hosts or for MPI", host_name())
+             : ":" + text;
+}
+
+}  // namespace
+
+std::vector<RankReport> find_ranks_here() {
+  std::vector<RankReport> ranks;
+  const auto own = find_process("/proc/self");
+  if (!own || own->job.empty()) return ranks;
+  std::error_code unknown;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc", unknown)) {
+    const auto number = number_of(entry.path().filename().string());
+    const auto process = number ? find_process(entry.path().string()) : std::nullopt;
+    if (!process || process->job != own->job || process->program != own->program) continue;
+    ranks.push_back({.rank = static_cast<int>(process->rank),
+                     .host = host_name(),
+                     .process = *number,
+                     .reach = state_of_process(*number)});
+  }
+  std::ranges::sort(ranks, {}, &RankReport::rank);
+  return ranks;
+}
+
+StartWatch::StartWatch(Spec spec) : spec_(std::move(spec)), thread_([this] { watch(); }) {}
+
+void StartWatch::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+bool StartWatch::ends_within(double seconds) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return ends_; });
+}
+
+void StartWatch::watch() {
+  block_signals();
+  if (ends_within(spec_.alarm_seconds)) return;
+  const std::vector<RankReport> ranks = find_ranks_here();
+  const auto first = std::ranges::find(ranks, Reach::kSilent, &RankReport::reach);
+  const bool speaks = ranks.empty() ? find_launch().rank == 0 : first != ranks.end() && first->process == getpid();
+  if (speaks)
+    spec_.say(fmt::format("the job has not started after {:.0f} s{}", spec_.alarm_seconds, describe_start(ranks)));
+  if (spec_.abort_seconds == 0 || ends_within(spec_.abort_seconds)) return;
+  if (speaks)
+    spec_.say(fmt::format("the run ends here: it has not started after {:.0f} s (run.watchdog_abort_seconds)",
+                          spec_.alarm_seconds + spec_.abort_seconds));
+  spec_.leave(1);
+}
+
+}  // namespace convoy
