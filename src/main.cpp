@@ -36,12 +36,11 @@ int main(int argc, char** argv) {
   // 1. What is asked for, and of how many processes: several refuse together, as perhaps only some see the reason
   const convoy::Launch launch = convoy::find_launch();
   const Asked asked = read_request(argc, argv);
-  const bool needs_ranks =
-      asked.refusal ? launch.is_launched : convoy::commands::needs_ranks(asked.request, launch.is_launched);
+  const bool needs_ranks = asked.refusal ? convoy::commands::needs_ranks(argc, argv, launch.is_launched)
+                                         : convoy::commands::needs_ranks(asked.request, launch.is_launched);
   // 2. Do it, in the first of them alone
   if (!needs_ranks)
-    return convoy::mpi::run_guarded_alone(
-        [&] { return launch.rank > 0 ? convoy::ExitStatus::kDone : convoy::commands::run_alone(asked.get()); });
+    return convoy::mpi::run_guarded_alone([&] { return convoy::commands::run_alone(asked.get(), launch); });
   // or on all ranks, which are watched from before MPI starts until it has ended
   const convoy::RunParams& params = asked.request.params.run;
   convoy::StartWatch start(convoy::start_spec(params));

@@ -1,7 +1,7 @@
 /// Escapes text, and estimates its width without a font.
 #include "convoy/base/svg.h"
 
-#include <algorithm>
+#include "convoy/base/wording.h"
 
 namespace convoy {
 
@@ -23,8 +23,7 @@ std::string svg_escaped(std::string_view text) {
 
 double svg_text_width(std::string_view text, double font_pixels) {
   constexpr double kMeanLetter = 0.6;  // of the font's size: DejaVu Sans, the widest of the usual fonts, has 0.58
-  const auto begins_letter = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };  // of UTF-8
-  return kMeanLetter * font_pixels * static_cast<double>(std::ranges::count_if(text, begins_letter));
+  return kMeanLetter * font_pixels * static_cast<double>(num_letters(text));
 }
 
 }  // namespace convoy

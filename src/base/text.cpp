@@ -55,6 +55,11 @@ std::size_t visible_bytes(std::string_view text) {
   if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
   for (std::size_t i = 1; i < length; ++i)
     if ((byte(i) & 0xc0U) != 0x80) return 0;
+  // Neither longer than it must be, nor half of a pair of UTF-16, nor beyond the last character.
+  const unsigned second = byte(1);
+  const bool is_wrong = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+                        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
+  if (is_wrong) return 0;
   const bool is_control = first == 0xc2 && byte(1) < 0xa0;
   return is_control || turns_direction(text) ? 0 : length;
 }
@@ -154,6 +159,11 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   const auto begun = [word](const std::string& candidate) { return candidate.starts_with(word); };
   const auto found = std::find_if(candidates.begin(), candidates.end(), begun);
   return found == candidates.end() ? best : *found;
+}
+
+std::string_view without_apostrophe(std::string_view field) {
+  const bool has_one = field.starts_with('\'') && is_formula(field.substr(1));
+  return field.substr(has_one ? 1 : 0);
 }
 
 std::string csv_field(std::string_view text) {

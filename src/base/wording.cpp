@@ -23,11 +23,11 @@ bool begins_letter(char c) {  // of UTF-8
   return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
 }
 
+}  // namespace
+
 std::int64_t num_letters(std::string_view text) {
   return std::ranges::count_if(text, begins_letter);
 }
-
-}  // namespace
 
 std::string counted(std::int64_t count, std::string_view one) {
   return count == 1 ? fmt::format("1 {}", one) : fmt::format("{} {}", count, plural(one));

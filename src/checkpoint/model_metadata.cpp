@@ -105,23 +105,23 @@ std::string describe_new_normalisation(const Parameters& params, const io::Model
   if (metadata.text() != nullptr) return "";
   const io::ImageInput& now = metadata.image();
   const std::string here = io::describe_normalisation(now);
-  if (!of_file)
-    return is_of_data(params.augment)
-               ? fmt::format(
-                     "{} does not say how its images were normalised. Here it is {}, of data.train. "
-                     "torchvision's weights were trained with augment.mean = imagenet, augment.stddev = imagenet",
-                     owner, here)
-               : "";
+  if (!of_file) {
+    if (!is_of_data(params.augment) || !now.normalizes) return "";
+    const bool is_colour = now.shape.c == std::ssize(kImageNetMean);
+    return fmt::format("{} does not say how its images were normalised. Here it is {}, of data.train{}", owner, here,
+                       is_colour ? ". torchvision's weights were trained with augment.mean = imagenet, augment.stddev "
+                                   "= imagenet"
+                                 : "");
+  }
   if (of_file->text() != nullptr) return "";
   const io::ImageInput& then = of_file->image();
-  const bool is_same =
-      now.normalizes == then.normalizes && (!now.normalizes || (now.channel_mean == then.channel_mean &&  //
-                                                                now.channel_stddev == then.channel_stddev));
-  if (is_same || now.shape.c != then.shape.c) return "";
-  const std::string keys = then.normalizes
-                               ? fmt::format("augment.mean = {}, augment.stddev = {}",
-                                             fmt::join(then.channel_mean, ", "), fmt::join(then.channel_stddev, ", "))
-                               : "augment.normalize = false";
+  // As it is shown: the shares of a data set that are cut anew differ in digits that change nothing.
+  if (io::describe_normalisation(then) == here || now.shape.c != then.shape.c) return "";
+  const std::string keys =
+      then.normalizes
+          ? fmt::format("{}augment.mean = {}, augment.stddev = {}", now.normalizes ? "" : "augment.normalize = true, ",
+                        fmt::join(then.channel_mean, ", "), fmt::join(then.channel_stddev, ", "))
+          : "augment.normalize = false";
   return fmt::format("{} was trained with {}. Here it is {}. To keep that of the file: {}", owner,
                      io::describe_normalisation(then), here, keys);
 }
@@ -130,12 +130,16 @@ std::string describe_ignored_normalisation(const AugmentParams& params, const io
                                            const std::string& owner) {
   if (metadata.text() != nullptr || is_of_data(params)) return "";
   const io::ImageInput& image = metadata.image();
-  const auto asks_for_others = [&](const char* key, const ChannelValues& asked, const std::vector<double>& imagenet,
+  const auto asks_for_others = [&](const ChannelValues& asked, const std::vector<double>& imagenet,
                                    const std::vector<double>& own) {
-    return !image.normalizes || channel_values(key, asked, imagenet, own, image.shape.c) != own;
+    if (asked.are_of_data()) return false;
+    const std::vector<double>& values = asked.imagenet ? imagenet : asked.values;
+    const bool is_for_all = values.size() == 1;
+    const auto is_value = [&](double value) { return value == values.front(); };
+    return !image.normalizes || (is_for_all ? !std::ranges::all_of(own, is_value) : values != own);
   };
-  if (!asks_for_others("augment.mean", params.mean, kImageNetMean, image.channel_mean) &&
-      !asks_for_others("augment.stddev", params.stddev, kImageNetStddev, image.channel_stddev))
+  if (!asks_for_others(params.mean, kImageNetMean, image.channel_mean) &&
+      !asks_for_others(params.stddev, kImageNetStddev, image.channel_stddev))
     return "";
   return fmt::format("augment.mean and augment.stddev are not followed: {} is used as it was trained, with {}", owner,
                      io::describe_normalisation(image));

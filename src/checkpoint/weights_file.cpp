@@ -45,9 +45,9 @@ void check_is_no_folder(const std::string& path) {
 
 std::vector<std::byte> read_weights_file(const std::string& path) {
   check_is_no_folder(path);
+  if (io::is_safetensors_file(path)) return io::read_safetensors_file(path);  // it begins with any number
   if (const auto foreign = io::find_foreign_kind(path))
     refuse("it is {}, neither a checkpoint nor a .safetensors file. {}", foreign->name, foreign->remedy);
-  if (io::is_safetensors_file(path)) return io::read_safetensors_file(path);
   return io::join_parts(io::read_checkpoint_file(path), path, /*with_optimizer=*/false);
 }
 
@@ -95,7 +95,6 @@ FileWeights decode_weights(std::span<const std::byte> bytes, const std::string& 
   io::StateDict& dict = weights.dict;
   if (io::looks_like_safetensors(bytes)) {
     dict = io::decode_safetensors(bytes, where);
-    if (!prefix.empty()) strip_prefix(dict, prefix, where);
   } else {
     io::Checkpoint checkpoint = io::decode_checkpoint(bytes, where);
     weights.of_ema = kind == WeightsKind::kEma && !checkpoint.ema.empty();
@@ -104,6 +103,7 @@ FileWeights decode_weights(std::span<const std::byte> bytes, const std::string& 
     weights.parameters = std::move(checkpoint.parameters);
     dict.counters = std::move(checkpoint.counters);
   }
+  if (!prefix.empty()) strip_prefix(dict, prefix, where);
   check_values(dict.tensors, where);
   for (const io::NamedTensor& tensor : dict.tensors)
     if (const std::string name = io::counter_name(tensor.name); !name.empty()) dict.counters.emplace(name, 0);

@@ -2,6 +2,7 @@
 /// process's).
 #include "comm/control_groups.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <fstream>
 #include <optional>
@@ -64,9 +65,12 @@ std::vector<ControlGroup> find_control_groups(std::string_view controller, const
     if (!hierarchy) continue;
     std::string path = path_below(hierarchy->root, own_group(hierarchy->version, controller, files));
     while (true) {
-      const std::string name = hierarchy->root + path;
-      groups.push_back(
-          {.version = hierarchy->version, .name = name.empty() ? "/" : name, .folder = hierarchy->folder + path});
+      const std::string name = hierarchy->root.empty() && path.empty() ? "/" : hierarchy->root + path;
+      const auto is_same = [&](const ControlGroup& group) {  // the hierarchy is mounted in several places
+        return group.version == hierarchy->version && group.name == name;
+      };
+      if (std::ranges::none_of(groups, is_same))
+        groups.push_back({.version = hierarchy->version, .name = name, .folder = hierarchy->folder + path});
       if (path.empty()) break;
       path.erase(path.rfind('/'));
     }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "convoy/base/log.h"
@@ -33,11 +34,11 @@ const std::map<std::string, AloneCommand>& alone_commands() {
   return kCommands;
 }
 
-// A reader that closes, as head does, is not an end. A text longer than the buffer could not be printed then: its
-// printing would be an error.
+// A reader that closes (convoy train | head) does not end the command. The buffer keeps what cannot be written: longer
+// texts would be an error then.
 void ignore_closed_readers() {
   std::signal(SIGPIPE, SIG_IGN);
-  static std::array<char, 1 << 20> buffer;  // as long as stdout
+  static std::array<char, 1 << 20> buffer;  // must live as long as stdout
   if (isatty(STDOUT_FILENO) == 0) std::setvbuf(stdout, buffer.data(), _IOFBF, buffer.size());
 }
 
@@ -53,9 +54,19 @@ bool needs_ranks(const Request& request, bool is_launched) {
   return !alone_commands().contains(request.command);
 }
 
+bool needs_ranks(int argc, char** argv, bool is_launched) {
+  return is_launched && (argc < 2 || !alone_commands().contains(argv[1]));
+}
+
 // What only prints ends with its reader, as other programs do: otherwise convoy watch would go on drawing.
-ExitStatus run_alone(const Request& request) {
+ExitStatus run_alone(const Request& request, const Launch& launch) {
   const AloneCommand& command = alone_commands().at(request.command);
+  if (launch.rank > 0) {
+    if (command.writes_files)
+      log_warning(fmt::format("convoy {} works in the first process of a launcher alone: process {} does nothing",
+                              request.command, launch.rank));
+    return ExitStatus::kDone;
+  }
   if (command.writes_files) ignore_closed_readers();
   warn_of_unread_keys(request);
   return command.run(request);

@@ -86,7 +86,7 @@ namespace {
 // A training writes parts of its next checkpoint into the same folder, and until it is whole they look left over.
 std::optional<RunLock> lock_run_of(const std::string& checkpoint) {
   namespace fs = std::filesystem;
-  const fs::path run = fs::absolute(checkpoint).parent_path().parent_path();
+  const fs::path run = fs::absolute(checkpoint).lexically_normal().parent_path().parent_path();
   std::error_code unknown;
   if (!fs::is_regular_file(run / "lock", unknown)) return std::nullopt;
   return std::optional<RunLock>(std::in_place, run.string());

@@ -65,15 +65,15 @@ class Listing {
  private:
   std::string expected() const { return fmt::format("Expected: [SPLIT/]CLASS/{}", kind_.file); }
 
-  // "; it holds 1 file, 'pictures.tar.gz', a gzip file. Unpack it first": of the first that says what to do.
+  // "; it holds 1 file: 'pictures.tar.gz', which is a gzip file. Unpack it first": about the first that is foreign.
   std::string describe_files() const {
     const std::vector<std::string> files = files_below(root_, root_, kKey);
     if (files.empty()) return "";
     const std::string count = counted(std::ssize(files), "file");
     for (std::size_t i = 0; i < std::min<std::size_t>(files.size(), kFilesExamined); ++i)
       if (const auto kind = io::find_foreign_kind((root_ / files[i]).string()))
-        return fmt::format("; it holds {}, among them '{}', which is {}. {}", count, files[i], kind->name,
-                           kind->remedy);
+        return fmt::format("; it holds {}{} '{}', which is {}. {}", count, files.size() == 1 ? ":" : ", among them",
+                           files[i], kind->name, kind->remedy);
     return fmt::format("; it holds {}, for example '{}'", count, files.front());
   }
 
@@ -276,9 +276,7 @@ std::optional<std::size_t> split_called(std::string name) {
   for (std::size_t i = 0; i < kSplits.size(); ++i) {
     if (name.starts_with(kSplits[i])) return i;
   }
-  // GLUE and others name it so: dev.tsv, dev_matched.tsv; devices are none.
-  const bool is_dev = name.starts_with("dev") && (name.size() == 3 || name[3] < 'a' || name[3] > 'z');
-  return is_dev ? std::optional<std::size_t>(1) : std::nullopt;
+  return std::nullopt;
 }
 
 SourceListing list_class_folders(const std::string& root, const ClassFolders& kind) {

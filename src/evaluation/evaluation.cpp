@@ -164,7 +164,8 @@ class OutputChannel {
     if (spec_.observe) spec_.observe(step);
   }
 
-  // And goes on to the next step. A bad sample was no picture, and its output says nothing.
+  // Counts the predictions of a step, and advances first_sample_ to the next step's. Bad samples are not counted: they
+  // were replaced by padding.
   void count_classes(const StepLogits& step, std::span<const Guesses> guesses) {
     for (std::size_t i = 0; i < guesses.size(); ++i, ++first_sample_)
       if (step.bad.empty() || step.bad[i] == 0) counter_.add(first_sample_, guesses[i]);

@@ -22,8 +22,8 @@ void export_weights(const Request& request) {
   const FoundFile found = find_weights(request);
   check_output({.key = "export.output",
                 .path = output,
-                .kind = "weights in the safetensors format",
-                .is_earlier = io::is_safetensors_file},
+                .kind = "weights that convoy export has written",
+                .is_earlier = io::is_own_safetensors_file},
                {found.path});
   const FileWeights weights =
       decode_weights(found.bytes, found.path, request.params.evaluate.weights, request.params.init.strip_prefix);

@@ -18,11 +18,11 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr const char* kConvertPicture =
-    "Convert it to PNG, as ImageMagick does of its first page with: convert 'FILE[0]' NEW.png, and keep the original "
-    "elsewhere";
+    "Convert it to PNG (ImageMagick: convert 'FILE[0]' NEW.png converts the first page), and keep the original in "
+    "another folder";
 constexpr const char* kConvertTiff =
-    "Convert it to PNG, as ImageMagick does of its first page with: convert 'FILE[0]' NEW.png, and keep the original "
-    "elsewhere. Pictures have 1 or 3 channels: a stack becomes several";
+    "Convert it to PNG (ImageMagick: convert 'FILE[0]' NEW.png converts the first page), and keep the original in "
+    "another folder. Pictures have 1 or 3 channels: a stack becomes several";
 constexpr const char* kWritePictures =
     "Write its arrays as PNG files, in a folder for each class. Pictures have 1 or 3 channels";
 constexpr const char* kUnpack = "Unpack it first";
@@ -31,7 +31,8 @@ constexpr ForeignKind kTorchFile = {"a file of PyTorch's (torch.save)",
                                     "tools/torch_weights FILE NEW.safetensors makes weights of it that Convoy reads"};
 constexpr ForeignKind kSpreadsheet = {"an Excel table, or another Office file", "Save its sheet as CSV in UTF-8"};
 constexpr ForeignKind kPickle = {"a Python pickle",
-                                 "Of CIFAR, download the binary version; of others, write PNG files"};
+                                 "If it is CIFAR, download its binary version; write other pictures as PNG files, and "
+                                 "weights with torch.save"};
 
 /// A file that has `bytes` at `offset`, and `also` (where it is given) anywhere in its first bytes.
 struct Signature {

@@ -17,6 +17,7 @@
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"
+#include "convoy/io/predictions.h"
 #include "convoy/io/safetensors.h"
 #include "convoy/io/shard_files.h"
 
@@ -35,13 +36,6 @@ std::string begin_of(const std::string& path) {
   std::string begin(std::min<std::uint64_t>(file_size(file, path), kBeginBytes), '\0');
   read_at(file, 0, std::as_writable_bytes(std::span(begin)), path);
   return begin;
-}
-
-// What convoy predict writes has no hash at its end: the names of its members tell it.
-bool is_predictions_file(const std::string& path) {
-  const std::string begin = begin_of(path);
-  return begin.starts_with("\x89HDF") && begin.find("class_names") != std::string::npos &&
-         begin.find("logits") != std::string::npos;
 }
 
 // A checkpoint that lost its end is HDF5 like any other. Names near its beginning tell it: of its members, or, as HDF5

@@ -27,7 +27,7 @@ constexpr std::size_t kLengthBytes = 8;
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // as the format's own library has it
 constexpr std::size_t kMaxDims = 16;
 constexpr std::size_t kMaxNameBytes = 1000;
-constexpr const char* kMetadata = "__metadata__";
+constexpr const char *kMetadata = "__metadata__", *kWrittenBy = "written_by", *kConvoy = "convoy";
 constexpr std::string_view kCounterSuffix = "num_batches_tracked";
 
 // --- Types of values ---------------------------------------------------------------------------------------------
@@ -299,6 +299,19 @@ bool is_safetensors_file(const std::string& path) {
   return looks_like_safetensors(begin);
 }
 
+bool is_own_safetensors_file(const std::string& path) {
+  if (!is_safetensors_file(path)) return false;
+  const FileDescriptor file = open_for_reading(path);
+  std::array<std::byte, kLengthBytes> length;
+  read_at(file, 0, length, path);
+  std::string header(std::min(get_u64(length), file_size(file, path) - kLengthBytes), '\0');
+  read_at(file, kLengthBytes, std::as_writable_bytes(std::span(header)), path);
+  const Json json = Json::parse(header, nullptr, /*allow_exceptions=*/false);
+  const auto metadata = json.find(kMetadata);
+  return json.is_object() && metadata != json.end() && metadata->is_object() &&
+         metadata->value(kWrittenBy, std::string()) == kConvoy;
+}
+
 std::vector<std::byte> read_safetensors_file(const std::string& path) {
   try {
     return read_if_whole(path);
@@ -317,7 +330,7 @@ StateDict decode_safetensors(std::span<const std::byte> bytes, const std::string
 
 std::vector<std::byte> encode_safetensors(const StateDict& dict) {
   // Counters first: all values then stand at multiples of their size.
-  Json header = {{kMetadata, {{"format", "pt"}}}};
+  Json header = {{kMetadata, {{"format", "pt"}, {kWrittenBy, kConvoy}}}};
   std::uint64_t position = 0;
   const auto describe = [&](const std::string& name, const char* type, const Json& shape, std::uint64_t size_bytes) {
     if (header.contains(name)) fail("tensor '{}' cannot be written twice", name);

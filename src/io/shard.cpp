@@ -289,8 +289,8 @@ OpenShard open_shard(const std::string& path) {
   const std::uint64_t size = file_size(shard.file, path);
   if (!begins_like_hdf5(shard.file, size, path)) {
     const auto foreign = find_foreign_kind(path);
-    if (foreign) fail("it is {}. {}; then make a data set with 'convoy import'", foreign->name, foreign->remedy);
-    fail("it is not HDF5. Make a data set with 'convoy import'");
+    fail("it is {}. Data sets are made with 'convoy import'",
+         foreign ? fmt::format("{}. {}", foreign->name, foreign->remedy) : "not HDF5");
   }
   if (size <= kShardTrailerBytes) fail("it is truncated: {} bytes. Import it again", size);
 

@@ -75,15 +75,15 @@ std::vector<std::byte> read_trailer(const std::string& path) {
 std::vector<std::byte> read_with_trailer(const std::string& path, const FileKind& kind) {
   const FileDescriptor file = open_for_reading(path);
   const std::uint64_t size = file_size(file, path);
-  const auto fail_unless_foreign = [&](const std::string& damage) {
+  const auto fail_naming_kind = [&](const std::string& damage) {
     if (const auto foreign = find_foreign_kind(path))
       fail("it is {}, not a {}. {}", foreign->name, kind.name, foreign->remedy);
     fail("{}", damage);
   };
-  if (size <= kTrailerBytes) fail_unless_foreign(too_short(size, kind));
+  if (size <= kTrailerBytes) fail_naming_kind(too_short(size, kind));
   std::vector<std::byte> trailer(kTrailerBytes);
   read_at(file, size - kTrailerBytes, trailer, path);
-  if (const auto damage = find_damage_in_trailer(trailer, size - kTrailerBytes, kind)) fail_unless_foreign(*damage);
+  if (const auto damage = find_damage_in_trailer(trailer, size - kTrailerBytes, kind)) fail_naming_kind(*damage);
   std::vector<std::byte> bytes = read_whole(file, path);
   if (const auto damage = find_damage(bytes, kind)) fail("{}", *damage);
   return bytes;

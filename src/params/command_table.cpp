@@ -88,8 +88,7 @@ const std::vector<Command>& commands() {
       {.name = "compare",
        .takes = Takes::kPaths,
        .sentence = "compares two runs or two checkpoints to the first step, and the first tensor, that differ; status "
-                   "1 where any "
-                   "does. Parameters, machines and best values that differ are said, and are no difference"},
+                   "1 if one does. Parameters, machines and best values that differ are listed, but do not count"},
       {.name = "join",
        .takes = Takes::kPaths,
        .sentence =

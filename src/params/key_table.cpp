@@ -315,7 +315,7 @@ std::vector<Key> make_keys() {
       {"predict.data", path_or_empty(&PredictParams::data), "",
        "what to predict: a data set in the form of data.train (of a folder of shards: test), a folder of JPEG and PNG "
        "files or of texts (.txt), a table of texts (.csv, .tsv), or one image or text, whose classes are printed; "
-       "empty: data.test, or else data.val"},
+       "empty: data.test, or else data.val; if neither is given, those of the training"},
       {"predict.text", text_or_empty(&PredictParams::text, "text of one line, in UTF-8"), "",
        "a text to predict, in place of predict.data: its classes are printed"},
       {"predict.output", path_or_empty(&PredictParams::output, kPartial), "",

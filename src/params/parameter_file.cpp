@@ -240,6 +240,10 @@ std::string shown_value(const params::Key& key, const Parameters& params) {
 
 }  // namespace
 
+bool is_key(const std::string& name) {
+  return params::find_key(name) != nullptr;
+}
+
 std::string shown_value(const std::string& key, const Parameters& params) {
   const params::Key* const known = params::find_key(key);
   return known ? shown_value(*known, params) : "";

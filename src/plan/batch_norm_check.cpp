@@ -21,8 +21,8 @@ std::string images_of(const NetworkSpec& spec) {
   return image == nullptr ? "" : fmt::format(" of a network that takes images of {}", to_string(*image));
 }
 
-// "layer4.0.bn1 and 4 more batch norms, of a network that takes images of 32x32x3, average over 1 value per channel
-// (batch.micro x rows x columns = 1 x 1 x 1)"; empty where all have more than `max` values.
+// "layer4.0.bn1 and 4 more batch norms of a network that takes images of 32x32x3 compute mean and variance from 1 value
+// per channel (batch.micro x rows x columns = 1 x 1 x 1)"; empty where all have more than `max` values.
 std::string describe(const Network& network, const NetworkSpec& spec, std::int64_t max) {
   std::vector<BatchStatistics> few = trained_batch_statistics(network);
   std::erase_if(few, [&](const BatchStatistics& norm) { return norm.num_values() > max; });
@@ -30,9 +30,10 @@ std::string describe(const Network& network, const NetworkSpec& spec, std::int64
   const BatchStatistics& fewest = *std::ranges::min_element(few, {}, &BatchStatistics::num_values);
   const std::int64_t others = std::ssize(few) - 1;
   const std::string more = others == 0 ? "" : " and " + counted(others, "more batch norm");
-  return fmt::format("{}{}{}: mean and variance over {} per channel (batch.micro x rows x columns = {} x {} x {})",
-                     fewest.layer, more, images_of(spec), counted(fewest.num_values(), "value"), fewest.x.n, fewest.x.h,
-                     fewest.x.w);
+  return fmt::format(
+      "{}{}{} compute{} mean and variance from {} per channel (batch.micro x rows x columns = {} x {} x {})",
+      fewest.layer, more, images_of(spec), others == 0 ? "s" : "", counted(fewest.num_values(), "value"), fewest.x.n,
+      fewest.x.h, fewest.x.w);
 }
 
 }  // namespace
@@ -41,9 +42,9 @@ void check_batch_norms(const Network& network, const NetworkSpec& spec) {
   const std::string found = describe(network, spec, 1);
   if (found.empty()) return;
   refuse(
-      "batch.micro = {} gives {}. The output of such a layer is the same for all samples, and the network cannot "
-      "learn. "
-      "Use batch.micro = {} or more, larger images (augment.size, import.size), a model.name that halves them less "
+      "with batch.micro = {}, {}. The output of such a layer is the same for all samples, and the network cannot "
+      "learn. Use batch.micro = {} or more, larger images (augment.size, import.size), a model.name that halves them "
+      "less "
       "often, or freeze these layers (train.freeze).",
       spec.micro_batch, found, kMinGoodValues);
 }
@@ -52,7 +53,7 @@ std::string describe_few_values(const Network& network, const NetworkSpec& spec)
   const std::string found = describe(network, spec, kMinGoodValues - 1);
   if (found.empty()) return "";
   return fmt::format(
-      "batch.micro = {} gives {}: these are mostly noise. A larger batch.micro or larger images (augment.size, "
+      "with batch.micro = {}, {}: these are mostly noise. A larger batch.micro or larger images (augment.size, "
       "import.size) train better",
       spec.micro_batch, found);
 }

@@ -123,9 +123,9 @@ Comparison compare_layouts(const ComparisonSpec& spec) {
 std::string describe(const Comparison& comparison, std::int64_t max_rows) {
   std::string text =
       fmt::format("{}: {} tried", counted(comparison.ranks, "rank"), counted(comparison.num_tried, "layout"));
-  const char* separator = "; of these ";
+  const char* separator = "; not possible: ";
   for (const auto& [key, num] : comparison.refused) {
-    text += fmt::format("{}{} cannot be because of {}", separator, num, key);
+    text += fmt::format("{}{} ({})", separator, num, key);
     separator = ", ";
   }
   text += "\n";

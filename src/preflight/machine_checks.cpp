@@ -75,8 +75,8 @@ std::string processor_kind(const std::string& cpuinfo) {
   return kind;
 }
 
-std::string library_versions() {
-  const std::string nccl = nccl_version();
+std::string library_versions(bool computes_on_host) {
+  const std::string nccl = computes_on_host ? "" : nccl_version();
   return fmt::format("{}; {}; {}{}", mpi::library_version(), io::hdf5_version(), ops::onednn_version(),
                      nccl.empty() ? "" : "; " + nccl);
 }
@@ -111,10 +111,10 @@ Finding judge_clocks(const std::vector<ClockOffset>& offsets, const std::vector<
   return warning(text + ". Times in logs and of files cannot be compared. Have the hosts' clocks set (NTP)");
 }
 
-void check_programs(Report& report) {
+void check_programs(bool computes_on_host, Report& report) {
   report.add_agreement("program", fmt::format("convoy {}", version()), Outcome::kFails,
                        "Start the same program on all hosts.");
-  report.add_agreement("libraries", library_versions(), Outcome::kWarning,
+  report.add_agreement("libraries", library_versions(computes_on_host), Outcome::kWarning,
                        "Results have the same bits only where all ranks have the same libraries.");
   std::ifstream cpuinfo("/proc/cpuinfo");
   report.add_agreement("processor", processor_kind({std::istreambuf_iterator<char>(cpuinfo), {}}), Outcome::kWarning,
@@ -141,10 +141,10 @@ std::unique_ptr<ops::Backend> check_device(const Parameters& params, Report& rep
   return backend;
 }
 
-void check_threads(std::int64_t threads_per_rank, bool computes_on_host, Report& report) {
+void check_threads(std::int64_t threads_per_rank, bool computes_on_host, bool is_warned_of, Report& report) {
   const NodeLoad node = find_own_node_load(report.world(), threads_per_rank);
-  if (computes_on_host && threads_per_rank > min_usable_processors(report.world()))
-    return;  // thread_warnings() says it
+  const bool are_many = threads_per_rank > min_usable_processors(report.world());  // the ranks ask each other
+  if (is_warned_of && are_many) return;
   report.add_of_all("threads", computes_on_host ? judge_threads(node, threads_per_rank) : ok("the GPUs compute"));
 }
 

@@ -125,7 +125,7 @@ void predict(const StepPlan& plan, std::int64_t rank, bool resumes, RankMemory& 
   memory.device_bytes = on_gpu ? of_stage : 0;
 }
 
-// The limit that leaves a process the least, by what it will map: what it has mapped, what it will use in addition,
+// The first limit that is too small for what a process will map: what it has mapped, what it will use in addition,
 // and, where `with_reserves`, what its threads may reserve. Empty where all suffice.
 std::string find_small_limit(const std::vector<RankMemory>& ranks, const std::vector<std::string>& hosts,
                              bool with_reserves) {

@@ -107,13 +107,13 @@ ExitStatus run(const Request& request, const mpi::Communicator& world, StatusBoa
 
   // 2. On what
   board.enter(Activity::kStarting);
-  check_programs(report);
+  check_programs(ops::computes_on_host(params.run.device), report);
   const std::vector<std::string> doubts = thread_warnings(params.run, world);
   place_on_processors(params.run, world);  // as a training does
   const std::unique_ptr<ops::Backend> backend = check_device(params, report);
   const std::int64_t threads = threads_per_rank(params.run.threads, world);
   const bool on_host = backend == nullptr || backend->device().is_host();
-  check_threads(threads, on_host, report);
+  check_threads(threads, on_host, on_host && !doubts.empty(), report);
   for (const std::string& doubt : doubts) report.add("threads", warning(doubt));
   check_placement(threads, on_host, report);
   const NodeLoad node = on_host ? find_node_load(world, threads) : find_gpu_node_load(world);

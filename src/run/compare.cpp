@@ -139,7 +139,7 @@ void compare_evaluations(const std::vector<RecordedRow>& a, const std::vector<Re
     has_common = true;
     compare_columns(metric_title(name), "evaluation", column, other->second, comparison);
   }
-  if (!has_common) add_line(comparison, true, "evaluations: none of a step and a split that both have");
+  if (!has_common) add_line(comparison, true, "evaluations: the runs have none in common");
 }
 
 // "val macro F1 0.8123 at step 12": by the metric that the run follows, of the split that its epochs are measured on.

@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <regex>
 #include <set>
 #include <string>
 #include <utility>
@@ -84,40 +83,56 @@ RecordedSteps recorded_steps(const Parameters& params, const mpi::Communicator& 
   return recorded;
 }
 
-// "--train.epochs=1"; in quotation marks where a shell would cut it.
+// "--train.epochs=1", as a shell takes it.
 std::string option(const std::string& key, const std::string& value) {
+  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=+-";
   if (value == "(empty)") return fmt::format("--{}=", key);
-  return value.find_first_of(" *;") == std::string::npos ? fmt::format("--{}={}", key, value)
-                                                         : fmt::format("'--{}={}'", key, value);
+  const std::string text = fmt::format("--{}={}", key, value);
+  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
 }
 
-// A start from an earlier checkpoint replaces those from later ones.
+// A start from a checkpoint replaces those from the same one and from later ones.
 std::vector<RunStart> effective_starts(const std::string& run_directory) {
   std::vector<RunStart> starts;
   for (RunStart& start : read_starts(run_directory)) {
-    std::erase_if(starts, [&](const RunStart& before) { return before.step > start.step; });
+    std::erase_if(starts, [&](const RunStart& before) { return before.step >= start.step; });
     starts.push_back(std::move(start));
   }
   return starts;
 }
 
-// The library's regular expressions take a part of the stack for each byte. All keys take less.
-constexpr std::size_t kMaxChangedBytes = 4096;
+struct OldValue {
+  std::string key, value;
+};
+
+// Of "optimizer.lr 0.1 -> 0.2, train.epochs 1 -> 2": 0.1 and 1.
+std::vector<OldValue> old_values(const std::string& changes) {
+  constexpr std::string_view kNext = ", ", kArrow = " -> ";
+  std::vector<OldValue> values;
+  for (std::size_t begin = 0; begin < changes.size();) {
+    const std::size_t space = std::min(changes.find(' ', begin), changes.size());
+    const std::size_t arrow = changes.find(kArrow, space);
+    const std::string key = changes.substr(begin, space - begin);
+    const bool is_change = is_key(key) && arrow != std::string::npos && arrow > space;
+    if (is_change) values.push_back({key, changes.substr(space + 1, arrow - space - 1)});
+    const std::size_t next = changes.find(kNext, is_change ? arrow : begin);  // or within a list of values
+    begin = next == std::string::npos ? changes.size() : next + kNext.size();
+  }
+  return values;
+}
 
 // Rank 0: refuses where a later start has changed what these steps were made with. They are computed from step `done`.
 void check_same_parameters(const Parameters& params, std::int64_t done) {
-  static const std::regex kChange(R"((?:^|, )([a-z_0-9]+\.[a-z_0-9]+) (.*?) -> )");
   const StepRange& asked = params.replay.steps;
   std::set<std::string> known;  // keys whose first change after `done` says what they were
   for (const RunStart& start : effective_starts(params.run.directory)) {
     if (start.step <= done) continue;
-    if (start.changed.size() > kMaxChangedBytes)
-      refuse("{}/starts.csv is damaged: it has {} of changes at the start from step {}", params.run.directory,
-             human_bytes(std::ssize(start.changed)), start.step);
     std::vector<std::string> options;
     bool has_other = false;
-    for (std::sregex_iterator match(start.changed.begin(), start.changed.end(), kChange), end; match != end; ++match) {
-      const std::string key = (*match)[1], before = (*match)[2];
+    for (const auto& [key, before] : old_values(start.changed)) {
       if (!known.insert(key).second) continue;
       options.push_back(option(key, before));
       has_other = has_other || shown_value(key, params) != before;

@@ -116,7 +116,7 @@ void refuse_to_begin_over(const Parameters& params) {
           ? fmt::format("To begin anew from {}, choose another run.directory.", params.checkpoint.resume)
           : fmt::format(
                 "To begin anew, {}give checkpoint.resume = none: the tables of the run so far are then kept in "
-                "a folder of their own, {}/earlier-1.",
+                "a folder of their own, {}/earlier-N.",
                 find_lost_target(params).empty() ? "" : "remove the link and ", params.run.directory);
   refuse("run.directory = {}: {}. Were checkpoints moved or deleted? Put them back to resume from them. {}",
          params.run.directory, lost, anew);
@@ -132,8 +132,10 @@ bool begins_from_file(const Parameters& params) {
 FoundFile find_start(const Parameters& params) {
   const std::string& resume = params.checkpoint.resume;
   if (resume == "best")
-    refuse("checkpoint.resume = best is for convoy evaluate. To train on from {}, name it, and another run.directory.",
-           best_path(params));
+    refuse(
+        "checkpoint.resume = best is for convoy evaluate, predict and export. To train on from {}, name it, and "
+        "another run.directory.",
+        best_path(params));
   FoundFile newest = find_newest(checkpoint_directory(params));
   if (newest.path.empty()) refuse_to_begin_over(params);
   if (resume == "auto") return newest;

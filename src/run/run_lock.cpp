@@ -38,47 +38,55 @@ void make_directory(const std::string& directory) {
            error.message());
 }
 
+// Whether the path still names what is open.
+bool is_at(const FileDescriptor& file, const std::string& path) {
+  struct stat held = {}, named = {};
+  return !file.is_open() || fstat(file.get(), &held) != 0 ||
+         (stat(path.c_str(), &named) == 0 && held.st_dev == named.st_dev && held.st_ino == named.st_ino);
+}
+
 }  // namespace
 
 RunLock::RunLock(const std::string& directory) : directory_(directory) {
   make_directory(directory);
-  const std::string path = directory + "/lock";
-  file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (file_ < 0)
-    refuse("run.directory = {} cannot be written: {}. Choose a directory that you may write to.", directory,
+  folder_ = FileDescriptor(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  lock();
+}
+
+void RunLock::lock() {
+  const std::string path = directory_ + "/lock";
+  file_ = FileDescriptor(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!file_.is_open())
+    refuse("run.directory = {} cannot be written: {}. Choose a directory that you may write to.", directory_,
            std::strerror(errno));
   struct flock whole {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
-  if (fcntl(file_, F_SETLK, &whole) != 0) {
+  if (fcntl(file_.get(), F_SETLK, &whole) != 0) {
     const bool held = errno == EACCES || errno == EAGAIN;
-    const std::string holder = holder_of(file_);
-    close(file_);
-    if (held) refuse("run.directory = {} is in use by {}. Wait for it, or choose another.", directory, holder);
+    if (held)
+      refuse("run.directory = {} is in use by {}. Wait for it, or choose another.", directory_, holder_of(file_.get()));
     log_warning(
         fmt::format("{} cannot be locked ({}): make sure that no other run uses it", path, std::strerror(errno)));
-    file_ = -1;
+    file_ = {};
     return;
   }
   const std::string name = own_name();
-  if (ftruncate(file_, 0) != 0 || pwrite(file_, name.data(), name.size(), 0) < 0)
+  if (ftruncate(file_.get(), 0) != 0 || pwrite(file_.get(), name.data(), name.size(), 0) < 0)
     log_warning(fmt::format("{} cannot be written: {}", path, std::strerror(errno)));
 }
 
-void RunLock::check_in_place() const {
-  struct stat held = {}, named = {};
-  if (file_ < 0 || fstat(file_, &held) != 0) return;
-  const bool is_same =
-      stat((directory_ + "/lock").c_str(), &named) == 0 && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
-  if (!is_same)
+void RunLock::check_in_place() {
+  const bool has_lock = is_at(file_, directory_ + "/lock");
+  const bool is_emptied = !has_lock && !std::filesystem::exists(directory_ + "/params.cfg");  // also of the run
+  if (!is_at(folder_, directory_) || is_emptied)
     fail(
         "run.directory = {} was moved, renamed or removed while this run used it. Nothing more is saved: the run "
         "resumes from the newest checkpoint in that directory, wherever it is now, with run.directory = its new path",
         directory_);
-}
-
-RunLock::~RunLock() {
-  if (file_ >= 0) close(file_);
+  if (has_lock) return;
+  log_warning(fmt::format("{}/lock was removed or replaced while this run used it: it is locked again", directory_));
+  lock();
 }
 
 std::optional<std::string> find_lock_holder(const std::string& directory) {

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "convoy/base/file_descriptor.h"
+
 namespace convoy {
 
 /// Holds run.directory's file `lock`, which names its holder, until it is destroyed or the process ends, however it
@@ -13,16 +15,18 @@ class RunLock {
   /// Makes the directory where it is missing. Throws RequestError naming the holder where another process has it, and
   /// where the directory cannot be made or written.
   explicit RunLock(const std::string& directory);
-  ~RunLock();
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  /// Throws Error where the directory is not there any more, or is another: it was moved or removed.
-  void check_in_place() const;
+  /// Throws Error if another directory or none has the name: it was moved or removed. If only its file `lock` was
+  /// removed, makes and locks a new one, and throws as the constructor does.
+  void check_in_place();
 
  private:
+  void lock();
+
   std::string directory_;
-  int file_ = -1;
+  FileDescriptor folder_, file_;
 };
 
 /// Who holds the lock of a directory, as RunLock names it; nothing where it is free, or there is none. Changes nothing.

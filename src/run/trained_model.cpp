@@ -62,7 +62,7 @@ TrainedModel find_trained(const Request& request) {
                      .of_ema = weights.of_ema,
                      .tensors = std::move(weights.dict.tensors),
                      .metadata = with_size(metadata, params.augment)};
-  find_data(weights.parameters, found.path, model);
+  if (params.data.test.empty() && params.data.val.empty()) find_data(weights.parameters, found.path, model);
   if (weights.metadata) model.train_hash = io::decode_state(found.bytes, found.path).train_hash;
   return model;
 }

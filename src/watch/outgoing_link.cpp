@@ -56,7 +56,7 @@ void OutgoingLink::close() {
 
 bool OutgoingLink::connect(const Packet& hello, std::chrono::milliseconds patience) {
   const double end = now_seconds() + 0.001 * static_cast<double>(patience.count());
-  for (open(hello); !is_open() && now_seconds() < end; receive()) {
+  for (open(hello); !is_open() && !addresses_.empty() && now_seconds() < end; receive()) {
     pollfd state = awaited();
     ::poll(&state, 1, kLookMilliseconds);
   }

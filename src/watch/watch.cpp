@@ -84,7 +84,11 @@ std::vector<std::string> find_hosts(const mpi::Communicator& world) {
   if (find_topology(world).num_nodes == 1) return {"127.0.0.1"};
   std::vector<std::string> all;
   for (const std::vector<std::string>& addresses : of_ranks) all.insert(all.end(), addresses.begin(), addresses.end());
-  return addresses_towards(all);
+  std::vector<std::string> hosts = addresses_towards(all);
+  if (!hosts.empty()) return hosts;
+  hosts = own_addresses();  // nodes that share an address, as containers on one host do
+  hosts.push_back("127.0.0.1");
+  return hosts;
 }
 
 // The job does not end before its launcher does.

@@ -157,11 +157,15 @@ class Mpirun(TinyTraining):
     def test_mpirun_that_hangs_ends_at_one_term(self):
         # Open MPI 4's waits for ever where it cannot open a pipe for its ranks; Open MPI 5's may start them.
         real = field.shutil.which("mpirun")
-        script = self.write("bin/mpirun", f'#!/bin/sh\nulimit -n 32\nexec "{real}" "$@"\n')
+        started = self.folder / "started"
+        script = self.write("bin/mpirun", f'#!/bin/sh\nulimit -n 32\ntouch "{started}"\nexec "{real}" "$@"\n')
         script.chmod(0o755)
         process = subprocess.Popen(list(map(str, self.command)), cwd=self.folder, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    env=os.environ | {"PATH": f"{script.parent}:{os.environ['PATH']}"})
+        while not started.exists():
+            self.assertIsNone(process.poll())
+            time.sleep(0.05)
         time.sleep(1)
         process.send_signal(signal.SIGTERM)
         output, _ = process.communicate(timeout=60)
@@ -174,8 +178,8 @@ class FewDescriptors(TinyTraining):
         for files in (6, 12):
             with self.subTest(files=files):
                 answer = self.train("--run.threads=1", tool=["prlimit", f"--nofile={files}"])
-                if answer.status != 0:
-                    self.assertIn("open files", answer.output)
+                if files == 6 or answer.status != 0:
+                    self.expect(answer, answer.status or 1, "open files")
 
 
 if __name__ == "__main__":

@@ -46,12 +46,24 @@ class Records(RunCase):
         self.expect(self.train(self.data, *keys, "--train.epochs=2"), 0, "resumed: run/checkpoints/step-00000002.h5")
         self.expect(self.replay("3-4"), 0, "losses: all 2 are the recorded ones")
 
-    def test_changes_that_no_start_can_have_written_are_refused(self):
+    def test_changes_that_no_start_can_have_written_are_passed_over(self):
         self.expect(self.train(self.data, "--train.max_steps=4"), 0)
         starts = self.folder / "run/starts.csv"
         starts.write_text(starts.read_text() + '2,"0.9.0","1 x 1","a machine","train.epochs ' + "x" * 2000000 + '"\n')
-        answer = self.convoy("replay", "run/params.cfg", "--replay.steps=1-2")
-        self.expect(answer, 2, "run/starts.csv", "damaged")
+        self.expect(self.replay("1-2"), 0)
+
+    def test_a_list_of_values_was_changed(self):
+        self.expect(self.train(self.data, "--train.max_steps=2", "--train.class_weights=1, 2"), 0)
+        self.expect(self.train(self.data, "--train.max_steps=4", "--train.class_weights=2, 1"), 0)
+        self.expect(self.replay("1-2"), 2, "'--train.class_weights=1, 2'")
+
+    def test_the_last_of_two_starts_from_one_checkpoint_counts(self):
+        keys = ("--checkpoint.every_steps=2",)
+        self.expect(self.train(self.data, *keys, "--train.max_steps=2"), 0)
+        for rate in ("0.2", "0.05"):
+            (self.folder / "run/checkpoints/step-00000004.h5").unlink(missing_ok=True)
+            self.expect(self.train(self.data, *keys, "--train.max_steps=4", f"--optimizer.lr={rate}"), 0)
+        self.expect(self.replay("1-4"), 0, "losses: all 4 are the recorded ones")
 
     def test_starts_without_the_column_are_read(self):
         self.expect(self.train(self.data, "--train.max_steps=2"), 0)

@@ -35,7 +35,7 @@ class BatchNorm(RunCase):
         self.assertEqual([self.ONE[3] in row for row in rows], [True, False], rows)
 
     def test_over_two_values_is_warned_of(self):
-        two = "mean and variance over 2 values per channel (batch.micro x rows x columns = 2 x 1 x 1): these are mostly noise"
+        two = "mean and variance from 2 values per channel (batch.micro x rows x columns = 2 x 1 x 1): these are mostly noise"
         self.expect(self.train(self.data, "--batch.micro=2"), 0, "warning: batch.micro = 2", two)
         self.assertTrue(any(two in row.get("text", "") for row in self.log() if row["kind"] == "warning"))
         self.expect(self.convoy("check", *self.data, "--batch.micro=2"), 0, two)

@@ -58,6 +58,26 @@ class UsedRuns(RunCase):
         checkpoint = max(self.folder.glob("run/checkpoints/step-*.h5"))
         self.expect(self.convoy("join", checkpoint), 0, "now one file")
 
+    def test_join_in_the_folder_of_checkpoints_finds_the_run(self):
+        run = self.start_endless("--checkpoint.files=sharded")
+        name = max(self.folder.glob("run/checkpoints/step-*.h5")).name
+        answer = self.convoy("join", f"./{name}", tool=["env", "-C", "run/checkpoints"])
+        self.assertIn(f"is in use by process {run.pid}", answer.output)
+
+    def test_a_lock_that_was_removed_is_made_again(self):
+        run = self.start_endless()
+        (self.folder / "run/lock").unlink()
+        newest = max(self.folder.glob("run/checkpoints/step-*.h5")).name
+        for _ in range(600):
+            if max(self.folder.glob("run/checkpoints/step-*.h5")).name > newest and (self.folder / "run/lock").exists():
+                break
+            time.sleep(0.1)
+        self.expect(self.convoy("train", *self.data, "--run.directory=run"), 2, f"is in use by process {run.pid}")
+        run.terminate()
+        output, _ = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 75, output)
+        self.assertIn("run/lock was removed or replaced", output)
+
     def test_a_log_that_is_a_pipe_or_a_device_holds_no_watch(self):
         (self.folder / "run").mkdir()
         log = self.folder / "run/log.jsonl"

@@ -42,6 +42,24 @@ class Weights(field.Case):
         self.expect(self.train("run"), 0)
         self.expect(self.convoy("export", "--run.directory=run", "--export.output=weights.safetensors"), 0)
 
+    def test_a_header_whose_length_begins_as_a_pickle_does(self):
+        self.export()
+        content = (self.folder / "weights.safetensors").read_bytes()
+        length = struct.unpack("<Q", content[:8])[0]
+        begins_so = next(n for n in range(length + 8, length + 100000, 8) if n % 65536 in (0x280, 0x380, 0x480))
+        header = content[8:8 + length].ljust(begins_so)
+        self.write("padded.safetensors", struct.pack("<Q", begins_so) + header + content[8 + length:])
+        self.expect(self.train("other", "--init.weights=padded.safetensors"), 0)
+
+    def test_weights_of_another_program_are_not_overwritten(self):
+        self.export()
+        content = (self.folder / "weights.safetensors").read_bytes().replace(b'"written_by":"convoy"', b'"written_by":"others"')
+        self.write("foreign.safetensors", content)
+        export = ("export", "--run.directory=run")
+        self.expect(self.convoy(*export, "--export.output=foreign.safetensors"), 2, "exists", "convoy export")
+        self.assertEqual((self.folder / "foreign.safetensors").read_bytes(), content)
+        self.expect(self.convoy(*export, "--export.output=weights.safetensors"), 0)
+
     def rename(self, source, target, name_of):
         """A safetensors file with other names: its length (8 bytes), a header in JSON, the values."""
         content = (self.folder / source).read_bytes()

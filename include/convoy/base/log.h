@@ -11,8 +11,8 @@ void log_warning(std::string_view message) noexcept;
 
 /// Is given each warning of this process, too, by the thread that warns. It warns of nothing itself.
 using WarningListener = std::function<void(std::string_view message)>;
-/// From now on, and of what was said before the first listener; empty: none any more. Returns once no thread is in the
-/// one before.
+/// Replaces the listener; an empty one removes it. The first listener also gets the earlier warnings. Returns when no
+/// thread is in the one before any more.
 void set_warning_listener(WarningListener listener);
 
 /// One line on standard error, "convoy: ...". Never throws.

@@ -40,5 +40,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 /// for a formula (=, +, -, @ at the front, and no number) has an apostrophe before it, which spreadsheets read as
 /// "text".
 std::string csv_field(std::string_view text);
+/// The text without such an apostrophe.
+std::string_view without_apostrophe(std::string_view field);
 
 }  // namespace convoy

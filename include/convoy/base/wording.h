@@ -17,6 +17,9 @@ std::string counted_range(std::int64_t first, std::int64_t last, std::string_vie
 /// 10^15: "30313", "12.35", "0.0123". Not a number is "nan", whatever its sign.
 std::string plain_number(double value, int digits = 4);
 
+/// Number of letters of UTF-8.
+std::int64_t num_letters(std::string_view text);
+
 /// The line where it has at most `columns` letters of UTF-8; else its beginning and `ellipsis` (of one letter, or of
 /// three points), that many in all.
 std::string cut_to(std::string_view line, int columns, std::string_view ellipsis = "...");

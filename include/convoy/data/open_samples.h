@@ -51,11 +51,10 @@ struct OpenedSamples {
 /// A folder without shards of an import is one of images or texts (.txt), [SPLIT/][CLASS/]FILE: all such files below it
 /// that do not begin with a dot, in the order of their paths' bytes; rank 0 lists them, all know the list. Splits are
 /// folders named train*, val* and test* that hold folders; a file that lies in no class has no label. Images are read
-/// when they are asked for, texts at once. A file that is not HDF5 is one image or text, or, named .csv or .tsv, a
-/// table of texts. A warning says where one text has several
-/// lines. Anything else is opened as io::Dataset, of a folder the shards of `split`. Throws RequestError, on
-/// all ranks alike where the path is at fault, or where images are to be turned and a data set was imported without
-/// import.orient. All ranks of the group.
+/// when they are asked for, texts at once. A file that is not HDF5 is one image or text (a warning says if it has
+/// several lines), or, named .csv or .tsv, a table of texts. Anything else is opened as io::Dataset, of a folder the
+/// shards of `split`. Throws RequestError, on all ranks alike where the path is at fault, or where images are to be
+/// turned and a data set was imported without import.orient. All ranks of the group.
 OpenedSamples open_samples(const SamplesPath& path, const mpi::Communicator& world);
 
 /// Sentences about what the network does not see of files that all ranks have read, on rank 0: bits and transparency of

@@ -8,7 +8,7 @@
 
 namespace convoy::io {
 
-/// So many of a file's first bytes tell every kind that is known.
+/// Number of a file's first bytes that tell every known kind.
 inline constexpr std::size_t kForeignKindBytes = 512;
 
 struct ForeignKind {

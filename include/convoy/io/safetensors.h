@@ -27,6 +27,9 @@ bool looks_like_safetensors(std::span<const std::byte> bytes);
 /// The same of a file's first bytes. Throws Error where it cannot be read.
 bool is_safetensors_file(const std::string& path);
 
+/// Whether encode_safetensors() made it. Throws Error where it cannot be read.
+bool is_own_safetensors_file(const std::string& path);
+
 /// The bytes of a file whose header is right. It is read and checked against the file's size before the values are: a
 /// file of another size takes neither time nor memory, however large it is. Throws Error saying what is wrong.
 std::vector<std::byte> read_safetensors_file(const std::string& path);
@@ -36,7 +39,8 @@ std::vector<std::byte> read_safetensors_file(const std::string& path);
 /// format asks (names once, ranges inside the file, without holes or overlaps, as long as type and shape say).
 StateDict decode_safetensors(std::span<const std::byte> bytes, const std::string& where);
 
-/// float32 and 64-bit integers, in the order of the names; metadata "format": "pt", as PyTorch's loaders ask.
+/// float32 and 64-bit integers, in the order of the names; metadata "format": "pt", as PyTorch's loaders ask, and
+/// "written_by": "convoy".
 std::vector<std::byte> encode_safetensors(const StateDict& dict);
 
 }  // namespace convoy::io

@@ -54,6 +54,8 @@ struct KeyChange {
   bool changes_result = false;  ///< of a run that goes on with it: as the table of keys says
 };
 
+bool is_key(const std::string& name);
+
 /// The value of a key as KeyChange has it; empty where there is no such key.
 std::string shown_value(const std::string& key, const Parameters& params);
 

@@ -202,8 +202,10 @@ int run_guarded(int argc, char** argv, const std::function<ExitStatus(Session&)>
 int run_guarded_alone(const std::function<ExitStatus()>& body) {
   try {
     const ExitStatus status = body();
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-      fail("cannot write to standard output: {}", std::generic_category().message(errno));
+    const bool had_failed = std::ferror(stdout) != 0;
+    const int error = std::fflush(stdout) != 0 ? errno : 0;
+    if (error != EPIPE && (error != 0 || had_failed))  // a reader that closes is no error
+      fail("cannot write to standard output{}", error != 0 ? ": " + std::generic_category().message(error) : "");
     return static_cast<int>(status);
   } catch (const RequestError& error) {
     print_error({}, false, error.what());

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "convoy/base/error.h"
+#include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
 
 namespace convoy {
@@ -90,7 +91,13 @@ std::vector<std::string> read_class_names(const fs::path& folder, const Layout& 
   std::istringstream lines(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   for (std::string line; std::getline(lines, line);) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-    if (!line.empty()) names.push_back(line);
+    if (line.empty()) continue;
+    try {
+      check_is_name(line, "a name of a class");
+    } catch (const Error& damage) {
+      refuse("'{}': {}. Download it again, or remove it", (folder / layout.names_file).string(), damage.what());
+    }
+    names.push_back(line);
   }
   if (std::ssize(names) != layout.num_classes) {
     refuse("'{}' names {} classes, not {}. Download it again, or remove it", (folder / layout.names_file).string(),

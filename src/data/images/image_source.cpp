@@ -30,9 +30,7 @@ bool has_any(const fs::path& folder, const std::vector<std::string>& names) {
 ImportFormat find_format(const ImportParams& params) {
   check_is_folder(params.source);
   if (params.format != ImportFormat::kAuto) return params.format;
-  if (has_any(params.source, {"train-images-idx3-ubyte", "train-images-idx3-ubyte.gz"})) return ImportFormat::kIdx;
-  if (has_any(params.source, {"data_batch_1.bin", "train.bin"})) return ImportFormat::kCifar;
-  return ImportFormat::kFolder;
+  return find_packed_format(params.source).value_or(ImportFormat::kFolder);
 }
 
 // A download that was cut off is imported without them.
@@ -44,6 +42,12 @@ void warn_of_missing_files(const std::string& folder) {
 }
 
 }  // namespace
+
+std::optional<ImportFormat> find_packed_format(const std::string& folder) {
+  if (has_any(folder, {"train-images-idx3-ubyte", "train-images-idx3-ubyte.gz"})) return ImportFormat::kIdx;
+  if (has_any(folder, {"data_batch_1.bin", "train.bin"})) return ImportFormat::kCifar;
+  return std::nullopt;
+}
 
 MemorySource::MemorySource(SourceListing listing, const ImageShape& image, std::vector<std::uint8_t> pixels)
     : ImageSource(std::move(listing)), image_(image), pixels_(std::move(pixels)) {}

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -54,6 +56,9 @@ class MemorySource final : public ImageSource {
   std::vector<std::uint8_t> pixels_;
   std::vector<std::uint8_t> converted_;
 };
+
+/// kIdx or kCifar where the folder holds the first files of such a download.
+std::optional<ImportFormat> find_packed_format(const std::string& folder);
 
 /// import.source in import.format. Rank 0 lists, all know the list. Throws RequestError, on all ranks alike, saying
 /// what was looked for. All ranks of the group.

@@ -153,9 +153,7 @@ void check_row(const TableRow& row, const TableHeader& header, bool needs_label)
     fail("it has {}, the first row {}{}", counted(row.num_fields, "field"), header.num_fields,
          is_long ? fmt::format(" ({})", lines) : "");
   check_text_size(row.longest);
-  if (header.label < 0) return;
-  const std::string& name = row.fields[static_cast<std::size_t>(header.label)];
-  if (needs_label || !is_blank(name)) check_class_name(name);
+  if (header.label >= 0 && needs_label) check_class_name(row.fields[static_cast<std::size_t>(header.label)]);
 }
 
 }  // namespace convoy

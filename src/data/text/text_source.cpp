@@ -10,6 +10,7 @@
 #include "convoy/comm/on_root.h"
 
 #include "data/folder_walk.h"
+#include "data/images/image_source.h"
 #include "data/text/text_files.h"
 #include "data/text/text_table.h"
 
@@ -56,7 +57,8 @@ ImportFormat find_format(const ImportParams& params) {
   check_is_folder(params.source);
   if (params.format != ImportFormat::kAuto) return params.format;
   if (!find_tables(params.source, kKey).empty()) return ImportFormat::kCsv;
-  if (const auto others = other_tables(params.source); !others.empty() && folders_in(params.source, kKey).empty())
+  const bool holds_images = find_packed_format(params.source) || !folders_in(params.source, kKey).empty();
+  if (const auto others = other_tables(params.source); !others.empty() && !holds_images)
     refuse(
         "import.source = {}: no table in it is named as a split (train*, val* or dev*, test*): {}. Give one of them as "
         "import.source, or rename them",

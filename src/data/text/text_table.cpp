@@ -62,6 +62,8 @@ class Listing {
   SourceListing list() {
     for (const auto& [split, path] : find_tables(source_, key_)) list_split(split, path);
     const std::string others = excerpt(fmt::format("{}", fmt::join(other_tables(source_), ", ")));
+    if (listing_.splits.empty() && has_unlabelled_)
+      refuse("{} = {}: there is no table of train with a column '{}' of classes", key_, source_, columns_.label);
     if (listing_.splits.empty())
       refuse("{} = {}: there are no tables. Expected: train.csv and test.csv, or .tsv{}{}", key_, source_,
              others.empty() ? "" : ". Tables of other names: ", others);
@@ -110,6 +112,7 @@ class Listing {
           fmt::format("'{}' has no column '{}' and is left out of the import: no accuracy can be measured on it. Texts "
                       "without classes are predicted as they are: convoy predict ... --predict.data={}",
                       path, columns_.label, path));
+      has_unlabelled_ = true;
       return;
     }
     name_carried(header);
@@ -170,7 +173,7 @@ class Listing {
 
   static std::int32_t number_of_class(const TableRow& row, const TableHeader& header, Rows& rows) {
     if (header.label < 0) return kNoClass;
-    const std::string& name = row.fields[static_cast<std::size_t>(header.label)];
+    const std::string name(without_apostrophe(row.fields[static_cast<std::size_t>(header.label)]));
     const auto next = static_cast<std::int32_t>(rows.numbers.size());
     return is_blank(name) ? kNoClass : rows.numbers.emplace(name, next).first->second;
   }
@@ -248,10 +251,18 @@ class Listing {
   CarriedColumns* carried_;
   std::string bad_rows_;  ///< of train
   SourceListing listing_;
+  bool has_unlabelled_ = false;                              ///< a table without a column of classes was left out
   std::unordered_map<std::string, std::int32_t> positions_;  ///< of class names
 };
 
 }  // namespace
+
+// GLUE and others call val dev: dev.tsv, dev_matched.tsv. A table devices.tsv is of no split.
+std::optional<std::size_t> split_of_table(const std::string& name) {
+  const std::string lower = lower_case(name);
+  const bool is_dev = lower.starts_with("dev") && (lower.size() == 3 || lower[3] < 'a' || lower[3] > 'z');
+  return is_dev ? std::optional<std::size_t>(1) : split_called(name);
+}
 
 std::vector<std::pair<std::string, std::string>> find_tables(const std::string& path, const std::string& key) {
   std::error_code error;
@@ -259,7 +270,7 @@ std::vector<std::pair<std::string, std::string>> find_tables(const std::string& 
   std::vector<std::string> tables(io::kSplitNames.size());
   for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
     const std::string name = entry.path().filename().string();
-    const auto split = split_called(name);
+    const auto split = split_of_table(name);
     if (!split || !is_table(name) || !entry.is_regular_file(error)) continue;
     std::string& table = tables[*split];
     if (!table.empty())
@@ -279,7 +290,7 @@ std::vector<std::string> other_tables(const std::string& path) {
   for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
     const std::string name = entry.path().filename().string();
     const bool is_hidden = name.starts_with('.');
-    if (!is_hidden && is_table(name) && !split_called(name) && entry.is_regular_file(error)) names.push_back(name);
+    if (!is_hidden && is_table(name) && !split_of_table(name) && entry.is_regular_file(error)) names.push_back(name);
   }
   std::ranges::sort(names);
   return names;

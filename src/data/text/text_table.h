@@ -20,7 +20,7 @@ struct CarriedColumns {
 };
 
 /// A table of each split. A path of one table is the split train; in a folder, tables are named as splits are
-/// (split_called), and a warning names the others. A table of test without classes is left out with a warning where
+/// (split_of_table), and a warning names the others. A table of test without classes is left out with a warning where
 /// classes are needed. Classes are what the column of labels holds in train, in the order of the numbers where
 /// all are whole numbers, else of the bytes. Names of samples are FILE:LINE. Rows that cannot be used are listed too:
 /// read() says what is wrong with them, and a row that check_row() refuses has the label -1. Throws RequestError naming
@@ -29,6 +29,9 @@ struct CarriedColumns {
 /// columns, unless it is null.
 SourceListing list_tables(const std::string& path, const TableColumns& columns, const std::string& key,
                           CarriedColumns* carried = nullptr);
+
+/// As split_called(); names that begin with dev are of val, too, but devices.csv is of no split.
+std::optional<std::size_t> split_of_table(const std::string& name);
 
 /// Tables in the folder, or the one at `path`: their names, in the order of the splits; empty where there are none.
 std::vector<std::pair<std::string, std::string>> find_tables(const std::string& path, const std::string& key);

@@ -10,18 +10,20 @@ namespace convoy::cuda {
 // The first call comes from the main thread, while the backend or the links between ranks are made. A second thread
 // would get the same handle from dlopen.
 void* LazyLibrary::handle() {
-  if (handle_ == nullptr) handle_ = dlopen(name_, RTLD_NOW | RTLD_LOCAL);
-  if (handle_ == nullptr) handle_ = dlopen(built_with_, RTLD_NOW | RTLD_LOCAL);
-  return handle_;
+  if (handle_ != nullptr) return handle_;
+  handle_ = dlopen(name_, RTLD_NOW | RTLD_LOCAL);
+  if (handle_ != nullptr) return handle_;
+  const char* const reason = dlerror();
+  reason_ = reason != nullptr ? reason : "the system gives no reason";
+  return handle_ = dlopen(built_with_, RTLD_NOW | RTLD_LOCAL);
 }
 
 void* LazyLibrary::find(const char* function) {
   if (!is_present()) {
-    const char* const reason = dlerror();
     fail(
         "{} cannot be opened: {}. A GPU needs it. Add its folder to LD_LIBRARY_PATH, or compute on the CPU with "
         "run.device = cpu.",
-        name_, reason != nullptr ? reason : "the system gives no reason");
+        name_, reason_);
   }
   void* const found = dlsym(handle_, function);
   if (found == nullptr)

@@ -18,7 +18,7 @@ class LazyLibrary {
   bool is_present() { return handle() != nullptr; }
 
   /// Calls the function `name` of the library, whose type is that of kFunction. Throws Error if there is no such
-  /// library or function.
+  /// library or function. Each function type is looked up once in the program: it is of one library and one name.
   template <auto* kFunction, typename... Arguments>
   auto call(const char* name, Arguments... arguments) {
     static const auto function = reinterpret_cast<decltype(kFunction)>(find(name));
@@ -32,6 +32,7 @@ class LazyLibrary {
   const char* name_;
   const char* built_with_;
   void* handle_ = nullptr;  ///< Stays open until the process ends.
+  std::string reason_;      ///< that it could not be opened by its name
 };
 
 }  // namespace convoy::cuda

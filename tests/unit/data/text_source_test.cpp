@@ -252,10 +252,12 @@ TEST_F(TextSources, OfAPredictionNeedNoClasses) {
   EXPECT_EQ(carried.rows[2], ",2,");
 }
 
-TEST_F(TextSources, DevIsVal) {
-  for (const char* name : {"dev.tsv", "Dev_matched.csv", "dev", "val.csv", "VALIDATION"})
-    EXPECT_EQ(split_called(name), std::optional<std::size_t>(1)) << name;
-  for (const char* name : {"device", "developers.csv", "unsup"}) EXPECT_EQ(split_called(name), std::nullopt) << name;
+TEST_F(TextSources, ATableDevIsOfVal) {
+  for (const char* name : {"dev.tsv", "Dev_matched.csv", "val.csv", "VALIDATION.tsv"})
+    EXPECT_EQ(split_of_table(name), std::optional<std::size_t>(1)) << name;
+  for (const char* name : {"devices.csv", "developers.csv", "unsup.tsv"})
+    EXPECT_EQ(split_of_table(name), std::nullopt) << name;
+  EXPECT_EQ(split_called("dev"), std::nullopt) << "a folder, which may be a class";
 }
 
 // --- Folders ---------------------------------------------------------------------------------------------------------

@@ -13,7 +13,14 @@
 namespace convoy::cuda {
 namespace {
 
+// One type for each test: a function is looked up once for its type.
 double half(double x) {
+  return x / 2;
+}
+float half_of_float(float x) {
+  return x / 2;
+}
+int half_of_int(int x) {
   return x / 2;
 }
 
@@ -32,14 +39,14 @@ TEST(LazyLibrary, TriesTheFileThatTheProgramWasBuiltWith) {
 TEST(LazyLibrary, AMissingLibraryIsNamed) {
   LazyLibrary library("libconvoy-has-none.so.1", "/nowhere/libconvoy-has-none.so.1");
   EXPECT_FALSE(library.is_present());
-  const std::string message = test::message_of<Error>([&] { library.call<half>("floor", 2.5); });
+  const std::string message = test::message_of<Error>([&] { library.call<half_of_float>("floorf", 2.5F); });
   EXPECT_CONTAINS(message, "libconvoy-has-none.so.1 cannot be opened");
   EXPECT_CONTAINS(message, "LD_LIBRARY_PATH");
 }
 
 TEST(LazyLibrary, AMissingFunctionIsNamed) {
   LazyLibrary library("libm.so.6", "");
-  EXPECT_CONTAINS(test::message_of<Error>([&] { library.call<half>("convoy_has_no_such_function", 2.5); }),
+  EXPECT_CONTAINS(test::message_of<Error>([&] { library.call<half_of_int>("convoy_has_no_such_function", 2); }),
                   "libm.so.6 has no function convoy_has_no_such_function");
 }
 

@@ -90,7 +90,7 @@ TEST(Safetensors, AreWrittenWithAlignedValuesAndPyTorchsMetadata) {
   const std::uint64_t header_bytes = get_u64(std::span(bytes).first<8>());
   EXPECT_EQ(header_bytes % 8, 0u);
   const std::string header(reinterpret_cast<const char*>(bytes.data()) + 8, header_bytes);
-  EXPECT_NE(header.find(R"("__metadata__":{"format":"pt"})"), std::string::npos) << header;
+  EXPECT_NE(header.find(R"("__metadata__":{"format":"pt","written_by":"convoy"})"), std::string::npos) << header;
   EXPECT_NE(header.find(R"("bn1.num_batches_tracked":{"data_offsets":[0,8],"dtype":"I64","shape":[]})"),
             std::string::npos)
       << header;

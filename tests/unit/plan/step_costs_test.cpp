@@ -292,12 +292,10 @@ TEST(Planner, PutsTheFastestFirstAndCountsWhatIsRefused) {
   const std::string table = describe(comparison, 3);
   const Comparison none{.ranks = 64, .refused = {{"batch.micro", 3}}, .num_tried = 3};
   EXPECT_EQ(describe(none, 12),
-            "64 ranks: 3 layouts tried; of these 3 cannot be because of batch.micro\n"
+            "64 ranks: 3 layouts tried; not possible: 3 (batch.micro)\n"
             "  none of them can train: change the keys that refuse them, or the number of ranks\n");
-  EXPECT_NE(
-      table.find("16 ranks: 18 layouts tried; of these 2 cannot be because of batch.micro, 4 cannot be because of "
-                 "grid.stages\n"),
-      std::string::npos)
+  EXPECT_NE(table.find("16 ranks: 18 layouts tried; not possible: 2 (batch.micro), 4 (grid.stages)\n"),
+            std::string::npos)
       << table;
   EXPECT_NE(table.find("* "), std::string::npos) << table;
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 3 + 3)

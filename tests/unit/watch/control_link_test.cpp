@@ -272,6 +272,13 @@ TEST_F(ControlLink, WhereNobodyListensIsTold) {
   EXPECT_FALSE(answered.is_refused());
 }
 
+TEST(Addresses, TheOneWithARouteIsFound) {
+  const std::vector<std::string> towards = addresses_towards({"192.0.2.1"});  // an address that documents use
+  if (own_addresses().empty() || towards.empty()) GTEST_SKIP() << "this host has no route to others";
+  EXPECT_EQ(towards.size(), 1);
+  EXPECT_EQ(std::ranges::count(own_addresses(), towards.front()), 1);
+}
+
 TEST(Addresses, OnesOwnAreNoOthers) {
   EXPECT_TRUE(addresses_towards(own_addresses()).empty());
 }
