@@ -25,6 +25,18 @@ bool begins_letter(char c) {  // of UTF-8
 
 }  // namespace
 
+std::string shown_ranges(const std::vector<NumberRange>& ranges) {
+  constexpr std::size_t kMaxShown = 4;
+  std::string text;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (i == kMaxShown) return text + ", ...";
+    const auto& [first, last] = ranges[i];
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", first);
+    if (last > first) text += fmt::format(" to {}", last);
+  }
+  return text;
+}
+
 std::int64_t num_letters(std::string_view text) {
   return std::ranges::count_if(text, begins_letter);
 }

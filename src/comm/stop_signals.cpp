@@ -14,7 +14,7 @@ namespace convoy {
 
 namespace {
 
-// The only global state: a signal handler can reach nothing else. Any thread may run it, so it has to be atomic, and
+// Global state, as a signal handler can reach nothing else. Any thread may run it, so it has to be atomic, and
 // lock-free, for a lock may be held by the thread that was interrupted.
 std::atomic<bool> g_stop_requested = false;
 std::atomic<bool> g_terminated = false;
@@ -47,7 +47,18 @@ void on_signal(int signal) {
   [[maybe_unused]] const auto written = write(STDERR_FILENO, kLine.data(), kLine.size());
 }
 
+std::atomic<int> g_crash_status = 1;
+
+void on_crash(int) {
+  _exit(g_crash_status);
+}
+
 }  // namespace
+
+void end_crashes_with(ExitStatus status) {
+  g_crash_status = static_cast<int>(status);
+  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) std::signal(signal, on_crash);
+}
 
 void catch_stop_signals(bool says_so) {
   g_says_so = says_so;

@@ -183,6 +183,27 @@ std::vector<std::int64_t> common_checkpoints(const std::string& a, const std::st
   return common;
 }
 
+// The newest of the run's folder; 0 where there is none.
+std::int64_t newest_checkpoint_step(const std::string& run) {
+  std::int64_t newest = 0;
+  std::error_code unknown;
+  for (const auto& entry : std::filesystem::directory_iterator(checkpoints_of(run), unknown)) {
+    const std::string name = entry.path().filename().string();
+    const std::int64_t step = name.starts_with("step-") ? std::atoll(name.c_str() + 5) : 0;
+    if (io::checkpoint_path(checkpoints_of(run), step) == entry.path().string()) newest = std::max(newest, step);
+  }
+  return newest;
+}
+
+// All steps that the run has done since its first start have a row.
+void check_rows(const std::string& run, const std::vector<RecordedRow>& steps, Comparison& comparison) {
+  const std::vector<RunStart> starts = read_starts(run);
+  const std::int64_t first = starts.empty() ? steps.front().step : starts.front().step + 1;
+  const std::int64_t last = std::max(steps.back().step, newest_checkpoint_step(run));
+  if (const std::string faults = describe_faulty_rows(steps, first, last); !faults.empty())
+    add_line(comparison, false, fmt::format("{}/steps.csv: {}", run, faults));
+}
+
 void describe_run(const std::string& run, Comparison& comparison) {
   const std::vector<RunStart> starts = read_starts(run);
   const std::string started = starts.empty()
@@ -219,6 +240,8 @@ Comparison compare_runs(const std::string& a, const std::string& b) {
   const auto steps_a = read_steps(a), steps_b = read_steps(b);
   if (!have_common(metrics_of(steps_a)["loss"], metrics_of(steps_b)["loss"]))
     refuse("{} and {} have no step in common: there is nothing to compare", a, b);
+  check_rows(a, steps_a, comparison);
+  check_rows(b, steps_b, comparison);
   compare_steps(steps_a, steps_b, comparison);
   const auto epochs_a = read_epochs(a), epochs_b = read_epochs(b);
   compare_evaluations(epochs_a, epochs_b, comparison);

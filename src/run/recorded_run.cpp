@@ -6,8 +6,12 @@
 #include <optional>
 #include <string_view>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/metrics.h"
+#include "convoy/base/wording.h"
 #include "convoy/io/atomic_file.h"
 
 namespace convoy {
@@ -88,6 +92,32 @@ std::vector<RecordedRow> read_steps(const std::string& run_directory) {
 
 std::vector<RecordedRow> read_epochs(const std::string& run_directory) {
   return read_table(run_directory + "/log.csv", "train_loss");
+}
+
+std::string describe_faulty_rows(const std::vector<RecordedRow>& rows, std::int64_t first, std::int64_t last) {
+  std::map<std::int64_t, std::int64_t> counts;
+  bool are_in_order = true;
+  std::int64_t before = 0;
+  for (const RecordedRow& row : rows) {
+    ++counts[row.step];
+    are_in_order = are_in_order && row.step > before;
+    before = row.step;
+  }
+  std::vector<NumberRange> absent, doubled;
+  const auto add = [](std::vector<NumberRange>& ranges, std::int64_t step) {
+    if (ranges.empty() || ranges.back().second + 1 < step) ranges.emplace_back(step, step);
+    ranges.back().second = step;
+  };
+  for (std::int64_t step = first; step <= last; ++step)
+    if (!counts.contains(step)) add(absent, step);
+  for (const auto& [step, count] : counts)
+    if (count > 1) add(doubled, step);
+  std::vector<std::string> faults;
+  if (!absent.empty()) faults.push_back("no row of step " + shown_ranges(absent));
+  if (!doubled.empty()) faults.push_back("several rows of step " + shown_ranges(doubled));
+  if (doubled.empty() && !are_in_order) faults.emplace_back("rows in another order than their steps");
+  if (faults.empty()) return "";
+  return fmt::format("it has {}: it was changed, or rows were lost", fmt::join(faults, ", "));
 }
 
 void add_start(const std::string& run_directory, const RunStart& start) {

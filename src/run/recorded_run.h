@@ -19,6 +19,9 @@ struct RecordedRow {
 /// Steps in their order, whose values have 17 digits, which say all bits; empty where there is no steps.csv. Rows that
 /// were cut short are left out. Throws Error where the file cannot be read, or has no column of losses.
 std::vector<RecordedRow> read_steps(const std::string& run_directory);
+/// What is wrong with rows that should be of the steps from `first` to `last`, each once and in this order; empty if
+/// nothing: "it has no row of step 5 to 8 and several of step 3: it was changed, or rows were lost".
+std::string describe_faulty_rows(const std::vector<RecordedRow>& rows, std::int64_t first, std::int64_t last);
 /// Epochs in the same form, whose values have 9 digits; empty if there is no log.csv.
 std::vector<RecordedRow> read_epochs(const std::string& run_directory);
 

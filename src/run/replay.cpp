@@ -71,7 +71,8 @@ using RecordedSteps = std::map<std::int64_t, RecordedRow>;
 RecordedSteps recorded_steps(const Parameters& params, const mpi::Communicator& world) {
   RecordedSteps recorded;
   mpi::on_root(world, [&] {
-    for (const RecordedRow& step : read_steps(params.run.directory)) recorded[step.step] = step;
+    const std::vector<RecordedRow> rows = read_steps(params.run.directory);
+    for (const RecordedRow& step : rows) recorded[step.step] = step;
     for (const std::int64_t step : {params.replay.steps.first, params.replay.steps.last}) {
       if (recorded.contains(step)) continue;
       const std::string has = recorded.empty()
@@ -79,6 +80,8 @@ RecordedSteps recorded_steps(const Parameters& params, const mpi::Communicator& 
                                   : fmt::format("steps {} to {}", recorded.begin()->first, recorded.rbegin()->first);
       refuse("replay.steps: {}/steps.csv has {}, but no step {}.", params.run.directory, has, step);
     }
+    const std::string faults = describe_faulty_rows(rows, params.replay.steps.first, params.replay.steps.last);
+    if (!faults.empty()) fail("{}/steps.csv: {}. Nothing was replayed.", params.run.directory, faults);
   });
   return recorded;
 }

@@ -12,6 +12,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/fingerprint.h"
+#include "convoy/base/wording.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 
@@ -115,19 +116,6 @@ std::vector<Row> rows_up_to(std::string_view text, const LogColumns& columns, st
   return rows;
 }
 
-using Range = std::pair<std::int64_t, std::int64_t>;  // of steps: first, last
-
-// "3 to 7, 9"
-std::string describe(const std::vector<Range>& ranges) {
-  constexpr std::size_t kMaxShown = 4;
-  std::vector<std::string> shown;
-  for (const auto& [first, last] : ranges) {
-    if (shown.size() == kMaxShown) return fmt::format("{}, ...", fmt::join(shown, ", "));
-    shown.push_back(first == last ? fmt::format("{}", first) : fmt::format("{} to {}", first, last));
-  }
-  return fmt::format("{}", fmt::join(shown, ", "));
-}
-
 std::vector<std::int64_t> steps_of(const ExpectedRows& expected, const std::vector<Row>& rows) {
   std::int64_t first = expected.first;
   if (first == 0) first = rows.empty() ? expected.last + 1 : rows.front().step;
@@ -140,7 +128,7 @@ std::vector<std::int64_t> steps_of(const ExpectedRows& expected, const std::vect
 
 std::string describe_lost(const std::string& path, const std::vector<Row>& rows,
                           const std::vector<std::int64_t>& expected) {
-  std::vector<Range> lost;
+  std::vector<NumberRange> lost;
   std::size_t num_lost = 0;
   bool previous_is_lost = false;
   auto row = rows.begin();
@@ -155,9 +143,8 @@ std::string describe_lost(const std::string& path, const std::vector<Row>& rows,
   if (num_lost == 0) return "";
   return fmt::format(
       "{} has lost {} of the {} rows that this run wrote before: those of step {}. The file was removed or changed "
-      "since "
-      "then. The run continues without these rows",
-      path, num_lost, expected.size(), describe(lost));
+      "since then. The run continues without these rows",
+      path, num_lost, expected.size(), shown_ranges(lost));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "convoy/base/progress_line.h"
 #include "convoy/base/version.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/comm/stop_signals.h"
 #include "convoy/comm/placement.h"
 #include "convoy/comm/tags.h"
 #include "convoy/comm/topology.h"
@@ -300,6 +301,7 @@ void Trainer::go_back() {
 void Trainer::end_by_audit() {
   saver_.settle();
   audits_.report(state_.step);
+  end_crashes_with(ExitStatus::kStoppedEarly);
   is_ended_by_audit_ = true;
   saved_step_ = state_.step;
 }

@@ -68,6 +68,14 @@ TEST_F(Audit, EndsARunBeforeItLearnsFromAWrongRankAndItResumesToTheSameBits) {
   }
 }
 
+TEST_F(Audit, EndsWithTheSameStatusWhereTheWrongRankCrashesAtLast) {
+  const ProcessResult ended = start("crashing", {1, 2}, "1:17:crash");
+  EXPECT_EQ(ended.status, 75) << ended.output;
+  EXPECT_TRUE(contains(ended.output, "audit of step 5: rank 1 (replica 1, stage 0)")) << ended.output;
+  const ProcessResult resumed = start("crashing", {1, 2}, "none");
+  EXPECT_EQ(resumed.status, 0) << resumed.output;
+}
+
 TEST_F(Audit, SetsCheckpointsAsideThatAWrongRankMayHaveHadAPartIn) {
   train("plain", {1, 1}, kSteps);
   const ProcessResult ended =

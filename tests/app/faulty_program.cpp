@@ -1,8 +1,9 @@
 /// The program on a processor that is wrong: the linker puts this file's make_backend() where the program calls its
 /// own. CONVOY_TEST_FAULT=1:9 makes rank 1 compute another gradient of the loss in the training's 9th micro-batch on
-/// it.
+/// it. CONVOY_TEST_FAULT=1:9:crash lets it crash at last, too, as it may where memory was damaged.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -37,7 +38,11 @@ class FaultyLoss final : public SoftmaxCrossEntropyOp {
 
 class FaultyBackend final : public Backend {
  public:
-  FaultyBackend(std::unique_ptr<Backend> sound, int faulty_run) : sound_(std::move(sound)), faulty_run_(faulty_run) {}
+  FaultyBackend(std::unique_ptr<Backend> sound, int faulty_run, bool crashes)
+      : sound_(std::move(sound)), faulty_run_(faulty_run), crashes_(crashes) {}
+  ~FaultyBackend() override {
+    if (crashes_) std::abort();
+  }
 
   Device& device() override { return sound_->device(); }
   ElementwiseOps& elementwise() override { return sound_->elementwise(); }
@@ -55,6 +60,7 @@ class FaultyBackend final : public Backend {
  private:
   std::unique_ptr<Backend> sound_;
   int faulty_run_;
+  bool crashes_;
   bool has_loss_ = false;
 };
 
@@ -67,7 +73,7 @@ std::unique_ptr<Backend> faulty_backend(const BackendSpec& spec) {
   const char* fault = std::getenv("CONVOY_TEST_FAULT");
   if (fault == nullptr || std::sscanf(fault, "%d:%d", &faulty_rank, &faulty_run) != 2 || rank != faulty_rank)
     return sound;
-  return std::make_unique<FaultyBackend>(std::move(sound), faulty_run);
+  return std::make_unique<FaultyBackend>(std::move(sound), faulty_run, std::strstr(fault, "crash") != nullptr);
 }
 
 }  // namespace convoy::ops

@@ -1,5 +1,6 @@
 """What a run's records and last lines say: later starts that changed parameters, data that are measured and trained on."""
 import csv
+import shutil
 
 import field
 from small_runs import RunCase
@@ -45,6 +46,34 @@ class Records(RunCase):
             (self.folder / f"run/checkpoints/step-0000000{step}.h5").unlink()
         self.expect(self.train(self.data, *keys, "--train.epochs=2"), 0, "resumed: run/checkpoints/step-00000002.h5")
         self.expect(self.replay("3-4"), 0, "losses: all 2 are the recorded ones")
+
+    def change_steps(self, change):
+        """Rewrites the rows of run/steps.csv, without its header."""
+        header, *rows = (self.folder / "run/steps.csv").read_text().splitlines(keepends=True)
+        self.write("run/steps.csv", header + "".join(change(rows)))
+
+    def test_rows_that_are_absent_or_doubled_or_renumbered_are_named(self):
+        self.expect(self.train(self.data, "--train.epochs=2"), 0)
+        shutil.copytree(self.folder / "run", self.folder / "whole")
+        self.expect(self.convoy("compare", "run", "whole"), 0)
+
+        def renumbered(rows):
+            return [f"{int(row.split(',')[0]) + (2 if i >= 4 else 0)},{row.split(',', 1)[1]}" for i, row in enumerate(rows)]
+
+        cases = {"no row of step 3 to 4": lambda rows: rows[:2] + rows[4:],
+                 "no row of step 1:": lambda rows: rows[1:],
+                 "no row of step 7 to 8": lambda rows: rows[:6],
+                 "several rows of step 3": lambda rows: rows[:3] + rows[2:],
+                 "no row of step 5 to 6": renumbered,
+                 "rows in another order": lambda rows: rows[:2] + [rows[3], rows[2]] + rows[4:]}
+        for fault, change in cases.items():
+            with self.subTest(fault=fault):
+                shutil.copy(self.folder / "whole/steps.csv", self.folder / "run/steps.csv")
+                self.change_steps(change)
+                for first, second in (("run", "whole"), ("whole", "run")):
+                    self.expect(self.convoy("compare", first, second), 1, f"run/steps.csv: it has {fault}")
+                if "7 to 8" not in fault and "step 1" not in fault:  # replay.steps are refused there
+                    self.expect(self.replay("1-8"), 1, f"run/steps.csv: it has {fault}")
 
     def test_changes_that_no_start_can_have_written_are_passed_over(self):
         self.expect(self.train(self.data, "--train.max_steps=4"), 0)

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace convoy {
 
@@ -12,6 +14,11 @@ std::string counted(std::int64_t count, std::string_view one);
 
 /// "step 4", "steps 4 to 6".
 std::string counted_range(std::int64_t first, std::int64_t last, std::string_view one);
+
+/// From the first to the last.
+using NumberRange = std::pair<std::int64_t, std::int64_t>;
+/// "3 to 7, 9"; after four ranges "...".
+std::string shown_ranges(const std::vector<NumberRange>& ranges);
 
 /// The number with at least `digits` significant digits and never with an exponent, unless it is below 10^-6 or above
 /// 10^15: "30313", "12.35", "0.0123". Not a number is "nan", whatever its sign.

@@ -1,5 +1,8 @@
-/// The signals that ask a run to stop: caught before the run opens anything, and checked at the end of a step.
+/// The signals that ask a run to stop: caught before the run opens anything, and checked at the end of a step. And
+/// those of a crash.
 #pragma once
+
+#include "convoy/base/error.h"
 
 namespace convoy {
 
@@ -14,5 +17,9 @@ bool stop_is_requested();
 
 /// Whether SIGTERM has: a launcher sends it before a job ends, be it asked to leave or because a rank has died.
 bool is_terminated();
+
+/// From here on a crash (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL) ends this process with that status: the run has
+/// ended already, and what this rank holds is known to be damaged.
+void end_crashes_with(ExitStatus status);
 
 }  // namespace convoy
