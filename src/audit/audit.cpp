@@ -7,12 +7,12 @@
 #include <cstring>
 #include <limits>
 #include <span>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "convoy/base/host_name.h"
 #include "convoy/base/random.h"
+#include "convoy/comm/gather_texts.h"
 #include "convoy/comm/tags.h"
 
 namespace convoy {
@@ -52,15 +52,6 @@ std::int64_t num_computations(const GridShape& grid) {
 }
 
 }  // namespace
-
-std::vector<std::string> gather_texts(const mpi::Communicator& world, const std::string& mine) {
-  const std::string line = mine + '\n';
-  const std::vector<std::byte> all = world.gather(std::as_bytes(std::span(line)), 0);
-  std::istringstream lines(std::string(reinterpret_cast<const char*>(all.data()), all.size()));
-  std::vector<std::string> texts;
-  for (std::string text; std::getline(lines, text);) texts.push_back(text);
-  return texts;
-}
 
 bool Audit::is_due(std::int64_t step) const {
   const std::int64_t every = runtime_.plan().spec().audit_every;
@@ -141,7 +132,7 @@ Audit::Result Audit::settle() {
       {own.begin(), own.end()}, neighbour_, compute_again(0), compute_again(1)};
   if (plan.grid().replicas >= 3) records.push_back(compute_again(2));
   const std::vector<std::byte> all = runtime_.grid().world().gather(pack(records), 0);
-  Result result{.findings = {}, .places = gather_texts(runtime_.grid().world(), own_place(runtime_.device()))};
+  Result result{.findings = {}, .places = mpi::gather_texts(runtime_.grid().world(), own_place(runtime_.device()))};
   if (!runtime_.grid().is_root()) return result;
   std::vector<std::vector<RecordItem>> items;
   for (const StagePlan& stage : plan.stages()) items.push_back(record_items(stage));

@@ -27,9 +27,6 @@
 
 namespace convoy {
 
-/// Each rank's text, which has no line breaks, in rank order; empty but on rank 0. All ranks.
-std::vector<std::string> gather_texts(const mpi::Communicator& world, const std::string& mine);
-
 class Audit {
  public:
   /// Opens what this rank reads of micro-batch `number` of the step, counted from 1, as the source's only one.

@@ -1,23 +1,17 @@
-/// Texts are gathered one after the other, each with a zero at its end.
+/// Verdicts of all ranks become lines of rank 0.
 #include "preflight/report.h"
 
-#include <cstddef>
-#include <span>
 #include <utility>
 
 #include "convoy/base/host_name.h"
+#include "convoy/comm/gather_texts.h"
 
 namespace convoy::preflight {
 
 Report::Report(const mpi::Communicator& world) : world_(world), hosts_(gather(host_name())) {}
 
 std::vector<std::string> Report::gather(const std::string& mine) const {
-  const std::span<const char> with_end(mine.c_str(), mine.size() + 1);
-  const std::vector<std::byte> bytes = world_.gather(std::as_bytes(with_end), 0);
-  std::vector<std::string> texts;
-  const auto* const begin = reinterpret_cast<const char*>(bytes.data());
-  for (std::size_t at = 0; at < bytes.size(); at += texts.back().size() + 1) texts.emplace_back(begin + at);
-  return texts;
+  return mpi::gather_texts(world_, mine);
 }
 
 void Report::add(const std::string& check, Finding finding) {

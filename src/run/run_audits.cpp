@@ -12,6 +12,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/wording.h"
+#include "convoy/comm/gather_texts.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
@@ -41,7 +42,7 @@ std::vector<std::string> describe_all(const Audit::Result& result, const StepPla
 }
 
 void refuse_unlike_devices(const RankRuntime& runtime) {
-  const std::vector<std::string> devices = gather_texts(runtime.grid().world(), runtime.device().description());
+  const std::vector<std::string> devices = mpi::gather_texts(runtime.grid().world(), runtime.device().description());
   mpi::on_root(runtime.grid().world(), [&] {
     for (std::size_t rank = 1; rank < devices.size(); ++rank)
       if (devices[rank] != devices[0])

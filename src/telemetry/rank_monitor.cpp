@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <climits>
 #include <cstddef>
 #include <span>
 
-#include <unistd.h>
-
 #include "convoy/base/clock.h"
+#include "convoy/base/host_name.h"
+#include "convoy/comm/gather_texts.h"
 #include "convoy/comm/tags.h"
 
 namespace convoy {
@@ -20,24 +19,13 @@ namespace {
 // Whoever watches a run that has just begun wants to see its ranks.
 constexpr double kFirstSeconds = 2;
 
-// At rank 0, by rank.
-std::vector<std::string> gather_hosts(const mpi::Communicator& world) {
-  std::array<char, HOST_NAME_MAX + 1> mine{};
-  gethostname(mine.data(), mine.size() - 1);
-  const std::vector<std::byte> all = world.gather(std::as_bytes(std::span(mine)), 0);
-  std::vector<std::string> hosts;
-  for (std::size_t begin = 0; begin < all.size(); begin += mine.size())
-    hosts.emplace_back(reinterpret_cast<const char*>(&all[begin]));
-  return hosts;
-}
-
 }  // namespace
 
 RankMonitor::RankMonitor(RankRuntime& runtime, double interval_seconds)
     : world_(runtime.grid().world()),
       meter_(runtime),
       interval_seconds_(interval_seconds),
-      hosts_(gather_hosts(world_)),
+      hosts_(mpi::gather_texts(world_, host_name())),
       has_sensors_(world_.max(meter_.sensors() != nullptr && meter_.sensors()->are_there() ? 1 : 0) != 0) {
   if (!is_root()) return;
   peers_ = std::vector<Peer>(static_cast<std::size_t>(world_.size()));

@@ -1,11 +1,10 @@
 /// Tells all ranks where the others listen, while MPI still works.
 #include "watch/watch.h"
 
-#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <random>
-#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -14,8 +13,10 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "convoy/base/host_name.h"
 #include "convoy/base/log.h"
 #include "convoy/base/progress.h"
+#include "convoy/comm/gather_texts.h"
 #include "convoy/comm/topology.h"
 
 #include "watch/addresses.h"
@@ -27,21 +28,14 @@ namespace {
 
 constexpr std::chrono::seconds kConnectPatience{60};
 
-struct Identity {
-  char host[256] = {};
-  std::int64_t process = 0;
-};
-
 // Of all ranks, on all of them.
 std::vector<RankReport> who_is_where(const mpi::Communicator& world) {
-  Identity mine{.process = getpid()};
-  gethostname(mine.host, sizeof mine.host - 1);
-  std::vector<Identity> all(static_cast<std::size_t>(world.size()));
-  std::vector<std::byte> bytes = world.broadcast(world.gather(std::as_bytes(std::span(&mine, 1)), 0), 0);
-  std::copy(bytes.begin(), bytes.end(), std::as_writable_bytes(std::span(all)).begin());
+  const std::vector<std::string> hosts = mpi::share_texts(world, host_name());
+  const std::vector<std::string> processes = mpi::share_texts(world, std::to_string(getpid()));
   std::vector<RankReport> reports;
-  for (const Identity& rank : all)
-    reports.push_back({.rank = static_cast<int>(reports.size()), .host = rank.host, .process = rank.process});
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
+    reports.push_back(
+        {.rank = static_cast<int>(rank), .host = hosts[rank], .process = std::atoll(processes[rank].c_str())});
   return reports;
 }
 
@@ -66,20 +60,18 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// The lines of each rank, on all of them.
-std::vector<std::vector<std::string>> share_lines(const std::vector<std::string>& mine,
+// The list of each rank, on all of them.
+std::vector<std::vector<std::string>> share_lists(const std::vector<std::string>& mine,
                                                   const mpi::Communicator& world) {
-  const std::string line = fmt::format("{}\n", fmt::join(mine, ","));
-  std::vector<std::byte> all = world.broadcast(world.gather(std::as_bytes(std::span(line)), 0), 0);
   std::vector<std::vector<std::string>> of_ranks;
-  for (const std::string& of_rank : split({reinterpret_cast<const char*>(all.data()), all.size()}, '\n'))
-    of_ranks.push_back(split(of_rank, ','));
+  for (const std::string& texts : mpi::share_texts(world, fmt::format("{}", fmt::join(mine, ","))))
+    of_ranks.push_back(split(texts, ','));
   return of_ranks;
 }
 
 // The addresses of this host that the others can connect to.
 std::vector<std::string> find_hosts(const mpi::Communicator& world) {
-  const std::vector<std::vector<std::string>> of_ranks = share_lines(own_addresses(), world);
+  const std::vector<std::vector<std::string>> of_ranks = share_lists(own_addresses(), world);
   if (world.size() == 1) return {};
   if (find_topology(world).num_nodes == 1) return {"127.0.0.1"};
   std::vector<std::string> all;
@@ -124,7 +116,7 @@ Watch::Watch(const RunParams& params, mpi::Session& session)
   Secret secret = rank == 0 ? draw_secret() : Secret{};
   world.broadcast(&secret, sizeof secret, 0);
   auto links = std::make_unique<ControlLinks>(rank, world.size(), secret, find_hosts(world));
-  links->set_addresses(share_lines(links->addresses(), world));
+  links->set_addresses(share_lists(links->addresses(), world));
   std::unique_ptr<Watchdog>& watchdog = watched_->watchdog;
   if (rank == 0) {  // its thread lets the others in
     watchdog = std::make_unique<Watchdog>(std::move(spec), watched_->board, std::move(links));

@@ -79,6 +79,23 @@ class HostileNames(RunCase):
         self.shown("info", "run")
         self.shown("check", "run/params.cfg")
         self.shown("train", "run/params.cfg")
+        self.expect(self.shown("evaluate", "run/params.cfg"), 0)
+        self.expect(self.shown("export", "--run.directory=run", "--export.output=weights.safetensors"), 0)
+
+    def test_the_table_of_a_sweep(self):
+        sweep = ("sweep", *self.data, "--run.directory=sweep", "--sweep.micro=4", "--sweep.steps=2", "--sweep.warm_steps=1",
+                 "--sweep.rounds=1")
+        self.expect(self.shown(*sweep), 0)
+        table = self.folder / "sweep/sweep.csv"
+        table.write_text(re.sub("(?m)^([^,\n]*),([^,\n]*)", lambda row: f'{row[1]},"{HOSTILE}"', table.read_text()))
+        self.shown(*sweep)
+
+    def test_the_name_of_a_host(self):
+        tool = ["unshare", "--uts", "python3", "-c",
+                "import os, socket, sys; socket.sethostname(os.fsencode(sys.argv[1])[:60]); os.execvp(sys.argv[2], sys.argv[2:])", HOSTILE]
+        if self.start([*tool, "true"]).status != 0:
+            self.skipTest("this user may not name a host")
+        self.expect(self.shown("info", tool=tool), 0, r"a\x1b]0;owned")
 
     def test_cells_that_a_spreadsheet_would_compute(self):
         self.expect(self.train(self.data, "--train.max_steps=1"), 0)

@@ -7,13 +7,15 @@
 
 #include <unistd.h>
 
+#include "convoy/base/text.h"
+
 namespace convoy {
 
-/// As the system has it: "node17".
+/// As the system has it: "node17"; as excerpt() shows it, if it holds other characters than names do.
 inline std::string host_name() {
   std::array<char, HOST_NAME_MAX + 1> name{};
   gethostname(name.data(), name.size() - 1);
-  return name.data();
+  return excerpt(name.data());
 }
 
 }  // namespace convoy

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "convoy/base/clock.h"
+#include "convoy/base/host_name.h"
 #include "convoy/base/log.h"
 #include "convoy/comm/memory_limits.h"
 #include "convoy/comm/session.h"
@@ -56,9 +57,8 @@ WorldPosition my_position() {
 void print_error(const WorldPosition& position, bool with_rank, const char* message) noexcept {
   std::fflush(stdout);
   try {
-    char host[256] = "unknown host";
-    gethostname(host, sizeof(host) - 1);
-    log_error(with_rank ? fmt::format("rank {} of {} ({}): {}", position.rank, position.size, host, message) : message);
+    log_error(with_rank ? fmt::format("rank {} of {} ({}): {}", position.rank, position.size, host_name(), message)
+                        : message);
   } catch (...) {  // no memory for the prefix
     log_error(message);
   }
