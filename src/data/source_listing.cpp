@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "convoy/base/error.h"
-#include "convoy/base/random.h"
 #include "convoy/base/progress.h"
+#include "convoy/base/random.h"
 #include "convoy/base/text.h"
 #include "convoy/comm/packed.h"
 

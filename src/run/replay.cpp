@@ -90,7 +90,7 @@ RecordedSteps recorded_steps(const Parameters& params, const mpi::Communicator& 
 std::string option(const std::string& key, const std::string& value) {
   constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=+-";
   if (value == "(empty)") return fmt::format("--{}=", key);
-  const std::string text = fmt::format("--{}={}", key, value);
+  std::string text = fmt::format("--{}={}", key, value);
   if (text.find_first_not_of(kPlain) == std::string::npos) return text;
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
