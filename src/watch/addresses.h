@@ -20,7 +20,7 @@ struct FreeAddresses {
 };
 using AddressList = std::unique_ptr<addrinfo, FreeAddresses>;
 
-/// Of numbers alone ("10.1.2.3", "40123"), so that no name is looked up. Empty if these are none.
+/// The address that is written in numbers ("10.1.2.3", "40123"): no name is looked up. Empty if it is none.
 AddressList numeric_address(const std::string& host, const std::string& port);
 
 }  // namespace convoy

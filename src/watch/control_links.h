@@ -19,7 +19,7 @@ class ControlLinks {
   /// Listens on these addresses of this host, as IncomingLinks does.
   ControlLinks(std::int64_t own, std::int64_t num_ranks, const Secret& secret, const std::vector<std::string>& hosts);
 
-  /// Where this rank listens, and, once all have said so, where each does, by rank.
+  /// The addresses on which this rank listens; and those of all ranks, by rank, when they are known.
   std::vector<std::string> addresses() const { return incoming_.addresses(); }
   void set_addresses(std::vector<std::vector<std::string>> of_ranks) { addresses_ = std::move(of_ranks); }
 

@@ -106,7 +106,7 @@ bool IncomingLinks::listen_to(Stranger& stranger) {
   return false;
 }
 
-// From its hello on it is a rank; whoever says anything else is left out.
+// After its hello it is a rank; a connection that begins with anything else is closed.
 void IncomingLinks::take_hello(Stranger& stranger) {
   SealedPacket sealed;
   std::memcpy(&sealed, stranger.bytes.data(), sizeof sealed);

@@ -20,7 +20,7 @@ class OutgoingLink {
   /// `addresses`: as IncomingLinks of the other rank gives them.
   OutgoingLink(const Secret& secret, std::int64_t own, std::int64_t other, std::vector<std::string> addresses);
 
-  /// Begins to connect, unless it does so already or is open. receive() goes on with it, again and again, until the
+  /// Begins to connect, unless it does so already or is open. receive() continues with it, again and again, until the
   /// other rank has answered `hello` or close() is called.
   void open(const Packet& hello);
   void close();

@@ -7,10 +7,10 @@
 
 namespace convoy {
 
-/// Of a process on this host: kStopped, kTraced, kEnded; kSilent where it runs.
+/// What a process on this host does: kStopped, kTraced, kEnded; kSilent where it runs.
 Reach state_of_process(std::int64_t process);
 
-/// For threads beside the one that works: the program's signals are for that one.
+/// Called in each thread other than the main one, which alone takes the program's signals.
 void block_signals();
 
 }  // namespace convoy

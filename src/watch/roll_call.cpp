@@ -45,7 +45,7 @@ const RankReport& report_of(int rank, const std::vector<RankReport>& all) {
   return *std::find_if(all.begin(), all.end(), [rank](const RankReport& report) { return report.rank == rank; });
 }
 
-// Of the ranks that this one waits for the likeliest reason; nullptr where it waits for none.
+// The likeliest reason among the ranks that this one waits for; nullptr if it waits for none.
 const RankReport* likeliest_awaited(const RankReport& report, const std::vector<RankReport>& all) {
   const RankReport* likeliest = nullptr;
   for (const int rank : awaited_ranks(report, all))
@@ -54,7 +54,7 @@ const RankReport* likeliest_awaited(const RankReport& report, const std::vector<
   return likeliest;
 }
 
-// Number of waits in the chain from this rank to one that waits for nobody. A ring of waits ends where it began.
+// Number of waits in the chain from this rank to one that waits for none. A ring of waits has no such end.
 std::size_t distance_to_culprit(const RankReport& report, const std::vector<RankReport>& all) {
   const RankReport* at = &report;
   for (std::size_t distance = 0; distance < all.size(); ++distance) {

@@ -23,7 +23,7 @@ constexpr double kRootSilentSeconds = 2;
 // While it answers, a rank that stands still hears it at least so often.
 constexpr double kRootHeardSeconds = kAnswerSeconds + 1;
 constexpr double kRollPauseSeconds = 1;
-// Lower ranks are asked so many at a time, and each time for so long, whether one of them answers.
+// Number of lower ranks that are asked at a time, and the time that they get to answer.
 constexpr std::int64_t kAskedAtOnce = 16;
 constexpr double kLowerSeconds = 1;
 

@@ -28,7 +28,7 @@ struct WatchSpec {
 };
 
 inline constexpr double kMinAlarmSeconds = 60, kStepsToAlarm = 20;
-/// The alarm waits this many times as long where nobody can know how long a part without an event may take: in starts,
+/// The alarm waits this many times as long where a part without an event may take any time: in starts,
 /// imports, plans and checkpoints, while data are opened, and by default until the first steps are over.
 inline constexpr double kMorePatience = 10;
 /// How long the rank that calls the roll waits for answers.

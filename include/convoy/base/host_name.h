@@ -11,7 +11,7 @@
 
 namespace convoy {
 
-/// As the system has it: "node17"; as excerpt() shows it, if it holds other characters than names do.
+/// The system's name, "node17". Characters that no name should hold are made visible, as excerpt() does.
 inline std::string host_name() {
   std::array<char, HOST_NAME_MAX + 1> name{};
   gethostname(name.data(), name.size() - 1);

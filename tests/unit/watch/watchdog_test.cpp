@@ -51,7 +51,7 @@ class WatchdogTest : public testing::Test {
     return spec;
   }
 
-  /// Before the processes of ranks are started: where each of them listens.
+  /// Makes the links of all ranks, before their processes are started.
   void listen(int num_ranks) {
     for (int rank = 0; rank < num_ranks; ++rank)
       links_.push_back(std::make_unique<ControlLinks>(rank, num_ranks, kSecret, std::vector<std::string>{"127.0.0.1"}));
