@@ -42,6 +42,7 @@ Watchdog::~Watchdog() {
   ends_ = true;
   thread_.join();
   roster_.send_to_all(Packet::Kind::kGoodbye);
+  roster_.listen({});  // a connection that is closed before all was read takes the goodbye with it
 }
 
 double Watchdog::limit(const RankStatus& status) const {
@@ -67,7 +68,7 @@ void Watchdog::watch() {
     const bool others_alarm = roster_.listen(kLook);
     if (!has_begun_) continue;
     if (is_root()) {
-      call_roll_if(others_alarm || stands_still(board_.read()) || roster_.is_any_gone());
+      call_roll_if(others_alarm || stands_still(board_.read()) || (!is_ending() && roster_.is_any_gone()));
     } else {
       tell_root();
       call_roll_if(is_root_silent());
@@ -95,6 +96,7 @@ void Watchdog::tell_root() {
 void Watchdog::report_at_times(const RankStatus& status) {
   const bool has_moved = status.replica != reported_.replica || status.stage != reported_.stage;
   if (!has_moved && now_seconds() - reported_seconds_ < kReportSeconds) return;
+  if (is_ending()) return;  // rank 0 may leave at any moment
   reported_ = status;
   reported_seconds_ = now_seconds();
   roster_.send(0, Packet::Kind::kStatus);
@@ -102,9 +104,10 @@ void Watchdog::report_at_times(const RankStatus& status) {
 
 // Rank 0 has not answered an alarm, or its process has ended, or it has done its work and this rank has not.
 bool Watchdog::is_root_silent() const {
-  if (roster_.is_gone(0)) return true;
+  const bool is_gone = roster_.is_gone(0);
+  if (is_gone && !is_ending()) return true;
   if (!stands_still(board_.read())) return false;
-  return roster_.has_left(0) || (silent_since_ > 0 && now_seconds() - silent_since_ > kRootSilentSeconds);
+  return is_gone || roster_.has_left(0) || (silent_since_ > 0 && now_seconds() - silent_since_ > kRootSilentSeconds);
 }
 
 // Asks the others. No rank calls the roll in the place of one that answers.

@@ -57,6 +57,8 @@ class Watchdog {
   bool is_root() const { return spec_.rank == 0; }
   double limit(const RankStatus& status) const;
   bool stands_still(const RankStatus& status) const { return status.standing_seconds >= limit(status); }
+  /// Whether this rank has done its work: then others may end, too, and their goodbyes be lost.
+  bool is_ending() const { return board_.read().activity == Activity::kEnding; }
   Packet packet(Packet::Kind kind) const;
 
   void watch();
