@@ -160,7 +160,8 @@ class Mpirun(TinyTraining):
         started = self.folder / "started"
         script = self.write("bin/mpirun", f'#!/bin/sh\nulimit -n 32\ntouch "{started}"\nexec "{real}" "$@"\n')
         script.chmod(0o755)
-        process = subprocess.Popen(list(map(str, self.command)), cwd=self.folder, stdin=subprocess.DEVNULL,
+        command = [*self.command, "--train.max_steps=0", "--train.epochs=1000000"]
+        process = subprocess.Popen(list(map(str, command)), cwd=self.folder, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    env=os.environ | {"PATH": f"{script.parent}:{os.environ['PATH']}"})
         while not started.exists():
