@@ -226,8 +226,8 @@ class OtherFormats(field.Case):
         for name in ("webp", "gif", "bmp", "tiff", "heic"):
             line = next(line for line in answer.output.splitlines() if f"'a/{name}.jpg'" in line)
             self.assertIn("Convert it to PNG", line)
-            self.assertIn("of its first page", line)
-            self.assertIn("keep the original elsewhere", line)
+            self.assertIn("converts the first page", line)
+            self.assertIn("keep the original in another folder", line)
         for name in ("tiff", "tiff_big", "npy", "dicom"):
             line = next(line for line in answer.output.splitlines() if f"'a/{name}.jpg'" in line)
             self.assertIn("1 or 3 channels", line)
@@ -257,7 +257,7 @@ class OtherFormats(field.Case):
     def test_a_folder_with_an_archive_alone_says_so(self):
         self.write("source/pictures.zip", b"PK\3\4\x14\0\0\0" + bytes(30))
         self.expect(self.convoy("import", "--import.source=source", "--import.output=data"), 2,
-                    "it holds no folders; it holds 1 file, among them 'pictures.zip', which is a zip archive")
+                    "it holds no folders; it holds 1 file: 'pictures.zip', which is a zip archive")
 
 
 # --- Folders ------------------------------------------------------------------------------------------------------

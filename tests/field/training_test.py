@@ -16,7 +16,7 @@ class BatchNorm(RunCase):
         self.data = self.pictures("pictures", train=8, test=3, size=32) + [
             "--model.name=resnet18", "--batch.global=4", "--train.max_steps=1"]
 
-    ONE = ("batch.micro = 1", "layer4.0.bn1", "32x32x3", "over 1 value per channel", "1 x 1 x 1",
+    ONE = ("batch.micro = 1", "layer4.0.bn1", "32x32x3", "from 1 value per channel", "1 x 1 x 1",
            "batch.micro = 4 or more")
 
     def test_over_one_value_is_refused_wherever_a_training_is_planned(self):
@@ -36,7 +36,7 @@ class BatchNorm(RunCase):
 
     def test_over_two_values_is_warned_of(self):
         two = "mean and variance from 2 values per channel (batch.micro x rows x columns = 2 x 1 x 1): these are mostly noise"
-        self.expect(self.train(self.data, "--batch.micro=2"), 0, "warning: batch.micro = 2", two)
+        self.expect(self.train(self.data, "--batch.micro=2"), 0, "warning: with batch.micro = 2", two)
         self.assertTrue(any(two in row.get("text", "") for row in self.log() if row["kind"] == "warning"))
         self.expect(self.convoy("check", *self.data, "--batch.micro=2"), 0, two)
         self.expect(self.convoy("plan", *self.data, "--batch.micro=2"), 0, two)
@@ -51,7 +51,7 @@ class BatchNorm(RunCase):
         self.assertNotIn("noise", frozen.output)
         # One of the cell's layers is still trained: the cell averages over micro-batches.
         part = self.train(self.data, "--batch.micro=1", "--train.freeze=layer4.*.bn*", run="part")
-        self.expect(part, 2, "over 1 value per channel")
+        self.expect(part, 2, "from 1 value per channel")
 
 
 class Best(RunCase):
