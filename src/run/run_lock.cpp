@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -50,10 +51,6 @@ bool is_at(const FileDescriptor& file, const std::string& path) {
 RunLock::RunLock(const std::string& directory) : directory_(directory) {
   make_directory(directory);
   folder_ = FileDescriptor(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  lock();
-}
-
-void RunLock::lock() {
   const std::string path = directory_ + "/lock";
   file_ = FileDescriptor(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!file_.is_open())
@@ -84,9 +81,11 @@ void RunLock::check_in_place() {
         "run.directory = {} was moved, renamed or removed while this run used it. Nothing more is saved: the run "
         "resumes from the newest checkpoint in that directory, wherever it is now, with run.directory = its new path",
         directory_);
-  if (has_lock) return;
-  log_warning(fmt::format("{}/lock was removed or replaced while this run used it: it is locked again", directory_));
-  lock();
+  if (has_lock || std::exchange(has_warned_, true)) return;
+  log_warning(
+      fmt::format("{}/lock was removed or replaced while this run used it: nothing keeps another run from using the "
+                  "directory, too",
+                  directory_));
 }
 
 std::optional<std::string> find_lock_holder(const std::string& directory) {

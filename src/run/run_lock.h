@@ -18,15 +18,14 @@ class RunLock {
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  /// Throws Error if another directory or none has the name: it was moved or removed. If only its file `lock` was
-  /// removed, makes and locks a new one, and throws as the constructor does.
+  /// Throws Error if another directory or none has the name, or if it was emptied: it was moved or removed. If only its
+  /// file `lock` was removed, warns once: a new one would be in the way of whoever removes the directory.
   void check_in_place();
 
  private:
-  void lock();
-
   std::string directory_;
   FileDescriptor folder_, file_;
+  bool has_warned_ = false;
 };
 
 /// Who holds the lock of a directory, as RunLock names it; nothing where it is free, or there is none. Changes nothing.
