@@ -91,7 +91,7 @@ TEST_F(Planning, SaysWhatOfAPlanCannotBe) {
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_TRUE(contains(result.output, "as asked for: grid.stages = 5 does not divide the 12 ranks")) << result.output;
   EXPECT_TRUE(contains(result.output, "12 ranks: ")) << result.output;
-  EXPECT_TRUE(contains(result.output, " because of batch.micro")) << result.output;
+  EXPECT_TRUE(contains(result.output, " (batch.micro)")) << result.output;
   const ProcessResult wrong = plan({"--plan.ranks=8", "--plan.micro=5", "--plan.measure=false"});
   EXPECT_EQ(wrong.status, 2) << wrong.output;
   EXPECT_TRUE(contains(wrong.output, "plan.micro = 5 does not divide batch.global = 64.")) << wrong.output;
