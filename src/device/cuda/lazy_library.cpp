@@ -1,6 +1,8 @@
 /// See lazy_library.h.
 #include "device/cuda/lazy_library.h"
 
+#include <cstdio>
+
 #include <dlfcn.h>
 
 #include "convoy/base/error.h"
@@ -14,7 +16,7 @@ void* LazyLibrary::handle() {
   handle_ = dlopen(name_, RTLD_NOW | RTLD_LOCAL);
   if (handle_ != nullptr) return handle_;
   const char* const reason = dlerror();
-  reason_ = reason != nullptr ? reason : "the system gives no reason";
+  std::snprintf(reason_, sizeof reason_, "%s", reason != nullptr ? reason : "the system gives no reason");
   return handle_ = dlopen(built_with_, RTLD_NOW | RTLD_LOCAL);
 }
 
