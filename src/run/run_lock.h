@@ -19,7 +19,7 @@ class RunLock {
   RunLock& operator=(const RunLock&) = delete;
 
   /// Throws Error if another directory or none has the name, or if it was emptied: it was moved or removed. If only its
-  /// file `lock` was removed, warns once: a new one would be in the way of whoever removes the directory.
+  /// file `lock` was removed, warns once: a new one would keep the directory from being removed.
   void check_in_place();
 
  private:

@@ -20,7 +20,8 @@ struct FreeAddresses {
 };
 using AddressList = std::unique_ptr<addrinfo, FreeAddresses>;
 
-/// The address that is written in numbers ("10.1.2.3", "40123"): no name is looked up. Empty if it is none.
+/// The address that is written in numbers ("10.1.2.3", "40123"): no name is looked up. Empty if the texts are not such
+/// numbers.
 AddressList numeric_address(const std::string& host, const std::string& port);
 
 }  // namespace convoy

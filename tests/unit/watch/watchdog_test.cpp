@@ -63,7 +63,7 @@ class WatchdogTest : public testing::Test {
     for (const auto& links : links_) addresses.push_back(links->addresses());
     addresses[0] = {root};
     std::unique_ptr<ControlLinks> own = std::move(links_[static_cast<std::size_t>(rank)]);
-    links_.clear();  // so that nobody listens for a rank whose process has ended
+    links_.clear();  // so that a rank whose process has ended does not seem to listen
     own->set_addresses(std::move(addresses));
     return own;
   }
