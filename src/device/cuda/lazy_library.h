@@ -21,8 +21,8 @@ class LazyLibrary {
   /// library or function. Each function type is looked up once in the program: it is of one library and one name.
   template <auto* kFunction, typename... Arguments>
   auto call(const char* name, Arguments... arguments) {
-    static const auto function = reinterpret_cast<decltype(kFunction)>(find(name));
-    return function(arguments...);
+    static const auto kFound = reinterpret_cast<decltype(kFunction)>(find(name));
+    return kFound(arguments...);
   }
 
  private:
