@@ -36,7 +36,7 @@ trap 'true' TERM  # outlive the ranks, which write a checkpoint
 trap '[[ ! $job ]] || kill -USR1 "$job"' USR1
 
 # sbatch runs a copy of this script: Slurm knows where it lies, next to common.sh.
-jobs=${CONVOY_JOBS:-$(dirname "$(scontrol show job "$SLURM_JOB_ID" | sed -nE 's/^ *Command=(([^.]|\.[^s]|\.s[^h])*\.sh).*/\1/p')")}
+jobs=${CONVOY_JOBS:-$(dirname "$(scontrol show job "$SLURM_JOB_ID" | sed -nE '/^ *Command=/{s/^ *Command=(([^.]|\.[^s]|\.s[^h]|\.sh[^ ])*\.sh)( .*)?$/\1/p;q}')")}
 [[ -f $jobs/common.sh ]] || { echo "$0: where is common.sh? CONVOY_JOBS=/path/to/convoy/jobs sbatch ..." >&2; exit 2; }
 source "$jobs/common.sh"
 echo "Start $((restarts + 1)) on $SLURM_JOB_NODELIST, $(date --iso-8601=seconds)"

@@ -39,8 +39,10 @@ int main(int argc, char** argv) {
   const bool needs_ranks = asked.refusal ? convoy::commands::needs_ranks(argc, argv, launch.is_launched)
                                          : convoy::commands::needs_ranks(asked.request, launch.is_launched);
   // 2. Do it, in the first of them alone
-  if (!needs_ranks)
+  if (!needs_ranks) {
+    if (launch.rank > 0) return 0;
     return convoy::mpi::run_guarded_alone([&] { return convoy::commands::run_alone(asked.get(), launch); });
+  }
   // or on all ranks, which are watched from before MPI starts until it has ended
   const convoy::RunParams& params = asked.request.params.run;
   convoy::StartWatch start(convoy::start_spec(params));

@@ -34,7 +34,7 @@ struct FileWeights {
 
 /// Parameters and running statistics, and for each batch norm how many steps they have followed (Checkpoint::counters;
 /// 0 where the file does not say); of a checkpoint with a moving average that one, if `kind` says so. `prefix` is
-/// removed from the names in a safetensors file that begin with it (init.strip_prefix). Throws as decode_checkpoint()
+/// removed from the names that begin with it (init.strip_prefix). Throws as decode_checkpoint()
 /// and check_values() do; RequestError where no name begins with the prefix, or two names become the same.
 FileWeights decode_weights(std::span<const std::byte> bytes, const std::string& where, WeightsKind kind,
                            const std::string& prefix = "");

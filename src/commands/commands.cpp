@@ -54,20 +54,21 @@ bool needs_ranks(const Request& request, bool is_launched) {
   return !alone_commands().contains(request.command);
 }
 
+// Other ranks may see no reason to refuse: some requests for info and check are for all ranks.
 bool needs_ranks(int argc, char** argv, bool is_launched) {
-  return is_launched && (argc < 2 || !alone_commands().contains(argv[1]));
+  const std::string command = argc < 2 ? "" : argv[1];
+  return is_launched && (command == "info" || command == "check" || !alone_commands().contains(command));
 }
 
 // What only prints ends with its reader, as other programs do: otherwise convoy watch would go on drawing.
 ExitStatus run_alone(const Request& request, const Launch& launch) {
   const AloneCommand& command = alone_commands().at(request.command);
-  if (launch.rank > 0) {
-    if (command.writes_files)
-      log_warning(fmt::format("convoy {} works in the first process of a launcher alone: process {} does nothing",
-                              request.command, launch.rank));
-    return ExitStatus::kDone;
+  if (command.writes_files) {
+    ignore_closed_readers();
+    if (launch.size > 1)
+      log_warning(fmt::format("convoy {} works in one process: the {} others that were launched do nothing",
+                              request.command, launch.size - 1));
   }
-  if (command.writes_files) ignore_closed_readers();
   warn_of_unread_keys(request);
   return command.run(request);
 }

@@ -25,8 +25,7 @@ void export_weights(const Request& request) {
                 .kind = "weights that convoy export has written",
                 .is_earlier = io::is_own_safetensors_file},
                {found.path});
-  const FileWeights weights =
-      decode_weights(found.bytes, found.path, request.params.evaluate.weights, request.params.init.strip_prefix);
+  const FileWeights weights = decode_weights(found.bytes, found.path, request.params.evaluate.weights, found.prefix);
   const io::StateDict& dict = weights.dict;
   std::int64_t values = 0;
   for (const io::NamedTensor& tensor : dict.tensors) values += std::ssize(tensor.values);

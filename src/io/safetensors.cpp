@@ -308,8 +308,9 @@ bool is_own_safetensors_file(const std::string& path) {
   read_at(file, kLengthBytes, std::as_writable_bytes(std::span(header)), path);
   const Json json = Json::parse(header, nullptr, /*allow_exceptions=*/false);
   const auto metadata = json.find(kMetadata);
-  return json.is_object() && metadata != json.end() && metadata->is_object() &&
-         metadata->value(kWrittenBy, std::string()) == kConvoy;
+  if (!json.is_object() || metadata == json.end() || !metadata->is_object()) return false;
+  const auto writer = metadata->find(kWrittenBy);
+  return writer != metadata->end() && *writer == kConvoy;
 }
 
 std::vector<std::byte> read_safetensors_file(const std::string& path) {

@@ -144,7 +144,7 @@ std::unique_ptr<ops::Backend> check_device(const Parameters& params, Report& rep
 void check_threads(std::int64_t threads_per_rank, bool computes_on_host, bool is_warned_of, Report& report) {
   const NodeLoad node = find_own_node_load(report.world(), threads_per_rank);
   const bool are_many = threads_per_rank > min_usable_processors(report.world());  // the ranks ask each other
-  if (is_warned_of && are_many) return;
+  if (report.world().max(is_warned_of && are_many ? 1 : 0) > 0) return;            // rank 0 alone knows the warnings
   report.add_of_all("threads", computes_on_host ? judge_threads(node, threads_per_rank) : ok("the GPUs compute"));
 }
 

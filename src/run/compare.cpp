@@ -195,11 +195,13 @@ std::int64_t newest_checkpoint_step(const std::string& run) {
   return newest;
 }
 
-// All steps that the run has done since its first start have a row.
-void check_rows(const std::string& run, const std::vector<RecordedRow>& steps, Comparison& comparison) {
+// All steps that the run has done since its first start have a row, up to that of a checkpoint that was there before
+// the rows were read: the run may go on.
+void check_rows(const std::string& run, const std::vector<RecordedRow>& steps, std::int64_t checkpoint,
+                Comparison& comparison) {
   const std::vector<RunStart> starts = read_starts(run);
   const std::int64_t first = starts.empty() ? steps.front().step : starts.front().step + 1;
-  const std::int64_t last = std::max(steps.back().step, newest_checkpoint_step(run));
+  const std::int64_t last = std::max(steps.back().step, checkpoint);
   if (const std::string faults = describe_faulty_rows(steps, first, last); !faults.empty())
     add_line(comparison, false, fmt::format("{}/steps.csv: {}", run, faults));
 }
@@ -237,11 +239,12 @@ Comparison compare_runs(const std::string& a, const std::string& b) {
   describe_run(b, comparison);
   const auto params_a = read_parameters(a), params_b = read_parameters(b);
   compare_parameters(params_a, params_b, comparison);
+  const std::int64_t newest_a = newest_checkpoint_step(a), newest_b = newest_checkpoint_step(b);
   const auto steps_a = read_steps(a), steps_b = read_steps(b);
   if (!have_common(metrics_of(steps_a)["loss"], metrics_of(steps_b)["loss"]))
     refuse("{} and {} have no step in common: there is nothing to compare", a, b);
-  check_rows(a, steps_a, comparison);
-  check_rows(b, steps_b, comparison);
+  check_rows(a, steps_a, newest_a, comparison);
+  check_rows(b, steps_b, newest_b, comparison);
   compare_steps(steps_a, steps_b, comparison);
   const auto epochs_a = read_epochs(a), epochs_b = read_epochs(b);
   compare_evaluations(epochs_a, epochs_b, comparison);

@@ -104,14 +104,15 @@ std::string describe_faulty_rows(const std::vector<RecordedRow>& rows, std::int6
     before = row.step;
   }
   std::vector<NumberRange> absent, doubled;
-  const auto add = [](std::vector<NumberRange>& ranges, std::int64_t step) {
-    if (ranges.empty() || ranges.back().second + 1 < step) ranges.emplace_back(step, step);
-    ranges.back().second = step;
-  };
-  for (std::int64_t step = first; step <= last; ++step)
-    if (!counts.contains(step)) add(absent, step);
-  for (const auto& [step, count] : counts)
-    if (count > 1) add(doubled, step);
+  std::int64_t next = first;  // the first step after those that were looked at
+  for (const auto& [step, count] : counts) {
+    if (step > next) absent.emplace_back(next, step - 1);
+    next = std::max(next, step + 1);
+    if (count <= 1) continue;
+    if (doubled.empty() || doubled.back().second + 1 < step) doubled.emplace_back(step, step);
+    doubled.back().second = step;
+  }
+  if (next <= last) absent.emplace_back(next, last);
   std::vector<std::string> faults;
   if (!absent.empty()) faults.push_back("no row of step " + shown_ranges(absent));
   if (!doubled.empty()) faults.push_back("several rows of step " + shown_ranges(doubled));

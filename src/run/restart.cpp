@@ -65,8 +65,10 @@ FoundFile read_resumed(const std::string& path) {
   });
 }
 
-FoundFile read_weights(const std::string& path) {
-  return read_given(path, "init.weights", read_weights_file);
+FoundFile read_weights(const InitParams& init) {
+  FoundFile found = read_given(init.weights, "init.weights", read_weights_file);
+  found.prefix = init.strip_prefix;
+  return found;
 }
 
 std::string best_path(const Parameters& params) {
@@ -306,7 +308,7 @@ InitialSpec initial_spec(const Parameters& params) {
 void begin_from_weights(const Parameters& params, const RunData& run_data, RankRuntime& runtime) {
   const io::DatasetInfo& data = run_data.train.info();
   const mpi::Communicator& world = runtime.grid().world();
-  const FoundFile file = find_on_root(world, [&] { return read_weights(params.init.weights); });
+  const FoundFile file = find_on_root(world, [&] { return read_weights(params.init); });
   FileWeights weights = decode_weights(file.bytes, file.path, WeightsKind::kTrained, params.init.strip_prefix);
   io::StateDict& dict = weights.dict;
   const std::string where = "init.weights = " + file.path;
@@ -413,7 +415,7 @@ FoundFile find_weights_file(const Request& request) {
   // 1. What is wanted this once
   if (names_weights && request.given_on_command_line("init.weights")) {
     warn_of_own_checkpoints(params);
-    return read_weights(weights);
+    return read_weights(params.init);
   }
   if (resume == "best") return read_resumed(best_path(params));
   if (names_checkpoint && request.given_on_command_line("checkpoint.resume")) return read_resumed(resume);
@@ -432,7 +434,7 @@ FoundFile find_weights_file(const Request& request) {
                             names_checkpoint ? "checkpoint.resume = " + resume : "init.weights = " + weights));
   if (names_checkpoint) return read_resumed(resume);
   warn_of_own_checkpoints(params);
-  return read_weights(weights);
+  return read_weights(params.init);
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ std::optional<Resumed> start_before(const Parameters& params, const RunData& dat
 struct FoundFile {
   std::string path;
   std::vector<std::byte> bytes;
+  std::string prefix = {};  ///< of the names of its tensors, to be removed: init.strip_prefix, if init.weights names it
   std::string choice = {};  ///< " (the best, of step 20; the newest is of step 30)", where a rule has chosen the file
 };
 

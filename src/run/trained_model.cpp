@@ -50,7 +50,7 @@ void find_data(const std::string& parameters, const std::string& path, TrainedMo
 TrainedModel find_trained(const Request& request) {
   const Parameters& params = request.params;
   const FoundFile found = find_weights(request);
-  FileWeights weights = decode_weights(found.bytes, found.path, params.evaluate.weights, params.init.strip_prefix);
+  FileWeights weights = decode_weights(found.bytes, found.path, params.evaluate.weights, found.prefix);
   if (weights.metadata) {
     compare_with_data(*weights.metadata, found.path, params);
     const std::string ignored = describe_ignored_normalisation(params.augment, *weights.metadata, found.path);

@@ -61,9 +61,10 @@ bool ControlLinks::is_refused(std::int64_t rank) const {
   return link != nullptr && link->is_refused();
 }
 
-bool ControlLinks::is_unacknowledged(std::int64_t rank) const {
+bool ControlLinks::reaches_host(std::int64_t rank) const {
   const OutgoingLink* const link = find_outgoing(rank);
-  return (link != nullptr && link->is_unacknowledged()) || incoming_.of(rank).is_unacknowledged();
+  const PacketSocket& incoming = incoming_.of(rank);
+  return (link != nullptr && link->reaches_host()) || (incoming.is_open() && !incoming.is_unacknowledged());
 }
 
 }  // namespace convoy

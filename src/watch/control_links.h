@@ -38,8 +38,10 @@ class ControlLinks {
   bool is_connected(std::int64_t rank) const;
   /// Whether no process listens any more where that rank did. Only known of ranks that this one connects to.
   bool is_refused(std::int64_t rank) const;
-  /// Whether that rank's host has not said that it has all that was sent to it.
-  bool is_unacknowledged(std::int64_t rank) const;
+  /// Whether there is a connection to that rank's host, which has said that it has all that was sent to it.
+  bool reaches_host(std::int64_t rank) const;
+  /// Whether the connection that rank had opened was lost because the network does not work.
+  bool is_cut(std::int64_t rank) const { return incoming_.of(rank).is_cut(); }
 
  private:
   const OutgoingLink* find_outgoing(std::int64_t rank) const;

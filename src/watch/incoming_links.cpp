@@ -128,15 +128,18 @@ std::vector<Received> IncomingLinks::poll(milliseconds timeout, std::span<const 
     for (const FileDescriptor& listener : listeners_) await(listener.get());
   else
     timeout = std::min(timeout, milliseconds(1 + static_cast<std::int64_t>(1000 * pause)));
-  for (const PacketSocket& rank : ranks_)
-    if (rank.is_open()) await(rank.descriptor());
   for (const Stranger& stranger : strangers_) await(stranger.socket.get());
+  const std::size_t first = states.size();
+  for (const PacketSocket& rank : ranks_) await(rank.is_open() ? rank.descriptor() : -1);  // -1 is left out
   ::poll(states.data(), states.size(), static_cast<int>(timeout.count()));
+  std::vector<Received> received;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (states[first + rank].revents == 0) continue;
+    for (const Packet& packet : ranks_[rank].receive()) received.push_back({static_cast<std::int64_t>(rank), packet});
+  }
   std::erase_if(strangers_, [this](Stranger& stranger) { return !listen_to(stranger); });
   accept_some();
-  std::vector<Received> received = std::exchange(hellos_, {});
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
-    for (const Packet& packet : ranks_[rank].receive()) received.push_back({static_cast<std::int64_t>(rank), packet});
+  for (const Received& hello : std::exchange(hellos_, {})) received.push_back(hello);
   return received;
 }
 

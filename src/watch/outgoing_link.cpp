@@ -17,7 +17,7 @@ namespace convoy {
 namespace {
 
 // When all addresses are tried again, each attempt gets twice as long: a network that loses packets answers late.
-constexpr double kFirstAttemptSeconds = 2;
+constexpr double kFirstAttemptSeconds = 2, kLongestAttemptSeconds = 30;
 constexpr double kPauseSeconds = 0.05;
 constexpr int kLookMilliseconds = 20;
 
@@ -43,7 +43,7 @@ OutgoingLink::OutgoingLink(const Secret& secret, std::int64_t own, std::int64_t 
 void OutgoingLink::open(const Packet& hello) {
   hello_ = hello;
   if (state_ != State::kClosed || addresses_.empty()) return;
-  next_address_ = num_refused_ = 0;
+  num_refused_ = 0;  // next_address_ is still the one that was open, if any was
   attempt_seconds_ = kFirstAttemptSeconds;
   attempt();
 }
@@ -86,7 +86,7 @@ void OutgoingLink::fail_attempt() {
   deadline_seconds_ = now_seconds() + kPauseSeconds;
   if (++next_address_ < addresses_.size()) return;
   next_address_ = 0;
-  attempt_seconds_ *= 2;
+  attempt_seconds_ = std::min(2 * attempt_seconds_, kLongestAttemptSeconds);
 }
 
 void OutgoingLink::finish_connecting() {

@@ -31,7 +31,10 @@ class OutgoingLink {
   bool is_open() const { return state_ == State::kOpen; }
   /// Whether the last attempt at each address was refused: no process listens there any more.
   bool is_refused() const { return !addresses_.empty() && num_refused_ >= addresses_.size(); }
-  bool is_unacknowledged() const { return state_ == State::kConnecting || socket_.is_unacknowledged(); }
+  /// Whether the other rank's host has answered all that was sent to it. Its process may be stopped.
+  bool reaches_host() const {
+    return (state_ == State::kGreeting || state_ == State::kOpen) && !socket_.is_unacknowledged();
+  }
 
   bool send(const Packet& packet) { return socket_.send(packet); }
   /// Returns what has come.

@@ -60,8 +60,15 @@ bool PacketSocket::send(const Packet& packet) {
   const ssize_t sent = ::send(socket_.get(), &sealed, sizeof sealed, MSG_NOSIGNAL);
   if (sent == static_cast<ssize_t>(sizeof sealed)) return true;
   // A part of a packet would put the others out of step; buffers are far larger than what is ever under way.
-  if (sent > 0 || !is_for_later()) close();
+  if (sent > 0) close();
+  if (sent < 0 && !is_for_later()) close_after(errno);
   return false;
+}
+
+// A process that ends closes its connections, or its system resets them.
+void PacketSocket::close_after(int error) {
+  is_cut_ = error != 0 && error != ECONNRESET && error != EPIPE;
+  close();
 }
 
 std::vector<Packet> PacketSocket::receive() {
@@ -69,7 +76,7 @@ std::vector<Packet> PacketSocket::receive() {
   std::array<std::byte, 16 * sizeof(SealedPacket)> buffer;
   while (is_open()) {
     const auto size = receive_some(socket_.get(), buffer);
-    if (!size) close();
+    if (!size) close_after(errno);
     if (!size || *size == 0) break;
     pending_.insert(pending_.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(*size));
     std::size_t taken = 0;
@@ -98,6 +105,7 @@ void make_non_blocking(int socket) {
 }
 
 std::optional<std::size_t> receive_some(int socket, std::span<std::byte> to) {
+  errno = 0;
   const ssize_t size = ::recv(socket, to.data(), to.size(), 0);
   if (size > 0) return static_cast<std::size_t>(size);
   return size < 0 && is_for_later() ? std::optional<std::size_t>(0) : std::nullopt;

@@ -75,6 +75,8 @@ class PacketSocket {
   PacketSocket(FileDescriptor socket, Dialogue& dialogue);
 
   bool is_open() const { return socket_.is_open(); }
+  /// Whether it was closed because the network does not work: nothing is known of the other end then.
+  bool is_cut() const { return is_cut_; }
   int descriptor() const { return socket_.get(); }
   void close() { socket_ = {}; }
   /// Whether all of it is on its way; a peer that takes nothing is no reason to wait.
@@ -86,7 +88,10 @@ class PacketSocket {
   bool is_unacknowledged() const;
 
  private:
+  void close_after(int error);
+
   FileDescriptor socket_;
+  bool is_cut_ = false;
   Dialogue* dialogue_ = nullptr;
   std::vector<std::byte> pending_;  ///< of a packet that has come in part
 };
@@ -95,7 +100,7 @@ class PacketSocket {
 void make_non_blocking(int socket);
 
 /// Takes what has come, up to the size of `to`, and returns its number of bytes: 0 if nothing has come yet, nothing if
-/// the other end has closed or the connection is broken.
+/// the other end has closed (errno is 0 then) or the connection is broken.
 std::optional<std::size_t> receive_some(int socket, std::span<std::byte> to);
 
 }  // namespace convoy

@@ -2,13 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "watch/roll_call.h"
 
 namespace convoy {
 
-/// What a process on this host does: kStopped, kTraced, kEnded; kSilent where it runs.
+/// What a process on this host does: kStopped, kTraced, kEnded; kSilent if it runs, or if its state cannot be read.
 Reach state_of_process(std::int64_t process);
+
+/// Where the numbers of processes mean the same as for this process: this system since its start, and in it this
+/// container. The same text in two processes if they see each other under the same numbers.
+std::string process_space();
 
 /// Called in each thread other than the main one, which alone takes the program's signals.
 void block_signals();

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -107,7 +108,7 @@ const char* describe(Reach reach) {
     case Reach::kTraced:
       return "does not run: a debugger holds its process";
     case Reach::kSilent:
-      return "does not answer, though its connection is open: stopped, swapped out, or without a processor";
+      return "does not answer, though its host can be reached: stopped, swapped out, or without a processor";
     case Reach::kUnreachable:
       return "cannot be reached: its host is down, or the network to it";
   }
@@ -142,7 +143,8 @@ std::vector<std::size_t> culprits_first(const std::vector<RankReport>& reports) 
   for (const RankReport& report : reports) distance.push_back(distance_to_culprit(report, reports));
   const auto key = [&](std::size_t i) {
     const RankReport& report = reports[i];
-    return std::tuple(!is_silent(report), distance[i], report.reach == Reach::kLeft, -report.status.standing_seconds);
+    return std::tuple(report.reach != Reach::kEnded, !is_silent(report), distance[i], report.reach == Reach::kLeft,
+                      -report.status.standing_seconds);
   };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   return order;
@@ -160,21 +162,29 @@ std::vector<int> ring_of_waits(const std::vector<RankReport>& reports) {
   return path;
 }
 
-// In a ring at least one message was sent and has not arrived: first the network between hosts is suspected.
+namespace {
+
+// In a ring at least one message was sent and has not arrived: first the network between hosts is suspected. A rank,
+// and one that it waits for.
+std::pair<int, int> suspected_pair(const std::vector<int>& ring, const std::vector<RankReport>& reports) {
+  for (const int rank : ring)
+    for (const int awaited : awaited_ranks(report_of(rank, reports), reports))
+      if (report_of(awaited, reports).host != report_of(rank, reports).host) return {rank, awaited};
+  return {ring.front(), ring[1 % ring.size()]};
+}
+
+}  // namespace
+
 std::string describe_standstill(const std::vector<RankReport>& reports) {
   if (reports[culprits_first(reports).front()].reach == Reach::kEnded)
     return "a rank has ended, and the others cannot go on without it";
   const std::vector<int> ring = ring_of_waits(reports);
   if (ring.empty()) return "the run stands still; the rank that holds up the others comes first";
-  const auto receiver = [&](std::size_t i) -> const RankReport& { return report_of(ring[i], reports); };
-  const auto sender = [&](std::size_t i) -> const RankReport& { return receiver((i + 1) % ring.size()); };
-  std::size_t i = 0;
-  while (i < ring.size() && receiver(i).host == sender(i).host) ++i;
-  if (i == ring.size()) i = 0;
+  const auto [receiver, sender] = suspected_pair(ring, reports);
   return fmt::format(
       "the run stands still, as ranks wait for each other: messages do not get through, or only slowly, between rank "
       "{} on {} and rank {} on {}",
-      receiver(i).rank, receiver(i).host, sender(i).rank, sender(i).host);
+      receiver, report_of(receiver, reports).host, sender, report_of(sender, reports).host);
 }
 
 std::string describe(const RankReport& report, const std::vector<RankReport>& all) {

@@ -26,7 +26,8 @@ const char* describe(Reach reach);
 struct RankReport {
   int rank = 0;
   std::string host;
-  std::int64_t process = 0;  ///< its number on its host
+  std::string process_space;  ///< as process_space() says in that rank
+  std::int64_t process = 0;   ///< its number there
   Reach reach = Reach::kAnswers;
   RankStatus status;  ///< the last that it said
 };
@@ -35,9 +36,9 @@ struct RankReport {
 /// replicas of its stage, or all. Empty where it waits for none.
 std::vector<int> awaited_ranks(const RankReport& report, const std::vector<RankReport>& all);
 
-/// Indices into `reports`, the culprits first: ranks that do not answer; then those that wait for no rank, the longest
-/// standing first, and after them those that have left; then the others, from the end of each chain of waits to its
-/// beginning.
+/// Indices into `reports`, the culprits first: ranks that have ended; others that do not answer; then those that wait
+/// for no rank, the longest standing first, and after them those that have left; then the others, from the end of each
+/// chain of waits to its beginning.
 std::vector<std::size_t> culprits_first(const std::vector<RankReport>& reports);
 
 /// Where every rank waits for another and all answer, there is a ring of waits: returns its ranks, each of which waits

@@ -14,30 +14,41 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook{50};
 constexpr double kNeighbourSeconds = 1;
+// A rank that has not listened for so long, as it was stopped itself, may have missed that others connect again.
+constexpr double kMissedSeconds = 1;
+
+bool see_each_other(const RankReport& a, const RankReport& b) {
+  return a.host == b.host && a.process_space == b.process_space;
+}
 
 }  // namespace
 
 Roster::Roster(std::vector<RankReport> ranks, std::int64_t own_rank, std::unique_ptr<ControlLinks> links,
-               std::function<Packet(Packet::Kind)> own, std::function<void()> leave)
+               std::function<Packet(Packet::Kind)> own, std::function<void()> leave, const std::atomic<bool>& ends)
     : ranks_(std::move(ranks)),
       own_rank_(own_rank),
       links_(std::move(links)),
       own_(std::move(own)),
       leave_(std::move(leave)),
+      ends_(ends),
       knowledge_(ranks_.size()) {
   for (RankReport& report : ranks_) report.status.standing_seconds = -1;
 }
 
 bool Roster::is_here(std::int64_t rank) const {
-  return report_of(rank).host == report_of(own_rank_).host;
+  return see_each_other(report_of(rank), report_of(own_rank_));
 }
 
 // --- What comes ----------------------------------------------------------------------------------------------
 
 bool Roster::listen(std::chrono::milliseconds timeout) {
   for (const Received& received : links_->poll(timeout)) take(received);
-  for (const RankReport& report : ranks_)
-    if (links_->is_connected(report.rank)) knowledge_of(report.rank).connected_seconds = now_seconds();
+  const double now = now_seconds();
+  const bool has_missed = now - std::exchange(listened_seconds_, now) > kMissedSeconds;
+  for (const RankReport& report : ranks_) {
+    double& connected = knowledge_of(report.rank).connected_seconds;
+    if (links_->is_connected(report.rank) || (has_missed && connected > 0)) connected = now;
+  }
   return std::exchange(has_alarm_, false);
 }
 
@@ -66,13 +77,14 @@ void Roster::take(const Received& received) {
 
 void Roster::note(const Received& received) {
   const Packet& packet = received.packet;
-  if (packet.kind == Packet::Kind::kLooked) {
-    report_of(packet.rank).reach = packet.reach;
+  if (packet.kind == Packet::Kind::kLooked) {  // it may come late: what the rank itself says counts more
+    const Knowledge& knowledge = knowledge_of(packet.rank);
+    if (!knowledge.has_answered && !knowledge.has_left) report_of(packet.rank).reach = packet.reach;
     return;
   }
   Knowledge& knowledge = knowledge_of(received.from);
   knowledge.heard_seconds = now_seconds();
-  if (packet.kind == Packet::Kind::kHeard) return;
+  if (packet.kind == Packet::Kind::kHeard || knowledge.has_left) return;
   knowledge.has_answered = true;
   knowledge.root_silent_seconds = packet.root_silent_seconds;
   RankReport& report = report_of(received.from);
@@ -91,7 +103,7 @@ void Roster::send_to_all(Packet::Kind kind) {
 }
 
 void Roster::keep_connected_to_root() {
-  if (!has_left(0)) links_->open(0, own_(Packet::Kind::kHello));
+  if (!has_left(0) && !links_->is_connected(0)) links_->open(0, own_(Packet::Kind::kHello));
 }
 
 // One whose connection is broken answers when it comes again.
@@ -115,7 +127,7 @@ void Roster::ask(std::int64_t first, std::int64_t last, double seconds) {
       is_asked[static_cast<std::size_t>(rank)] = true;
     }
     listen(kLook);
-  } while (awaits_answers(first, last) && now_seconds() - start < seconds);
+  } while (!ends_ && awaits_answers(first, last) && now_seconds() - start < seconds);
   report_of(own_rank_).status = own_(Packet::Kind::kStatus).status;
 }
 
@@ -135,13 +147,14 @@ bool Roster::any_heard_root(double seconds) const {
 
 // --- Why a rank is silent ------------------------------------------------------------------------------------
 
-// The other end of a connection that this rank had opened can be tried again; of one that the other had opened only
-// time tells.
+// What this rank sees of a process counts more than what connections say. The other end of a connection that this rank
+// had opened can be tried again; of one that the other had opened only time tells, unless the network has cut it.
 bool Roster::is_gone(std::int64_t rank) const {
   const Knowledge& knowledge = knowledge_of(rank);
   if (rank == own_rank_ || knowledge.has_left || links_->is_connected(rank)) return false;
-  if (is_here(rank) && state_of_process(report_of(rank).process) == Reach::kEnded) return true;
+  if (is_here(rank)) return state_of_process(report_of(rank).process) == Reach::kEnded;
   if (links_->is_refused(rank)) return true;
+  if (links_->is_cut(rank)) return false;
   const bool was_opened_by_other = own_rank_ == 0;
   return was_opened_by_other && knowledge.connected_seconds > 0 &&
          now_seconds() - knowledge.connected_seconds > kReturnSeconds;
@@ -152,10 +165,11 @@ bool Roster::is_any_gone() const {
 }
 
 Reach Roster::reach_of_silent(std::int64_t rank) const {
-  if (is_gone(rank)) return Reach::kEnded;
+  // When rank 0 has left, all work is done: others that are gone have left, too, and have told only rank 0.
+  if (is_gone(rank)) return has_left(0) ? Reach::kLeft : Reach::kEnded;
   const Reach local = is_here(rank) ? state_of_process(report_of(rank).process) : Reach::kSilent;
   if (local != Reach::kSilent) return local;
-  return links_->is_unacknowledged(rank) || !links_->is_connected(rank) ? Reach::kUnreachable : Reach::kSilent;
+  return is_here(rank) || links_->reaches_host(rank) ? Reach::kSilent : Reach::kUnreachable;
 }
 
 void Roster::find_out_why_silent() {
@@ -168,13 +182,13 @@ void Roster::find_out_why_silent() {
   ask_neighbours();
 }
 
-// What is silent elsewhere is asked of a rank on the same host that answers.
+// Why a rank elsewhere is silent is asked of one that answers and sees its process.
 void Roster::ask_neighbours() {
   bool asked = false;
   for (const RankReport& silent : ranks_) {
     if (silent.reach != Reach::kSilent) continue;
     const auto neighbour = std::ranges::find_if(ranks_, [&](const RankReport& other) {
-      return other.host == silent.host && other.rank != own_rank_ && other.reach == Reach::kAnswers &&
+      return see_each_other(other, silent) && other.rank != own_rank_ && other.reach == Reach::kAnswers &&
              knowledge_of(other.rank).has_answered;
     });
     if (neighbour == ranks_.end()) continue;
@@ -183,7 +197,7 @@ void Roster::ask_neighbours() {
     links_->send(neighbour->rank, question);
     asked = true;
   }
-  for (const double start = now_seconds(); asked && now_seconds() - start < kNeighbourSeconds;) listen(kLook);
+  for (const double start = now_seconds(); asked && !ends_ && now_seconds() - start < kNeighbourSeconds;) listen(kLook);
 }
 
 }  // namespace convoy

@@ -1,6 +1,7 @@
 /// What this rank knows of all ranks of its job.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -20,9 +21,9 @@ inline constexpr double kReturnSeconds = 5;
 class Roster {
  public:
   /// `ranks`: hosts and processes, by rank. `own`: makes a packet of what this rank does. `leave`: is called when
-  /// another rank ends the job.
+  /// another rank ends the job. When `ends` becomes true, nothing waits for answers any more.
   Roster(std::vector<RankReport> ranks, std::int64_t own_rank, std::unique_ptr<ControlLinks> links,
-         std::function<Packet(Packet::Kind)> own, std::function<void()> leave);
+         std::function<Packet(Packet::Kind)> own, std::function<void()> leave, const std::atomic<bool>& ends);
 
   /// Takes what has come, and waits at most `timeout` for the first of it. True if an alarm is among it.
   bool listen(std::chrono::milliseconds timeout);
@@ -65,6 +66,7 @@ class Roster {
   bool awaits_answers(std::int64_t first, std::int64_t last) const;
   Reach reach_of_silent(std::int64_t rank) const;
   void ask_neighbours();
+  /// Whether this rank sees that one's process.
   bool is_here(std::int64_t rank) const;
   Knowledge& knowledge_of(std::int64_t rank) { return knowledge_[static_cast<std::size_t>(rank)]; }
   const Knowledge& knowledge_of(std::int64_t rank) const { return knowledge_[static_cast<std::size_t>(rank)]; }
@@ -76,7 +78,9 @@ class Roster {
   std::unique_ptr<ControlLinks> links_;
   std::function<Packet(Packet::Kind)> own_;
   std::function<void()> leave_;
+  const std::atomic<bool>& ends_;
   std::vector<Knowledge> knowledge_;  ///< by rank
+  double listened_seconds_ = 0;       ///< when listen() was last called
   bool has_alarm_ = false;
 };
 

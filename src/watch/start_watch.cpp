@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -17,6 +19,7 @@
 #include <unistd.h>
 
 #include "convoy/base/host_name.h"
+#include "convoy/base/wording.h"
 
 #include "watch/process.h"
 
@@ -68,14 +71,29 @@ std::optional<std::int64_t> number_of(const std::string& name) {
 }
 
 std::string describe_start(const std::vector<RankReport>& ranks) {
+  if (ranks.empty()) return "";
   std::string text;
   for (const RankReport& rank : ranks)
     if (rank.reach != Reach::kSilent)
       text +=
           fmt::format("\n  rank {} (process {} on {}) {}", rank.rank, rank.process, rank.host, describe(rank.reach));
   return text.empty()
-             ? fmt::format("; all its ranks on {} run, and wait for ranks on other hosts or for MPI", host_name())
+             ? fmt::format("; {} of it on {} run, and wait for MPI, for other hosts, or for processes that have ended",
+                           counted(std::ssize(ranks), "process"), host_name())
              : ":" + text;
+}
+
+// A process whose memory does not answer (its pages are on a file system that hangs) holds up whoever reads its
+// environment. None is found then.
+std::vector<RankReport> find_ranks_within(std::chrono::seconds patience) {
+  auto found = std::make_shared<std::promise<std::vector<RankReport>>>();
+  std::future<std::vector<RankReport>> ranks = found->get_future();
+  std::thread([found] {
+    block_signals();
+    found->set_value(find_ranks_here());
+  }).detach();
+  if (ranks.wait_for(patience) != std::future_status::ready) return {};
+  return ranks.get();
 }
 
 }  // namespace
@@ -85,9 +103,9 @@ std::vector<RankReport> find_ranks_here() {
   const auto own = find_process("/proc/self");
   if (!own || own->job.empty()) return ranks;
   std::error_code unknown;
-  for (const fs::directory_entry& entry : fs::directory_iterator("/proc", unknown)) {
-    const auto number = number_of(entry.path().filename().string());
-    const auto process = number ? find_process(entry.path().string()) : std::nullopt;
+  for (fs::directory_iterator entry("/proc", unknown), end; entry != end; entry.increment(unknown)) {
+    const auto number = number_of(entry->path().filename().string());
+    const auto process = number ? find_process(entry->path().string()) : std::nullopt;
     if (!process || process->job != own->job || process->program != own->program) continue;
     ranks.push_back({.rank = static_cast<int>(process->rank),
                      .host = host_name(),
@@ -98,7 +116,7 @@ std::vector<RankReport> find_ranks_here() {
   return ranks;
 }
 
-StartWatch::StartWatch(Spec spec) : spec_(std::move(spec)), thread_([this] { watch(); }) {}
+StartWatch::StartWatch(Spec spec) : spec_(std::move(spec)), speaker_(spec_.say), thread_([this] { watch(); }) {}
 
 void StartWatch::end() {
   {
@@ -117,15 +135,16 @@ bool StartWatch::ends_within(double seconds) {
 void StartWatch::watch() {
   block_signals();
   if (ends_within(spec_.alarm_seconds)) return;
-  const std::vector<RankReport> ranks = find_ranks_here();
+  const std::vector<RankReport> ranks = find_ranks_within(std::chrono::seconds(5));
   const auto first = std::ranges::find(ranks, Reach::kSilent, &RankReport::reach);
   const bool speaks = ranks.empty() ? find_launch().rank == 0 : first != ranks.end() && first->process == getpid();
   if (speaks)
-    spec_.say(fmt::format("the job has not started after {:.0f} s{}", spec_.alarm_seconds, describe_start(ranks)));
+    speaker_.say(fmt::format("the job has not started after {:.0f} s{}", spec_.alarm_seconds, describe_start(ranks)));
   if (spec_.abort_seconds == 0 || ends_within(spec_.abort_seconds)) return;
   if (speaks)
-    spec_.say(fmt::format("the run ends here: it has not started after {:.0f} s (run.watchdog_abort_seconds)",
-                          spec_.alarm_seconds + spec_.abort_seconds));
+    speaker_.say(fmt::format("the run ends here: it has not started after {:.0f} s (run.watchdog_abort_seconds)",
+                             spec_.alarm_seconds + spec_.abort_seconds));
+  speaker_.finish();
   spec_.leave(1);
 }
 

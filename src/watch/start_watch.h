@@ -11,6 +11,7 @@
 #include "convoy/comm/launch.h"
 
 #include "watch/roll_call.h"
+#include "watch/speaker.h"
 
 namespace convoy {
 
@@ -21,6 +22,7 @@ class StartWatch {
   struct Spec {
     double alarm_seconds = 0;  ///< until it speaks
     double abort_seconds = 0;  ///< from then until it ends the job; 0: never
+    /// Prints lines. Called by a thread that may be held up.
     std::function<void(const std::string&)> say;
     std::function<void(int status)> leave;
   };
@@ -38,6 +40,7 @@ class StartWatch {
   bool ends_within(double seconds);
 
   Spec spec_;
+  Speaker speaker_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ends_ = false;

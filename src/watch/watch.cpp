@@ -21,6 +21,7 @@
 
 #include "watch/addresses.h"
 #include "watch/launcher.h"
+#include "watch/process.h"
 
 namespace convoy {
 
@@ -31,11 +32,14 @@ constexpr std::chrono::seconds kConnectPatience{60};
 // Of all ranks, on all of them.
 std::vector<RankReport> who_is_where(const mpi::Communicator& world) {
   const std::vector<std::string> hosts = mpi::share_texts(world, host_name());
+  const std::vector<std::string> spaces = mpi::share_texts(world, process_space());
   const std::vector<std::string> processes = mpi::share_texts(world, std::to_string(getpid()));
   std::vector<RankReport> reports;
   for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-    reports.push_back(
-        {.rank = static_cast<int>(rank), .host = hosts[rank], .process = std::atoll(processes[rank].c_str())});
+    reports.push_back({.rank = static_cast<int>(rank),
+                       .host = hosts[rank],
+                       .process_space = spaces[rank],
+                       .process = std::atoll(processes[rank].c_str())});
   return reports;
 }
 

@@ -34,7 +34,8 @@ Watchdog::Watchdog(WatchSpec spec, const StatusBoard& board, std::unique_ptr<Con
       board_(board),
       roster_(
           spec_.ranks, spec_.rank, std::move(links), [this](Packet::Kind kind) { return packet(kind); },
-          [this] { spec_.leave(1); }),
+          [this] { spec_.leave(1); }, ends_),
+      speaker_(spec_.say),
       has_begun_(!is_root()),
       thread_([this] { watch(); }) {}
 
@@ -110,15 +111,15 @@ bool Watchdog::is_root_silent() const {
   return is_gone || roster_.has_left(0) || (silent_since_ > 0 && now_seconds() - silent_since_ > kRootSilentSeconds);
 }
 
-// Asks the others. No rank calls the roll in the place of one that answers.
-bool Watchdog::is_lowest_without_root() {
-  for (std::int64_t first = 0; first < spec_.rank; first += kAskedAtOnce) {
+// Asks the others, as no rank calls the roll in the place of one that answers. Empty if this one has to.
+const char* Watchdog::who_calls_instead() {
+  for (std::int64_t first = 0; first < spec_.rank && !ends_; first += kAskedAtOnce) {
     const std::int64_t last = std::min(first + kAskedAtOnce, spec_.rank);
     roster_.ask(first, last, kLowerSeconds);
-    if (roster_.any_answered(first, last)) return false;
+    if (roster_.any_answered(first, last)) return "a lower rank answers, which now says what happens,";
   }
   roster_.ask(spec_.rank + 1, std::ssize(spec_.ranks), kLowerSeconds);
-  return !roster_.any_heard_root(kRootHeardSeconds);
+  return roster_.any_heard_root(kRootHeardSeconds) ? "rank 0 answers other ranks" : nullptr;
 }
 
 // --- The roll ------------------------------------------------------------------------------------------------
@@ -130,14 +131,15 @@ void Watchdog::call_roll_if(bool alarm) {
     roster_.ask(0, std::ssize(spec_.ranks), kAnswerSeconds);
   else if (!alarm)
     return stop_calling(stands_still(board_.read()) ? "rank 0 answers again" : "the run goes on");
-  else if (!is_lowest_without_root())
-    return stop_calling("a lower rank answers, which now says what happens,");
+  else if (const char* const other = who_calls_instead(); other != nullptr)
+    return stop_calling(other);
   roster_.find_out_why_silent();
-  if (!has_culprit()) return stop_calling("the run goes on");
+  if (ends_) return;
+  if (!stands_still_now()) return stop_calling("the run goes on");
   const double now = now_seconds();
   const std::vector<RankReport>& reports = roster_.reports();
   const RankReport& culprit = reports[culprits_first(reports).front()];
-  spec_.say(fmt::format("{}:\n{}", describe_standstill(reports), roll_call_table(reports)));
+  speaker_.say(fmt::format("{}:\n{}", describe_standstill(reports), roll_call_table(reports)));
   if (first_table_ == 0) {
     first_table_ = now;
     pause_ = limit(board_.read());
@@ -152,20 +154,25 @@ void Watchdog::call_roll_if(bool alarm) {
 }
 
 void Watchdog::stop_calling(const char* why) {
-  if (first_table_ > 0) spec_.say(fmt::format("{} after {:.0f} s", why, now_seconds() - first_table_));
+  if (first_table_ > 0) speaker_.say(fmt::format("{} after {:.0f} s", why, now_seconds() - first_table_));
   first_table_ = 0;
   roster_.close_others();
 }
 
-// Whoever the others wait for: does it go on?
-bool Watchdog::has_culprit() const {
+// A rank has ended; or some stand still, and the one that they wait for does, too, or does not answer. One that does
+// not answer while all others go on may have lost this connection alone.
+bool Watchdog::stands_still_now() const {
   const std::vector<RankReport>& reports = roster_.reports();
   const RankReport& first = reports[culprits_first(reports).front()];
-  return first.reach != Reach::kAnswers || stands_still(first.status);
+  if (first.reach == Reach::kEnded) return true;
+  const bool any_stands = std::ranges::any_of(
+      reports, [this](const RankReport& r) { return r.reach == Reach::kAnswers && stands_still(r.status); });
+  return any_stands && (first.reach != Reach::kAnswers || stands_still(first.status));
 }
 
 void Watchdog::end_job(const std::string& reason) {
-  spec_.say("the run ends here: " + reason);
+  speaker_.say("the run ends here: " + reason);
+  speaker_.finish();  // before others leave, and the launcher ends this process
   roster_.send_to_all(Packet::Kind::kEnd);
   spec_.leave(1);
   ends_ = true;

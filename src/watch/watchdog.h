@@ -11,6 +11,7 @@
 #include "watch/control_links.h"
 #include "watch/roll_call.h"
 #include "watch/roster.h"
+#include "watch/speaker.h"
 #include "watch/status_board.h"
 
 namespace convoy {
@@ -22,7 +23,8 @@ struct WatchSpec {
   double abort_seconds = 0;       ///< after the first table, while the run still stands; 0: never
   std::vector<RankReport> ranks;  ///< hosts and processes, by rank
   std::int64_t rank = 0;
-  std::function<void(const std::string&)> say;  ///< prints lines
+  /// Prints lines. Called by a thread that may be held up.
+  std::function<void(const std::string&)> say;
   /// Leaves the process with that status, at once.
   std::function<void(int status)> leave;
 };
@@ -65,16 +67,17 @@ class Watchdog {
   void tell_root();
   void report_at_times(const RankStatus& status);
   bool is_root_silent() const;
-  bool is_lowest_without_root();
+  const char* who_calls_instead();
 
   void call_roll_if(bool alarm);
   void stop_calling(const char* why);
-  bool has_culprit() const;
+  bool stands_still_now() const;
   void end_job(const std::string& reason);
 
   WatchSpec spec_;
   const StatusBoard& board_;
   Roster roster_;
+  Speaker speaker_;
   std::atomic<bool> has_begun_, ends_ = false;
   // The roll
   double next_roll_ = 0, pause_ = 0;

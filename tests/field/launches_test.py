@@ -97,13 +97,20 @@ class StartsWithoutMpi(TinyTraining):
 
     def test_what_needs_no_ranks_is_printed_once_under_mpirun(self):
         for arguments, status in ((("--version",), 0), (("info", "data/train.h5"), 0), (("help", "lr.gamma"), 0),
-                                  (("help", "lr.gama"), 2), (("check", "data"), 0), (("train", "--lr.gama=1"), 2)):
+                                  (("help", "lr.gama"), 2), (("check", "data"), 0), (("train", "--lr.gama=1"), 2),
+                                  (("info", "--lr.gama=1"), 2), (("export", "--lr.gama=1"), 2)):
             with self.subTest(arguments=arguments):
                 lines = self.convoy(*arguments, ranks=0).output.splitlines()
                 answer = self.convoy(*arguments, ranks=2)
                 self.assertEqual(answer.status, status, answer.output)
                 for line in filter(str.strip, lines):
                     self.assertEqual(answer.output.splitlines().count(line), lines.count(line), answer.output)
+
+    def test_what_works_in_one_process_says_so_once_under_mpirun(self):
+        answer = self.convoy("join", "nothing.h5", ranks=3)
+        self.assertNotEqual(answer.status, 0)
+        self.assertEqual(answer.output.count("the 2 others that were launched do nothing"), 1, answer.output)
+        self.assertEqual(answer.output.count("convoy: 'nothing.h5'"), 1, answer.output)
 
     def test_info_under_mpirun_has_a_line_for_each_rank(self):
         self.expect(self.convoy("info", ranks=2), 0, "\nrank 0 on ", "\nrank 1 on ")

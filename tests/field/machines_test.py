@@ -76,6 +76,11 @@ class Processors(Machine):
         answer = self.check("--run.threads=2", tool=["taskset", "-c", "0"])
         self.expect(answer, 0, "warning      threads     run.threads = 2: more threads than the 1 processor")
 
+    def test_more_threads_than_processors_of_two_ranks_are_said_once(self):
+        answer = self.check("--run.threads=2", ranks=2, tool=["taskset", "-c", "0"], timeout=60)
+        self.expect(answer, 0)
+        self.assertEqual(answer.output.count("more threads than the 1 processor"), 1, answer.output)
+
     def test_ranks_that_share_one_processor_are_said(self):
         answer = self.train("--run.threads=1", ranks=2, tool=["taskset", "-c", "0"])
         self.expect(answer, 0, "2 ranks share 1 processor")

@@ -65,6 +65,7 @@ class Records(RunCase):
                  "no row of step 7 to 8": lambda rows: rows[:6],
                  "several rows of step 3": lambda rows: rows[:3] + rows[2:],
                  "no row of step 5 to 6": renumbered,
+                 "no row of step 8 to 999999999999999": lambda rows: rows[:7] + ["1000000000000000," + rows[7].split(",", 1)[1]],
                  "rows in another order": lambda rows: rows[:2] + [rows[3], rows[2]] + rows[4:]}
         for fault, change in cases.items():
             with self.subTest(fault=fault):
@@ -72,7 +73,7 @@ class Records(RunCase):
                 self.change_steps(change)
                 for first, second in (("run", "whole"), ("whole", "run")):
                     self.expect(self.convoy("compare", first, second), 1, f"run/steps.csv: it has {fault}")
-                if "7 to 8" not in fault and "step 1" not in fault:  # replay.steps are refused there
+                if "8" not in fault and "step 1" not in fault:  # replay.steps are refused there
                     self.expect(self.replay("1-8"), 1, f"run/steps.csv: it has {fault}")
 
     def test_changes_that_no_start_can_have_written_are_passed_over(self):

@@ -86,10 +86,14 @@ def slowly():
 def main():
     with open(PACKETS, "rb") as file:
         packets = file.read()
+    # Of the first packet: from whom, to whom, who has opened the connection (4 bytes each, and 4 empty ones), and its
+    # number (8). With a number that is larger than any so far, only its hash is wrong.
     forged = bytearray(packets)
-    forged[len(forged) // 2] ^= 1
+    forged[16 + 5] ^= 1
+    # The system may let the other wait for a processor: the shortest of some times counts.
+    shortest = lambda content: min(send(content) for _ in range(5))
     print(json.dumps({"silent_seconds": silent(), "garbage": garbage(), "slow_seconds": slowly(),
-                      "replayed_seconds": send(packets), "forged_seconds": send(bytes(forged))}))
+                      "replayed_seconds": shortest(packets), "forged_seconds": shortest(bytes(forged))}))
 
 
 if __name__ == "__main__":

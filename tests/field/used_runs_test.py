@@ -72,6 +72,8 @@ class UsedRuns(RunCase):
             if max(self.folder.glob("run/checkpoints/step-*.h5")).name > newest:
                 break
             time.sleep(0.1)
+        else:
+            self.fail("the run saves no more")
         run.terminate()
         output, _ = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 75, output)

@@ -53,11 +53,12 @@ class Weights(field.Case):
 
     def test_weights_of_another_program_are_not_overwritten(self):
         self.export()
-        content = (self.folder / "weights.safetensors").read_bytes().replace(b'"written_by":"convoy"', b'"written_by":"others"')
-        self.write("foreign.safetensors", content)
         export = ("export", "--run.directory=run")
-        self.expect(self.convoy(*export, "--export.output=foreign.safetensors"), 2, "exists", "convoy export")
-        self.assertEqual((self.folder / "foreign.safetensors").read_bytes(), content)
+        for writer in (b'"written_by":"others"', b'"written_by":[1234567]'):
+            content = (self.folder / "weights.safetensors").read_bytes().replace(b'"written_by":"convoy"', writer)
+            self.write("foreign.safetensors", content)
+            self.expect(self.convoy(*export, "--export.output=foreign.safetensors"), 2, "exists", "convoy export")
+            self.assertEqual((self.folder / "foreign.safetensors").read_bytes(), content)
         self.expect(self.convoy(*export, "--export.output=weights.safetensors"), 0)
 
     def rename(self, source, target, name_of):
@@ -119,6 +120,14 @@ class Weights(field.Case):
             strip = f"--init.strip_prefix={prefix}"
             self.expect(self.train(f"next-{prefix}d", weights, strip), 0)
             self.assertEqual(self.predict(weights, strip, "--data.train=data", "--model.name=resnet20"), plain)
+
+    def test_a_run_that_began_with_a_prefix_is_evaluated_and_exported_with_its_own_names(self):
+        self.export()
+        self.rename("weights.safetensors", "prefixed.safetensors",
+                    lambda name: name if name == "__metadata__" else "module." + name)
+        self.expect(self.train("next", "--init.weights=prefixed.safetensors", "--init.strip_prefix=module."), 0)
+        self.expect(self.convoy("evaluate", "next/params.cfg"), 0, "next/checkpoints/")
+        self.expect(self.convoy("export", "next/params.cfg", "--export.output=out.safetensors"), 0)
 
     def test_a_prefix_that_no_name_has_is_refused(self):
         self.export()

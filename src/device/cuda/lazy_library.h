@@ -18,7 +18,7 @@ class LazyLibrary {
   bool is_present() { return handle() != nullptr; }
 
   /// Calls the function `name` of the library, whose type is that of kFunction. Throws Error if there is no such
-  /// library or function. Each function type is looked up once in the program: it is of one library and one name.
+  /// library or function. Each kFunction is looked up once in the program: it is of one library and one name.
   template <auto* kFunction, typename... Arguments>
   auto call(const char* name, Arguments... arguments) {
     static const auto kFound = reinterpret_cast<decltype(kFunction)>(find(name));

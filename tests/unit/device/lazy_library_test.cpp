@@ -13,7 +13,7 @@
 namespace convoy::cuda {
 namespace {
 
-// One type for each test: a function is looked up once for its type.
+// One for each test: the program looks each function up once.
 double half(double x) {
   return x / 2;
 }

@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include "convoy/base/clock.h"
@@ -112,6 +113,16 @@ std::int64_t resident_kilobytes() {
   std::int64_t size = 0, resident = 0;
   file >> size >> resident;
   return 4 * resident;
+}
+
+std::string listen_on_loopback(int socket, int backlog = 8) {
+  sockaddr_in bound{
+      .sin_family = AF_INET, .sin_port = 0, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+  socklen_t size = sizeof bound;
+  EXPECT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&bound), size), 0);
+  EXPECT_EQ(::listen(socket, backlog), 0);
+  EXPECT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &size), 0);
+  return "127.0.0.1 " + std::to_string(ntohs(bound.sin_port));
 }
 
 /// Rank 0 of three, which is polled as its watchdog would.
@@ -270,6 +281,59 @@ TEST_F(ControlLink, WhereNobodyListensIsTold) {
   OutgoingLink answered(kSecret, 1, 0, {address()});
   ASSERT_TRUE(answered.connect(kHello, std::chrono::seconds(10)));
   EXPECT_FALSE(answered.is_refused());
+}
+
+TEST_F(ControlLink, AfterABreakTheAddressThatWorkedComesFirst) {
+  Relay relay(address());
+  relay.start();
+  const FileDescriptor listener(::socket(AF_INET, SOCK_STREAM, 0));
+  const std::string silent = listen_on_loopback(listener.get(), /*backlog=*/0);
+  const FileDescriptor only = connect_raw(silent);  // its system leaves further ones without an answer
+  OutgoingLink rank(kSecret, 1, 0, {silent, relay.address()});
+  ASSERT_TRUE(rank.connect(kHello, std::chrono::seconds(10)));
+  relay.cut();
+  ASSERT_TRUE(comes_true([&] { return !is_connected(1); }));
+  rank.receive();
+  const double start = now_seconds();
+  ASSERT_TRUE(rank.connect(kHello, std::chrono::seconds(10)));
+  EXPECT_LT(now_seconds() - start, 1.5) << "an attempt at the address that does not answer takes two seconds";
+}
+
+// Its process is stopped, but its system answers for it.
+TEST(ControlLinks, AHostIsReachedThoughItsRankDoesNotAnswer) {
+  ControlLinks one(1, 2, kSecret, {"127.0.0.1"});
+  const ControlLinks other(0, 2, kSecret, {"127.0.0.1"});
+  one.set_addresses({other.addresses(), {}});
+  one.open(0, kHello);
+  for (int i = 0; i < 100 && !one.reaches_host(0); ++i) one.poll(milliseconds(10));
+  EXPECT_TRUE(one.reaches_host(0));
+  EXPECT_FALSE(one.is_connected(0));
+}
+
+// The other end takes nothing, so that what is sent is never acknowledged: the system gives the connection up.
+TEST(PacketSocketEnd, OfANetworkThatDoesNotWorkIsToldFromThatOfAProcess) {
+  const FileDescriptor listener(::socket(AF_INET, SOCK_STREAM, 0));
+  const int few_bytes = 2048, milliseconds_to_wait = 200;
+  setsockopt(listener.get(), SOL_SOCKET, SO_RCVBUF, &few_bytes, sizeof few_bytes);
+  const std::string address = listen_on_loopback(listener.get());
+  FileDescriptor lost = connect_raw(address), closed = connect_raw(address);
+  setsockopt(lost.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds_to_wait, sizeof milliseconds_to_wait);
+  const FileDescriptor takes_nothing(::accept(listener.get(), nullptr, nullptr));
+  FileDescriptor ends(::accept(listener.get(), nullptr, nullptr));
+
+  Dialogue one(kSecret, 1, 0, 1), another(kSecret, 1, 0, 1);
+  PacketSocket cut(std::move(lost), one), left(std::move(closed), another);
+  ends = {};
+  for (int i = 0; i < 1000 && cut.is_open(); ++i) {
+    while (cut.send(kHello)) continue;
+    std::this_thread::sleep_for(milliseconds(10));
+    cut.receive();
+    left.receive();
+  }
+  EXPECT_FALSE(cut.is_open());
+  EXPECT_TRUE(cut.is_cut());
+  EXPECT_FALSE(left.is_open());
+  EXPECT_FALSE(left.is_cut());
 }
 
 TEST(Addresses, TheOneWithARouteIsFound) {

@@ -85,6 +85,17 @@ TEST(RollCall, ARankThatHasLeftComesFirstOnlyWhereNoOtherComputes) {
   EXPECT_NE(roll_call_table(reports).find("has done its work and left"), std::string::npos);
 }
 
+// All wait for all, as in a sum over ranks: the first two of the ring are on one host by chance.
+TEST(RollCall, WhereAllWaitForAllTwoHostsAreNamed) {
+  auto reports = six_ranks();
+  for (RankReport& report : reports) {
+    wait_in(report, Op::kAgreeOnUpdate);
+    report.status.standing_seconds = 10 + 0.001 * report.rank;
+  }
+  const std::string text = describe_standstill(reports);
+  EXPECT_NE(text.find("between rank 5 on b and rank 0 on a"), std::string::npos) << text;
+}
+
 TEST(RollCall, ARingOfWaitsNamesAPairOfHosts) {
   auto reports = six_ranks();
   reports[1].host = "c";                   // of 0, 1 and 2 each waits for the next

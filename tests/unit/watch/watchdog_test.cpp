@@ -42,7 +42,10 @@ class WatchdogTest : public testing::Test {
 
   WatchSpec spec_of(std::int64_t rank) {
     WatchSpec spec{.alarm_seconds = kAlarmSeconds, .abort_seconds = abort_seconds_, .rank = rank};
-    for (int r = 0; r < num_ranks_; ++r) spec.ranks.push_back({.rank = r, .host = "here", .process = processes_[r]});
+    for (int r = 0; r < num_ranks_; ++r) {
+      spec.ranks.push_back({.rank = r, .host = "here", .process = processes_[r]});
+      if (are_in_containers_) spec.ranks.back() = {.rank = r, .host = "here", .process_space = std::to_string(r)};
+    }
     spec.say = [this](const std::string& text) {
       const std::lock_guard lock(mutex_);
       said_ += text + '\n';
@@ -74,7 +77,8 @@ class WatchdogTest : public testing::Test {
     return own;
   }
 
-  /// A child: rank 1 computes, and goes on doing so, until SIGUSR1 lets its loader hang; rank 2 waits for rank 1.
+  /// A child: rank 1 computes, and goes on doing so, until SIGUSR1 lets its loader hang; rank 2 waits for rank 1, or
+  /// computes, too.
   pid_t start_rank(int rank) {
     const pid_t child = fork();
     if (child != 0) return processes_[rank] = child;
@@ -86,12 +90,13 @@ class WatchdogTest : public testing::Test {
     WatchSpec spec = spec_of(rank);
     spec.leave = [](int status) { _exit(status); };
     const Watchdog watchdog(std::move(spec), board, take_connected_links(rank, relay_->address()));
-    if (rank == 2) {
+    const bool waits = rank == 2 && rank_2_waits_;
+    if (waits) {
       board.begin({.op = Op::kRecvActivation, .micro_batch = 3});
       board.wait_for(Wait::kRanks);
     }
     while (rank == 2 || g_loader_hangs == 0) {
-      if (rank == 1) board.begin({.op = Op::kForward, .micro_batch = 3});
+      if (!waits) board.begin({.op = Op::kForward, .micro_batch = 3});
       sleep_a_little();
     }
     board.begin({.op = Op::kLoad, .micro_batch = 4});
@@ -133,8 +138,16 @@ class WatchdogTest : public testing::Test {
     EXPECT_LT(said().find(text), said().find("RecvActivation 3 of step 9: waits for rank 1")) << said();
   }
 
+  /// Soon after it has said why.
+  bool leaves() {
+    for (int i = 0; i < 120 && left_with_ < 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return left_with_ == 1;
+  }
+
   double abort_seconds_ = 0;
   int num_ranks_ = 3;
+  bool rank_2_waits_ = true;
+  bool are_in_containers_ = false;
   StatusBoard board_;
   std::vector<std::unique_ptr<ControlLinks>> links_;
   std::int64_t processes_[4] = {};
@@ -174,7 +187,7 @@ TEST_F(WatchdogTest, AProcessThatHasEndedIsNamedAndTheJobEndsAtOnce) {
   kill(children_[0], SIGKILL);
   expect_culprit("has ended: its process is gone");
   EXPECT_TRUE(says("the run ends here: rank 1 has ended")) << said();
-  EXPECT_EQ(left_with_, 1);
+  EXPECT_TRUE(leaves());
 }
 
 TEST_F(WatchdogTest, ABrokenConnectionIsNoEnd) {
@@ -204,8 +217,33 @@ TEST_F(WatchdogTest, AJobThatStandsStillForTooLongEndsOnAllRanks) {
   int status = 0;
   EXPECT_EQ(waitpid(children_[1], &status, 0), children_[1]);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
-  EXPECT_EQ(left_with_, 1);
+  EXPECT_TRUE(leaves());
   children_.pop_back();
+}
+
+// A connection may be all that it has lost.
+TEST_F(WatchdogTest, OneThatDoesNotAnswerWhileAllOthersGoOnEndsNoJob) {
+  abort_seconds_ = 2;
+  rank_2_waits_ = false;
+  start_root();
+  kill(children_[0], SIGSTOP);
+  ASSERT_TRUE(says("its process was stopped (SIGSTOP)")) << said();
+  for (int i = 0; i < 400; ++i) {
+    board_.begin({.op = Op::kForward, .micro_batch = 3});
+    sleep_a_little();
+  }
+  EXPECT_NE(said().find("the run goes on"), std::string::npos) << said();
+  EXPECT_EQ(left_with_, -1) << said();
+}
+
+// Several containers on one host: their numbers of processes mean others here.
+TEST_F(WatchdogTest, AProcessThatIsNotSeenHereHasNotEnded) {
+  are_in_containers_ = true;
+  start_root();
+  kill(children_[0], SIGSTOP);
+  ASSERT_TRUE(says("does not answer")) << said();
+  EXPECT_EQ(said().find("has ended"), std::string::npos) << said();
+  EXPECT_EQ(left_with_, -1);
 }
 
 /// This process is the last rank; the others are children, which compute.
@@ -242,11 +280,6 @@ class SilentRoot : public WatchdogTest {
       board.enter(Activity::kTraining);
       sleep_a_little();
     }
-  }
-
-  bool leaves() {
-    for (int i = 0; i < 120 && left_with_ < 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    return left_with_ == 1;
   }
 };
 
