@@ -83,8 +83,8 @@ std::string describe_start(const std::vector<RankReport>& ranks) {
              : ":" + text;
 }
 
-// A process whose memory does not answer (its pages are on a file system that hangs) holds up whoever reads its
-// environment. None is found then.
+// A process whose memory does not answer (its pages are on a file system that hangs) can hold up the thread that reads
+// its environment. None is found then.
 std::vector<RankReport> find_ranks_within(std::chrono::seconds patience) {
   auto found = std::make_shared<std::promise<std::vector<RankReport>>>();
   std::future<std::vector<RankReport>> ranks = found->get_future();

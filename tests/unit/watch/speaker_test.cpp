@@ -1,4 +1,4 @@
-/// A terminal that takes nothing holds up nobody who has something to say.
+/// A terminal that takes nothing does not hold up the thread that has something to say.
 #include "watch/speaker.h"
 
 #include <future>
