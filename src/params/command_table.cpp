@@ -110,7 +110,7 @@ const std::vector<Command>& commands() {
        .sentence =
            "prints this page, like --help, or the help of what is named: convoy help train (a command and the "
            "keys that it reads), convoy help lr (a section), convoy help optimizer.lr (a key); of any other word "
-           "all texts that have it; convoy help --markdown writes it all as input/README.md"},
+           "all texts that have it; convoy help --markdown writes it all as input/keys.md"},
       {.name = "version", .takes = Takes::kNothing, .sentence = "prints the version, like --version"},
   };
   return kCommands;

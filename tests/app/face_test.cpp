@@ -1,4 +1,4 @@
-/// What a person meets: help, a run's directory, an evaluation, a plan.
+/// What a person sees: help, a run's directory, an evaluation, a plan.
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
@@ -22,11 +22,11 @@ TEST(Face, HelpNamesEveryCommandAndSection) {
     EXPECT_TRUE(contains(help.output, "\n  " + key + " ")) << key;
 }
 
-TEST(Face, HelpAsMarkdownIsThePageOfTheParameterFiles) {
+TEST(Face, HelpAsMarkdownIsThePageOfAllKeys) {
   const ProcessResult help = run_program({.arguments = {"help", "--markdown"}, .ranks = 2});
   EXPECT_EQ(help.status, 0) << help.output;
-  EXPECT_EQ(help.output, read_text(std::string(CONVOY_INPUT) + "/README.md"))
-      << "renew it: build/release/convoy help --markdown > input/README.md";
+  EXPECT_EQ(help.output, read_text(std::string(CONVOY_INPUT) + "/keys.md"))
+      << "renew it: build/release/convoy help --markdown > input/keys.md";
 }
 
 TEST(Face, HelpOnOneKeyPrintsItAloneAndAnUnknownOneIsRefusedOnce) {
@@ -67,8 +67,8 @@ TEST(Face, WithoutMpirunNothingIsLeftInSharedMemory) {
   const WorkingDirectory work;
   const std::string shared = work / "shared";
   std::filesystem::create_directory(shared);
-  // As Open MPI 5 and 4 call what is /dev/shm otherwise, where other tests write too. A choice of networks that is
-  // already made would be kept.
+  // Open MPI 5's and 4's names for the folder that is otherwise /dev/shm, to which other tests write, too. A choice of
+  // networks that is already made would be kept.
   const ProcessResult check =
       run_program({.arguments = {"check", "--run.device=cpu"},
                    .tool = {"env", "-u", "OMPI_MCA_btl", "OMPI_MCA_btl_sm_backing_directory=" + shared,
@@ -127,7 +127,7 @@ TEST(Face, ARunLearnsAndLeavesEverythingInItsDirectory) {
   EXPECT_TRUE(contains(evaluation.output, unread)) << "and of the file's keys nothing: " << evaluation.output;
   EXPECT_EQ(evaluation.output.find("warning"), evaluation.output.rfind("warning")) << evaluation.output;
 
-  // Which Convoy it was: the run's first line, and in its checkpoints.
+  // The version of Convoy is in the run's first line, and in its checkpoints.
   const std::string version = run_program({.arguments = {"--version"}}).output;
   EXPECT_TRUE(version.starts_with("convoy ")) << version;
   EXPECT_TRUE(training.output.starts_with(version)) << training.output;

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/golden"))
 from make_golden_text import TextClassifier  # noqa: E402  the encoder of the golden steps
 
-PAGES = ["README.md", "CONTRIBUTING.md", "src/README.md", "input/README.md"]  # a class each
+PAGES = ["README.md", "CONTRIBUTING.md", "src/README.md", "input/keys.md"]  # a class each
 SHAPE = {"layers": 2, "heads": 4, "width": 64, "feedforward": 96, "length": 40}
 TRAIN_SHARE, STEPS = 0.7, 60
 # Logits in float32 against logits in float64, relative, of all texts together. Two layers are some 20 sums of at most
